@@ -1,0 +1,109 @@
+"""Graded-relevance measures for the ir-measures ecosystem.
+
+Importing this package is all it takes: its measures then work in ``ir_measures.calc`` and its
+relatives, in PyTerrier's experiments and, by name, wherever a measure string is read.
+
+Example:
+    >>> import ir_graded, ir_measures
+    >>> from ir_measures import nDCG
+    >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}}
+    >>> results = ir_measures.calc_aggregate(["P-measure@1000", "Q", nDCG@10], qrels, run)
+    >>> {str(measure): round(value, 4) for measure, value in results.items()}
+    {'P-measure@1000': 0.8333, 'Q': 0.75, 'nDCG@10': 0.7602}
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import plugin
+from .errors import (
+    FileFormatError,
+    GradedError,
+    InputError,
+    MeasureSyntaxError,
+    NoSharedTopicsError,
+    ParameterError,
+)
+from .measures import (
+    AWP,
+    BR,
+    EBR,
+    GAP,
+    NCU,
+    R_WP,
+    GradedMeasure,
+    O,
+    P_measure,
+    P_plus,
+    Q,
+    R_measure,
+    iRBU,
+    nCG,
+    nERR,
+)
+
+if TYPE_CHECKING:
+    from .evaluation import evaluate
+    from .inputs.datasets import level_definitions
+    from .reading import read_qrels, read_run
+    from .sample import sample
+    from .scores import Scores
+
+__version__ = "0.1.0"
+
+plugin.register()
+
+# Loaded when first asked for: importing the package stays quick.
+_LAZY = {
+    "Scores": "scores",
+    "evaluate": "evaluation",
+    "level_definitions": "inputs.datasets",
+    "read_qrels": "reading",
+    "read_run": "reading",
+    "sample": "sample",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_LAZY[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
+
+
+__all__ = [
+    "AWP",
+    "BR",
+    "EBR",
+    "GAP",
+    "NCU",
+    "R_WP",
+    "FileFormatError",
+    "GradedError",
+    "GradedMeasure",
+    "InputError",
+    "MeasureSyntaxError",
+    "NoSharedTopicsError",
+    "O",
+    "P_measure",
+    "P_plus",
+    "ParameterError",
+    "Q",
+    "R_measure",
+    "Scores",
+    "evaluate",
+    "iRBU",
+    "level_definitions",
+    "nCG",
+    "nERR",
+    "read_qrels",
+    "read_run",
+    "sample",
+]  # fmt: skip

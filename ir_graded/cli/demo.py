@@ -1,0 +1,21 @@
+"""``ir_graded demo``: a leaderboard of the sample that comes with the package."""
+
+from __future__ import annotations
+
+import click
+
+from ..evaluation import evaluate
+from ..sample import sample
+from .output import FORMATS, Leaderboard
+
+MEASURES = ["P-measure", "Q", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]
+
+
+@click.command()
+def demo() -> None:
+    """Evaluate real runs (TREC-COVID round 1) that come with the package; needs no network."""
+    covid = sample()
+    topics = covid.qrels["query_id"].nunique()
+    click.echo(f"TREC-COVID round 1: {len(covid.runs)} runs, {topics} topics, graded qrels\n")
+    scores = evaluate(MEASURES, covid.qrels, covid.runs)
+    click.echo(FORMATS["table"](Leaderboard.of(scores, by_topic=False), 4))

@@ -1,0 +1,29 @@
+"""``ir_graded evaluate``: a table of runs and measures."""
+
+from __future__ import annotations
+
+import click
+
+from ..evaluation import evaluate as evaluate_runs
+from . import options
+from .output import FORMATS, Leaderboard
+
+
+@click.command()
+@click.argument("qrels")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@options.measures
+@options.by_topic
+@options.output
+@options.places
+def evaluate(
+    qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_topic: bool, output: str, places: int
+) -> None:
+    """Score RUNs against QRELS, best first.
+
+    QRELS is a file (TREC or NTCIR format) or a dataset id of ir_datasets; a RUN is a TREC run file or a
+    dataset id with scoreddocs. Files may be compressed (gzip, zstandard, xz). Measures are those of this
+    package (see `ir_graded measures`), those of ir-measures and trec_eval's names.
+    """
+    scores = evaluate_runs(options.split_measures(measures), qrels, list(runs))
+    click.echo(FORMATS[output](Leaderboard.of(scores, by_topic), places))

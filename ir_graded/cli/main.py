@@ -1,0 +1,52 @@
+"""The command group, and errors as one line on stderr with exit code 2."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from .. import __version__
+from .demo import demo
+from .evaluate import evaluate
+from .measures import measures
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="ir_graded")
+def commands() -> None:
+    """Evaluate ranked retrieval runs when relevance has grades."""
+
+
+for command in (evaluate, measures, demo):
+    commands.add_command(command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 when all went well, 2 with one line on stderr when not."""
+    try:
+        code = commands.main(arguments, prog_name="ir_graded", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        sys.exit(0)
+    except click.ClickException as error:
+        _fail(error.format_message())
+    except (click.Abort, KeyboardInterrupt):
+        _fail("interrupted", 130)
+    except BrokenPipeError:
+        # Whoever read the output has left; Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except (ValueError, NameError) as error:
+        _fail(str(error))
+    else:
+        sys.exit(code or 0)
+
+
+def _fail(message: str, code: int = 2) -> None:
+    click.echo(f"ir_graded: {' '.join(message.split())}", err=True)
+    sys.exit(code)

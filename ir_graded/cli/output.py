@@ -1,0 +1,91 @@
+"""Tables of scores as text: one function per format, each taking the same rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tabulate import tabulate
+
+from ..scores import Scores
+
+#: What stands for the topic in the rows that hold aggregates, as trec_eval has it.
+ALL_TOPICS = "all"
+_ALL_DIGITS = -1
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Rows to print: labels (run, and topic where asked for), then a value per measure."""
+
+    labels: list[str]
+    measures: list[str]
+    rows: list[tuple[list[str], list[float]]]
+
+    @classmethod
+    def of(cls, scores: Scores, by_topic: bool) -> Leaderboard:
+        """Means of the runs, best first; with ``by_topic`` each run's topics before its means."""
+        labels = ["run", "query_id"] if by_topic else ["run"]
+        return cls(labels, scores.names, list(_rows(scores, by_topic)))
+
+
+def _rows(scores: Scores, by_topic: bool) -> Iterator[tuple[list[str], list[float]]]:
+    for name, means in scores.mean().iterrows():
+        run = str(name)
+        if by_topic:
+            topics = scores.values[:, scores.runs.index(run), :].T.tolist()
+            for query_id, values in zip(scores.query_ids, topics, strict=True):
+                yield [run, str(query_id)], values
+        yield [run, ALL_TOPICS] if by_topic else [run], means.tolist()
+
+
+def places(value: float, digits: int) -> str:
+    """A value with that many decimal places; all digits with -1."""
+    return repr(value) if digits == _ALL_DIGITS else f"{value:.{digits}f}"
+
+
+def _tabulated(style: str) -> Callable[[Leaderboard, int], str]:
+    def write(board: Leaderboard, digits: int) -> str:
+        rows = [[*labels, *(places(value, digits) for value in values)] for labels, values in board.rows]
+        align = ["left"] * len(board.labels) + ["right"] * len(board.measures)
+        head = [*board.labels, *board.measures]
+        # Names of runs and topics that look like numbers stay as they are.
+        return str(tabulate(rows, head, tablefmt=style, disable_numparse=True, colalign=align))
+
+    return write
+
+
+def _separated(delimiter: str) -> Callable[[Leaderboard, int], str]:
+    def write(board: Leaderboard, digits: int) -> str:
+        text = io.StringIO()
+        writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+        writer.writerow([*board.labels, *board.measures])
+        for labels, values in board.rows:
+            writer.writerow([*labels, *(places(value, digits) for value in values)])
+        return text.getvalue().rstrip("\n")
+
+    return write
+
+
+def _json_lines(board: Leaderboard, digits: int) -> str:
+    lines = []
+    for labels, values in board.rows:
+        for measure, value in zip(board.measures, values, strict=True):
+            record: dict[str, Any] = dict(zip(board.labels, labels, strict=True))
+            rounded = value if digits == _ALL_DIGITS else round(value, digits)
+            lines.append(json.dumps({**record, "measure": measure, "value": rounded}, ensure_ascii=False))
+    return "\n".join(lines)
+
+
+FORMATS: dict[str, Callable[[Leaderboard, int], str]] = {
+    "table": _tabulated("simple"),
+    "tsv": _separated("\t"),
+    "jsonl": _json_lines,
+    "csv": _separated(","),
+    "latex": _tabulated("latex_booktabs"),
+    "markdown": _tabulated("github"),
+}

@@ -1,0 +1,31 @@
+"""Every error that this package raises on purpose.
+
+They all derive from :class:`GradedError`, a ``ValueError`` as ir-measures raises
+it, so that ``except ValueError`` around an ir-measures call keeps working.
+"""
+
+from __future__ import annotations
+
+
+class GradedError(ValueError):
+    """Base of the package's errors: the message says what is wrong, where, and what would be right."""
+
+
+class ParameterError(GradedError):
+    """A measure got a parameter that it does not take, or a value of a wrong type or range."""
+
+
+class MeasureSyntaxError(GradedError):
+    """A measure's name is known but the text around it cannot be read."""
+
+
+class InputError(GradedError):
+    """Qrels or a run hold something that cannot be scored: a duplicate, a NaN, a wrong column."""
+
+
+class FileFormatError(InputError):
+    """A file (or one line of it) is not in a format that can be read."""
+
+
+class NoSharedTopicsError(InputError):
+    """The qrels are empty, or the qrels and a run have no topic in common."""

@@ -1,0 +1,169 @@
+"""``evaluate``: measures of all kinds, qrels of any form, several runs, one table of scores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import numpy as np
+from ir_measures.measures import Measure
+
+from .errors import InputError, NoSharedTopicsError
+from .grammar import read_measures
+from .inputs import upstream
+from .inputs.datasets import is_dataset
+from .inputs.judgments import Judgments
+from .inputs.sources import is_place, judgments_of, table_of
+from .measures import GradedMeasure
+from .provider import GradedEvaluator
+from .scores import Scores
+from .segments import Floats
+
+_COMPRESSED = {".gz", ".zst", ".xz"}
+_SHOWN = 3  # ids of each side in an error
+
+
+def evaluate(
+    measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: Any, *, progress: bool | None = None
+) -> Scores:
+    """Score runs by measures of this package and of ir-measures.
+
+    Args:
+        measures: measure objects and strings, mixed: ``["P-measure@1000", nDCG@10, "map"]``.
+        qrels: a dict of dicts, a pandas or Polars frame or Arrow table (query_id, doc_id, relevance), an
+            iterable of named tuples, a path to a file (TREC or NTCIR, compressed or not), or a dataset of
+            ir_datasets or its id.
+        runs: one run in any of these forms (score in place of relevance; of a dataset its scoreddocs),
+            a list of paths, or a mapping from names to runs. A path gives its file name as the run's.
+        progress: whether to show a progress bar over several runs; by default on a terminal only.
+
+    Returns:
+        The scores of all runs on all topics of the qrels; a topic that a run lacks scores 0.
+
+    Raises:
+        NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
+        InputError: something in the qrels or in a run cannot be scored; the message says where.
+        ValueError: a measure cannot be read or is not supported.
+        NameError: a measure's name is unknown.
+
+    Example:
+        >>> import ir_graded
+        >>> scores = ir_graded.evaluate(["Q", "AP"], {"1": {"a": 2}}, {"1": {"x": 2.0, "a": 1.0}})
+        >>> scores.mean()
+                Q   AP
+        run
+        run  0.75  0.5
+    """
+    order = read_measures(measures)
+    judgments = judgments_of(qrels)
+    if not judgments.names:
+        raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
+    graded = GradedEvaluator([m for m in order if isinstance(m, GradedMeasure)], judgments)
+    other = _other_evaluator([m for m in order if not isinstance(m, GradedMeasure)], judgments)
+    named = named_runs(runs)
+    values = np.zeros((len(order), len(named), len(judgments.names)))
+    for at, (name, run) in enumerate(_with_progress(named, progress)):
+        scored = _scores(graded, other, name, run)
+        for position, measure in enumerate(order):
+            values[position, at] = scored[measure]
+    return Scores(tuple(named), tuple(order), tuple(judgments.query_ids), values)
+
+
+def _other_evaluator(measures: list[Measure], judgments: Judgments) -> Any:
+    """The other providers' evaluator, which sees the qrels with ids as text and whole levels as ints."""
+    if not measures:
+        return None
+    diversity = [
+        m for m in measures if any(m.NAME == known.NAME for known in ir_measures.pyndeval.SUPPORTED_MEASURES)
+    ]
+    if diversity:
+        raise InputError(
+            f"{diversity[0]} needs qrels by subtopic, which evaluate does not carry: use ir_measures.calc"
+        )
+    return ir_measures.evaluator(measures, upstream.qrels_dicts(judgments))
+
+
+def _scores(graded: GradedEvaluator, other: Any, name: str, run: Any) -> dict[Measure, Floats]:
+    """Scores of one run by all measures."""
+    judgments = graded.judgments
+    if not isinstance(run, Mapping):
+        run = table_of("run", run)
+    check_shared_topics(judgments, name, run)
+    scored = graded.scores(run)
+    if other is not None:
+        scored |= {
+            measure: np.full(len(judgments.names), measure.DEFAULT, dtype=float) for measure in other.measures
+        }
+        for metric in other.iter_calc(upstream.run_dicts(run)):
+            # A provider may yield topics that only the run has.
+            if metric.query_id in judgments.number:
+                scored[metric.measure][judgments.number[metric.query_id]] = metric.value
+    return scored
+
+
+def check_shared_topics(judgments: Judgments, name: str, run: Any) -> None:
+    """Raise NoSharedTopicsError where the run has topics, but none of the qrels'."""
+    topics = (
+        [str(topic) for topic in run]
+        if isinstance(run, Mapping)
+        else run.query_id.unique().drop_nulls().to_list()
+    )
+    if topics and judgments.number.keys().isdisjoint(topics):
+        raise NoSharedTopicsError(
+            f"run {name!r} and the qrels share no topic: "
+            f"the run has {_some(topics)}, the qrels have {_some(judgments.names)}"
+        )
+
+
+def _some(ids: list[str]) -> str:
+    return ", ".join(map(repr, sorted(ids)[:_SHOWN])) + (" ..." if len(ids) > _SHOWN else "")
+
+
+def named_runs(runs: Any) -> dict[str, Any]:
+    """Runs by name, from one run, a path, a list of paths or runs, or a mapping from names."""
+    if isinstance(runs, Mapping):
+        return {str(name): run for name, run in runs.items()} if _names_runs(runs) else {"run": runs}
+    if is_place(runs):
+        return _by_path([runs])
+    if isinstance(runs, (list, tuple)) and runs and not hasattr(runs, "_fields"):
+        if all(is_place(run) for run in runs):
+            return _by_path(runs)
+        if not any(hasattr(run, "_fields") for run in runs):
+            return {f"run {number}": run for number, run in enumerate(runs, start=1)}
+    return {"run": runs}
+
+
+def _names_runs(runs: Mapping[Any, Any]) -> bool:
+    """Whether a mapping goes from names to runs, rather than being one run (topic -> doc_id -> score)."""
+    first: Any = next(iter(runs.values()), {})
+    if not isinstance(first, Mapping):
+        # A number would be a score in the place of a topic's dict: a broken run, not a run.
+        return is_place(first) or is_dataset(first) or hasattr(first, "__iter__") or hasattr(first, "columns")
+    return any(isinstance(inner, Mapping) for inner in first.values())
+
+
+def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
+    """Runs by file name, without the ending of a compression; by path where file names repeat."""
+    given = [os.fspath(path) for path in paths]
+    names = [Path(path).stem if Path(path).suffix in _COMPRESSED else Path(path).name for path in given]
+    unique = [name if names.count(name) == 1 else path for name, path in zip(names, given, strict=True)]
+    if len(set(unique)) < len(unique):
+        twice = next(name for name in unique if unique.count(name) > 1)
+        raise InputError(f"the run {twice} is given twice")
+    return dict(zip(unique, given, strict=True))
+
+
+def _with_progress(named: dict[str, Any], progress: bool | None) -> Iterable[tuple[str, Any]]:
+    """The runs, with a progress bar where there are several and someone to see it."""
+    if len(named) <= 1 or progress is False:
+        return named.items()
+    from tqdm import tqdm
+
+    hidden = None if progress is None else False  # None: hidden unless on a terminal
+    bar: Iterable[tuple[str, Any]] = tqdm(
+        named.items(), desc="evaluating", unit="run", leave=False, disable=hidden
+    )
+    return bar

@@ -1,0 +1,133 @@
+"""What the numeric floor knows: the levels of the qrels and the hits of a run, as flat arrays.
+
+``Levels`` is prepared once from the qrels and says what the ideal list of each topic holds.
+``Hits`` is one run reduced to its judged documents: nothing else of a run matters to a measure.
+Topics are numbers ``0 .. topics-1`` here; their names stay with the callers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import segments
+from .segments import Bools, Floats, Ints
+
+#: Overrides of a table over levels, in canonical form: ``((level, value), ...)`` sorted by level.
+Overrides = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Ideal:
+    """The documents of each topic by a weight descending: R of them, with their cumulative weight.
+
+    Attributes:
+        R: number of documents per topic, shape ``(topics,)``.
+        start: position of each topic's first document in the flat arrays, shape ``(topics,)``.
+        weight: weights of all topics' documents, per topic descending.
+        cumulative: their running sum within the topic.
+    """
+
+    R: Ints
+    start: Ints
+    weight: Floats
+    cumulative: Floats
+
+    def first(self, n: Ints, topic: Ints) -> Floats:
+        """Cumulative weight of the first ``n`` documents of ``topic``'s list; constant after n = R."""
+        held = np.minimum(n, self.R[topic])
+        result = np.zeros(held.shape)
+        some = held > 0
+        result[some] = self.cumulative[self.start[topic[some]] + held[some] - 1]
+        return result
+
+    def total(self) -> Floats:
+        """Sum of all weights per topic."""
+        return self.first(self.R, np.arange(self.R.size, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The levels of all judged documents, over all topics at once.
+
+    Attributes:
+        topics: number of topics in the qrels.
+        topic: topic of each judged document, ascending, shape ``(judged,)``.
+        grade: position of its level in ``values``, shape ``(judged,)``.
+        values: the distinct levels that occur, ascending.
+    """
+
+    topics: int
+    topic: Ints
+    grade: Ints
+    values: Floats
+    _ideals: dict[object, Ideal] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, topics: int, topic: Ints, level: Floats) -> Levels:
+        """Levels of documents whose topics are given in ascending order."""
+        values, grade = np.unique(level, return_inverse=True)
+        return cls(topics, topic, grade.astype(np.int64), values.astype(np.float64))
+
+    def table(self, overrides: Overrides, otherwise: Floats | None = None) -> Floats:
+        """A value for each of ``values``: the override of that level, else ``otherwise`` (the level)."""
+        table = (self.values if otherwise is None else otherwise).copy()
+        if overrides and table.size:
+            levels, values = (np.array(column, dtype=np.float64) for column in zip(*overrides, strict=True))
+            at = np.searchsorted(levels, self.values)
+            at[at == levels.size] = 0
+            known = levels[at] == self.values
+            table[known] = values[at[known]]
+        return table
+
+    def ideal(self, rel: float, table: Floats) -> Ideal:
+        """The ideal list of each topic: its documents of level >= ``rel`` by ``table`` descending.
+
+        Kept for the next run: an evaluator asks for the same few lists again and again.
+        """
+        key = (rel, table.tobytes())
+        if key not in self._ideals:
+            self._ideals[key] = self._sorted_ideal(rel, table)
+        return self._ideals[key]
+
+    def _sorted_ideal(self, rel: float, table: Floats) -> Ideal:
+        relevant = self.values[self.grade] >= rel
+        topic, weight = self.topic[relevant], table[self.grade[relevant]]
+        order = np.lexsort((-weight, topic))
+        topic, weight = topic[order], weight[order]
+        start = segments.starts(topic, self.topics)
+        cumulative = segments.cumulative_sum(weight, start[topic])
+        return Ideal(segments.count(topic, self.topics), start, weight, cumulative)
+
+
+@dataclass(frozen=True)
+class Hits:
+    """The judged documents that one run retrieved, ordered by topic and rank.
+
+    Attributes:
+        topic: topic of each hit, ascending.
+        rank: its rank in the run, from 1.
+        grade: position of its level in ``Levels.values``.
+    """
+
+    topic: Ints
+    rank: Ints
+    grade: Ints
+
+    @classmethod
+    def in_order(cls, topic: Ints, rank: Ints, grade: Ints) -> Hits:
+        """Hits from arrays in any order."""
+        order = np.lexsort((rank, topic))
+        return cls(topic[order], rank[order], grade[order])
+
+    def condensed_rank(self, judged: Bools, topics: int) -> Ints:
+        """Rank in the condensed list: unjudged documents removed before ranks are counted.
+
+        Args:
+            judged: for each hit, whether its level counts as judged (>= 0).
+            topics: number of topics.
+        """
+        above = np.concatenate(([0], np.cumsum(judged, dtype=np.int64)))
+        start = segments.starts(self.topic, topics)
+        return np.asarray(above[1:] - above[start[self.topic]])

@@ -1,0 +1,1 @@
+"""Qrels and runs of any form, on their way to hits."""

@@ -1,0 +1,145 @@
+"""Columns of any table library as Polars text and numpy numbers, copying as little as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..errors import InputError
+from ..segments import Floats, Ints
+
+
+def names(frame: Any) -> Iterable[str]:
+    """Column names of a frame or Arrow table."""
+    columns: Iterable[str] = frame.column_names if hasattr(frame, "column_names") else frame.columns
+    return columns
+
+
+def get(frame: Any, name: str) -> Any:
+    """One column; a name that stands twice is an error."""
+    if list(names(frame)).count(name) > 1:
+        raise InputError(f"the table has several columns named {name!r}")
+    return frame[name]
+
+
+def text(column: Any) -> pl.Series:
+    """A column of ids as text: what ``str`` makes of each value; null where one is missing."""
+    series = _series(column)
+    if series.dtype == pl.String:
+        return series
+    if series.dtype.is_integer() or series.dtype in (pl.Categorical, pl.Enum):
+        return series.cast(pl.String)
+    return pl.Series([None if value is None else str(value) for value in series.to_list()], dtype=pl.String)
+
+
+def _series(column: Any) -> pl.Series:
+    """A column as a Polars series, of its own buffers where the library allows."""
+    if isinstance(column, pl.Series):
+        return column
+    if isinstance(column, list):
+        return _from_objects(column)
+    if _is_pandas(column):
+        return _from_pandas(column)
+    return pl.Series(column)
+
+
+def _is_pandas(column: Any) -> bool:
+    return type(column).__module__.partition(".")[0] == "pandas"
+
+
+def _from_pandas(column: Any) -> pl.Series:
+    dtype = column.dtype
+    if isinstance(getattr(dtype, "categories", None), object) and hasattr(column, "cat"):
+        categories = text(column.cat.categories.to_series())
+        code = pl.Series(column.cat.codes.to_numpy(), dtype=pl.Int64)
+        return categories.gather(code.set(code < 0, None))
+    arrow = getattr(column.array, "_pa_array", None)
+    if arrow is not None:
+        return pl.Series(arrow)
+    if dtype.kind in "iu" and isinstance(dtype, np.dtype):
+        return pl.Series(column.to_numpy())
+    return _from_objects(column.to_numpy(dtype=object))
+
+
+def _from_objects(values: Sequence[Any] | np.ndarray[Any, Any]) -> pl.Series:
+    """Python objects: text where all are text, else the text of each; None, NaN and NA are missing."""
+    try:
+        return pl.Series(values=values, dtype=pl.String, strict=True)
+    except (TypeError, pl.exceptions.PolarsError):
+        return pl.Series([None if is_missing(value) else str(value) for value in values], dtype=pl.String)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas' NA."""
+    try:
+        # NaN and NaT differ from themselves; NA does not say whether it does.
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except TypeError:
+        return True
+
+
+def numbers(column: Any, describe: Callable[[int], str]) -> Floats:
+    """A column of levels or scores as float64, NaN where missing.
+
+    Raises InputError for what is no number, at the row that ``describe`` describes.
+    """
+    values = _numeric(column)
+    if values is None:
+        objects = column if isinstance(column, list) else list(column)
+        values = np.empty(len(objects))
+        for row, value in enumerate(objects):
+            values[row] = number(value, lambda row=row: describe(row))  # type: ignore[misc]
+    return values
+
+
+def number(value: Any, describe: Callable[[], str]) -> float:
+    """One level or score as a float, NaN where it is missing."""
+    if is_missing(value):
+        return np.nan
+    try:
+        if not isinstance(value, (str, bytes)):
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InputError(f"{describe()}: {value!r} is not a number")
+
+
+def _numeric(column: Any) -> Floats | None:
+    """The column at once, where its type says that it holds numbers."""
+    if isinstance(column, list):
+        return _plain_list(column)
+    if isinstance(column, pl.Series):
+        return column.cast(pl.Float64).fill_null(np.nan).to_numpy() if column.dtype.is_numeric() else None
+    dtype = getattr(column, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return column.to_numpy(dtype=np.float64) if dtype.kind in "iufb" else None
+    if getattr(dtype, "_is_numeric", False):
+        values: Floats = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return values
+    if hasattr(column, "to_pylist"):
+        return _numeric(pl.Series(column))
+    return None
+
+
+def _plain_list(values: list[Any]) -> Floats | None:
+    """A list of Python ints and floats; None where there is anything else in it."""
+    if set(map(type, values)) <= {int, float}:
+        try:
+            return np.array(values, dtype=np.float64)
+        except OverflowError:
+            return None
+    return None
+
+
+def objects(column: Any, rows: Ints) -> list[Any]:
+    """The column's own Python objects at some rows."""
+    if isinstance(column, list):
+        return [column[row] for row in rows.tolist()]
+    if _is_pandas(column):
+        values: list[Any] = column.iloc[rows].tolist()
+        return values
+    series = column if isinstance(column, pl.Series) else pl.Series(column)
+    return series.gather(rows).to_list()

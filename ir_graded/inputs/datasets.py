@@ -1,0 +1,56 @@
+"""ir-datasets as a source of qrels and of runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import InputError
+
+
+def is_dataset(source: object) -> bool:
+    """Whether ``source`` is a dataset of ir-datasets (asked without importing it)."""
+    return hasattr(source, "dataset_id") and hasattr(source, "has_qrels")
+
+
+def load(dataset_id: str) -> Any:
+    """The dataset of that id. Raises InputError where there is none."""
+    import ir_datasets
+
+    try:
+        return ir_datasets.load(dataset_id)
+    except KeyError:
+        raise InputError(
+            f"{dataset_id!r} is neither a file nor a dataset id of ir_datasets "
+            "(such as 'msmarco-passage/trec-dl-2019/judged')"
+        ) from None
+
+
+def rows(kind: str, dataset: Any) -> Any:
+    """The dataset's qrels, or its scoreddocs as a run: an iterator of named tuples."""
+    if kind == "qrels":
+        if not dataset.has_qrels():
+            raise InputError(f"dataset {dataset.dataset_id()!r} has no qrels")
+        return dataset.qrels_iter()
+    if not dataset.has_scoreddocs():
+        raise InputError(f"dataset {dataset.dataset_id()!r} has no scoreddocs, so it gives no run")
+    return dataset.scoreddocs_iter()
+
+
+def level_definitions(source: Any) -> dict[int, str]:
+    """What each level of a dataset's qrels means, in the dataset's words.
+
+    Args:
+        source: a dataset of ir-datasets or its id.
+
+    Returns:
+        Level to text, by level descending: what to read before choosing ``gains`` and ``rel``.
+        Other levels than these may occur in the qrels all the same.
+
+    Raises:
+        InputError: the id is unknown or the dataset has no qrels.
+    """
+    dataset = source if is_dataset(source) else load(str(source))
+    if not dataset.has_qrels():
+        raise InputError(f"dataset {dataset.dataset_id()!r} has no qrels")
+    definitions = dataset.qrels_defs()
+    return {level: " ".join(definitions[level].split()) for level in sorted(definitions, reverse=True)}

@@ -1,0 +1,211 @@
+"""The qrels, prepared once: levels for the measures, and documents to look up in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import segments
+from ..errors import InputError
+from ..hits import Levels
+from ..segments import Bools, Floats, Ints
+from .table import VALUE_NAMES, Table, check_values, describe_document
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+Keys = npt.NDArray[np.uint64]
+
+
+def document_keys(topic: Ints, doc_id: pl.Series, topics: int) -> Keys:
+    """A number for each (topic, document): topic above, hash of the doc_id below. Equal ids, equal keys."""
+    bits = np.uint64(max(topics, 1).bit_length())
+    key = topic.astype(np.uint64)
+    key <<= np.uint64(64) - bits
+    key |= doc_id.hash().to_numpy() >> bits
+    return key
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """The judged documents that a run is searched for, ordered by topic.
+
+    Attributes:
+        topics: number of topics in the qrels.
+        topic: topic of each document, ascending.
+        grade: position of its level in ``Levels.values``.
+        doc_ids: the documents.
+    """
+
+    topics: int
+    topic: Ints
+    grade: Ints
+    doc_ids: list[str]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The cached keys stay behind: another process may hash otherwise.
+        return Lookup, (self.topics, self.topic, self.grade, self.doc_ids)
+
+    @cached_property
+    def start(self) -> list[int]:
+        """Position of each topic's first document, and one past the last."""
+        return [*segments.starts(self.topic, self.topics).tolist(), self.topic.size]
+
+    @cached_property
+    def series(self) -> pl.Series:
+        """The documents as a Polars column."""
+        import polars as pl
+
+        return pl.Series(self.doc_ids, dtype=pl.String)
+
+    @cached_property
+    def sorted_keys(self) -> tuple[Keys, Ints]:
+        """The documents' keys in ascending order, and which document each belongs to."""
+        key = document_keys(self.topic, self.series, self.topics)
+        order = np.argsort(key).astype(np.int64)
+        return key[order], order
+
+    @cached_property
+    def filter(self) -> Bools:
+        """A table over the low bits of keys: False says that no judged document has them."""
+        table = np.zeros(1 << max(16, min(24, 4 + self.topic.size.bit_length())), dtype=np.bool_)
+        table[self.sorted_keys[0] & np.uint64(table.size - 1)] = True
+        return table
+
+    @property
+    def filter_mask(self) -> np.uint64:
+        """The low bits of a key that ``filter`` looks at."""
+        return np.uint64(self.filter.size - 1)
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """Qrels of any form in one: topics by number, with their documents and levels.
+
+    Attributes:
+        query_ids: the caller's own query_id objects, in the order of their first appearance.
+        names: the same as text, by which runs are matched.
+        levels: the levels, by topic.
+        doc_ids: the document of each level.
+    """
+
+    query_ids: list[Any]
+    names: list[str]
+    levels: Levels
+    doc_ids: list[str]
+    _lookups: dict[float, Lookup] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """Topic number of each topic name."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    def lookup(self, lowest: float) -> Lookup:
+        """The documents of level >= ``lowest``: what measures ask no one else about need not be searched."""
+        if lowest not in self._lookups:
+            wanted = np.flatnonzero(self.levels.values[self.levels.grade] >= lowest)
+            topic = self.levels.topic[wanted]
+            doc_ids = self.doc_ids
+            if wanted.size < len(doc_ids):
+                doc_ids = [doc_ids[row] for row in wanted.tolist()]
+            self._lookups[lowest] = Lookup(self.levels.topics, topic, self.levels.grade[wanted], doc_ids)
+        return self._lookups[lowest]
+
+    def check_max_rel(self, measure: object, max_rel: float) -> None:
+        """Raise InputError where a level is above the highest that a measure was told of."""
+        if self.levels.values.size and self.levels.values[-1] > max_rel:
+            row = int(np.flatnonzero(self.levels.values[self.levels.grade] > max_rel)[0])
+            where = describe_document(self.names[self.levels.topic[row]], self.doc_ids[row])
+            level = self.levels.values[self.levels.grade[row]]
+            raise InputError(f"{measure}: {where} has level {level:g}, above max_rel={max_rel:g}")
+
+
+def from_table(table: Table) -> Judgments:
+    """Judgments from rows; the same document twice is one where the levels agree, else an error."""
+    import polars as pl
+
+    table.check_ids()
+    table.check_values()
+    rows = pl.DataFrame({"topic": table.query_id, "doc": table.doc_id, "level": table.value})
+    first = rows["topic"].is_first_distinct().arg_true().to_numpy().astype(np.int64)
+    names = table.query_id.gather(first).to_list()
+    number = pl.DataFrame(
+        {"topic": pl.Series(names, dtype=pl.String), "number": pl.Series(range(len(names)), dtype=pl.Int64)}
+    )
+    rows = rows.join(number, on="topic", how="left", maintain_order="left").with_row_index("row")
+    unique = rows.unique(["number", "doc"], keep="first", maintain_order=True)
+    if unique.height < rows.height:
+        _check_duplicates(table, rows)
+    unique = unique.sort("number", maintain_order=True)
+    levels = Levels.of(len(names), unique["number"].to_numpy(), unique["level"].to_numpy())
+    return Judgments(table.query_objects(first), names, levels, unique["doc"].to_list())
+
+
+def _check_duplicates(table: Table, rows: pl.DataFrame) -> None:
+    import polars as pl
+
+    differing = (
+        rows.group_by("number", "doc", maintain_order=True)
+        .agg(pl.col("level").n_unique().alias("levels"), pl.col("row"), pl.col("level"))
+        .filter(pl.col("levels") > 1)
+    )
+    if differing.height:
+        levels, places = differing["level"][0].to_list(), differing["row"][0].to_list()
+        other = next(at for at, level in enumerate(levels) if level != levels[0])
+        raise InputError(
+            f"qrels: {describe_document(table.query_id[places[0]], table.doc_id[places[0]])} has "
+            f"level {levels[0]:g} at {table.place(places[0])} and "
+            f"level {levels[other]:g} at {table.place(places[other])}"
+        )
+
+
+def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
+    """Judgments from a dict of dicts, query_id -> doc_id -> level."""
+    query_ids = list(qrels)
+    names = _text_ids(query_ids, "qrels: two topics")
+    doc_ids: list[str] = []
+    levels: list[Floats] = []
+    for name, docs in zip(names, qrels.values(), strict=True):
+        if not isinstance(docs, Mapping):
+            raise InputError(
+                f"qrels: topic {name!r} holds {docs!r} where a dict from doc_id to level is needed"
+            )
+        doc_ids += _text_ids(list(docs), f"qrels: topic {name!r}: two documents")
+        levels.append(numbers_of("qrels", name, docs))
+    counts = np.array([level.size for level in levels], dtype=np.int64)
+    topic = np.repeat(np.arange(len(names), dtype=np.int64), counts)
+    flat = np.concatenate(levels) if levels else np.zeros(0)
+    return Judgments(query_ids, names, Levels.of(len(names), topic, flat), doc_ids)
+
+
+def _text_ids(ids: list[Any], what: str) -> list[str]:
+    """Ids as text; ids that differ only in type are an error."""
+    if set(map(type, ids)) <= {str}:
+        return ids
+    names = [str(value) for value in ids]
+    if len(set(names)) < len(names):
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        raise InputError(f"{what} are the same as text: {twice!r}")
+    return names
+
+
+def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
+    """The levels or scores of one topic's dict. Raises InputError where one is missing or no number."""
+    from . import columns
+
+    doc_ids = list(docs)
+
+    def describe(row: int) -> str:
+        return describe_document(name, doc_ids[row])
+
+    values = columns.numbers(
+        list(docs.values()), lambda row: f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]}"
+    )
+    check_values(kind, values, describe)
+    return values

@@ -1,0 +1,62 @@
+"""Which form qrels or a run come in, and the one way on from each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..hits import Hits
+from . import judgments, runs
+from .datasets import is_dataset, load, rows
+from .judgments import Judgments
+from .table import Table, from_file, from_frame, from_tuples
+
+_FORMS = (
+    "a dict of dicts, a DataFrame (pandas or Polars) or Arrow table, an iterable of named tuples, "
+    "a path, or a dataset of ir_datasets or its id"
+)
+
+
+def judgments_of(qrels: Any) -> Judgments:
+    """Qrels of any form, prepared. Raises InputError where they cannot be scored with."""
+    if isinstance(qrels, Mapping):
+        return judgments.from_dicts(qrels)
+    return judgments.from_table(table_of("qrels", qrels))
+
+
+def hits_of(prepared: Judgments, run: Any, lowest: float = -np.inf) -> Hits:
+    """Hits of a run of any form: its documents of level >= ``lowest`` with their ranks."""
+    if isinstance(run, Mapping):
+        return runs.hits_of_dicts(prepared, run, lowest)
+    return runs.hits_of_table(prepared, table_of("run", run), lowest)
+
+
+def table_of(kind: str, source: Any) -> Table:
+    """Qrels or a run of any form but a dict of dicts, as a table."""
+    if isinstance(source, Table):
+        return source
+    if is_place(source):
+        return _table_at(kind, source)
+    if is_dataset(source):
+        return from_tuples(kind, rows(kind, source))
+    if hasattr(source, "columns") or hasattr(source, "column_names"):
+        return from_frame(kind, source)
+    if isinstance(source, Iterable):
+        return from_tuples(kind, source)
+    raise InputError(f"{kind}: cannot read {type(source).__name__}; give {_FORMS}")
+
+
+def is_place(source: object) -> bool:
+    """Whether ``source`` says where to find the data: a path or a dataset id."""
+    return isinstance(source, (str, os.PathLike))
+
+
+def _table_at(kind: str, place: str | os.PathLike[str]) -> Table:
+    if not isinstance(place, str) or Path(place).exists():
+        return from_file(kind, place)
+    return from_tuples(kind, rows(kind, load(place)))

@@ -1,0 +1,158 @@
+"""The one table form of qrels and runs: columns of text and numbers, and the place of each row.
+
+Every form but the dict of dicts becomes a :class:`Table` here; what is wrong in a row is said with
+its place in what the caller gave.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..segments import Floats, Ints
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of qrels or of a run.
+
+    Attributes:
+        kind: 'qrels' or 'run'.
+        query_id: topic of each row, as text.
+        doc_id: document of each row, as text.
+        value: level or score of each row; NaN where it is missing.
+        place: says where a row stands, for errors: 'run.txt, line 17', 'row 16'.
+        query_objects: gives the caller's own query_id objects of rows.
+    """
+
+    kind: str
+    query_id: pl.Series
+    doc_id: pl.Series
+    value: Floats
+    place: Callable[[int], str]
+    query_objects: Callable[[Ints], list[Any]]
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def check_ids(self) -> None:
+        """Raise InputError where an id is missing."""
+        for name in ("query_id", "doc_id"):
+            missing = getattr(self, name).is_null()
+            if missing.any():
+                row = int(missing.arg_true()[0])
+                raise InputError(f"{self.kind}: {self.place(row)} has no {name}")
+
+    def check_values(self) -> None:
+        """Raise InputError where a level or score is missing."""
+        check_values(self.kind, self.value, self.describe)
+
+    def describe(self, row: int) -> str:
+        """A row by topic, document and place."""
+        return describe_document(self.query_id[row], self.doc_id[row], self.place(row))
+
+    def filter(self, rows: Ints) -> Table:
+        """The same table with some of its rows, which keep their places."""
+        return Table(
+            self.kind,
+            self.query_id.gather(rows),
+            self.doc_id.gather(rows),
+            self.value[rows],
+            lambda row: self.place(int(rows[row])),
+            lambda wanted: self.query_objects(rows[wanted]),
+        )
+
+
+VALUE_NAMES = {"qrels": "level", "run": "score"}
+VALUE_COLUMNS = {"qrels": "relevance", "run": "score"}
+
+
+def describe_document(query_id: object, doc_id: object, place: str = "") -> str:
+    """A document of a topic, and where it stands."""
+    return f"topic {query_id!r}, document {doc_id!r}{f' ({place})' if place else ''}"
+
+
+def check_values(kind: str, value: Floats, describe: Callable[[int], str]) -> None:
+    """Raise InputError where a level or score is missing, or a level is infinite."""
+    wrong = np.isnan(value) if kind == "run" else ~np.isfinite(value)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        what = "missing or NaN" if np.isnan(value[row]) else "infinite"
+        raise InputError(f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]} is {what}")
+
+
+def row_place(row: int) -> str:
+    """Place of a row in something that has no lines."""
+    return f"row {row}"
+
+
+def from_frame(kind: str, frame: Any) -> Table:
+    """A pandas or Polars frame, or an Arrow table, with the columns of ir-measures."""
+    from . import columns
+
+    wanted = ("query_id", "doc_id", VALUE_COLUMNS[kind])
+    present = list(columns.names(frame))
+    missing = [name for name in wanted if name not in present]
+    if missing:
+        raise InputError(
+            f"{kind}: the table has no column {', '.join(missing)}; it has {', '.join(map(str, present))}"
+        )
+    query_id, doc_id, value = (columns.get(frame, name) for name in wanted)
+    return _checked(kind, query_id, doc_id, value, row_place)
+
+
+def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
+    """An iterable of named tuples with the fields of ir-measures."""
+    value_name = VALUE_COLUMNS[kind]
+    query_ids: list[Any] = []
+    doc_ids: list[Any] = []
+    values: list[Any] = []
+    for number, row in enumerate(rows):
+        try:
+            query_ids.append(row.query_id)
+            doc_ids.append(row.doc_id)
+            values.append(getattr(row, value_name))
+        except AttributeError:
+            fields = f"query_id, doc_id, {value_name}"
+            raise InputError(
+                f"{kind}: item {number} is {row!r}, not a named tuple with the fields {fields}"
+            ) from None
+    return _checked(kind, query_ids, doc_ids, values, lambda row: f"item {row}")
+
+
+def _checked(kind: str, query_id: Any, doc_id: Any, value: Any, place: Callable[[int], str]) -> Table:
+    """A table from columns of any kind."""
+    from . import columns
+
+    topics, docs = columns.text(query_id), columns.text(doc_id)
+
+    def describe(row: int) -> str:
+        return f"{kind}: {describe_document(topics[row], docs[row], place(row))}: the {VALUE_NAMES[kind]}"
+
+    return Table(
+        kind,
+        topics,
+        docs,
+        columns.numbers(value, describe),
+        place,
+        lambda rows: columns.objects(query_id, rows),
+    )
+
+
+def from_file(kind: str, path: str | os.PathLike[str], format: str | None = None) -> Table:
+    """A file of qrels or of a run, in a format that its columns or ``format`` tell."""
+    from . import files
+
+    read = {"qrels": files.read_qrels_file, "run": files.read_run_file}[kind](path, format)
+    query_id, doc_id, value = (read.frame[name] for name in ("query_id", "doc_id", VALUE_COLUMNS[kind]))
+    return Table(
+        kind, query_id, doc_id, value.to_numpy(), read.place, lambda rows: query_id.gather(rows).to_list()
+    )

@@ -1,0 +1,161 @@
+"""Measures that look at one rank: R-measure and R-WP at rank R, nCG and BR at the cutoff."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..segments import Floats, Ints
+from ..views import View, Views
+from .base import COMMON, GradedMeasure, register
+from .params import BETA, GAINS, REQUIRED_CUTOFF
+
+
+class AtRankMeasure(GradedMeasure):
+    """A blended ratio at one rank of each topic."""
+
+    def rank(self, view: View) -> Ints:
+        """The rank to look at in each topic, shape ``(topics,)``; 0 where there is none."""
+        raise NotImplementedError  # pragma: no cover
+
+    def beta(self) -> float:
+        """Weight of gain against count at that rank."""
+        raise NotImplementedError  # pragma: no cover
+
+    def score(self, views: Views) -> Floats:
+        view = views[self.cut]
+        rank = self.rank(view)
+        ratio = view.graded(self.overrides("gains")).BR_at(np.maximum(rank, 1), self.beta())
+        return np.where((rank > 0) & (view.R > 0), ratio, 0.0)
+
+
+class _AtR(AtRankMeasure):
+    """At rank R: as many ranks as the topic has relevant documents."""
+
+    def rank(self, view: View) -> Ints:
+        return view.R
+
+
+class _AtCutoff(AtRankMeasure):
+    """At the cutoff, which these measures need."""
+
+    def rank(self, view: View) -> Ints:
+        return np.full(view.levels.topics, self["cutoff"], dtype=np.int64)
+
+
+class _R_measure(_AtR):
+    """R-measure: the blended ratio at rank R.
+
+    ``R-measure = BR(R)``, R the number of relevant documents of the topic. In [0, 1]; beta=0 is
+    R-precision. With a cutoff it is that of the run cut there.
+
+    Parameters: beta, gains, cutoff, rel, judged_only.
+
+    Source: Sakai, "Ranking the NTCIR Systems based on Multigrade Relevance" (AIRS 2004).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.R_measure], qrels, run)
+        {R-measure: 0.5}
+    """
+
+    NAME = "R-measure"
+    PRETTY_NAME = "R-measure"
+    SHORT_DESC = "R-precision for graded relevance: the blended ratio at rank R."
+    SOURCE = "Sakai 2004"
+    SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
+
+    def beta(self) -> float:
+        return float(self["beta"])
+
+
+class _R_WP(_AtR):
+    """R-weighted precision: normalised cumulative gain at rank R.
+
+    ``R-WP = cg(R) / cg*(R)``. In [0, 1].
+
+    Parameters: gains, cutoff, rel, judged_only.
+
+    Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using
+    Multi-Grade Relevance Judgments" (IPSJ SIG Notes, 2001).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 3, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.R_WP], qrels, run)
+        {R-WP: 0.75}
+    """
+
+    NAME = "R-WP"
+    PRETTY_NAME = "R-Weighted Precision"
+    SHORT_DESC = "Cumulative gain over ideal cumulative gain at rank R."
+    SOURCE = "Kando et al. 2001"
+    SUPPORTED_PARAMS = {**COMMON, "gains": GAINS}
+
+    def beta(self) -> float:
+        return math.inf
+
+
+class _nCG(_AtCutoff):
+    """Normalised cumulative gain at a rank, without discount.
+
+    ``nCG@k = cg(k) / cg*(k)``; where the run is shorter, cg stays at its last value. In [0, 1].
+
+    Parameters: cutoff (needed), gains, rel, judged_only.
+
+    Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 3, "b": 1}}, {"1": {"b": 2.0, "x": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.nCG@2], qrels, run)
+        {nCG@2: 0.25}
+    """
+
+    NAME = "nCG"
+    PRETTY_NAME = "Normalised Cumulative Gain"
+    SHORT_DESC = "Cumulative gain over ideal cumulative gain at the cutoff."
+    SOURCE = "Jarvelin and Kekalainen 2002"
+    SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "gains": GAINS}
+
+    def beta(self) -> float:
+        return math.inf
+
+
+class _BR(_AtCutoff):
+    """The blended ratio itself, at a rank.
+
+    ``BR@k = (C(k) + beta cg(k)) / (k + beta cg*(k))``; where the run is shorter, C and cg stay at their
+    last value. In [0, 1]; beta=0 is precision, beta=inf is nCG.
+
+    Parameters: cutoff (needed), beta, gains, rel, judged_only.
+
+    Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.BR@2], qrels, run)
+        {BR@2: 0.5}
+    """
+
+    NAME = "BR"
+    PRETTY_NAME = "Blended Ratio"
+    SHORT_DESC = "The blend of precision and normalised cumulative gain at the cutoff."
+    SOURCE = "Sakai 2004"
+    SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "beta": BETA, "gains": GAINS}
+
+    def beta(self) -> float:
+        return float(self["beta"])
+
+
+R_measure = _R_measure()
+register(R_measure, "R_measure")
+R_WP = _R_WP()
+register(R_WP, "R_WP")
+nCG = _nCG()
+register(nCG)
+BR = _BR()
+register(BR)

@@ -1,0 +1,105 @@
+"""Normalised Cumulative Utility: any stop distribution with any blended ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ParameterError
+from ..segments import Floats
+from ..views import View
+from . import stopping
+from .base import COMMON, register, shorthand
+from .err import CascadeMeasure
+from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, STOPS, Choice
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A stop distribution by name: how it is computed, and the parameters that only it takes."""
+
+    compute: Callable[[_NCU, View], Floats]
+    takes: tuple[str, ...] = ()
+
+
+class _NCU(CascadeMeasure):
+    """Normalised cumulative utility: where users stop among relevant documents, times the blended ratio.
+
+    ``NCU = sum over ranks n of p_s(n) * BR(n)``. ``stop`` names p_s:
+
+    - 'u' uniform, 1/R (beta=1: Q, beta=0: AP);
+    - 'rb' rank-biased, ``gamma^(C(n)-1) / sum_{i=1..R} gamma^(i-1)``;
+    - 'gu' graded-uniform, ``stop(level) / sum over relevant documents of stop(level)``;
+    - 'first' (O-measure), 'preferred' (P-measure), 'up_to_preferred' (P+), 'err' (EBR).
+
+    In [0, 1]. Parameters: stop, beta, gains, cutoff, rel, judged_only; norm with u, rb and gu; gamma
+    with rb; stops with gu; max_rel with err.
+
+    Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval
+    Metrics" (EVIA 2008).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 3, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.NCU(stop="gu")], qrels, run)
+        {NCU: 0.75}
+    """
+
+    NAME = "NCU"
+    PRETTY_NAME = "Normalised Cumulative Utility"
+    SHORT_DESC = "The blended ratio where a user stops, in expectation over a population of users."
+    SOURCE = "Sakai and Robertson 2008"
+
+    DISTRIBUTIONS = {
+        "u": Stop(lambda m, view: stopping.uniform(view, m["norm"]), ("norm",)),
+        "rb": Stop(lambda m, view: stopping.rank_biased(view, m["gamma"], m["norm"]), ("gamma", "norm")),
+        "gu": Stop(
+            lambda m, view: stopping.graded_uniform(view, m.stop_weights(view), m["norm"]), ("stops", "norm")
+        ),
+        "first": Stop(lambda _, view: stopping.first(view)),
+        "preferred": Stop(lambda _, view: stopping.preferred(view)),
+        "up_to_preferred": Stop(lambda _, view: stopping.up_to_preferred(view)),
+        "err": Stop(CascadeMeasure.stop, ("max_rel",)),
+    }
+    SUPPORTED_PARAMS = {
+        **COMMON,
+        "stop": Choice("the stop distribution", tuple(DISTRIBUTIONS), default="gu"),
+        "beta": BETA,
+        "gains": GAINS,
+        "norm": NORM,
+        "gamma": GAMMA,
+        "stops": STOPS,
+        "max_rel": MAX_REL,
+    }
+
+    def check_combination(self, params: Mapping[str, Any]) -> None:
+        stop = params.get("stop", self.SUPPORTED_PARAMS["stop"].default)
+        for name in ("gamma", "stops", "max_rel", "norm"):
+            if name in params and name not in self.DISTRIBUTIONS[stop].takes:
+                takers = ", ".join(
+                    repr(key) for key, value in self.DISTRIBUTIONS.items() if name in value.takes
+                )
+                raise ParameterError(
+                    f"{self.NAME} with stop={stop!r} takes no {name} (given {name}={params[name]!r}); "
+                    f"it goes with stop {takers}"
+                )
+
+    def stop_weights(self, view: View) -> Floats:
+        """Stop weight of each level: as named in ``stops``, else its gain."""
+        return view.levels.table(self.overrides("stops"), view.levels.table(self.overrides("gains")))
+
+    def stop(self, view: View) -> Floats:
+        return self.DISTRIBUTIONS[self["stop"]].compute(self, view)
+
+    def utility(self, view: View) -> Floats:
+        return view.graded(self.overrides("gains")).BR(self["beta"])
+
+
+NCU = _NCU()
+register(NCU)
+# NTCIREVAL's names.
+shorthand(NCU(stop="gu", beta=0), "NCUgu,P")
+shorthand(NCU(stop="gu"), "NCUgu,BR")
+shorthand(NCU(stop="rb", beta=0), "NCUrb,P")
+shorthand(NCU(stop="rb"), "NCUrb,BR")

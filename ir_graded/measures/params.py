@@ -1,0 +1,196 @@
+"""Parameters of measures: what a value may be, and its one canonical form.
+
+Each class is an ir-measures ``ParamInfo`` (so its docs and ``validate`` work) that also says in
+words what it expects and brings a value into canonical form: 1, 1.0 and numpy's are one number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from ir_measures.measures import ParamInfo
+
+#: What ``measure[name]`` gives where a parameter has no default and was not set.
+NOT_PROVIDED: Any = ParamInfo().default
+
+# Whole numbers are printed as ints up to here; beyond, a double no longer holds every whole number.
+_WHOLE_BELOW = 2.0**53
+
+
+def canonical_number(value: object) -> int | float:
+    """The one form of a number: whole ones as int. Raises ValueError for what is no number, or NaN."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise ValueError(f"{value!r} is no number")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{value!r} is beyond a double") from None
+    if math.isnan(number):
+        raise ValueError("NaN is no number")
+    return int(number) if number.is_integer() and abs(number) < _WHOLE_BELOW else number
+
+
+def print_value(value: object) -> str:
+    """A canonical value as it stands in a measure's printed name, where it can be read back."""
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{print_value(k)}:{print_value(v)}" for k, v in value.items()) + "}"
+    return repr(value)
+
+
+class Param(ParamInfo):
+    """A parameter: its type for the docs, its default, and what its values are.
+
+    Args:
+        dtype: the type that ir-measures' documentation names.
+        expected: what a value must be, in words, for error messages.
+        desc: one line of meaning.
+        default: its value where it is not given; without one, the parameter is simply unset.
+        required: whether the measure cannot be computed without it.
+    """
+
+    def __init__(
+        self, dtype: type, expected: str, desc: str, *, default: Any = NOT_PROVIDED, required: bool = False
+    ) -> None:
+        super().__init__(dtype=dtype, required=required, default=default, desc=desc)
+        self.expected = expected
+
+    def canonical(self, value: Any) -> Any:
+        """``value`` in canonical form. Raises ValueError where it is not what is expected."""
+        raise NotImplementedError  # pragma: no cover
+
+    def validate(self, value: object) -> bool:
+        """Whether ir-measures may use ``value`` (its sentinel for an unset one included)."""
+        if value is NOT_PROVIDED:
+            return not self.required
+        try:
+            self.canonical(value)
+        except ValueError:
+            return False
+        return True
+
+
+class Number(Param):
+    """A number in a range; ``above`` excludes the lower end, ``infinite`` admits inf."""
+
+    def __init__(
+        self,
+        desc: str,
+        *,
+        default: Any = NOT_PROVIDED,
+        low: float | None = None,
+        above: float | None = None,
+        high: float | None = None,
+        infinite: bool = False,
+    ) -> None:
+        bounds = [
+            f">= {low:g}" if low is not None else "",
+            f"> {above:g}" if above is not None else "",
+            f"<= {high:g}" if high is not None else "",
+        ]
+        span = " and ".join(bound for bound in bounds if bound)
+        words = ["a" if infinite else "a finite", "number", span, "or inf" if infinite else ""]
+        expected = " ".join(word for word in words if word)
+        super().__init__(float, expected, desc, default=default)
+        self.low, self.above, self.high, self.infinite = low, above, high, infinite
+
+    def canonical(self, value: object) -> int | float:
+        number = canonical_number(value)
+        inside = (
+            (self.infinite or not math.isinf(number))
+            and (self.low is None or number >= self.low)
+            and (self.above is None or number > self.above)
+            and (self.high is None or number <= self.high)
+        )
+        if not inside:
+            raise ValueError(f"{value!r} is out of range")
+        return number
+
+
+class Whole(Param):
+    """A whole number >= 1."""
+
+    def __init__(self, desc: str, *, required: bool = False) -> None:
+        super().__init__(int, "a whole number >= 1", desc, required=required)
+
+    def canonical(self, value: object) -> int:
+        number = canonical_number(value)
+        if not isinstance(number, int) or number < 1:
+            raise ValueError(f"{value!r} is no whole number >= 1")
+        return number
+
+
+class Flag(Param):
+    """True or False."""
+
+    def __init__(self, desc: str) -> None:
+        super().__init__(bool, "True or False", desc, default=False)
+
+    def canonical(self, value: object) -> bool:
+        if not isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{value!r} is neither True nor False")
+        return bool(value)
+
+
+class Choice(Param):
+    """One of a few words."""
+
+    def __init__(self, desc: str, words: tuple[str, ...], *, default: str) -> None:
+        super().__init__(str, "one of " + ", ".join(map(repr, words)), desc, default=default)
+        self.words = words
+
+    def canonical(self, value: object) -> str:
+        if not isinstance(value, str) or value not in self.words:
+            raise ValueError(f"{value!r} is none of {self.words}")
+        return str(value)
+
+
+class LevelTable(Param):
+    """A dict from levels (finite numbers) to finite numbers >= 0, kept sorted by level.
+
+    Args:
+        desc: one line of meaning.
+        drop_identity: whether an entry ``level: level`` says nothing and is dropped.
+    """
+
+    def __init__(self, desc: str, *, drop_identity: bool = False) -> None:
+        super().__init__(dict, "a dict from levels (numbers) to finite numbers >= 0", desc, default={})
+        self.drop_identity = drop_identity
+
+    def canonical(self, value: object) -> dict[int | float, int | float]:
+        if not isinstance(value, Mapping):
+            raise ValueError(f"{value!r} is no dict")
+        table = {}
+        for given, weight in value.items():
+            level, number = canonical_number(given), canonical_number(weight)
+            if math.isinf(level) or math.isinf(number) or number < 0:
+                raise ValueError(f"{given!r}: {weight!r} is out of range")
+            if not (self.drop_identity and level == number):
+                table[level] = number
+        return dict(sorted(table.items()))
+
+
+CUTOFF = Whole("only ranks 1..cutoff are looked at")
+REQUIRED_CUTOFF = Whole("the rank at which the measure looks", required=True)
+REL = Number("lowest relevant level", default=1, above=0)
+JUDGED_ONLY = Flag("condensed list: documents without a level >= 0 are removed before ranks are counted")
+NORM = Choice(
+    "divide by what the whole topic holds, or by what the first cutoff ranks could hold",
+    ("all", "cutoff"),
+    default="all",
+)
+BETA = Number("weight of gain against count in the blended ratio", default=1, low=0, infinite=True)
+GAMMA = Number(
+    "rank bias: each further relevant document weighs gamma times the one before",
+    default=0.95,
+    above=0,
+    high=1,
+)
+GAINS = LevelTable("gain of a level; a level that is absent has itself as gain", drop_identity=True)
+STOPS = LevelTable("stop weight of a level; a level that is absent has its gain")
+MAX_REL = Number("highest level of the scale; by default the highest in the qrels given")
+PERSISTENCE = Number("persistence: probability of going on to the next rank", default=0.99, above=0, high=1)
+WEIGHTS = LevelTable("weight of a threshold j; a threshold that is absent weighs j")

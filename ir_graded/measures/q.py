@@ -1,0 +1,82 @@
+"""Q-measure and AWP: the uniform stop with the blended ratio, and with its limit nCG."""
+
+from __future__ import annotations
+
+import math
+
+from ..segments import Floats
+from ..views import View
+from .base import COMMON, StopUtility, register
+from .params import BETA, GAINS, NORM
+from .stopping import uniform
+
+
+class _Q(StopUtility):
+    """Q-measure: average precision with the blended ratio in place of precision.
+
+    ``Q = 1/R * sum over relevant ranks n of BR(n)`` with
+    ``BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n))``. In [0, 1]; beta=0 is AP.
+
+    Parameters: beta, gains, norm, cutoff, rel, judged_only.
+
+    Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.Q], qrels, run)
+        {Q: 0.75}
+    """
+
+    NAME = "Q"
+    PRETTY_NAME = "Q-measure"
+    SHORT_DESC = (
+        "AP for graded relevance: the mean over the relevant documents of the blended ratio at their ranks."
+    )
+    SOURCE = "Sakai 2004"
+    SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS, "norm": NORM}
+
+    def stop(self, view: View) -> Floats:
+        return uniform(view, self["norm"])
+
+    def utility(self, view: View) -> Floats:
+        return view.graded(self.overrides("gains")).BR(self["beta"])
+
+
+class _AWP(StopUtility):
+    """Average weighted precision: average precision with cg/cg* in place of precision.
+
+    ``AWP = 1/R * sum over relevant ranks n of cg(n) / cg*(n)``, Q with beta=inf. In [0, 1]. It does
+    not see how far below rank R a relevant document stands, which Q mends.
+
+    Parameters: gains, norm, cutoff, rel, judged_only.
+
+    Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using
+    Multi-Grade Relevance Judgments" (IPSJ SIG Notes, 2001).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.AWP], qrels, run)
+        {AWP: 0.75}
+    """
+
+    NAME = "AWP"
+    PRETTY_NAME = "Average Weighted Precision"
+    SHORT_DESC = (
+        "The mean over the relevant documents of cumulative gain over ideal cumulative gain at their ranks."
+    )
+    SOURCE = "Kando et al. 2001"
+    SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "norm": NORM}
+
+    def stop(self, view: View) -> Floats:
+        return uniform(view, self["norm"])
+
+    def utility(self, view: View) -> Floats:
+        return view.graded(self.overrides("gains")).BR(math.inf)
+
+
+Q = _Q()
+register(Q, "Q-measure", "Q_measure")
+AWP = _AWP()
+register(AWP)

@@ -1,0 +1,96 @@
+"""Stop distributions: at which relevant document a user stops, with which probability.
+
+Each function gives the probability at every relevant document that the run retrieved; at all
+other ranks it is 0. What the run did not retrieve keeps its share: the sums may stay below 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..hits import Ideal, Levels, Overrides
+from ..segments import Floats, Ints, cumulative_product_before
+from ..views import View
+
+
+def share(weight: Floats, total: Floats) -> Floats:
+    """Weight / total, and 0 where the total is 0."""
+    return np.divide(weight, total, out=np.zeros_like(total), where=total > 0)
+
+
+def held(view: View, norm: str) -> Ints:
+    """How many relevant documents the denominator counts: R, or min(R, k) with norm='cutoff'."""
+    return view.top if norm == "cutoff" else view.R
+
+
+def uniform(view: View, norm: str = "all") -> Floats:
+    """p_u = 1/R (Robertson 2008)."""
+    return np.asarray(1.0 / held(view, norm)[view.topic])
+
+
+def rank_biased(view: View, gamma: float, norm: str = "all") -> Floats:
+    """p_rb = gamma^(C(n)-1) / sum_{i=1..R} gamma^(i-1) (Sakai and Robertson 2008)."""
+    terms = held(view, norm)[view.topic]
+    if gamma == 1:
+        return np.asarray(1.0 / terms)
+    # expm1 keeps the digits of 1 - gamma^R where gamma is close to 1.
+    log = np.log1p(gamma - 1.0)
+    series = np.expm1(terms * log) / np.expm1(log)
+    return np.asarray(gamma ** (view.C - 1.0) / series)
+
+
+def graded_uniform(view: View, weights: Floats, norm: str = "all") -> Floats:
+    """p_gu = weight of its level / sum over the relevant documents' weights (Sakai and Robertson 2008).
+
+    Args:
+        view: the relevant documents retrieved.
+        weights: stop weight of each level in ``view.levels.values``.
+        norm: 'cutoff' sums only the min(R, k) largest weights.
+    """
+    ideal = view.levels.ideal(view.cut.rel, weights)
+    total = ideal.first(held(view, norm), np.arange(view.levels.topics, dtype=np.int64))
+    return share(weights[view.grade], total[view.topic])
+
+
+def first(view: View) -> Floats:
+    """1 at the first relevant document (O-measure; RR)."""
+    return np.asarray(view.C == 1, dtype=np.float64)
+
+
+def preferred(view: View) -> Floats:
+    """1 at the preferred rank rp (Sakai 2006)."""
+    return np.asarray(view.n == view.rp[view.topic], dtype=np.float64)
+
+
+def up_to_preferred(view: View) -> Floats:
+    """1/C(rp) at each relevant document down to the preferred rank (P+; Sakai 2006)."""
+    seen = view.n <= view.rp[view.topic]
+    C_rp = np.bincount(view.topic[seen], minlength=view.levels.topics)
+    return np.where(seen, 1.0 / C_rp[view.topic], 0.0)
+
+
+def satisfaction(gain: Floats, gmax: float) -> Floats:
+    """Probability g/(gmax+1) that a document of that gain satisfies (Chapelle et al. 2009)."""
+    return np.asarray(gain / (gmax + 1.0))
+
+
+def cascade(view: View, gains: Overrides, gmax: float) -> Floats:
+    """dsat(n-1) g(n)/(gmax+1): the user goes down the list until a document satisfies."""
+    satisfied = satisfaction(view.graded(gains).g, gmax)
+    return cumulative_product_before(1.0 - satisfied, view.start) * satisfied
+
+
+def ideal_cascade(ideal: Ideal, topic: Ints, gmax: float) -> Floats:
+    """The same along the ideal list; ``topic`` is that of each of its documents."""
+    satisfied = satisfaction(ideal.weight, gmax)
+    return cumulative_product_before(1.0 - satisfied, ideal.start[topic]) * satisfied
+
+
+def largest_gain(levels: Levels, gains: Overrides, rel: float, max_rel: float) -> float:
+    """gmax: the largest gain of a relevant level up to ``max_rel``.
+
+    The levels are those that occur in the qrels or are named in ``gains``, and ``max_rel`` itself.
+    """
+    named = dict(gains)
+    scale = {*levels.values.tolist(), *named, max_rel}
+    return max((named.get(level, level) for level in scale if rel <= level <= max_rel), default=0.0)

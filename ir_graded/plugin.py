@@ -1,0 +1,60 @@
+"""The one place that changes ir_measures: importing the package makes its measures known there.
+
+``register`` may run any number of times; calls without a measure of ours go their old way.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import ir_measures
+from ir_measures.providers import Evaluator
+
+from .composition import compose
+from .grammar import parse_measure, parse_trec_measure, read_measures
+from .measures import REGISTRY, GradedMeasure
+from .provider import PROVIDER
+
+_MARK = "_ir_graded"
+
+
+def register() -> None:
+    """Enter measures, provider and strings into ir_measures (and into pt.measures where it is loaded)."""
+    for name, measure in REGISTRY.items():
+        if ir_measures.measures.registry.setdefault(name, measure) != measure:
+            raise ValueError(f"ir_measures already has another measure named {name!r}")
+    ir_measures.providers.registry.setdefault(PROVIDER.NAME, PROVIDER)
+    pipeline = ir_measures.DefaultPipeline
+    if all(provider.NAME != PROVIDER.NAME for provider in pipeline.providers):
+        pipeline.providers.append(PROVIDER)
+    evaluator = pipeline._evaluator  # noqa: SLF001  # all of calc, iter_calc, evaluator ... go through it
+    if not hasattr(evaluator, _MARK):
+        pipeline._evaluator = _reading_strings(evaluator)  # noqa: SLF001
+    for module in (ir_measures, ir_measures.util):
+        module.parse_measure = parse_measure
+        module.parse_trec_measure = parse_trec_measure
+    # pt.measures copies the registry when PyTerrier loads, which may have been before.
+    pt_measures = sys.modules.get("pyterrier.measures")
+    if pt_measures is not None:
+        vars(pt_measures).update(REGISTRY)
+
+
+def _reading_strings(original: Callable[[Any, Any], Evaluator]) -> Callable[[Any, Any], Evaluator]:
+    """DefaultPipeline._evaluator that takes strings, and measures of ours beside those of all others."""
+
+    @wraps(original)
+    def _evaluator(measures: Any, qrels: Any) -> Evaluator:
+        objects = read_measures(measures)
+        ours = [measure for measure in objects if isinstance(measure, GradedMeasure)]
+        theirs = [measure for measure in objects if not isinstance(measure, GradedMeasure)]
+        if not ours:
+            return original(objects, qrels)
+        if not theirs:
+            return PROVIDER.evaluator(ours, qrels)
+        return compose(objects, lambda readable: original(theirs, readable), ours, qrels)
+
+    setattr(_evaluator, _MARK, True)
+    return _evaluator

@@ -1,0 +1,69 @@
+"""``read_qrels`` and ``read_run``: files and datasets as pandas frames with ir-measures' columns."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .inputs.sources import table_of
+from .inputs.table import VALUE_COLUMNS, Table, from_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = None) -> pd.DataFrame:
+    """Qrels as a frame with the columns query_id, doc_id (text) and relevance.
+
+    Args:
+        source: a file (TREC ``topic iteration doc level`` or NTCIR ``topic doc L2``; plain, gzip,
+            zstandard or xz; any spacing), or a dataset of ir_datasets or its id.
+        format: 'trec' or 'ntcir'; by default told by the number of columns.
+
+    Returns:
+        A row per judgment. Levels are whole numbers (int64) where all are, else float64.
+
+    Raises:
+        FileFormatError: the file or a line of it cannot be read.
+        InputError: there is no such dataset, or it has no qrels.
+        OSError: the file cannot be opened.
+    """
+    frame = _frame(_table("qrels", source, format))
+    levels = frame["relevance"].to_numpy()
+    if np.isfinite(levels).all() and (levels == np.floor(levels)).all():
+        frame["relevance"] = levels.astype(np.int64)
+    return frame
+
+
+def read_run(source: str | os.PathLike[str] | Any, *, format: str | None = None) -> pd.DataFrame:
+    """A run as a frame with the columns query_id, doc_id (text) and score.
+
+    Args:
+        source: a file (TREC ``topic Q0 doc rank score tag``; plain, gzip, zstandard or xz; any
+            spacing), or a dataset of ir_datasets or its id, of which the scoreddocs are taken.
+        format: 'trec'; by default told by the number of columns.
+
+    Raises:
+        FileFormatError: the file or a line of it cannot be read.
+        InputError: there is no such dataset, or it has no scoreddocs.
+        OSError: the file cannot be opened.
+    """
+    return _frame(_table("run", source, format))
+
+
+def _table(kind: str, source: Any, format: str | None) -> Table:
+    return table_of(kind, source) if format is None else from_file(kind, source, format)
+
+
+def _frame(table: Table) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "query_id": pd.Series(table.query_id.to_list(), dtype="str"),
+            "doc_id": pd.Series(table.doc_id.to_list(), dtype="str"),
+            VALUE_COLUMNS[table.kind]: table.value.copy(),
+        }
+    )

@@ -1,0 +1,122 @@
+"""Scores of several runs by several measures on the same topics: what ``evaluate`` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from ir_measures.measures import Measure
+
+from .errors import InputError
+from .grammar import parse_measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores of runs by measures on the topics of the qrels.
+
+    Attributes:
+        runs: names of the runs, in the order given.
+        measures: the measures, in the order given.
+        query_ids: the topics, in the order of the qrels.
+        values: the scores, shape ``(measures, runs, topics)``.
+
+    Example:
+        >>> import ir_graded
+        >>> qrels = {"1": {"a": 2, "b": 1}}
+        >>> runs = {"good": {"1": {"a": 2.0, "b": 1.0}}, "poor": {"1": {"x": 2.0, "b": 1.0}}}
+        >>> scores = ir_graded.evaluate(["Q", "RR"], qrels, runs)
+        >>> scores.mean().round(4)
+              Q   RR
+        run
+        good  1.0  1.0
+        poor  0.2  0.5
+        >>> scores.matrix("RR")
+        run  good  poor
+        query_id
+        1     1.0   0.5
+    """
+
+    runs: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    query_ids: tuple[Any, ...]
+    values: npt.NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        self.values.setflags(write=False)
+
+    def position(self, measure: str | Measure) -> int:
+        """Place of a measure, asked for by object or string. Raises InputError where it was not evaluated."""
+        wanted = parse_measure(measure)
+        if wanted not in self.measures:
+            raise InputError(f"{wanted} was not evaluated; there are {', '.join(map(str, self.measures))}")
+        return self.measures.index(wanted)
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """All scores, one a row: columns run, query_id, measure (its printed name), value."""
+        import pandas as pd
+
+        measures, runs, topics = self.values.shape
+        return pd.DataFrame(
+            {
+                "run": np.tile(np.repeat(np.array(self.runs, dtype=object), topics), measures),
+                "query_id": list(self.query_ids) * (runs * measures),
+                "measure": np.repeat(np.array(self.names, dtype=object), runs * topics),
+                "value": self.values.reshape(-1),
+            }
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """Printed names of the measures."""
+        return [str(measure) for measure in self.measures]
+
+    def matrix(self, measure: str | Measure) -> pd.DataFrame:
+        """Scores by one measure: a row per topic, a column per run."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            self.values[self.position(measure)].T.copy(),
+            index=pd.Index(self.query_ids, name="query_id"),
+            columns=pd.Index(self.runs, name="run"),
+        )
+
+    def mean(self) -> pd.DataFrame:
+        """Each measure's aggregate over the topics: a row per run, best first by the first measure."""
+        import pandas as pd
+
+        table = pd.DataFrame(
+            [
+                [_aggregate(m, self.values[i, j]) for i, m in enumerate(self.measures)]
+                for j in range(len(self.runs))
+            ],
+            index=pd.Index(self.runs, name="run"),
+            columns=self.names,
+        )
+        return table.sort_values(self.names[0], ascending=False, kind="stable") if self.names else table
+
+    def __repr__(self) -> str:
+        return (
+            f"Scores({_counted(self.runs, 'run')}, {_counted(self.query_ids, 'topic')}, "
+            f"measures {', '.join(self.names)})"
+        )
+
+
+def _counted(things: Sequence[Any], name: str) -> str:
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
+
+
+def _aggregate(measure: Measure, values: npt.NDArray[np.float64]) -> float:
+    """A measure's own aggregate: the mean, or the sum of counts such as NumRet."""
+    aggregator = measure.aggregator()
+    for value in values.tolist():
+        aggregator.add(value)
+    return float(aggregator.result())

@@ -1,0 +1,70 @@
+"""Sums and scans over segments: many topics in one flat array, no loop over topics.
+
+A *segment* is the run of positions that belong to one topic. ``segment`` gives each
+position's segment number in ascending order; ``start`` the position at which its segment begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+# Below this every whole number has a double of its own, so sums of whole numbers are exact.
+_EXACT_BELOW = 2.0**53
+
+
+def starts(segment: Ints, segments: int) -> Ints:
+    """First position of each of ``segments`` segments (of an empty one: where it would be)."""
+    return np.searchsorted(segment, np.arange(segments, dtype=np.int64)).astype(np.int64)
+
+
+def total(values: Floats, segment: Ints, segments: int) -> Floats:
+    """Sum of ``values`` in each segment, shape ``(segments,)``; 0 for an empty segment."""
+    return np.bincount(segment, weights=values, minlength=segments).astype(np.float64, copy=False)
+
+
+def count(segment: Ints, segments: int) -> Ints:
+    """Number of positions in each segment."""
+    return np.bincount(segment, minlength=segments).astype(np.int64, copy=False)
+
+
+def cumulative_sum(values: Floats, start: Ints) -> Floats:
+    """Running sum within each segment (inclusive).
+
+    Whole numbers are summed in one flat pass, exactly. Others are summed by doubling steps inside
+    their segment: a flat running sum minus its base would lose digits to earlier segments.
+    """
+    if not values.size:
+        return values.copy()
+    flat = np.cumsum(values)
+    if flat[-1] < _EXACT_BELOW and bool((values == np.floor(values)).all()):
+        return np.asarray(flat - (flat[start] - values[start]))
+    return _scan(values, start, np.add)
+
+
+def cumulative_product_before(values: Floats, start: Ints) -> Floats:
+    """Product of the values *above* each position in its segment (exclusive; 1 at the first)."""
+    product = _scan(values, start, np.multiply)
+    before = np.ones_like(product)
+    before[1:] = product[:-1]
+    before[start[start < before.size]] = 1.0
+    return before
+
+
+def _scan(values: Floats, start: Ints, combine: Callable[[Floats, Floats], Floats]) -> Floats:
+    """Inclusive scan within segments in log2(longest segment) whole-array steps (Hillis and Steele 1986)."""
+    result = values.astype(np.float64, copy=True)
+    depth = np.arange(values.size, dtype=np.int64) - start
+    longest = int(depth.max(initial=0))
+    step = 1
+    while step <= longest:
+        at = np.flatnonzero(depth >= step)
+        result[at] = combine(result[at], result[at - step])
+        step *= 2
+    return result

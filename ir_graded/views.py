@@ -1,0 +1,157 @@
+"""What a measure sees of a run: its relevant documents, in the symbols of the papers.
+
+A :class:`View` holds, for all topics at once, the ranks ``n`` that hold a relevant document, with
+``C(n)``, ``cg(n)``, ``cg*(n)`` and ``BR(n)`` there. Measures of one evaluation share views.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from . import segments
+from .hits import Hits, Ideal, Levels, Overrides
+from .segments import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Which documents of a ranking a measure looks at: the key under which views are shared."""
+
+    rel: float = 1.0
+    judged_only: bool = False
+    cutoff: int | None = None
+
+
+class View:
+    """The relevant documents that a run retrieved, seen through a :class:`Cut`.
+
+    Attributes:
+        topic: topic of each relevant document retrieved, ascending.
+        n: its rank (in the condensed list where ``judged_only``).
+        grade: position of its level in ``levels.values``.
+        start: position at which its topic begins.
+        C: number of relevant documents up to and including it.
+    """
+
+    def __init__(self, levels: Levels, hits: Hits, cut: Cut) -> None:
+        self.levels = levels
+        self.cut = cut
+        n = (
+            hits.condensed_rank((levels.values >= 0)[hits.grade], levels.topics)
+            if cut.judged_only
+            else hits.rank
+        )
+        looked_at = (levels.values >= cut.rel)[hits.grade]
+        if cut.cutoff is not None:
+            looked_at &= n <= cut.cutoff
+        self.topic: Ints = hits.topic[looked_at]
+        self.n: Ints = n[looked_at]
+        self.grade: Ints = hits.grade[looked_at]
+        self.topic_start: Ints = segments.starts(self.topic, levels.topics)
+        self.start: Ints = self.topic_start[self.topic]
+        self.C: Ints = np.arange(1, self.topic.size + 1, dtype=np.int64) - self.start
+        self._graded: dict[Overrides, Graded] = {}
+
+    @cached_property
+    def level(self) -> Floats:
+        """Level of each document."""
+        return self.levels.values[self.grade]
+
+    @cached_property
+    def R(self) -> Ints:
+        """Number of relevant documents of each topic, shape ``(topics,)``."""
+        return self.levels.ideal(self.cut.rel, self.levels.values).R
+
+    @cached_property
+    def top(self) -> Ints:
+        """R, or what of it the first ``cutoff`` ranks can hold: min(R, k). Shape ``(topics,)``."""
+        return self.R if self.cut.cutoff is None else np.minimum(self.R, self.cut.cutoff)
+
+    @cached_property
+    def rp(self) -> Ints:
+        """Preferred rank of each topic: the first rank with its highest level retrieved; 0 where none is."""
+        best = np.full(self.levels.topics, -1, dtype=np.int64)
+        np.maximum.at(best, self.topic, self.grade)
+        preferred = np.flatnonzero(self.grade == best[self.topic])
+        rp = np.zeros(self.levels.topics, dtype=np.int64)
+        # Written from the last to the first, so that the smallest rank stays.
+        rp[self.topic[preferred[::-1]]] = self.n[preferred[::-1]]
+        return rp
+
+    def graded(self, gains: Overrides) -> Graded:
+        """The same documents with their gains."""
+        if gains not in self._graded:
+            self._graded[gains] = Graded(self, gains)
+        return self._graded[gains]
+
+    def sum_by_topic(self, contributions: Floats) -> Floats:
+        """Sum over the ranks of each topic, shape ``(topics,)``."""
+        return segments.total(contributions, self.topic, self.levels.topics)
+
+
+class Graded:
+    """A view with gains: cumulative gain, ideal cumulative gain and their blend with counts."""
+
+    def __init__(self, view: View, gains: Overrides) -> None:
+        self.view = view
+        self.table: Floats = view.levels.table(gains)
+        self.g: Floats = self.table[view.grade]
+
+    @cached_property
+    def cg(self) -> Floats:
+        """Cumulative gain cg at each relevant document."""
+        return segments.cumulative_sum(self.g, self.view.start)
+
+    @cached_property
+    def ideal(self) -> Ideal:
+        """The ideal list of each topic, by gain."""
+        return self.view.levels.ideal(self.view.cut.rel, self.table)
+
+    @cached_property
+    def cg_star(self) -> Floats:
+        """Cumulative gain cg*(n) of the ideal list at the same ranks."""
+        return self.ideal.first(self.view.n, self.view.topic)
+
+    def BR(self, beta: float) -> Floats:
+        """Blended ratio (C + beta cg) / (n + beta cg*) at each relevant document."""
+        return blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, beta)
+
+    def BR_at(self, n: Ints, beta: float) -> Floats:
+        """Blended ratio at one rank ``n`` of each topic (n >= 1), relevant or not.
+
+        Where the list ends above n, C and cg stay at their last value.
+        """
+        view = self.view
+        topics = view.levels.topics
+        C = segments.count(view.topic[view.n <= n[view.topic]], topics)
+        cg = np.zeros(topics)
+        some = C > 0
+        cg[some] = self.cg[view.topic_start[some] + C[some] - 1]
+        cg_star = self.ideal.first(n, np.arange(topics, dtype=np.int64))
+        return blended_ratio(C, cg, n, cg_star, beta)
+
+
+def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, beta: float) -> Floats:
+    """BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)); beta = inf: cg/cg*, and C/n where cg* = 0."""
+    if beta == 0:
+        return np.asarray(C / n)
+    if np.isinf(beta):
+        return np.where(cg_star > 0, cg / np.where(cg_star > 0, cg_star, 1.0), C / n)
+    return np.asarray((C + beta * cg) / (n + beta * cg_star))
+
+
+class Views:
+    """The views of one run, made when a measure first asks and shared by those that ask again."""
+
+    def __init__(self, levels: Levels, hits: Hits) -> None:
+        self.levels = levels
+        self.hits = hits
+        self._views: dict[Cut, View] = {}
+
+    def __getitem__(self, cut: Cut) -> View:
+        if cut not in self._views:
+            self._views[cut] = View(self.levels, self.hits, cut)
+        return self._views[cut]

@@ -1,0 +1,1 @@
+"""Slow and plain reference implementations that the tests compare with."""
