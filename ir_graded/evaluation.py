@@ -11,6 +11,7 @@ import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 
+from .composition import needs_subtopics
 from .errors import InputError, NoSharedTopicsError
 from .grammar import read_measures
 from .inputs import upstream
@@ -76,13 +77,8 @@ def _other_evaluator(measures: list[Measure], judgments: Judgments) -> Any:
     """The other providers' evaluator, which sees the qrels with ids as text and whole levels as ints."""
     if not measures:
         return None
-    diversity = [
-        m for m in measures if any(m.NAME == known.NAME for known in ir_measures.pyndeval.SUPPORTED_MEASURES)
-    ]
-    if diversity:
-        raise InputError(
-            f"{diversity[0]} needs qrels by subtopic, which evaluate does not carry: use ir_measures.calc"
-        )
+    for measure in filter(needs_subtopics, measures):
+        raise InputError(f"{measure} needs qrels by subtopic, which evaluate lacks: use ir_measures.calc")
     return ir_measures.evaluator(measures, upstream.qrels_dicts(judgments))
 
 

@@ -48,13 +48,9 @@ def _reading_strings(original: Callable[[Any, Any], Evaluator]) -> Callable[[Any
     @wraps(original)
     def _evaluator(measures: Any, qrels: Any) -> Evaluator:
         objects = read_measures(measures)
-        ours = [measure for measure in objects if isinstance(measure, GradedMeasure)]
-        theirs = [measure for measure in objects if not isinstance(measure, GradedMeasure)]
-        if not ours:
+        if not any(isinstance(measure, GradedMeasure) for measure in objects):
             return original(objects, qrels)
-        if not theirs:
-            return PROVIDER.evaluator(ours, qrels)
-        return compose(objects, lambda readable: original(theirs, readable), ours, qrels)
+        return compose(objects, qrels, original)
 
     setattr(_evaluator, _MARK, True)
     return _evaluator

@@ -141,5 +141,8 @@ def objects(column: Any, rows: Ints) -> list[Any]:
     if _is_pandas(column):
         values: list[Any] = column.iloc[rows].tolist()
         return values
+    if hasattr(column, "to_pylist"):
+        taken: list[Any] = column.take(rows).to_pylist()
+        return taken
     series = column if isinstance(column, pl.Series) else pl.Series(column)
     return series.gather(rows).to_list()

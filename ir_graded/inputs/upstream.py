@@ -1,4 +1,8 @@
-"""Qrels and runs for the providers of ir-measures that stand beside ours in one call."""
+"""Qrels and runs for the other providers of ir-measures: dicts with ids as text, whole levels as ints.
+
+The other providers take only that without complaint, mixing or crash: pytrec_eval for one wants text, ints
+and floats exactly.
+"""
 
 from __future__ import annotations
 
@@ -7,53 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from .datasets import is_dataset
 from .judgments import Judgments
-from .sources import is_place, table_of
 from .table import Table
 
 
-def whole(level: Any) -> Any:
-    """A whole-number level as an int, which is all that pytrec_eval takes; any other as it is."""
-    try:
-        return int(level) if type(level) is not int and float(level).is_integer() else level
-    except (TypeError, ValueError):
-        return level
-
-
-def with_whole_levels(qrels: Any) -> Any:
-    """Qrels of a form that ir-measures reads, with whole-number levels as ints (copied where needed)."""
-    if isinstance(qrels, Mapping):
-        if all(type(level) is int for docs in qrels.values() for level in docs.values()):
-            return qrels
-        return {topic: {doc: whole(level) for doc, level in docs.items()} for topic, docs in qrels.items()}
-    if hasattr(qrels, "itertuples"):
-        return _frame_with_whole_levels(qrels)
-    return [
-        row if type(row.relevance) is int else row._replace(relevance=whole(row.relevance)) for row in qrels
-    ]
-
-
-def _frame_with_whole_levels(qrels: Any) -> Any:
-    relevance = qrels["relevance"]
-    if relevance.dtype.kind in "iu":
-        return qrels
-    levels = [whole(level) for level in relevance]
-    if all(type(level) is int for level in levels):
-        return qrels.assign(relevance=np.array(levels, dtype=np.int64))
-    return qrels
-
-
-def reads(source: Any) -> bool:
-    """Whether ir-measures itself reads this form: a dict, a pandas frame, an iterable of named tuples."""
-    foreign = is_place(source) or is_dataset(source) or isinstance(source, Table)
-    table = hasattr(source, "columns") or hasattr(source, "column_names")
-    return not foreign and (hasattr(source, "itertuples") or not table)
-
-
 def qrels_dicts(judgments: Judgments) -> dict[str, dict[str, Any]]:
-    """Prepared qrels as a dict of dicts, ids as text, whole-number levels as ints."""
-    levels = [whole(level) for level in judgments.levels.values.tolist()]
+    """Prepared qrels as a dict of dicts; levels that are no whole numbers stay floats."""
+    levels = [
+        int(level) if float(level).is_integer() else level for level in judgments.levels.values.tolist()
+    ]
     qrels: dict[str, dict[str, Any]] = {name: {} for name in judgments.names}
     rows = zip(
         judgments.levels.topic.tolist(), judgments.doc_ids, judgments.levels.grade.tolist(), strict=True
@@ -63,16 +29,20 @@ def qrels_dicts(judgments: Judgments) -> dict[str, dict[str, Any]]:
     return qrels
 
 
-def run_dicts(run: Any) -> dict[str, dict[str, float]]:
-    """A run of any form as a dict of dicts, ids as text."""
+def run_dicts(run: Mapping[Any, Any] | Table) -> dict[str, dict[str, float]]:
+    """A run as a dict of dicts, scores as floats."""
     if isinstance(run, Mapping):
         return {
             str(topic): {str(doc): float(score) for doc, score in docs.items()} for topic, docs in run.items()
         }
-    table = table_of("run", run)
+    changes = (run.query_id != run.query_id.shift(1)).to_numpy()[1:]
+    bounds = [*(np.flatnonzero(changes) + 1).tolist(), len(run)] if len(run) else []
+    doc_ids, scores = run.doc_id.to_list(), run.value.tolist()
     dicts: dict[str, dict[str, float]] = {}
-    for topic, doc_id, score in zip(
-        table.query_id.to_list(), table.doc_id.to_list(), table.value.tolist(), strict=True
-    ):
-        dicts.setdefault(topic, {})[doc_id] = score
+    begin = 0
+    for end in bounds:
+        dicts.setdefault(run.query_id[begin], {}).update(
+            zip(doc_ids[begin:end], scores[begin:end], strict=True)
+        )
+        begin = end
     return dicts

@@ -1,0 +1,36 @@
+"""The README's code runs as it stands, and prints what stands below it."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+WITH_OUTPUT = re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", README, flags=re.DOTALL)
+ALL_PYTHON = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+
+
+def lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+def test_examples_print_what_the_readme_says():
+    assert len(WITH_OUTPUT) >= 3
+    names: dict[str, object] = {}
+    for code, expected in WITH_OUTPUT:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, "README.md", "exec"), names)  # noqa: S102  # the project's own README
+        assert lines(printed.getvalue()) == lines(expected)
+
+
+@pytest.mark.parametrize("code", ALL_PYTHON)
+def test_all_python_parses(code):
+    compile(code, "README.md", "exec")
+
+
+@pytest.mark.parametrize("name", ["start-command", "test-command"])
+def test_the_two_commands_are_marked_for_ci(name):
+    assert re.search(rf"<!-- {name} -->\n```sh\n[^\n]+\n```", README)
