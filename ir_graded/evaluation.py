@@ -121,7 +121,7 @@ def _some(ids: list[str]) -> str:
 def named_runs(runs: Any) -> dict[str, Any]:
     """Runs by name, from one run, a path, a list of paths or runs, or a mapping from names."""
     if isinstance(runs, Mapping):
-        return {str(name): run for name, run in runs.items()} if _names_runs(runs) else {"run": runs}
+        return _by_name(runs) if _names_runs(runs) else {"run": runs}
     if is_place(runs):
         return _by_path([runs])
     if isinstance(runs, (list, tuple)) and runs and not hasattr(runs, "_fields"):
@@ -134,11 +134,23 @@ def named_runs(runs: Any) -> dict[str, Any]:
 
 def _names_runs(runs: Mapping[Any, Any]) -> bool:
     """Whether a mapping goes from names to runs, rather than being one run (topic -> doc_id -> score)."""
-    first: Any = next(iter(runs.values()), {})
-    if not isinstance(first, Mapping):
-        # A number would be a score in the place of a topic's dict: a broken run, not a run.
-        return is_place(first) or is_dataset(first) or hasattr(first, "__iter__") or hasattr(first, "columns")
-    return any(isinstance(inner, Mapping) for inner in first.values())
+    return any(map(_is_run, runs.values()))
+
+
+def _is_run(value: Any) -> bool:
+    """Whether a value can only be a run: not a topic's dict, nor a number where such a dict should be."""
+    if isinstance(value, Mapping):
+        return any(isinstance(inner, Mapping) for inner in value.values())
+    return is_place(value) or is_dataset(value) or hasattr(value, "__iter__") or hasattr(value, "columns")
+
+
+def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
+    named = {str(name): run for name, run in runs.items()}
+    if len(named) < len(runs):
+        names = list(map(str, runs))
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"two runs have the same name as text: {twice!r}")
+    return named
 
 
 def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:

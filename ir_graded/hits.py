@@ -8,11 +8,13 @@ Topics are numbers ``0 .. topics-1`` here; their names stay with the callers.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from . import segments
 from .segments import Bools, Floats, Ints
+from .spans import Spans
 
 #: Overrides of a table over levels, in canonical form: ``((level, value), ...)`` sorted by level.
 Overrides = tuple[tuple[float, float], ...]
@@ -26,13 +28,18 @@ class Ideal:
         R: number of documents per topic, shape ``(topics,)``.
         start: position of each topic's first document in the flat arrays, shape ``(topics,)``.
         weight: weights of all topics' documents, per topic descending.
-        cumulative: their running sum within the topic.
+        topic: topic of each document, ascending.
     """
 
     R: Ints
     start: Ints
     weight: Floats
-    cumulative: Floats
+    topic: Ints
+
+    @cached_property
+    def cumulative(self) -> Floats:
+        """Running sum of the weights within each topic."""
+        return segments.cumulative_sum(self.weight, self.start[self.topic])
 
     def first(self, n: Ints, topic: Ints) -> Floats:
         """Cumulative weight of the first ``n`` documents of ``topic``'s list; constant after n = R."""
@@ -48,6 +55,19 @@ class Ideal:
 
 
 @dataclass(frozen=True)
+class Highlights:
+    """The spans of text that an assessor highlighted, with the level of each.
+
+    Attributes:
+        spans: the spans; their article is the position of a judged document in :class:`Levels`.
+        level: level of each span.
+    """
+
+    spans: Spans
+    level: Floats
+
+
+@dataclass(frozen=True)
 class Levels:
     """The levels of all judged documents, over all topics at once.
 
@@ -56,19 +76,21 @@ class Levels:
         topic: topic of each judged document, ascending, shape ``(judged,)``.
         grade: position of its level in ``values``, shape ``(judged,)``.
         values: the distinct levels that occur, ascending.
+        highlights: where the qrels hold passages, the highlighted spans of the judged documents.
     """
 
     topics: int
     topic: Ints
     grade: Ints
     values: Floats
+    highlights: Highlights | None = None
     _ideals: dict[object, Ideal] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, topics: int, topic: Ints, level: Floats) -> Levels:
+    def of(cls, topics: int, topic: Ints, level: Floats, highlights: Highlights | None = None) -> Levels:
         """Levels of documents whose topics are given in ascending order."""
         values, grade = np.unique(level, return_inverse=True)
-        return cls(topics, topic, grade.astype(np.int64), values.astype(np.float64))
+        return cls(topics, topic, grade.astype(np.int64), values.astype(np.float64), highlights)
 
     def table(self, overrides: Overrides, otherwise: Floats | None = None) -> Floats:
         """A value for each of ``values``: the override of that level, else ``otherwise`` (the level)."""
@@ -96,9 +118,7 @@ class Levels:
         topic, weight = self.topic[relevant], table[self.grade[relevant]]
         order = np.lexsort((-weight, topic))
         topic, weight = topic[order], weight[order]
-        start = segments.starts(topic, self.topics)
-        cumulative = segments.cumulative_sum(weight, start[topic])
-        return Ideal(segments.count(topic, self.topics), start, weight, cumulative)
+        return Ideal(segments.count(topic, self.topics), segments.starts(topic, self.topics), weight, topic)
 
 
 @dataclass(frozen=True)
@@ -109,17 +129,22 @@ class Hits:
         topic: topic of each hit, ascending.
         rank: its rank in the run, from 1.
         grade: position of its level in ``Levels.values``.
+        document: its position in ``Levels.topic`` and ``Levels.grade``.
+        retrieved: where the run holds passages, those of the hits; their article is ``document``.
     """
 
     topic: Ints
     rank: Ints
     grade: Ints
+    document: Ints
+    retrieved: Spans | None = None
 
     @classmethod
-    def in_order(cls, topic: Ints, rank: Ints, grade: Ints) -> Hits:
-        """Hits from arrays in any order."""
-        order = np.lexsort((rank, topic))
-        return cls(topic[order], rank[order], grade[order])
+    def of(cls, levels: Levels, document: Ints, rank: Ints, retrieved: Spans | None = None) -> Hits:
+        """Hits on judged documents, given in any order with their ranks."""
+        order = np.lexsort((rank, levels.topic[document]))
+        document = document[order]
+        return cls(levels.topic[document], rank[order], levels.grade[document], document, retrieved)
 
     def condensed_rank(self, judged: Bools, topics: int) -> Ints:
         """Rank in the condensed list: unjudged documents removed before ranks are counted.

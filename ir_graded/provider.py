@@ -11,8 +11,10 @@ from ir_measures.measures import Measure
 from ir_measures.providers import Evaluator, Provider
 from ir_measures.util import Metric
 
+from .errors import InputError
 from .inputs.judgments import Judgments
 from .inputs.sources import hits_of, judgments_of
+from .inputs.table import PASSAGE_COLUMNS, VALUE_COLUMNS
 from .measures import REGISTRY, GradedMeasure
 from .measures.aggregate import exact_mean
 from .segments import Floats
@@ -35,6 +37,9 @@ class GradedEvaluator(Evaluator):
             max_rel = measure.params.get("max_rel")
             if max_rel is not None:
                 judgments.check_max_rel(measure, max_rel)
+        self.passage_measures = [measure for measure in self.measures if measure.NEEDS_PASSAGES]
+        if self.passage_measures and judgments.levels.highlights is None:
+            raise InputError(without_passages("qrels", self.passage_measures[0]))
         self.lowest = min((measure.lowest_level for measure in self.measures), default=np.inf)
 
     def scores(self, run: Any) -> dict[Measure, Floats]:
@@ -46,7 +51,10 @@ class GradedEvaluator(Evaluator):
         Raises:
             InputError: the run holds something that cannot be scored.
         """
-        views = Views(self.judgments.levels, hits_of(self.judgments, run, self.lowest))
+        hits = hits_of(self.judgments, run, self.lowest)
+        if self.passage_measures and hits.retrieved is None:
+            raise InputError(without_passages("run", self.passage_measures[0]))
+        views = Views(self.judgments.levels, hits)
         return {measure: measure.score(views) for measure in self.measures}
 
     def iter_calc(self, run: Any) -> Iterator[Metric]:
@@ -57,6 +65,15 @@ class GradedEvaluator(Evaluator):
     def calc_aggregate(self, run: Any) -> dict[Measure, float]:
         """The mean of each measure over the topics of the qrels."""
         return {measure: exact_mean(scores.tolist()) for measure, scores in self.scores(run).items()}
+
+
+def without_passages(kind: str, measure: GradedMeasure) -> str:
+    """What is wrong with qrels or a run that name documents only."""
+    columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
+    return (
+        f"{measure} needs passages, and the {kind} given hold none: give a table or named tuples with the "
+        f"fields {columns}, or a file that has them; a dict of dicts cannot"
+    )
 
 
 class GradedProvider(Provider):
@@ -78,6 +95,18 @@ class GradedProvider(Provider):
         if unknown:
             raise ValueError(f"the provider {self.NAME} has no {', '.join(map(str, unknown))}")
         return GradedEvaluator(measures, judgments_of(qrels))
+
+    def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
+        """Columns that the measures need in a run."""
+        return ["query_id", "doc_id", "score", *_passage_columns(measures)]
+
+    def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:
+        """Columns that the measures need in the qrels."""
+        return ["query_id", "doc_id", "relevance", *_passage_columns(measures)]
+
+
+def _passage_columns(measures: Iterable[Measure]) -> tuple[str, ...]:
+    return PASSAGE_COLUMNS if any(measure.NEEDS_PASSAGES for measure in measures) else ()
 
 
 PROVIDER = GradedProvider()

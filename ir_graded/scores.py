@@ -52,6 +52,10 @@ class Scores:
     def __post_init__(self) -> None:
         self.values.setflags(write=False)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.values.setflags(write=False)
+
     def position(self, measure: str | Measure) -> int:
         """Place of a measure, asked for by object or string. Raises InputError where it was not evaluated."""
         wanted = parse_measure(measure)

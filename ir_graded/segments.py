@@ -7,6 +7,7 @@ position's segment number in ascending order; ``start`` the position at which it
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Number = TypeVar("Number", Floats, Ints)
 
 # Below this every whole number has a double of its own, so sums of whole numbers are exact.
 _EXACT_BELOW = 2.0**53
@@ -50,16 +52,25 @@ def cumulative_sum(values: Floats, start: Ints) -> Floats:
 
 def cumulative_product_before(values: Floats, start: Ints) -> Floats:
     """Product of the values *above* each position in its segment (exclusive; 1 at the first)."""
-    product = _scan(values, start, np.multiply)
-    before = np.ones_like(product)
-    before[1:] = product[:-1]
-    before[start[start < before.size]] = 1.0
+    return _moved_down(_scan(values, start, np.multiply), start, 1)
+
+
+def cumulative_maximum_before(values: Ints, start: Ints) -> Ints:
+    """Largest of the values above each position in its segment (exclusive; 0 at the first)."""
+    return _moved_down(_scan(values, start, np.maximum), start, 0)
+
+
+def _moved_down(scan: Number, start: Ints, first: int) -> Number:
+    """An inclusive scan made exclusive: each value one position down, ``first`` where a segment begins."""
+    before = np.empty_like(scan)
+    before[1:] = scan[:-1]
+    before[start] = first
     return before
 
 
-def _scan(values: Floats, start: Ints, combine: Callable[[Floats, Floats], Floats]) -> Floats:
+def _scan(values: Number, start: Ints, combine: Callable[[Number, Number], Number]) -> Number:
     """Inclusive scan within segments in log2(longest segment) whole-array steps (Hillis and Steele 1986)."""
-    result = values.astype(np.float64, copy=True)
+    result = values.copy()
     depth = np.arange(values.size, dtype=np.int64) - start
     longest = int(depth.max(initial=0))
     step = 1

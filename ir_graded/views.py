@@ -6,12 +6,14 @@ A :class:`View` holds, for all topics at once, the ranks ``n`` that hold a relev
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from . import segments
+from .article_view import ArticleView
 from .hits import Hits, Ideal, Levels, Overrides
 from .segments import Floats, Ints
 
@@ -93,31 +95,36 @@ class View:
 
 
 class Graded:
-    """A view with gains: cumulative gain, ideal cumulative gain and their blend with counts."""
+    """A view with gains: cumulative gain, ideal cumulative gain and their blend with counts.
+
+    Cumulative gains are in units of a power of two, which is 1 unless gains are so large or so small
+    that their sums or products with beta would leave the range of doubles.
+    """
 
     def __init__(self, view: View, gains: Overrides) -> None:
         self.view = view
         self.table: Floats = view.levels.table(gains)
+        self._scaled, self._exponent = scaled(self.table)
         self.g: Floats = self.table[view.grade]
 
     @cached_property
     def cg(self) -> Floats:
         """Cumulative gain cg at each relevant document."""
-        return segments.cumulative_sum(self.g, self.view.start)
+        return segments.cumulative_sum(self._scaled[self.view.grade], self.view.start)
 
     @cached_property
     def ideal(self) -> Ideal:
         """The ideal list of each topic, by gain."""
-        return self.view.levels.ideal(self.view.cut.rel, self.table)
+        return self.view.levels.ideal(self.view.cut.rel, self._scaled)
 
     @cached_property
     def cg_star(self) -> Floats:
-        """Cumulative gain cg*(n) of the ideal list at the same ranks."""
+        """Cumulative gain cg* of the ideal list at the same ranks."""
         return self.ideal.first(self.view.n, self.view.topic)
 
     def BR(self, beta: float) -> Floats:
         """Blended ratio (C + beta cg) / (n + beta cg*) at each relevant document."""
-        return blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, beta)
+        return blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, self._weights(beta))
 
     def BR_at(self, n: Ints, beta: float) -> Floats:
         """Blended ratio at one rank ``n`` of each topic (n >= 1), relevant or not.
@@ -131,16 +138,47 @@ class Graded:
         some = C > 0
         cg[some] = self.cg[view.topic_start[some] + C[some] - 1]
         cg_star = self.ideal.first(n, np.arange(topics, dtype=np.int64))
-        return blended_ratio(C, cg, n, cg_star, beta)
+        return blended_ratio(C, cg, n, cg_star, self._weights(beta))
+
+    def _weights(self, beta: float) -> tuple[float, float]:
+        """Weights of count and of scaled gain: (1, beta), or both divided by a beta that is too large."""
+        if beta == 0 or math.isinf(beta):
+            return float(beta == 0), float(beta != 0)
+        mantissa, exponent = math.frexp(beta)
+        exponent += self._exponent
+        if exponent > _LARGE:
+            return math.ldexp(1.0 / mantissa, -exponent), 1.0
+        return 1.0, math.ldexp(mantissa, exponent)
 
 
-def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, beta: float) -> Floats:
-    """BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)); beta = inf: cg/cg*, and C/n where cg* = 0."""
-    if beta == 0:
-        return np.asarray(C / n)
-    if np.isinf(beta):
-        return np.where(cg_star > 0, cg / np.where(cg_star > 0, cg_star, 1.0), C / n)
-    return np.asarray((C + beta * cg) / (n + beta * cg_star))
+# Numbers between 2 to the power of minus and of plus this can be added up and multiplied as they are.
+_LARGE = 400
+
+
+def scaled(table: Floats) -> tuple[Floats, int]:
+    """A table of weights as multiples of 2**exponent; the exponent is 0 unless the weights are extreme."""
+    largest = float(table.max(initial=0.0))
+    exponent = math.frexp(largest)[1]
+    if abs(exponent) <= _LARGE:
+        return table, 0
+    return np.ldexp(table, -exponent), exponent
+
+
+def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, weights: tuple[float, float]) -> Floats:
+    """BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)); C/n where the denominator is 0 (beta = inf, cg* = 0).
+
+    Args:
+        C: number of relevant documents down to n.
+        cg: cumulative gain down to n.
+        n: the ranks.
+        cg_star: cumulative gain of the ideal list down to n.
+        weights: of counts and of gains: (1, beta), or (0, 1) for beta = inf.
+    """
+    of_count, of_gain = weights
+    below = of_count * n + of_gain * cg_star
+    above = of_count * C + of_gain * cg
+    defined = below > 0
+    return np.where(defined, above / np.where(defined, below, 1.0), C / n)
 
 
 class Views:
@@ -150,8 +188,16 @@ class Views:
         self.levels = levels
         self.hits = hits
         self._views: dict[Cut, View] = {}
+        self._articles: dict[tuple[float, float, int | None], ArticleView] = {}
 
     def __getitem__(self, cut: Cut) -> View:
         if cut not in self._views:
             self._views[cut] = View(self.levels, self.hits, cut)
         return self._views[cut]
+
+    def articles(self, rel: float, beta: float, cutoff: int | None) -> ArticleView:
+        """The articles with relevance that the run retrieved; it and the qrels must hold passages."""
+        key = (rel, beta, cutoff)
+        if key not in self._articles:
+            self._articles[key] = ArticleView(self.levels, self.hits, rel, beta, cutoff)
+        return self._articles[key]

@@ -15,7 +15,7 @@ needs_shared_data = pytest.mark.skipif(
 
 
 def ranked_runs(name: str) -> dict[str, pd.DataFrame]:
-    """Runs of ``topic TAB run TAB doc doc ...`` or ``... rank:doc ...``, unjudged documents filled in by rank."""
+    """Runs of lines ``topic, run, doc doc ...`` or ``... rank:doc ...``, the other ranks filled in."""
     rows: dict[str, list[tuple[str, str, float]]] = defaultdict(list)
     with lzma.open(ROOT / "trec-covid" / name, "rt", encoding="utf-8") as lines:
         for line in lines:

@@ -10,6 +10,7 @@ import polars as pl
 
 from ..errors import InputError
 from ..segments import Floats, Ints
+from .missing import is_missing
 
 
 def names(frame: Any) -> Iterable[str]:
@@ -23,6 +24,34 @@ def get(frame: Any, name: str) -> Any:
     if list(names(frame)).count(name) > 1:
         raise InputError(f"the table has several columns named {name!r}")
     return frame[name]
+
+
+def topics(column: Any) -> pl.Series:
+    """A column of query_ids as text. Raises InputError where two differ only in type, such as 1 and '1'."""
+    names = text(column)
+    if _holds_objects(column):
+        own = dict.fromkeys(zip(names.to_list(), map(type, _objects(column)), strict=True))
+        ids = [name for name, _ in own]
+        if len(set(ids)) < len(ids):
+            twice = next(name for at, name in enumerate(ids) if name in ids[:at])
+            raise InputError(f"two topics are the same as text: {twice!r}")
+    return names
+
+
+def _holds_objects(column: Any) -> bool:
+    """Whether a column may hold Python objects of several types."""
+    if isinstance(column, list):
+        return len(set(map(type, column))) > 1
+    return getattr(column, "dtype", None) in (np.dtype(object), pl.Object) and not _all_text(column)
+
+
+def _all_text(column: Any) -> bool:
+    return set(map(type, _objects(column))) <= {str}
+
+
+def _objects(column: Any) -> list[Any]:
+    values: list[Any] = column if isinstance(column, list) else column.to_list()
+    return values
 
 
 def text(column: Any) -> pl.Series:
@@ -72,15 +101,6 @@ def _from_objects(values: Sequence[Any] | np.ndarray[Any, Any]) -> pl.Series:
         return pl.Series([None if is_missing(value) else str(value) for value in values], dtype=pl.String)
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, NaT or pandas' NA."""
-    try:
-        # NaN and NaT differ from themselves; NA does not say whether it does.
-        return value is None or bool(value != value)  # noqa: PLR0124
-    except TypeError:
-        return True
-
-
 def numbers(column: Any, describe: Callable[[int], str]) -> Floats:
     """A column of levels or scores as float64, NaN where missing.
 
@@ -88,7 +108,7 @@ def numbers(column: Any, describe: Callable[[int], str]) -> Floats:
     """
     values = _numeric(column)
     if values is None:
-        objects = column if isinstance(column, list) else list(column)
+        objects = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
         values = np.empty(len(objects))
         for row, value in enumerate(objects):
             values[row] = number(value, lambda row=row: describe(row))  # type: ignore[misc]

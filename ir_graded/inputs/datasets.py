@@ -9,7 +9,12 @@ from ..errors import InputError
 
 def is_dataset(source: object) -> bool:
     """Whether ``source`` is a dataset of ir-datasets (asked without importing it)."""
-    return hasattr(source, "dataset_id") and hasattr(source, "has_qrels")
+    return hasattr(source, "has_qrels") and hasattr(source, "has_scoreddocs")
+
+
+def _name(dataset: Any) -> str:
+    """How to call a dataset: one made from files has no id."""
+    return f"dataset {dataset.dataset_id()!r}" if hasattr(dataset, "dataset_id") else "the dataset"
 
 
 def load(dataset_id: str) -> Any:
@@ -29,10 +34,10 @@ def rows(kind: str, dataset: Any) -> Any:
     """The dataset's qrels, or its scoreddocs as a run: an iterator of named tuples."""
     if kind == "qrels":
         if not dataset.has_qrels():
-            raise InputError(f"dataset {dataset.dataset_id()!r} has no qrels")
+            raise InputError(f"{_name(dataset)} has no qrels")
         return dataset.qrels_iter()
     if not dataset.has_scoreddocs():
-        raise InputError(f"dataset {dataset.dataset_id()!r} has no scoreddocs, so it gives no run")
+        raise InputError(f"{_name(dataset)} has no scoreddocs, so it gives no run")
     return dataset.scoreddocs_iter()
 
 
@@ -51,6 +56,6 @@ def level_definitions(source: Any) -> dict[int, str]:
     """
     dataset = source if is_dataset(source) else load(str(source))
     if not dataset.has_qrels():
-        raise InputError(f"dataset {dataset.dataset_id()!r} has no qrels")
-    definitions = dataset.qrels_defs()
+        raise InputError(f"{_name(dataset)} has no qrels")
+    definitions = dataset.qrels_defs() or {}
     return {level: " ".join(definitions[level].split()) for level in sorted(definitions, reverse=True)}

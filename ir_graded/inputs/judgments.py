@@ -12,8 +12,10 @@ import numpy.typing as npt
 
 from .. import segments
 from ..errors import InputError
-from ..hits import Levels
+from ..hits import Highlights, Levels
 from ..segments import Bools, Floats, Ints
+from .articles import articles_of
+from .missing import is_missing
 from .table import VALUE_NAMES, Table, check_values, describe_document
 
 if TYPE_CHECKING:
@@ -39,18 +41,18 @@ class Lookup:
     Attributes:
         topics: number of topics in the qrels.
         topic: topic of each document, ascending.
-        grade: position of its level in ``Levels.values``.
+        document: its position in ``Levels``.
         doc_ids: the documents.
     """
 
     topics: int
     topic: Ints
-    grade: Ints
+    document: Ints
     doc_ids: list[str]
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The cached keys stay behind: another process may hash otherwise.
-        return Lookup, (self.topics, self.topic, self.grade, self.doc_ids)
+        return Lookup, (self.topics, self.topic, self.document, self.doc_ids)
 
     @cached_property
     def start(self) -> list[int]:
@@ -114,7 +116,7 @@ class Judgments:
             doc_ids = self.doc_ids
             if wanted.size < len(doc_ids):
                 doc_ids = [doc_ids[row] for row in wanted.tolist()]
-            self._lookups[lowest] = Lookup(self.levels.topics, topic, self.levels.grade[wanted], doc_ids)
+            self._lookups[lowest] = Lookup(self.levels.topics, topic, wanted, doc_ids)
         return self._lookups[lowest]
 
     def check_max_rel(self, measure: object, max_rel: float) -> None:
@@ -127,48 +129,67 @@ class Judgments:
 
 
 def from_table(table: Table) -> Judgments:
-    """Judgments from rows; the same document twice is one where the levels agree, else an error."""
-    import polars as pl
+    """Judgments from rows; the same document twice is one where the levels agree, else an error.
 
+    Rows that hold passages may repeat a document: its level is the largest, its spans are kept.
+    """
     table.check_ids()
     table.check_values()
-    rows = pl.DataFrame({"topic": table.query_id, "doc": table.doc_id, "level": table.value})
-    first = rows["topic"].is_first_distinct().arg_true().to_numpy().astype(np.int64)
+    first = table.query_id.is_first_distinct().arg_true().to_numpy().astype(np.int64)
     names = table.query_id.gather(first).to_list()
-    number = pl.DataFrame(
-        {"topic": pl.Series(names, dtype=pl.String), "number": pl.Series(range(len(names)), dtype=pl.Int64)}
-    )
-    rows = rows.join(number, on="topic", how="left", maintain_order="left").with_row_index("row")
-    unique = rows.unique(["number", "doc"], keep="first", maintain_order=True)
-    if unique.height < rows.height:
-        _check_duplicates(table, rows)
-    unique = unique.sort("number", maintain_order=True)
-    levels = Levels.of(len(names), unique["number"].to_numpy(), unique["level"].to_numpy())
-    return Judgments(table.query_objects(first), names, levels, unique["doc"].to_list())
+    topic = _numbers(table.query_id, names)
+    articles = articles_of(table, topic)
+    if articles is None:
+        kept = _without_repetitions(table, topic)
+        documents = table.filter(kept)
+    else:
+        kept, documents = articles.first, articles.table
+    # Stable, so that the documents of a topic keep their order.
+    order = np.argsort(topic[kept], kind="stable")
+    highlights = None
+    if articles is not None:
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        highlights = Highlights(articles.passage.spans(place[articles.article]), table.value)
+    levels = Levels.of(len(names), topic[kept][order], documents.value[order], highlights)
+    return Judgments(table.query_objects(first), names, levels, documents.doc_id.gather(order).to_list())
 
 
-def _check_duplicates(table: Table, rows: pl.DataFrame) -> None:
+def _numbers(query_id: pl.Series, names: list[str]) -> Ints:
+    """Position of each row's topic in ``names``."""
     import polars as pl
 
-    differing = (
-        rows.group_by("number", "doc", maintain_order=True)
-        .agg(pl.col("level").n_unique().alias("levels"), pl.col("row"), pl.col("level"))
-        .filter(pl.col("levels") > 1)
+    if not names:
+        return np.zeros(0, dtype=np.int64)
+    known = pl.Series(names, dtype=pl.String)
+    numbers = query_id.replace_strict(
+        known, pl.Series(range(len(names)), dtype=pl.Int64), return_dtype=pl.Int64
     )
-    if differing.height:
-        levels, places = differing["level"][0].to_list(), differing["row"][0].to_list()
-        other = next(at for at, level in enumerate(levels) if level != levels[0])
-        raise InputError(
-            f"qrels: {describe_document(table.query_id[places[0]], table.doc_id[places[0]])} has "
-            f"level {levels[0]:g} at {table.place(places[0])} and "
-            f"level {levels[other]:g} at {table.place(places[other])}"
-        )
+    return np.array(numbers.to_numpy(), dtype=np.int64)
+
+
+def _without_repetitions(table: Table, topic: Ints) -> Ints:
+    """The rows in which each document comes first. Raises InputError where its levels differ."""
+    import polars as pl
+
+    rows = pl.DataFrame({"topic": topic, "doc": table.doc_id, "level": table.value}).with_row_index("row")
+    first = rows.unique(["topic", "doc"], keep="first", maintain_order=True)
+    if first.height < rows.height:
+        differing = rows.join(first, on=["topic", "doc"]).filter(pl.col("level") != pl.col("level_right"))
+        if differing.height:
+            row, other = (int(differing.sort("row")[name][0]) for name in ("row_right", "row"))
+            raise InputError(
+                f"qrels: {describe_document(table.query_id[row], table.doc_id[row])} has "
+                f"level {table.value[row]:g} at {table.place(row)} and "
+                f"level {table.value[other]:g} at {table.place(other)}"
+            )
+    return first["row"].to_numpy().astype(np.int64)
 
 
 def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
     """Judgments from a dict of dicts, query_id -> doc_id -> level."""
     query_ids = list(qrels)
-    names = _text_ids(query_ids, "qrels: two topics")
+    names = text_ids(query_ids, "query_id", "qrels")
     doc_ids: list[str] = []
     levels: list[Floats] = []
     for name, docs in zip(names, qrels.values(), strict=True):
@@ -176,7 +197,7 @@ def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
             raise InputError(
                 f"qrels: topic {name!r} holds {docs!r} where a dict from doc_id to level is needed"
             )
-        doc_ids += _text_ids(list(docs), f"qrels: topic {name!r}: two documents")
+        doc_ids += text_ids(list(docs), "doc_id", f"qrels: topic {name!r}")
         levels.append(numbers_of("qrels", name, docs))
     counts = np.array([level.size for level in levels], dtype=np.int64)
     topic = np.repeat(np.arange(len(names), dtype=np.int64), counts)
@@ -184,14 +205,22 @@ def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
     return Judgments(query_ids, names, Levels.of(len(names), topic, flat), doc_ids)
 
 
-def _text_ids(ids: list[Any], what: str) -> list[str]:
-    """Ids as text; ids that differ only in type are an error."""
+def text_ids(ids: list[Any], name: str, where: str) -> list[str]:
+    """Ids as text. Raises InputError where one is missing, or two differ only in type.
+
+    Args:
+        ids: the ids, each once.
+        name: 'query_id' or 'doc_id'.
+        where: what holds them, for messages.
+    """
     if set(map(type, ids)) <= {str}:
         return ids
+    if any(map(is_missing, ids)):
+        raise InputError(f"{where}: a {name} is missing (None or NaN)")
     names = [str(value) for value in ids]
     if len(set(names)) < len(names):
         twice = next(name for at, name in enumerate(names) if name in names[:at])
-        raise InputError(f"{what} are the same as text: {twice!r}")
+        raise InputError(f"{where}: two of {name} are the same as text: {twice!r}")
     return names
 
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..hits import Hits
-from . import judgments, runs
+from . import judgments
 from .datasets import is_dataset, load, rows
+from .dict_runs import hits_of_dicts
 from .judgments import Judgments
 from .table import Table, from_file, from_frame, from_tuples
 
@@ -32,8 +33,10 @@ def judgments_of(qrels: Any) -> Judgments:
 def hits_of(prepared: Judgments, run: Any, lowest: float = -np.inf) -> Hits:
     """Hits of a run of any form: its documents of level >= ``lowest`` with their ranks."""
     if isinstance(run, Mapping):
-        return runs.hits_of_dicts(prepared, run, lowest)
-    return runs.hits_of_table(prepared, table_of("run", run), lowest)
+        return hits_of_dicts(prepared, run, lowest)
+    from .table_runs import hits_of_table
+
+    return hits_of_table(prepared, table_of("run", run), lowest)
 
 
 def table_of(kind: str, source: Any) -> Table:
@@ -44,6 +47,10 @@ def table_of(kind: str, source: Any) -> Table:
         return _table_at(kind, source)
     if is_dataset(source):
         return from_tuples(kind, rows(kind, source))
+    if hasattr(source, "collect_schema") and not hasattr(source, "to_arrow"):
+        raise InputError(
+            f"{kind}: a {type(source).__name__} holds no rows yet: collect() it first, or give {_FORMS}"
+        )
     if hasattr(source, "columns") or hasattr(source, "column_names"):
         return from_frame(kind, source)
     if isinstance(source, Iterable):

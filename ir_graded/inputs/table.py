@@ -15,9 +15,30 @@ import numpy as np
 
 from ..errors import InputError
 from ..segments import Floats, Ints
+from ..spans import Spans
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+# Positions beyond this are no text; below it their sums stay exact.
+_LONGEST = 2**48
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Spans of text, a row each: first position and length."""
+
+    start: Floats
+    length: Floats
+
+    def __getitem__(self, rows: Ints) -> Passage:
+        return Passage(self.start[rows], self.length[rows])
+
+    def spans(self, article: Ints) -> Spans:
+        """The rows as spans of articles."""
+        start = self.start.astype(np.int64)
+        return Spans(article, start, start + self.length.astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -31,6 +52,7 @@ class Table:
         value: level or score of each row; NaN where it is missing.
         place: says where a row stands, for errors: 'run.txt, line 17', 'row 16'.
         query_objects: gives the caller's own query_id objects of rows.
+        passage: where there are passages, first position and length of each row's, as float64.
     """
 
     kind: str
@@ -39,6 +61,7 @@ class Table:
     value: Floats
     place: Callable[[int], str]
     query_objects: Callable[[Ints], list[Any]]
+    passage: Passage | None = None
 
     def __len__(self) -> int:
         return len(self.value)
@@ -68,11 +91,27 @@ class Table:
             self.value[rows],
             lambda row: self.place(int(rows[row])),
             lambda wanted: self.query_objects(rows[wanted]),
+            None if self.passage is None else self.passage[rows],
         )
+
+    def check_passages(self) -> None:
+        """Raise InputError where a start or length is missing, negative or no whole number."""
+        if self.passage is None:
+            return
+        for name, values in (("start", self.passage.start), ("length", self.passage.length)):
+            wrong = ~((values >= 0) & (values <= _LONGEST) & (values == np.floor(values)))
+            if wrong.any():
+                row = int(np.flatnonzero(wrong)[0])
+                value = "missing" if np.isnan(values[row]) else f"{values[row]:g}"
+                raise InputError(
+                    f"{self.kind}: {self.describe(row)}: {name} is {value}; "
+                    f"it must be a whole number from 0 to {_LONGEST}"
+                )
 
 
 VALUE_NAMES = {"qrels": "level", "run": "score"}
 VALUE_COLUMNS = {"qrels": "relevance", "run": "score"}
+PASSAGE_COLUMNS = ("start", "length")
 
 
 def describe_document(query_id: object, doc_id: object, place: str = "") -> str:
@@ -106,7 +145,10 @@ def from_frame(kind: str, frame: Any) -> Table:
             f"{kind}: the table has no column {', '.join(missing)}; it has {', '.join(map(str, present))}"
         )
     query_id, doc_id, value = (columns.get(frame, name) for name in wanted)
-    return _checked(kind, query_id, doc_id, value, row_place)
+    passage = None
+    if all(name in present for name in PASSAGE_COLUMNS):
+        passage = tuple(columns.get(frame, name) for name in PASSAGE_COLUMNS)
+    return _checked(kind, query_id, doc_id, value, row_place, passage)
 
 
 def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
@@ -115,36 +157,51 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
     query_ids: list[Any] = []
     doc_ids: list[Any] = []
     values: list[Any] = []
+    starts: list[Any] = []
+    lengths: list[Any] = []
     for number, row in enumerate(rows):
         try:
             query_ids.append(row.query_id)
             doc_ids.append(row.doc_id)
             values.append(getattr(row, value_name))
+            if hasattr(row, "length"):
+                starts.append(row.start)
+                lengths.append(row.length)
         except AttributeError:
             fields = f"query_id, doc_id, {value_name}"
             raise InputError(
                 f"{kind}: item {number} is {row!r}, not a named tuple with the fields {fields}"
             ) from None
-    return _checked(kind, query_ids, doc_ids, values, lambda row: f"item {row}")
+    if lengths and len(lengths) < len(values):
+        raise InputError(f"{kind}: some items have a start and length, others have none")
+    passage = (starts, lengths) if lengths else None
+    return _checked(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage)
 
 
-def _checked(kind: str, query_id: Any, doc_id: Any, value: Any, place: Callable[[int], str]) -> Table:
+def _checked(
+    kind: str, query_id: Any, doc_id: Any, value: Any, place: Callable[[int], str], passage: Any = None
+) -> Table:
     """A table from columns of any kind."""
     from . import columns
 
-    topics, docs = columns.text(query_id), columns.text(doc_id)
+    topics, docs = columns.topics(query_id), columns.text(doc_id)
 
-    def describe(row: int) -> str:
-        return f"{kind}: {describe_document(topics[row], docs[row], place(row))}: the {VALUE_NAMES[kind]}"
+    def numbers(column: Any, what: str) -> Floats:
+        return columns.numbers(
+            column, lambda row: f"{kind}: {describe_document(topics[row], docs[row], place(row))}: the {what}"
+        )
 
-    return Table(
+    table = Table(
         kind,
         topics,
         docs,
-        columns.numbers(value, describe),
+        numbers(value, VALUE_NAMES[kind]),
         place,
         lambda rows: columns.objects(query_id, rows),
+        None if passage is None else Passage(*map(numbers, passage, PASSAGE_COLUMNS)),
     )
+    table.check_passages()
+    return table
 
 
 def from_file(kind: str, path: str | os.PathLike[str], format: str | None = None) -> Table:

@@ -27,7 +27,8 @@ class AtRankMeasure(GradedMeasure):
         view = views[self.cut]
         rank = self.rank(view)
         ratio = view.graded(self.overrides("gains")).BR_at(np.maximum(rank, 1), self.beta())
-        return np.where((rank > 0) & (view.R > 0), ratio, 0.0)
+        # Rounding may carry a perfect list an ulp beyond 1.
+        return np.minimum(np.where((rank > 0) & (view.R > 0), ratio, 0.0), 1.0)
 
 
 class _AtR(AtRankMeasure):

@@ -40,18 +40,18 @@ class GradedMeasure(Measure):
     #: Where the measure was defined.
     SOURCE: ClassVar[str]
     SUPPORTED_PARAMS: ClassVar[dict[str, Param]] = COMMON
+    #: Whether qrels and run must say where in a document the text is.
+    NEEDS_PASSAGES: ClassVar[bool] = False
 
     def __init__(self, **params: Any) -> None:
         self._check_names(params)
         canonical = {name: self._canonical(name, params[name]) for name in sorted(params)}
-        self.check_combination(canonical)
-        super().__init__(
-            **{
-                name: value
-                for name, value in canonical.items()
-                if value != self.SUPPORTED_PARAMS[name].default
-            }
-        )
+        # A default is as good as unset.
+        told = {
+            name: value for name, value in canonical.items() if value != self.SUPPORTED_PARAMS[name].default
+        }
+        self.check_combination(told)
+        super().__init__(**told)
 
     def _check_names(self, params: Mapping[str, Any]) -> None:
         for name, value in params.items():
@@ -105,7 +105,8 @@ class GradedMeasure(Measure):
     def cut(self) -> Cut:
         """Which documents the measure looks at."""
         rel = self["rel"] if "rel" in self.SUPPORTED_PARAMS else REL.default
-        return Cut(rel, self["judged_only"], self.optional("cutoff"))
+        judged_only = bool(self.params.get("judged_only", False))
+        return Cut(rel, judged_only, self.optional("cutoff"))
 
     @property
     def lowest_level(self) -> float:

@@ -114,13 +114,12 @@ class _nERR(CascadeMeasure):
     def ideal_score(self, levels: Levels) -> Floats:
         """ERR of each topic's ideal list, down to the cutoff."""
         ideal = levels.ideal(self["rel"], levels.table(self.overrides("gains")))
-        topic = np.repeat(np.arange(levels.topics, dtype=np.int64), ideal.R)
-        n = np.arange(1, topic.size + 1, dtype=np.int64) - ideal.start[topic]
-        terms = ideal_cascade(ideal, topic, self.gmax(levels)) / n
+        n = np.arange(1, ideal.topic.size + 1, dtype=np.int64) - ideal.start[ideal.topic]
+        terms = ideal_cascade(ideal, self.gmax(levels)) / n
         cutoff = self.optional("cutoff")
         if cutoff is not None:
             terms[n > cutoff] = 0.0
-        return segments.total(terms, topic, levels.topics)
+        return segments.total(terms, ideal.topic, levels.topics)
 
     def score(self, views: Views) -> Floats:
         return share(super().score(views), self.ideal_score(views.levels))

@@ -54,12 +54,11 @@ class Thresholds:
 
 def _sum_of_whole_thresholds(level: Floats, weights: Overrides) -> Floats:
     """Sum of w_j over j = 1..level, w_j = j where it is not overridden."""
-    total = level * (level + 1) / 2
-    named = [(j, w - j) for j, w in weights if j >= 1 and float(j).is_integer()]
-    if named:
-        j, change = (np.array(column, dtype=np.float64) for column in zip(*named, strict=True))
-        total = total + np.concatenate(([0.0], np.cumsum(change)))[np.searchsorted(j, level, side="right")]
-    return np.asarray(total)
+    named = np.array([(j, w) for j, w in weights if j >= 1 and float(j).is_integer()]).reshape(-1, 2)
+    thresholds, sums = named[:, 0], np.concatenate((np.zeros((1, 2)), np.cumsum(named, axis=0)))
+    by_default, as_named = sums[np.searchsorted(thresholds, level, side="right")].T
+    # Whole numbers apart from the weights, or small ones would be lost among them.
+    return np.asarray((level * (level + 1) / 2 - by_default) + as_named)
 
 
 class _GAP(StopUtility):

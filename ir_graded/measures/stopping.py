@@ -10,7 +10,9 @@ import numpy as np
 
 from ..hits import Ideal, Levels, Overrides
 from ..segments import Floats, Ints, cumulative_product_before
-from ..views import View
+from ..views import View, scaled
+
+_FAR_FROM_1 = 0.5
 
 
 def share(weight: Floats, total: Floats) -> Floats:
@@ -34,7 +36,7 @@ def rank_biased(view: View, gamma: float, norm: str = "all") -> Floats:
     if gamma == 1:
         return np.asarray(1.0 / terms)
     # expm1 keeps the digits of 1 - gamma^R where gamma is close to 1.
-    log = np.log1p(gamma - 1.0)
+    log = np.log(gamma) if gamma < _FAR_FROM_1 else np.log1p(gamma - 1.0)
     series = np.expm1(terms * log) / np.expm1(log)
     return np.asarray(gamma ** (view.C - 1.0) / series)
 
@@ -47,6 +49,7 @@ def graded_uniform(view: View, weights: Floats, norm: str = "all") -> Floats:
         weights: stop weight of each level in ``view.levels.values``.
         norm: 'cutoff' sums only the min(R, k) largest weights.
     """
+    weights, _ = scaled(weights)
     ideal = view.levels.ideal(view.cut.rel, weights)
     total = ideal.first(held(view, norm), np.arange(view.levels.topics, dtype=np.int64))
     return share(weights[view.grade], total[view.topic])
@@ -80,10 +83,10 @@ def cascade(view: View, gains: Overrides, gmax: float) -> Floats:
     return cumulative_product_before(1.0 - satisfied, view.start) * satisfied
 
 
-def ideal_cascade(ideal: Ideal, topic: Ints, gmax: float) -> Floats:
-    """The same along the ideal list; ``topic`` is that of each of its documents."""
+def ideal_cascade(ideal: Ideal, gmax: float) -> Floats:
+    """The same along the ideal list."""
     satisfied = satisfaction(ideal.weight, gmax)
-    return cumulative_product_before(1.0 - satisfied, ideal.start[topic]) * satisfied
+    return cumulative_product_before(1.0 - satisfied, ideal.start[ideal.topic]) * satisfied
 
 
 def largest_gain(levels: Levels, gains: Overrides, rel: float, max_rel: float) -> float:

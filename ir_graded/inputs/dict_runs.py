@@ -1,0 +1,148 @@
+"""From a dict of dicts to hits: judged documents are looked up, and ranked by counting what scores higher."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import chain
+from sys import getsizeof
+from typing import Any
+
+import numpy as np
+
+from .. import ranking
+from ..errors import InputError
+from ..hits import Hits
+from ..segments import Floats, Ints
+from .judgments import Judgments, Lookup, numbers_of, text_ids
+
+# Rows of dicts that are ranked together: enough for numpy, few enough for the cache.
+_BATCH_ROWS = 1 << 17
+# Dicts of more documents than this are looked at key by key.
+_DEEPEST = 1 << 14
+
+
+def hits_of_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -> Hits:
+    """Hits of a dict of dicts, query_id -> doc_id -> score: only judged documents are looked up."""
+    lookup = judgments.lookup(lowest)
+    parts = [_batch_hits(judgments, lookup, batch) for batch in _batches(_topics(judgments, run))]
+    empty = [np.zeros(0, dtype=np.int64)]
+    judged = np.concatenate([part[0] for part in parts] or empty)
+    rank = np.concatenate([part[1] for part in parts] or empty)
+    return Hits.of(judgments.levels, lookup.document[judged], rank)
+
+
+def _topics(judgments: Judgments, run: Mapping[Any, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Number and documents of the run's topics that have qrels, in the order of the qrels."""
+    own = dict(zip(text_ids(list(run), "query_id", "run"), run, strict=True))
+    for number, name in enumerate(judgments.names):
+        if name not in own:
+            continue
+        docs = run[own[name]]
+        if type(docs) is not dict and not isinstance(docs, Mapping):
+            raise InputError(
+                f"run: topic {name!r} holds {docs!r} where a dict from doc_id to score is needed"
+            )
+        if docs:
+            yield number, _with_text_ids(name, docs)
+
+
+def _with_text_ids(name: str, docs: Mapping[Any, Any]) -> Mapping[str, Any]:
+    """The dict with doc_ids as text. Raises InputError where one is missing or two are the same."""
+    if _all_text(docs):
+        return docs
+    return dict(zip(text_ids(list(docs), "doc_id", f"run: topic {name!r}"), docs.values(), strict=True))
+
+
+def _all_text(docs: Mapping[Any, Any]) -> bool:
+    """Whether all doc_ids are text; for a dict its size in memory mostly tells, without a look at each."""
+    return (type(docs) is dict and getsizeof(docs) in _sizes_with_text_only()) or set(map(type, docs)) <= {
+        str
+    }
+
+
+@lru_cache(maxsize=1)
+def _sizes_with_text_only() -> frozenset[int]:
+    """Sizes in memory that only dicts have whose keys are all text (CPython 3.11 and newer has such)."""
+    sizes: list[set[int]] = []
+    for key in (str, int):
+        growing: dict[Any, None] = {}
+        sizes.append(set())
+        for number in range(_DEEPEST):
+            growing[key(number)] = None
+            sizes[-1].add(getsizeof(growing))
+    return frozenset(sizes[0] - sizes[1])
+
+
+def _batches(
+    topics: Iterator[tuple[int, Mapping[str, Any]]],
+) -> Iterator[list[tuple[int, Mapping[str, Any]]]]:
+    batch: list[tuple[int, Mapping[str, Any]]] = []
+    rows = 0
+    for number, docs in topics:
+        batch.append((number, docs))
+        rows += len(docs)
+        if rows >= _BATCH_ROWS:
+            yield batch
+            batch, rows = [], 0
+    if batch:
+        yield batch
+
+
+def _batch_hits(
+    judgments: Judgments, lookup: Lookup, batch: list[tuple[int, Mapping[str, Any]]]
+) -> tuple[Ints, Ints]:
+    """Judged documents of a batch of topics that the run holds, and their ranks."""
+    lengths = np.array([len(docs) for _, docs in batch], dtype=np.int64)
+    scores = _scores(judgments, batch)
+    spans = [(lookup.start[number], lookup.start[number + 1]) for number, _ in batch]
+    found = list(
+        chain.from_iterable(
+            map(docs.get, lookup.doc_ids[start:stop])
+            for (_, docs), (start, stop) in zip(batch, spans, strict=True)
+        )
+    )
+    # None (not in the run) becomes NaN; no score is NaN, they have been checked.
+    hit_scores = np.array(found, dtype=np.float64)
+    retrieved = np.flatnonzero(~np.isnan(hit_scores))
+    judged = np.concatenate([np.arange(start, stop) for start, stop in spans])[retrieved]
+    slot = np.repeat(np.arange(len(batch)), [stop - start for start, stop in spans])[retrieved]
+
+    bounds = np.concatenate(([0], np.cumsum(lengths)))
+    rows = ranking.Grouped(
+        ranking.comparable(scores),
+        ranking.Groups(np.arange(len(batch), dtype=np.int64), bounds),
+        lambda wanted: _doc_ids(batch, bounds, wanted),
+    )
+    hits = ranking.Rows(
+        ranking.comparable(hit_scores[retrieved]),
+        slot,
+        lambda wanted: [lookup.doc_ids[at] for at in judged[wanted].tolist()],
+    )
+    return judged, ranking.ranks(rows, hits)
+
+
+def _doc_ids(batch: list[tuple[int, Mapping[str, Any]]], bounds: Ints, rows: Ints) -> list[str]:
+    """Doc_ids of some rows of a batch, the rows ascending."""
+    doc_ids: list[str] = []
+    for slot in np.unique(np.searchsorted(bounds, rows, side="right") - 1).tolist():
+        listed = list(batch[slot][1])
+        inside = (
+            rows[np.searchsorted(rows, bounds[slot]) : np.searchsorted(rows, bounds[slot + 1])] - bounds[slot]
+        )
+        doc_ids += [listed[row] for row in inside.tolist()]
+    return doc_ids
+
+
+def _scores(judgments: Judgments, batch: list[tuple[int, Mapping[str, Any]]]) -> Floats:
+    """All scores of a batch. Raises InputError where one is missing or no number."""
+    # Packing is the fastest way from Python's floats to an array, and refuses what is no number.
+    try:
+        packed = [struct.pack(f"{len(docs)}d", *docs.values()) for _, docs in batch]
+        scores = np.frombuffer(b"".join(packed), dtype=np.float64)
+        if not np.isnan(scores).any():
+            return scores
+    except (struct.error, TypeError, ValueError, OverflowError):
+        pass
+    return np.concatenate([numbers_of("run", judgments.names[number], docs) for number, docs in batch])

@@ -1,0 +1,271 @@
+"""The same qrels and runs in every form in which a caller may have them, for the tests beside this file."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from itertools import count
+from pathlib import Path
+
+import ir_measures
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+from ir_graded.measures import REGISTRY
+
+# Document ids are numerals, so that they can be ints too; as text "9" stands above "10".
+QRELS = [
+    ("101", "9", 3),
+    ("101", "10", 1),
+    ("101", "11", 0),
+    ("101", "2", 2),
+    ("101", "33", -1),
+    ("102", "10", 2),
+    ("102", "9", 2),
+    ("102", "4", 1),
+    ("103", "7", 0),
+    ("104", "1", 3),
+    ("104", "2", 1),
+    ("105", "5", 1),
+]
+# Topic 103 has nothing relevant, 105 is not in the run, 999 not in the qrels. Some scores tie.
+RUN = [
+    ("101", "50", 9.5),
+    ("101", "10", 7.25),
+    ("101", "9", 7.25),
+    ("101", "33", 7.25),
+    ("101", "11", 3.0),
+    ("101", "2", 1.5),
+    ("102", "4", 2.0),
+    ("102", "8", 1.0),
+    ("102", "9", 0.5),
+    ("102", "10", -1.0),
+    ("103", "7", 1.0),
+    ("104", "2", 5.0),
+    ("104", "1", 4.0),
+    ("999", "1", 4.0),
+]
+VALUE = {"qrels": "relevance", "run": "score"}
+
+_numbers = count()
+
+
+def measures_of_registry():
+    """Every measure of the package: as it is, with a cutoff, condensed, and from level 2 on."""
+    made = []
+    for measure in dict.fromkeys(REGISTRY.values()):
+        made += [measure] if not measure.SUPPORTED_PARAMS["cutoff"].required else []
+        made += [measure @ 3, measure(judged_only=True) @ 4]
+        made += [measure(rel=2) @ 5] if "rel" in measure.SUPPORTED_PARAMS else []
+    return made
+
+
+def columns(kind, rows):
+    """Rows as a dict of columns."""
+    return {name: [row[at] for row in rows] for at, name in enumerate(("query_id", "doc_id", VALUE[kind]))}
+
+
+def with_int_ids(rows):
+    """The same rows with ids as ints."""
+    return [(int(topic), int(doc), value) for topic, doc, value in rows]
+
+
+def dicts(kind, rows, folder=None):  # noqa: ARG001  (every form is made by the same call)
+    """A dict of dicts."""
+    table = {}
+    for topic, doc, value in rows:
+        table.setdefault(topic, {})[doc] = value
+    return table
+
+
+def pandas(ids=None, values=None):
+    """A pandas frame with certain dtypes."""
+
+    def make(kind, rows, folder=None):  # noqa: ARG001
+        frame = pd.DataFrame(columns(kind, rows))
+        dtypes = {} if ids is None else {"query_id": ids, "doc_id": ids}
+        return frame.astype(dtypes | ({} if values is None else {VALUE[kind]: values}))
+
+    return make
+
+
+def pandas_in_disorder(kind, rows, folder=None):
+    """A pandas frame with further columns, its rows shuffled, its index neither sorted nor unique."""
+    rows = list(rows)
+    random.Random(7).shuffle(rows)  # noqa: S311  (no secret)
+    frame = pandas()(kind, rows, folder)
+    frame = frame[[VALUE[kind], "doc_id", "query_id"]]
+    frame.insert(1, "rank", -1)
+    frame["iteration" if kind == "qrels" else "name"] = "Q0"
+    frame["text"] = [["any", "object"]] * len(frame)
+    frame.index = pd.Index([5, 5, 3] * len(frame))[: len(frame)]
+    return frame
+
+
+def polars(**dtypes):
+    """A Polars frame."""
+
+    def make(kind, rows, folder=None):  # noqa: ARG001
+        return pl.DataFrame(columns(kind, rows)).cast(dtypes)
+
+    return make
+
+
+def polars_of_objects(kind, rows, folder=None):  # noqa: ARG001
+    """A Polars frame whose columns hold Python objects."""
+    return pl.DataFrame({name: pl.Series(of, dtype=pl.Object) for name, of in columns(kind, rows).items()})
+
+
+def arrow(kind, rows, folder=None):  # noqa: ARG001
+    """An Arrow table."""
+    return pa.table(columns(kind, rows))
+
+
+def arrow_in_chunks(kind, rows, folder=None):
+    """An Arrow table in several chunks, text as dictionaries."""
+    table = pa.concat_tables([arrow(kind, rows[at : at + 3], folder) for at in range(0, len(rows) or 1, 3)])
+    for at, name in enumerate(("query_id", "doc_id")):
+        if not pa.types.is_string(table[name].type):
+            continue
+        table = table.set_column(at, name, table[name].dictionary_encode())
+    return table
+
+
+def tuples(kind, rows, folder=None):  # noqa: ARG001
+    """A list of ir_measures' named tuples."""
+    return [{"qrels": ir_measures.Qrel, "run": ir_measures.ScoredDoc}[kind](*row) for row in rows]
+
+
+def generator(kind, rows, folder=None):
+    """A generator of ir_measures' named tuples."""
+    return (row for row in tuples(kind, rows, folder))
+
+
+def datasets_tuples(kind, rows, folder=None):  # noqa: ARG001
+    """A list of ir_datasets' named tuples."""
+    from ir_datasets.formats import GenericScoredDoc, TrecQrel
+
+    if kind == "run":
+        return [GenericScoredDoc(*row) for row in rows]
+    return [TrecQrel(*row, "Q0") for row in rows]
+
+
+def itertuples(kind, rows, folder=None):
+    """What pandas' itertuples gives: an iterator of named tuples."""
+    return pandas()(kind, rows, folder).itertuples()
+
+
+def lines(kind, rows):
+    """The rows as TREC writes them."""
+    if kind == "qrels":
+        return "".join(f"{topic} 0 {doc} {level}\n" for topic, doc, level in rows)
+    return "".join(f"{topic} Q0 {doc} 0 {score} tag\n" for topic, doc, score in rows)
+
+
+def path(kind, rows, folder):
+    """A path to a file."""
+    place = Path(folder) / f"{kind}-{next(_numbers)}.txt"
+    place.write_text(lines(kind, rows), encoding="utf-8")
+    return place
+
+
+def name_of_file(kind, rows, folder):
+    """A path as a string."""
+    return str(path(kind, rows, folder))
+
+
+def compressed(kind, rows, folder):
+    """A path to a compressed file."""
+    place = Path(folder) / f"{kind}-{next(_numbers)}.gz"
+    place.write_bytes(gzip.compress(lines(kind, rows).encode()))
+    return place
+
+
+def dataset(kind, rows, folder):
+    """A dataset of ir_datasets that has an id."""
+    import ir_datasets
+
+    return ir_datasets.load(dataset_id(kind, rows, folder))
+
+
+def dataset_id(kind, rows, folder):
+    """The id of a dataset of ir_datasets."""
+    import ir_datasets
+    from ir_datasets.datasets.base import Dataset
+    from ir_datasets.formats import TrecQrels, TrecScoredDocs
+    from ir_datasets.util import LocalDownload
+
+    place = LocalDownload(path(kind, rows, folder))
+    made = Dataset(TrecQrels(place, {}) if kind == "qrels" else TrecScoredDocs(place))
+    name = f"ir-graded-tests/{next(_numbers)}"
+    ir_datasets.registry.register(name, made)
+    return name
+
+
+#: Forms that hold ids as text, and that ir_measures reads itself.
+UPSTREAM = {
+    "dicts": dicts,
+    "tuples": tuples,
+    "generator": generator,
+    "tuples of ir_datasets": datasets_tuples,
+    "itertuples": itertuples,
+    "pandas": pandas(),
+    "pandas in disorder": pandas_in_disorder,
+    "pandas object ids": pandas(ids="object"),
+    "pandas str ids": pandas(ids="str"),
+    "pandas string[python] ids": pandas(ids="string[python]"),
+    "pandas string[pyarrow] ids": pandas(ids="string[pyarrow]"),
+    "pandas Arrow string ids": pandas(ids=pd.ArrowDtype(pa.string())),
+    "pandas Arrow large_string ids": pandas(ids=pd.ArrowDtype(pa.large_string())),
+    "pandas categorical ids": pandas(ids="category"),
+    "pandas float64 values": pandas(values="float64"),
+    "pandas float32 values": pandas(values="float32"),
+    "pandas object values": pandas(values="object"),
+    "pandas Float64 values": pandas(values="Float64"),
+    "pandas Arrow double values": pandas(values=pd.ArrowDtype(pa.float64())),
+    "pandas categorical values": pandas(values="category"),
+}
+
+#: Forms that hold ids as text, and that only this package reads.
+OURS = {
+    "polars": polars(),
+    "polars categorical ids": polars(query_id=pl.Categorical, doc_id=pl.Categorical),
+    "polars objects": polars_of_objects,
+    "arrow": arrow,
+    "arrow in chunks": arrow_in_chunks,
+    "path": path,
+    "name of a file": name_of_file,
+    "compressed file": compressed,
+    "dataset": dataset,
+    "dataset id": dataset_id,
+}
+
+#: Forms that hold ids as ints, and that ir_measures reads itself.
+UPSTREAM_INTS = {
+    "dicts": dicts,
+    "tuples": tuples,
+    "generator": generator,
+    "pandas int64": pandas(ids="int64"),
+    "pandas int32": pandas(ids="int32"),
+    "pandas Int64": pandas(ids="Int64"),
+    "pandas Arrow int64": pandas(ids=pd.ArrowDtype(pa.int64())),
+    "pandas objects": pandas(ids="object"),
+    "pandas categorical ints": pandas(ids="category"),
+}
+
+#: Forms that hold ids as ints, and that only this package reads.
+OUR_INTS = {
+    "polars": polars(),
+    "polars UInt16": polars(query_id=pl.UInt16, doc_id=pl.UInt16),
+    "arrow": arrow,
+    "arrow in chunks": arrow_in_chunks,
+}
+
+
+def results(measures, qrels, run):
+    """What ir_measures.calc gives: values by name of the measure and topic (as text); means by name."""
+    aggregated, per_topic = ir_measures.calc(measures, qrels, run)
+    values = {(str(metric.measure), str(metric.query_id)): metric.value for metric in per_topic}
+    assert len(values) == len(per_topic), "a topic stands twice in the results"
+    return values, {str(measure): value for measure, value in aggregated.items()}

@@ -1,0 +1,24 @@
+"""Python in a process of its own: for what depends on the order of imports."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+
+def python(code, *arguments, options=("-W", "error"), **environment):
+    """Run code in a new interpreter; its output on stdout. Raises AssertionError where it fails."""
+    done = subprocess.run(  # noqa: S603  (the code is a literal of the tests)
+        [sys.executable, *options, "-c", textwrap.dedent(code), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        # Measures stand in sets in ir-measures: their order follows the hashes of strings.
+        env=os.environ | {"PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8"} | environment,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr, done.stderr
+    return done.stdout

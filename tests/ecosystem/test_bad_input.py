@@ -1,0 +1,518 @@
+"""What cannot be scored is an error that says where, in every form; nothing is scored silently."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from ir_measures import AP, RR
+
+import ir_graded
+from ecosystem import forms
+from ir_graded import FileFormatError, GradedError, InputError
+
+QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
+RUN = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "2": {"c": 1.0}}
+
+
+def by_calc(qrels, run):
+    return ir_measures.calc(["Q", "nERR@10"], qrels, run)
+
+
+def by_a_mixed_call(qrels, run):
+    return ir_measures.calc_aggregate([AP, "Q", RR @ 10], qrels, run)
+
+
+def by_the_provider(qrels, run):
+    return list(ir_measures.providers.registry["ir_graded"].iter_calc([ir_graded.Q], qrels, run))
+
+
+def by_evaluate(qrels, run):
+    return ir_graded.evaluate(["Q", AP], qrels, {"run": run})
+
+
+CALLS = [by_calc, by_a_mixed_call, by_the_provider, by_evaluate]
+
+
+def refused(qrels, run, *parts, error=InputError):
+    """Every way to score raises ``error`` with all parts in its message; both sides are made anew."""
+    for call in CALLS:
+        with pytest.raises(error) as caught:
+            call(qrels(), run())
+        assert isinstance(caught.value, GradedError)
+        assert isinstance(caught.value, ValueError)
+        for part in parts:
+            assert str(part) in str(caught.value), (call.__name__, part, str(caught.value))
+
+
+def refused_run(make, *parts, error=InputError):
+    refused(lambda: QRELS, make, *parts, error=error)
+
+
+def refused_qrels(make, *parts, error=InputError):
+    refused(make, lambda: RUN, *parts, error=error)
+
+
+def pandas_of_objects(kind, rows, folder=None):  # noqa: ARG001  (every form is made by the same call)
+    return pd.DataFrame(forms.columns(kind, rows), dtype=object)
+
+
+#: Tables that hold values of any one type (a column of numbers with holes included).
+TYPED = {
+    "pandas": forms.pandas(),
+    "pandas in an odd order": lambda kind, rows, folder: forms.pandas()(kind, rows, folder).set_index(
+        pd.Index([7] * len(rows))
+    ),
+    "polars": forms.polars(),
+    "arrow": forms.arrow,
+    "arrow in chunks": forms.arrow_in_chunks,
+}
+#: Tables that hold any Python object.
+ANYTHING = {
+    "pandas of objects": pandas_of_objects,
+    "polars of objects": forms.polars_of_objects,
+    "tuples": forms.tuples,
+    "generator": forms.generator,
+    "tuples of ir_datasets": forms.datasets_tuples,
+    "itertuples": lambda kind, rows, folder: pandas_of_objects(kind, rows, folder).itertuples(),
+}
+TABLES = TYPED | ANYTHING
+FILES = {"path": forms.path, "compressed file": forms.compressed}
+
+
+def place(form, row, folder):
+    """How an error names the place of a row."""
+    if form in FILES:
+        (file,) = folder.iterdir()
+        return f"{file}, line {row + 1}"
+    return f"item {row}" if "tuples" in form or form == "generator" else f"row {row}"
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Makes a form anew in a folder that holds this one file only."""
+
+    def call(form, kind, rows):
+        for file in tmp_path.iterdir():
+            file.unlink()
+        return (TABLES | FILES)[form](kind, rows, tmp_path)
+
+    return call
+
+
+def test_the_input_itself_is_right():
+    for call in CALLS:
+        call(QRELS, RUN)
+
+
+# ----------------------------------------------------------------------------------------- duplicates
+
+
+class Names:
+    """The places of two rows in a form whose file is known only once it was made."""
+
+    def __init__(self, form, folder, *rows):
+        self.form, self.folder, self.rows = form, folder, rows
+
+    def check(self, message):
+        # A file is made anew for each call: its number differs, its folder and lines do not.
+        for row in self.rows:
+            wanted = f", line {row + 1}" if self.form in FILES else place(self.form, row, self.folder)
+            assert wanted in message
+        if self.form in FILES:
+            assert message.count(str(self.folder)) == len(self.rows)
+
+
+def error_of(call, qrels, run):
+    with pytest.raises(InputError) as caught:
+        call(qrels, run)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("form", [*TABLES, *FILES])
+@pytest.mark.parametrize("doc", ["a", "unjudged"])
+@pytest.mark.parametrize("scores", [(3.0, 1.0), (2.0, 2.0)], ids=["two scores", "one score"])
+def test_duplicate_in_a_run(form, doc, scores, made, tmp_path):
+    rows = [("1", "b", 9.0), ("1", doc, scores[0]), ("2", doc, 1.0), ("2", "c", 2.0), ("1", doc, scores[1])]
+    for call in CALLS:
+        message = error_of(call, QRELS, made(form, "run", rows))
+        assert f"topic '1', document '{doc}'" in message
+        Names(form, tmp_path, 1, 4).check(message)
+
+
+@pytest.mark.parametrize("form", [*TABLES, *FILES])
+def test_duplicate_in_qrels_with_different_levels(form, made, tmp_path):
+    rows = [("1", "b", 1), ("1", "a", 2), ("2", "a", 1), ("1", "a", 2), ("1", "a", 0)]
+    for call in CALLS:
+        message = error_of(call, made(form, "qrels", rows), RUN)
+        assert "topic '1', document 'a'" in message
+        assert "level 2" in message
+        assert "level 0" in message
+        Names(form, tmp_path, 1, 4).check(message)
+
+
+@pytest.mark.parametrize("form", [*TABLES, *FILES])
+def test_duplicate_in_qrels_with_one_level_is_one(form, made):
+    rows = [("1", "a", 2), ("1", "b", 1), ("2", "c", 1), ("1", "a", 2), ("1", "a", 2)]
+    for measures in (["Q", "R-measure", "GAP"], ["Q", AP, RR @ 10]):
+        expected = forms.results(measures, QRELS, RUN)
+        assert forms.results(measures, made(form, "qrels", rows), RUN) == expected
+
+
+@pytest.mark.parametrize("form", [*TABLES, *FILES])
+def test_the_same_document_in_several_topics_is_no_duplicate(form, made):
+    rows = [
+        (topic, doc, 1.0 + at)
+        for at, (topic, doc) in enumerate([("1", "a"), ("2", "a"), ("1", "c"), ("2", "c")])
+    ]
+    expected = forms.results(["Q", AP], QRELS, forms.dicts("run", rows))
+    assert forms.results(["Q", AP], QRELS, made(form, "run", rows)) == expected
+
+
+# ------------------------------------------------------------------------------- missing, not a number
+
+MISSING = [float("nan"), None, pd.NA, np.nan, np.float32("nan"), pd.NaT, Decimal("NaN")]
+
+
+@pytest.mark.parametrize("form", TYPED)
+@pytest.mark.parametrize("missing", [float("nan"), None])
+def test_a_missing_score_or_level_in_a_typed_column(form, missing, made, tmp_path):
+    rows = [("1", "b", 3.0), ("2", "c", 1.0), ("1", "a", missing)]
+    where = "topic '1', document 'a'", place(form, 2, tmp_path), "missing"
+    refused_run(lambda: made(form, "run", rows), *where, "score")
+    refused_qrels(lambda: made(form, "qrels", rows), *where, "level")
+
+
+@pytest.mark.parametrize(
+    "dtype", ["Float64", "Int64", pd.ArrowDtype(pa.float64()), pd.ArrowDtype(pa.int32()), "category"]
+)
+def test_a_missing_score_or_level_in_a_nullable_column(dtype):
+    for kind, refuse in (("run", refused_run), ("qrels", refused_qrels)):
+        frame = forms.pandas()(kind, [("1", "b", 3), ("1", "a", 1)])
+        frame[forms.VALUE[kind]] = pd.Series([3, None], dtype="Float64").astype(dtype)
+        refuse(lambda frame=frame: frame, "topic '1', document 'a' (row 1)", "missing")
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
+def test_a_column_of_nothing_but_missing_values(make):
+    columns = forms.columns("run", [("1", "b", None), ("1", "a", None)])
+    refused_run(lambda: make(columns), "topic '1', document 'b' (row 0)", "missing")
+
+
+@pytest.mark.parametrize("form", ANYTHING)
+@pytest.mark.parametrize("missing", MISSING, ids=lambda value: f"{type(value).__name__} {value}")
+def test_a_missing_score_or_level_among_objects(form, missing, made, tmp_path):
+    rows = [("1", "b", 3.0), ("2", "c", 1.0), ("1", "a", missing)]
+    where = "topic '1', document 'a'", place(form, 2, tmp_path), "missing"
+    refused_run(lambda: made(form, "run", rows), *where, "score")
+    refused_qrels(lambda: made(form, "qrels", rows), *where, "level")
+
+
+@pytest.mark.parametrize("missing", MISSING, ids=lambda value: f"{type(value).__name__} {value}")
+def test_a_missing_score_or_level_in_dicts(missing):
+    rows = [("1", "b", 3.0), ("1", "a", missing), ("2", "c", 1.0)]
+    refused_run(lambda: forms.dicts("run", rows), "topic '1', document 'a'", "score", "missing")
+    refused_qrels(lambda: forms.dicts("qrels", rows), "topic '1', document 'a'", "level", "missing")
+
+
+@pytest.mark.parametrize("form", FILES)
+@pytest.mark.parametrize("text", ["nan", "NaN", "None", "x", "", "1,5", "0x10", "<NA>"])
+def test_a_bad_score_or_level_in_a_file(form, text, made, tmp_path):
+    rows = [("1", "b", 3.0), ("2", "c", 1.0), ("1", "a", text)]
+    for call in CALLS:
+        for message in (
+            error_of(call, QRELS, made(form, "run", rows)),
+            error_of(call, made(form, "qrels", rows), RUN),
+        ):
+            Names(form, tmp_path, 2).check(message)
+            assert "a" in message.split("line 3")[1] or "document 'a'" in message
+
+
+NO_NUMBERS = [
+    "x",
+    "2",
+    "",
+    b"1",
+    [1],
+    (1,),
+    {},
+    object(),
+    1j,
+    np.array([1.0]),
+    pd.Timestamp(2020, 1, 1),
+    10**400,
+]
+
+
+@pytest.mark.parametrize("form", ANYTHING)
+@pytest.mark.parametrize("wrong", NO_NUMBERS, ids=lambda value: type(value).__name__)
+def test_a_score_or_level_that_is_no_number(form, wrong, made, tmp_path):
+    rows = [("1", "b", 3.0), ("2", "c", 1.0), ("1", "a", wrong)]
+    where = "topic '1', document 'a'", place(form, 2, tmp_path), "is not a number"
+    refused_run(lambda: made(form, "run", rows), *where, "score")
+    refused_qrels(lambda: made(form, "qrels", rows), *where, "level")
+
+
+@pytest.mark.parametrize("wrong", NO_NUMBERS, ids=lambda value: type(value).__name__)
+def test_a_score_or_level_in_dicts_that_is_no_number(wrong):
+    rows = [("1", "b", 3.0), ("1", "a", wrong), ("2", "c", 1.0)]
+    where = "topic '1', document 'a'", "is not a number"
+    refused_run(lambda: forms.dicts("run", rows), *where, "score")
+    refused_qrels(lambda: forms.dicts("qrels", rows), *where, "level")
+
+
+@pytest.mark.parametrize("form", [*TYPED, *ANYTHING, "dicts"])
+def test_numbers_as_text_are_no_numbers(form, tmp_path):
+    rows = [("1", "b", "3"), ("1", "a", "2"), ("2", "c", "1")]
+    make = (TABLES | {"dicts": forms.dicts})[form]
+    where = "topic '1', document 'b'", "is not a number"
+    refused_run(lambda: make("run", rows, tmp_path), *where, "score")
+    refused_qrels(lambda: make("qrels", rows, tmp_path), *where, "level")
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_dates_are_no_numbers(make):
+    columns = forms.columns(
+        "run", [("1", "b", pd.Timestamp(2020, 1, 1)), ("1", "a", pd.Timestamp(2021, 1, 1))]
+    )
+    refused_run(lambda: make(columns), "topic '1', document 'b' (row 0)", "is not a number")
+
+
+# -------------------------------------------------------------------------------------------- infinite
+
+
+@pytest.mark.parametrize("form", [*TABLES, *FILES, "dicts"])
+@pytest.mark.parametrize("level", [math.inf, -math.inf])
+def test_an_infinite_level(form, level, tmp_path):
+    rows = [("1", "b", 3.0), ("2", "c", 1.0), ("1", "a", level)]
+    make = (TABLES | FILES | {"dicts": forms.dicts})[form]
+    error = FileFormatError if form in FILES else InputError
+    parts = [", line 3", "inf"] if form in FILES else ["topic '1', document 'a'", "infinite"]
+    refused_qrels(lambda: make("qrels", rows, tmp_path), *parts, error=error)
+
+
+@pytest.mark.parametrize("form", [*TABLES, *FILES, "dicts"])
+def test_infinite_scores_rank_first_and_last(form, tmp_path):
+    rows = [("1", "x", 1e30), ("1", "last", -math.inf), ("1", "first", math.inf), ("1", "y", -1e30)]
+    make = (TABLES | FILES | {"dicts": forms.dicts})[form]
+    for doc, rank in [("first", 1), ("x", 2), ("y", 3), ("last", 4)]:
+        for measures in (["O-measure(beta=0)"], ["O-measure(beta=0)", RR]):
+            found = ir_measures.calc_aggregate(measures, {"1": {doc: 1}}, make("run", rows, tmp_path))
+            assert list(found.values()) == [1 / rank] * len(measures)
+
+
+# ------------------------------------------------------------------------------------------------- ids
+
+
+@pytest.mark.parametrize("form", TABLES)
+@pytest.mark.parametrize("name", ["query_id", "doc_id"])
+def test_a_missing_id(form, name, made, tmp_path):
+    topic, doc = (None, "a") if name == "query_id" else ("1", None)
+    rows = [("1", "b", 3), ("2", "c", 1), (topic, doc, 2)]
+    where = place(form, 2, tmp_path), name
+    refused_run(lambda: made(form, "run", rows), *where, "run")
+    refused_qrels(lambda: made(form, "qrels", rows), *where, "qrels")
+
+
+@pytest.mark.parametrize("column", [
+    pd.array([1, 1, None], dtype="Int64"), [1.0, 1.0, np.nan], pd.Categorical(["1", "1", None]),
+    pd.array(["1", "1", None], dtype="string[pyarrow]"),
+    pd.array([1, 1, None], dtype=pd.ArrowDtype(pa.int64())),
+], ids=["Int64", "float64", "category", "string", "Arrow"])  # fmt: skip
+def test_a_missing_id_in_a_typed_column(column):
+    frame = pd.DataFrame({"query_id": column, "doc_id": ["a", "b", "c"], "score": [1.0, 2.0, 3.0]})
+    qrels = {"1": {"a": 1}, "1.0": {"a": 1}}
+    refused(lambda: qrels, lambda: frame, "row 2", "query_id")
+    refused_qrels(lambda: frame.rename(columns={"score": "relevance"}), "row 2", "query_id")
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA], ids=["None", "nan", "NA"])
+def test_a_missing_id_in_dicts(missing):
+    refused_run(lambda: {"1": {"a": 1.0, missing: 2.0}}, "'1'", "doc_id")
+    refused_run(lambda: {"1": {"a": 1.0}, missing: {"b": 2.0}}, "query_id")
+    refused_qrels(lambda: {"1": {"a": 1, missing: 2}}, "'1'", "doc_id")
+    refused_qrels(lambda: {"1": {"a": 1}, missing: {"b": 2}}, "query_id")
+
+
+SAME_AS_TEXT = [(7, "7"), ("7", 7), ("7", np.int64(7))]
+
+
+@pytest.mark.parametrize("ids", SAME_AS_TEXT, ids=repr)
+@pytest.mark.parametrize("others", [{}, {"a": 1}, {5: 1}], ids=repr)
+def test_documents_in_dicts_that_are_the_same_as_text(ids, others):
+    first, second = ids
+    where = "topic '1'", "'7'", "same as text"
+    refused_run(lambda: {"1": {**others, first: 1.0, second: 2.0}}, *where)
+    refused_run(lambda: {"1": {first: 1.0, **others, second: 2.0}}, *where)
+    refused_qrels(lambda: {"1": {**others, first: 1, second: 2}}, *where)
+
+
+@pytest.mark.parametrize("ids", [(1, "1"), ("1", 1)])
+def test_topics_in_dicts_that_are_the_same_as_text(ids):
+    first, second = ids
+    refused_run(lambda: {first: {"a": 1.0}, second: {"b": 1.0}}, "'1'", "same as text")
+    refused_qrels(lambda: {first: {"a": 1}, second: {"b": 1}}, "'1'", "same as text")
+
+
+@pytest.mark.parametrize("form", ANYTHING)
+def test_documents_in_tables_that_are_the_same_as_text(form, made, tmp_path):
+    rows = [("1", "7", 2), ("1", "b", 3), ("1", 7, 1)]
+    where = "topic '1', document '7'", place(form, 0, tmp_path), place(form, 2, tmp_path)
+    refused_run(lambda: made(form, "run", rows), *where)
+    refused_qrels(lambda: made(form, "qrels", rows), *where)
+
+
+@pytest.mark.parametrize("form", ANYTHING)
+def test_topics_in_tables_that_are_the_same_as_text(form, made):
+    rows = [("1", "a", 2), ("2", "c", 3), (1, "b", 1)]
+    refused_run(lambda: made(form, "run", rows), "'1'")
+    refused_qrels(lambda: made(form, "qrels", rows), "'1'")
+
+
+def as_text(table):
+    return {str(topic): {str(doc): value for doc, value in docs.items()} for topic, docs in table.items()}
+
+
+@pytest.mark.parametrize("measures", [["Q", "GAP"], ["Q", AP, RR @ 10]], ids=["ours", "mixed"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"1": {7: 3.0, "x": 2.0, "a": 1.0}, "2": {3: 1.0}},
+        {"1": {"x": 3.0, 7: 2.0, "a": 1.0}, 2: {"y": 2.0, 3: 1.0}},
+        {"1": {"x": 1.0, 7: 1.0, "a": 1.0}, 2: {3: 1.0, "y": 1.0}},
+    ],
+    ids=["int first", "text first", "ties"],
+)
+def test_ids_of_several_types_in_one_dict(run, measures):
+    qrels = {"1": {"a": 1, 7: 2}, 2: {3: 1}}
+    expected = forms.results(measures, as_text(qrels), as_text(run))
+    assert forms.results(measures, qrels, run) == expected
+    assert forms.results(measures, as_text(qrels), run) == expected
+
+
+# --------------------------------------------------------------------------------------------- columns
+
+
+@pytest.mark.parametrize("form", TYPED)
+@pytest.mark.parametrize("missing", ["query_id", "doc_id", "value"])
+def test_a_missing_column(form, missing, made):
+    for kind, rows, refuse in (
+        ("run", [("1", "a", 1.0)], refused_run),
+        ("qrels", [("1", "a", 1)], refused_qrels),
+    ):
+        table = made(form, kind, rows)
+        name = forms.VALUE[kind] if missing == "value" else missing
+        present = {"query_id", "doc_id", forms.VALUE[kind]} - {name}
+        cut = table.drop(columns=name) if isinstance(table, pd.DataFrame) else table.drop([name])
+        refuse(lambda cut=cut: cut, kind, f"no column {name}", *present)
+
+
+def test_columns_named_as_pyterrier_names_them():
+    frame = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})
+    refused_run(lambda: frame, "query_id, doc_id", "qid, docno, score")
+
+
+def test_a_run_and_qrels_that_changed_places():
+    qrels, run = forms.pandas()("qrels", [("1", "a", 1)]), forms.pandas()("run", [("1", "a", 1.0)])
+    refused(lambda: run, lambda: qrels, "qrels", "no column relevance")
+
+
+@pytest.mark.parametrize("name", ["score", "doc_id"])
+def test_a_column_that_stands_twice(name):
+    frame = forms.pandas()("run", [("1", "a", 1.0), ("1", "b", 2.0)])
+    refused_run(lambda: pd.concat([frame, frame[[name]]], axis=1), f"'{name}'", "several columns")
+
+
+@pytest.mark.parametrize("row", [("1", "a", 1.0), {"query_id": "1"}, ["1", "a", 1.0], "1 a 1.0", 3, None])
+def test_rows_that_are_no_named_tuples(row):
+    good = ir_measures.ScoredDoc("1", "b", 1.0)
+    for call in (by_calc, by_a_mixed_call, by_the_provider):
+        for run in ([good, row], iter([good, row])):
+            message = error_of(call, QRELS, run)
+            assert "item 1" in message
+            assert "query_id, doc_id, score" in message
+        message = error_of(call, [ir_measures.Qrel("1", "b", 1), row], RUN)
+        assert "item 1" in message
+        assert "query_id, doc_id, relevance" in message
+
+
+def test_rows_with_other_fields():
+    refused_run(lambda: [ir_measures.Qrel("1", "a", 1)], "item 0", "score")
+    refused_qrels(lambda: [ir_measures.ScoredDoc("1", "a", 1.0)], "item 0", "relevance")
+
+
+# ----------------------------------------------------------------------------------------- wrong types
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        None,
+        3,
+        1.5,
+        object(),
+        len,
+        pl.LazyFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0], "relevance": [1]}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.filterwarnings(
+    "ignore:Determining the column names of a LazyFrame"
+)  # Polars says it of any look
+def test_something_that_is_no_table(wrong):
+    for call in (by_calc, by_a_mixed_call, by_the_provider):
+        for kind, message in (
+            ("run", error_of(call, QRELS, wrong)),
+            ("qrels", error_of(call, wrong, RUN)),
+        ):
+            assert message.startswith(kind)
+            assert type(wrong).__name__ in message
+            assert "dict of dicts" in message
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [b"1 Q0 a 1 1.0 tag", pd.Series([1.0, 2.0]), np.zeros((2, 3)), {"1", "2"}],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_iterable_of_something_else(wrong):
+    refused_run(lambda: wrong, "item 0")
+    refused_qrels(lambda: wrong, "item 0")
+
+
+@pytest.mark.parametrize("inner", [3.0, None, ["a"], "a", ("a", 1.0)], ids=lambda value: type(value).__name__)
+def test_a_dict_that_holds_no_dicts(inner):
+    for call in (by_calc, by_a_mixed_call, by_the_provider):
+        assert "topic '2'" in error_of(call, QRELS, {"1": {"a": 1.0}, "2": inner})
+        assert "topic '2'" in error_of(call, {"1": {"a": 1}, "2": inner}, RUN)
+
+
+def test_a_place_where_nothing_is(tmp_path):
+    name = str(tmp_path / "no-such-file.txt")
+    refused_run(lambda: name, name, "neither a file nor a dataset id")
+    refused_qrels(lambda: name, name, "neither a file nor a dataset id")
+    for call in CALLS:
+        with pytest.raises(FileNotFoundError, match="no-such-file"):
+            call(QRELS, tmp_path / "no-such-file.txt")
+
+
+# ------------------------------------------------------------------------- where nothing can go wrong
+
+
+@pytest.mark.parametrize("form", [*TABLES, *FILES, "dicts"])
+def test_an_error_in_a_topic_without_qrels_changes_no_score(form, tmp_path):
+    """Left out entirely: whether a form refuses it or leaves it out, nothing is scored by it."""
+    rows = [("1", "a", 1.0), ("9", "a", math.nan), ("9", "a", 3.0)]
+    make = (TABLES | FILES | {"dicts": forms.dicts})[form]
+    try:
+        found = by_a_mixed_call(QRELS, make("run", rows, tmp_path))
+    except InputError as error:
+        assert "'9'" in str(error)  # noqa: PT017
+    else:
+        assert found == by_a_mixed_call(QRELS, {"1": {"a": 1.0}})

@@ -1,0 +1,344 @@
+"""``ir_graded.evaluate``: several runs of any form by measures of all kinds."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+from ir_measures import AP, RR, Judged, NumQ, NumRel, NumRet, P, nDCG
+
+import ir_graded
+from ecosystem import forms
+from ir_graded import InputError, NoSharedTopicsError, Q, evaluate
+
+QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
+RUN = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "3": {"c": 1.0}}
+OTHER = {"1": {"a": 2.0, "y": 1.0}, "2": {"z": 3.0, "c": 2.0}}
+
+TABLE_QRELS, TABLE_RUN = forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN)
+ALL = forms.measures_of_registry()
+THEIRS = [AP, nDCG @ 10, P @ 5, Judged @ 10, RR @ 10, RR, NumRet, NumRel, NumQ]
+TEXT = forms.UPSTREAM | forms.OURS
+
+
+def as_dict(scores, run):
+    """Values by printed measure and topic (as text) of one run."""
+    at = scores.runs.index(run)
+    return {
+        (name, str(topic)): scores.values[position, at, number]
+        for position, name in enumerate(scores.names)
+        for number, topic in enumerate(scores.query_ids)
+    }
+
+
+# ------------------------------------------------------------------------------------------- measures
+
+
+def test_equal_to_ir_measures_topic_by_topic():
+    expected, _ = forms.results(ALL + THEIRS, TABLE_QRELS, TABLE_RUN)
+    scores = evaluate(ALL + THEIRS, TABLE_QRELS, TABLE_RUN)
+    assert as_dict(scores, "run") == expected
+    assert scores.values.shape == (len(ALL + THEIRS), 1, len(TABLE_QRELS))
+    assert scores.measures == tuple(ALL + THEIRS)
+
+
+def test_aggregates_are_those_of_ir_measures():
+    expected = ir_measures.calc_aggregate(ALL + THEIRS, TABLE_QRELS, TABLE_RUN)
+    means = evaluate(ALL + THEIRS, TABLE_QRELS, TABLE_RUN).mean().loc["run"]
+    assert means.to_dict() == {str(m): pytest.approx(value, abs=1e-12) for m, value in expected.items()}
+    # Counts are summed: 13 documents for the five topics of the qrels, and one for a topic without.
+    assert means["NumRet"] == 13
+    assert means["NumQ"] == 4
+    for measure in ALL:
+        assert means[str(measure)] == expected[measure]
+
+
+def test_measures_of_all_kinds_in_the_order_given():
+    scores = evaluate([nDCG @ 10, "P-measure@1000", "map", Q(beta=0), "P_5,10", "NumRet", "AP"], QRELS, RUN)
+    assert scores.names == ["nDCG@10", "P-measure@1000", "AP", "Q(beta=0)", "P@5", "P@10", "NumRet"]
+    assert (scores.values[3] == scores.values[2]).all()
+    assert scores.mean().loc["run", "NumRet"] == 3
+
+
+@pytest.mark.parametrize("measures", ["Q", Q, ["Q"], (Q,), {"Q"}, iter(["Q"])])
+def test_one_measure(measures):
+    scores = evaluate(measures, QRELS, RUN)
+    assert scores.names == ["Q"]
+    assert scores.values.ravel() == pytest.approx([0.75, 0], abs=1e-12)
+
+
+def test_measures_of_ir_measures_alone():
+    assert (
+        as_dict(evaluate(THEIRS, TABLE_QRELS, TABLE_RUN), "run")
+        == forms.results(THEIRS, TABLE_QRELS, TABLE_RUN)[0]
+    )
+
+
+def test_unknown_and_unsupported_measures():
+    with pytest.raises(NameError, match="NoSuch"):
+        evaluate(["Q", "NoSuch"], QRELS, RUN)
+    with pytest.raises(ir_graded.MeasureSyntaxError, match="P-measure@@"):
+        evaluate("P-measure@@", QRELS, RUN)
+    with pytest.raises(ir_graded.ParameterError, match="nCG"):
+        evaluate("nCG", QRELS, RUN)
+    with pytest.raises(ValueError, match="neither a measure"):
+        evaluate(["Q", 3], QRELS, RUN)
+
+
+@pytest.mark.parametrize("measure", ["alpha_nDCG@10", "ERR_IA@10", "NRBP", "AP_IA", "StRecall@10", "P_IA@5"])
+def test_diversity_measures_are_refused(measure):
+    # ir-measures says so itself where their provider is not installed: ours comes first, and says what to do.
+    with pytest.raises(InputError, match=r"subtopic.*ir_measures\.calc") as caught:
+        evaluate(["Q", measure], QRELS, RUN)
+    assert measure in str(caught.value)
+
+
+def test_a_level_above_the_named_scale_is_an_error():
+    with pytest.raises(InputError, match=r"topic '1', document 'a' has level 2, above max_rel=1"):
+        evaluate(["nERR(max_rel=1)@10"], QRELS, RUN)
+
+
+# ----------------------------------------------------------------------------------------------- runs
+
+
+@pytest.mark.parametrize(
+    "form", [name for name in TEXT if name not in ("path", "name of a file", "compressed file")]
+)
+def test_one_run_of_any_form(form, tmp_path):
+    measures = ["Q", "nERR@3", AP, NumRet]
+    expected = evaluate(measures, TABLE_QRELS, TABLE_RUN)
+    qrels, run = TEXT[form]("qrels", forms.QRELS, tmp_path), TEXT[form]("run", forms.RUN, tmp_path)
+    scores = evaluate(measures, qrels, run)
+    assert len(scores.runs) == 1
+    assert (scores.values == expected.values).all() or form == "pandas in disorder"
+    assert as_dict(scores, scores.runs[0]) == as_dict(expected, "run")
+
+
+@pytest.mark.parametrize("form", TEXT)
+def test_a_mapping_from_names_to_runs_of_any_form(form, tmp_path):
+    measures = ["Q", AP]
+    expected = as_dict(evaluate(measures, TABLE_QRELS, TABLE_RUN), "run")
+    scores = evaluate(measures, TABLE_QRELS, {name: TEXT[form]("run", forms.RUN, tmp_path) for name in "ba"})
+    assert scores.runs == ("b", "a")
+    assert as_dict(scores, "b") == as_dict(scores, "a") == expected
+
+
+@pytest.mark.parametrize("form", ["pandas int64", "pandas Int64", "polars", "arrow", "tuples", "dicts"])
+def test_ids_as_ints(form):
+    make = (forms.UPSTREAM_INTS | forms.OUR_INTS)[form]
+    ints = forms.with_int_ids(forms.QRELS)
+    expected = as_dict(evaluate(["Q", AP], TABLE_QRELS, TABLE_RUN), "run")
+    scores = evaluate(["Q", AP], make("qrels", ints), make("run", forms.with_int_ids(forms.RUN)))
+    assert as_dict(scores, "run") == expected
+    assert scores.query_ids == (101, 102, 103, 104, 105)
+    assert list(scores.matrix("Q").index) == [101, 102, 103, 104, 105]
+
+
+def test_runs_of_several_forms_in_one_mapping(tmp_path):
+    runs = {
+        "dicts": TABLE_RUN,
+        "frame": forms.pandas()("run", forms.RUN),
+        "file": forms.path("run", forms.RUN, tmp_path),
+        "tuples": forms.generator("run", forms.RUN),
+    }
+    scores = evaluate(["Q", AP], TABLE_QRELS, runs)
+    assert scores.runs == tuple(runs)
+    for name in runs:
+        assert as_dict(scores, name) == as_dict(scores, "dicts")
+
+
+def test_a_list_of_runs():
+    scores = evaluate("Q", QRELS, [RUN, OTHER])
+    assert scores.runs == ("run 1", "run 2")
+    for at, run in enumerate((RUN, OTHER)):
+        assert (scores.values[:, at] == evaluate("Q", QRELS, run).values[:, 0]).all()
+
+
+def write(place, rows):
+    place.parent.mkdir(parents=True, exist_ok=True)
+    content = forms.lines("run", rows).encode()
+    place.write_bytes(gzip.compress(content) if place.suffix == ".gz" else content)
+    return place
+
+
+ROWS = [("1", "b", 3.0), ("1", "x", 2.0), ("1", "a", 1.0)]
+
+
+def test_a_path_names_its_run(tmp_path):
+    for name, expected in [
+        ("bm25.res", "bm25.res"),
+        ("bm25.res.gz", "bm25.res"),
+        ("run", "run"),
+        ("a.b.txt", "a.b.txt"),
+    ]:
+        place = write(tmp_path / name, ROWS)
+        for runs in (place, str(place), [place], (str(place),)):
+            scores = evaluate("Q", QRELS, runs)
+            assert scores.runs == (expected,)
+            assert scores.values.ravel() == pytest.approx([0.75, 0], abs=1e-12)
+
+
+def test_a_list_of_paths(tmp_path):
+    places = [
+        write(tmp_path / name, ROWS[:count]) for count, name in [(1, "b.txt"), (3, "a.txt.gz"), (2, "c")]
+    ]
+    scores = evaluate(["Q", "NumRet"], QRELS, [places[0], str(places[1]), places[2]])
+    assert scores.runs == ("b.txt", "a.txt", "c")
+    assert scores.values[1].sum(axis=1).tolist() == [1, 3, 2]
+
+
+def test_file_names_that_collide(tmp_path):
+    places = [
+        write(tmp_path / name, ROWS) for name in ("one/run.txt", "two/run.txt", "three/run.txt.gz", "own.txt")
+    ]
+    scores = evaluate("Q", QRELS, places)
+    assert scores.runs == (*map(str, places[:3]), "own.txt")
+    with pytest.raises(InputError, match=r"run\.txt.*twice"):
+        evaluate("Q", QRELS, [places[0], places[1], str(places[0])])
+
+
+def test_names_that_are_the_same_as_text_lose_no_run():
+    with pytest.raises(InputError, match="1"):
+        evaluate("Q", QRELS, {1: RUN, "1": OTHER})
+
+
+def test_names_of_runs_are_text():
+    assert evaluate("Q", QRELS, {1: RUN, 2: OTHER}).runs == ("1", "2")
+
+
+def test_a_run_without_topics_may_stand_anywhere():
+    expected = evaluate(["Q", AP], QRELS, OTHER).values[:, 0]
+    for empty in ({}, [], {"1": {}}, pd.DataFrame(columns=["query_id", "doc_id", "score"])):
+        for names in (("empty", "other"), ("other", "empty")):
+            runs = {name: {"empty": empty, "other": OTHER}[name] for name in names}
+            scores = evaluate(["Q", AP], QRELS, runs)
+            assert scores.runs == names
+            assert (scores.values[:, names.index("other")] == expected).all()
+            assert not scores.values[:, names.index("empty")].any()
+
+
+def test_runs_do_not_touch_each_other():
+    runs = {"a": RUN, "b": OTHER, "again": RUN}
+    scores = evaluate([*ALL, AP], QRELS, runs)
+    assert (scores.values[:, 0] == scores.values[:, 2]).all()
+    assert (scores.values[:, 1] == evaluate([*ALL, AP], QRELS, OTHER).values[:, 0]).all()
+    assert (scores.values[:, 0] != scores.values[:, 1]).any()
+
+
+def test_topics():
+    """Those of the qrels, in their order; what a run lacks is 0, what only the run has is left out."""
+    qrels = {"b": {"x": 1}, "a": {"x": 1}, "c": {"x": 0}}
+    scores = evaluate(["Q", AP, NumRet], qrels, {"a": {"x": 1.0}, "z": {"x": 1.0}, "c": {"x": 1.0}})
+    assert scores.query_ids == ("b", "a", "c")
+    assert scores.values[:, 0].tolist() == [[0, 1, 0], [0, 1, 0], [0, 1, 1]]
+    assert scores.mean().loc["run"].to_dict() == {
+        "Q": pytest.approx(1 / 3),
+        "AP": pytest.approx(1 / 3),
+        "NumRet": 2,
+    }
+
+
+def test_qrels_that_come_only_once():
+    scores = evaluate(["Q", AP], forms.generator("qrels", forms.QRELS), {"a": TABLE_RUN, "b": TABLE_RUN})
+    assert as_dict(scores, "b") == as_dict(evaluate(["Q", AP], TABLE_QRELS, TABLE_RUN), "run")
+
+
+# ------------------------------------------------------------------------------------- no shared topics
+
+MANY = {f"q{number}": {"a": 1} for number in (5, 3, 4, 1, 2)}
+
+
+@pytest.mark.parametrize("form", ["dicts", "pandas", "polars", "tuples", "path"])
+@pytest.mark.parametrize("measures", [["Q"], [AP], ["Q", AP]], ids=["ours", "theirs", "mixed"])
+def test_no_shared_topics(form, measures, tmp_path):
+    rows = [(topic, "a", 1) for topic in MANY]
+    run = TEXT[form]("run", [(f"r{topic}", doc, 1.0) for topic, doc, _ in rows], tmp_path)
+    with pytest.raises(NoSharedTopicsError) as caught:
+        evaluate(measures, TEXT[form]("qrels", rows, tmp_path), {"mine": run})
+    message = str(caught.value)
+    assert "'mine'" in message
+    assert sum(f"'rq{number}'" in message for number in range(6)) == 3
+    assert sum(f"'q{number}'" in message for number in range(6)) == 3
+    assert isinstance(caught.value, ValueError)
+
+
+def test_no_shared_topics_with_fewer_than_three():
+    with pytest.raises(NoSharedTopicsError, match=r"has '9', the qrels have '1', '2'$"):
+        evaluate("Q", QRELS, {"9": {"a": 1.0}})
+
+
+def test_one_run_among_several_shares_no_topic():
+    with pytest.raises(NoSharedTopicsError, match="'wrong'"):
+        evaluate("Q", QRELS, {"right": RUN, "wrong": {"9": {"a": 1.0}}})
+
+
+@pytest.mark.parametrize("qrels", [{}, [], pd.DataFrame(columns=["query_id", "doc_id", "relevance"])])
+def test_empty_qrels(qrels):
+    for run in (RUN, {}):
+        with pytest.raises(NoSharedTopicsError, match="empty"):
+            evaluate(["Q", AP], qrels, run)
+
+
+@pytest.mark.parametrize("form", ["dicts", "tuples", "generator", "pandas", "polars", "path"])
+def test_an_empty_run_scores_zero(form, tmp_path):
+    scores = evaluate([*ALL, AP, NumRet], QRELS, TEXT[form]("run", [], tmp_path))
+    assert not scores.values.any()
+    assert scores.values.shape[2] == 2
+
+
+# --------------------------------------------------------------------------------------------- progress
+
+
+@pytest.mark.parametrize("progress", [None, False])
+def test_no_progress_bar_where_nobody_sees_it(capsys, progress):
+    evaluate(["Q", AP], QRELS, {"a": RUN, "b": OTHER, "c": RUN}, progress=progress)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_progress_bar_where_it_is_asked_for(capsys):
+    scores = evaluate("Q", QRELS, {"a": RUN, "b": OTHER}, progress=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "evaluating" in err
+    assert scores.runs == ("a", "b")
+
+
+def test_a_progress_bar_on_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    evaluate("Q", QRELS, {"a": RUN, "b": OTHER})
+    assert "evaluating" in capsys.readouterr().err
+    evaluate("Q", QRELS, {"a": RUN, "b": OTHER}, progress=False)
+    evaluate("Q", QRELS, RUN)
+    assert capsys.readouterr().err == ""
+
+
+# ---------------------------------------------------------------------------------------- random input
+
+IDS = st.sampled_from(["1", "10", "2", "a", "é"])
+
+
+def tables(values):
+    return st.dictionaries(IDS, st.dictionaries(IDS, values, min_size=1), min_size=1)
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    qrels=tables(st.integers(-1, 3)),
+    runs=st.lists(tables(st.floats(-5, 5, width=16)), min_size=1, max_size=3),
+)
+def test_equal_to_ir_measures_on_random_runs(qrels, runs):
+    measures = ["Q", "P+", "GAP", AP, nDCG @ 3, NumRet]
+    named = {f"run {number}": run for number, run in enumerate(runs)}
+    if any(qrels.keys().isdisjoint(run) for run in runs):
+        with pytest.raises(NoSharedTopicsError):
+            evaluate(measures, qrels, named)
+        return
+    scores = evaluate(measures, qrels, named)
+    for name, run in named.items():
+        assert as_dict(scores, name) == forms.results(measures, qrels, run)[0]
+    assert np.isfinite(scores.values).all()

@@ -1,0 +1,230 @@
+"""Datasets of ir_datasets as qrels and as runs: local ones, and nothing is ever fetched."""
+
+from __future__ import annotations
+
+import socket
+
+import ir_datasets
+import ir_measures
+import pytest
+from ir_datasets.datasets.base import Dataset
+from ir_datasets.formats import BaseQrels, TrecQrels, TrecScoredDocs, TsvQueries
+from ir_datasets.util import Download, LocalDownload
+from ir_measures import AP, nDCG
+
+import ir_graded
+from ecosystem import forms
+from ir_graded import InputError
+
+QRELS, RUN = forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN)
+MEASURES = ["Q", "P-measure@1000", "nERR@3", AP, nDCG @ 10]
+DEFINITIONS = {0: "not relevant", 2: "highly\n      relevant ", 1: "relevant", -1: "spam"}
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    """Whoever opens a connection or starts a download fails."""
+
+    def refuse(*args, **_):
+        raise AssertionError(f"the network was asked for: {args}")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(Download, "stream", refuse)
+    monkeypatch.setattr(Download, "path", refuse)
+
+
+@pytest.fixture
+def register(monkeypatch):
+    """Registers a dataset under a name for the time of one test; gives the name."""
+    monkeypatch.setattr(ir_datasets.registry, "_registered", dict(ir_datasets.registry._registered))
+
+    def call(*parts, name="ir-graded-tests/here"):
+        ir_datasets.registry.register(name, Dataset(*parts))
+        return name
+
+    return call
+
+
+@pytest.fixture
+def whole(register, tmp_path):
+    """Id of a dataset with qrels, their definitions and scoreddocs."""
+    qrels, run = forms.path("qrels", forms.QRELS, tmp_path), forms.path("run", forms.RUN, tmp_path)
+    return register(TrecQrels(LocalDownload(qrels), DEFINITIONS), TrecScoredDocs(LocalDownload(run)))
+
+
+@pytest.fixture
+def without_qrels(register, tmp_path):
+    """Id of a dataset with queries only."""
+    queries = tmp_path / "queries.tsv"
+    queries.write_text("101\tone\n", encoding="utf-8")
+    return register(TsvQueries(LocalDownload(queries)), name="ir-graded-tests/queries-only")
+
+
+def results(qrels, run):
+    return forms.results(MEASURES, qrels, run)[0]
+
+
+def test_qrels_by_id_and_as_an_object(whole):
+    expected = results(QRELS, RUN)
+    assert results(whole, RUN) == expected
+    assert results(ir_datasets.load(whole), RUN) == expected
+
+
+def test_scoreddocs_as_a_run(whole):
+    expected = results(QRELS, RUN)
+    assert results(QRELS, whole) == expected
+    assert results(QRELS, ir_datasets.load(whole)) == expected
+    assert results(whole, whole) == expected
+
+
+def test_what_a_dataset_iterates_over(whole):
+    dataset = ir_datasets.load(whole)
+    assert results(dataset.qrels_iter(), dataset.scoreddocs_iter()) == results(QRELS, RUN)
+    assert results(dataset.qrels, dataset.scoreddocs) == results(QRELS, RUN)
+
+
+def test_an_evaluator_of_a_dataset_scores_many_runs(whole):
+    evaluator = ir_measures.evaluator(MEASURES, whole)
+    first = evaluator.calc(RUN)
+    assert evaluator.calc(whole) == first
+    assert evaluator.calc({}).aggregated[AP] == 0
+    assert evaluator.calc(RUN) == first
+
+
+def test_a_dataset_that_is_made_from_files(tmp_path):
+    made = ir_datasets.create_dataset(qrels_trec=str(forms.path("qrels", forms.QRELS, tmp_path)))
+    assert results(made, RUN) == results(QRELS, RUN)
+    assert ir_graded.evaluate("Q", made, RUN).query_ids == tuple(QRELS)
+    assert ir_graded.level_definitions(made) == {}
+    with pytest.raises(InputError, match="no scoreddocs"):
+        ir_measures.calc(["Q"], QRELS, made)
+
+
+def test_evaluate(whole):
+    expected = ir_graded.evaluate(MEASURES, QRELS, {"a": RUN, "b": RUN})
+    for qrels in (whole, ir_datasets.load(whole)):
+        scores = ir_graded.evaluate(MEASURES, qrels, {"a": whole, "b": ir_datasets.load(whole)})
+        assert (scores.values == expected.values).all()
+        assert scores.query_ids == expected.query_ids
+        assert scores.runs == ("a", "b")
+    assert len(ir_graded.evaluate(MEASURES, whole, ir_datasets.load(whole)).runs) == 1
+
+
+def test_read_qrels_and_read_run(whole):
+    qrels, run = ir_graded.read_qrels(whole), ir_graded.read_run(ir_datasets.load(whole))
+    assert list(qrels.itertuples(index=False, name=None)) == forms.QRELS
+    assert list(run.itertuples(index=False, name=None)) == forms.RUN
+
+
+def test_level_definitions(whole):
+    expected = {2: "highly relevant", 1: "relevant", 0: "not relevant", -1: "spam"}
+    for source in (whole, ir_datasets.load(whole)):
+        assert ir_graded.level_definitions(source) == expected
+        assert list(ir_graded.level_definitions(source)) == [2, 1, 0, -1]
+
+
+@pytest.mark.parametrize("name", ["msmarco-passage/trec-dl-2019/judged", "cord19/trec-covid", "antique/test"])
+def test_level_definitions_of_known_datasets_need_no_download(name, monkeypatch, tmp_path):
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path))
+    definitions = ir_graded.level_definitions(name)
+    assert len(definitions) >= 3
+    assert list(definitions) == sorted(definitions, reverse=True)
+    assert all(text == " ".join(text.split()) for text in definitions.values())
+
+
+def test_other_rows_than_trecs(register):
+    """Rows with further fields, levels that are no ints."""
+
+    class Rows(BaseQrels):
+        def qrels_iter(self):
+            from typing import NamedTuple
+
+            class Row(NamedTuple):
+                query_id: str
+                note: str
+                doc_id: str
+                relevance: float
+
+            for topic, doc, level in forms.QRELS:
+                yield Row(topic, "any", doc, float(level))
+
+        def qrels_defs(self):
+            return {}
+
+    assert results(register(Rows()), RUN) == results(QRELS, RUN)
+
+
+UNKNOWN = "no-such-dataset/at-all"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda name: ir_measures.calc(["Q"], name, RUN),
+        lambda name: ir_measures.calc(["Q", AP], name, RUN),
+        lambda name: ir_measures.calc(["Q"], QRELS, name),
+        lambda name: ir_measures.calc(["Q", AP], QRELS, name),
+        lambda name: ir_graded.evaluate("Q", name, RUN),
+        lambda name: ir_graded.evaluate("Q", QRELS, name),
+        lambda name: ir_graded.evaluate("Q", QRELS, {"run": name}),
+        ir_graded.level_definitions,
+        ir_graded.read_qrels,
+        ir_graded.read_run,
+    ],
+)
+def test_unknown_id(call):
+    with pytest.raises(InputError) as caught:
+        call(UNKNOWN)
+    assert UNKNOWN in str(caught.value)
+    assert "file" in str(caught.value)
+
+
+def test_a_dataset_without_qrels(without_qrels):
+    for source in (without_qrels, ir_datasets.load(without_qrels)):
+        for call in (
+            lambda source: ir_measures.calc(["Q"], source, RUN),
+            lambda source: ir_measures.calc(["Q", AP], source, RUN),
+            lambda source: ir_graded.evaluate("Q", source, RUN),
+            ir_graded.level_definitions,
+            ir_graded.read_qrels,
+        ):
+            with pytest.raises(InputError) as caught:
+                call(source)
+            assert "ir-graded-tests/queries-only" in str(caught.value)
+            assert "no qrels" in str(caught.value)
+
+
+def test_a_dataset_without_scoreddocs(without_qrels):
+    for source in (without_qrels, ir_datasets.load(without_qrels)):
+        for call in (
+            lambda source: ir_measures.calc(["Q"], QRELS, source),
+            lambda source: ir_measures.calc(["Q", AP], QRELS, source),
+            lambda source: ir_graded.evaluate("Q", QRELS, {"run": source}),
+            ir_graded.read_run,
+        ):
+            with pytest.raises(InputError) as caught:
+                call(source)
+            assert "ir-graded-tests/queries-only" in str(caught.value)
+            assert "no scoreddocs" in str(caught.value)
+
+
+def test_a_file_goes_before_a_dataset_of_the_same_name(register, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    place = forms.path("qrels", forms.QRELS, tmp_path)
+    register(TrecQrels(LocalDownload(forms.path("qrels", [("9", "z", 1)], tmp_path)), {}), name=place.name)
+    assert results(place.name, RUN) == results(QRELS, RUN)
+
+
+def test_errors_in_the_rows_name_topic_and_document(register, tmp_path):
+    rows = [*forms.QRELS, ("101", "9", 1)]
+    qrels = register(TrecQrels(LocalDownload(forms.path("qrels", rows, tmp_path)), {}), name="a")
+    run = [*forms.RUN, ("101", "9", 1.0)]
+    run = register(TrecScoredDocs(LocalDownload(forms.path("run", run, tmp_path))), name="b")
+    with pytest.raises(
+        InputError, match=r"topic '101', document '9' has level 3 at item 0 and level 1 at item 12"
+    ):
+        ir_measures.calc(["Q"], qrels, RUN)
+    with pytest.raises(InputError, match=r"topic '101', document '9' stands twice, at item 2 and at item 14"):
+        ir_measures.calc(["Q"], QRELS, run)

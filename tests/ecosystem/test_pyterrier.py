@@ -1,0 +1,332 @@
+"""PyTerrier's experiments with this package's measures. Nothing here needs Java."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import ir_measures
+import pandas as pd
+import pyterrier as pt
+import pytest
+from ir_measures import AP, P
+from scipy import stats
+
+import ir_graded
+from ecosystem.processes import python
+from ir_graded import Q, nERR
+from ir_graded.measures import REGISTRY
+
+TOPICS = pd.DataFrame({"qid": ["1", "2", "3", "4"], "query": ["one", "two", "three", "four"]})
+QRELS = pd.DataFrame(
+    [
+        ("1", "a", 2), ("1", "b", 1), ("1", "c", 3), ("2", "c", 1), ("2", "d", 0), ("3", "a", 3),
+        ("3", "e", 1), ("4", "f", 1), ("4", "a", 1),
+    ],
+    columns=["qid", "docno", "label"],
+)  # fmt: skip
+FIRST = {"1": "xabyc", "2": "dc", "3": "aex", "4": "xyf"}
+SECOND = {"1": "cba", "2": "xyc", "3": "xe", "4": "af"}
+
+
+def ranked(run):
+    """A frame as PyTerrier has it, from a string of documents for each topic."""
+    rows = [
+        (topic, doc, float(len(docs) - at), at) for topic, docs in run.items() for at, doc in enumerate(docs)
+    ]
+    return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"])
+
+
+ASKED = ["P-measure@1000", "map", "P_10", Q @ 10, "NCU(stop='rb')@10", nERR(max_rel=3) @ 10, "nDCG@10"]
+COLUMNS = ["P-measure@1000", "map", "P_10", "Q@10", "NCU(stop='rb')@10", "nERR(max_rel=3)@10", "nDCG@10"]
+MEASURES = [*ir_graded.grammar.read_measures(["P-measure@1000"]), AP, P @ 10, *ASKED[3:]]
+
+
+def systems():
+    return [pt.Transformer.from_df(ranked(run)) for run in (FIRST, SECOND)]
+
+
+def experiment(**options):
+    given = {"retr_systems": systems(), "eval_metrics": ASKED, "names": ["first", "second"]} | options
+    return pt.Experiment(topics=TOPICS, qrels=QRELS, **given)
+
+
+def values(run):
+    """What ir_measures.calc gives for a run, (measure's column, topic) -> value."""
+    qrels = QRELS.rename(columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"})
+    frame = ranked(run).rename(columns={"qid": "query_id", "docno": "doc_id"})
+    column = dict(zip(map(str, ir_graded.grammar.read_measures(MEASURES)), COLUMNS, strict=True))
+    per_topic = ir_measures.calc(MEASURES, qrels, frame).per_query
+    return {(column[str(metric.measure)], metric.query_id): metric.value for metric in per_topic}
+
+
+EXPECTED = {"first": values(FIRST), "second": values(SECOND)}
+
+
+def mean(name, column):
+    return sum(EXPECTED[name][column, topic] for topic in TOPICS["qid"]) / len(TOPICS)
+
+
+def assert_means(table, digits=12):
+    assert list(table["name"]) == ["first", "second"]
+    assert set(table.columns) == {"name", *COLUMNS}
+    for _, row in table.iterrows():
+        for column in COLUMNS:
+            assert row[column] == pytest.approx(mean(row["name"], column), abs=10**-digits), column
+
+
+def test_the_expected_values_by_hand():
+    # Topic 4, first run: f at rank 3 of R = 2, both of level 1: (1/2) * (1 + 1) / (3 + 2).
+    assert EXPECTED["first"]["Q@10", "4"] == pytest.approx(0.2, abs=1e-12)
+    assert EXPECTED["first"]["P-measure@1000", "2"] == pytest.approx(2 / 3, abs=1e-12)
+    assert mean("first", "Q@10") != mean("second", "Q@10")
+
+
+def test_importing_pyterrier_alone_is_enough():
+    output = python(
+        """
+        import json, sys
+        import pandas as pd
+        import pyterrier as pt
+        topics, qrels, first, second = (pd.DataFrame(table) for table in json.loads(sys.argv[1]))
+        found = pt.Experiment(
+            [pt.Transformer.from_df(first), pt.Transformer.from_df(second)],
+            topics,
+            qrels,
+            eval_metrics=[
+                "P-measure@1000",
+                "map",
+                "P_10",
+                pt.graded.Q @ 10,
+                "NCU(stop='rb')@10",
+                pt.measures.nERR(max_rel=3) @ 10,
+                "nDCG@10",
+            ],
+            names=["first", "second"],
+        )
+        print(found.to_json())
+        print(pt.graded.__name__, [name for name in dir() if "graded" in name])
+        """,
+        json.dumps([table.to_dict("list") for table in (TOPICS, QRELS, ranked(FIRST), ranked(SECOND))]),
+    )
+    table, names = output.splitlines()
+    assert names == "ir_graded []"
+    table = pd.DataFrame(json.loads(table))
+    # pandas writes ten decimals.
+    assert_means(table, digits=9)
+
+
+def test_importing_this_package_after_pyterrier():
+    """Where PyTerrier does not load it: the names come into pt.measures afterwards."""
+    output = python(
+        """
+        import importlib.metadata
+        found = importlib.metadata.entry_points
+        def without(*args, **kwargs):
+            return [entry for entry in found(*args, **kwargs) if entry.value != "ir_graded"]
+        importlib.metadata.entry_points = without
+        import pyterrier as pt
+        print(hasattr(pt, "graded"), hasattr(pt.measures, "P_measure"))
+        import pandas as pd
+        import ir_graded
+        from pyterrier.measures import P_measure, Q, AP
+        names = sorted(ir_graded.measures.REGISTRY)
+        print(all(getattr(pt.measures, name) is ir_graded.measures.REGISTRY[name] for name in names))
+        topics = pd.DataFrame({"qid": ["1"], "query": ["one"]})
+        qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [2, 1]})
+        run = pd.DataFrame({"qid": ["1", "1"], "docno": ["b", "a"], "score": [2.0, 1.0], "rank": [0, 1]})
+        measures = ["P+@10", Q, P_measure @ 5, AP, "map_cut_10"]
+        table = pt.Experiment([pt.Transformer.from_df(run)], topics, qrels, eval_metrics=measures)
+        expected = Q.calc_aggregate({"1": {"a": 2, "b": 1}}, {"1": {"b": 2.0, "a": 1.0}})
+        print(sorted(table.columns[1:]), table["Q"][0] == expected)
+        """
+    )
+    assert output.splitlines() == [
+        "False False",
+        "True",
+        "['AP', 'P+@10', 'P-measure@5', 'Q', 'map_cut_10'] True",
+    ]
+
+
+def test_pt_measures_and_pt_graded():
+    assert pt.graded is ir_graded
+    assert "graded" in pt.__all__
+    for name, measure in REGISTRY.items():
+        assert getattr(pt.measures, name) is measure
+    # PyTerrier sets attributes on the measures it has seen; they must remain what they are.
+    for measure in (Q, Q(beta=2) @ 10):
+        copy = pickle.loads(pickle.dumps(measure))  # noqa: S301  (made here)
+        assert (copy, copy.params) == (measure, measure.params)
+
+
+def test_means():
+    assert_means(experiment())
+
+
+def test_means_as_a_dict():
+    found = experiment(dataframe=False)
+    assert found == {
+        name: {column: pytest.approx(mean(name, column), abs=1e-12) for column in COLUMNS}
+        for name in EXPECTED
+    }
+
+
+def test_results_as_frames():
+    assert_means(experiment(retr_systems=[ranked(FIRST), ranked(SECOND)]))
+
+
+def test_pipelines():
+    first, _ = systems()
+    cut = {
+        "retr_systems": [first % 2, first % 2 % 1],
+        "names": ["two", "one"],
+        "plan": "tree",
+        "verbose": False,
+    }
+    found = experiment(eval_metrics=["Q", "map"], **cut)
+    assert list(found["name"]) == ["two", "one"]
+    assert found["Q"][0] > found["Q"][1] > 0
+
+
+def per_topic(table):
+    return {(row.name, row.measure, row.qid): row.value for row in table.itertuples(index=False)}
+
+
+EXPECTED_PER_TOPIC = {
+    (name, column, topic): value
+    for name, found in EXPECTED.items()
+    for (column, topic), value in found.items()
+}
+
+
+def test_perquery():
+    table = experiment(perquery=True)
+    assert per_topic(table) == EXPECTED_PER_TOPIC
+    assert len(table) == len(EXPECTED_PER_TOPIC)
+
+
+def test_perquery_and_means():
+    means, table = experiment(perquery="both")
+    assert per_topic(table) == EXPECTED_PER_TOPIC
+    assert_means(means)
+
+
+@pytest.mark.parametrize("correction", [None, "bonferroni", "holm"])
+def test_baseline(correction):
+    found = experiment(baseline=0, correction=correction)
+    assert_means(found[["name", *COLUMNS]])
+    pairs = {
+        column: [[EXPECTED[name][column, topic] for topic in TOPICS["qid"]] for name in ("first", "second")]
+        for column in COLUMNS
+    }
+    for column in ("P-measure@1000", "Q@10", "map"):
+        first, second = pairs[column]
+        assert found[f"{column} +"][1] == sum(b > a for a, b in zip(first, second, strict=True))
+        assert found[f"{column} -"][1] == sum(b < a for a, b in zip(first, second, strict=True))
+        p = stats.ttest_rel(second, first).pvalue
+        assert found[f"{column} p-value"][1] == pytest.approx(p, abs=1e-12)
+        if correction == "bonferroni":
+            assert found[f"{column} p-value corrected"][1] == pytest.approx(min(1, p), abs=1e-12)
+        assert (f"{column} reject" in found.columns) == (correction is not None)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 10])
+def test_batch_size(size):
+    assert_means(experiment(batch_size=size))
+    assert per_topic(experiment(batch_size=size, perquery=True)) == EXPECTED_PER_TOPIC
+
+
+@pytest.mark.filterwarnings("ignore:.*not found in qrels:UserWarning")  # PyTerrier says so of topic 9
+@pytest.mark.parametrize("size", [None, 1, 2])
+def test_topics_that_only_one_side_has(size):
+    """Batches may have no qrels at all, topics of the qrels no results: nothing raises, zeros count."""
+    topics = pd.concat([TOPICS, pd.DataFrame({"qid": ["9"], "query": ["nine"]})])
+    qrels = pd.concat([QRELS, pd.DataFrame({"qid": ["7"], "docno": ["a"], "label": [2]})])
+    run = pd.concat([ranked(FIRST), ranked({"9": "ab"})], ignore_index=True)
+    options = {"filter_by_qrels": False, "filter_by_topics": False, "batch_size": size}
+    names = {"eval_metrics": ["Q@10", "P-measure", "map"], "names": ["one"], **options}
+    table = pt.Experiment([pt.Transformer.from_df(run)], topics, qrels, perquery=True, **names)
+    found = {(row.measure, row.qid): row.value for row in table.itertuples(index=False)}
+    for topic in TOPICS["qid"]:
+        assert found["Q@10", topic] == EXPECTED["first"]["Q@10", topic]
+        assert found["map", topic] == EXPECTED["first"]["map", topic]
+    for measure in ("Q@10", "P-measure", "map"):
+        assert found[measure, "7"] == 0
+        assert pd.isna(found[measure, "9"])
+
+
+@pytest.mark.parametrize("size", [None, 2])
+def test_save_dir(tmp_path, size):
+    assert_means(experiment(save_dir=str(tmp_path), batch_size=size))
+    assert {place.name for place in tmp_path.iterdir()} >= {"first.res.gz", "second.res.gz"}
+    # The saved runs are read instead of the systems, which now would give nothing of the kind.
+    swapped = systems()[::-1]
+    assert_means(experiment(retr_systems=swapped, save_dir=str(tmp_path), save_mode="reuse"))
+    scores = ir_graded.evaluate(
+        ["Q@10"],
+        QRELS.rename(columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"}),
+        [tmp_path / "first.res.gz", tmp_path / "second.res.gz"],
+    )
+    assert scores.mean()["Q@10"].to_dict() == {
+        f"{name}.res": pytest.approx(mean(name, "Q@10"), abs=1e-12) for name in EXPECTED
+    }
+
+
+def test_validate():
+    assert_means(experiment(validate="error"))
+    with pytest.raises(ValueError, match="score"):
+        experiment(retr_systems=[pt.Transformer.from_df(TOPICS)], names=["no run"], validate="error")
+
+
+def test_round():
+    assert_means(experiment(round=2), digits=2)
+    found = experiment(round={"P-measure@1000": 1, "Q@10": 3})
+    assert list(found["P-measure@1000"]) == [round(mean(name, "P-measure@1000"), 1) for name in EXPECTED]
+    assert list(found["Q@10"]) == [round(mean(name, "Q@10"), 3) for name in EXPECTED]
+    assert found["map"][0] == pytest.approx(mean("first", "map"), abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [None, 1, 3])
+def test_tree_plan(size):
+    first, _ = systems()
+    given = [first, pt.Transformer.from_df(ranked(SECOND))]
+    options = {"retr_systems": given, "plan": "tree", "verbose": False, "batch_size": size}
+    assert_means(experiment(**options))
+    assert per_topic(experiment(**options, perquery=True)) == EXPECTED_PER_TOPIC
+
+
+def test_frames_with_further_columns():
+    run, qrels = ranked(FIRST), QRELS.assign(iteration="Q0", note=[["any"]] * len(QRELS))
+    run["text"] = "some text"
+    run["features"] = [[1.0, 2.0]] * len(run)
+    found = pt.Experiment([pt.Transformer.from_df(run)], TOPICS, qrels, eval_metrics=["Q@10", "map"])
+    assert found["Q@10"][0] == pytest.approx(mean("first", "Q@10"), abs=1e-12)
+
+
+def test_families_of_trec_names_go_on_working():
+    found = experiment(eval_metrics=["P", "official", "Q"])
+    assert {"P@5", "P@1000", "AP", "Rprec", "Q"} <= set(found.columns)
+    assert found["P@10"][0] == pytest.approx(mean("first", "P_10"), abs=1e-12)
+
+
+def test_errors_of_measures_and_of_input():
+    for name, message in [("NoSuch", "NoSuch"), ("P-measure@@", "P-measure@@"), ("Q(nosuch=1)", "nosuch")]:
+        with pytest.raises(ValueError, match=message):
+            experiment(eval_metrics=[name])
+    twice = pd.concat([ranked(FIRST), ranked({"1": "a"})], ignore_index=True)
+    with pytest.raises(ir_graded.InputError, match=r"topic '1', document 'a' stands twice"):
+        experiment(retr_systems=[twice], names=["twice"])
+
+
+def test_evaluate_of_pyterrier():
+    assert pt.Evaluate(ranked(FIRST), QRELS, metrics=["Q@10", "map"]) == {
+        column: pytest.approx(mean("first", column), abs=1e-12) for column in ("Q@10", "map")
+    }
+
+
+def test_the_callers_frames_stay_as_they_were():
+    run, qrels = ranked(FIRST), QRELS.copy()
+    before = run.copy(deep=True)
+    pt.Experiment([run], TOPICS, qrels, eval_metrics=ASKED)
+    pd.testing.assert_frame_equal(run, before)
+    pd.testing.assert_frame_equal(qrels, QRELS)

@@ -1,0 +1,252 @@
+"""What the tests of measures share: qrels, runs and parameters drawn for every registered measure."""
+
+from __future__ import annotations
+
+import math
+import random
+from functools import cache, singledispatch
+
+import ir_measures
+import pandas as pd
+import pytrec_eval
+from hypothesis import settings, strategies as st
+from reference import ranked
+
+from ir_graded.measures import REGISTRY
+from ir_graded.measures.params import Choice, Flag, LevelTable, Number, Param, Whole
+
+#: Measures over passages take other qrels and have tests of their own.
+PASSAGE_MEASURES = {"MAgP", "gP", "gR"}
+
+#: Every measure of ranked lists by its printed name, without parameters.
+MEASURES = {
+    measure.NAME: REGISTRY[measure.NAME]
+    for measure in REGISTRY.values()
+    if measure.NAME not in PASSAGE_MEASURES
+}
+
+#: The stops with which alone a parameter goes.
+ONLY_WITH_STOPS = {"gamma": {"rb"}, "stops": {"gu"}, "max_rel": {"err"}, "norm": {"u", "rb", "gu"}}
+
+DOC_IDS = [*(f"d{n}" for n in range(1, 15)), "D1", "d", "é", "文", "𝄞"]
+SCALES = {
+    "binary": (0, 1),
+    "graded": (-2, -1, 0, 1, 2, 3),
+    "doubling": (0, 2, 4, 8, 16),
+    "soft": (-0.5, 0.0, 0.25, 0.5, 1.0, 1.5, 2.75),
+    "mixed": (-1, 0, 0.5, 1, 2, 16),
+}
+WHOLE_SCALES = ("binary", "graded", "doubling")
+HIGHEST_LEVEL = max(map(max, SCALES.values()))
+
+# Ties of every kind: equal, equal as float32 only (near 1, far below its range, beyond it), and signed zeros.
+SCORES = (
+    *(-math.inf, -1e300, -1e39, -2.5, -1e-46, -0.0, 0.0, 1e-46, 0.1, 0.1 + 1e-12),
+    *(1, 1.0 + 1e-9, 1.0 + 2e-9, 2, 2.5, 3, 4, 1e39, 1e300, math.inf),
+)
+WEIGHTS = (0, 1e-9, 0.1, 1 / 3, 0.5, 1, 1.5, 2, 3, math.pi, 7, 10, 99.9)
+TABLE_LEVELS = (1, 2, 3, 0.5, 16, 1.5, 0, 4, 2.75, 8, 20, -1, 0.25)
+NUMBERS = (0, 1e-6, 1e-3, 0.25, 0.5, 0.7, 0.95, 0.99, 1, 1.5, 2, 3, 4, 8, 1e6, math.inf)
+
+
+def examples(count):
+    """The same ``count`` examples in every run of a test, however long one takes."""
+    return settings(max_examples=count, deadline=None, derandomize=True)
+
+
+@cache
+def compares_single_precision() -> bool:
+    """Whether pytrec_eval takes two scores that differ only as doubles for a tie."""
+    evaluator = pytrec_eval.RelevanceEvaluator({"1": {"a": 1}}, {"recip_rank"})
+    return evaluator.evaluate({"1": {"a": 1.0 + 1e-9, "b": 1.0}})["1"]["recip_rank"] < 1
+
+
+# ------------------------------------------------------------------------------------------ qrels and runs
+
+
+# For each topic the place of each document's level on the scale; what is no place leaves it unjudged.
+PLACES = st.lists(st.lists(st.integers(0, 8), min_size=1, max_size=14), min_size=1, max_size=3)
+
+
+def qrels(scales=tuple(SCALES)):
+    """Qrels of one to three topics on one scale."""
+    return st.tuples(st.sampled_from(scales), PLACES).map(_qrels)
+
+
+def _qrels(drawn):
+    scale = SCALES[drawn[0]]
+    qrels = {}
+    for topic, places in zip(("1", "10", "2"), drawn[1], strict=False):
+        # The first document is judged in any case.
+        levels = [places[0] % len(scale), *places[1:]]
+        named = zip(DOC_IDS, levels, strict=False)
+        qrels[topic] = {doc_id: scale[place] for doc_id, place in named if place < len(scale)}
+    return qrels
+
+
+def qrels_for_pytrec_eval():
+    """Qrels that pytrec_eval reads: whole levels, in each topic one above -2 (without one it may crash)."""
+    return qrels(WHOLE_SCALES).filter(lambda drawn: all(max(docs.values()) > -2 for docs in drawn.values()))
+
+
+# For each topic the score of each document, or None where it was not retrieved; and an order of documents.
+SCORE_LISTS = st.lists(st.lists(st.sampled_from((None, *SCORES)), max_size=len(DOC_IDS)), max_size=4)
+ORDERS = st.integers(0, 1000)
+
+
+def runs(min_docs=0):
+    """Runs on some of the same topics and others, with judged and unjudged documents in any order."""
+    return st.tuples(SCORE_LISTS, ORDERS).map(lambda drawn: _run(*drawn, min_docs))
+
+
+def _run(score_lists, order, min_docs):
+    doc_ids = shuffled(DOC_IDS, order)
+    run = {}
+    for topic, scores in zip(("10", "other", "1", "2"), score_lists, strict=False):
+        retrieved = {doc: score for doc, score in zip(doc_ids, scores, strict=False) if score is not None}
+        if len(retrieved) >= min_docs:
+            run[topic] = retrieved
+    return run
+
+
+def shuffled(items, order):
+    """The items in another order, one for each number ``order``."""
+    return random.Random(order).sample(items, len(items))  # noqa: S311
+
+
+def qrels_frame(qrels):
+    """Qrels as a table, rows in the order of the dicts."""
+    rows = [(topic, doc, level) for topic, docs in qrels.items() for doc, level in docs.items()]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+
+
+def run_rows(run):
+    """A run as a list of rows."""
+    return [(topic, doc, score) for topic, docs in run.items() for doc, score in docs.items()]
+
+
+def run_frame(rows):
+    """A run's rows as a table."""
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+
+
+def runs_twice(min_docs=0):
+    """A run as a dict of dicts, and the same as a table with its rows shuffled."""
+    return st.tuples(runs(min_docs), ORDERS).map(
+        lambda drawn: (drawn[0], run_frame(shuffled(run_rows(drawn[0]), drawn[1])))
+    )
+
+
+# ---------------------------------------------------------------------------------------------- parameters
+
+
+@singledispatch
+def values(param: Param):
+    """Values that a parameter may have. A new kind of parameter needs an entry here."""
+    raise NotImplementedError(f"no strategy for parameters of type {type(param).__name__}")
+
+
+@values.register(Whole)
+def _(_):
+    return st.one_of(st.integers(1, len(DOC_IDS) + 2), st.just(1000))
+
+
+@values.register(Flag)
+def _(_):
+    return st.booleans()
+
+
+@values.register(Choice)
+def _(param):
+    return st.sampled_from(param.words)
+
+
+@values.register(LevelTable)
+def _(_):
+    return st.lists(st.sampled_from((None, None, *WEIGHTS)), max_size=len(TABLE_LEVELS)).map(_table)
+
+
+def _table(weights):
+    named = zip(TABLE_LEVELS, weights, strict=False)
+    return {level: weight for level, weight in named if weight is not None}
+
+
+@values.register(Number)
+def _(param):
+    if param.low is None and param.above is None:
+        # Any number will do, but no level of the qrels may be above it.
+        return st.sampled_from([HIGHEST_LEVEL, HIGHEST_LEVEL + 0.5, 20, 1000])
+    low = param.low if param.low is not None else param.above + 1e-6
+    high = param.high if param.high is not None else 1e6
+    listed = [n for n in NUMBERS if low <= n <= high or (param.infinite and math.isinf(n))]
+    return st.one_of(st.sampled_from(listed), st.floats(low, high, allow_subnormal=False))
+
+
+@cache
+def parameters(measure, complete=True):
+    """Parameters that a measure takes together; ``complete``: with all that it needs to be computed."""
+    supported = measure.SUPPORTED_PARAMS
+    offered = {name: st.one_of(st.just(UNSET), values(param)) for name, param in supported.items()}
+    cutoffs = values(supported["cutoff"])
+    return st.tuples(st.fixed_dictionaries(offered), cutoffs).map(
+        lambda drawn: _together(measure, *drawn, complete)
+    )
+
+
+UNSET = object()
+
+
+def _together(measure, drawn, cutoff, complete):
+    params = {name: value for name, value in drawn.items() if value is not UNSET}
+    if "stop" in measure.SUPPORTED_PARAMS:
+        stop = params.get("stop", "gu")
+        params = {name: value for name, value in params.items() if goes_with(stop, name)}
+    if complete and needs_cutoff(measure, params):
+        params.setdefault("cutoff", cutoff)
+    return params
+
+
+def goes_with(stop, name):
+    """Whether a parameter goes with a stop."""
+    return name not in ONLY_WITH_STOPS or stop in ONLY_WITH_STOPS[name]
+
+
+def needs_cutoff(measure, params):
+    """Whether a measure cannot be computed without a cutoff."""
+    return measure.SUPPORTED_PARAMS["cutoff"].required or params.get("norm") == "cutoff"
+
+
+def measures_with_parameters(complete=True):
+    """A measure without parameters, and parameters that it takes."""
+    return st.one_of(
+        [st.tuples(st.just(measure), parameters(measure, complete)) for measure in MEASURES.values()]
+    )
+
+
+# -------------------------------------------------------------------------------------------------- scores
+
+
+def scores(measure, qrels, run):
+    """Score of each topic as ir_measures gives it."""
+    return scores_of_all([measure], qrels, run)[measure]
+
+
+def scores_of_all(measures, qrels, run):
+    """Score of each topic by each measure, all in one call."""
+    found = {measure: {} for measure in measures}
+    for metric in ir_measures.iter_calc(list(found), qrels, run):
+        assert metric.query_id not in found[metric.measure]
+        found[metric.measure][metric.query_id] = metric.value
+    return found
+
+
+def reference_scores(measure, params, qrels, run):
+    """Score of each topic by the plain reference."""
+    return ranked.evaluate(measure.NAME, params, qrels, run, compares_single_precision())
+
+
+def assert_same_scores(got, expected, tolerance=1e-12):
+    """Same topics, and the same scores but for rounding."""
+    assert got.keys() == expected.keys()
+    for topic, value in expected.items():
+        assert abs(got[topic] - value) <= tolerance, (topic, got[topic], value)

@@ -1,0 +1,241 @@
+"""Every measure with every parameter against the plain reference, on drawn and on random qrels and runs."""
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from measures import measure_cases as cases
+from reference import ranked
+
+import ir_graded
+from ir_graded.inputs.sources import hits_of, judgments_of
+
+TOPICS, DOCS, JUDGED = 60, 300, 80
+TOPICS_COMPARED = 6
+
+
+def assert_all_equal_the_reference(chosen, qrels, runs):
+    """Compare measures with parameters on a run, given as a dict of dicts and as a table."""
+    expected = {
+        measure(**params): cases.reference_scores(measure, params, qrels, runs[0])
+        for measure, params in chosen
+    }
+    for run in runs:
+        got = cases.scores_of_all(expected, qrels, run)
+        for measure, scores in expected.items():
+            cases.assert_same_scores(got[measure], scores)
+
+
+@pytest.mark.parametrize("measure", cases.MEASURES.values(), ids=cases.MEASURES)
+@cases.examples(40)
+@given(data=st.data(), qrels=cases.qrels(), runs=cases.runs_twice())
+def test_measure_equals_the_reference(measure, data, qrels, runs):
+    params = data.draw(st.lists(cases.parameters(measure), min_size=1, max_size=6), "parameters")
+    assert_all_equal_the_reference([(measure, one) for one in params], qrels, runs)
+
+
+@cases.examples(60)
+@given(
+    qrels=cases.qrels(),
+    runs=cases.runs_twice(),
+    chosen=st.lists(cases.measures_with_parameters(), min_size=2, max_size=10),
+)
+def test_measures_of_one_call_do_not_disturb_each_other(qrels, runs, chosen):
+    assert_all_equal_the_reference(chosen, qrels, runs)
+
+
+@cases.examples(60)
+@given(qrels=cases.qrels(), runs=cases.runs_twice(), lowest=st.sampled_from([-np.inf, 0.0, 0.5, 1.0, 3.0]))
+def test_dicts_and_tables_give_the_same_hits(qrels, runs, lowest):
+    judgments = judgments_of(qrels)
+    of_dicts, of_table = (hits_of(judgments, run, lowest) for run in runs)
+    for name in ("topic", "rank", "grade"):
+        assert getattr(of_dicts, name).tolist() == getattr(of_table, name).tolist()
+
+
+@cases.examples(60)
+@given(qrels=cases.qrels(), run=cases.runs())
+def test_hits_are_the_judged_documents_at_their_ranks(qrels, run):
+    judgments = judgments_of(qrels)
+    hits = hits_of(judgments, run)
+    got = [
+        (judgments.names[topic], rank, judgments.levels.values[grade])
+        for topic, rank, grade in zip(
+            hits.topic.tolist(), hits.rank.tolist(), hits.grade.tolist(), strict=True
+        )
+    ]
+    expected = [
+        (topic, rank, levels[doc_id])
+        for topic, levels in qrels.items()
+        for rank, doc_id in enumerate(
+            ranked.ranking(run.get(topic, {}), cases.compares_single_precision()), start=1
+        )
+        if doc_id in levels
+    ]
+    assert got == expected
+
+
+@cases.examples(60)
+@given(qrels=cases.qrels(), run=cases.runs(), chosen=cases.measures_with_parameters(), order=cases.ORDERS)
+def test_qrels_in_a_shuffled_table_give_the_same_scores(qrels, run, chosen, order):
+    measure, params = chosen
+    frame = cases.qrels_frame(qrels)
+    shuffled = frame.iloc[cases.shuffled(range(len(frame)), order)]
+    got = cases.scores(measure(**params), shuffled, run)
+    cases.assert_same_scores(got, cases.reference_scores(measure, params, qrels, run))
+
+
+def random_qrels(rng, scale):
+    docs = [rng.choice(2 * DOCS, JUDGED, replace=False) for _ in range(TOPICS)]
+    return {
+        str(topic): {f"d{doc}": scale[rng.integers(len(scale))] for doc in chosen.tolist()}
+        for topic, chosen in enumerate(docs)
+    }
+
+
+def random_run(rng):
+    docs = [rng.choice(2 * DOCS, DOCS, replace=False) for _ in range(TOPICS)]
+    # Few distinct scores: many ties.
+    return {
+        str(topic): {f"d{doc}": float(rng.integers(DOCS // 2)) / 7 for doc in chosen.tolist()}
+        for topic, chosen in enumerate(docs)
+    }
+
+
+def random_parameters(rng, measure):
+    """Parameters of a medium-size test, one choice of each kind."""
+    offered = {
+        "cutoff": [10, 37, 100, 1000],
+        "beta": [0, 1e-3, 0.5, 10, 1e6, np.inf],
+        "gains": [{1: 0, 3: 7.5}, {2: 0.1, 3: 100, 16: 3}],
+        "rel": [0.5, 2],
+        "judged_only": [True],
+        "norm": ["cutoff"],
+        "stop": ["u", "rb", "first", "preferred", "up_to_preferred", "err"],
+        "gamma": [1, 0.5, 1e-6],
+        "stops": [{1: 0, 2: 5.5}],
+        "max_rel": [20],
+        "p": [0.5, 1],
+        "weights": [{1: 0, 2: 0.3, 16: 50}],
+    }
+    params = {
+        name: offered[name][rng.integers(len(offered[name]))]
+        for name in measure.SUPPORTED_PARAMS
+        if name in offered and rng.random() < 0.5
+    }
+    stop = params.get("stop", "gu")
+    if "stop" in measure.SUPPORTED_PARAMS:
+        params = {k: v for k, v in params.items() if cases.goes_with(stop, k)}
+    if cases.needs_cutoff(measure, params):
+        params.setdefault("cutoff", 20)
+    return params
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_collections_of_medium_size(seed):
+    rng = np.random.default_rng(seed)
+    qrels = random_qrels(rng, list(cases.SCALES.values())[seed % len(cases.SCALES)])
+    run = random_run(rng)
+    rows = cases.run_rows(run)
+    frame = cases.run_frame([rows[at] for at in rng.permutation(len(rows)).tolist()])
+    chosen = [(measure, random_parameters(rng, measure)) for measure in cases.MEASURES.values()]
+    compared = rng.choice(TOPICS, TOPICS_COMPARED, replace=False).astype(str).tolist()
+    expected = reference_of_some(chosen, qrels, run, compared)
+    for source in (run, frame):
+        found = cases.scores_of_all([m(**params) for m, params in chosen], qrels, source)
+        assert all(len(scores) == TOPICS for scores in found.values())
+        got = {(measure, topic): found[measure][topic] for measure, topic in expected}
+        assert got == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+def reference_of_some(chosen, qrels, run, topics):
+    """Reference scores of a few topics; the highest level is that of all qrels."""
+    all_levels = {level for levels in qrels.values() for level in levels.values()}
+    rankings = {topic: ranked.ranking(run[topic], cases.compares_single_precision()) for topic in topics}
+    return {
+        (measure(**params), topic): ranked.score(
+            measure.NAME, params, qrels[topic], rankings[topic], max(all_levels), all_levels
+        )
+        for measure, params in chosen
+        for topic in topics
+    }
+
+
+EVERY_MEASURE = [m @ 5 if cases.needs_cutoff(m, {}) else m for m in cases.MEASURES.values()]
+
+
+SCORED_ZERO = {
+    "empty run": ({"1": {"a": 1}}, {}),
+    "only topics without qrels": ({"1": {"a": 1}}, {"2": {"a": 1.0}}),
+    "nothing relevant in the qrels": ({"1": {"a": 0, "b": -1}}, {"1": {"a": 2.0, "b": 1.0}}),
+    "only unjudged documents": ({"1": {"a": 1}}, {"1": {"x": 1.0, "y": 2.0}}),
+    "only soft labels below rel": ({"1": {"a": 0.75}}, {"1": {"a": 1.0}}),
+    "topic without judgments": ({"1": {}}, {"1": {"a": 1.0}}),
+}
+
+
+@pytest.mark.parametrize("measure", EVERY_MEASURE, ids=str)
+@pytest.mark.parametrize("as_table", [False, True])
+@pytest.mark.parametrize("case", SCORED_ZERO)
+def test_scores_zero(measure, as_table, case):
+    qrels, run = SCORED_ZERO[case]
+    given_run = cases.run_frame(cases.run_rows(run)) if as_table else run
+    assert cases.scores(measure, qrels, given_run) == {"1": 0.0}
+
+
+@pytest.mark.parametrize("measure", EVERY_MEASURE, ids=str)
+def test_the_mean_counts_topics_that_the_run_lacks_and_no_others(measure):
+    qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 0}}
+    run = {"1": {"a": 1.0}, "9": {"a": 1.0}}
+    alone = ir_measures.calc_aggregate([measure], {"1": {"a": 1}}, run)[measure]
+    assert alone > 0
+    assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(alone / 3, abs=1e-15)
+
+
+THREE_LEVELS = {"1": {"a": 3, "b": 1, "c": 2}}
+ALL_RETRIEVED = {"1": {"b": 3.0, "x": 2.0, "a": 1.0, "c": 0.0}}
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e-13, 1e-10, 1e10])
+def test_gap_with_weights_of_any_size(scale):
+    params = {"weights": {1: 1.7 * scale, 2: 0.3 * scale, 3: 2.9 * scale}}
+    got = cases.scores(ir_graded.GAP(**params), THREE_LEVELS, ALL_RETRIEVED)
+    cases.assert_same_scores(got, cases.reference_scores(ir_graded.GAP, params, THREE_LEVELS, ALL_RETRIEVED))
+
+
+@pytest.mark.parametrize("gamma", [1e-17, 1e-6, 1 - 1e-12, 1 - 1e-16])
+def test_ncu_with_gamma_at_the_ends_of_its_range(gamma):
+    params = {"stop": "rb", "gamma": gamma}
+    got = cases.scores(ir_graded.NCU(**params), THREE_LEVELS, ALL_RETRIEVED)
+    cases.assert_same_scores(got, cases.reference_scores(ir_graded.NCU, params, THREE_LEVELS, ALL_RETRIEVED))
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("Q", {"beta": 1e308}),
+        ("R-measure", {"beta": 1e308}),
+        ("Q", {"beta": 1e-308}),
+        ("Q", {"gains": {1: 1e308, 3: 1e308}}),
+        ("Q", {"gains": {1: 1e-300, 3: 3e-300}}),
+        ("Q", {"gains": {1: 1e-300, 3: 1e300}}),
+        ("Q", {"gains": {1: 1e308, 2: 2e-308, 3: 1e308}, "beta": 1e308}),
+        ("Q", {"gains": {1: 1e308, 2: 2e307, 3: 1e308}, "beta": 1e-308}),
+        ("Q", {"gains": {1: 1e-308, 2: 2e-308, 3: 1e-307}, "beta": 1e308}),
+        ("AWP", {"gains": {1: 1e308, 2: 2, 3: 1e308}}),
+        ("R-WP", {"gains": {1: 1e-308, 2: 2e-308, 3: 1e-307}}),
+        ("NCU", {"stops": {1: 1e308, 3: 1e308}}),
+        ("NCU", {"stops": {1: 1e-308, 2: 0, 3: 1e-307}}),
+        ("GAP", {"weights": {1: 1e308, 2: 1e308, 3: 1e308}}),
+        ("GAP", {"weights": {1: 1e-308, 2: 1e-308, 3: 1e-307}}),
+        ("EBR", {"gains": {1: 1e300}}),
+        ("EBR", {"gains": {1: 1e308, 3: 1e308}, "beta": 1e308}),
+        ("nERR", {"gains": {1: 1e308, 2: 1e-308}}),
+        ("iRBU", {"gains": {1: 1e308}, "p": 1e-308}),
+    ],
+    ids=str,
+)
+def test_parameters_near_the_ends_of_doubles(name, params):
+    measure = cases.MEASURES[name]
+    got = cases.scores(measure(**params), THREE_LEVELS, ALL_RETRIEVED)
+    cases.assert_same_scores(got, cases.reference_scores(measure, params, THREE_LEVELS, ALL_RETRIEVED))

@@ -1,0 +1,506 @@
+"""Parameters of measures: one canonical form, which prints and reads back; all else is refused when made."""
+
+import copy
+import math
+import pickle
+from fractions import Fraction
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from measures import measure_cases as cases
+from reference import ranked
+
+import ir_graded
+from ir_graded import AWP, BR, EBR, GAP, NCU, R_WP, O, P_measure, P_plus, Q, R_measure, iRBU, nCG, nERR
+from ir_graded.measures import REGISTRY
+from ir_graded.measures.params import NOT_PROVIDED
+
+QRELS = {"1": {"a": 3, "b": 1, "c": 0, "d": 2, "e": 16}, "2": {"a": 1, "b": -1, "f": 4}}
+RUN = {"1": {"x": 9.0, "b": 8.0, "d": 7.0, "c": 6.0, "a": 5.0}, "2": {"b": 3.0, "a": 2.0, "y": 1.0}}
+
+COMMON = {"cutoff", "rel", "judged_only"}
+TAKES = {
+    "Q": COMMON | {"beta", "gains", "norm"},
+    "O-measure": COMMON | {"beta", "gains"},
+    "P-measure": COMMON | {"beta", "gains"},
+    "P+": COMMON | {"beta", "gains"},
+    "NCU": COMMON | {"stop", "beta", "gains", "norm", "gamma", "stops", "max_rel"},
+    "AWP": COMMON | {"gains", "norm"},
+    "R-measure": COMMON | {"beta", "gains"},
+    "R-WP": COMMON | {"gains"},
+    "nCG": COMMON | {"gains"},
+    "BR": COMMON | {"beta", "gains"},
+    "EBR": COMMON | {"beta", "gains", "max_rel"},
+    "iRBU": COMMON | {"p", "gains", "max_rel"},
+    "nERR": COMMON | {"gains", "max_rel"},
+    "GAP": {"cutoff", "judged_only", "weights", "norm"},
+}
+
+
+# ---------------------------------------------------------------------------------- what a measure takes
+
+
+@pytest.mark.parametrize("name", TAKES)
+def test_measure_takes_the_parameters_of_its_definition(name):
+    assert set(cases.MEASURES[name].SUPPORTED_PARAMS) == TAKES[name]
+
+
+@pytest.mark.parametrize("measure", cases.MEASURES.values(), ids=cases.MEASURES)
+def test_defaults_are_those_of_the_definition(measure):
+    for name in measure.SUPPORTED_PARAMS:
+        default = ranked.DEFAULTS[name]
+        assert measure[name] == (NOT_PROVIDED if default is None else default)
+
+
+@cases.examples(100)
+@given(cases.measures_with_parameters())
+def test_a_measure_remembers_what_it_was_given(chosen):
+    measure, params = chosen
+    made = measure(**params)
+    for name, value in params.items():
+        expected = without_identity(value) if name == "gains" else value
+        assert made[name] == expected
+
+
+# ------------------------------------------------------------------------------------------ canonical form
+
+
+def without_identity(gains):
+    return {level: gain for level, gain in gains.items() if level != gain}
+
+
+def meaning(measure, params):
+    """What parameters say, defaults included, in a form in which equal meanings are equal."""
+    said = {name: ranked.DEFAULTS[name] for name in measure.SUPPORTED_PARAMS} | params
+    if "gains" in said:
+        said["gains"] = without_identity(said["gains"])
+    return measure.NAME, said
+
+
+def number_spellings(number):
+    """The same number in other types."""
+    spellings = [number, float(number), np.float64(number)]
+    if not math.isinf(number):
+        spellings.append(Fraction(float(number)))
+        if float(number).is_integer():
+            spellings += [int(number), np.int64(number), np.float32(number)]
+    return st.sampled_from([spelling for spelling in spellings if spelling == number])
+
+
+@st.composite
+def respelled(draw, measure, params):
+    """The same parameters otherwise: other types, another order, defaults and identities written out."""
+    names = draw(st.permutations(sorted(params)))
+    other = {name: draw(respelled_value(name, params[name])) for name in names}
+    stop = params.get("stop", "gu")
+    for name in measure.SUPPORTED_PARAMS:
+        unset = name not in params and ranked.DEFAULTS[name] is not None
+        goes = "stop" not in measure.SUPPORTED_PARAMS or cases.goes_with(stop, name)
+        if unset and goes and draw(st.booleans()):
+            other[name] = draw(respelled_value(name, ranked.DEFAULTS[name]))
+    return other
+
+
+@st.composite
+def respelled_value(draw, name, value):
+    if isinstance(value, bool):
+        return draw(st.sampled_from([value, np.bool_(value)]))
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, dict):
+        return draw(number_spellings(value))
+    table = dict(value)
+    if name == "gains":
+        for level in draw(st.lists(st.sampled_from([1, 2, 5, 0.5]))):
+            table.setdefault(level, level)
+    order = draw(st.permutations(list(table.items())))
+    return {draw(number_spellings(key)): draw(number_spellings(item)) for key, item in order}
+
+
+@cases.examples(150)
+@given(chosen=cases.measures_with_parameters(complete=False), data=st.data())
+def test_the_same_parameters_otherwise_make_the_same_measure(chosen, data):
+    measure, params = chosen
+    one = measure(**params)
+    other = measure(**data.draw(respelled(measure, params)))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert str(one) == str(other)
+    assert repr(one) == repr(other)
+    assert spelled_out(one.params) == spelled_out(other.params)
+
+
+def spelled_out(value):
+    """A value with the types and the order of all that it holds."""
+    if isinstance(value, dict):
+        return [(spelled_out(key), spelled_out(item)) for key, item in value.items()]
+    return type(value), value
+
+
+@st.composite
+def few_parameters(draw, measure):
+    """Parameters of small choice, so that the same come often."""
+    choice = {
+        "beta": [0, 1, 2],
+        "cutoff": [1, 10],
+        "gains": [{}, {1: 5}, {1: 1}, {2: 1}, {1: 5, 2: 1}],
+        "stops": [{}, {1: 1}, {1: 5}],
+        "weights": [{}, {1: 1}, {2: 1}],
+        "rel": [1, 2],
+        "judged_only": [False, True],
+        "norm": ["all", "cutoff"],
+        "stop": ["gu", "u", "rb", "err"],
+        "gamma": [0.95, 0.5],
+        "max_rel": [3, 20],
+        "p": [0.99, 1],
+    }
+    names = draw(st.lists(st.sampled_from(sorted(measure.SUPPORTED_PARAMS)), unique=True, max_size=3))
+    params = {name: draw(st.sampled_from(choice[name])) for name in names}
+    stop = params.get("stop", "gu")
+    if "stop" not in measure.SUPPORTED_PARAMS:
+        return params
+    return {name: value for name, value in params.items() if cases.goes_with(stop, name)}
+
+
+@pytest.mark.parametrize("measure", cases.MEASURES.values(), ids=cases.MEASURES)
+@cases.examples(50)
+@given(data=st.data())
+def test_measures_are_equal_just_where_their_parameters_mean_the_same(measure, data):
+    one, other = data.draw(few_parameters(measure)), data.draw(few_parameters(measure))
+    same = meaning(measure, one) == meaning(measure, other)
+    made, made_other = measure(**one), measure(**other)
+    assert (made == made_other) is same
+    assert (hash(made) == hash(made_other)) is same
+    assert (str(made) == str(made_other)) is same
+    assert (made.params == made_other.params) is same
+
+
+def test_measures_of_different_names_differ():
+    made = list(cases.MEASURES.values())
+    assert len(set(made)) == len({str(measure) for measure in made}) == len(made)
+
+
+@pytest.mark.parametrize(
+    ("measure", "printed"),
+    [
+        (Q, "Q"),
+        (Q(beta=1.0), "Q"),
+        (Q(beta=np.int64(1)), "Q"),
+        (Q(gains={}), "Q"),
+        (Q(gains={2: 2, 1: 1.0}), "Q"),
+        (Q(rel=1, judged_only=np.False_, norm="all"), "Q"),
+        (NCU(stop="gu"), "NCU"),
+        (NCU(stop="rb", gamma=0.95), "NCU(stop='rb')"),
+        (Q(beta=0) @ 10.0, "Q(beta=0)@10"),
+        (Q @ np.int32(10), "Q@10"),
+        (Q(rel=2, beta=math.inf), "Q(beta=inf,rel=2)"),
+        (Q(beta=np.float64(0.5)), "Q(beta=0.5)"),
+        (Q(beta=-0.0), "Q(beta=0)"),
+        (Q(gains={3: 10, 1: 2.0, 2: 2}), "Q(gains={1:2,3:10})"),
+        (NCU(stops={1: 1}, gains={1: 5}), "NCU(gains={1:5},stops={1:1})"),
+        (GAP(weights={2: 2}, norm="cutoff") @ 5, "GAP(norm='cutoff',weights={2:2})@5"),
+        (iRBU(p=1.0), "iRBU(p=1)"),
+        (P_plus(judged_only=True), "P+(judged_only=True)"),
+        (Q(gains={-1: 5}), "Q(gains={-1:5})"),
+    ],
+)
+def test_printed_form(measure, printed):
+    assert str(measure) == repr(measure) == printed
+
+
+def test_the_caller_may_change_what_was_given():
+    gains = {1: 5}
+    measure = Q(gains=gains)
+    gains[1] = 7
+    gains[2] = 1
+    assert measure == Q(gains={1: 5})
+    assert measure["gains"] == {1: 5}
+
+
+def test_further_parameters_replace_or_join_those_set():
+    assert Q(beta=2)(rel=2) == Q(beta=2, rel=2)
+    assert Q(beta=2)(beta=3) == Q(beta=3)
+    assert Q(beta=2)(beta=1) == Q
+    assert (Q @ 10)(beta=0) @ 5 == Q(beta=0) @ 5
+
+
+# ----------------------------------------------------------------------------------------- printed and read
+
+
+@cases.examples(150)
+@given(chosen=cases.measures_with_parameters())
+def test_printed_measures_read_back(chosen):
+    measure, params = chosen
+    made = measure(**params)
+    read = [ir_measures.parse_measure(str(made)), *ir_measures.parse_trec_measure(str(made))]
+    assert len(read) == 2
+    for other in read:
+        assert other == made
+        assert type(other) is type(made)
+        assert spelled_out(other.params) == spelled_out(made.params)
+
+
+@cases.examples(100)
+@given(chosen=cases.measures_with_parameters())
+def test_calls_read_printed_measures(chosen):
+    measure, params = chosen
+    made = measure(**params)
+    by_object, by_string = (ir_measures.calc(m, QRELS, RUN) for m in ([made], [str(made)]))
+    assert by_string.aggregated == by_object.aggregated
+    assert by_string.per_query == by_object.per_query
+    assert set(by_string.aggregated) == {made}
+
+
+ALIASES = {
+    "Q-measure": Q,
+    "Q_measure": Q,
+    "O": O,
+    "O_measure": O,
+    "P_measure": P_measure,
+    "P_plus": P_plus,
+    "P-plus": P_plus,
+    "Pplus": P_plus,
+    "NCUgu,P": NCU(stop="gu", beta=0),
+    "NCUgu,BR": NCU(stop="gu", beta=1),
+    "NCUrb,P": NCU(stop="rb", beta=0),
+    "NCUrb,BR": NCU(stop="rb", beta=1),
+    "R_measure": R_measure,
+    "R_WP": R_WP,
+}
+
+
+@pytest.mark.parametrize("name", ALIASES)
+@pytest.mark.parametrize(
+    ("behind", "params"),
+    [
+        ("", {}),
+        ("@10", {"cutoff": 10}),
+        (" @ 10", {"cutoff": 10}),
+        ("(rel=2)", {"rel": 2}),
+        ("(rel=2, gains={1: 0, 3: 7.5})@5", {"rel": 2, "gains": {1: 0, 3: 7.5}, "cutoff": 5}),
+        ("(judged_only=True, cutoff=3)", {"judged_only": True, "cutoff": 3}),
+    ],
+)
+def test_aliases_take_parameters_and_cutoffs(name, behind, params):
+    expected = ALIASES[name](**params)
+    for read in (ir_measures.parse_measure(name + behind), *ir_measures.parse_trec_measure(name + behind)):
+        assert read == expected
+        assert read.params == expected.params
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("NCUrb,P(gamma=0.7)@10", NCU(stop="rb", beta=0, gamma=0.7) @ 10),
+        ("NCUgu,BR(beta=2, stops={1:1, 3:0})", NCU(beta=2, stops={1: 1, 3: 0})),
+        ("NCUgu,P(norm='cutoff')@20", NCU(beta=0, norm="cutoff") @ 20),
+        ("P-plus(beta=inf)@1000", P_plus(beta=math.inf) @ 1000),
+    ],
+)
+def test_aliases_take_parameters_of_their_own(text, expected):
+    assert ir_measures.parse_measure(text) == expected
+    assert ir_measures.parse_trec_measure(text) == [expected]
+
+
+@pytest.mark.parametrize("name", sorted(set(REGISTRY) - cases.PASSAGE_MEASURES - {"AgP"}))
+def test_every_name_in_strings_is_known(name):
+    assert name in ALIASES or name in cases.MEASURES
+
+
+# ----------------------------------------------------------------------------------- what is refused, and how
+
+NO_NUMBERS = (True, False, np.True_, math.nan, np.float64("nan"), "1", None, 1j, [1], {1: 1}, b"1", 10**400)
+NO_TABLES = (
+    [(1, 2)], 5, "{1:2}", None, True,
+    {"1": 2}, {True: 2}, {math.nan: 2}, {math.inf: 2}, {None: 2},
+    {1: "2"}, {1: True}, {1: math.nan}, {1: math.inf}, {1: -1}, {1: -1e-9}, {1: None},
+    {1: [2]}, {2: 3, 1: -2},
+)  # fmt: skip
+
+TABLE_RANGE = ("dict", "level", "finite numbers", ">= 0")
+
+#: For each parameter: values of it that are refused, and words of the range that the message names.
+REFUSED = {
+    "cutoff": ((*NO_NUMBERS, 0, -1, 1.5, math.inf, np.float64(2.5), -math.inf), ("whole number", ">= 1")),
+    "rel": ((*NO_NUMBERS, 0, -1, -0.5, math.inf), ("finite number", "> 0")),
+    "judged_only": ((0, 1, "True", None, "yes", 0.0, np.int64(1), []), ("True or False",)),
+    "norm": (("cut", "", "ALL", None, 1, True, ["all"]), ("'all', 'cutoff'",)),
+    "beta": ((*NO_NUMBERS, -1, -1e-9, -math.inf), ("number >= 0", "inf")),
+    "gamma": ((*NO_NUMBERS, 0, -0.5, 1.0001, 2, math.inf), ("finite number", "> 0", "<= 1")),
+    "stop": (
+        ("", "U", "uniform", None, 1, True, ["u"]),
+        ("'u', 'rb', 'gu', 'first', 'preferred', 'up_to_preferred', 'err'",),
+    ),
+    "gains": (NO_TABLES, TABLE_RANGE),
+    "stops": (NO_TABLES, TABLE_RANGE),
+    "weights": (NO_TABLES, TABLE_RANGE),
+    "max_rel": ((*NO_NUMBERS, math.inf, -math.inf), ("finite number",)),
+    "p": ((*NO_NUMBERS, 0, -1, 1.0001, math.inf), ("finite number", "> 0", "<= 1")),
+}
+COMPANIONS = {"gamma": {"stop": "rb"}, "max_rel": {"stop": "err"}}
+
+
+def companions(measure, name):
+    """The stop without which a parameter is refused for another reason."""
+    return COMPANIONS.get(name, {}) if "stop" in measure.SUPPORTED_PARAMS else {}
+
+
+REFUSALS = [
+    pytest.param(measure, name, value, id=f"{measure}-{name}={str(value)[:20]}")
+    for measure in cases.MEASURES.values()
+    for name in measure.SUPPORTED_PARAMS
+    for value in REFUSED[name][0]
+]
+
+
+@pytest.mark.parametrize(("measure", "name", "value"), REFUSALS)
+def test_wrong_values_are_refused_by_measure_parameter_value_and_range(measure, name, value):
+    with pytest.raises(ir_graded.ParameterError) as caught:
+        measure(**companions(measure, name), **{name: value})
+    message = str(caught.value)
+    assert message.startswith(measure.NAME)
+    assert f"{name}={value!r}" in message
+    assert all(word in message for word in REFUSED[name][1])
+
+
+@pytest.mark.parametrize(
+    ("measure", "params", "words"),
+    [
+        (Q, {"gamma": 0.5}, ["Q", "gamma", "0.5", "beta, gains, norm"]),
+        (Q, {"cutof": 10}, ["Q", "cutof", "10", "cutoff"]),
+        (Q, {"stop": "u"}, ["Q", "stop", "'u'"]),
+        (Q, {"": 1}, ["Q", "''"]),
+        (O, {"norm": "all"}, ["O-measure", "norm"]),
+        (P_measure, {"norm": "cutoff"}, ["P-measure", "norm", "'cutoff'"]),
+        (P_plus, {"max_rel": 3}, ["P+", "max_rel", "3"]),
+        (AWP, {"beta": 1}, ["AWP", "beta", "1"]),
+        (R_WP, {"beta": 1}, ["R-WP", "beta"]),
+        (R_measure, {"norm": "cutoff"}, ["R-measure", "norm"]),
+        (nCG, {"beta": 0}, ["nCG", "beta"]),
+        (BR, {"norm": "all"}, ["BR", "norm"]),
+        (EBR, {"norm": "all"}, ["EBR", "norm"]),
+        (iRBU, {"beta": 1}, ["iRBU", "beta"]),
+        (nERR, {"beta": 1}, ["nERR", "beta"]),
+        (GAP, {"rel": 2}, ["GAP", "rel", "2", "weights"]),
+        (GAP, {"gains": {1: 2}}, ["GAP", "gains", "{1: 2}"]),
+        (NCU, {"weights": {1: 2}}, ["NCU", "weights"]),
+    ],
+    ids=str,
+)
+def test_parameters_that_a_measure_does_not_take_are_refused(measure, params, words):
+    with pytest.raises(ir_graded.ParameterError) as caught:
+        measure(**params)
+    assert all(word in str(caught.value) for word in words)
+
+
+@pytest.mark.parametrize("stop", ["u", "rb", "gu", "first", "preferred", "up_to_preferred", "err"])
+@pytest.mark.parametrize(
+    ("name", "value"), [("gamma", 0.5), ("stops", {1: 2}), ("max_rel", 20), ("norm", "cutoff")]
+)
+def test_ncu_takes_a_parameter_with_its_stop_only(stop, name, value):
+    params = {"stop": stop, name: value}
+    if stop in cases.ONLY_WITH_STOPS[name]:
+        assert NCU(**params)[name] == value
+        return
+    with pytest.raises(ir_graded.ParameterError) as caught:
+        NCU(**params)
+    words = ["NCU", repr(stop), f"{name}={value!r}", *map(repr, cases.ONLY_WITH_STOPS[name])]
+    assert all(word in str(caught.value) for word in words)
+
+
+@pytest.mark.parametrize("stop", ["u", "first", "err"])
+@pytest.mark.parametrize(("name", "value"), [("gamma", 0.95), ("stops", {}), ("norm", "all")])
+def test_a_default_is_as_good_as_unset_with_every_stop(stop, name, value):
+    assert NCU(stop=stop, **{name: value}) == NCU(stop=stop)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Q(gamma=0.5)", "Q(beta=-1)", "P-measure@0", "NCU(stop='u',gamma=0.5)", "nCG(beta=1)@10", "P+@1.5"],
+)
+@pytest.mark.parametrize(
+    "read",
+    [
+        ir_measures.parse_measure,
+        ir_measures.parse_trec_measure,
+        lambda text: ir_measures.calc_aggregate([text], QRELS, RUN),
+    ],
+    ids=["parse_measure", "parse_trec_measure", "calc_aggregate"],
+)
+def test_strings_with_wrong_parameters_raise_the_same_error(read, text):
+    with pytest.raises(ir_graded.ParameterError):
+        read(text)
+
+
+def test_a_parameter_error_is_a_value_error():
+    assert issubclass(ir_graded.ParameterError, ValueError)
+    assert issubclass(ir_graded.ParameterError, ir_graded.GradedError)
+
+
+@pytest.mark.parametrize(
+    ("measure", "needed"),
+    [
+        (nCG, "cutoff"),
+        (BR, "cutoff"),
+        (BR(beta=0), "cutoff"),
+        (Q(norm="cutoff"), "norm='cutoff'"),
+        (AWP(norm="cutoff"), "norm='cutoff'"),
+        (GAP(norm="cutoff"), "norm='cutoff'"),
+        (NCU(norm="cutoff"), "norm='cutoff'"),
+        (NCU(stop="rb", norm="cutoff"), "norm='cutoff'"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("other", [[], [ir_measures.AP]], ids=["alone", "with AP"])
+def test_use_without_a_needed_cutoff_is_an_error(measure, needed, other):
+    for use in (ir_measures.calc, ir_measures.calc_aggregate, ir_measures.evaluator):
+        with pytest.raises(ir_graded.ParameterError) as caught:
+            use([measure, *other], QRELS, *([RUN] if use is not ir_measures.evaluator else []))
+        message = str(caught.value)
+        assert str(measure) in message
+        assert needed in message
+        assert "cutoff" in message
+
+
+@pytest.mark.parametrize("measure", [nERR, EBR, iRBU, NCU(stop="err")], ids=str)
+@pytest.mark.parametrize("as_table", [False, True])
+def test_a_level_above_a_named_max_rel_names_topic_and_document(measure, as_table):
+    qrels = {"t1": {"d1": 2}, "t2": {"d2": 1, "doc-7": 3}}
+    given_qrels = cases.qrels_frame(qrels) if as_table else qrels
+    with pytest.raises(ir_graded.InputError) as caught:
+        ir_measures.calc_aggregate([measure(max_rel=2)], given_qrels, {"t1": {"d1": 1.0}})
+    message = str(caught.value)
+    assert all(word in message for word in (measure.NAME, "t2", "doc-7", "3", "max_rel=2"))
+    ir_measures.calc_aggregate([measure(max_rel=3)], given_qrels, {"t1": {"d1": 1.0}})
+
+
+# ------------------------------------------------------------------------------------ pickles and copies
+
+
+@cases.examples(50)
+@given(chosen=cases.measures_with_parameters())
+def test_pickles_and_copies_are_the_measure(chosen):
+    measure, params = chosen
+    made = measure(**params)
+    scores = cases.scores(made, QRELS, RUN)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert_is_copy(pickle.loads(pickle.dumps(made, protocol)), made)  # noqa: S301
+    for other in (copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))):  # noqa: S301
+        assert_is_copy(other, made)
+        assert cases.scores(other, QRELS, RUN) == scores
+
+
+def assert_is_copy(other, made):
+    assert other is not made
+    assert other == made
+    assert hash(other) == hash(made)
+    assert type(other) is type(made)
+    assert spelled_out(other.params) == spelled_out(made.params)
+
+
+def test_changing_a_deep_copy_leaves_the_measure_alone():
+    made = Q(gains={1: 5})
+    copy.deepcopy(made).params["gains"][1] = 7
+    assert made == Q(gains={1: 5})

@@ -1,0 +1,210 @@
+"""Strings that ir_measures reads by itself mean the same with the package; ours are read on every Python."""
+
+import ast
+import contextlib
+import io
+import json
+import subprocess
+import sys
+
+import ir_measures
+import pytest
+
+import ir_graded
+from ir_graded import NCU, P_plus, Q, grammar
+
+
+def listed(text):
+    """The strings between the bars."""
+    return [string.strip() for string in text.split("|")]
+
+
+MEASURE_STRINGS = listed("""
+    nDCG | nDCG@10 | nDCG @ 10 | nDCG@10.0 | NDCG@10 | AP | MAP | AP(rel=2) | AP(rel=2)@100 |
+    AP(rel=2, judged_only=True) | P@5 | P@1000 | P(cutoff=5) | P(rel=2)@10 | R@10 | R | Recall@5 | RR |
+    MRR@10 | RR(rel=2)@10 | Rprec | Bpref | BPref(rel=2) | infAP | IPrec@0.1 | IPrec(recall=0.5) |
+    Judged@10 | Success@1 | SetF(beta=0.5) | SetP | NumRet | NumRel | NumQ | RBP(p=0.8) |
+    RBP(p=.8,rel=1)@5 | ERR@20 | ERR_IA@20 | alpha_nDCG@20 | AP@9 | nDCG(dcg='exp-log2')@5 |
+    nDCG(dcg="log2") | nDCG(gains={0: 0, 1: 5})@10 | nDCG(gains={}) | Compat(p=0.8) |
+    nDCG(judged_only=False) | AP(rel=None) | BPM(min_rel=1)@10 | INST(T=1) | nERR_IA@10 | NERR8@10 |
+    Accuracy@1 | P_IA(rel=1)@5 | nDCG(cutoff=5)@10 | nope | nope@10 | nDCG@ | nDCG@10@20 | @10 | 10 | 'AP' |
+    AP() | AP(2) | AP(rel=2 | AP) | AP(rel=-1) | AP(rel=[1]) | AP(rel=(1,)) | AP(rel=x) | AP(rel=1+1) |
+    AP(rel=b'1') | AP(rel=...) | AP; RR | AP RR | AP.x | AP[1] | x = AP | import os | AP @ x | AP @ -1 |
+    AP(**{'rel': 2}) | map | ndcg | AP(gains={**x}) | AP(gains={1: {2: 3}}) | AP(gains={{}: 1}) | P + 3 |
+    P-3 | AP(rel=1, rel=2) | lambda: 1 | R.WP | R -WP2 | Q2 | OO | nCG2@10 | GAPx | AP( | é | nDCG@1e1 |
+    nDCG@'10' | 0nDCG | P(rel=1j)@5
+""")
+MEASURE_STRINGS += ["", " ", " nDCG@10", "nDCG\n@10", "nDCG\0@10", "AP(rel=" + 300 * "("]
+TREC_STRINGS = listed("""
+    map | map_cut | map_cut_5 | map_cut.5,10 | P | P_5 | P.5,10 | ndcg | ndcg_cut_10 | ndcg_cut.5,10 |
+    recip_rank | recall_1000 | Rprec | bpref | infAP | success_1 | set_F | set_F.0.5 | iprec_at_recall |
+    iprec_at_recall_0.10 | num_ret | num_q | set_P | official | set | all_trec | P_5_x | P_0 | Rndcg |
+    gm_map | 11pt_avg | relstring | map_x | nope | map@10 | P_ | recip_rank_5 | runid | utility | P_-5 |
+    map.cut | P.5, | Rprec_mult | nope@10 | nope(x=1) | 1 | é
+""")
+TREC_STRINGS += [""]
+
+_WITHOUT_THE_PACKAGE = """
+import contextlib, json, sys
+import ir_measures
+def described(measure):
+    kind = type(measure)
+    return [kind.__module__, kind.__qualname__, repr(measure.params)]
+def outcome(read, text):
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            found = read(text)
+    except Exception as error:
+        return [type(error).__name__, str(error)]
+    return [described(m) for m in (found if isinstance(found, list) else [found])]
+measure_strings, trec_strings = json.load(sys.stdin)
+assert "ir_graded" not in sys.modules
+json.dump([
+    [outcome(ir_measures.parse_measure, text) for text in measure_strings],
+    [outcome(ir_measures.parse_trec_measure, text) for text in trec_strings],
+], sys.stdout)
+"""
+
+needs_old_ast = pytest.mark.skipif(
+    sys.version_info >= (3, 14), reason="ir_measures alone reads no parameters there"
+)
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """What ir_measures makes of the strings where the package is not imported."""
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-W", "ignore", "-c", _WITHOUT_THE_PACKAGE],
+        input=json.dumps([MEASURE_STRINGS, TREC_STRINGS]),
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
+    )
+    measures, trec = json.loads(done.stdout)
+    return dict(zip(MEASURE_STRINGS, measures, strict=True)), dict(zip(TREC_STRINGS, trec, strict=True))
+
+
+def described(measure):
+    kind = type(measure)
+    return [kind.__module__, kind.__qualname__, repr(measure.params)]
+
+
+def outcome(read, text):
+    """What a function makes of a string: the measures, or the error."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            found = read(text)
+    except Exception as error:
+        return [type(error).__name__, str(error)]
+    return [described(measure) for measure in (found if isinstance(found, list) else [found])]
+
+
+def is_error(result):
+    return isinstance(result[0], str)
+
+
+def test_the_strings_are_a_fair_sample(alone):
+    for results in alone:
+        failing = sum(map(is_error, results.values()))
+        assert failing >= 10
+        assert len(results) - failing >= 20
+
+
+@needs_old_ast
+@pytest.mark.parametrize("text", MEASURE_STRINGS)
+def test_parse_reads_as_ir_measures_alone(alone, text):
+    assert outcome(grammar.parse, text) == alone[0][text]
+
+
+@needs_old_ast
+@pytest.mark.parametrize("text", MEASURE_STRINGS)
+def test_parse_measure_reads_as_before_or_a_name_of_trec_eval(alone, text):
+    before, now = alone[0][text], outcome(ir_measures.parse_measure, text)
+    if text in {"map", "ndcg"}:
+        assert before[0] == "NameError"
+        assert now == outcome(ir_measures.parse_trec_measure, text)
+    else:
+        assert now == before
+
+
+@pytest.mark.parametrize("text", TREC_STRINGS)
+def test_parse_trec_measure_reads_as_before(alone, text):
+    assert outcome(ir_measures.parse_trec_measure, text) == alone[1][text]
+
+
+@pytest.mark.parametrize("text", ["nDCG@10", "AP(rel=2)", "RR(rel=2)@10", "nDCG(gains={0:0,1:5})@10"])
+def test_parse_trec_measure_reads_measure_strings_too(text):
+    assert ir_measures.parse_trec_measure(text) == [ir_measures.parse_measure(text)]
+
+
+def test_a_family_of_trec_eval_is_no_single_measure():
+    with pytest.raises(ValueError, match=r"P@5, P@10.*parse_trec_measure") as caught:
+        ir_measures.parse_measure("map_cut.5,10".replace("map_cut", "P"))
+    assert "2 measures" in str(caught.value)
+
+
+def test_measure_objects_pass_through():
+    measure = ir_measures.nDCG @ 10
+    assert ir_measures.parse_measure(measure) is measure
+
+
+UNREADABLE = listed("""
+    Q( | Q@ | Q@@10 | Q(1) | Q(beta) | Q(beta=x) | Q(beta=1)(rel=2) | Q(beta=1)@10@20 | Q(beta=-'1') |
+    Q(beta=--True) | Q(gains={**x}) | Q(beta=1; rel=2) | P+(beta=1 | P-measure(beta=1+1) |
+    NCUgu,P(beta=foo) | O@10; Q
+""")
+
+
+@pytest.mark.parametrize("text", UNREADABLE)
+@pytest.mark.parametrize("read", [ir_measures.parse_measure, ir_measures.parse_trec_measure])
+def test_something_unreadable_behind_a_name_of_ours(read, text):
+    with pytest.raises(ir_graded.MeasureSyntaxError) as caught:
+        read(text)
+    assert repr(text) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Q", Q),
+        (" Q @ 10 ", Q @ 10),
+        ("Q(beta=inf)", Q(beta=float("inf"))),
+        ("Q(beta=+2)", Q(beta=2)),
+        ("Q(beta=2.0, gains={1: 0, 3: 7.5},)@10", Q(beta=2, gains={1: 0, 3: 7.5}) @ 10),
+        ("Q(gains={-1: 5, 0.5: 1e-3})", Q(gains={-1: 5, 0.5: 0.001})),
+        ('NCU(stop="err", max_rel=-2)', NCU(stop="err", max_rel=-2)),
+        ("P+(judged_only=True)@1000", P_plus(judged_only=True) @ 1000),
+    ],
+)
+def test_values_of_our_measures(text, expected):
+    assert ir_measures.parse_measure(text) == expected
+    assert ir_measures.parse_trec_measure(text) == [expected]
+
+
+@pytest.fixture
+def without_old_ast_nodes(monkeypatch):
+    """The module ast as on Python 3.14, which has neither the old nodes nor a way to ask for them."""
+    for name in ("Num", "Str", "Bytes", "NameConstant", "Ellipsis", "__getattr__"):
+        monkeypatch.delitem(vars(ast), name, raising=False)
+    with pytest.raises(AttributeError):
+        ast.Num  # noqa: B018
+
+
+@needs_old_ast
+@pytest.mark.usefixtures("without_old_ast_nodes")
+@pytest.mark.parametrize("text", MEASURE_STRINGS)
+def test_parse_reads_the_same_without_the_old_ast_nodes(alone, text):
+    assert outcome(grammar.parse, text) == alone[0][text]
+
+
+@pytest.mark.usefixtures("without_old_ast_nodes")
+@pytest.mark.parametrize(
+    "text",
+    ["nDCG(gains={0:0,1:5})@10", "AP(rel=2)", "RR", "P-measure(beta=inf)@10", "NCU(stop='rb',gamma=0.7)@5"],
+)
+def test_calls_work_without_the_old_ast_nodes(text):
+    qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"b": 2.0, "x": 1.5, "a": 1.0}}
+    measure = ir_measures.parse_measure(text)
+    assert ir_measures.parse_trec_measure(text) == [measure]
+    assert set(ir_measures.calc_aggregate([text], qrels, run)) == {measure}
