@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 import ir_measures
@@ -63,6 +64,12 @@ class ComposedEvaluator(Evaluator):
         self.others = others
 
     def _iter_calc(self, run: Any) -> Iterator[Metric]:
+        found: dict[Measure, list[Metric]] = {measure: [] for measure in self.measures}
+        for metric in self._metrics(run):
+            found[metric.measure].append(metric)
+        yield from chain.from_iterable(found.values())
+
+    def _metrics(self, run: Any) -> Iterator[Metric]:
         if not isinstance(run, Mapping):
             run = table_of("run", run)
         yield from self.graded.iter_calc(run)

@@ -23,16 +23,13 @@ _MARK = "_ir_graded"
 
 def register() -> None:
     """Enter measures, provider and strings into ir_measures (and into pt.measures where it is loaded)."""
+    registry = ir_measures.measures.registry
     for name, measure in REGISTRY.items():
-        if ir_measures.measures.registry.setdefault(name, measure) != measure:
-            raise ValueError(f"ir_measures already has another measure named {name!r}")
-    ir_measures.providers.registry.setdefault(PROVIDER.NAME, PROVIDER)
-    pipeline = ir_measures.DefaultPipeline
-    if all(provider.NAME != PROVIDER.NAME for provider in pipeline.providers):
-        pipeline.providers.append(PROVIDER)
-    evaluator = pipeline._evaluator  # noqa: SLF001  # all of calc, iter_calc, evaluator ... go through it
-    if not hasattr(evaluator, _MARK):
-        pipeline._evaluator = _reading_strings(evaluator)  # noqa: SLF001
+        if registry.get(name, measure) != measure:
+            raise ValueError(f"ir_measures already has another measure named {name!r}: {registry[name]!r}")
+    registry.update(REGISTRY)
+    _add_provider()
+    _wrap_pipeline()
     for module in (ir_measures, ir_measures.util):
         module.parse_measure = parse_measure
         module.parse_trec_measure = parse_trec_measure
@@ -40,6 +37,23 @@ def register() -> None:
     pt_measures = sys.modules.get("pyterrier.measures")
     if pt_measures is not None:
         vars(pt_measures).update(REGISTRY)
+
+
+def _add_provider() -> None:
+    """Put the provider behind all others; one that an earlier import of the package left gives way."""
+    ir_measures.providers.registry[PROVIDER.NAME] = PROVIDER
+    providers = ir_measures.DefaultPipeline.providers
+    providers[:] = [provider for provider in providers if provider.NAME != PROVIDER.NAME] + [PROVIDER]
+
+
+def _wrap_pipeline() -> None:
+    """Make calc, iter_calc, evaluator and all others, which go through one method, read strings."""
+    pipeline = ir_measures.DefaultPipeline
+    evaluator = pipeline._evaluator  # noqa: SLF001
+    original, known = getattr(evaluator, _MARK, (evaluator, None))
+    # A class of the same name from an earlier import is another class.
+    if known is not GradedMeasure:
+        pipeline._evaluator = _reading_strings(original)  # noqa: SLF001
 
 
 def _reading_strings(original: Callable[[Any, Any], Evaluator]) -> Callable[[Any, Any], Evaluator]:
@@ -52,5 +66,5 @@ def _reading_strings(original: Callable[[Any, Any], Evaluator]) -> Callable[[Any
             return original(objects, qrels)
         return compose(objects, qrels, original)
 
-    setattr(_evaluator, _MARK, True)
+    setattr(_evaluator, _MARK, (original, GradedMeasure))
     return _evaluator

@@ -18,12 +18,15 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
     """Qrels as a frame with the columns query_id, doc_id (text) and relevance.
 
     Args:
-        source: a file (TREC ``topic iteration doc level`` or NTCIR ``topic doc L2``; plain, gzip,
-            zstandard or xz; any spacing), or a dataset of ir_datasets or its id.
-        format: 'trec' or 'ntcir'; by default told by the number of columns.
+        source: a file (TREC ``topic iteration doc level``, NTCIR ``topic doc L2``, INEX FOL
+            ``topic Q0 file rel_chars doc_len [bep [start:length ...]]`` or Genomics gold standard
+            ``topic pmid start length aspects`` separated by tabs; plain, gzip, zstandard or xz; any
+            spacing), or a dataset of ir_datasets or its id.
+        format: 'trec', 'ntcir', 'inex' or 'genomics'; by default told by the columns.
 
     Returns:
-        A row per judgment. Levels are whole numbers (int64) where all are, else float64.
+        A row per judgment. Levels are whole numbers (int64) where all are, else float64. Passages
+        have the further columns start and length, and a row each.
 
     Raises:
         FileFormatError: the file or a line of it cannot be read.
@@ -41,9 +44,15 @@ def read_run(source: str | os.PathLike[str] | Any, *, format: str | None = None)
     """A run as a frame with the columns query_id, doc_id (text) and score.
 
     Args:
-        source: a file (TREC ``topic Q0 doc rank score tag``; plain, gzip, zstandard or xz; any
-            spacing), or a dataset of ir_datasets or its id, of which the scoreddocs are taken.
-        format: 'trec'; by default told by the number of columns.
+        source: a file (TREC ``topic Q0 doc rank score tag``, INEX FOL ``topic Q0 file rank rsv run_id
+            start length`` or Genomics ``topic pmid rank score start length run_id``; plain, gzip,
+            zstandard or xz; any spacing), or a dataset of ir_datasets or its id, of which the
+            scoreddocs are taken. In INEX FOL the order of the lines is the ranking, so the score is
+            minus the position within the topic.
+        format: 'trec', 'inex' or 'genomics'; by default told by the number of columns.
+
+    Returns:
+        A row per document. Passages have the further columns start and length, and a row each.
 
     Raises:
         FileFormatError: the file or a line of it cannot be read.
@@ -60,10 +69,12 @@ def _table(kind: str, source: Any, format: str | None) -> Table:
 def _frame(table: Table) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame(
-        {
-            "query_id": pd.Series(table.query_id.to_list(), dtype="str"),
-            "doc_id": pd.Series(table.doc_id.to_list(), dtype="str"),
-            VALUE_COLUMNS[table.kind]: table.value.copy(),
-        }
-    )
+    columns: dict[str, Any] = {
+        "query_id": pd.Series(table.query_id.to_list(), dtype="str"),
+        "doc_id": pd.Series(table.doc_id.to_list(), dtype="str"),
+        VALUE_COLUMNS[table.kind]: table.value.copy(),
+    }
+    if table.passage is not None:
+        columns["start"] = table.passage.start.astype(np.int64)
+        columns["length"] = table.passage.length.astype(np.int64)
+    return pd.DataFrame(columns)

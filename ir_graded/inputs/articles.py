@@ -59,6 +59,17 @@ def articles_of(table: Table, topic: Ints) -> Articles | None:
     return Articles(reduced, first, article, table.passage)
 
 
+def one_row_an_article(table: Table) -> Table:
+    """A table without passages: each article once, with its largest value."""
+    import polars as pl
+
+    if table.passage is None:
+        return table
+    topic = table.query_id.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+    articles = articles_of(table, topic)
+    return table if articles is None else articles.table
+
+
 def _articles(topic: Ints, doc_id: pl.Series) -> tuple[Ints, Ints]:
     """First row of each article, ascending, and the article of each row."""
     import polars as pl

@@ -19,10 +19,10 @@ def names(frame: Any) -> Iterable[str]:
     return columns
 
 
-def get(frame: Any, name: str) -> Any:
-    """One column; a name that stands twice is an error."""
+def get(kind: str, frame: Any, name: str) -> Any:
+    """One column of qrels or a run; a name that stands twice is an error."""
     if list(names(frame)).count(name) > 1:
-        raise InputError(f"the table has several columns named {name!r}")
+        raise InputError(f"{kind}: the table has several columns named {name!r}")
     return frame[name]
 
 

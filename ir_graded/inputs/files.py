@@ -26,7 +26,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ..errors import FileFormatError
-from .formats import VALUE_NAMES, Format, Kind, named, recognise, shortened
+from .formats import VALUE_NAMES, Format, Kind, VaryingFormat, named, recognise, shortened
 
 LineNumbers = npt.NDArray[np.int64]
 _Bytes = npt.NDArray[np.uint8]
@@ -137,8 +137,43 @@ def _read(path: str | os.PathLike[str], kind: Kind, name: str | None) -> FileTab
         chosen = _recognised(data, kind, where)
     if chosen is None:
         return FileTable(_empty(kind), where)
+    if isinstance(chosen, VaryingFormat):
+        return FileTable(*_line_by_line(data, chosen, where))
     frame, lines = parse_block(data, chosen, 1, where)
-    return FileTable(frame, where, lines)
+    return FileTable(_by_order(frame) if chosen.by_order else frame, where, lines)
+
+
+def _by_order(frame: pl.DataFrame) -> pl.DataFrame:
+    """Scores that say what the order of the lines says: the negated position within the topic."""
+    position = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("query_id")
+    return frame.with_columns((-position).cast(pl.Float64).alias("score"))
+
+
+def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> tuple[pl.DataFrame, str, LineNumbers]:
+    """Parse a file whose lines hold any number of passages."""
+    rows: list[tuple[str, str, float, int, int]] = []
+    lines: list[int] = []
+    for line, raw in enumerate(io.BytesIO(data), 1):
+        # What is not UTF-8 may stand in a field that is not read, but not in an id.
+        fields = [field.decode(errors="surrogateescape") for field in raw.split()]
+        if not fields:
+            continue
+        try:
+            found = format.rows(fields, raw.decode(errors="surrogateescape"))
+            "".join(part for row in found for part in row[:2]).encode()
+        except UnicodeEncodeError:
+            problem = "a topic or document is not UTF-8; the file must be text in UTF-8"
+            raise _error(path, line, problem, raw) from None
+        except ValueError as error:
+            raise _error(path, line, f"expected {format.expected}: {error}", raw) from None
+        rows += found
+        lines += [line] * len(found)
+    extra = (("start", 3), ("length", 4))
+    try:
+        frame = pl.DataFrame(rows, schema=_empty(format.kind, extra).schema, orient="row")
+    except (OverflowError, pl.exceptions.PolarsError):
+        raise FileFormatError(f"{path}: a start or length is beyond 64 bits") from None
+    return frame, path, np.array(lines, dtype=np.int64)
 
 
 def _empty(kind: Kind, extra: tuple[tuple[str, int], ...] = ()) -> pl.DataFrame:
@@ -148,12 +183,12 @@ def _empty(kind: Kind, extra: tuple[tuple[str, int], ...] = ()) -> pl.DataFrame:
     return pl.DataFrame(schema=types)
 
 
-def _recognised(data: bytes, kind: Kind, path: str) -> Format | None:
+def _recognised(data: bytes, kind: Kind, path: str) -> Format | VaryingFormat | None:
     """Tell the format by the first line that is not blank; None if there is no such line."""
     for line, raw in enumerate(io.BytesIO(data), 1):
         fields = _fields(raw, line, path)
         if fields:
-            return recognise(kind, fields, path, line)
+            return recognise(kind, fields, path, line, raw.decode())
     return None
 
 
@@ -352,7 +387,7 @@ def _parsed(text: bytes, survey: _Survey, format: Format) -> pl.DataFrame | None
         text = codecs.BOM_UTF8 + text
     value = f"f{format.value}"
     types: dict[str, pl.DataType] = {f"f{i}": pl.String() for i in range(format.width)}
-    if not format.prefix:
+    if not (format.prefix or format.by_order):
         types[value] = pl.Float64()
     types.update({f"f{position}": pl.Int64() for _, position in format.extra})
     last = f"f{format.width - 1}"
@@ -418,10 +453,11 @@ def _fields(raw: bytes, line: int, path: str) -> list[str]:
 def _problem(fields: list[str], format: Format) -> str | None:
     """Say what is wrong with a line's fields and what would be right; None if nothing is."""
     if len(fields) != format.width:
-        expected = f"{format.width} fields ({format.title}: {format.layout})"
-        return f"expected {expected}, found {len(fields)}"
+        return f"expected {format.expected}, found {len(fields)}"
     text = fields[format.value]
-    problem = _level_problem(text, format.prefix) if format.kind == "qrels" else _score_problem(text)
+    problem = None
+    if not format.by_order:
+        problem = _level_problem(text, format.prefix) if format.kind == "qrels" else _score_problem(text)
     return problem or _extra_problem(fields, format)
 
 

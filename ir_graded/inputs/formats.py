@@ -5,7 +5,8 @@ A format is a declaration in :data:`FORMATS`; nothing else has to change for a f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,6 +32,7 @@ class Format:
         layout: the line in words, for messages.
         prefix: text in front of a level that is then a whole number, as in ``L2``.
         extra: further integer columns, as (column name, position).
+        by_order: whether the order of the lines is the ranking, and the value's field says nothing.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Format:
     layout: str
     prefix: str = ""
     extra: tuple[tuple[str, int], ...] = ()
+    by_order: bool = False
 
     @property
     def title(self) -> str:
@@ -53,41 +56,153 @@ class Format:
         """The name of the column that holds the value."""
         return VALUE_NAMES[self.kind]
 
+    def fits(self, fields: Sequence[str], line: str) -> bool:  # noqa: ARG002  # the other formats ask for it
+        """Whether the first line of a file has this many fields."""
+        return len(fields) == self.width
 
-FORMATS: tuple[Format, ...] = (
+    @property
+    def expected(self) -> str:
+        """What a line must be, for messages."""
+        return f"{self.width} fields ({self.title}: {self.layout})"
+
+
+#: Topic, document, value, start and length.
+PassageRow = tuple[str, str, float, int, int]
+
+
+@dataclass(frozen=True)
+class VaryingFormat:
+    """A format whose lines hold any number of passages.
+
+    Attributes:
+        name: what a caller writes as ``format=``.
+        kind: whether its lines are those of a run or of qrels.
+        layout: the line in words, for messages.
+        fits: whether the first line of a file, given by its fields and whole, is of this format.
+        rows: the rows (query_id, doc_id, value, start, length) of a line, given likewise; ValueError says
+            what is wrong with it.
+    """
+
+    name: str
+    kind: Kind
+    layout: str
+    fits: Callable[[Sequence[str], str], bool]
+    rows: Callable[[Sequence[str], str], list[PassageRow]]
+
+    @property
+    def title(self) -> str:
+        """The format's name in messages."""
+        return f"{self.name.upper()} {self.kind}"
+
+    @property
+    def expected(self) -> str:
+        """What a line must be, for messages."""
+        return f"{self.layout} ({self.title})"
+
+
+def _start_length(start: str, length: str) -> tuple[int, int]:
+    """A passage from its two texts; negative ones are for the table to refuse."""
+    if not (_INTEGER.fullmatch(start) and _INTEGER.fullmatch(length)):
+        raise ValueError(f"passage {start}:{length} is not start:length in whole numbers")
+    return int(start), int(length)
+
+
+def _fol_rows(fields: Sequence[str], line: str) -> list[PassageRow]:
+    """``topic Q0 file rel_chars doc_len [bep [start:length ...]]``: a row a passage, or one without."""
+    if not _fol_fits(fields, line):
+        raise ValueError("rel_chars and doc_len, the fourth and fifth field, must be whole numbers")
+    topic, file, relevant = fields[0], fields[2], int(fields[3]) > 0
+    if not relevant or len(fields) <= _FOL_FIRST_PASSAGE:
+        return [(topic, file, float(relevant), 0, 0)]
+    passages = (text.partition(":") for text in fields[_FOL_FIRST_PASSAGE:])
+    return [(topic, file, 1.0, *_start_length(start, length)) for start, _, length in passages]
+
+
+def _fol_fits(fields: Sequence[str], line: str) -> bool:  # noqa: ARG001  # the other formats ask for it
+    counts = fields[3:5]
+    return len(counts) == 2 and all(map(_INTEGER.fullmatch, counts))  # noqa: PLR2004
+
+
+def _gold_rows(_: Sequence[str], line: str) -> list[PassageRow]:
+    """``topic pmid start length aspects``, separated by tabs: a relevant passage."""
+    fields = line.rstrip("\r\n").split("\t")
+    if len(fields) < _GOLD_WIDTH - 1:
+        raise ValueError("expected topic, pmid, start and length separated by tabs")
+    return [(fields[0].strip(), fields[1].strip(), 1.0, *_start_length(*map(str.strip, fields[2:4])))]
+
+
+def _gold_fits(_: Sequence[str], line: str) -> bool:
+    fields = line.split("\t")
+    return len(fields) >= _GOLD_WIDTH and all(_INTEGER.fullmatch(text.strip()) for text in fields[2:4])
+
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_FOL_FIRST_PASSAGE = 6
+_GOLD_WIDTH = 5
+
+_GOLD_FIELDS = "topic pmid start length aspects, separated by tabs"
+_FOL_FIELDS = "topic Q0 file rel_chars doc_len [bep [start:length ...]]"
+
+FORMATS: tuple[Format | VaryingFormat, ...] = (
     Format("trec", "run", 6, query_id=0, doc_id=2, value=4, layout="topic Q0 doc rank score tag"),
+    Format(
+        "inex",
+        "run",
+        8,
+        query_id=0,
+        doc_id=2,
+        value=4,
+        layout="topic Q0 file rank rsv run_id start length",
+        extra=(("start", 6), ("length", 7)),
+        by_order=True,
+    ),
+    Format(
+        "genomics",
+        "run",
+        7,
+        query_id=0,
+        doc_id=1,
+        value=3,
+        layout="topic pmid rank score start length run_id",
+        extra=(("start", 4), ("length", 5)),
+    ),
     Format("trec", "qrels", 4, query_id=0, doc_id=2, value=3, layout="topic iteration doc level"),
     Format("ntcir", "qrels", 3, query_id=0, doc_id=1, value=2, layout="topic doc L<level>", prefix="L"),
+    VaryingFormat("genomics", "qrels", _GOLD_FIELDS, _gold_fits, _gold_rows),
+    VaryingFormat("inex", "qrels", _FOL_FIELDS, _fol_fits, _fol_rows),
 )
 
 
-def recognise(kind: Kind, first_line_fields: Sequence[str], path: str, line: int = 1) -> Format:
-    """Pick the format of a file by the number of fields of its first line that is not blank.
+def recognise(
+    kind: Kind, first_line_fields: Sequence[str], path: str, line: int = 1, whole: str = ""
+) -> Format | VaryingFormat:
+    """Pick the format of a file by its first line that is not blank.
 
     Args:
         kind: what the file is read as.
         first_line_fields: the fields of that line.
         path: the file, for the message.
         line: the line's number, for the message.
+        whole: the line as it stands, which tells formats that are separated by tabs.
 
     Returns:
-        The first format of this kind with that many fields.
+        The first format of this kind that the line fits.
 
     Raises:
-        FileFormatError: no format of this kind has that many fields.
+        FileFormatError: it fits none.
     """
     candidates = _of(kind)
     for candidate in candidates:
-        if candidate.width == len(first_line_fields):
+        if candidate.fits(first_line_fields, whole):
             return candidate
-    expected = " or ".join(f"{one.width} fields ({one.title}: {one.layout})" for one in candidates)
+    expected = " or ".join(one.expected for one in candidates)
     raise FileFormatError(
         f"{path}, line {line}: expected a {kind} line of {expected}, found {len(first_line_fields)}: "
         f"{shortened(' '.join(first_line_fields))}"
     )
 
 
-def named(kind: Kind, name: str) -> Format:
+def named(kind: Kind, name: str) -> Format | VaryingFormat:
     """Return the format of this kind with this name.
 
     Raises:
@@ -106,5 +221,5 @@ def shortened(text: str, limit: int = 80) -> str:
     return repr(text if len(text) <= limit else text[: limit - 3] + "...")
 
 
-def _of(kind: Kind) -> list[Format]:
+def _of(kind: Kind) -> list[Format | VaryingFormat]:
     return [one for one in FORMATS if one.kind == kind]

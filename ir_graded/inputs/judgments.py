@@ -16,7 +16,7 @@ from ..hits import Highlights, Levels
 from ..segments import Bools, Floats, Ints
 from .articles import articles_of
 from .missing import is_missing
-from .table import VALUE_NAMES, Table, check_values, describe_document
+from .table import ONLY_PASSAGES, VALUE_NAMES, Table, check_values, describe_document
 
 if TYPE_CHECKING:
     import polars as pl
@@ -181,7 +181,7 @@ def _without_repetitions(table: Table, topic: Ints) -> Ints:
             raise InputError(
                 f"qrels: {describe_document(table.query_id[row], table.doc_id[row])} has "
                 f"level {table.value[row]:g} at {table.place(row)} and "
-                f"level {table.value[other]:g} at {table.place(other)}"
+                f"level {table.value[other]:g} at {table.place(other)}; {ONLY_PASSAGES}"
             )
     return first["row"].to_numpy().astype(np.int64)
 

@@ -112,6 +112,7 @@ class Table:
 VALUE_NAMES = {"qrels": "level", "run": "score"}
 VALUE_COLUMNS = {"qrels": "relevance", "run": "score"}
 PASSAGE_COLUMNS = ("start", "length")
+ONLY_PASSAGES = "only passages, with both start and length, may repeat a document"
 
 
 def describe_document(query_id: object, doc_id: object, place: str = "") -> str:
@@ -144,10 +145,10 @@ def from_frame(kind: str, frame: Any) -> Table:
         raise InputError(
             f"{kind}: the table has no column {', '.join(missing)}; it has {', '.join(map(str, present))}"
         )
-    query_id, doc_id, value = (columns.get(frame, name) for name in wanted)
+    query_id, doc_id, value = (columns.get(kind, frame, name) for name in wanted)
     passage = None
     if all(name in present for name in PASSAGE_COLUMNS):
-        passage = tuple(columns.get(frame, name) for name in PASSAGE_COLUMNS)
+        passage = tuple(columns.get(kind, frame, name) for name in PASSAGE_COLUMNS)
     return _checked(kind, query_id, doc_id, value, row_place, passage)
 
 
@@ -164,7 +165,7 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
             query_ids.append(row.query_id)
             doc_ids.append(row.doc_id)
             values.append(getattr(row, value_name))
-            if hasattr(row, "length"):
+            if hasattr(row, "start") and hasattr(row, "length"):
                 starts.append(row.start)
                 lengths.append(row.length)
         except AttributeError:
@@ -210,6 +211,17 @@ def from_file(kind: str, path: str | os.PathLike[str], format: str | None = None
 
     read = {"qrels": files.read_qrels_file, "run": files.read_run_file}[kind](path, format)
     query_id, doc_id, value = (read.frame[name] for name in ("query_id", "doc_id", VALUE_COLUMNS[kind]))
-    return Table(
-        kind, query_id, doc_id, value.to_numpy(), read.place, lambda rows: query_id.gather(rows).to_list()
+    passage = None
+    if all(name in read.frame.columns for name in PASSAGE_COLUMNS):
+        passage = Passage(*(read.frame[name].cast(float).to_numpy() for name in PASSAGE_COLUMNS))
+    table = Table(
+        kind,
+        query_id,
+        doc_id,
+        value.to_numpy(),
+        read.place,
+        lambda rows: query_id.gather(rows).to_list(),
+        passage,
     )
+    table.check_passages()
+    return table

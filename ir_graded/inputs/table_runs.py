@@ -15,7 +15,7 @@ from ..hits import Hits
 from ..segments import Ints
 from .articles import articles_of
 from .judgments import Judgments, Keys, Lookup, document_keys
-from .table import Table, describe_document
+from .table import ONLY_PASSAGES, Table, describe_document
 
 if TYPE_CHECKING:
     import polars as pl
@@ -90,7 +90,8 @@ def _check_duplicates(table: Table, topic: Ints, key: Keys) -> None:
         first = seen.setdefault((int(topic[row]), doc_id), row)
         if first != row:
             where = describe_document(table.query_id[row], doc_id)
-            raise InputError(f"run: {where} stands twice, at {table.place(first)} and at {table.place(row)}")
+            places = f"at {table.place(first)} and at {table.place(row)}"
+            raise InputError(f"run: {where} stands twice, {places}; {ONLY_PASSAGES}")
 
 
 def _judged_rows(lookup: Lookup, topic: Ints, key: Keys, doc_id: pl.Series) -> tuple[Ints, Ints]:

@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from .articles import one_row_an_article
 from .judgments import Judgments
 from .table import Table
 
 
 def qrels_dicts(judgments: Judgments) -> dict[str, dict[str, Any]]:
     """Prepared qrels as a dict of dicts; levels that are no whole numbers stay floats."""
-    levels = [
-        int(level) if float(level).is_integer() else level for level in judgments.levels.values.tolist()
-    ]
+    levels = [_level(level) for level in judgments.levels.values.tolist()]
     qrels: dict[str, dict[str, Any]] = {name: {} for name in judgments.names}
     rows = zip(
         judgments.levels.topic.tolist(), judgments.doc_ids, judgments.levels.grade.tolist(), strict=True
@@ -29,12 +28,18 @@ def qrels_dicts(judgments: Judgments) -> dict[str, dict[str, Any]]:
     return qrels
 
 
+def _level(level: float) -> float | int:
+    """A level as pytrec_eval takes it; one below -1 makes it crash and says no more than -1 does."""
+    return max(int(level), -1) if level.is_integer() else level
+
+
 def run_dicts(run: Mapping[Any, Any] | Table) -> dict[str, dict[str, float]]:
     """A run as a dict of dicts, scores as floats."""
     if isinstance(run, Mapping):
         return {
             str(topic): {str(doc): float(score) for doc, score in docs.items()} for topic, docs in run.items()
         }
+    run = one_row_an_article(run)
     changes = (run.query_id != run.query_id.shift(1)).to_numpy()[1:]
     bounds = [*(np.flatnonzero(changes) + 1).tolist(), len(run)] if len(run) else []
     doc_ids, scores = run.doc_id.to_list(), run.value.tolist()

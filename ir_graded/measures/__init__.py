@@ -7,6 +7,7 @@ from .gap import GAP
 from .ncu import NCU
 from .one_document import O, P_measure, P_plus
 from .q import AWP, Q
+from .relevant_in_context import MAgP, gP, gR
 
 __all__ = [
     "AWP",
@@ -17,11 +18,14 @@ __all__ = [
     "REGISTRY",
     "R_WP",
     "GradedMeasure",
+    "MAgP",
     "O",
     "P_measure",
     "P_plus",
     "Q",
     "R_measure",
+    "gP",
+    "gR",
     "iRBU",
     "nCG",
     "nERR",

@@ -52,9 +52,9 @@ _numbers = count()
 
 
 def measures_of_registry():
-    """Every measure of the package: as it is, with a cutoff, condensed, and from level 2 on."""
+    """Every measure of documents: as it is, with a cutoff, condensed, and from level 2 on."""
     made = []
-    for measure in dict.fromkeys(REGISTRY.values()):
+    for measure in dict.fromkeys(measure for measure in REGISTRY.values() if not measure.NEEDS_PASSAGES):
         made += [measure] if not measure.SUPPORTED_PARAMS["cutoff"].required else []
         made += [measure @ 3, measure(judged_only=True) @ 4]
         made += [measure(rel=2) @ 5] if "rel" in measure.SUPPORTED_PARAMS else []

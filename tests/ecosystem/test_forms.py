@@ -18,6 +18,7 @@ from reference import ranked
 
 import ir_graded
 from ecosystem import forms
+from ecosystem.processes import python
 from ir_graded.grammar import parse
 
 ALL = forms.measures_of_registry()
@@ -265,6 +266,20 @@ def test_fractional_levels_stay_the_error_of_providers_that_cannot_read_them(for
     qrels = TEXT[form]("qrels", FRACTIONAL, tmp_path)
     with pytest.raises((TypeError, ValueError)):
         ir_measures.calc(["Q", AP], qrels, forms.dicts("run", forms.RUN))
+
+
+def test_levels_below_minus_one_beside_other_providers():
+    """TREC's qrels have -2; pytrec_eval 0.5.11 ends the process where a topic has nothing above it."""
+    output = python(
+        """
+        import ir_graded, ir_measures
+        qrels, run = {"1": {"a": -2, "c": -3}, "2": {"b": 3}}, {"1": {"a": 1.0}, "2": {"x": 2.0, "b": 1.0}}
+        measures = ["Q", "AP", "nDCG@10", "Judged@10"]
+        print(ir_measures.calc_aggregate(measures, qrels, run)[ir_measures.AP])
+        print(ir_graded.evaluate(measures, qrels, run).values[:, 0, 0].tolist())
+        """
+    )
+    assert output.splitlines() == ["0.25", "[0.0, 0.0, 0.0, 1.0]"]
 
 
 # ------------------------------------------------------------------------------- the caller's objects

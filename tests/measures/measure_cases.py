@@ -25,6 +25,15 @@ MEASURES = {
     if measure.NAME not in PASSAGE_MEASURES
 }
 
+#: The same, and beside a measure that takes a stop that measure with each other stop.
+VARIANTS = list(MEASURES.values()) + [
+    measure(stop=stop)
+    for measure in MEASURES.values()
+    if "stop" in measure.SUPPORTED_PARAMS
+    for stop in measure.SUPPORTED_PARAMS["stop"].words
+    if stop != measure["stop"]
+]
+
 #: The stops with which alone a parameter goes.
 ONLY_WITH_STOPS = {"gamma": {"rb"}, "stops": {"gu"}, "max_rel": {"err"}, "norm": {"u", "rb", "gu"}}
 
@@ -64,8 +73,9 @@ def compares_single_precision() -> bool:
 # ------------------------------------------------------------------------------------------ qrels and runs
 
 
-# For each topic the place of each document's level on the scale; what is no place leaves it unjudged.
-PLACES = st.lists(st.lists(st.integers(0, 8), min_size=1, max_size=14), min_size=1, max_size=3)
+# For each topic the place of each document's level on the scale, counted round; beyond 42 it is unjudged.
+PLACES = st.lists(st.lists(st.integers(0, 55), min_size=4, max_size=14), min_size=1, max_size=3)
+JUDGED = range(42)
 
 
 def qrels(scales=tuple(SCALES)):
@@ -78,9 +88,11 @@ def _qrels(drawn):
     qrels = {}
     for topic, places in zip(("1", "10", "2"), drawn[1], strict=False):
         # The first document is judged in any case.
-        levels = [places[0] % len(scale), *places[1:]]
-        named = zip(DOC_IDS, levels, strict=False)
-        qrels[topic] = {doc_id: scale[place] for doc_id, place in named if place < len(scale)}
+        judged = [(DOC_IDS[0], places[0])]
+        judged += [
+            (doc, place) for doc, place in zip(DOC_IDS[1:], places[1:], strict=False) if place in JUDGED
+        ]
+        qrels[topic] = {doc_id: scale[place % len(scale)] for doc_id, place in judged}
     return qrels
 
 
@@ -90,7 +102,8 @@ def qrels_for_pytrec_eval():
 
 
 # For each topic the score of each document, or None where it was not retrieved; and an order of documents.
-SCORE_LISTS = st.lists(st.lists(st.sampled_from((None, *SCORES)), max_size=len(DOC_IDS)), max_size=4)
+OF_TOPIC = st.lists(st.sampled_from((None, *SCORES)), min_size=6, max_size=len(DOC_IDS))
+SCORE_LISTS = st.lists(st.one_of(OF_TOPIC, OF_TOPIC, st.just([])), min_size=1, max_size=4)
 ORDERS = st.integers(0, 1000)
 
 
@@ -102,7 +115,7 @@ def runs(min_docs=0):
 def _run(score_lists, order, min_docs):
     doc_ids = shuffled(DOC_IDS, order)
     run = {}
-    for topic, scores in zip(("10", "other", "1", "2"), score_lists, strict=False):
+    for topic, scores in zip(("1", "10", "other", "2"), score_lists, strict=False):
         retrieved = {doc: score for doc, score in zip(doc_ids, scores, strict=False) if score is not None}
         if len(retrieved) >= min_docs:
             run[topic] = retrieved
@@ -148,7 +161,7 @@ def values(param: Param):
 
 @values.register(Whole)
 def _(_):
-    return st.one_of(st.integers(1, len(DOC_IDS) + 2), st.just(1000))
+    return st.one_of(st.integers(1, len(DOC_IDS) + 2), st.integers(1, 8), st.just(1000))
 
 
 @values.register(Flag)
@@ -163,7 +176,9 @@ def _(param):
 
 @values.register(LevelTable)
 def _(_):
-    return st.lists(st.sampled_from((None, None, *WEIGHTS)), max_size=len(TABLE_LEVELS)).map(_table)
+    return st.lists(st.sampled_from((None, None, *WEIGHTS)), min_size=1, max_size=len(TABLE_LEVELS)).map(
+        _table
+    )
 
 
 def _table(weights):
@@ -173,22 +188,38 @@ def _table(weights):
 
 @values.register(Number)
 def _(param):
+    listed = numbers_of(param)
+    within = [number for number in listed if number <= 10]
+    if len(within) < 2:
+        return st.sampled_from(listed)
+    return st.one_of(st.sampled_from(listed), st.floats(min(within), max(within), allow_subnormal=False))
+
+
+def numbers_of(param):
+    """Numbers that a parameter may have."""
     if param.low is None and param.above is None:
         # Any number will do, but no level of the qrels may be above it.
-        return st.sampled_from([HIGHEST_LEVEL, HIGHEST_LEVEL + 0.5, 20, 1000])
+        return [HIGHEST_LEVEL, HIGHEST_LEVEL + 0.5, 20, 1000]
     low = param.low if param.low is not None else param.above + 1e-6
-    high = param.high if param.high is not None else 1e6
-    listed = [n for n in NUMBERS if low <= n <= high or (param.infinite and math.isinf(n))]
-    return st.one_of(st.sampled_from(listed), st.floats(low, high, allow_subnormal=False))
+    # For a level without an upper end: hardly anything is left above 4.
+    high = param.high if param.high is not None else math.inf if param.infinite else 4
+    return [number for number in NUMBERS if low <= number <= high]
 
 
 @cache
 def parameters(measure, complete=True):
     """Parameters that a measure takes together; ``complete``: with all that it needs to be computed."""
     supported = measure.SUPPORTED_PARAMS
-    offered = {name: st.one_of(st.just(UNSET), values(param)) for name, param in supported.items()}
-    cutoffs = values(supported["cutoff"])
-    return st.tuples(st.fixed_dictionaries(offered), cutoffs).map(
+    offered = {
+        name: st.one_of(st.just(UNSET), values(param))
+        for name, param in supported.items()
+        if name not in {"stop", "rel", "judged_only"}
+    }
+    # What changes a measure most is drawn less, or little would be left of the others.
+    for name in {"rel", "judged_only"} & set(supported):
+        offered[name] = st.one_of(st.just(UNSET), st.just(UNSET), values(supported[name]))
+    stops = st.just(measure["stop"]) if "stop" in supported else st.just(UNSET)
+    return st.tuples(stops, st.fixed_dictionaries(offered), values(supported["cutoff"])).map(
         lambda drawn: _together(measure, *drawn, complete)
     )
 
@@ -196,11 +227,10 @@ def parameters(measure, complete=True):
 UNSET = object()
 
 
-def _together(measure, drawn, cutoff, complete):
+def _together(measure, stop, drawn, cutoff, complete):
     params = {name: value for name, value in drawn.items() if value is not UNSET}
-    if "stop" in measure.SUPPORTED_PARAMS:
-        stop = params.get("stop", "gu")
-        params = {name: value for name, value in params.items() if goes_with(stop, name)}
+    if stop is not UNSET:
+        params = {name: value for name, value in params.items() if goes_with(stop, name)} | {"stop": stop}
     if complete and needs_cutoff(measure, params):
         params.setdefault("cutoff", cutoff)
     return params
@@ -218,9 +248,7 @@ def needs_cutoff(measure, params):
 
 def measures_with_parameters(complete=True):
     """A measure without parameters, and parameters that it takes."""
-    return st.one_of(
-        [st.tuples(st.just(measure), parameters(measure, complete)) for measure in MEASURES.values()]
-    )
+    return st.one_of([st.tuples(st.just(measure), parameters(measure, complete)) for measure in VARIANTS])
 
 
 # -------------------------------------------------------------------------------------------------- scores

@@ -1,0 +1,130 @@
+"""Relevant in Context: MAgP, gP and gR over ranked articles with passages."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..article_view import ArticleView
+from ..segments import Floats
+from ..views import Views
+from .base import GradedMeasure, register
+from .params import CUTOFF, REL, REQUIRED_CUTOFF, Number
+from .stopping import share
+
+F_BETA = Number(
+    "weight of recall against precision in F; inf is recall alone", default=1, low=0, infinite=True
+)
+
+
+class PassageMeasure(GradedMeasure):
+    """A measure of articles and of the passages found in each; needs the columns start and length."""
+
+    SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "beta": F_BETA}
+    NEEDS_PASSAGES = True
+
+    def articles(self, views: Views) -> ArticleView:
+        """The articles with relevance that the run retrieved."""
+        return views.articles(self["rel"], self["beta"], self.optional("cutoff"))
+
+
+class _MAgP(PassageMeasure):
+    """Mean average generalised precision (of a topic: AgP).
+
+    ``AgP = 1/Numrel * sum over ranks r of articles with relevance of gP(r)`` with
+    ``gP(r) = 1/r * sum of F over the first r articles`` and
+    ``F(a) = (1 + beta^2) P(a) R(a) / (beta^2 P(a) + R(a))``, precision and recall of the text retrieved from
+    article a. Numrel counts the articles with a highlighted position. In [0, 1]; where articles are
+    retrieved and highlighted whole it is AP.
+
+    Parameters: beta, rel, cutoff (in articles).
+
+    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a
+    Twist" (SIGIR 2007).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> whole = {"query_id": "1", "start": 0, "length": 10}
+        >>> qrels = pd.DataFrame({"doc_id": ["a", "b"], "relevance": 1, **whole})
+        >>> run = pd.DataFrame({"doc_id": ["a", "x"], "score": [2, 1], **whole})
+        >>> ir_measures.calc_aggregate([ir_graded.MAgP], qrels, run)
+        {MAgP: 0.5}
+    """
+
+    NAME = "MAgP"
+    PRETTY_NAME = "Mean Average Generalised Precision"
+    SHORT_DESC = "AP over articles in which each counts by the F-score of the text found in it."
+    SOURCE = "Kamps et al. 2007"
+
+    def score(self, views: Views) -> Floats:
+        articles = self.articles(views)
+        return np.minimum(share(articles.sum_by_topic(articles.gP), articles.Numrel.astype(np.float64)), 1.0)
+
+
+class _gP(PassageMeasure):
+    """Generalised precision at a rank.
+
+    ``gP@k = 1/k * sum of F over the first k articles``; divides by k also where the run holds
+    fewer. In [0, 1].
+
+    Parameters: cutoff (needed, in articles), beta, rel.
+
+    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a
+    Twist" (SIGIR 2007).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> whole = {"query_id": "1", "start": 0, "length": 10}
+        >>> qrels = pd.DataFrame({"doc_id": ["a", "b"], "relevance": 1, **whole})
+        >>> run = pd.DataFrame({"doc_id": ["a", "x"], "score": [2, 1], **whole})
+        >>> ir_measures.calc_aggregate([ir_graded.gP@4], qrels, run)
+        {gP@4: 0.25}
+    """
+
+    NAME = "gP"
+    PRETTY_NAME = "Generalised Precision"
+    SHORT_DESC = "The mean F-score of the first articles."
+    SOURCE = "Kamps et al. 2007"
+    SUPPORTED_PARAMS = {**PassageMeasure.SUPPORTED_PARAMS, "cutoff": REQUIRED_CUTOFF}
+
+    def score(self, views: Views) -> Floats:
+        articles = self.articles(views)
+        return np.asarray(np.minimum(articles.sum_by_topic(articles.F) / self["cutoff"], 1.0))
+
+
+class _gR(PassageMeasure):
+    """Generalised recall at a rank.
+
+    ``gR@k = articles with relevance among the first k / Numrel``. In [0, 1].
+
+    Parameters: cutoff (needed, in articles), beta (of no effect on recall of articles), rel.
+
+    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a
+    Twist" (SIGIR 2007).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> whole = {"query_id": "1", "start": 0, "length": 10}
+        >>> qrels = pd.DataFrame({"doc_id": ["a", "b"], "relevance": 1, **whole})
+        >>> run = pd.DataFrame({"doc_id": ["a", "x"], "score": [2, 1], **whole})
+        >>> ir_measures.calc_aggregate([ir_graded.gR@4], qrels, run)
+        {gR@4: 0.5}
+    """
+
+    NAME = "gR"
+    PRETTY_NAME = "Generalised Recall"
+    SHORT_DESC = "The share of the articles with relevance that stand among the first."
+    SOURCE = "Kamps et al. 2007"
+    SUPPORTED_PARAMS = {**PassageMeasure.SUPPORTED_PARAMS, "cutoff": REQUIRED_CUTOFF}
+
+    def score(self, views: Views) -> Floats:
+        articles = self.articles(views)
+        found = articles.sum_by_topic(np.ones(articles.r.size))
+        return share(found, articles.Numrel.astype(np.float64))
+
+
+MAgP = _MAgP()
+register(MAgP, "AgP")
+gP = _gP()
+register(gP)
+gR = _gR()
+register(gR)

@@ -1,0 +1,440 @@
+"""Passage measures beside measures of documents, over tables of every form that can hold passages."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from collections import namedtuple
+
+import ir_datasets
+import ir_measures
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from ir_datasets.datasets.base import Dataset
+from ir_datasets.datasets.highwire import HighwireQrel, HighwireQrels
+from ir_datasets.util import LocalDownload
+from ir_measures import AP, RR, Judged, P, R, nDCG
+from measures import measure_cases
+from passages import passage_cases as cases
+from reference import passages, ranked
+
+import ir_graded
+from ir_graded import GAP, MAgP, Q, gP, gR, nERR
+
+# The best row of an article comes first, last or between, its level likewise; rows of articles interleave.
+QRELS = [
+    ("101", "9", 1, 0, 30),
+    ("101", "10", 2, 5, 10),
+    ("101", "9", 3, 100, 50),
+    ("101", "11", 0, 0, 0),
+    ("101", "10", 1, 50, 5),
+    ("102", "4", 2, 7, 7),
+    ("101", "9", 2, 20, 20),
+    ("101", "33", -1, 0, 50),
+    ("102", "10", 1, 0, 1),
+    ("103", "7", 0, 0, 0),
+    ("104", "1", 2, 0, 10),
+]
+RUN = [
+    ("101", "10", 3.0, 0, 20),
+    ("101", "9", 1.0, 20, 100),
+    ("101", "50", 2.0, 0, 10),
+    ("101", "10", 7.25, 52, 10),
+    ("102", "8", 4.0, 0, 10),
+    ("101", "50", 9.5, 10, 0),
+    ("101", "9", 7.25, 5, 5),
+    ("102", "10", 0.25, 0, 4),
+    ("101", "10", -4.0, 30, 3),
+    ("101", "9", -5.0, 6, 20),
+    ("102", "10", 8.0, 9, 2),
+    ("102", "4", 1.5, 0, 9),
+    ("102", "8", 0.5, 0, 2),
+    ("103", "7", 1.0, 0, 5),
+    ("999", "1", 4.0, 0, 9),
+]
+ROWS = {"qrels": QRELS, "run": RUN}
+
+OURS = [MAgP, MAgP(beta=0.25) @ 2, gP @ 10, gR(rel=2) @ 2]
+# Several providers of ir-measures beside measures of documents of this package.
+DOCUMENTS = [Q, Q(beta=0), nERR @ 3, GAP, AP, nDCG @ 10, P @ 2, RR @ 10, Judged @ 3]
+ALL = [*OURS, *DOCUMENTS]
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """Measures of passages from the reference, those of documents from tables of one row an article."""
+    float32 = measure_cases.compares_single_precision()
+    found = {
+        str(measure): passages.evaluate(measure.NAME, dict(measure.params), QRELS, RUN, float32)
+        for measure in OURS
+    }
+    articles = [cases.one_row_an_article(kind, ROWS[kind]) for kind in ROWS]
+    return found | cases.scores(DOCUMENTS, *articles)
+
+
+def agrees(found, expected):
+    assert found.keys() <= expected.keys()
+    for measure, by_topic in found.items():
+        measure_cases.assert_same_scores(by_topic, expected[measure])
+
+
+def frames():
+    return [cases.frame(kind, ROWS[kind]) for kind in ROWS]
+
+
+# -------------------------------------------------------------------------------------- in one call
+
+
+def test_the_expected_values(expected):
+    """That of topic 101 by hand: articles 50, 9, 10 by their best rows (9 and 10 tie)."""
+    assert ranked.ranking({"10": 7.25, "50": 9.5, "9": 7.25}) == ["50", "9", "10"]
+    assert expected["AP"]["101"] == pytest.approx((1 / 2 + 2 / 3) / 2, abs=1e-12)
+    assert expected["gR(rel=2)@2"]["101"] == 0.5
+    # Article 9: [5, 120) of [0, 40) and [100, 150); 10: [0, 20), [30, 33), [52, 62) of [5, 15) and [50, 55).
+    f9, f10 = 2 * 55 / (90 + 115), 2 * 13 / (15 + 33)
+    assert expected["MAgP"]["101"] == pytest.approx((f9 / 2 + (f9 + f10) / 3) / 2, abs=1e-12)
+    # 102: articles 10, 8, 4, which the first rows and the last rows would rank otherwise.
+    assert expected["AP"]["102"] == pytest.approx((1 + 2 / 3) / 2, abs=1e-12)
+    # Q(beta=0) is AP; all others differ.
+    assert len({tuple(by_topic.items()) for by_topic in expected.values()}) == len(expected) - 1
+
+
+def test_one_call(expected):
+    asked = ["MAgP", "gP@10", "Q", nDCG @ 10, AP]
+    found = cases.scores(asked, *frames())
+    assert list(found) == ["MAgP", "gP@10", "Q", "nDCG@10", "AP"]
+    agrees(found, expected)
+    agrees(cases.scores(ALL, *frames()), expected)
+    agrees(cases.scores(reversed(ALL), *frames()), expected)
+
+
+@pytest.mark.parametrize("measure", ALL, ids=str)
+def test_each_measure_beside_one_of_passages(measure, expected):
+    agrees(cases.scores([measure, MAgP], *frames()), expected)
+
+
+@pytest.mark.parametrize("measure", [*OURS, Q, nERR @ 3], ids=str)
+def test_each_measure_of_this_package_alone(measure, expected):
+    agrees(cases.scores([measure], *frames()), expected)
+
+
+def test_means(expected):
+    aggregated, per_topic = ir_measures.calc(ALL, *frames())
+    assert len(per_topic) == len(ALL) * 4
+    for measure, value in aggregated.items():
+        assert value == pytest.approx(sum(expected[str(measure)].values()) / 4, abs=1e-12)
+    assert ir_measures.calc_aggregate(ALL, *frames()) == aggregated
+
+
+def test_evaluate(expected):
+    qrels, run = frames()
+    scored = ir_graded.evaluate([*map(str, OURS), *DOCUMENTS], qrels, {"one": run, "none": run[:0]})
+    for name, by_topic in expected.items():
+        matrix = scored.matrix(name)
+        measure_cases.assert_same_scores(matrix["one"].to_dict(), by_topic)
+        assert not matrix["none"].any()
+
+
+@measure_cases.examples(40)
+@given(qrels=cases.qrels(levels=(-1, 0, 1, 2, 3)), run=cases.runs())
+def test_measures_of_documents_see_one_row_an_article(qrels, run):
+    """The largest score and the largest level, for this package and for others, on any tables."""
+    articles = [cases.one_row_an_article("qrels", qrels), cases.one_row_an_article("run", run)]
+    measures = [Q, nERR @ 3, AP, nDCG @ 10]
+    expected = cases.scores(measures, *articles)
+    tables = cases.frame("qrels", qrels), cases.frame("run", run)
+    found = cases.scores([MAgP, *measures], *tables)
+    assert found.pop("MAgP").keys() == expected["AP"].keys()
+    assert found == expected
+
+
+def test_q_with_beta_0_is_ap_on_passages():
+    found = cases.scores([Q(beta=0), AP, MAgP], *frames())
+    measure_cases.assert_same_scores(found["Q(beta=0)"], found["AP"])
+
+
+def test_measures_of_documents_over_passages_on_one_side(expected):
+    """A dict of dicts, which holds no passages, goes with a table that does."""
+    qrels, run = frames()
+    dicts = {kind: {} for kind in ROWS}
+    for kind, rows in ROWS.items():
+        for topic, doc_id, value in cases.one_row_an_article(kind, rows).itertuples(index=False):
+            dicts[kind].setdefault(topic, {})[doc_id] = value
+    agrees(cases.scores(DOCUMENTS, dicts["qrels"], run), expected)
+    agrees(cases.scores(DOCUMENTS, qrels, dicts["run"]), expected)
+    documents = cases.one_row_an_article("run", RUN)
+    agrees(cases.scores(DOCUMENTS, qrels, documents), expected)
+
+
+# -------------------------------------------------------------------------------------- needed columns
+
+
+@pytest.mark.parametrize("measure", [MAgP, MAgP(beta=2), gP @ 10, gR @ 5], ids=str)
+def test_passage_measures_name_start_and_length(measure):
+    for measures in ([measure], [Q, measure], [measure, AP], [nDCG @ 10, measure, Judged @ 10]):
+        assert set(ir_measures.run_inputs(measures)) == {"query_id", "doc_id", "score", "start", "length"}
+        assert set(ir_measures.qrel_inputs(measures)) == {
+            "query_id",
+            "doc_id",
+            "relevance",
+            "start",
+            "length",
+        }
+
+
+@pytest.mark.parametrize("measures", [[Q], [AP], [Q, AP], DOCUMENTS], ids=str)
+def test_other_measures_do_not(measures):
+    assert set(ir_measures.run_inputs(measures)) == {"query_id", "doc_id", "score"}
+    assert set(ir_measures.qrel_inputs(measures)) == {"query_id", "doc_id", "relevance"}
+
+
+# -------------------------------------------------------------------------------------------- the forms
+
+Row = {
+    "qrels": namedtuple("PassageQrel", cases.names("qrels")),
+    "run": namedtuple("Passage", cases.names("run")),
+}
+MoreFields = namedtuple("MoreFields", "rank length text doc_id score query_id start")
+
+
+def tuples(kind, rows):
+    return [Row[kind](*row) for row in rows]
+
+
+def generator(kind, rows):
+    return (Row[kind](*row) for row in rows)
+
+
+def more_fields(kind, rows):
+    if kind == "qrels":
+        return [HighwireQrel(topic, doc, start, length, value) for topic, doc, value, start, length in rows]
+    return [
+        MoreFields(0, length, "text", doc, value, topic, start) for topic, doc, value, start, length in rows
+    ]
+
+
+def pandas(**dtypes):
+    return lambda kind, rows: cases.frame(kind, rows).astype(dtypes)
+
+
+def pandas_in_disorder(kind, rows):
+    table = cases.frame(kind, measure_cases.shuffled(rows, 3))
+    table.insert(0, "rank", -1)
+    table["text"] = [["any", "object"]] * len(table)
+    table.index = pd.Index([5, 5, 3] * len(table))[: len(table)]
+    return table[table.columns[::-1]]
+
+
+def columns(kind, rows):
+    return dict(zip(cases.names(kind), map(list, zip(*rows, strict=True)), strict=True))
+
+
+def polars(**dtypes):
+    return lambda kind, rows: pl.DataFrame(columns(kind, rows)).cast(dtypes)
+
+
+def polars_of_objects(kind, rows):
+    return pl.DataFrame({name: pl.Series(of, dtype=pl.Object) for name, of in columns(kind, rows).items()})
+
+
+def arrow(kind, rows):
+    return pa.table(columns(kind, rows))
+
+
+def arrow_in_chunks(kind, rows):
+    return pa.concat_tables([arrow(kind, rows[at : at + 3]) for at in range(0, len(rows), 3)])
+
+
+FORMS = {
+    "pandas": pandas(),
+    "pandas in disorder": pandas_in_disorder,
+    "pandas int16 spans": pandas(start="int16", length="int16"),
+    "pandas uint8 spans": pandas(start="uint8", length="uint8"),
+    "pandas Int64 spans": pandas(start="Int64", length="Int64"),
+    "pandas float spans": pandas(start="float64", length="float32"),
+    "pandas object spans": pandas(start="object", length="object"),
+    "pandas Arrow spans": pandas(start=pd.ArrowDtype(pa.int32()), length=pd.ArrowDtype(pa.int64())),
+    "pandas categorical ids": pandas(query_id="category", doc_id="category"),
+    "pandas object ids": pandas(query_id="object", doc_id="object"),
+    "polars": polars(),
+    "polars UInt16 spans": polars(start=pl.UInt16, length=pl.UInt16),
+    "polars categorical ids": polars(query_id=pl.Categorical, doc_id=pl.Categorical),
+    "polars objects": polars_of_objects,
+    "arrow": arrow,
+    "arrow in chunks": arrow_in_chunks,
+    "tuples": tuples,
+    "generator": generator,
+    "tuples with more fields": more_fields,
+    "itertuples": lambda kind, rows: cases.frame(kind, rows).itertuples(),
+}
+ITERATORS = {"generator", "itertuples"}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_form(form, expected):
+    """One form for both sides, each side beside pandas; with and without measures of other providers."""
+    make = FORMS[form]
+    pandas_qrels, pandas_run = frames()
+    for measures in (OURS, ALL):
+        agrees(cases.scores(measures, make("qrels", QRELS), make("run", RUN)), expected)
+        agrees(cases.scores(measures, make("qrels", QRELS), pandas_run), expected)
+        agrees(cases.scores(measures, pandas_qrels, make("run", RUN)), expected)
+
+
+def test_ids_that_are_ints(expected):
+    """They meet text on the other side; the metrics carry the qrels' own."""
+    qrels, run = frames()
+    ints = qrels.astype({"query_id": "int64", "doc_id": "int64"})
+    for given_run in (run, run.astype({"query_id": "int64", "doc_id": "int32"})):
+        for measure, by_topic in cases.scores(ALL, ints, given_run).items():
+            assert all(isinstance(topic, int) for topic in by_topic)
+            as_text = {str(topic): value for topic, value in by_topic.items()}
+            measure_cases.assert_same_scores(as_text, expected[measure])
+
+
+@pytest.mark.parametrize("form", sorted(set(FORMS) - ITERATORS))
+@pytest.mark.parametrize("measures", [OURS, ALL], ids=["ours", "all"])
+def test_the_callers_objects_stay_as_they_were(form, measures):
+    qrels, run = (FORMS[form](kind, ROWS[kind]) for kind in ROWS)
+    before = [shown(table) for table in (qrels, run)]
+    cases.scores(measures, qrels, run)
+    ir_graded.evaluate(measures, qrels, {"run": run})
+    evaluator = ir_measures.evaluator(measures, qrels)
+    evaluator.calc_aggregate(run)
+    assert [shown(table) for table in (qrels, run)] == before
+
+
+def shown(table):
+    """All that there is to see of a table, in what can be compared."""
+    if isinstance(table, list):
+        return copy.deepcopy(table)
+    if isinstance(table, pd.DataFrame):
+        return table.to_dict("split"), table.dtypes.to_dict(), list(table.index)
+    return table.to_dict(as_series=False) if isinstance(table, pl.DataFrame) else table.to_pydict()
+
+
+# ---------------------------------------------------------------------------------- qrels of ir_datasets
+
+LEVELS = {0: "NOT", 1: "POSSIBLY", 2: "DEFINITELY"}
+
+
+@pytest.fixture
+def highwire(tmp_path):
+    """Qrels in the format of TREC Genomics 2006, as ir_datasets reads them."""
+    rows = [row for row in QRELS if row[2] in LEVELS]
+    place = tmp_path / "qrels.tsv"
+    lines = [f"{topic}\t{doc}\t{start}\t{n}\t{LEVELS[level]}\n" for topic, doc, level, start, n in rows]
+    place.write_text("# topic pmid start length judgment\n" + "".join(lines), encoding="utf-8")
+    return HighwireQrels(LocalDownload(place), LEVELS), rows
+
+
+def test_qrels_of_highwire_as_they_come(highwire):
+    qrels, rows = highwire
+    float32 = measure_cases.compares_single_precision()
+    of_passages = {
+        str(m): passages.evaluate(m.NAME, dict(m.params), rows, RUN, float32)
+        for m in (MAgP, MAgP(beta=0.25) @ 2)
+    }
+    assert of_passages["MAgP"]["101"] > 0
+    run = cases.frame("run", RUN)
+    listed = list(qrels.qrels_iter())
+    assert set(map(type, listed)) == {HighwireQrel}
+    for given_qrels in (listed, qrels.qrels_iter(), Dataset(qrels)):
+        found = cases.scores([MAgP, MAgP(beta=0.25) @ 2, Q], given_qrels, run)
+        found.pop("Q")
+        agrees(found, of_passages)
+    reduced = [cases.one_row_an_article(kind, of) for kind, of in (("qrels", rows), ("run", RUN))]
+    documents = cases.scores([Q, AP, nDCG @ 10], *reduced)
+    agrees(cases.scores([Q, AP, nDCG @ 10, MAgP], qrels.qrels_iter(), run), documents | of_passages)
+
+
+def test_a_dataset_with_passages_by_its_id(highwire):
+    qrels, rows = highwire
+    name = f"ir-graded-tests/passages-{id(qrels)}"
+    ir_datasets.registry.register(name, Dataset(qrels))
+    run = cases.frame("run", RUN)
+    expected = cases.scores([MAgP, Q], cases.frame("qrels", rows), run)
+    assert cases.scores([MAgP, Q], name, run) == expected
+    assert cases.scores([MAgP, Q], ir_datasets.load(name), run) == expected
+    table = ir_graded.read_qrels(name)
+    assert table[cases.names("qrels")].values.tolist() == [list(row) for row in rows]
+
+
+# ---------------------------------------------------------------------------------------- evaluators
+
+
+def other_run():
+    return [(topic, doc_id, -score, start + 3, length) for topic, doc_id, score, start, length in RUN]
+
+
+@pytest.mark.parametrize("measures", [OURS, ALL], ids=["ours", "all"])
+def test_evaluators_keep_nothing_of_a_run(measures, expected):
+    evaluator = ir_measures.evaluator(measures, cases.frame("qrels", QRELS))
+
+    def by_evaluator(run):
+        found = {}
+        for metric in evaluator.iter_calc(run):
+            found.setdefault(str(metric.measure), {})[metric.query_id] = metric.value
+        return found
+
+    first = by_evaluator(cases.frame("run", RUN))
+    agrees(first, expected)
+    other = by_evaluator(generator("run", other_run()))
+    assert other == cases.scores(measures, *(cases.frame("qrels", QRELS), cases.frame("run", other_run())))
+    assert other["MAgP"] != first["MAgP"]
+    assert by_evaluator(generator("run", RUN)) == first
+    nothing = by_evaluator(cases.frame("run", RUN)[:0])
+    assert not any(any(by_topic.values()) for by_topic in nothing.values())
+    assert by_evaluator(polars()("run", RUN)) == first
+
+
+def test_evaluators_pickle(expected):
+    evaluator = ir_measures.evaluator([*OURS, Q], tuples("qrels", QRELS))
+    evaluator.calc_aggregate(cases.frame("run", RUN))
+    for given_evaluator in (evaluator, pickle.loads(pickle.dumps(evaluator)), copy.deepcopy(evaluator)):  # noqa: S301
+        found = {}
+        for metric in given_evaluator.iter_calc(cases.frame("run", RUN)):
+            found.setdefault(str(metric.measure), {})[metric.query_id] = metric.value
+        agrees(found, expected)
+
+
+@pytest.mark.parametrize("measure", OURS, ids=str)
+def test_measures_pickle_and_read_back(measure, expected):
+    again = pickle.loads(pickle.dumps(measure))  # noqa: S301  (made here)
+    parsed = ir_measures.parse_measure(str(measure))
+    for other in (again, parsed, ir_measures.parse_trec_measure(str(measure))[0]):
+        assert (other, other.params, str(other)) == (measure, measure.params, str(measure))
+    agrees(cases.scores([str(measure)], *frames()), expected)
+
+
+@pytest.mark.parametrize("beta", [0, 0.25, 1e200, math.inf])
+def test_beta_reads_back(beta):
+    for measure in (MAgP(beta=beta), gP(beta=beta) @ 3):
+        parsed = ir_measures.parse_measure(str(measure))
+        assert parsed["beta"] == beta
+        assert cases.scores([parsed], *frames()) == cases.scores([measure], *frames())
+    assert ir_measures.parse_measure(f"AgP(beta={beta})@5") == MAgP(beta=beta) @ 5
+    assert MAgP(beta=np.float32(0.25)) == MAgP(beta=0.25)
+
+
+def test_an_empty_run_of_any_form_scores_0():
+    qrels, run = frames()
+    for nothing in (run[:0], pl.DataFrame(run[:0]), pa.table(columns("run", RUN))[:0]):
+        assert not any(any(by_topic.values()) for by_topic in cases.scores(ALL, qrels, nothing).values())
+
+
+def test_empty_qrels_with_the_columns_give_no_rows():
+    qrels, run = frames()
+    assert cases.scores(OURS, qrels[:0], run) == {}
+    assert cases.scores([MAgP, Q, AP], qrels[:0], run) == {}
+
+
+def test_recall_is_gr_where_every_relevant_article_has_text(expected):
+    found = cases.scores([gR @ 2, R @ 2, MAgP], *frames())
+    assert found["gR@2"] == found["R@2"]
+    assert found["gR@2"] != expected["gR(rel=2)@2"]

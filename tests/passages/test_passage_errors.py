@@ -1,0 +1,404 @@
+"""Passages that cannot be scored are an error that says where and what would be right; nothing is lost."""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from ir_measures import AP, nDCG
+from passages import passage_cases as cases
+
+import ir_graded
+from ir_graded import GradedError, InputError, MAgP, Q, gP
+
+ROWS = {
+    "qrels": [("1", "a", 1, 0, 10), ("1", "b", 2, 5, 20), ("2", "c", 1, 0, 3), ("1", "a", 1, 50, 10)],
+    "run": [("1", "b", 3.0, 0, 10), ("1", "x", 2.0, 5, 5), ("2", "c", 1.0, 0, 3), ("1", "b", 1.0, 9, 9)],
+}
+
+
+def by_calc(qrels, run):
+    return ir_measures.calc([MAgP, gP @ 10], qrels, run)
+
+
+def by_a_mixed_call(qrels, run):
+    return ir_measures.calc_aggregate(["MAgP", "Q", nDCG @ 10, AP], qrels, run)
+
+
+def by_an_evaluator(qrels, run):
+    return ir_measures.evaluator([MAgP], qrels).calc_aggregate(run)
+
+
+def by_evaluate(qrels, run):
+    return ir_graded.evaluate(["MAgP", AP], qrels, {"run": run})
+
+
+CALLS = [by_calc, by_a_mixed_call, by_an_evaluator, by_evaluate]
+
+Row = {kind: namedtuple(f"{kind.title()}Row", cases.names(kind)) for kind in ROWS}
+
+
+def columns(kind, rows):
+    return dict(zip(cases.names(kind), map(list, zip(*rows, strict=True)), strict=True))
+
+
+def pandas(kind, rows):
+    return cases.frame(kind, rows)
+
+
+def pandas_of_objects(kind, rows):
+    return pd.DataFrame(columns(kind, rows), dtype=object)
+
+
+def polars(kind, rows):
+    return pl.DataFrame(columns(kind, rows), strict=False)
+
+
+def polars_of_objects(kind, rows):
+    return pl.DataFrame({name: pl.Series(of, dtype=pl.Object) for name, of in columns(kind, rows).items()})
+
+
+def arrow(kind, rows):
+    return pa.table(columns(kind, rows))
+
+
+def tuples(kind, rows):
+    return [Row[kind](*row) for row in rows]
+
+
+def generator(kind, rows):
+    return (Row[kind](*row) for row in rows)
+
+
+#: Tables of one type a column, and what holds any Python object.
+TYPED = {"pandas": pandas, "polars": polars, "arrow": arrow}
+ANYTHING = {
+    "pandas of objects": pandas_of_objects,
+    "polars of objects": polars_of_objects,
+    "tuples": tuples,
+    "generator": generator,
+}
+FORMS = TYPED | ANYTHING
+KINDS = pytest.mark.parametrize("kind", ROWS)
+ANY_FORM = pytest.mark.parametrize("form", FORMS)
+BOTH_COLUMNS = pytest.mark.parametrize("column", ["start", "length"])
+
+
+def refused(kind, make, *parts, calls=CALLS):
+    """Every way to score raises InputError with all parts; the other side is right, both are made anew."""
+    for call in calls:
+        sides = {side: cases.frame(side, rows) for side, rows in ROWS.items()} | {kind: make()}
+        with pytest.raises(InputError) as caught:
+            call(sides["qrels"], sides["run"])
+        assert isinstance(caught.value, GradedError)
+        assert isinstance(caught.value, ValueError)
+        for part in parts:
+            assert str(part) in str(caught.value), (call.__name__, part, str(caught.value))
+
+
+def with_value(kind, row, column, value):
+    """The rows, one value replaced."""
+    rows = [list(one) for one in ROWS[kind]]
+    rows[row][cases.names(kind).index(column)] = value
+    return rows
+
+
+def place(form, row):
+    return f"item {row}" if form in ("tuples", "generator") else f"row {row}"
+
+
+@ANY_FORM
+def test_the_tables_themselves_are_right(form):
+    for call in CALLS:
+        call(*(FORMS[form](kind, ROWS[kind]) for kind in ROWS))
+
+
+# --------------------------------------------------------------------------------------- wrong numbers
+
+#: In each table, a row in the middle and one that is not the first of its article.
+WRONG_ROWS = {"qrels": [(1, "b"), (3, "a")], "run": [(1, "x"), (3, "b")]}
+NUMBERS = {
+    "negative": (-1, "-1"),
+    "far below": (-(2**40), "-1.09951e+12"),
+    "NaN": (math.nan, "missing"),
+    "fraction": (2.5, "2.5"),
+    "small fraction": (1e-9, "1e-09"),
+    "infinite": (math.inf, "inf"),
+    "huge": (2**48 + 1, "2.81475e+14"),
+    "beyond 53 bits": (2**60, "1.15292e+18"),
+    "beyond 64 bits as a float": (1e30, "1e+30"),
+}
+
+
+def refused_in_each_place(form, value, *parts):
+    """A wrong start or length in qrels or run; ``parts`` may name the column as '{column}'."""
+    for kind, wrong_rows in WRONG_ROWS.items():
+        for column in ("start", "length"):
+            for row, doc_id in wrong_rows:
+                rows = with_value(kind, row, column, value)
+                where = [f"{kind}: topic '1', document '{doc_id}'", place(form, row)]
+                named = [part.format(column=column) for part in parts]
+                refused(kind, lambda k=kind, rows=rows: FORMS[form](k, rows), *where, *named, calls=CALLS[:1])
+
+
+@ANY_FORM
+@pytest.mark.parametrize("wrong", NUMBERS)
+def test_a_number_that_is_no_position(form, wrong):
+    value, shown = NUMBERS[wrong]
+    refused_in_each_place(form, value, "{column} is " + shown, "whole number")
+
+
+@KINDS
+@BOTH_COLUMNS
+def test_every_way_to_score_refuses_wrong_numbers(kind, column):
+    for value in (-1, 2.5, math.nan):
+        rows = with_value(kind, 3, column, value)
+        refused(kind, lambda rows=rows: pandas(kind, rows), f"{kind}: topic '1'", "row 3", f"{column} is")
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, pd.NA, pd.NaT], ids=str)
+@pytest.mark.parametrize("form", ANYTHING)
+def test_a_missing_number(form, missing):
+    refused_in_each_place(form, missing, "{column} is missing")
+
+
+@pytest.mark.parametrize("value", ["12", "", "0:10", b"5", [3], {}], ids=str)
+@pytest.mark.parametrize("form", ANYTHING)
+def test_what_is_no_number(form, value):
+    refused_in_each_place(form, value, "the {column}", "is not a number")
+
+
+@pytest.mark.parametrize("value", [2**63, 2**100, 10**400, -(10**400)], ids=["63", "100", "big", "-big"])
+@pytest.mark.parametrize("form", ANYTHING)
+def test_a_python_int_beyond_64_bits(form, value):
+    refused_in_each_place(form, value, "{column}")
+
+
+@BOTH_COLUMNS
+@KINDS
+def test_a_null_in_a_typed_column(column, kind):
+    rows = with_value(kind, 1, column, None)
+    nullable = cases.frame(kind, ROWS[kind]).astype({column: "Int64"})
+    nullable.loc[1, column] = pd.NA
+    for table in (polars(kind, rows), arrow(kind, rows), nullable, pandas(kind, rows)):
+        parts = ["topic '1'", "row 1", f"{column} is missing"]
+        refused(kind, lambda table=table: table, *parts, calls=CALLS[:2])
+
+
+@KINDS
+def test_columns_of_text_are_no_numbers(kind):
+    texts = cases.frame(kind, ROWS[kind]).astype({"start": "str"})
+    refused(kind, lambda: texts, "topic '1'", "row 0", "start", "'0' is not a number")
+    refused(kind, lambda: pl.DataFrame(texts), "row 0", "start", "'0' is not a number")
+
+
+def test_the_largest_positions_are_right():
+    """What is refused beyond is right up to there: nothing is rounded or wraps round."""
+    qrels = [("1", "a", 1, 2**48, 2**48), ("1", "b", 1, 2**48 - 1, 1)]
+    run = [("1", "a", 2.0, 2**48 + 0, 2**47), ("1", "b", 1.0, 2**48 - 1, 1)]
+    assert cases.score(MAgP(beta=0), qrels, run) == 1
+    assert cases.score(gP(beta=math.inf) @ 1, qrels, run) == 0.5
+
+
+@pytest.mark.parametrize("measures", [["Q"], [Q, AP], ["MAgP"]], ids=str)
+@BOTH_COLUMNS
+def test_measures_of_documents_refuse_wrong_passages_too(column, measures):
+    """What a table says of its passages is wrong, whoever asks."""
+    run = cases.frame("run", with_value("run", 1, column, -5))
+    with pytest.raises(InputError, match=rf"topic '1', document 'x'.*{column} is -5"):
+        ir_measures.calc(measures, cases.frame("qrels", ROWS["qrels"]), run)
+
+
+# ------------------------------------------------------------------------------------- missing columns
+
+
+def without(table, *names):
+    return table.drop(columns=list(names)) if isinstance(table, pd.DataFrame) else table.drop(list(names))
+
+
+@pytest.mark.parametrize("form", TYPED)
+@KINDS
+@pytest.mark.parametrize("missing", [("start",), ("length",), ("start", "length")], ids=",".join)
+def test_missing_columns(form, kind, missing):
+    """The message names the columns, and the forms that can have them."""
+    table = without(TYPED[form](kind, ROWS[kind][:3]), *missing)
+    parts = ["MAgP", "passages", *cases.names(kind), "named tuples", "file", "dict of dicts"]
+    refused(kind, lambda: table, *parts)
+
+
+@pytest.mark.parametrize("form", TYPED)
+@KINDS
+@pytest.mark.parametrize("missing", ["start", "length"])
+def test_an_article_in_several_rows_needs_both_columns(form, kind, missing):
+    """With one column only, an article's rows are no duplicates to keep or to drop: something is missing."""
+    table = without(TYPED[form](kind, ROWS[kind]), missing)
+    refused(kind, lambda: table, "start", "length")
+
+
+@pytest.mark.parametrize("form", TYPED)
+@KINDS
+def test_a_missing_id_or_value_column(form, kind):
+    for name in cases.names(kind)[:3]:
+        table = without(TYPED[form](kind, ROWS[kind]), name)
+        refused(kind, lambda table=table: table, f"no column {name}")
+
+
+@KINDS
+def test_a_column_that_stands_twice(kind):
+    table = cases.frame(kind, ROWS[kind])
+    for name in ("start", "length"):
+        twice = pd.concat([table, table[[name]]], axis=1)
+        refused(kind, lambda twice=twice: twice, f"'{name}'", "several columns")
+
+
+@KINDS
+def test_tables_of_documents(kind):
+    table = cases.one_row_an_article(kind, ROWS[kind])
+    parts = ["MAgP", "start, length", "dict of dicts"]
+    refused(kind, lambda: table, *parts)
+    made = {"qrels": ir_measures.Qrel, "run": ir_measures.ScoredDoc}[kind]
+    rows = [made(*row) for row in table.itertuples(index=False, name=None)]
+    refused(kind, lambda: rows, *parts)
+    refused(kind, lambda: iter(rows), *parts)
+
+
+@KINDS
+def test_a_dict_of_dicts(kind):
+    table = cases.one_row_an_article(kind, ROWS[kind])
+    dicts = {}
+    for topic, doc_id, value in table.itertuples(index=False):
+        dicts.setdefault(topic, {})[doc_id] = value
+    parts = ["MAgP", "passages", *cases.names(kind), "table", "named tuples", "file", "dict of dicts cannot"]
+    refused(kind, lambda: dicts, *parts)
+
+
+@KINDS
+def test_a_file_without_passages(kind, tmp_path):
+    place = tmp_path / kind
+    line = {"qrels": "1 0 a 1\n", "run": "1 Q0 a 1 2.0 tag\n"}[kind]
+    place.write_text(line, encoding="utf-8")
+    refused(kind, lambda: place, "MAgP", "start, length")
+    refused(kind, lambda: str(place), "MAgP", "start, length")
+
+
+@pytest.mark.parametrize("measure", ["MAgP", "MAgP(beta=0.25)@5", "gP@10", "gR@5"])
+def test_the_message_names_the_measure(measure):
+    qrels, run = (cases.frame(kind, ROWS[kind]) for kind in ROWS)
+    for sides in ((qrels, {"1": {"a": 1.0}}), ({"1": {"a": 1}}, run)):
+        with pytest.raises(InputError) as caught:
+            ir_measures.calc(["Q", measure], *sides)
+        assert measure in str(caught.value)
+
+
+@pytest.mark.parametrize("column", ["start", "length"])
+def test_measures_of_documents_take_no_notice_of_one_column_alone(column):
+    """A document's length, say, beside its score."""
+    rows = {kind: cases.one_row_an_article(kind, ROWS[kind]) for kind in ROWS}
+    expected = cases.scores([Q, AP], rows["qrels"], rows["run"])
+    for value in (7, -1, "any"):
+        tables = [table.assign(**{column: value}) for table in rows.values()]
+        assert cases.scores([Q, AP], *tables) == expected
+        assert cases.scores([Q, AP], *map(pl.DataFrame, tables)) == expected
+        assert cases.scores([Q, AP], *(table.itertuples() for table in tables)) == expected
+
+
+# ------------------------------------------------------------------------------------ tuples of two kinds
+
+
+@KINDS
+@pytest.mark.parametrize("at", [0, 1, 3])
+def test_some_tuples_without_passages(kind, at):
+    made = {"qrels": ir_measures.Qrel, "run": ir_measures.ScoredDoc}[kind]
+    rows = tuples(kind, ROWS[kind])
+    rows[at] = made("1", "z", 1)
+    refused(kind, lambda: rows, "start", "length")
+    refused(kind, lambda: iter(rows), "start", "length")
+    # Also measures of documents: who knows what was meant.
+    with pytest.raises(InputError, match=r"start.*length"):
+        ir_measures.calc(["Q"], *(rows if side == kind else cases.frame(side, ROWS[side]) for side in ROWS))
+
+
+@KINDS
+@BOTH_COLUMNS
+def test_tuples_with_one_field_only(kind, column):
+    fields = [name for name in cases.names(kind) if name != column]
+    made = namedtuple("OneField", fields)
+    at = cases.names(kind).index(column)
+    rows = [made(*row[:at], *row[at + 1 :]) for row in ROWS[kind][:3]]
+    refused(kind, lambda: rows, "start", "length")
+    mixed = [*tuples(kind, ROWS[kind]), *rows]
+    refused(kind, lambda: mixed, "start", "length")
+
+
+@KINDS
+@pytest.mark.parametrize("row", [("1", "a", 1, 0, 10), {"query_id": "1"}, "1 a 1 0 10", None], ids=str)
+def test_rows_that_are_no_named_tuples(kind, row):
+    for rows in ([*tuples(kind, ROWS[kind]), row], [row]):
+        refused(kind, lambda rows=rows: rows, f"item {len(rows) - 1}", *cases.names(kind)[:3])
+
+
+# ------------------------------------------------------------------- ids, scores and levels as for documents
+
+
+@ANY_FORM
+@pytest.mark.parametrize("kind", ROWS)
+def test_a_value_that_is_nan(form, kind):
+    """Also where another row of the article has a value."""
+    for row, doc_id in WRONG_ROWS[kind]:
+        rows = with_value(kind, row, cases.VALUE[kind], math.nan)
+        parts = ["topic '1'", f"document '{doc_id}'", place(form, row), "missing or NaN"]
+        refused(kind, lambda rows=rows: FORMS[form](kind, rows), *parts)
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf])
+def test_an_infinite_level_is_an_error_and_an_infinite_score_is_none(value):
+    rows = with_value("qrels", 3, "relevance", value)
+    refused("qrels", lambda: pandas("qrels", rows), "topic '1', document 'a'", "infinite")
+    qrels = [("1", "a", 1, 0, 10)]
+    run = [("1", "a", value, 0, 10), ("1", "b", 0.0, 0, 10)]
+    assert cases.score(MAgP, qrels, run) == (1 if value > 0 else 0.5)
+
+
+@KINDS
+@pytest.mark.parametrize("name", ["query_id", "doc_id"])
+@pytest.mark.parametrize("form", [*ANYTHING, "polars", "arrow"])
+def test_a_missing_id(form, kind, name):
+    for row in (1, 3):
+        rows = with_value(kind, row, name, None)
+        refused(kind, lambda rows=rows: FORMS[form](kind, rows), place(form, row), f"no {name}")
+
+
+@KINDS
+def test_scores_and_levels_that_are_text(kind):
+    rows = with_value(kind, 3, cases.VALUE[kind], "1")
+    refused(kind, lambda: tuples(kind, rows), "topic '1'", "item 3", "'1' is not a number")
+
+
+def test_topics_that_are_the_same_as_text():
+    for kind in ROWS:
+        rows = with_value(kind, 1, "query_id", 1)
+        refused(kind, lambda k=kind, rows=rows: tuples(k, rows), "same as text", "'1'")
+
+
+def test_no_topic_shared():
+    run = [("7", *row[1:]) for row in ROWS["run"]]
+    with pytest.raises(ir_graded.NoSharedTopicsError, match="'7'"):
+        by_evaluate(cases.frame("qrels", ROWS["qrels"]), cases.frame("run", run))
+
+
+def test_a_wrong_row_of_a_topic_without_qrels_changes_no_score():
+    qrels = cases.frame("qrels", ROWS["qrels"])
+    good = by_a_mixed_call(qrels, cases.frame("run", ROWS["run"]))
+    bad = cases.frame("run", [*ROWS["run"], ("9", "a", np.nan, 0, 3), ("9", "a", 1.0, -4, 3)])
+    try:
+        found = by_a_mixed_call(qrels, bad)
+    except InputError as error:
+        assert "'9'" in str(error)  # noqa: PT017
+    else:
+        assert found == good

@@ -1,0 +1,116 @@
+"""MAgP, gP and gR against the plain reference, on drawn and on random tables."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from measures import measure_cases
+from passages import passage_cases as cases
+from reference import passages
+
+import ir_graded
+from ir_graded.spans import Spans
+
+examples = measure_cases.examples
+
+
+def test_the_reference_by_hand():
+    """P 0.3 and R 0.375 at the first rank; then an article without relevance, then one retrieved exactly."""
+    qrels = [("1", "a", 1, 0, 30), ("1", "a", 1, 100, 50), ("1", "b", 1, 0, 9), ("1", "c", 1, 0, 1)]
+    run = [("1", "b", 1.0, 0, 9), ("1", "a", 3.0, 20, 100), ("1", "x", 2.0, 0, 5)]
+    values = {
+        ("MAgP", 1, None): (1 / 3 + (1 / 3 + 1) / 3) / 3,
+        ("MAgP", 0.25, None): (0.30357142857142855 + 1.30357142857142855 / 3) / 3,
+        ("MAgP", math.inf, 2): 0.375 / 3,
+        ("gP", 0, 4): 1.3 / 4,
+        ("gR", 1, 2): 1 / 3,
+    }
+    for (name, beta, cutoff), value in values.items():
+        params = {"beta": beta, "cutoff": cutoff}
+        assert passages.evaluate(name, params, qrels, run) == {"1": pytest.approx(value, abs=1e-15)}
+
+
+CHOSEN = st.lists(cases.parameters(), min_size=1, max_size=8)
+
+
+@examples(100)
+@given(qrels=cases.qrels(), run=cases.runs(), chosen=CHOSEN)
+def test_measures_equal_the_reference(qrels, run, chosen):
+    cases.assert_equal_the_reference(chosen, qrels, run)
+
+
+@examples(50)
+@given(
+    qrels=cases.qrels(6, topics=["1"], levels=(1, 1, 2), min_length=1),
+    run=cases.runs(min_size=6, topics=["1"], min_length=1),
+    chosen=CHOSEN,
+)
+def test_measures_equal_the_reference_where_much_is_found(qrels, run, chosen):
+    cases.assert_equal_the_reference(chosen, qrels, run)
+
+
+EVERY = [
+    *(("MAgP", {"beta": beta}) for beta in (0, 0.25, 1, math.inf)),
+    ("MAgP", {"rel": 2, "cutoff": 20, "beta": 4}),
+    *(("gP", {"cutoff": cutoff, "beta": 0.25}) for cutoff in (10, 1000)),
+    *(("gR", {"cutoff": cutoff, "rel": rel}) for cutoff, rel in ((10, 1), (50, 2))),
+]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_measures_equal_the_reference_on_many_topics(seed):
+    qrels, run = cases.random_rows(seed)
+    assert len(run) == 41 * 200 * 4
+    cases.assert_equal_the_reference(EVERY, qrels, run)
+
+
+def test_the_random_tables_tell_measures_apart():
+    rows = cases.random_rows(1)
+    qrels, run = cases.frame("qrels", rows[0]), cases.frame("run", rows[1])
+    found = cases.scores([cases.MEASURES[name](**params) for name, params in EVERY], qrels, run)
+    assert len({tuple(by_topic.items()) for by_topic in found.values()}) == len(EVERY)
+    assert found["MAgP"]["0"] == 0  # not in the run
+    assert "41" not in found["MAgP"]  # not in the qrels
+    assert all(value > 0 for topic, value in found["MAgP"].items() if topic != "0")
+
+
+def test_tables_of_one_size_and_thousands_of_passages():
+    """Long scans: one article of thousands of spans beside many of one span."""
+    random = np.random.default_rng(0)
+    qrels = [("1", "long", 1, int(start), 7) for start in random.integers(0, 50_000, 3000)]
+    qrels += [("1", f"d{n}", 1, n, 10) for n in range(50)]
+    run = [("1", "long", 1.0, int(start), 5) for start in random.integers(0, 50_000, 3001)]
+    run += [("1", f"d{n}", n / 10, n + 3, 10) for n in range(50)]
+    cases.assert_equal_the_reference([("MAgP", {}), ("gP", {"cutoff": 41, "beta": 0.25})], qrels, run)
+
+
+# ------------------------------------------------------------------------------------------------- spans
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 30), st.integers(0, 12)), max_size=30)
+
+
+def arrays(spans):
+    article, start, length = np.array(spans, dtype=np.int64).reshape(-1, 3).T
+    return Spans(article, start, start + length)
+
+
+@examples(150)
+@given(SPANS, SPANS)
+def test_positions_covered_by_spans(some, others):
+    for spans, given_spans in ((some, arrays(some)), (some + others, arrays(some).joined(arrays(others)))):
+        expected = [
+            len(
+                passages.positions([(start, length) for article, start, length in spans if article == number])
+            )
+            for number in range(5)
+        ]
+        assert given_spans.covered(5).tolist() == expected
+
+
+def test_measures_are_in_the_registry_under_their_names():
+    registry = ir_graded.measures.REGISTRY
+    assert {name for name in registry if registry[name].NEEDS_PASSAGES} == {*cases.MEASURES, "AgP"}
