@@ -48,6 +48,7 @@ from .measures import (
 )
 
 if TYPE_CHECKING:
+    from . import meta, passages
     from .evaluation import evaluate
     from .inputs.datasets import level_definitions
     from .reading import read_qrels, read_run
@@ -58,11 +59,14 @@ __version__ = "0.1.0"
 
 plugin.register()
 
+_MODULES = {"meta", "passages"}
 # Loaded when first asked for: importing the package stays quick.
 _LAZY = {
     "Scores": "scores",
     "evaluate": "evaluation",
     "level_definitions": "inputs.datasets",
+    "meta": "meta",
+    "passages": "passages",
     "read_qrels": "reading",
     "read_run": "reading",
     "sample": "sample",
@@ -72,7 +76,8 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_LAZY[name]}", __name__), name)
+    module = import_module(f".{_LAZY[name]}", __name__)
+    value = module if _LAZY[name] == name and name in _MODULES else getattr(module, name)
     globals()[name] = value
     return value
 
@@ -107,8 +112,10 @@ __all__ = [
     "gR",
     "iRBU",
     "level_definitions",
+    "meta",
     "nCG",
     "nERR",
+    "passages",
     "read_qrels",
     "read_run",
     "sample",

@@ -27,7 +27,9 @@ def f_score(overlap: Ints, retrieved: Ints, highlighted: Ints, beta: float) -> F
         of_highlighted, of_retrieved = 1.0, (1 / float(beta)) ** 2
     weight = of_highlighted * highlighted + of_retrieved * retrieved
     found = overlap > 0
-    return np.where(found, (of_highlighted + of_retrieved) * overlap / np.where(found, weight, 1.0), 0.0)
+    ratio = (of_highlighted + of_retrieved) * overlap / np.where(found, weight, 1.0)
+    # Rounding may carry a perfect article an ulp beyond 1.
+    return np.where(found, np.minimum(ratio, 1.0), 0.0)
 
 
 class ArticleView:

@@ -12,12 +12,13 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from .composition import needs_subtopics
-from .errors import InputError, NoSharedTopicsError
+from .errors import InputError, NoSharedTopicsError, ParameterError
 from .grammar import read_measures
 from .inputs import upstream
 from .inputs.datasets import is_dataset
 from .inputs.judgments import Judgments
 from .inputs.sources import is_place, judgments_of, table_of
+from .inputs.table import describe_document
 from .measures import GradedMeasure
 from .provider import GradedEvaluator
 from .scores import Scores
@@ -59,6 +60,8 @@ def evaluate(
         run  0.75  0.5
     """
     order = read_measures(measures)
+    if not order:
+        raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
     judgments = judgments_of(qrels)
     if not judgments.names:
         raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
@@ -67,7 +70,12 @@ def evaluate(
     named = named_runs(runs)
     values = np.zeros((len(order), len(named), len(judgments.names)))
     for at, (name, run) in enumerate(_with_progress(named, progress)):
-        scored = _scores(graded, other, name, run)
+        try:
+            scored = _scores(graded, other, name, run)
+        except InputError as error:
+            if len(named) == 1 or is_place(run):
+                raise
+            raise type(error)(f"run {name!r}: {error}") from error
         for position, measure in enumerate(order):
             values[position, at] = scored[measure]
     return Scores(tuple(named), tuple(order), tuple(judgments.query_ids), values)
@@ -77,9 +85,36 @@ def _other_evaluator(measures: list[Measure], judgments: Judgments) -> Any:
     """The other providers' evaluator, which sees the qrels with ids as text and whole levels as ints."""
     if not measures:
         return None
+    for measure in measures:
+        _check(measure)
+    _check_whole_levels(measures, judgments)
     for measure in filter(needs_subtopics, measures):
         raise InputError(f"{measure} needs qrels by subtopic, which evaluate lacks: use ir_measures.calc")
     return ir_measures.evaluator(measures, upstream.qrels_dicts(judgments))
+
+
+def _check(measure: Measure) -> None:
+    """Raise ParameterError where a measure of ir-measures has parameters that it cannot have."""
+    for name, param in measure.SUPPORTED_PARAMS.items():
+        if param.required and name not in measure.params:
+            raise ParameterError(f"{measure} needs a {name}: for example {measure.NAME}@10")
+        if name in measure.params and not param.validate(measure.params[name]):
+            raise ParameterError(
+                f"{measure.NAME}: {name}={measure.params[name]!r} is not what it takes ({param.desc})"
+            )
+
+
+def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
+    """Raise InputError where a level is no whole number: the other providers take no other."""
+    levels = judgments.levels
+    fractional = (levels.values != np.floor(levels.values))[levels.grade]
+    if fractional.any():
+        row = int(np.flatnonzero(fractional)[0])
+        where = describe_document(judgments.names[levels.topic[row]], judgments.doc_ids[row])
+        names = ", ".join(map(str, measures))
+        raise InputError(
+            f"qrels: {where} has level {levels.values[levels.grade[row]]:g}: {names} take whole levels only"
+        )
 
 
 def _scores(graded: GradedEvaluator, other: Any, name: str, run: Any) -> dict[Measure, Floats]:

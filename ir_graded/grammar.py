@@ -16,7 +16,7 @@ from typing import Any
 import ir_measures
 from ir_measures.measures import Measure
 
-from .errors import GradedError, MeasureSyntaxError
+from .errors import GradedError, MeasureSyntaxError, ParameterError
 from .measures import REGISTRY
 
 # ir-measures' wording; what parsed or failed before parses or fails the same.
@@ -169,7 +169,20 @@ def read_measures(measures: Iterable[str | Measure] | str | Measure) -> list[Mea
         ValueError: a string that cannot be read, or something that is no measure.
     """
     given = [measures] if isinstance(measures, (str, Measure)) else measures
-    return list(dict.fromkeys(measure for item in given for measure in _read_measure(item)))
+    found: list[Measure] = []
+    for item in given:
+        measures_of_item = _read_measure(item)
+        found += map(_with_known_parameters, measures_of_item) if isinstance(item, str) else measures_of_item
+    return list(dict.fromkeys(found))
+
+
+def _with_known_parameters(measure: Measure) -> Measure:
+    """The measure, unless it is one of ir-measures with a parameter that it does not take."""
+    unknown = measure.params.keys() - measure.SUPPORTED_PARAMS.keys()
+    if unknown:
+        takes = ", ".join(measure.SUPPORTED_PARAMS)
+        raise ParameterError(f"{measure.NAME} takes no parameter {min(unknown)!r}; it takes {takes}")
+    return measure
 
 
 def _read_measure(item: str | Measure) -> list[Measure]:

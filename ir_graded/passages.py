@@ -35,7 +35,7 @@ Merged: TypeAlias = tuple[tuple[int, int], ...]
 
 _AXIS = "position in the article"
 _NAMED = 3  # ids in an error
-_LONGEST_ID = 40  # characters in a title
+_LONGEST_ID = 32  # characters in a title
 _THINNEST = 0.5  # points: what even a span of one character gets
 
 
@@ -147,10 +147,9 @@ class Strip:
         ax.tick_params(axis="y", length=0)
         ax.spines[["left", "top", "right"]].set_visible(False)
         ax.set_xlabel(_AXIS, fontsize="small")
-        # An id may hold what would be a formula.
-        ax.set_title(
-            f"{self._subject(_LONGEST_ID)}\n{self._scores(3)}", fontsize="small", parse_math=False, wrap=True
-        )
+        title = f"{self._subject(_LONGEST_ID)}\n{self._scores(3)}"
+        # Ids are no formulas, whatever they hold.
+        ax.set_title(title.replace("$", r"\$"), fontsize="small", usetex=False, wrap=True)
         return ax.figure.figure
 
     def _repr_html_(self) -> str:
@@ -309,7 +308,8 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
         extent=int(_spans(highlights).joined(retrieved).stop.max(initial=0)),
         P=_ratio(of_overlap, of_retrieved),
         R=_ratio(of_overlap, of_highlighted),
-        F=float(f_score(of_overlap, of_retrieved, of_highlighted, beta)[0]),
+        # Rounding may carry a perfect article an ulp beyond 1.
+        F=min(float(f_score(of_overlap, of_retrieved, of_highlighted, beta)[0]), 1.0),
         beta=beta,
     )
 

@@ -30,6 +30,10 @@ class Sample:
     runs: dict[str, pd.DataFrame]
     source: str
 
+    def __repr__(self) -> str:
+        topics = self.qrels["query_id"].nunique()
+        return f"Sample({topics} topics, {len(self.runs)} runs: {', '.join(self.runs)})"
+
 
 def sample() -> Sample:
     """TREC-COVID round 1: 30 topics, graded qrels, 20 runs of as many teams to depth 1,000.

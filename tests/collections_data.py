@@ -20,6 +20,8 @@ def ranked_runs(name: str) -> dict[str, pd.DataFrame]:
     with lzma.open(ROOT / "trec-covid" / name, "rt", encoding="utf-8") as lines:
         for line in lines:
             topic, run, docs = line.rstrip("\n").split("\t")
+            if not docs:
+                continue
             rows[run] += [(topic, doc, -float(rank)) for rank, doc in _at_ranks(docs.split(" "))]
     return {run: pd.DataFrame(docs, columns=["query_id", "doc_id", "score"]) for run, docs in rows.items()}
 

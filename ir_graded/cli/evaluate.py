@@ -25,5 +25,5 @@ def evaluate(
     dataset id with scoreddocs. Files may be compressed (gzip, zstandard, xz). Measures are those of this
     package (see `ir_graded measures`), those of ir-measures and trec_eval's names.
     """
-    scores = evaluate_runs(options.split_measures(measures), qrels, list(runs))
+    scores = evaluate_runs(options.read(measures), qrels, list(runs))
     click.echo(FORMATS[output](Leaderboard.of(scores, by_topic), places))

@@ -11,6 +11,7 @@ from .. import __version__
 from .demo import demo
 from .evaluate import evaluate
 from .measures import measures
+from .meta import meta
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -19,7 +20,7 @@ def commands() -> None:
     """Evaluate ranked retrieval runs when relevance has grades."""
 
 
-for command in (evaluate, measures, demo):
+for command in (evaluate, meta, measures, demo):
     commands.add_command(command)
 
 
@@ -41,7 +42,8 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(0)
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except (ValueError, NameError) as error:
+    except (ValueError, NameError, RuntimeError) as error:
+        # RuntimeError: ir_datasets could not download.
         _fail(str(error))
     else:
         sys.exit(code or 0)

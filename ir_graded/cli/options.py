@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 import click
+import ir_measures
+from ir_measures.measures import Measure
 
+from ..errors import GradedError
+from ..grammar import read_measures
 from .output import FORMATS
 
 measures = click.option(
@@ -15,6 +20,9 @@ measures = click.option(
     required=True,
     metavar="MEASURES",
     help="Measures, separated by blanks: \"P-measure@1000 NCU(stop='gu', beta=0) nDCG@10\". May repeat.",
+)
+optional_measures = click.option(
+    "-m", "--measures", multiple=True, metavar="MEASURES", help="Measures, separated by blanks. May repeat."
 )
 by_topic = click.option(
     "-q", "--by-topic", is_flag=True, help="Print every topic, then the means as topic 'all'."
@@ -32,9 +40,23 @@ places = click.option(
 )
 
 
-def split_measures(texts: Iterable[str]) -> list[str]:
-    """Measure strings from options: split at blanks outside brackets."""
-    return [name for text in texts for name in _split(text)]
+def read(texts: Iterable[str]) -> list[Measure]:
+    """Measures from options: split at blanks outside brackets. Raises UsageError for what names none."""
+    return [measure for text in texts for name in _split(text) for measure in _read(name)]
+
+
+def _read(name: str) -> list[Measure]:
+    try:
+        return read_measures(name)
+    except GradedError:
+        raise
+    except (NameError, ValueError) as error:
+        plain = name.partition("@")[0].partition("(")[0]
+        near = get_close_matches(plain, ir_measures.measures.registry, 1, 0.6)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise click.UsageError(
+            f"{name!r} is no measure ({error}); {hint}`ir_graded measures` lists this package's"
+        ) from None
 
 
 def _split(text: str) -> list[str]:

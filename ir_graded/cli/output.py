@@ -43,14 +43,21 @@ def _rows(scores: Scores, by_topic: bool) -> Iterator[tuple[list[str], list[floa
         yield [run, ALL_TOPICS] if by_topic else [run], means.tolist()
 
 
-def places(value: float, digits: int) -> str:
-    """A value with that many decimal places; all digits with -1."""
+def places(value: float | str, digits: int) -> str:
+    """A value with that many decimal places, all digits with -1; text as it is."""
+    if isinstance(value, str):
+        return value
     return repr(value) if digits == _ALL_DIGITS else f"{value:.{digits}f}"
 
 
 def _tabulated(style: str) -> Callable[[Leaderboard, int], str]:
     def write(board: Leaderboard, digits: int) -> str:
-        rows = [[*labels, *(places(value, digits) for value in values)] for labels, values in board.rows]
+        # A bar in the name of a run would end its cell.
+        bar = "\\|" if style == "pipe" else "|"
+        rows = [
+            [*(label.replace("|", bar) for label in labels), *(places(value, digits) for value in values)]
+            for labels, values in board.rows
+        ]
         align = ["left"] * len(board.labels) + ["right"] * len(board.measures)
         head = [*board.labels, *board.measures]
         # Names of runs and topics that look like numbers stay as they are.
@@ -74,9 +81,11 @@ def _separated(delimiter: str) -> Callable[[Leaderboard, int], str]:
 def _json_lines(board: Leaderboard, digits: int) -> str:
     lines = []
     for labels, values in board.rows:
+        value: float | str
         for measure, value in zip(board.measures, values, strict=True):
             record: dict[str, Any] = dict(zip(board.labels, labels, strict=True))
-            rounded = value if digits == _ALL_DIGITS else round(value, digits)
+            exact = digits == _ALL_DIGITS or isinstance(value, str)
+            rounded = value if exact else round(value, digits)
             lines.append(json.dumps({**record, "measure": measure, "value": rounded}, ensure_ascii=False))
     return "\n".join(lines)
 
@@ -87,5 +96,5 @@ FORMATS: dict[str, Callable[[Leaderboard, int], str]] = {
     "jsonl": _json_lines,
     "csv": _separated(","),
     "latex": _tabulated("latex_booktabs"),
-    "markdown": _tabulated("github"),
+    "markdown": _tabulated("pipe"),
 }

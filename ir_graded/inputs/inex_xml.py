@@ -253,7 +253,7 @@ def _spans_in_article(etree: Any, articles: Articles, results: list[_Result]) ->
             matching = max(n for n in range(len(result.steps)) if n == 0 or result.steps[:n] in spans)
             longest = "".join(f"/{name}[{n}]" for name, n in result.steps[:matching])
             found = (
-                f"the longest part that does is {longest}" if longest else f"the article is a <{root.tag}>"
+                f"the longest part that does is {longest}" if longest else f"the article is a <{_name(root)}>"
             )
             raise FileFormatError(
                 f"{result}: the path {shortened(result.path, 200)} matches nothing in {where}; {found}"

@@ -142,8 +142,10 @@ def from_frame(kind: str, frame: Any) -> Table:
     present = list(columns.names(frame))
     missing = [name for name in wanted if name not in present]
     if missing:
+        hint = "; pt.model.to_ir_measures renames PyTerrier's columns" if "qid" in present else ""
         raise InputError(
-            f"{kind}: the table has no column {', '.join(missing)}; it has {', '.join(map(str, present))}"
+            f"{kind}: the table has no column {', '.join(missing)}; "
+            f"it has {', '.join(map(str, present))}{hint}"
         )
     query_id, doc_id, value = (columns.get(kind, frame, name) for name in wanted)
     passage = None

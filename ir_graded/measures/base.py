@@ -65,10 +65,8 @@ class GradedMeasure(Measure):
         param = self.SUPPORTED_PARAMS[name]
         try:
             return param.canonical(value)
-        except ValueError as error:
-            raise ParameterError(
-                f"{self.NAME}: {name}={value!r} must be {param.expected} ({error})"
-            ) from None
+        except ValueError:
+            raise ParameterError(f"{self.NAME}: {name}={value!r} must be {param.expected}") from None
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
         """Hook: raise ParameterError where parameters that are fine alone do not go together."""

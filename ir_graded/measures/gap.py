@@ -9,7 +9,7 @@ import numpy as np
 from .. import segments
 from ..hits import Levels, Overrides
 from ..segments import Floats, Ints
-from ..views import View
+from ..views import View, scaled
 from .base import StopUtility, register
 from .params import CUTOFF, JUDGED_ONLY, NORM, WEIGHTS
 from .stopping import held, share
@@ -40,8 +40,9 @@ class Thresholds:
         start = segments.starts(topic, levels.topics)
         fractional = (levels.values != np.floor(levels.values))[levels.grade]
         whole = segments.count(levels.topic[fractional], levels.topics)[topic] == 0
-        by_level = segments.cumulative_sum(levels.table(weights)[key % grades], start[topic])
-        up_to = np.where(whole, _sum_of_whole_thresholds(level, weights), by_level)
+        unit = _unit(weights)
+        by_level = segments.cumulative_sum(levels.table(weights)[key % grades] * unit, start[topic])
+        up_to = np.where(whole, _sum_of_whole_thresholds(level, weights, unit), by_level)
         weight = np.diff(up_to, prepend=0.0)
         at_start = start[topic] == np.arange(topic.size)
         weight[at_start] = up_to[at_start]
@@ -52,13 +53,19 @@ class Thresholds:
         return np.searchsorted(self.key, topic * self.grades + grade).astype(np.int64)
 
 
-def _sum_of_whole_thresholds(level: Floats, weights: Overrides) -> Floats:
-    """Sum of w_j over j = 1..level, w_j = j where it is not overridden."""
-    named = np.array([(j, w) for j, w in weights if j >= 1 and float(j).is_integer()]).reshape(-1, 2)
+def _unit(weights: Overrides) -> float:
+    """A power of two to take the weights by: only their ratios matter, and large sums overflow."""
+    _, exponent = scaled(np.array([weight for _, weight in weights]))
+    return 2.0 ** -max(exponent, 0)
+
+
+def _sum_of_whole_thresholds(level: Floats, weights: Overrides, unit: float) -> Floats:
+    """Sum of w_j over j = 1..level in a unit, w_j = j where it is not overridden."""
+    named = np.array([(j, w * unit) for j, w in weights if j >= 1 and float(j).is_integer()]).reshape(-1, 2)
     thresholds, sums = named[:, 0], np.concatenate((np.zeros((1, 2)), np.cumsum(named, axis=0)))
     by_default, as_named = sums[np.searchsorted(thresholds, level, side="right")].T
     # Whole numbers apart from the weights, or small ones would be lost among them.
-    return np.asarray((level * (level + 1) / 2 - by_default) + as_named)
+    return np.asarray((level * (level + 1) / 2 - by_default) * unit + as_named)
 
 
 class _GAP(StopUtility):

@@ -53,14 +53,15 @@ def test_measures_equal_the_reference_where_much_is_found(qrels, run, chosen):
 
 
 EVERY = [
-    *(("MAgP", {"beta": beta}) for beta in (0, 0.25, 1, math.inf)),
+    *(("MAgP", {"beta": beta}) for beta in (0.25, math.inf)),
+    ("MAgP", {}),
     ("MAgP", {"rel": 2, "cutoff": 20, "beta": 4}),
     *(("gP", {"cutoff": cutoff, "beta": 0.25}) for cutoff in (10, 1000)),
     *(("gR", {"cutoff": cutoff, "rel": rel}) for cutoff, rel in ((10, 1), (50, 2))),
 ]
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_measures_equal_the_reference_on_many_topics(seed):
     qrels, run = cases.random_rows(seed)
     assert len(run) == 41 * 200 * 4

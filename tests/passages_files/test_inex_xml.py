@@ -332,7 +332,6 @@ def test_a_path_matches_as_in_xpath_or_is_an_error(run_path, tree, steps):
         "/article[1]/.",
         "/article[1]/..",
         "/article[1]/1p[1]",
-        "/text()[1]",
         "/article[1]/text()[1]/p[1]",
         "/article[1]/text()[1]/text()[1]",
         "/article[1]/comment()[1]",
@@ -363,6 +362,7 @@ def test_any_other_xpath_is_refused(read, path):
         ("/article[1]/body[1]/p[2]/text()[1]", "/article[1]/body[1]/p[2]"),
         ("/article[1]/body[1]/text()[4]", "/article[1]/body[1]"),
         ("/article[1]/Name[1]", "/article[1]"),
+        ("/text()[1]", None),
     ],
 )
 def test_a_path_that_matches_nothing_says_how_far_it_leads(read, path, matching):
@@ -607,6 +607,12 @@ def test_entities_that_are_only_declared_are_an_error_too(read, surroundings, na
     check_refused(read, submission(topic(result())), 2, n12=article)
     text = f'<!DOCTYPE inex-submission [\n<!ENTITY t "289">]>\n{submission(topic(name="&t;"))}'
     check_refused(read, text, 2)
+
+
+def test_a_mistake_beside_entities_keeps_its_line(read):
+    for text, line in (("<article>\n<p>\n</article>", 4), ("<article>\n\n", 4), ("<article/>\n</p>", 3)):
+        with pytest.raises(FileFormatError, match=rf"12\.xml, line {line}: cannot be read as XML"):
+            read(submission(topic(result())), n12=f'<!DOCTYPE article [<!ENTITY e "x">]>\n{text}')
 
 
 def test_a_dtd_outside_the_file_is_not_read(read, surroundings, tmp_path):

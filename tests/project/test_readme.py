@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-WITH_OUTPUT = re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", README, flags=re.DOTALL)
+WITH_OUTPUT = re.findall(r"```python\n((?:(?!```).)*)```\n```text\n(.*?)```", README, flags=re.DOTALL)
 ALL_PYTHON = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 
 

@@ -1,0 +1,40 @@
+"""Meta-evaluation: how good is a measure? The instruments of the papers behind the measures.
+
+Scores are a topics x systems matrix of one measure (a DataFrame or what numpy takes); where measures are
+compared, what ``ir_graded.evaluate`` gives, or a mapping from measures to matrices.
+"""
+
+from .comparison import Comparison, compare
+from .correlation import (
+    RankCorrelations,
+    kendall_tau,
+    kendall_tau_b,
+    rank_correlations,
+    tau_ap,
+    tau_ap_a,
+    tau_ap_b,
+)
+from .discriminative import DiscriminativePower, discriminative_power
+from .significance import SignificanceMatrix, significance
+from .stability import Stability, stability
+from .swap import Swap, swap
+
+__all__ = [
+    "Comparison",
+    "DiscriminativePower",
+    "RankCorrelations",
+    "SignificanceMatrix",
+    "Stability",
+    "Swap",
+    "compare",
+    "discriminative_power",
+    "kendall_tau",
+    "kendall_tau_b",
+    "rank_correlations",
+    "significance",
+    "stability",
+    "swap",
+    "tau_ap",
+    "tau_ap_a",
+    "tau_ap_b",
+]

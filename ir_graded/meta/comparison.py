@@ -1,0 +1,132 @@
+"""Measures beside each other: power, stability, sensitivity and agreement with a reference, in one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
+from .correlation import RankCorrelations, rank_correlations
+from .discriminative import DiscriminativePower, discriminative_power
+from .matrix import by_measure
+from .resampling import Seed, generator
+from .stability import Stability, stability
+from .swap import Swap, swap
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What the methods say of each measure, over the same replicates.
+
+    Attributes:
+        power: discriminative power of each measure, by name.
+        stability: stability of each measure.
+        swap: swap method of each measure.
+        correlations: rank correlations with the reference.
+        fuzziness: the fuzziness at which ``to_frame`` reads the stability.
+    """
+
+    power: dict[str, DiscriminativePower]
+    stability: dict[str, Stability]
+    swap: dict[str, Swap]
+    correlations: RankCorrelations
+    fuzziness: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a measure, most discriminative first.
+
+        Columns: power and required_difference of the test; minority_rate and proportion_of_ties at
+        ``fuzziness``; sensitivity and swap_difference of the swap method; then the rank correlations.
+        """
+        import pandas as pd
+
+        rows = {}
+        for name, power in self.power.items():
+            stable = self.stability[name].to_frame().set_index("fuzziness").loc[self.fuzziness]
+            rows[name] = {
+                "power": power.power,
+                "required_difference": power.required_difference,
+                "minority_rate": stable["minority_rate"],
+                "proportion_of_ties": stable["proportion_of_ties"],
+                "sensitivity": self.swap[name].sensitivity,
+                "swap_difference": self.swap[name].required_difference,
+            }
+        table = pd.DataFrame.from_dict(rows, orient="index").join(self.correlations.to_frame())
+        table.index.name = "measure"
+        return table.sort_values("power", ascending=False, kind="stable")
+
+    def plot(self) -> Any:
+        """One figure of four: ASL curves, stability, swap rates and the correlations (needs matplotlib)."""
+        from ..plots.meta import comparison
+
+        return comparison(self)
+
+
+def compare(  # noqa: PLR0913  # options, all by keyword
+    scores: Any,
+    *,
+    reference: str | None = None,
+    alpha: float = 0.05,
+    test: str = "bootstrap",
+    fuzziness: float = 0.05,
+    n_resamples: int = 1000,
+    rng: Seed = 0,
+    memory_mib: float = 64,
+) -> Comparison:
+    """Compare measures by discriminative power, stability, swap method and rank correlation.
+
+    Args:
+        scores: what ``ir_graded.evaluate`` gives, or a mapping from measures to topics x systems matrices.
+        reference: the measure with whose ranking of systems the others are correlated; by default the first.
+        alpha: significance level of the power.
+        test: 'bootstrap', 't', 'randomisation' or 'tukey_hsd'.
+        fuzziness: at which the table reads minority rate and proportion of ties.
+        n_resamples: replicates of each method.
+        rng: seed or generator; every measure sees the same replicates.
+        memory_mib: bound on the working memory of a block.
+
+    Raises:
+        InputError: topics or systems differ between measures, or there is no such reference.
+        ParameterError: a parameter is out of its range.
+
+    Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval
+    Metrics" (EVIA 2008), and the papers named at each method.
+
+    Example:
+        >>> import ir_graded
+        >>> covid = ir_graded.sample()
+        >>> scores = ir_graded.evaluate(["Q", "P-measure"], covid.qrels, covid.runs)
+        >>> comparison = ir_graded.meta.compare(scores, n_resamples=200)
+        >>> comparison.to_frame()[["power", "sensitivity"]].index.tolist()
+        ['Q', 'P-measure']
+    """
+    matrices = by_measure(scores)
+    reference = next(iter(matrices)) if reference is None else str(reference)
+    if reference not in matrices:
+        raise InputError(f"the reference {reference} was not evaluated; there are {', '.join(matrices)}")
+    for_power, for_stability, for_swap = (int(seed) for seed in generator(rng).integers(0, 2**62, 3))
+    frames = {name: _frame(matrix) for name, matrix in matrices.items()}
+    steps = sorted({*(round(0.01 * step, 2) for step in range(1, 11)), fuzziness})
+    common: dict[str, Any] = {"n_resamples": n_resamples, "memory_mib": memory_mib}
+    return Comparison(
+        {
+            name: discriminative_power(frame, alpha=alpha, test=test, rng=for_power, **common)
+            for name, frame in frames.items()
+        },
+        {
+            name: stability(frame, fuzziness=tuple(steps), rng=for_stability, **common)
+            for name, frame in frames.items()
+        },
+        {name: swap(frame, rng=for_swap, **common) for name, frame in frames.items()},
+        rank_correlations(frames, reference=reference),
+        fuzziness,
+    )
+
+
+def _frame(matrix: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(matrix.values, index=list(matrix.topics), columns=list(matrix.systems))

@@ -1,0 +1,385 @@
+"""Rank correlations of systems' scores: Kendall's tau and AP correlation, with and without ties.
+
+Every function takes the scores of the same systems twice, higher is better: arrays in the same order, or
+pandas Series or mappings, which are aligned by name. Ties are scores that are exactly equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..segments import Bools, Floats
+from .matrix import by_measure as matrices_by_measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_FEWEST = 2
+_SHOWN = 5  # names of tied systems in an error
+_DECIMALS = 12
+_VARIANTS_FOR_TIES = "tau_ap_a takes ties in the estimate, tau_ap_b in both"
+
+
+def kendall_tau(a: Any, b: Any) -> float:
+    """Kendall's tau-a of two rankings of the same systems.
+
+    ``tau = (concordant - discordant) / (L * (L - 1) / 2)`` over the pairs of L systems; a pair that is tied
+    in either counts as neither. Symmetric.
+
+    Args:
+        a: scores of L systems.
+        b: other scores of the same systems.
+
+    Returns:
+        A value in [-1, 1].
+
+    Raises:
+        InputError: fewer than two systems, a NaN, or systems that differ.
+
+    Source: Kendall (1938).
+
+    Example:
+        >>> from ir_graded.meta.correlation import kendall_tau
+        >>> round(kendall_tau([0.1, 0.2, 0.3], [0.1, 0.3, 0.2]), 4)
+        0.3333
+    """
+    x, y, _ = _aligned(a, b, "a", "b")
+    agreement = np.sign(x[:, np.newaxis] - x) * np.sign(y[:, np.newaxis] - y)
+    return float(agreement.sum() / (len(x) * (len(x) - 1)))
+
+
+def kendall_tau_b(a: Any, b: Any) -> float:
+    """Kendall's tau-b, which corrects for ties: ``scipy.stats.kendalltau``.
+
+    ``tau_b = (concordant - discordant) / sqrt(P(a) * P(b))`` with ``P`` the number of pairs that are not tied
+    in that ranking. Without ties it equals tau-a. Symmetric.
+
+    Args:
+        a: scores of L systems.
+        b: other scores of the same systems.
+
+    Returns:
+        A value in [-1, 1]; NaN where all systems of a ranking are tied.
+
+    Raises:
+        InputError: fewer than two systems, a NaN, or systems that differ.
+
+    Source: Kendall (1945).
+
+    Example:
+        >>> from ir_graded.meta.correlation import kendall_tau_b
+        >>> round(kendall_tau_b([0.1, 0.2, 0.2], [0.1, 0.2, 0.3]), 4)
+        0.8165
+    """
+    x, y, _ = _aligned(a, b, "a", "b")
+    return _tau_b(x, y)
+
+
+def tau_ap(reference: Any, estimate: Any) -> float:
+    """AP correlation: Kendall's tau that counts errors at the top of the ranking for more.
+
+    ``tau_ap = 2 / (L - 1) * sum_{i=2..L} n(i) / (i - 1) - 1`` with ``n(i)`` the number of systems above rank
+    i of the estimate that are above that system in the reference too. Not symmetric.
+
+    Args:
+        reference: scores of L systems, none of them tied.
+        estimate: other scores of the same systems, none of them tied.
+
+    Returns:
+        A value in [-1, 1].
+
+    Raises:
+        InputError: fewer than two systems, a NaN, ties, or systems that differ.
+
+    Source: Yilmaz, Aslam and Robertson (2008).
+
+    Example:
+        >>> from ir_graded.meta.correlation import tau_ap
+        >>> tau_ap([0.3, 0.2, 0.1], [0.2, 0.3, 0.1]), tau_ap([0.3, 0.2, 0.1], [0.3, 0.1, 0.2])
+        (0.0, 0.5)
+    """
+    x, y, systems = _aligned(reference, estimate, "reference", "estimate")
+    _refuse_ties(x, systems, "reference", _VARIANTS_FOR_TIES)
+    _refuse_ties(y, systems, "estimate", _VARIANTS_FOR_TIES)
+    return _tau_ap(x, y)
+
+
+def tau_ap_a(reference: Any, estimate: Any) -> float:
+    """AP correlation with ties in the estimate: the mean of tau_ap over all orders of its tied groups.
+
+    Of a group of t systems that begins at rank p, each system stands k = 0..t-1 places below rank p equally
+    often, and k of the t-1 others above it. It adds the mean over k of
+    ``(c + g * k / (t - 1)) / (p - 1 + k)`` to the sum of tau_ap, with ``c`` the systems above the group and
+    ``g`` those within it that are above the system in the reference. Not symmetric.
+
+    Args:
+        reference: scores of L systems, none of them tied.
+        estimate: other scores of the same systems.
+
+    Returns:
+        A value in [-1, 1]; without ties that of tau_ap.
+
+    Raises:
+        InputError: fewer than two systems, a NaN, ties in the reference, or systems that differ.
+
+    Source: Urbano and Marrero (2017).
+
+    Example:
+        >>> from ir_graded.meta.correlation import tau_ap_a
+        >>> tau_ap_a([0.3, 0.2, 0.1], [0.5, 0.5, 0.1])
+        0.5
+    """
+    x, y, systems = _aligned(reference, estimate, "reference", "estimate")
+    _refuse_ties(x, systems, "reference", "tau_ap_b takes ties in both, tau_ap_a in the estimate only")
+    total = 0.0
+    for score in np.unique(y):
+        group, above = y == score, y > score
+        inside = _higher(x[group], x[group])
+        total += _expected_sum(_higher(x[above], x[group]), inside, int(above.sum()))
+    return float(2 / (len(x) - 1) * total - 1)
+
+
+def tau_ap_b(a: Any, b: Any) -> float:
+    """AP correlation with ties in both rankings, symmetric.
+
+    The mean over the two directions of ``2 / m * sum c_i / (p_i - 1) - 1``, summed over the m systems outside
+    the top tie group of the direction's estimate, with ``p_i`` the rank of the first member of i's tie group
+    and ``c_i`` the systems strictly above i in both rankings.
+
+    Args:
+        a: scores of L systems.
+        b: other scores of the same systems.
+
+    Returns:
+        A value in [-1, 1]; without ties the mean of tau_ap in the two directions. NaN where all systems of a
+        ranking are tied.
+
+    Raises:
+        InputError: fewer than two systems, a NaN, or systems that differ.
+
+    Source: Urbano and Marrero (2017).
+
+    Example:
+        >>> from ir_graded.meta.correlation import tau_ap_b
+        >>> round(tau_ap_b([0.3, 0.2, 0.2, 0.1], [0.5, 0.5, 0.1, 0.0]), 4)
+        0.4167
+    """
+    x, y, _ = _aligned(a, b, "a", "b")
+    return _tau_ap_b(x, y)
+
+
+@dataclass(frozen=True, eq=False)
+class RankCorrelations:
+    """Correlations of the system rankings of several measures with that of one of them.
+
+    Attributes:
+        reference: the measure that the others are compared with.
+        measures: names of all measures.
+        systems: names of the systems, in the order of the score matrices.
+        kendall: Kendall's tau of each measure with the reference.
+        kendall_variants: ``"tau"``, or ``"tau_b"`` where one of the two rankings has ties.
+        tau_ap: AP correlation of each measure, as the estimate, with the reference.
+        tau_ap_variants: ``"tau_ap"``, or ``"tau_ap_b"`` where one of the two rankings has ties.
+        tied: whether any systems are tied, by measure.
+        matrix: Kendall's tau of all pairs of measures, measures x measures: tau_b where one has ties,
+            which is tau where none has.
+    """
+
+    reference: str
+    measures: tuple[str, ...]
+    systems: tuple[Hashable, ...]
+    kendall: Floats
+    kendall_variants: tuple[str, ...]
+    tau_ap: Floats
+    tau_ap_variants: tuple[str, ...]
+    tied: Bools
+    matrix: pd.DataFrame
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row per measure: columns kendall, kendall_variant, tau_ap, tau_ap_variant."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "kendall": self.kendall,
+                "kendall_variant": list(self.kendall_variants),
+                "tau_ap": self.tau_ap,
+                "tau_ap_variant": list(self.tau_ap_variants),
+            },
+            index=pd.Index(self.measures, name="measure"),
+        )
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Heat map of Kendall's tau of all pairs of measures."""
+        from ..plots.meta import tau_heat_map
+
+        return tau_heat_map(self, ax)
+
+
+def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
+    """How similarly measures rank systems, by their means over the topics.
+
+    Plain tau and tau_ap where neither ranking has ties, tau_b and tau_ap_b otherwise, each labelled as such.
+    Means are rounded to 12 decimals first, so that the order of the topics neither makes nor breaks a tie.
+
+    Args:
+        by_measure: what ``ir_graded.evaluate`` gives, or a mapping from measure to score matrix, topics x
+            systems. Topics and systems in another order are aligned by name.
+        reference: the measure to compare the others with, as an object or by its printed name.
+
+    Raises:
+        InputError: the reference is missing, a matrix is wrong, or topics or systems differ.
+
+    Source: Sakai and Robertson (2008), Tables 4 and 5.
+
+    Example:
+        >>> from ir_graded.meta.correlation import rank_correlations
+        >>> ap = [[0.9, 0.5, 0.3], [0.8, 0.4, 0.2]]
+        >>> rr = [[1.0, 0.5, 0.5], [1.0, 1.0, 1.0]]
+        >>> rank_correlations({"AP": ap, "RR": rr}, reference="AP").to_frame().round(3)
+                 kendall kendall_variant  tau_ap tau_ap_variant
+        measure
+        AP         1.000             tau    1.00         tau_ap
+        RR         0.816           tau_b    0.75       tau_ap_b
+    """
+    import pandas as pd
+
+    matrices = matrices_by_measure(by_measure)
+    name = _known(reference, matrices)
+    measures = tuple(matrices)
+    means = [matrix.values.mean(axis=0).round(_DECIMALS) for matrix in matrices.values()]
+    tied = np.array([len(np.unique(mean)) < len(mean) for mean in means])
+    taus = np.array([[_tau_b(one, other) for other in means] for one in means])
+    at = measures.index(name)
+    either = tied | tied[at]
+    return RankCorrelations(
+        reference=name,
+        measures=measures,
+        systems=next(iter(matrices.values())).systems,
+        kendall=taus[at].copy(),
+        kendall_variants=tuple("tau_b" if ties else "tau" for ties in either),
+        tau_ap=np.array(
+            [
+                _tau_ap_b(means[at], mean) if ties else _tau_ap(means[at], mean)
+                for mean, ties in zip(means, either, strict=True)
+            ]
+        ),
+        tau_ap_variants=tuple("tau_ap_b" if ties else "tau_ap" for ties in either),
+        tied=tied,
+        matrix=pd.DataFrame(taus, index=pd.Index(measures), columns=pd.Index(measures)),
+    )
+
+
+def _known(reference: Any, matrices: Mapping[str, object]) -> str:
+    """The printed name of the reference measure, given as it or as the measure."""
+    name = str(reference)
+    if name in matrices:
+        return name
+    raise InputError(f"reference {reference!s} is not among the measures {', '.join(matrices)}")
+
+
+def _tau_b(x: Floats, y: Floats) -> float:
+    from scipy.stats import kendalltau
+
+    tau: float = kendalltau(x, y, variant="b").statistic
+    return float(tau)
+
+
+def _tau_ap(reference: Floats, estimate: Floats) -> float:
+    ranked = reference[np.argsort(-estimate)]
+    agreeing = np.triu(_higher(ranked, ranked)).sum(axis=0)
+    return float(2 / (len(ranked) - 1) * (agreeing[1:] / np.arange(1, len(ranked))).sum() - 1)
+
+
+def _tau_ap_b(x: Floats, y: Floats) -> float:
+    agreeing = (_higher(x, x) & _higher(y, y)).sum(axis=0)
+    return (_one_direction(agreeing, x) + _one_direction(agreeing, y)) / 2
+
+
+def _one_direction(agreeing: Any, estimate: Floats) -> float:
+    above = _higher(estimate, estimate).sum(axis=0)
+    below_top = above > 0
+    if not below_top.any():
+        return float("nan")
+    return float(2 * (agreeing[below_top] / above[below_top]).mean() - 1)
+
+
+def _higher(one: Floats, other: Floats) -> Bools:
+    """Whether the system of the row is above that of the column."""
+    higher: Bools = one[:, np.newaxis] > other
+    return higher
+
+
+def _expected_sum(outside: Bools, inside: Bools, above: int) -> float:
+    """What a tied group adds to the sum of tau_ap, averaged over its orders."""
+    size = inside.shape[1]
+    places = np.arange(size)
+    ranks_above = above + places
+    share = np.zeros(size)
+    np.divide(1.0, ranks_above, out=share, where=ranks_above > 0)
+    total = outside.sum() * share.sum()
+    if size > 1:
+        total += inside.sum() * (share * places).sum() / (size - 1)
+    return float(total / size)
+
+
+def _refuse_ties(scores: Floats, systems: tuple[Hashable, ...], which: str, advice: str) -> None:
+    values, counts = np.unique(scores, return_counts=True)
+    if len(values) == len(scores):
+        return
+    best = values[counts > 1].max()
+    tied = [repr(name) for name, score in zip(systems, scores, strict=True) if score == best]
+    more = f" and {len(tied) - _SHOWN} more" if len(tied) > _SHOWN else ""
+    raise InputError(f"systems {', '.join(tied[:_SHOWN])}{more} are tied in the {which}: {advice}")
+
+
+def _aligned(a: Any, b: Any, first: str, second: str) -> tuple[Floats, Floats, tuple[Hashable, ...]]:
+    """Both rankings' scores in the same order, and the systems' names (numbers where there are none)."""
+    (x, own), (y, other) = _scores(a, first), _scores(b, second)
+    if own and other:
+        _check_same(own, other, first, second)
+        place = {name: at for at, name in enumerate(other)}
+        y = y[[place[name] for name in own]]
+    if len(x) != len(y):
+        raise InputError(f"{first} has {len(x)} systems, {second} has {len(y)}")
+    systems = own or other or tuple(range(len(x)))
+    if len(x) < _FEWEST:
+        raise InputError(f"at least {_FEWEST} systems are needed, found {len(x)}")
+    for values, which in ((x, first), (y, second)):
+        missing = np.isnan(values)
+        if missing.any():
+            raise InputError(f"{which}: the score of system {systems[int(missing.argmax())]!r} is NaN")
+    return x, y, systems
+
+
+def _scores(given: Any, which: str) -> tuple[Floats, tuple[Hashable, ...]]:
+    """Scores and the names they come with, if any."""
+    names: tuple[Hashable, ...] = ()
+    if isinstance(given, Mapping):
+        names, given = tuple(given), list(given.values())
+    elif hasattr(given, "index") and hasattr(given, "to_numpy"):
+        names = tuple(given.index)
+    try:
+        values = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{which}: expected a number per system") from None
+    if values.ndim != 1:
+        raise InputError(f"{which}: expected one score per system, found {values.ndim} dimensions")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"{which}: system {twice!r} stands twice")
+    return values, names
+
+
+def _check_same(own: tuple[Hashable, ...], other: tuple[Hashable, ...], first: str, second: str) -> None:
+    differing = sorted(set(own) ^ set(other), key=str)
+    if differing:
+        where = first if differing[0] in set(own) else second
+        raise InputError(f"systems differ: {differing[0]!r} is in the {where} only")

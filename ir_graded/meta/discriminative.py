@@ -1,0 +1,300 @@
+"""Discriminative power: how many pairs of systems a measure tells apart (Sakai 2006)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..segments import Floats, Ints
+from .matrix import ScoreMatrix
+from .resampling import Seed, generator, permuted_rows, sign_flips, topic_counts
+from .studentised import (
+    TOLERANCE,
+    PairBlock,
+    PairedScores,
+    Pairs,
+    WeightedSums,
+    at_least,
+    checked_options,
+    one_blas_thread,
+    over_blocks,
+    replicate_statistics,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class DiscriminativePower:
+    """How many pairs of systems a measure tells apart.
+
+    Attributes:
+        power: share of the pairs with ASL < alpha, from 0 to 1.
+        required_difference: the difference of means that suffices for significance. Of the bootstrap test:
+            the largest of ``required_differences``. Of the other tests: the smallest observed one from
+            which on all pairs were significant, NaN where there is none.
+        asl: achieved significance level of each pair, a Series by system_a and system_b.
+        differences: observed difference of means of each pair, system_a - system_b; a Series likewise.
+        required_differences: required difference of each pair; None where the test is not the bootstrap.
+        alpha: significance level.
+        test: name of the test.
+        n_resamples: number of replicates.
+    """
+
+    power: float
+    required_difference: float
+    asl: pd.Series[float]
+    differences: pd.Series[float]
+    required_differences: pd.Series[float] | None
+    alpha: float
+    test: str
+    n_resamples: int
+
+    @property
+    def curve(self) -> Floats:
+        """The ASL curve: the ASLs of all pairs, sorted descending."""
+        return np.asarray(np.sort(self.asl.to_numpy())[::-1], dtype=np.float64)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a pair: system_a, system_b, difference, asl, significant."""
+        frame = self.differences.rename("difference").reset_index()
+        return frame.assign(asl=self.asl.to_numpy(), significant=self.asl.to_numpy() < self.alpha)
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """The ASL curve, drawn into ``ax`` or a new figure."""
+        from ..plots.meta import asl_curve
+
+        return asl_curve({"": self}, ax)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What a test is given."""
+
+    values: Floats
+    scores: PairedScores
+    pairs: Pairs
+    alpha: float
+    n_resamples: int
+    rng: np.random.Generator
+    memory_mib: float
+    progress: bool | None
+
+    def over_blocks(self, work: Callable[[PairBlock, slice], None], replicates: int) -> None:
+        """Call ``work`` with the observations of all pairs, block by block."""
+        over_blocks(
+            lambda part, rows: work(PairBlock.of(self.scores, part), rows),
+            self.pairs,
+            topics=self.scores.topics,
+            replicates=replicates,
+            memory_mib=self.memory_mib,
+            progress=self.progress,
+        )
+
+    def result(self) -> Floats:
+        """An array with a place for each pair."""
+        return np.empty(len(self.pairs.first))
+
+
+#: ASL of each pair and, where the test gives them, its required differences.
+_Outcome = tuple[Floats, Floats | None]
+
+
+def discriminative_power(
+    scores: Any,
+    *,
+    alpha: float = 0.05,
+    n_resamples: int = 1000,
+    test: str = "bootstrap",
+    rng: Seed = 0,
+    memory_mib: float = 64,
+    progress: bool | None = None,
+) -> DiscriminativePower:
+    """Share of the pairs of systems that a measure tells apart at significance level alpha.
+
+    For a pair, z are the differences per topic, n the number of topics. The bootstrap test compares
+    ``t(z) = mean(z) / (sd(z) / sqrt(n))`` with the statistics of B replicates ``w*`` of the shifted
+    ``w = z - mean(z)``: ``ASL = #{|t(w*)| >= |t(z)|} / B``, two-sided. Identical systems have
+    ASL 1, a constant difference has ASL 0. A replicate of equal values has t = 0 where they are 0, else an
+    infinite one. Statistics closer than 1e-12 count as equal.
+
+    Args:
+        scores: score matrix, topics x systems: a DataFrame or anything that ``np.asarray`` takes.
+        alpha: significance level, between 0 and 1.
+        n_resamples: number of replicates B, at least 1.
+        test: ``'bootstrap'`` (paired, studentised); ``'t'`` (Student's paired t test); ``'randomisation'``
+            (sign flips of z, statistic ``|mean|``, ASL ``(count + 1) / (B + 1)``); ``'tukey_hsd'``
+            (randomised Tukey HSD: each replicate permutes the scores of each topic; ASL is the share of
+            replicates whose largest difference of means reaches the pair's).
+        rng: a seed or a generator; the same seed gives the same result for every ``memory_mib``.
+        memory_mib: bound for the working arrays, in MiB.
+        progress: True shows a progress bar, False none; None shows one on a terminal when the work is long.
+
+    Returns:
+        The power with the ASL, difference and required difference of each pair. The required difference of
+        a pair by the bootstrap is ``|mean(w*)|`` of the replicate with the ``max(1, round(B * alpha))``-th
+        largest ``|t(w*)|``.
+
+    Raises:
+        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a name
+            twice.
+        ParameterError: an option is unknown or out of its range.
+
+    Source:
+        Sakai, "Evaluating evaluation metrics based on the bootstrap" (SIGIR 2006); the randomised Tukey HSD:
+        Carterette, "Multiple testing in statistical analysis of systems-based IR experiments" (TOIS 2012).
+
+    Example:
+        >>> import pandas as pd
+        >>> scores = pd.DataFrame({"a": [0.9, 0.7, 0.8], "b": [0.4, 0.2, 0.3], "c": [0.4, 0.2, 0.3]})
+        >>> found = discriminative_power(scores)
+        >>> round(found.power, 4)
+        0.6667
+        >>> found.to_frame()
+          system_a system_b  difference  asl  significant
+        0        a        b         0.5  0.0         True
+        1        a        c         0.5  0.0         True
+        2        b        c         0.0  1.0        False
+    """
+    if not isinstance(test, str) or test not in _TESTS:
+        raise ParameterError(f"test={test!r} must be one of {', '.join(map(repr, _TESTS))}")
+    checked_options(alpha, n_resamples, memory_mib)
+    matrix = ScoreMatrix.of(scores)
+    with one_blas_thread():
+        task = _Task(
+            values=matrix.values,
+            scores=PairedScores.of(matrix.values),
+            pairs=Pairs.of(len(matrix.systems)),
+            alpha=float(alpha),
+            n_resamples=int(n_resamples),
+            rng=generator(rng),
+            memory_mib=memory_mib,
+            progress=progress,
+        )
+        asl, required = _TESTS[test](task)
+    return _collected(task, matrix, test, asl, required)
+
+
+def _collected(
+    task: _Task, matrix: ScoreMatrix, test: str, asl: Floats, required: Floats | None
+) -> DiscriminativePower:
+    import pandas as pd
+
+    names = pd.Index(list(matrix.systems), tupleize_cols=False)
+    index = pd.MultiIndex.from_arrays(
+        [names[task.pairs.first], names[task.pairs.second]], names=["system_a", "system_b"]
+    )
+    differences = task.scores.mean(task.scores.total(task.pairs))
+    largest = _smallest_sure(np.abs(differences), asl < task.alpha) if required is None else required.max()
+    return DiscriminativePower(
+        power=float(np.mean(asl < task.alpha)),
+        required_difference=float(largest),
+        asl=pd.Series(asl, index=index, name="asl"),
+        differences=pd.Series(differences, index=index, name="difference"),
+        required_differences=None
+        if required is None
+        else pd.Series(required, index=index, name="required_difference"),
+        alpha=task.alpha,
+        test=test,
+        n_resamples=task.n_resamples,
+    )
+
+
+def _smallest_sure(sizes: Floats, significant: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
+    """The smallest difference such that every pair with at least it was significant; NaN where none."""
+    unsure = sizes[~significant].max(initial=-1.0)
+    sure = sizes[sizes > unsure + TOLERANCE * abs(unsure)]
+    return float(sure.min()) if len(sure) else float("nan")
+
+
+def _bootstrap(task: _Task) -> _Outcome:
+    topics = task.scores.topics
+    counts = topic_counts(task.rng, topics, task.n_resamples)
+    sums = WeightedSums.of(task.scores.values, counts - 1)
+    place = max(1, round(task.n_resamples * task.alpha))
+    asl, required = task.result(), task.result()
+
+    def work(block: PairBlock, rows: slice) -> None:
+        shifted = sums.differences(block.pairs)
+        statistics = replicate_statistics(block, counts, shifted)
+        reached = statistics >= at_least(block.statistic(), topics)[:, np.newaxis]
+        asl[rows] = np.count_nonzero(reached, axis=1) / task.n_resamples
+        column = _at_place(statistics, shifted, place)
+        required[rows] = np.where(block.constant, 0.0, np.abs(shifted[np.arange(len(column)), column]))
+
+    task.over_blocks(work, task.n_resamples)
+    return asl, task.scores.mean(required)
+
+
+def _at_place(statistics: Floats, sums: Floats, place: int) -> Ints:
+    """The replicate of each pair with the ``place``-th largest statistic; of equal ones, larger sum first."""
+    at = statistics.shape[1] - place
+    sorted_at = np.partition(statistics, at, axis=1)
+    value = sorted_at[:, at]
+    margin = 2 * TOLERANCE * np.where(np.isinf(value), 0.0, value)
+    column = (statistics == value[:, np.newaxis]).argmax(axis=1)
+    tied = sorted_at[:, :at].max(axis=1, initial=-1.0) >= value - margin
+    tied |= sorted_at[:, at + 1 :].min(axis=1, initial=np.inf) <= value + margin
+    for row in np.flatnonzero(tied):
+        low, high = value[row] - margin[row], value[row] + margin[row]
+        ties = np.flatnonzero((statistics[row] >= low) & (statistics[row] <= high))
+        above = np.count_nonzero(statistics[row] > high)
+        largest_first = np.sort(np.abs(sums[row, ties]))[::-1]
+        column[row] = ties[np.argmax(np.abs(sums[row, ties]) == largest_first[place - above - 1])]
+    return np.asarray(column, dtype=np.int64)
+
+
+def _student(task: _Task) -> _Outcome:
+    from scipy.special import stdtr
+
+    asl = task.result()
+
+    def work(block: PairBlock, rows: slice) -> None:
+        asl[rows] = 2 * stdtr(task.scores.topics - 1, -np.abs(block.statistic()))
+
+    task.over_blocks(work, replicates=1)
+    return asl, None
+
+
+def _randomisation(task: _Task) -> _Outcome:
+    flips = sign_flips(task.rng, task.scores.topics, task.n_resamples)
+    sums = WeightedSums.of(task.scores.values, flips)
+    asl = task.result()
+
+    def work(block: PairBlock, rows: slice) -> None:
+        flipped = np.abs(sums.differences(block.pairs))
+        least = np.abs(block.total) - TOLERANCE * np.abs(block.z).sum(axis=1)
+        count = np.count_nonzero(flipped >= least[:, np.newaxis], axis=1)
+        asl[rows] = np.where(block.identical, 1.0, (count + 1) / (task.n_resamples + 1))
+
+    task.over_blocks(work, task.n_resamples)
+    return asl, None
+
+
+def _tukey_hsd(task: _Task) -> _Outcome:
+    from tqdm import tqdm
+
+    ranges = np.empty(task.n_resamples)
+    disable = None if task.progress is None else not task.progress
+    for replicate in tqdm(range(task.n_resamples), unit="replicate", delay=3, disable=disable, leave=False):
+        means = permuted_rows(task.rng, task.values).mean(axis=0)
+        ranges[replicate] = means.max() - means.min()
+    ranges.sort()
+    sizes = np.abs(task.scores.mean(task.scores.total(task.pairs)))
+    below = np.searchsorted(ranges, sizes - TOLERANCE * np.abs(task.values).max(), side="left")
+    return (task.n_resamples - below) / task.n_resamples, None
+
+
+_TESTS: dict[str, Callable[[_Task], _Outcome]] = {
+    "bootstrap": _bootstrap,
+    "t": _student,
+    "randomisation": _randomisation,
+    "tukey_hsd": _tukey_hsd,
+}

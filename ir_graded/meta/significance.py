@@ -1,0 +1,225 @@
+"""Significance matrices: which systems improve over which others (Kamps et al. 2007)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..segments import Floats, Ints
+from .matrix import ScoreMatrix
+from .resampling import Seed, generator, topic_counts
+from .studentised import (
+    TOLERANCE,
+    PairBlock,
+    PairedScores,
+    Pairs,
+    WeightedSums,
+    at_least,
+    checked_options,
+    one_blas_thread,
+    over_blocks,
+    replicate_statistics,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class SignificanceMatrix:
+    """Which systems improve significantly over which others.
+
+    Attributes:
+        asl: ASL of "the system of the row improves over that of the column", systems x systems by mean,
+            descending; 1 on the diagonal. Two-sided: of "the two differ", the same on both sides.
+        significant: where ASL < alpha, the same shape.
+        means: mean score of each system, descending.
+        alpha: significance level.
+        alternative: ``'greater'`` or ``'two-sided'``.
+        n_resamples: number of replicates.
+    """
+
+    asl: pd.DataFrame
+    significant: pd.DataFrame
+    means: pd.Series[float]
+    alpha: float
+    alternative: str
+    n_resamples: int
+
+    @property
+    def count(self) -> int:
+        """Number of pairs in which the system of the higher mean is significantly better."""
+        return int(np.count_nonzero(np.triu(self.significant.to_numpy(), 1)))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a pair, better system first: system_a, system_b, difference, asl, significant."""
+        import pandas as pd
+
+        better, worse = np.triu_indices(len(self.means), 1)
+        means = self.means.to_numpy()
+        return pd.DataFrame(
+            {
+                "system_a": self.means.index[better],
+                "system_b": self.means.index[worse],
+                "difference": means[better] - means[worse],
+                "asl": self.asl.to_numpy()[better, worse],
+                "significant": self.significant.to_numpy()[better, worse],
+            }
+        )
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """The matrix, drawn into ``ax`` or a new figure."""
+        from ..plots.meta import significance_matrix
+
+        return significance_matrix(self, ax)
+
+
+def significance(
+    scores: Any,
+    *,
+    alternative: str = "greater",
+    alpha: float = 0.05,
+    n_resamples: int = 1000,
+    rng: Seed = 0,
+    memory_mib: float = 64,
+    progress: bool | None = None,
+) -> SignificanceMatrix:
+    """Which systems improve over which others, by the paired bootstrap test.
+
+    With z the differences "row - column" per topic and ``w = z - mean(z)``, the one-tailed
+    ``ASL = #{t(w*) >= t(z)} / B`` over B replicates; two-sided
+    ``#{|t(w*)| >= |t(z)|} / B``. Statistics closer than 1e-12 count as equal; identical systems, constant
+    differences and replicates of equal values are treated as in ``discriminative_power``.
+
+    Args:
+        scores: score matrix, topics x systems: a DataFrame or anything that ``np.asarray`` takes.
+        alternative: ``'greater'`` (the row improves over the column) or ``'two-sided'``.
+        alpha: significance level, between 0 and 1.
+        n_resamples: number of replicates B, at least 1.
+        rng: a seed or a generator; the same seed gives the same result for every ``memory_mib``.
+        memory_mib: bound for the working arrays, in MiB.
+        progress: True shows a progress bar, False none; None shows one on a terminal when the work is long.
+
+    Returns:
+        The matrix, systems ordered by mean descending; equal means in the order given.
+
+    Raises:
+        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a name
+            twice.
+        ParameterError: an option is unknown or out of its range.
+
+    Source:
+        Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 evaluation measures" (INEX 2007).
+
+    Example:
+        >>> import pandas as pd
+        >>> found = significance(pd.DataFrame({"poor": [0.4, 0.2, 0.3], "good": [0.9, 0.7, 0.8]}))
+        >>> found.asl
+              good  poor
+        good   1.0   0.0
+        poor   1.0   1.0
+        >>> found.count
+        1
+    """
+    if not isinstance(alternative, str) or alternative not in _ALTERNATIVES:
+        raise ParameterError(
+            f"alternative={alternative!r} must be one of {', '.join(map(repr, _ALTERNATIVES))}"
+        )
+    checked_options(alpha, n_resamples, memory_mib)
+    matrix = ScoreMatrix.of(scores)
+    with one_blas_thread():
+        prepared = PairedScores.of(matrix.values)
+        means = prepared.mean((prepared.totals.coarse + prepared.totals.rest)[:, 0])
+        order = _by_mean(means)
+        counts = topic_counts(generator(rng), prepared.topics, int(n_resamples))
+        asl = _asl(prepared, order, counts, _ALTERNATIVES[alternative], memory_mib, progress)
+    return _collected(matrix, means, order, asl, float(alpha), alternative, int(n_resamples))
+
+
+def _by_mean(means: Floats) -> Ints:
+    # Rounded: means that differ by the order of a sum are equal.
+    return np.argsort(-np.round(means, 12), kind="stable").astype(np.int64)
+
+
+#: From (squared statistics, S1, t(z), n): how many replicates speak against the first system, and the second.
+_Count = Callable[[Floats, Floats, Floats, int], tuple[Ints, Ints]]
+
+
+def _asl(
+    scores: PairedScores, order: Ints, counts: Floats, count: _Count, memory_mib: float, progress: bool | None
+) -> Floats:
+    """ASLs, shape ``(systems, systems)``, systems in the given order."""
+    topics, replicates = counts.shape
+    sums = WeightedSums.of(scores.values, counts - 1)
+    place = np.argsort(order)
+    asl = np.ones((len(order), len(order)))
+
+    def work(part: Pairs, _: slice) -> None:
+        block = PairBlock.of(scores, part)
+        shifted = sums.differences(part)
+        squares = replicate_statistics(block, counts, shifted)
+        first, second = count(squares, shifted, block.statistic(), topics)
+        asl[place[part.first], place[part.second]] = first / replicates
+        asl[place[part.second], place[part.first]] = second / replicates
+
+    over_blocks(
+        work,
+        Pairs.of(len(order)),
+        topics=topics,
+        replicates=replicates,
+        memory_mib=memory_mib,
+        progress=progress,
+    )
+    return asl
+
+
+def _greater(squares: Floats, sums: Floats, t: Floats, topics: int) -> tuple[Ints, Ints]:
+    signed = np.copysign(squares, sums)
+    least, most = _signed_bounds(t, topics)
+    first = np.count_nonzero(signed >= least[:, np.newaxis], axis=1)
+    second = np.count_nonzero(signed <= most[:, np.newaxis], axis=1)
+    return np.asarray(first), np.asarray(second)
+
+
+def _signed_bounds(t: Floats, topics: int) -> tuple[Floats, Floats]:
+    """The least and the largest ``t(w*) * |t(w*)| / (n - 1)`` that still equal t."""
+    finite = np.where(np.isinf(t), 0.0, t)
+    margin = TOLERANCE * (1 + np.abs(finite))
+    low, high = (t - margin, t + margin)
+    return low * np.abs(low) / (topics - 1), high * np.abs(high) / (topics - 1)
+
+
+def _two_sided(squares: Floats, sums: Floats, t: Floats, topics: int) -> tuple[Ints, Ints]:  # noqa: ARG001
+    count = np.asarray(np.count_nonzero(squares >= at_least(t, topics)[:, np.newaxis], axis=1))
+    return count, count
+
+
+_ALTERNATIVES: dict[str, _Count] = {"greater": _greater, "two-sided": _two_sided}
+
+
+def _collected(
+    matrix: ScoreMatrix,
+    means: Floats,
+    order: Ints,
+    asl: Floats,
+    alpha: float,
+    alternative: str,
+    n_resamples: int,
+) -> SignificanceMatrix:
+    import pandas as pd
+
+    names = pd.Index([matrix.systems[number] for number in order], tupleize_cols=False)
+    return SignificanceMatrix(
+        asl=pd.DataFrame(asl, index=names, columns=names),
+        significant=pd.DataFrame(asl < alpha, index=names, columns=names),
+        means=pd.Series(means[order], index=names, name="mean"),
+        alpha=alpha,
+        alternative=alternative,
+        n_resamples=n_resamples,
+    )

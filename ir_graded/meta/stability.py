@@ -1,0 +1,222 @@
+"""Stability: how often two topic sets order the same two systems differently (Buckley and Voorhees, 2000)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..segments import Floats, Ints
+from .matrix import ScoreMatrix
+from .resampling import Seed, generator, topic_counts
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_FUZZINESS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10)
+#: Differences below this share are rounding: sums in another order differ by about 1e-15.
+_TOLERANCE = 1e-12
+_SMALLEST = float(np.nextafter(0.0, 1.0))
+#: Arrays of one value per system (or topic) and replicate that are alive at the same time, at most.
+_COPIES = 8
+#: Values of one array that the processor's cache holds beside the others.
+_IN_CACHE = 2**16
+_MOST_IN_BYTE = 255
+_SECONDS_BEFORE_BAR = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """Minority rate and proportion of ties of one measure, for each fuzziness value.
+
+    Attributes:
+        fuzziness: the fuzziness values f, shape ``(f,)``.
+        minority_rate: share of the comparisons that contradict the majority of their pair, in [0, 0.5].
+        proportion_of_ties: share of the comparisons within the fuzziness margin, in [0, 1].
+        n_resamples: number of topic sets drawn.
+    """
+
+    fuzziness: Floats
+    minority_rate: Floats
+    proportion_of_ties: Floats
+    n_resamples: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row per fuzziness value: columns fuzziness, minority_rate, proportion_of_ties."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "fuzziness": self.fuzziness,
+                "minority_rate": self.minority_rate,
+                "proportion_of_ties": self.proportion_of_ties,
+            }
+        )
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Minority rate against proportion of ties."""
+        from ..plots.meta import stability_curves
+
+        return stability_curves({"": self}, ax)
+
+
+def stability(
+    scores: Any,
+    *,
+    fuzziness: Sequence[float] = _FUZZINESS,
+    n_resamples: int = 1000,
+    rng: Seed = 0,
+    memory_mib: float = 64,
+) -> Stability:
+    """Minority rate and proportion of ties of a measure over bootstrap topic sets.
+
+    On each topic set, with means ``M``, a pair of systems X and Y counts as a tie, ``EQ``, when
+    ``|M(X) - M(Y)| < f * max(M(X), M(Y))`` or ``M(X) = M(Y)``, else as ``GT(X, Y)`` or ``GT(Y, X)``. Then
+    ``minority rate = sum over pairs of min(GT(X, Y), GT(Y, X)) / sum of all counts`` and
+    ``proportion of ties = sum over pairs of EQ / sum of all counts``.
+
+    Rounding decides nothing, and neither does the size of the blocks: means count as equal when they differ
+    by at most 1e-12 of the largest score, and a difference that misses the margin by less than 1e-12 of the
+    larger mean has reached it. Systems with the same scores, in whatever order of the topics drawn, tie.
+
+    Args:
+        scores: the score matrix of one measure, topics x systems.
+        fuzziness: values of f, each in [0, 1).
+        n_resamples: number of topic sets, at least 1.
+        rng: a seed or a ``numpy.random.Generator``.
+        memory_mib: working memory to stay below; the result does not depend on it.
+
+    Raises:
+        InputError: the matrix has fewer than two topics or systems, or a score that is not finite.
+        ParameterError: a parameter is out of its range.
+
+    Source: Buckley and Voorhees (2000), over bootstrap samples of the topics as Sakai (2007) draws them.
+
+    Example:
+        >>> from ir_graded.meta.stability import stability
+        >>> scores = [[0.9, 0.1, 0.5], [0.8, 0.2, 0.1], [0.7, 0.3, 0.6]]
+        >>> stability(scores, fuzziness=[0.05, 0.1], n_resamples=200).to_frame().round(2)
+           fuzziness  minority_rate  proportion_of_ties
+        0       0.05           0.01                 0.0
+        1       0.10           0.01                 0.0
+    """
+    matrix = ScoreMatrix.of(scores)
+    margins = _margins(fuzziness)
+    topics, systems = matrix.values.shape
+    source = generator(rng)
+    rounding = _TOLERANCE * topics * float(np.abs(matrix.values).max())
+    thresholds = np.maximum(np.sort(margins) - _TOLERANCE, _SMALLEST)
+    levels = np.zeros((2, len(thresholds) + 1, systems, systems), dtype=np.int64)
+    with Progress(n_resamples, systems) as bar:
+        for size in replicate_blocks(n_resamples, topics + systems, memory_mib):
+            totals = matrix.values.T @ topic_counts(source, topics, size)
+            for x in range(systems - 1):
+                difference = _relative_difference(totals[x], totals[x + 1 :], rounding)
+                levels[:, :, x, x + 1 :] += _margins_reached(difference, thresholds)
+                bar.advance(size)
+    return _result(margins, levels, n_resamples)
+
+
+def _margins(fuzziness: Iterable[float]) -> Floats:
+    try:
+        margins = np.array(list(fuzziness), dtype=np.float64)
+    except (TypeError, ValueError):
+        margins = np.empty(0)
+    if margins.ndim != 1 or not margins.size or not bool(((margins >= 0) & (margins < 1)).all()):
+        raise ParameterError(f"fuzziness={fuzziness!r} must be one or more numbers >= 0 and < 1")
+    return margins
+
+
+def _relative_difference(one: Floats, others: Floats, rounding: float) -> Floats:
+    """``(M(X) - M(Y)) / max(M(X), M(Y))``, shape ``(others, replicates)``.
+
+    Infinite where the larger mean, and with it the margin, is not above 0.
+    """
+    difference = one - others
+    difference[np.abs(difference) <= rounding] = 0.0
+    larger = np.maximum(one, others)
+    positive = larger > 0
+    np.divide(difference, larger, out=difference, where=positive)
+    if not positive.all():
+        difference[~positive & (difference > 0)] = np.inf
+        difference[~positive & (difference < 0)] = -np.inf
+    return difference
+
+
+def _margins_reached(difference: Floats, thresholds: Floats) -> Ints:
+    """Replicates by the number of margins that X (first) or Y exceeds the other by.
+
+    Shape ``(2, thresholds + 1, others)``; each pair and replicate is looked at once, for all margins.
+    """
+    others, kinds = len(difference), 2 * (len(thresholds) + 1)
+    margins = np.zeros(difference.shape, dtype=np.uint8 if len(thresholds) <= _MOST_IN_BYTE else np.intp)
+    size = np.abs(difference)
+    for threshold in thresholds:
+        margins += (size >= threshold).view(np.uint8)
+    kind = margins + (kinds // 2) * (difference < 0) + kinds * np.arange(others)[:, np.newaxis]
+    counts = np.bincount(kind.reshape(-1), minlength=others * kinds)
+    return counts.reshape(others, 2, -1).transpose(1, 2, 0).astype(np.int64, copy=False)
+
+
+def _result(margins: Floats, levels: Ints, n_resamples: int) -> Stability:
+    systems = levels.shape[-1]
+    comparisons = n_resamples * (systems * (systems - 1) // 2)
+    reached = levels[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
+    ascending = np.argsort(margins, kind="stable")
+    minority, decided = np.empty_like(margins), np.empty_like(margins)
+    minority[ascending] = reached.min(axis=0).sum(axis=(1, 2))
+    decided[ascending] = reached.sum(axis=(0, 2, 3))
+    return Stability(margins, minority / comparisons, (comparisons - decided) / comparisons, n_resamples)
+
+
+def replicate_blocks(n_resamples: int, rows: int, memory_mib: float) -> Iterator[int]:
+    """Numbers of replicates to draw at a time, so that arrays of ``rows`` values each stay small.
+
+    Raises:
+        ParameterError: ``n_resamples`` is no whole number of at least 1, or ``memory_mib`` is not above 0.
+    """
+    check_resamples(n_resamples)
+    if not memory_mib > 0:
+        raise ParameterError(f"memory_mib={memory_mib!r} must be above 0")
+    size = max(1, int(min(_IN_CACHE, memory_mib * 2**20 / (8 * _COPIES)) / rows))
+    for start in range(0, n_resamples, size):
+        yield min(size, n_resamples - start)
+
+
+def check_resamples(n_resamples: int) -> None:
+    """Raise ParameterError unless this is a whole number of at least 1."""
+    whole = isinstance(n_resamples, (int, np.integer)) and not isinstance(n_resamples, bool)
+    if not whole or n_resamples < 1:
+        raise ParameterError(f"n_resamples={n_resamples!r} must be a whole number >= 1")
+
+
+class Progress:
+    """A progress bar over comparisons of systems: on a terminal only, and only when it takes a while."""
+
+    def __init__(self, n_resamples: int, systems: int) -> None:
+        check_resamples(n_resamples)
+        from tqdm import tqdm
+
+        self._bar = tqdm(
+            total=int(n_resamples) * (systems - 1),
+            disable=None,
+            leave=False,
+            delay=_SECONDS_BEFORE_BAR,
+            unit="replicate",
+            unit_scale=True,
+        )
+
+    def advance(self, replicates: int) -> None:
+        """One system was compared with the later ones over this many replicates."""
+        self._bar.update(replicates)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()

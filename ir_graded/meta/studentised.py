@@ -1,0 +1,355 @@
+"""Statistics of all pairs of systems in all replicates at once, as matrix products over vectors of counts.
+
+For a pair of systems let z be the differences per topic, n the number of topics, ``w = z - mean(z)`` and
+``c`` the counts of a replicate (how often each topic was drawn). With
+
+    S1 = sum(c * w) = sum((c - 1) * z)        S2 = sum(c * w**2)        D = n * S2 - S1**2
+
+the replicate's statistic is ``t(w*) = S1 * sqrt((n - 1) / D)``, so ``t(w*)**2 = (n - 1) * S1**2 / D``
+compares statistics without a root. S1 is a difference of two systems' sums: one product for each system
+instead of one for each pair. S2 needs the squares of every pair and is computed in blocks of pairs.
+(Sakai 2006, "Evaluating evaluation metrics based on the bootstrap".)
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..segments import Bools, Floats, Ints
+
+#: Statistics closer than this, relative to their size and to 1, are equal: so rounding cannot decide.
+TOLERANCE = 1e-12
+
+#: From this ``S1**2 / D`` on, ``D = n * S2 - S1**2`` has lost digits and is computed from the values drawn.
+_CANCELLED = 1e3
+
+# More pairs a block no longer make the matrix products faster, but leave the processor's cache.
+_PAIRS_A_BLOCK = 64
+_MOST_THREADS = 16
+# Arrays of (pairs, replicates) and of (pairs, topics) that are alive at a time in a block.
+_REPLICATE_ARRAYS = 6
+_TOPIC_ARRAYS = 4
+_CELLS_A_LOOK = 1 << 18
+
+
+def checked_options(alpha: float, n_resamples: int, memory_mib: float) -> None:
+    """Refuse options out of their range.
+
+    Raises:
+        ParameterError: alpha is not between 0 and 1, n_resamples no whole number >= 1, or memory_mib not > 0.
+    """
+    if isinstance(alpha, bool) or not _is_number(alpha) or not 0 < alpha < 1:
+        raise ParameterError(f"alpha={alpha!r} must be a number between 0 and 1")
+    whole = isinstance(n_resamples, (int, np.integer)) and not isinstance(n_resamples, bool)
+    if not whole or n_resamples < 1:
+        raise ParameterError(f"n_resamples={n_resamples!r} must be a whole number >= 1")
+    if isinstance(memory_mib, bool) or not _is_number(memory_mib) or not memory_mib > 0:
+        raise ParameterError(f"memory_mib={memory_mib!r} must be a number > 0")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating))
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedSums:
+    """Weighted sums of each system's scores, whose differences between systems do not cancel.
+
+    A score is split into a multiple of a power of two, coarse enough that all sums of those are exact,
+    and a remainder. Where two systems nearly agree, their sums still differ by what their scores differ.
+
+    Attributes:
+        coarse: exact sums of the multiples, shape ``(systems, replicates)``.
+        rest: sums of the remainders, the same shape.
+    """
+
+    coarse: Floats
+    rest: Floats
+
+    @classmethod
+    def of(cls, values: Floats, weights: Floats) -> WeightedSums:
+        """Sums over topics of ``values`` (systems, topics) with ``weights`` (topics, replicates).
+
+        Values lie in [-1, 1]; weights are whole numbers whose sizes sum to at most twice the topics.
+        """
+        bits = 52 - math.ceil(math.log2(2 * len(weights)))
+        coarse = np.ldexp(np.rint(np.ldexp(values, bits)), -bits)
+        return cls(coarse @ weights, (values - coarse) @ weights)
+
+    def differences(self, pairs: Pairs) -> Floats:
+        """Sums of the differences of each pair, shape ``(pairs, replicates)``."""
+        found = np.empty((len(pairs.first), self.coarse.shape[1]))
+        rest = np.empty_like(found)
+        for one, others, rows in pairs.stretches():
+            np.subtract(self.coarse[one], self.coarse[others], out=found[rows])
+            np.subtract(self.rest[one], self.rest[others], out=rest[rows])
+        found += rest
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of systems by number, in the order (0, 1), (0, 2), ... (1, 2), ....
+
+    Attributes:
+        first: number of the first system of each pair.
+        second: number of the second one.
+    """
+
+    first: Ints
+    second: Ints
+
+    @classmethod
+    def of(cls, systems: int) -> Pairs:
+        """All pairs of so many systems."""
+        first, second = np.triu_indices(systems, 1)
+        return cls(first.astype(np.int64), second.astype(np.int64))
+
+    def part(self, rows: slice) -> Pairs:
+        """Some of the pairs."""
+        return Pairs(self.first[rows], self.second[rows])
+
+    def stretches(self) -> Iterator[tuple[int, slice, slice]]:
+        """Runs of pairs with the same first system: that one, the second ones, and the rows of the run."""
+        cuts = [0, *(np.flatnonzero(np.diff(self.first)) + 1).tolist(), len(self.first)]
+        for begin, end in pairwise(cuts):
+            second = int(self.second[begin])
+            yield int(self.first[begin]), slice(second, second + end - begin), slice(begin, end)
+
+
+@dataclass(frozen=True, eq=False)
+class PairedScores:
+    """Scores made ready for pairs: in [-1, 1] by a power of two, so that squares cannot overflow.
+
+    Attributes:
+        values: the scaled scores, shape ``(systems, topics)``.
+        exponent: the scores are ``values * 2**exponent``.
+        rounding: what counts as rounding in each system's scores, shape ``(systems,)``.
+        totals: each system's sum over topics.
+    """
+
+    values: Floats
+    exponent: int
+    rounding: Floats
+    totals: WeightedSums
+
+    @classmethod
+    def of(cls, scores: Floats) -> PairedScores:
+        """Scores of shape ``(topics, systems)``, made ready."""
+        exponent = int(np.frexp(np.abs(scores).max())[1])
+        values = np.ascontiguousarray(np.ldexp(scores, -exponent).T)
+        totals = WeightedSums.of(values, np.ones((len(scores), 1)))
+        return cls(values, exponent, TOLERANCE * np.abs(values).max(axis=1), totals)
+
+    @property
+    def topics(self) -> int:
+        """Number of topics."""
+        return int(self.values.shape[1])
+
+    def total(self, pairs: Pairs) -> Floats:
+        """Sum over topics of each pair's differences, shape ``(pairs,)``."""
+        coarse, rest = self.totals.coarse[:, 0], self.totals.rest[:, 0]
+        found = coarse[pairs.first] - coarse[pairs.second]
+        found += rest[pairs.first] - rest[pairs.second]
+        return np.asarray(found)
+
+    def mean(self, total: Floats) -> Floats:
+        """Means over topics in the scores' own scale, of sums of scaled scores."""
+        return np.asarray(np.ldexp(total / self.topics, self.exponent))
+
+
+@dataclass(frozen=True, eq=False)
+class PairBlock:
+    """Some pairs and what was observed on them, in scaled scores.
+
+    Attributes:
+        pairs: which pairs.
+        z: differences per topic, shape ``(pairs, topics)``.
+        total: sums of z, shape ``(pairs,)``.
+        w: z shifted to mean 0.
+        spread: sums of squares of w.
+        rounding: differences of z up to this are rounding.
+        constant: pairs whose differences are all equal.
+        identical: pairs whose differences are all zero.
+    """
+
+    pairs: Pairs
+    z: Floats
+    total: Floats
+    w: Floats
+    spread: Floats
+    rounding: Floats
+    constant: Bools
+    identical: Bools
+
+    @classmethod
+    def of(cls, scores: PairedScores, pairs: Pairs) -> PairBlock:
+        """The observed differences of some pairs."""
+        z = scores.values[pairs.first] - scores.values[pairs.second]
+        total = scores.total(pairs)
+        w = z - (total / z.shape[1])[:, np.newaxis]
+        rounding = np.maximum(scores.rounding[pairs.first], scores.rounding[pairs.second])
+        low, high = z.min(axis=1), z.max(axis=1)
+        return cls(
+            pairs=pairs,
+            z=z,
+            total=total,
+            w=w,
+            spread=np.square(w).sum(axis=1),
+            rounding=rounding,
+            constant=high - low <= rounding,
+            identical=np.maximum(np.abs(low), np.abs(high)) <= rounding,
+        )
+
+    def statistic(self) -> Floats:
+        """Student's t of each pair: ``mean(z) / (sd(z) / sqrt(n))``.
+
+        0 for identical systems, infinite where all differences equal another value.
+        """
+        topics = self.z.shape[1]
+        spread = np.where(self.constant, 1.0, np.maximum(self.spread, np.finfo(np.float64).tiny))
+        t = self.total * np.sqrt((topics - 1) / (topics * spread))
+        return np.asarray(
+            np.where(self.constant, np.where(self.identical, 0.0, np.copysign(np.inf, self.total)), t)
+        )
+
+
+def replicate_statistics(block: PairBlock, counts: Floats, sums: Floats) -> Floats:
+    """Squared statistics of all replicates, ``S1**2 / D``, that is ``t(w*)**2 / (n - 1)``.
+
+    Args:
+        block: the pairs.
+        counts: how often each topic was drawn, shape ``(topics, replicates)``.
+        sums: S1 of each pair and replicate, shape ``(pairs, replicates)``.
+
+    Returns:
+        Numbers >= 0, shape ``(pairs, replicates)``. A replicate of equal values has 0 where their mean is
+        0, else infinity; whether they are equal is decided from the values.
+    """
+    topics = len(counts)
+    statistics = np.square(sums)
+    deviation = (topics * np.square(block.w)) @ counts
+    deviation -= statistics
+    # Where all values drawn lie at the mean, w is rounding and so is the deviation.
+    floor = TOLERANCE * topics * block.spread
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        statistics /= deviation
+    doubtful = (deviation.min(axis=1) <= floor) | ~(statistics.max(axis=1) < _CANCELLED)
+    rows = np.flatnonzero(doubtful & ~block.constant)
+    if len(rows):
+        cancelled = np.zeros(statistics.shape, dtype=np.bool_)
+        cancelled[rows] = (deviation[rows] <= floor[rows, np.newaxis]) | ~(statistics[rows] < _CANCELLED)
+        _settle_common_values(block, counts, cancelled, statistics)
+        _settle_one_by_one(block, counts, cancelled, statistics, sums)
+    statistics[block.constant] = 0.0
+    return statistics
+
+
+def _settle_common_values(block: PairBlock, counts: Floats, cancelled: Bools, statistics: Floats) -> None:
+    """Replicates that drew nothing but the pair's median difference (most often 0: few topics differ)."""
+    rows = np.flatnonzero(cancelled.any(axis=1))
+    z = block.z[rows]
+    middle = z.shape[1] // 2
+    common = np.partition(z, middle, axis=1)[:, middle]
+    rounding = block.rounding[rows]
+    other = (np.abs(z - common[:, np.newaxis]) > rounding[:, np.newaxis]).astype(np.float64)
+    only_common = (other @ counts == 0) & cancelled[rows]
+    at_mean = np.abs(common - block.total[rows] / z.shape[1]) <= rounding
+    settled = np.where(at_mean, 0.0, np.inf)[:, np.newaxis]
+    statistics[rows] = np.where(only_common, settled, statistics[rows])
+    cancelled[rows] &= ~only_common
+
+
+def _settle_one_by_one(
+    block: PairBlock, counts: Floats, cancelled: Bools, statistics: Floats, sums: Floats
+) -> None:
+    """The other replicates with hardly any variance, from the values that they drew."""
+    rows, columns = np.nonzero(cancelled)
+    step = max(1, _CELLS_A_LOOK // len(counts))
+    for begin in range(0, len(rows), step):
+        row, column = rows[begin : begin + step], columns[begin : begin + step]
+        statistics[row, column] = _from_values_drawn(block, counts.T[column], row, sums[row, column])
+
+
+def _from_values_drawn(block: PairBlock, counts: Floats, rows: Ints, sums: Floats) -> Floats:
+    """Squared statistics of replicates, ``counts`` of shape ``(replicates, topics)``, of pairs ``rows``."""
+    topics = counts.shape[1]
+    w, rounding = block.w[rows], block.rounding[rows]
+    drawn = counts > 0
+    low = np.where(drawn, w, np.inf).min(axis=1)
+    high = np.where(drawn, w, -np.inf).max(axis=1)
+    equal = high - low <= rounding
+    at_mean = np.maximum(np.abs(low), np.abs(high)) <= rounding
+    mean = (counts * w).sum(axis=1) / topics
+    deviation = topics * (counts * np.square(w - mean[:, np.newaxis])).sum(axis=1)
+    ratio = np.square(sums) / np.where(equal, 1.0, np.maximum(deviation, np.finfo(np.float64).tiny))
+    return np.asarray(np.where(equal, np.where(at_mean, 0.0, np.inf), ratio))
+
+
+def at_least(t: Floats, topics: int) -> Floats:
+    """The least ``t(w*)**2 / (n - 1)`` that counts as ``|t(w*)| >= |t|``, for statistics ``t`` of pairs."""
+    reached = np.maximum(np.abs(t) * (1 - TOLERANCE) - TOLERANCE, 0.0)
+    return np.asarray(np.square(reached) / (topics - 1))
+
+
+def over_blocks(
+    work: Callable[[Pairs, slice], None],
+    pairs: Pairs,
+    *,
+    topics: int,
+    replicates: int,
+    memory_mib: float,
+    progress: bool | None = None,
+) -> None:
+    """Do some work for all pairs, in blocks of pairs on all processors.
+
+    Args:
+        work: called with a block's pairs and their rows; it stores its results by row, so that neither the
+            size of the blocks nor their order matters.
+        pairs: the pairs.
+        topics: number of topics.
+        replicates: number of replicates.
+        memory_mib: bound for the arrays of all blocks at a time, in MiB; a block holds at least one pair.
+        progress: True shows a progress bar, False none; None shows it on a terminal when the work is long.
+    """
+    from tqdm import tqdm
+
+    threads = min(_processors(), _MOST_THREADS)
+    cell = 8 * (_REPLICATE_ARRAYS * replicates + _TOPIC_ARRAYS * topics)
+    size = min(_PAIRS_A_BLOCK, max(1, int(memory_mib * 2**20 / (threads * cell))))
+    blocks = [slice(begin, begin + size) for begin in range(0, len(pairs.first), size)]
+
+    def one(rows: slice) -> int:
+        part = pairs.part(rows)
+        work(part, rows)
+        return len(part.first)
+
+    disable = None if progress is None else not progress
+    bar = tqdm(total=len(pairs.first), unit="pair", delay=3, disable=disable, leave=False)
+    with bar, ThreadPoolExecutor(threads) as pool:
+        for done in pool.map(one, blocks):
+            bar.update(done)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Matrix products on the calling thread alone: threads of ours beside BLAS's own wait for each other."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

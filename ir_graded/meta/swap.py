@@ -1,0 +1,185 @@
+"""The swap method: the difference two systems need before another topic set rarely reverses it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..segments import Floats, Ints
+from .matrix import ScoreMatrix
+from .resampling import Seed, disjoint_halves, generator, topic_count_pairs
+from .stability import Progress, replicate_blocks
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_BINS = 21
+#: Means are compared as whole numbers of 1e-12, so that scores on the edge of a bin fall into it.
+_UNIT = 1e12
+_BIN_UNITS = 1e10
+
+
+@dataclass(frozen=True, eq=False)
+class Swap:
+    """Swap rates of one measure by the size of the difference, and what follows from them.
+
+    Attributes:
+        lower: lower edges of the 21 bins, inclusive: 0, 0.01, ..., 0.20.
+        upper: upper edges, exclusive, but for the last, 1.
+        observations: pairs of systems and trials whose difference falls into the bin.
+        swaps: how many of them have the opposite sign on the second topic set.
+        max_rate: the swap rate that is tolerated.
+        required_difference: lower edge of the first bin from which the swap rate is at most ``max_rate``
+            in every bin that holds observations; NaN where there is none.
+        sensitivity: share of the observations with at least that difference, in [0, 1].
+        resample: how the two topic sets of a trial were drawn.
+        n_resamples: number of trials.
+    """
+
+    lower: Floats
+    upper: Floats
+    observations: Ints
+    swaps: Ints
+    max_rate: float
+    required_difference: float
+    sensitivity: float
+    resample: str
+    n_resamples: int
+
+    @property
+    def rate(self) -> Floats:
+        """Swap rates of the bins, in [0, 1]; NaN in an empty bin."""
+        return _rates(self.observations, self.swaps)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row per bin: columns lower, upper, observations, swaps, rate (NaN in an empty bin)."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "lower": self.lower,
+                "upper": self.upper,
+                "observations": self.observations,
+                "swaps": self.swaps,
+                "rate": self.rate,
+            }
+        )
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Swap rate against difference, with the rate that is tolerated."""
+        from ..plots.meta import swap_curves
+
+        return swap_curves({"": self}, ax)
+
+
+def swap(
+    scores: Any,
+    *,
+    n_resamples: int = 1000,
+    resample: Literal["bootstrap", "disjoint"] = "bootstrap",
+    max_rate: float = 0.05,
+    rng: Seed = 0,
+    memory_mib: float = 64,
+) -> Swap:
+    """Swap rates, required difference and sensitivity of a measure.
+
+    Each trial draws two topic sets. With ``d`` and ``d'`` the differences of a pair's means on the two, the
+    observation falls into the bin of ``|d|`` and is a swap when ``d * d' < 0``;
+    ``swap rate = swaps / observations`` of a bin. Means and differences are rounded to 12 decimals first.
+
+    Args:
+        scores: the score matrix of one measure, topics x systems. Differences above 1, which only measures
+            with scores outside [0, 1] have, fall into the last bin.
+        n_resamples: number of trials, at least 1.
+        resample: ``"bootstrap"``: two independent samples of n topics with replacement; ``"disjoint"``: two
+            sets of floor(n/2) topics that share none.
+        max_rate: the swap rate to tolerate, in [0, 1].
+        rng: a seed or a ``numpy.random.Generator``.
+        memory_mib: working memory to stay below; the result does not depend on it.
+
+    Raises:
+        InputError: the matrix has fewer than two topics or systems, or a score that is not finite.
+        ParameterError: a parameter is out of its range.
+
+    Source: Voorhees and Buckley (2002), with disjoint halves; Sakai (2006), with bootstrap samples.
+
+    Example:
+        >>> from ir_graded.meta.swap import swap
+        >>> scores = [[0.9, 0.1, 0.5], [0.8, 0.2, 0.1], [0.7, 0.3, 0.6]]
+        >>> result = swap(scores, n_resamples=200)
+        >>> int(result.observations.sum())
+        600
+        >>> result.required_difference, round(result.sensitivity, 2)
+        (0.2, 0.85)
+    """
+    matrix = ScoreMatrix.of(scores)
+    if resample not in ("bootstrap", "disjoint"):
+        raise ParameterError(f"resample={resample!r} must be 'bootstrap' or 'disjoint'")
+    if not 0 <= max_rate <= 1:
+        raise ParameterError(f"max_rate={max_rate!r} must be in [0, 1]")
+    observations, swaps = _counts(matrix, n_resamples, resample, rng, memory_mib)
+    edges = np.arange(_BINS) / 100
+    first = _first_good_bin(_rates(observations, swaps), max_rate)
+    return Swap(
+        lower=edges,
+        upper=np.append(edges[1:], 1.0),
+        observations=observations,
+        swaps=swaps,
+        max_rate=float(max_rate),
+        required_difference=float("nan") if first is None else float(edges[first]),
+        sensitivity=0.0 if first is None else float(observations[first:].sum() / observations.sum()),
+        resample=resample,
+        n_resamples=n_resamples,
+    )
+
+
+def _counts(
+    matrix: ScoreMatrix, n_resamples: int, resample: str, rng: Seed, memory_mib: float
+) -> tuple[Ints, Ints]:
+    """Observations and swaps of each bin."""
+    topics, systems = matrix.values.shape
+    source = generator(rng)
+    draw, drawn = (disjoint_halves, topics // 2) if resample == "disjoint" else (topic_count_pairs, topics)
+    counts = np.zeros((_BINS, 2), dtype=np.int64)
+    with Progress(n_resamples, systems) as bar:
+        for size in replicate_blocks(n_resamples, 2 * (topics + systems), memory_mib):
+            one, two = (_means(matrix, sets, drawn) for sets in draw(source, topics, size))
+            for x in range(systems - 1):
+                counts += _binned(one[x] - one[x + 1 :], two[x] - two[x + 1 :])
+                bar.advance(size)
+    return counts.sum(axis=1), counts[:, 1].copy()
+
+
+def _means(matrix: ScoreMatrix, sets: Floats, drawn: int) -> Floats:
+    """System means on each topic set in units of 1e-12, whole numbers: differences of them are exact."""
+    means: Floats = np.rint(matrix.values.T @ sets / drawn * _UNIT)
+    return means
+
+
+def _binned(difference: Floats, again: Floats) -> Ints:
+    """Observations of each bin without and with a swap, shape ``(21, 2)``."""
+    bins = np.minimum(np.floor(np.abs(difference) / _BIN_UNITS), _BINS - 1)
+    code = 2 * bins.astype(np.intp) + (difference * again < 0)
+    return np.bincount(code.reshape(-1), minlength=2 * _BINS).reshape(_BINS, 2).astype(np.int64, copy=False)
+
+
+def _rates(observations: Ints, swaps: Ints) -> Floats:
+    rates = np.full(observations.shape, np.nan)
+    np.divide(swaps, observations, out=rates, where=observations > 0)
+    return rates
+
+
+def _first_good_bin(rates: Floats, max_rate: float) -> int | None:
+    """The first bin with observations from which on no bin has a higher rate than ``max_rate``."""
+    first = None
+    for at in range(len(rates) - 1, -1, -1):
+        if rates[at] > max_rate:
+            break
+        if not np.isnan(rates[at]):
+            first = at
+    return first

@@ -1,0 +1,241 @@
+"""Pictures of the meta-evaluation: each draws a finished result and gives the matplotlib Figure.
+
+Without ``ax`` the figure is new, as wide as one column of a two-column paper, and no part of pyplot: save it
+with ``figure.savefig("name.pdf")``, widen it with ``figure.set_size_inches(7, 3)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..meta.comparison import Comparison
+    from ..meta.correlation import RankCorrelations
+    from ..meta.stability import Stability
+    from ..meta.swap import Swap
+
+#: The part of an ASL curve that is shown, in multiples of alpha: up to .15 at .05, as Sakai (2006) has it.
+_SHOWN_ALPHAS = 3
+_MARKERS_PER_LINE = 8
+_MOST_LABELS = 24
+_MOST_NUMBERS = 10
+_DARK = "#0B3C5D"
+_LIGHT = "#E8EEF2"
+
+
+def asl_curve(results: Mapping[str, Any], ax: Axes | None = None) -> Figure:
+    """Achieved significance levels of all pairs of systems, sorted descending, with alpha.
+
+    The lower a curve, the more pairs the measure tells apart. ASLs up to three times alpha are shown.
+
+    Args:
+        results: by name, results with ``.curve``, the sorted ASLs, and ``.alpha``.
+        ax: axes to draw into; by default those of a new figure.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+
+    Source: Sakai (2006), Figures 2 and 3.
+    """
+    _check_some(results)
+    alphas = sorted({float(result.alpha) for result in results.values()})
+    top = _SHOWN_ALPHAS * alphas[-1]
+    with style.canvas(ax, results) as axes:
+        _reference_lines(axes, alphas)
+        axes.set_ylim(0, top)
+        for number, (name, result) in enumerate(results.items()):
+            curve = np.asarray(result.curve, dtype=np.float64).reshape(-1)
+            begin = int(np.count_nonzero(curve > top))
+            end = max(begin + 1, int(np.count_nonzero(curve > 0)))
+            axes.plot(
+                np.arange(1, len(curve) + 1),
+                curve,
+                label=name,
+                markevery=_spread(begin, min(end, len(curve)), number / len(results)),
+                **style.line_style(number),
+            )
+        axes.set_xlim(left=0)
+        axes.set_xlabel("pairs of systems, by ASL")
+        axes.set_ylabel("achieved significance level")
+        style.legend(axes, ax is None)
+    return style.figure_of(axes)
+
+
+def significance_matrix(result: Any, ax: Axes | None = None) -> Figure:
+    """Which systems are significantly better than which: the row's than the column's, best system first.
+
+    Args:
+        result: with ``.significant``, a DataFrame systems x systems of booleans in order of the systems'
+            means, and ``.asl``, the one-tailed ASLs in the same form, written into the cells of up to ten.
+        ax: axes to draw into; by default those of a new figure.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+
+    Source: Kamps et al. (2007).
+    """
+    significant = np.asarray(result.significant, dtype=bool)
+    names = [str(name) for name in result.significant.index]
+    legend = ("significantly better", "not significant")
+    with style.canvas(ax, legend, height=style.COLUMN_WIDTH) as axes:
+        from matplotlib.colors import ListedColormap
+        from matplotlib.patches import Patch
+
+        axes.imshow(significant, cmap=ListedColormap([_LIGHT, _DARK]), vmin=0, vmax=1, aspect="equal")
+        if len(names) <= _MOST_NUMBERS:
+            levels = np.array(result.asl, dtype=np.float64)
+            np.fill_diagonal(levels, np.nan)
+            _numbers(axes, levels, dark=significant)
+        _name_cells(axes, names)
+        axes.set_xlabel("system, from best to worst")
+        axes.set_ylabel("system, from best to worst")
+        patches = [Patch(facecolor=colour, edgecolor="0.4", linewidth=0.5) for colour in (_DARK, _LIGHT)]
+        style.legend(axes, ax is None, (patches, list(legend)))
+    return style.figure_of(axes)
+
+
+def stability_curves(results: Mapping[str, Stability], ax: Axes | None = None) -> Figure:
+    """Minority rate against proportion of ties, a point per fuzziness value: the lower left is best.
+
+    Args:
+        results: stabilities by measure.
+        ax: axes to draw into; by default those of a new figure.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+
+    Source: Buckley and Voorhees (2000); in this form Sakai (2007).
+    """
+    _check_some(results)
+    with style.canvas(ax, results) as axes:
+        for number, (name, result) in enumerate(results.items()):
+            axes.plot(result.proportion_of_ties, result.minority_rate, label=name, **style.line_style(number))
+        axes.set_xlim(left=0)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("proportion of ties")
+        axes.set_ylabel("minority rate")
+        style.legend(axes, ax is None)
+    return style.figure_of(axes)
+
+
+def swap_curves(results: Mapping[str, Swap], ax: Axes | None = None) -> Figure:
+    """Swap rate against the difference between two systems, with the rate that is tolerated.
+
+    A point stands at the lower edge of its bin; empty bins have none.
+
+    Args:
+        results: results of the swap method by measure.
+        ax: axes to draw into; by default those of a new figure.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+
+    Source: Voorhees and Buckley (2002); Sakai (2006).
+    """
+    _check_some(results)
+    with style.canvas(ax, results) as axes:
+        _reference_lines(axes, sorted({result.max_rate for result in results.values()}))
+        for number, (name, result) in enumerate(results.items()):
+            held = result.observations > 0
+            axes.plot(
+                result.lower[held],
+                result.rate[held],
+                label=name,
+                markevery=(number % 2, 2),
+                **style.line_style(number),
+            )
+        axes.set_xlim(left=0)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("difference of means (lower edge of bin)")
+        axes.set_ylabel("swap rate")
+        style.legend(axes, ax is None)
+    return style.figure_of(axes)
+
+
+def tau_heat_map(correlations: RankCorrelations, ax: Axes | None = None) -> Figure:
+    """Kendall's tau of all pairs of measures, in colour and, for up to ten measures, in numbers.
+
+    Args:
+        correlations: what ``rank_correlations`` gives.
+        ax: axes to draw into; by default those of a new figure.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+    """
+    taus = correlations.matrix.to_numpy(dtype=np.float64)
+    names = [str(name) for name in correlations.matrix.index]
+    with style.canvas(ax, height=style.COLUMN_WIDTH) as axes:
+        lowest = float(np.nanmin(taus, initial=1.0))
+        bottom = min(np.floor(lowest * 10) / 10, 0.9)
+        image = axes.imshow(taus, cmap="Blues", vmin=bottom, vmax=1, aspect="equal")
+        if len(names) <= _MOST_NUMBERS:
+            _numbers(axes, taus, dark=taus > bottom + 0.65 * (1 - bottom))
+        _name_cells(axes, names)
+        tied = bool(np.any(correlations.tied))
+        bar = style.figure_of(axes).colorbar(image, ax=axes, shrink=0.8, pad=0.03)
+        bar.set_label("Kendall's tau-b" if tied else "Kendall's tau")
+        bar.outline.set_visible(False)
+    return style.figure_of(axes)
+
+
+def comparison(result: Comparison) -> Figure:
+    """ASL curves, stability, swap rates and rank correlations of the same measures in one figure.
+
+    Args:
+        result: what ``compare`` gives.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+    """
+    with style.panels(2, 2, result.power) as ((asl, stable), (swaps, taus)):
+        asl_curve(result.power, asl)
+        stability_curves(result.stability, stable)
+        swap_curves(result.swap, swaps)
+        tau_heat_map(result.correlations, taus)
+        style.share_legend((asl, stable, swaps))
+    return style.figure_of(asl)
+
+
+def _check_some(results: Mapping[str, Any]) -> None:
+    if not results:
+        raise InputError("there is no result to draw")
+
+
+def _reference_lines(axes: Axes, heights: Sequence[float]) -> None:
+    for height in heights:
+        axes.axhline(height, **style.REFERENCE_LINE)
+
+
+def _spread(start: int, stop: int, phase: float) -> list[int]:
+    """Places of a few markers from start up to stop, shifted by a share of their distance."""
+    step = (stop - start) / _MARKERS_PER_LINE
+    return sorted({min(stop - 1, int(start + (at + phase) * step)) for at in range(_MARKERS_PER_LINE)})
+
+
+def _numbers(axes: Axes, values: Any, dark: Any) -> None:
+    """Two decimals in each cell that has a number, as short as they go: .47, 1."""
+    for (row, column), value in np.ndenumerate(values):
+        if not np.isnan(value):
+            text = f"{value:.2f}".replace("0.", ".", 1).replace("1.00", "1")
+            colour = "white" if dark[row, column] else "black"
+            axes.text(column, row, text, ha="center", va="center", color=colour, fontsize="x-small")
+
+
+def _name_cells(axes: Axes, names: Sequence[str]) -> None:
+    """Names along both axes, as many as can be read."""
+    every = -(-len(names) // _MOST_LABELS)
+    places = list(range(0, len(names), every))
+    shown = [names[place] for place in places]
+    axes.set_xticks(places, shown, rotation=90)
+    axes.set_yticks(places, shown)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)

@@ -1,0 +1,162 @@
+"""One look for all pictures: colours for everyone, lines that differ in black and white, legends outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ..errors import GradedError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Okabe and Ito (2008), without yellow, which is too pale for lines on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.6)),
+    (0, (1.2, 1.2)),
+    (0, (6, 1.4, 1.2, 1.4)),
+    (0, (3, 1.2, 1, 1.2, 1, 1.2)),
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
+#: One column of a two-column paper, in inches.
+COLUMN_WIDTH = 3.3
+PAGE_WIDTH = 7.0
+REFERENCE_LINE: dict[str, Any] = {"color": "0.35", "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
+_HEIGHT = 2.3
+_ROW_HEIGHT = 0.14
+_CHARACTER_WIDTH = 0.07
+_HANDLE_WIDTH = 0.5
+_FONT = 8.0
+_SMALL = 7.0
+_RC = {
+    "font.size": _FONT,
+    "axes.labelsize": _FONT,
+    "axes.titlesize": _FONT,
+    "xtick.labelsize": _SMALL,
+    "ytick.labelsize": _SMALL,
+    "legend.fontsize": _SMALL,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.6,
+    "axes.grid": False,
+    "figure.dpi": 150,
+    "savefig.dpi": 300,
+}
+
+
+def matplotlib() -> Any:
+    """The matplotlib package. Raises GradedError, which names the extra, where it is not installed."""
+    try:
+        import matplotlib as package
+    except ImportError:
+        raise GradedError("plots need matplotlib: pip install 'ir-graded[plot]'") from None
+    return package
+
+
+@contextmanager
+def canvas(ax: Axes | None, labels: Iterable[str] = (), height: float = _HEIGHT) -> Iterator[Axes]:
+    """The axes to draw into, in the package's style: those given, or those of a new figure.
+
+    Args:
+        ax: axes of a figure of the caller's.
+        labels: what the legend below a new figure will name; the figure grows by its rows.
+        height: height of a new figure without its legend, in inches.
+    """
+    with matplotlib().rc_context(_RC):
+        if ax is not None:
+            yield ax
+            return
+        # Not by pyplot: its figures live on until closed, and notebooks show them twice.
+        from matplotlib.figure import Figure
+
+        rows = legend_rows(labels)
+        figure = Figure(figsize=(COLUMN_WIDTH, height + _ROW_HEIGHT * rows), layout="constrained")
+        yield figure.subplots()
+
+
+@contextmanager
+def panels(rows: int, columns: int, labels: Iterable[str]) -> Iterator[Any]:
+    """Axes in rows and columns of a new figure as wide as a page, in the package's style."""
+    with matplotlib().rc_context(_RC):
+        from matplotlib.figure import Figure
+
+        height = rows * _HEIGHT + _ROW_HEIGHT * legend_rows(labels, PAGE_WIDTH)
+        figure = Figure(figsize=(PAGE_WIDTH, height), layout="constrained")
+        yield figure.subplots(rows, columns)
+
+
+def share_legend(axes: Sequence[Axes]) -> None:
+    """One legend below the figure in place of those of axes that show the same."""
+    for ax in axes:
+        own = ax.get_legend()
+        if own is not None:
+            own.remove()
+    handles, labels = axes[0].get_legend_handles_labels()
+    columns = legend_columns(labels, PAGE_WIDTH)
+    figure_of(axes[0]).legend(handles, labels, loc="outside lower center", ncols=columns, **_LEGEND)
+
+
+def figure_of(ax: Axes) -> Figure:
+    """The figure that holds the axes, of whatever nesting."""
+    from matplotlib.figure import Figure
+
+    holder: Any = ax.figure
+    while not isinstance(holder, Figure):
+        holder = holder.figure
+    return holder
+
+
+def line_style(number: int) -> dict[str, Any]:
+    """Colour, dashes and marker of the number-th line: no two of the first 385 are alike."""
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "linestyle": DASHES[number % len(DASHES)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "markerfacecolor": "white" if number % 2 else COLOURS[number % len(COLOURS)],
+        "markeredgewidth": 0.8,
+    }
+
+
+def legend(ax: Axes, own_figure: bool, entries: tuple[list[Any], list[str]] | None = None) -> None:
+    """A legend outside the axes: below the axes of an own figure, beside those of the caller's.
+
+    Args:
+        ax: the axes it explains.
+        own_figure: whether the figure was made here.
+        entries: handles and labels; by default those of all that was drawn with a label.
+    """
+    handles, labels = ax.get_legend_handles_labels() if entries is None else entries
+    if not handles:
+        return
+    if own_figure:
+        figure_of(ax).legend(
+            handles, labels, loc="outside lower center", ncols=legend_columns(labels), **_LEGEND
+        )
+    else:
+        ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0, **_LEGEND)
+
+
+_LEGEND: dict[str, Any] = {"frameon": False, "handlelength": 3.0, "columnspacing": 1.2, "labelspacing": 0.3}
+
+
+def legend_columns(labels: Iterable[str], available: float = COLUMN_WIDTH) -> int:
+    """How many columns of these labels fit into a width in inches."""
+    labels = [label for label in labels if label]
+    if not labels:
+        return 1
+    width = _HANDLE_WIDTH + _CHARACTER_WIDTH * max(map(len, labels))
+    return max(1, min(len(labels), int(available / width)))
+
+
+def legend_rows(labels: Iterable[str], available: float = COLUMN_WIDTH) -> int:
+    """How many rows a legend of these labels takes."""
+    labels = [label for label in labels if label]
+    return -(-len(labels) // legend_columns(labels, available))

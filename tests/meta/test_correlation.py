@@ -1,0 +1,300 @@
+"""Rank correlations: against published values, plain loops, scipy, and the identities of each variant."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings, strategies as st
+from reference import meta_rank as plain
+from scipy.stats import kendalltau
+
+import ir_graded
+from ir_graded.errors import InputError
+from ir_graded.meta.correlation import (
+    RankCorrelations,
+    kendall_tau,
+    kendall_tau_b,
+    rank_correlations,
+    tau_ap,
+    tau_ap_a,
+    tau_ap_b,
+)
+
+ALL = (kendall_tau, kendall_tau_b, tau_ap, tau_ap_a, tau_ap_b)
+SYMMETRIC = (kendall_tau, kendall_tau_b, tau_ap_b)
+EACH = pytest.mark.parametrize("correlation", ALL, ids=lambda one: one.__name__)
+
+X = [0.06, 0.2, 0.27, 0.37, 0.57, 0.63, 0.66, 0.9, 0.91, 0.94]
+Y = [0.37, 0.06, 0.2, 0.27, 0.57, 0.66, 0.63, 0.91, 0.9, 0.94]
+X_TIED = np.round(np.array(X) * 5) / 5
+Y_TIED = np.round(np.array(Y) * 5) / 5
+
+systems = st.integers(2, 9)
+permutations = systems.flatmap(lambda n: st.permutations(range(n)))
+
+
+@st.composite
+def pairs(draw, tied_a=True, tied_b=True, most=7):
+    """Two rankings of the same systems, with or without ties."""
+    size = draw(st.integers(2, most))
+
+    def ranking(tied):
+        if tied:
+            return draw(st.lists(st.integers(0, 3), min_size=size, max_size=size))
+        return draw(st.permutations(range(size)))
+
+    return ranking(tied_a), ranking(tied_b)
+
+
+@pytest.mark.parametrize(
+    ("correlation", "a", "b", "published"),
+    [
+        (kendall_tau, X, Y, 0.7777778),
+        (tau_ap, X, Y, 0.7491182),
+        (kendall_tau, X, Y_TIED, 0.7111111),
+        (tau_ap_a, X, Y_TIED, 0.6074515),
+        (kendall_tau_b, X_TIED, Y_TIED, 0.75),
+        (tau_ap_b, X_TIED, Y_TIED, 0.6269841),
+    ],
+)
+def test_published_values(correlation, a, b, published):
+    assert correlation(a, b) == pytest.approx(published, abs=5e-8)
+
+
+@EACH
+@settings(deadline=None)
+@given(ranking=permutations)
+def test_with_itself_one_and_with_its_reverse_minus_one(correlation, ranking):
+    scores = np.array(ranking) / 7
+    assert correlation(scores, scores) == pytest.approx(1, abs=1e-12)
+    assert correlation(scores, -scores) == pytest.approx(-1, abs=1e-12)
+
+
+@settings(deadline=None)
+@given(pairs())
+def test_ties_with_themselves_and_reversed(both):
+    scores = np.array(both[0])
+    assume(len(set(both[0])) > 1)
+    for correlation in (kendall_tau_b, tau_ap_b):
+        assert correlation(scores, scores) == pytest.approx(1, abs=1e-12)
+        assert correlation(scores, -scores) == pytest.approx(-1, abs=1e-12)
+
+
+@pytest.mark.parametrize("correlation", SYMMETRIC, ids=lambda one: one.__name__)
+@settings(deadline=None)
+@given(both=pairs())
+def test_symmetric(correlation, both):
+    a, b = both
+    np.testing.assert_allclose(correlation(a, b), correlation(b, a), atol=1e-12)
+
+
+def test_not_symmetric():
+    assert tau_ap([3, 2, 1, 0], [3, 1, 0, 2]) != tau_ap([3, 1, 0, 2], [3, 2, 1, 0])
+
+
+def test_errors_at_the_top_cost_more():
+    ranking = [5, 4, 3, 2, 1]
+    top, bottom = [4, 5, 3, 2, 1], [5, 4, 3, 1, 2]
+    assert tau_ap(ranking, top) < tau_ap(ranking, bottom)
+    assert kendall_tau(ranking, top) == kendall_tau(ranking, bottom)
+
+
+@settings(deadline=None)
+@given(pairs(tied_a=False, tied_b=False))
+def test_variants_equal_the_plain_ones_without_ties(both):
+    a, b = both
+    assert kendall_tau_b(a, b) == pytest.approx(kendall_tau(a, b), abs=1e-12)
+    assert tau_ap_a(a, b) == pytest.approx(tau_ap(a, b), abs=1e-12)
+    assert tau_ap_b(a, b) == pytest.approx((tau_ap(a, b) + tau_ap(b, a)) / 2, abs=1e-12)
+
+
+@settings(deadline=None)
+@given(pairs())
+def test_kendall_as_the_plain_loops_and_scipy(both):
+    a, b = both
+    assert kendall_tau(a, b) == pytest.approx(plain.kendall_tau(a, b), abs=1e-12)
+    np.testing.assert_allclose(kendall_tau_b(a, b), kendalltau(a, b).statistic, atol=1e-12)
+
+
+@settings(deadline=None)
+@given(pairs(tied_a=False, tied_b=False))
+def test_tau_ap_as_the_plain_loops_and_kendall_as_scipy(both):
+    a, b = both
+    (order,) = plain.orders(b)
+    assert tau_ap(a, b) == pytest.approx(float(plain.tau_ap_of_order(a, order)), abs=1e-12)
+    assert kendall_tau(a, b) == pytest.approx(kendalltau(a, b).statistic, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(pairs(tied_a=False, most=6))
+def test_tau_ap_a_is_the_mean_over_all_orders_of_ties(both):
+    a, b = both
+    assert tau_ap_a(a, b) == pytest.approx(plain.tau_ap_a(a, b), abs=1e-12)
+
+
+@settings(deadline=None)
+@given(pairs())
+def test_tau_ap_b_as_the_plain_loops(both):
+    a, b = both
+    assume(len(set(a)) > 1 and len(set(b)) > 1)
+    assert tau_ap_b(a, b) == pytest.approx(plain.tau_ap_b(a, b), abs=1e-12)
+
+
+def test_all_tied_in_the_estimate():
+    assert tau_ap_a([3, 2, 1, 0], [1, 1, 1, 1]) == pytest.approx(0, abs=1e-12)
+    assert kendall_tau([1, 2, 3], [1, 1, 1]) == 0
+    assert math.isnan(kendall_tau_b([1, 2, 3], [1, 1, 1]))
+    assert math.isnan(tau_ap_b([1, 2, 3], [1, 1, 1]))
+
+
+@EACH
+def test_order_of_the_systems_changes_nothing(correlation):
+    a, b = np.array(X), np.array(Y)
+    order = np.random.default_rng(0).permutation(len(a))
+    assert correlation(a[order], b[order]) == pytest.approx(correlation(a, b), abs=1e-12)
+
+
+@EACH
+def test_named_scores_are_aligned(correlation):
+    names = list("abcdefghij")
+    expected = correlation(X, Y)
+    a, b = pd.Series(X, index=names), pd.Series(Y, index=names)
+    assert correlation(a, b[::-1]) == expected
+    assert correlation(a.to_dict(), dict(reversed(b.to_dict().items()))) == expected
+    assert correlation(a, np.array(Y)) == expected
+    assert correlation(X, b) == expected
+
+
+@EACH
+@pytest.mark.parametrize(
+    ("a", "b", "message"),
+    [
+        ([1], [1], "at least 2 systems are needed, found 1"),
+        ([], [], "at least 2 systems are needed, found 0"),
+        ([1, float("nan"), 2], [1, 2, 3], "score of system 1 is NaN"),
+        ({"p": 1, "q": 2}, {"p": float("nan"), "q": 2}, "score of system 'p' is NaN"),
+        ([1, 2], [1, 2, 3], "has 2 systems, .* has 3"),
+        ({"p": 1, "q": 2}, {"p": 1, "r": 2}, "systems differ: 'q' is in the (a|reference) only"),
+        ({"p": 1, "q": 2}, {"p": 1, "q": 2, "z": 2}, "systems differ: 'z' is in the (b|estimate) only"),
+        (pd.Series([1, 2], index=["p", "p"]), [1, 2], "system 'p' stands twice"),
+        ([[1, 2]], [1, 2], "2 dimensions"),
+        (["good", "bad"], [1, 2], "expected a number per system"),
+    ],
+)
+def test_errors(correlation, a, b, message):
+    with pytest.raises(InputError, match=message):
+        correlation(a, b)
+
+
+def test_ties_refused_name_the_systems_and_the_variants():
+    clear, tied = {"p": 3, "q": 2, "r": 1}, {"p": 3, "q": 1, "r": 1}
+    with pytest.raises(InputError, match=r"'q', 'r' are tied in the estimate: .*tau_ap_a.*tau_ap_b"):
+        tau_ap(clear, tied)
+    with pytest.raises(InputError, match=r"'q', 'r' are tied in the reference: .*tau_ap_a.*tau_ap_b"):
+        tau_ap(tied, clear)
+    with pytest.raises(InputError, match=r"'q', 'r' are tied in the reference: .*tau_ap_b"):
+        tau_ap_a(tied, clear)
+    with pytest.raises(InputError, match=r"0, 1, 2, 3, 4 and 3 more are tied"):
+        tau_ap(range(8), [1] * 8)
+
+
+# ------------------------------------------------------------------------------------- many measures
+
+
+@pytest.fixture
+def matrices():
+    rng = np.random.default_rng(0)
+    frames = {
+        name: pd.DataFrame(rng.random((6, 5)), index=list("uvwxyz"), columns=list("abcde"))
+        for name in ("AP", "Q", "RR")
+    }
+    frames["RR"]["b"] = frames["RR"]["a"]
+    return frames
+
+
+def test_plain_without_ties_and_labelled_variants_with(matrices):
+    result = rank_correlations(matrices, reference="AP")
+    means = {name: frame.mean() for name, frame in matrices.items()}
+    table = result.to_frame()
+    assert list(table) == ["kendall", "kendall_variant", "tau_ap", "tau_ap_variant"]
+    assert list(table.index) == ["AP", "Q", "RR"]
+    assert table.index.name == "measure"
+    assert table["kendall_variant"].tolist() == ["tau", "tau", "tau_b"]
+    assert table["tau_ap_variant"].tolist() == ["tau_ap", "tau_ap", "tau_ap_b"]
+    assert table.loc["AP", ["kendall", "tau_ap"]].tolist() == pytest.approx([1, 1])
+    assert table.loc["Q", "kendall"] == pytest.approx(kendall_tau(means["AP"], means["Q"]))
+    assert table.loc["Q", "tau_ap"] == tau_ap(means["AP"], means["Q"])
+    assert table.loc["RR", "kendall"] == kendall_tau_b(means["AP"], means["RR"])
+    assert table.loc["RR", "tau_ap"] == tau_ap_b(means["AP"], means["RR"])
+    assert table["kendall"].between(-1, 1).all()
+    assert isinstance(result, RankCorrelations)
+    with pytest.raises(AttributeError):
+        result.reference = "Q"
+
+
+def test_a_tied_reference_makes_all_rows_tied(matrices):
+    table = rank_correlations(matrices, reference="RR").to_frame()
+    assert set(table["kendall_variant"]) == {"tau_b"}
+    assert set(table["tau_ap_variant"]) == {"tau_ap_b"}
+
+
+def test_the_matrix_of_all_pairs(matrices):
+    result = rank_correlations(matrices, reference="Q")
+    assert list(result.matrix.index) == list(result.matrix.columns) == ["AP", "Q", "RR"]
+    np.testing.assert_array_equal(result.matrix, result.matrix.T)
+    np.testing.assert_allclose(np.diag(result.matrix), 1)
+    np.testing.assert_array_equal(result.matrix["Q"], result.kendall)
+    expected = kendall_tau_b(matrices["AP"].mean(), matrices["RR"].mean())
+    assert result.matrix.loc["AP", "RR"] == expected
+
+
+def test_topics_and_systems_in_another_order_or_renamed(matrices):
+    expected = rank_correlations(matrices, reference="AP").to_frame()
+    shuffled = {
+        name: frame.sample(frac=1, random_state=at).sample(frac=1, axis=1, random_state=at)
+        for at, (name, frame) in enumerate(matrices.items())
+    }
+    pd.testing.assert_frame_equal(rank_correlations(shuffled, reference="AP").to_frame(), expected)
+    renamed = {name: frame.rename(columns=str.upper) for name, frame in matrices.items()}
+    pd.testing.assert_frame_equal(rank_correlations(renamed, reference="AP").to_frame(), expected)
+
+
+def test_equal_means_over_other_topics_are_ties():
+    scores = [[0.1, 0.1, 0.9], [0.1, 0.4, 0.9], [0.4, 0.1, 0.9]]
+    assert np.mean(scores, axis=0)[0] != np.mean(scores, axis=0)[1], "rounding is what this is about"
+    clear = [[0.1, 0.2, 0.3]] * 3
+    table = rank_correlations({"clear": clear, "tied": scores}, reference="clear").to_frame()
+    assert table["kendall_variant"].tolist() == ["tau", "tau_b"]
+
+
+def test_scores_of_evaluate():
+    qrels = {"1": {"a": 2, "b": 1}, "2": {"a": 1}}
+    runs = {
+        "good": {"1": {"a": 2.0, "b": 1.0}, "2": {"a": 1.0}},
+        "fair": {"1": {"b": 2.0, "x": 1.0}, "2": {"a": 1.0}},
+        "poor": {"1": {"x": 2.0, "b": 1.0}, "2": {"x": 1.0}},
+    }
+    scores = ir_graded.evaluate(["Q", "AP", "nDCG@10"], qrels, runs)
+    result = rank_correlations(scores, reference="nDCG@10")
+    assert result.reference == "nDCG@10"
+    assert result.measures == ("Q", "AP", "nDCG@10")
+    assert result.systems == ("good", "fair", "poor")
+    assert result.to_frame()["kendall"].tolist() == pytest.approx([1, 1, 1])
+    assert rank_correlations(scores, reference=scores.measures[0]).reference == "Q"
+
+
+def test_measures_in_error(matrices):
+    with pytest.raises(InputError, match="reference nDCG is not among the measures AP, Q, RR"):
+        rank_correlations(matrices, reference="nDCG")
+    with pytest.raises(InputError, match="reference strange thing"):
+        rank_correlations(matrices, reference="strange thing")
+    other = matrices | {"Q": matrices["Q"].rename(columns={"a": "other"})}
+    with pytest.raises(InputError, match=r"Q: systems differ .*'a'"):
+        rank_correlations(other, reference="AP")
+    with pytest.raises(InputError, match="at least 2 systems"):
+        rank_correlations({"AP": [[1], [2]]}, reference="AP")
+    with pytest.raises(InputError, match="is nan"):
+        rank_correlations({"AP": [[1, float("nan")], [2, 3]]}, reference="AP")
+    with pytest.raises(InputError, match="mapping from measures"):
+        rank_correlations({}, reference="AP")

@@ -1,0 +1,410 @@
+"""Discriminative power: against plain references, scipy, invariants, error rates and real score matrices."""
+
+import math
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from collections_data import ROOT, needs_shared_data
+from hypothesis import given, settings, strategies as st
+from reference import meta_power as plain
+
+from ir_graded.errors import InputError, ParameterError
+from ir_graded.meta import studentised
+from ir_graded.meta.discriminative import discriminative_power
+from ir_graded.meta.resampling import permuted_rows, sign_flips, topic_counts
+
+TESTS = ["bootstrap", "t", "randomisation", "tukey_hsd"]
+B = 60
+
+
+def continuous(topics, systems, seed=0):
+    rng = np.random.default_rng(seed)
+    hardness = rng.normal(0, 1, (topics, 1))
+    return hardness + rng.normal(0, 0.5, (topics, systems)) + rng.normal(0, 0.3, systems)
+
+
+def tied(topics, systems, seed=0):
+    """Scores like P@5: many equal differences, hard pairs with mean 0."""
+    return np.random.default_rng(seed).integers(0, 6, (topics, systems)) / 5
+
+
+def sparse(topics, systems, seed=0):
+    """Systems that agree on most topics, as near-identical runs do."""
+    rng = np.random.default_rng(seed)
+    return np.where(
+        rng.random((topics, systems)) < 0.15, rng.choice([0.1, 0.37, 0.9], (topics, systems)), 0.3
+    )
+
+
+def shifted(topics, systems, seed=0):
+    """Systems that are another one plus a constant, which rounding blurs, and identical ones."""
+    rng = np.random.default_rng(seed)
+    base = rng.integers(0, 1000, (topics, 1)) / 1000
+    values = base + rng.choice([0, 0.1, 0.3], (1, systems))
+    values[:, -1] = rng.random(topics)
+    return np.round(values, 12)
+
+
+MATRICES = {
+    "continuous": continuous(12, 6),
+    "two topics": tied(2, 6, 1),
+    "three topics": tied(3, 6, 2),
+    "few topics": tied(5, 7),
+    "tied": tied(15, 6, 4),
+    "sparse": sparse(10, 6, 5),
+    "sparser": sparse(25, 5, 6),
+    "shifted": shifted(9, 6, 7),
+}
+
+
+def pairs_of(values):
+    return list(combinations(range(values.shape[1]), 2))
+
+
+def counts_of(values, seed=3, many=B):
+    return topic_counts(np.random.default_rng(seed), len(values), many)
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("alpha", [0.05, 0.3])
+def test_bootstrap_as_in_plain_loops(name, alpha):
+    values = MATRICES[name]
+    result = discriminative_power(values, alpha=alpha, n_resamples=B, rng=3)
+    numbers, counts = plain.exact(values), counts_of(values)
+    asl, required = [], []
+    for pair in pairs_of(values):
+        z = plain.differences(numbers, *pair)
+        asl.append(plain.two_sided_asl(z, counts))
+        required.append(plain.required_difference(z, counts, alpha))
+    assert result.asl.tolist() == asl
+    scale = np.abs(values).max()
+    assert result.required_differences.to_numpy() / scale == pytest.approx(
+        np.array(required) / scale, rel=1e-9, abs=1e-12
+    )
+    assert result.required_difference == result.required_differences.max()
+    assert result.power == np.mean(np.array(asl) < alpha)
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_randomisation_as_in_plain_loops(name):
+    values = MATRICES[name]
+    numbers = plain.exact(values)
+    signs = sign_flips(np.random.default_rng(3), len(values), B)
+    result = discriminative_power(values, test="randomisation", n_resamples=B, rng=3)
+    expected = [
+        plain.randomisation_asl(plain.differences(numbers, *pair), signs) for pair in pairs_of(values)
+    ]
+    assert result.asl.tolist() == expected
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_tukey_hsd_as_in_plain_loops(name):
+    values = MATRICES[name]
+    numbers, rng = plain.exact(values), np.random.default_rng(3)
+    permuted = [plain.exact(permuted_rows(rng, values)) for _ in range(B)]
+    result = discriminative_power(values, test="tukey_hsd", n_resamples=B, rng=3)
+    assert result.asl.tolist() == [plain.tukey_asl(numbers, *pair, permuted) for pair in pairs_of(values)]
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("test", TESTS[1:])
+def test_required_difference_of_the_other_tests(name, test):
+    values = MATRICES[name]
+    numbers = plain.exact(values)
+    result = discriminative_power(values, test=test, n_resamples=200, alpha=0.2)
+    sizes = [abs(sum(plain.differences(numbers, *pair))) / len(values) for pair in pairs_of(values)]
+    expected = plain.smallest_sure_difference(sizes, (result.asl < 0.2).tolist())
+    if expected is None:
+        assert math.isnan(result.required_difference)
+    else:
+        assert result.required_difference == pytest.approx(float(expected), rel=1e-9)
+    assert result.required_differences is None
+
+
+def test_required_difference_needs_every_larger_pair_to_be_significant():
+    rng = np.random.default_rng(0)
+    steady, wild = rng.normal(0, 0.01, 20), rng.normal(0, 50, 20)
+    values = np.column_stack([np.zeros(20), 1 + steady, 3 + wild - wild.mean()])
+    result = discriminative_power(values, test="t")
+    assert (result.asl < 0.05).tolist() == [True, False, False]
+    assert math.isnan(result.required_difference)
+    result = discriminative_power(values[:, :2], test="t")
+    assert result.required_difference == pytest.approx(1 + steady.mean())
+
+
+@pytest.mark.parametrize("exponent", [-500, -1, 400])
+@pytest.mark.parametrize("test", TESTS)
+def test_scale_of_scores_changes_nothing(test, exponent):
+    values = MATRICES["tied"]
+    found = discriminative_power(values, test=test, n_resamples=B)
+    scaled = discriminative_power(np.ldexp(values, exponent), test=test, n_resamples=B)
+    assert scaled.asl.tolist() == found.asl.tolist()
+    assert math.ldexp(scaled.required_difference, -exponent) == pytest.approx(
+        found.required_difference, nan_ok=True
+    )
+
+
+@pytest.mark.parametrize("name", ["continuous", "tied", "few topics"])
+def test_t_as_scipy(name):
+    from scipy.stats import ttest_rel
+
+    values = MATRICES[name]
+    result = discriminative_power(values, test="t")
+    for (first, second), asl in zip(pairs_of(values), result.asl, strict=True):
+        assert asl == pytest.approx(ttest_rel(values[:, first], values[:, second]).pvalue, rel=1e-9)
+
+
+def test_randomisation_near_the_exact_test_of_scipy():
+    from scipy.stats import permutation_test
+
+    values = continuous(8, 4, 11)
+    result = discriminative_power(values, test="randomisation", n_resamples=20_000)
+    for (first, second), asl in zip(pairs_of(values), result.asl, strict=True):
+        exact = permutation_test(
+            (values[:, first], values[:, second]),
+            lambda x, y: abs(np.mean(x - y)),
+            permutation_type="samples",
+            alternative="greater",
+            n_resamples=np.inf,
+        ).pvalue
+        assert asl == pytest.approx(exact, abs=0.018)
+
+
+def test_one_topic_that_differs():
+    """A computed variance of 1e-17 instead of 0 in the replicates without that topic gives .27 here."""
+    values = np.full((50, 2), 0.43)
+    values[17, 0] += 0.37
+    counts = counts_of(values, 0, 1000)
+    z = plain.differences(plain.exact(np.round(values, 12)), 0, 1)
+    result = discriminative_power(values, n_resamples=1000)
+    assert result.asl.tolist() == [plain.two_sided_asl(z, counts)]
+    assert result.asl.iloc[0] > 0.4
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_identical_systems(test):
+    score = np.random.default_rng(0).random(20)
+    result = discriminative_power(
+        np.column_stack([score, score, score + 0.1 - 0.1]), test=test, n_resamples=50
+    )
+    assert result.asl.tolist() == [1, 1, 1]
+    assert result.power == 0
+    if test == "bootstrap":
+        assert result.required_difference == 0
+    else:
+        assert math.isnan(result.required_difference)
+
+
+@pytest.mark.parametrize("shift", [0.1, -0.25, 1 / 3])
+@pytest.mark.parametrize("test", ["bootstrap", "t"])
+def test_constant_difference(test, shift):
+    score = np.random.default_rng(0).random(20)
+    result = discriminative_power(np.column_stack([score, score + shift]), test=test)
+    assert result.asl.tolist() == [0]
+    assert result.power == 1
+
+
+def test_mean_zero_up_to_rounding_is_never_significant():
+    values = np.array([[0.1, 0.0], [0.2, 0.0], [0.0, 0.3]])
+    assert discriminative_power(values).asl.tolist() == [1]
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_no_warnings_and_no_nan(test):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for values in [*MATRICES.values(), np.zeros((4, 3)), np.full((2, 2), 7.0)]:
+            result = discriminative_power(values, test=test, n_resamples=20)
+            assert result.asl.between(0, 1).all()
+            assert np.isfinite(result.differences).all()
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("test", TESTS)
+def test_memory_and_threads_change_nothing(monkeypatch, name, test):
+    values = np.tile(MATRICES[name], (1, 3)) + np.repeat([0.0, 0.1, 0.2], MATRICES[name].shape[1])
+    found = discriminative_power(values, test=test, n_resamples=B)
+    for memory, threads, most in ((1e-9, 1, 96), (64, 3, 7), (64, 5, 10_000)):
+        monkeypatch.setattr(studentised, "_MOST_THREADS", threads)
+        monkeypatch.setattr(studentised, "_processors", lambda threads=threads: threads)
+        monkeypatch.setattr(studentised, "_PAIRS_A_BLOCK", most)
+        other = discriminative_power(values, test=test, n_resamples=B, memory_mib=memory)
+        pd.testing.assert_frame_equal(found.to_frame(), other.to_frame(), check_exact=True)
+        if test == "bootstrap":
+            pd.testing.assert_series_equal(
+                found.required_differences, other.required_differences, check_exact=True
+            )
+
+
+decimals = st.integers(0, 20).map(lambda whole: whole / 20)
+
+
+@st.composite
+def matrices(draw):
+    topics, systems = draw(st.integers(2, 7)), draw(st.integers(2, 4))
+    return np.array(draw(st.lists(decimals, min_size=topics * systems, max_size=topics * systems))).reshape(
+        topics, systems
+    )
+
+
+@given(values=matrices(), seed=st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_any_small_matrix_as_in_plain_loops(values, seed):
+    numbers, counts = plain.exact(values), counts_of(values, seed, 30)
+    found = discriminative_power(values, n_resamples=30, rng=seed, alpha=0.2)
+    zs = [plain.differences(numbers, *pair) for pair in pairs_of(values)]
+    assert found.asl.tolist() == [plain.two_sided_asl(z, counts) for z in zs]
+    assert found.required_differences.tolist() == pytest.approx(
+        [plain.required_difference(z, counts, 0.2) for z in zs], abs=1e-12
+    )
+
+
+@given(values=matrices(), test=st.sampled_from(TESTS[:3]), random=st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
+def test_names_and_order_of_systems_change_nothing(values, test, random):
+    names = [f"s{number}" for number in range(values.shape[1])]
+    frame = pd.DataFrame(values, columns=names)
+    mixed = random.sample(names, len(names))
+    found = discriminative_power(frame, test=test, n_resamples=40)
+    other = discriminative_power(frame[mixed], test=test, n_resamples=40)
+    by_pair = {frozenset(pair): asl for pair, asl in found.asl.items()}
+    assert {frozenset(pair): asl for pair, asl in other.asl.items()} == by_pair
+    assert other.power == found.power
+    assert other.required_difference == pytest.approx(found.required_difference, nan_ok=True, abs=1e-12)
+
+
+SETS = 600
+
+
+def within_binomial_limits(rate, sets):
+    return abs(rate - 0.05) < 3.5 * math.sqrt(0.05 * 0.95 / sets)
+
+
+@pytest.mark.parametrize("test", TESTS[:3])
+def test_rejections_when_systems_do_not_differ(test):
+    rng = np.random.default_rng(2026)
+    rejected = [
+        discriminative_power(rng.normal(size=(60, 2)), test=test, n_resamples=399, rng=rng).power
+        for _ in range(SETS)
+    ]
+    assert within_binomial_limits(np.mean(rejected), SETS)
+
+
+def test_tukey_hsd_holds_the_error_rate_of_a_whole_data_set():
+    rng = np.random.default_rng(2026)
+    any_rejected, any_by_t = [], []
+    for _ in range(300):
+        values = rng.normal(size=(50, 6))
+        any_rejected.append(
+            discriminative_power(values, test="tukey_hsd", n_resamples=199, rng=rng).power > 0
+        )
+        any_by_t.append(discriminative_power(values, test="t").power > 0)
+    assert within_binomial_limits(np.mean(any_rejected), 300)
+    assert np.mean(any_by_t) > 0.2
+
+
+@needs_shared_data
+@pytest.mark.parametrize(
+    ("collection", "measure", "percent"),
+    [
+        ("web2010", "ap", 63.7),
+        ("web2010", "ndcg20", 51.8),
+        ("web2010", "err20", 48.1),
+        ("web2010", "rr", 48.7),
+        ("web2013", "ap", 68.1),
+        ("web2013", "ndcg20", 37.8),
+        ("web2013", "err20", 29.9),
+        ("web2013", "rr", 23.9),
+    ],
+)
+def test_powers_on_trec_web(collection, measure, percent):
+    scores = pd.read_csv(ROOT / "urbano" / f"{collection}_{measure}.csv")
+    assert 100 * discriminative_power(scores).power == pytest.approx(percent, abs=2)
+
+
+def test_result():
+    frame = pd.DataFrame(MATRICES["continuous"], columns=list("abcdef"))
+    result = discriminative_power(frame, alpha=0.2, n_resamples=B)
+    rows = result.to_frame()
+    assert list(rows) == ["system_a", "system_b", "difference", "asl", "significant"]
+    assert rows[["system_a", "system_b"]].to_numpy().tolist() == [
+        list(two) for two in combinations("abcdef", 2)
+    ]
+    assert rows["difference"].iloc[1] == pytest.approx(frame["a"].mean() - frame["c"].mean())
+    assert rows["significant"].mean() == result.power
+    assert 0 < result.power < 1
+    assert result.asl["a", "c"] == rows["asl"].iloc[1]
+    assert result.curve.tolist() == sorted(rows["asl"], reverse=True)
+    with pytest.raises(AttributeError):
+        result.power = 1.0
+
+
+def test_plot():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots()
+    result = discriminative_power(MATRICES["continuous"], n_resamples=B)
+    result.plot(axes)
+    drawn = [line.get_ydata() for line in axes.lines]
+    assert any(len(line) == len(result.curve) and np.array_equal(line, result.curve) for line in drawn)
+    pyplot.close("all")
+
+
+def test_quiet_in_a_pipe(capfd):
+    for test in TESTS:
+        discriminative_power(MATRICES["tied"], test=test, n_resamples=20)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_seeds():
+    values = MATRICES["continuous"]
+    by_seed = discriminative_power(values, rng=5, n_resamples=B).asl
+    by_generator = discriminative_power(values, rng=np.random.default_rng(5), n_resamples=B).asl
+    assert by_seed.tolist() == by_generator.tolist()
+    assert by_seed.tolist() != discriminative_power(values, rng=6, n_resamples=B).asl.tolist()
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"alpha": 0},
+        {"alpha": 1},
+        {"alpha": math.nan},
+        {"alpha": "0.05"},
+        {"alpha": True},
+        {"n_resamples": 0},
+        {"n_resamples": 10.5},
+        {"n_resamples": True},
+        {"test": "anova"},
+        {"test": None},
+        {"rng": -1},
+        {"rng": "seed"},
+        {"memory_mib": 0},
+        {"memory_mib": math.nan},
+    ],
+)
+def test_options_out_of_range(option):
+    with pytest.raises(ParameterError, match=next(iter(option))):
+        discriminative_power(MATRICES["tied"], **option)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.zeros((1, 3)), "topic"),
+        (np.zeros((3, 1)), "system"),
+        (np.zeros((0, 0)), "topic"),
+        ([[0.1, math.nan], [0.2, 0.3]], "topic 0, system 1"),
+        ([[0.1, 0.2], [math.inf, 0.3]], "topic 1, system 0"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "'a' stands twice"),
+        ([["x", "y"], ["z", "w"]], "numbers"),
+    ],
+)
+def test_matrices_that_cannot_be_compared(values, message):
+    with pytest.raises(InputError, match=message):
+        discriminative_power(values)

@@ -1,0 +1,176 @@
+"""Significance matrices: against plain references, invariants and edge cases."""
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+from reference import meta_power as plain
+
+from ir_graded.errors import InputError, ParameterError
+from ir_graded.meta import studentised
+from ir_graded.meta.discriminative import discriminative_power
+from ir_graded.meta.resampling import topic_counts
+from ir_graded.meta.significance import significance
+
+B = 60
+
+
+def matrix(kind, topics, systems, seed):
+    rng = np.random.default_rng(seed)
+    if kind == "continuous":
+        return rng.normal(0, 0.5, (topics, systems)) + rng.normal(0, 0.4, systems)
+    if kind == "tied":
+        return rng.integers(0, 6, (topics, systems)) / 5
+    scores = rng.choice([0.1, 0.37, 0.9], (topics, systems))
+    return np.where(rng.random((topics, systems)) < 0.15, scores, 0.3)
+
+
+CASES = [
+    ("continuous", 12, 6, 0),
+    ("tied", 2, 5, 1),
+    ("tied", 3, 6, 2),
+    ("tied", 12, 6, 3),
+    ("sparse", 10, 6, 4),
+    ("sparse", 25, 5, 5),
+]
+
+
+def by_mean(values):
+    numbers = plain.exact(values)
+    means = [sum(column) for column in zip(*numbers, strict=True)]
+    return sorted(range(len(means)), key=lambda system: -means[system])
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
+def test_as_in_plain_loops(case, alternative):
+    values = matrix(*case)
+    numbers = plain.exact(values)
+    counts = topic_counts(np.random.default_rng(3), len(values), B)
+    asl_of = {"greater": plain.one_sided_asl, "two-sided": plain.two_sided_asl}[alternative]
+    found = significance(values, alternative=alternative, n_resamples=B, rng=3, alpha=0.1)
+    order = by_mean(values)
+    assert list(found.asl.index) == list(found.asl.columns) == order
+    expected = [
+        [1.0 if i == j else asl_of(plain.differences(numbers, i, j), counts) for j in order] for i in order
+    ]
+    assert found.asl.to_numpy().tolist() == expected
+    assert found.significant.to_numpy().tolist() == [[asl < 0.1 for asl in row] for row in expected]
+    above = [expected[i][j] < 0.1 for i in range(len(order)) for j in range(i + 1, len(order))]
+    assert found.count == sum(above)
+
+
+def test_systems_by_mean_equal_ones_as_given():
+    frame = pd.DataFrame({"low": [0.1, 0.1], "first": [0.1, 0.7], "second": [0.7, 0.1], "high": [0.9, 0.8]})
+    found = significance(frame, n_resamples=20)
+    assert list(found.asl.index) == ["high", "first", "second", "low"]
+    assert found.means.to_dict() == pytest.approx({"high": 0.85, "first": 0.4, "second": 0.4, "low": 0.1})
+
+
+def test_one_tail_is_not_half_of_both_where_differences_are_skewed():
+    z = np.append(np.full(20, 0.1) + np.arange(20) / 1000, 1.5)
+    values = np.column_stack([z, np.zeros(21)])
+    both = discriminative_power(values).asl.iloc[0]
+    one = significance(values).asl.loc[0, 1]
+    assert one < both
+    assert significance(values, alternative="two-sided").asl.loc[0, 1] == both
+
+
+def test_identical_systems_and_constant_differences():
+    score = np.random.default_rng(0).random(20)
+    frame = pd.DataFrame({"a": score, "same": score + 0.1 - 0.1, "worse": score - 0.1})
+    one, both = significance(frame), significance(frame, alternative="two-sided")
+    assert one.asl.to_numpy().tolist() == [[1, 1, 0], [1, 1, 0], [1, 1, 1]]
+    assert both.asl.to_numpy().tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
+    assert one.count == both.count == 2
+    assert not one.significant.loc["worse"].any()
+
+
+def test_rejections_when_systems_do_not_differ():
+    rng = np.random.default_rng(2026)
+    sets = 600
+    rejected = []
+    for _ in range(sets):
+        values = rng.normal(size=(60, 2))
+        found = significance(values, n_resamples=399, rng=rng)
+        rejected.append(found.significant.loc[0, 1])
+    assert abs(np.mean(rejected) - 0.05) < 3.5 * math.sqrt(0.05 * 0.95 / sets)
+
+
+@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_memory_and_threads_change_nothing(monkeypatch, case, alternative):
+    values = matrix(*case)
+    found = significance(values, alternative=alternative, n_resamples=B)
+    for memory, threads in ((1e-9, 1), (64, 5)):
+        monkeypatch.setattr(studentised, "_processors", lambda threads=threads: threads)
+        monkeypatch.setattr(studentised, "_PAIRS_A_BLOCK", 4)
+        other = significance(values, alternative=alternative, n_resamples=B, memory_mib=memory)
+        pd.testing.assert_frame_equal(found.asl, other.asl, check_exact=True)
+
+
+@given(
+    values=st.lists(st.lists(st.integers(0, 20), min_size=4, max_size=4), min_size=2, max_size=6),
+    random=st.randoms(use_true_random=False),
+)
+@settings(max_examples=30, deadline=None)
+def test_order_of_systems_changes_nothing(values, random):
+    frame = pd.DataFrame(values, columns=list("abcd")) / 20
+    mixed = random.sample(list(frame), 4)
+    found, other = significance(frame, n_resamples=40), significance(frame[mixed], n_resamples=40)
+    assert other.asl.loc[list("abcd"), list("abcd")].equals(found.asl.loc[list("abcd"), list("abcd")])
+
+
+def test_no_warnings_and_no_nan():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for values in [*(matrix(*case) for case in CASES), np.zeros((4, 3)), np.full((2, 2), 7.0)]:
+            for alternative in ("greater", "two-sided"):
+                found = significance(values, alternative=alternative, n_resamples=20)
+                assert ((found.asl >= 0) & (found.asl <= 1)).all(axis=None)
+
+
+def test_result():
+    frame = pd.DataFrame(matrix("continuous", 20, 4, 0), columns=list("abcd"))
+    found = significance(frame, n_resamples=B)
+    rows = found.to_frame()
+    assert list(rows) == ["system_a", "system_b", "difference", "asl", "significant"]
+    assert len(rows) == 6
+    assert rows["significant"].sum() == found.count > 0
+    assert (rows["difference"] >= 0).all()
+    for row in rows.itertuples():
+        assert row.asl == found.asl.loc[row.system_a, row.system_b]
+        assert row.difference == pytest.approx(frame[row.system_a].mean() - frame[row.system_b].mean())
+    with pytest.raises(AttributeError):
+        found.alpha = 0.5
+
+
+def test_plot():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots()
+    found = significance(matrix("continuous", 20, 4, 0), n_resamples=B)
+    found.plot(axes)
+    assert np.array_equal(np.asarray(axes.images[0].get_array(), dtype=bool), found.significant.to_numpy())
+    pyplot.close("all")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [{"alpha": 1}, {"n_resamples": 0}, {"alternative": "less"}, {"rng": 1.5}, {"memory_mib": -1}],
+)
+def test_options_out_of_range(option):
+    with pytest.raises(ParameterError, match=next(iter(option))):
+        significance(np.eye(3), **option)
+
+
+def test_matrices_that_cannot_be_compared():
+    with pytest.raises(InputError, match="topic 1, system 'b'"):
+        significance(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, math.nan]}))
+    with pytest.raises(InputError, match="at least 2 systems"):
+        significance(pd.DataFrame({"a": [1.0, 2.0]}))

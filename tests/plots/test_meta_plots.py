@@ -1,0 +1,250 @@
+"""Pictures of the meta-evaluation: drawn from finished numbers alone, labelled, legends outside."""
+
+import io
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.colors import to_hex  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+from ir_graded.errors import GradedError, InputError  # noqa: E402
+from ir_graded.meta.correlation import rank_correlations  # noqa: E402
+from ir_graded.meta.stability import stability  # noqa: E402
+from ir_graded.meta.swap import swap  # noqa: E402
+from ir_graded.plots import meta as plots, style  # noqa: E402
+
+NAMES = ("Q", "AP", "nDCG@20", "ERR@20", "RR", "P-measure", "O-measure", "NCU(gu,p)", "iRBU(p=0.99)")
+RATES = np.linspace(0.4, 0.0, 21)
+
+
+def curves(at):
+    return SimpleNamespace(curve=np.linspace(1, 0, 50) ** (1 + at), alpha=0.05)
+
+
+def stabilities(at):
+    return SimpleNamespace(
+        minority_rate=np.linspace(0.1, 0.05, 10) + at / 100, proportion_of_ties=np.linspace(0, 0.2, 10)
+    )
+
+
+def swaps(at):
+    observations = np.full(21, 10)
+    observations[3] = 0
+    return SimpleNamespace(
+        lower=np.arange(21) / 100, observations=observations, rate=RATES, max_rate=0.05 + at / 99
+    )
+
+
+def results(make, count):
+    return {name: make(at) for at, name in enumerate(NAMES[:count])}
+
+
+LINES = {plots.asl_curve: curves, plots.stability_curves: stabilities, plots.swap_curves: swaps}
+EACH = pytest.mark.parametrize(("draw", "make"), LINES.items(), ids=lambda one: one.__name__)
+
+
+def lines_of(ax):
+    return [line for line in ax.get_lines() if not line.get_label().startswith("_")]
+
+
+def correlations(count, tied=False):
+    names = NAMES[:count]
+    taus = np.full((count, count), 0.5) + np.eye(count) / 2
+    return SimpleNamespace(
+        matrix=pd.DataFrame(taus, index=names, columns=names), tied=np.array([tied] * count)
+    )
+
+
+def significance(count):
+    names = [f"s{at}" for at in range(count)]
+    asl = np.where(np.triu(np.ones((count, count)), 1) > 0, 0.01, 0.99)
+    frame = pd.DataFrame(asl, index=names, columns=names)
+    return SimpleNamespace(significant=frame < 0.05, asl=frame)
+
+
+def assert_legend_outside(figure, legends):
+    figure.draw_without_rendering()
+    (legend,) = legends
+    box = legend.get_window_extent()
+    for ax in figure.axes:
+        within = legend in ax.get_children()
+        assert not box.overlaps(ax.get_window_extent() if within else ax.get_tightbbox())
+    assert figure.bbox.x0 - 1 <= box.x0
+    assert box.x1 <= figure.bbox.x1 + 1
+    assert figure.bbox.y0 - 1 <= box.y0
+
+
+@EACH
+@pytest.mark.parametrize("count", [1, 3, 9])
+@pytest.mark.parametrize("width", [3.3, 7.0])
+def test_one_line_per_measure_labels_and_a_legend_outside(draw, make, count, width):
+    figure = draw(results(make, count))
+    assert isinstance(figure, Figure)
+    assert figure.get_figwidth() == style.COLUMN_WIDTH
+    figure.set_size_inches(width, figure.get_figheight())
+    (ax,) = figure.axes
+    assert [line.get_label() for line in lines_of(ax)] == list(NAMES[:count])
+    assert ax.get_xlabel()
+    assert ax.get_ylabel()
+    assert_legend_outside(figure, figure.legends)
+    assert ax.get_window_extent().height > 1.2 * figure.dpi, "room for the picture itself"
+
+
+@EACH
+def test_lines_differ_in_colour_and_without(draw, make):
+    lines = lines_of(draw(results(make, 9)).axes[0])
+    assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) > 1
+    assert len({(line._unscaled_dash_pattern, line.get_marker()) for line in lines}) == 9
+    assert len({line.get_marker() for line in lines}) == 9
+    assert {to_hex(line.get_color()).upper() for line in lines} <= set(style.COLOURS)
+
+
+def test_many_styles_differ():
+    styles = [style.line_style(number) for number in range(385)]
+    assert len({(one["color"], one["linestyle"], one["marker"]) for one in styles}) == 385
+
+
+@EACH
+def test_into_the_callers_axes(draw, make):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
+    try:
+        assert draw(results(make, 3), ax=left) is figure
+        assert len(lines_of(left)) == 3
+        assert not right.get_lines()
+        assert_legend_outside(figure, [left.get_legend()])
+    finally:
+        plt.close(figure)
+
+
+def test_into_axes_of_a_part_of_a_figure():
+    figure = Figure()
+    part = figure.subfigures(1, 2)[0].subfigures(2, 1)[0]
+    assert plots.stability_curves(results(stabilities, 2), ax=part.subplots()) is figure
+
+
+@EACH
+def test_nothing_to_draw(draw, make):
+    assert make
+    with pytest.raises(InputError, match="no result"):
+        draw({})
+
+
+def test_the_numbers_drawn_are_those_of_the_results():
+    (line,) = lines_of(plots.asl_curve({"Q": curves(0)}).axes[0])
+    np.testing.assert_array_equal(line.get_xdata(), np.arange(1, 51))
+    np.testing.assert_array_equal(line.get_ydata(), curves(0).curve)
+    (line,) = lines_of(plots.stability_curves({"Q": stabilities(0)}).axes[0])
+    np.testing.assert_array_equal(line.get_xdata(), stabilities(0).proportion_of_ties)
+    np.testing.assert_array_equal(line.get_ydata(), stabilities(0).minority_rate)
+    (line,) = lines_of(plots.swap_curves({"Q": swaps(0)}).axes[0])
+    np.testing.assert_array_equal(line.get_xdata(), np.delete(np.arange(21) / 100, 3))
+    np.testing.assert_array_equal(line.get_ydata(), np.delete(RATES, 3))
+
+
+@pytest.mark.parametrize(("draw", "make"), [(plots.asl_curve, curves), (plots.swap_curves, swaps)])
+def test_the_threshold_is_drawn_once(draw, make):
+    ax = draw({"Q": make(0), "AP": make(0)}).axes[0]
+    heights = [line.get_ydata()[0] for line in ax.get_lines() if line.get_label().startswith("_")]
+    assert heights == [0.05]
+
+
+@pytest.mark.parametrize("curve", [np.zeros(9), np.ones(9), np.array([0.5]), np.array([0.01])])
+def test_extreme_asl_curves(curve):
+    plots.asl_curve({"Q": SimpleNamespace(curve=curve, alpha=0.05)}).savefig(io.BytesIO())
+
+
+@pytest.mark.parametrize("count", [2, 9, 60])
+def test_significance_matrix(count):
+    figure = plots.significance_matrix(significance(count))
+    (ax,) = figure.axes
+    (image,) = ax.get_images()
+    np.testing.assert_array_equal(image.get_array(), significance(count).significant)
+    assert ax.get_xlabel()
+    assert ax.get_ylabel()
+    assert_legend_outside(figure, figure.legends)
+    assert len(ax.texts) == (count * (count - 1) if count <= 10 else 0)
+    assert len(ax.get_xticks()) <= 24
+    assert ax.get_yticklabels()[0].get_text() == "s0"
+
+
+def test_significance_matrix_leaves_the_result_as_it_was():
+    result = significance(4)
+    plots.significance_matrix(result)
+    pd.testing.assert_frame_equal(result.asl, significance(4).asl)
+
+
+@pytest.mark.parametrize("count", [1, 3, 9, 30])
+def test_tau_heat_map(count):
+    figure = plots.tau_heat_map(correlations(min(count, 9)))
+    figure.savefig(io.BytesIO())
+    ax, bar = figure.axes
+    np.testing.assert_array_equal(ax.get_images()[0].get_array(), correlations(min(count, 9)).matrix)
+    assert [label.get_text() for label in ax.get_xticklabels()] == list(NAMES[:count])
+    assert bar.get_ylabel() == "Kendall's tau"
+    assert {text.get_text() for text in ax.texts} <= {"1", ".50"}
+    assert not bar.get_window_extent().overlaps(ax.get_window_extent())
+
+
+def test_tau_heat_map_says_which_tau():
+    assert plots.tau_heat_map(correlations(3, tied=True)).axes[1].get_ylabel() == "Kendall's tau-b"
+
+
+def test_comparison_has_four_panels_and_one_legend():
+    figure = plots.comparison(
+        SimpleNamespace(
+            power=results(curves, 9),
+            stability=results(stabilities, 9),
+            swap=results(swaps, 9),
+            correlations=correlations(9),
+        )
+    )
+    assert len(figure.axes) == 5  # and the colour bar
+    assert all(ax.get_legend() is None for ax in figure.axes)
+    assert_legend_outside(figure, figure.legends)
+
+
+def test_results_plot_themselves():
+    scores = np.random.default_rng(0).random((5, 4))
+    for result in (
+        stability(scores, n_resamples=20),
+        swap(scores, n_resamples=20),
+        rank_correlations({"Q": scores, "AP": scores}, reference="Q"),
+    ):
+        figure = result.plot()
+        assert not figure.legends, "one line needs no legend"
+        figure.savefig(io.BytesIO())
+        part = Figure()
+        assert result.plot(ax=part.subplots()) is part
+
+
+def test_no_figure_stays_open_and_no_setting_changes():
+    before = dict(matplotlib.rcParams)
+    for _ in range(25):
+        plots.stability_curves(results(stabilities, 2))
+    assert plt.get_fignums() == []
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(GradedError, match=r"ir-graded\[plot\]"):
+        plots.stability_curves(results(stabilities, 2))
+
+
+def test_importing_does_not_import_matplotlib():
+    code = (
+        "import sys, ir_graded.plots.meta, ir_graded.plots.style, ir_graded.meta.swap, "
+        "ir_graded.meta.stability, ir_graded.meta.correlation; "
+        "print([m for m in ('matplotlib', 'scipy.stats') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == "[]"
