@@ -49,10 +49,10 @@ from .measures import (
 
 if TYPE_CHECKING:
     from . import meta, passages
+    from .bundled import sample
     from .evaluation import evaluate
     from .inputs.datasets import level_definitions
     from .reading import read_qrels, read_run
-    from .sample import sample
     from .scores import Scores
 
 __version__ = "0.1.0"
@@ -69,7 +69,7 @@ _LAZY = {
     "passages": "passages",
     "read_qrels": "reading",
     "read_run": "reading",
-    "sample": "sample",
+    "sample": "bundled",
 }
 
 

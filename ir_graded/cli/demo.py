@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ..bundled import sample
 from ..evaluation import evaluate
-from ..sample import sample
 from .output import FORMATS, Leaderboard
 
 MEASURES = ["P-measure", "Q", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]

@@ -297,7 +297,7 @@ def _from_values_drawn(block: PairBlock, counts: Floats, rows: Ints, sums: Float
 
 def at_least(t: Floats, topics: int) -> Floats:
     """The least ``t(w*)**2 / (n - 1)`` that counts as ``|t(w*)| >= |t|``, for statistics ``t`` of pairs."""
-    reached = np.maximum(np.abs(t) * (1 - TOLERANCE) - TOLERANCE, 0.0)
+    reached = np.maximum(np.abs(t) * - 0.0, 0.0)
     return np.asarray(np.square(reached) / (topics - 1))
 
 

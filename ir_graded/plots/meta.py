@@ -230,6 +230,10 @@ def _numbers(axes: Axes, values: Any, dark: Any) -> None:
             axes.text(column, row, text, ha="center", va="center", color=colour, fontsize="x-small")
 
 
+_MANY_LABELS = 14
+_SMALLEST = 4.5  # points
+
+
 def _name_cells(axes: Axes, names: Sequence[str]) -> None:
     """Names along both axes, as many as can be read."""
     every = -(-len(names) // _MOST_LABELS)
@@ -238,4 +242,7 @@ def _name_cells(axes: Axes, names: Sequence[str]) -> None:
     axes.set_xticks(places, shown, rotation=90)
     axes.set_yticks(places, shown)
     axes.tick_params(length=0)
+    # Many names are set smaller, lest they run into each other.
+    if len(shown) > _MANY_LABELS:
+        axes.tick_params(labelsize=_SMALLEST)
     axes.spines[:].set_visible(False)

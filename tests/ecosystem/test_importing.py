@@ -169,3 +169,17 @@ def test_version_and_entry_points():
 
 def test_the_package_is_typed():
     assert (Path(ir_graded.__file__).parent / "py.typed").exists()
+
+
+def test_no_module_takes_the_place_of_a_public_name():
+    code = """
+        import importlib, pkgutil, types
+        import ir_graded
+
+        for module in pkgutil.walk_packages(ir_graded.__path__, "ir_graded."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
+        names = {name for name in ir_graded.__all__ if isinstance(getattr(ir_graded, name), types.ModuleType)}
+        print(sorted(names), [n for n in ir_graded.meta.__all__ if not callable(getattr(ir_graded.meta, n))])
+    """
+    assert python(code).strip() == "['meta', 'passages'] []"

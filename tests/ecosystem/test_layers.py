@@ -17,16 +17,16 @@ PACKAGE = "ir_graded"
 NEVER = {
     "segments hits views ranking measures.stopping": "ir_measures pandas polars pyarrow ir_datasets click",
     "errors": "numpy ir_measures pandas polars ir_datasets click",
-    "measures": "inputs provider plugin composition evaluation reading scores sample cli pandas polars",
-    "inputs": "measures provider plugin composition grammar evaluation reading scores sample cli",
+    "measures": "inputs provider plugin composition evaluation reading scores bundled cli pandas polars",
+    "inputs": "measures provider plugin composition grammar evaluation reading scores bundled cli",
     "grammar": "inputs provider plugin composition evaluation scores cli pandas polars",
-    "provider": "plugin composition evaluation reading scores sample cli grammar",
-    "composition": "plugin evaluation reading scores sample cli",
-    "plugin": "evaluation reading scores sample cli inputs",
-    "scores": "inputs provider plugin composition evaluation reading sample cli polars ir_datasets",
+    "provider": "plugin composition evaluation reading scores bundled cli grammar",
+    "composition": "plugin evaluation reading scores bundled cli",
+    "plugin": "evaluation reading scores bundled cli inputs",
+    "scores": "inputs provider plugin composition evaluation reading bundled cli polars ir_datasets",
     "evaluation": "plugin cli meta plots",
-    "meta": "measures inputs provider plugin composition grammar evaluation reading sample cli ir_measures",
-    "plots": "meta measures inputs provider plugin composition grammar evaluation reading sample cli",
+    "meta": "measures inputs provider plugin composition grammar evaluation reading bundled cli ir_measures",
+    "plots": "meta measures inputs provider plugin composition grammar evaluation reading bundled cli",
 }
 #: The numeric floor may stand on nothing else of the package, whoever stands between.
 FLOOR = {"segments", "spans", "hits", "views", "article_view", "ranking", "errors"}

@@ -239,6 +239,46 @@ def test_memory_and_threads_change_nothing(monkeypatch, name, test):
             )
 
 
+def squares_of(values, counts):
+    """All replicates' t**2 of the only pair, as the package computes them."""
+    scores = studentised.PairedScores.of(values)
+    pairs = studentised.Pairs.of(2)
+    sums = studentised.WeightedSums.of(scores.values, counts - 1).differences(pairs)
+    found = studentised.replicate_statistics(studentised.PairBlock.of(scores, pairs), counts, sums)
+    return (len(values) - 1) * found[0]
+
+
+@pytest.mark.parametrize(
+    "z",
+    [
+        [0.5, 0.5000001, 0.0],
+        [0.9, 0.90000002, 0.90000005, 0.1],
+        [0.25, 0.2500003, 0.25, 0.0, 0.0000001],
+        [0.1, 0.2, 0.3],
+        [0.3, 0.6, 0.9, 0.6],
+        [0.1, 0.4, 0.7, 0.7, 0.1],
+    ],
+)
+def test_replicates_with_hardly_any_variance_keep_their_digits(z):
+    values = np.column_stack([z, np.zeros(len(z))])
+    counts = topic_counts(np.random.default_rng(1), len(z), 400)
+    exact = plain.replicates(plain.differences(plain.exact(values), 0, 1), counts)
+    expected = [float(abs(square)) for square, _ in exact]
+    assert max(expected) > 100
+    assert squares_of(values, counts).tolist() == pytest.approx(expected, rel=1e-7, abs=1e-20)
+
+
+def test_sums_of_nearly_equal_systems_keep_their_digits():
+    rng = np.random.default_rng(0)
+    score = rng.random(200) / 2 + 0.5
+    values = np.column_stack([score, score + rng.integers(-5, 6, 200) * 2.0**-51])
+    counts = topic_counts(rng, 200, 50)
+    found = studentised.WeightedSums.of(values.T, counts).differences(studentised.Pairs.of(2))[0]
+    expected = (values[:, 0] - values[:, 1]) @ counts
+    assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-9, abs=1e-22)
+    assert len(set(found)) > 10
+
+
 decimals = st.integers(0, 20).map(lambda whole: whole / 20)
 
 

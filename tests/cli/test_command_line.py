@@ -1,0 +1,218 @@
+"""The command line as its users see it: output, exit code, one line on stderr."""
+
+import csv
+import gzip
+import io
+import json
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+
+import ir_graded
+from ir_graded.cli.main import main
+from ir_graded.measures import REGISTRY
+
+QRELS = "1 0 a 3\n1 0 b 1\n1 0 c 0\n2 0 a 1\n2 0 d 2\n"
+GOOD = "1 Q0 a 1 3.0 t\n1 Q0 b 2 2.0 t\n2 Q0 d 1 9 t\n2 Q0 a 2 8 t\n"
+POOR = "1 Q0 c 1 3.0 t\n1 Q0 b 2 2.0 t\n2 Q0 x 1 9 t\n2 Q0 a 2 8 t\n"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "poor.run").write_text(POOR)
+    (tmp_path / "good.run.gz").write_bytes(gzip.compress(GOOD.encode()))
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*arguments):
+        with pytest.raises(SystemExit) as stopped:
+            main(list(arguments))
+        printed = capsys.readouterr()
+        return stopped.value.code, printed.out, printed.err
+
+    return call
+
+
+BOTH = ("evaluate", "qrels.txt", "poor.run", "good.run.gz")
+
+
+def expected(measure):
+    qrels, runs = "qrels.txt", ["good.run.gz", "poor.run"]
+    return ir_graded.evaluate([measure], qrels, runs).matrix(measure)
+
+
+def refused(result, *parts):
+    code, out, err = result
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    for part in parts:
+        assert part in err
+
+
+@pytest.mark.usefixtures("files")
+def test_a_table_best_run_first(run):
+    code, out, err = run(*BOTH, "-m", "Q P-measure@10")
+    assert (code, err) == (0, "")
+    head, rule, *rows = out.splitlines()
+    assert head.split() == ["run", "Q", "P-measure@10"]
+    assert set(rule) <= {"-", " "}
+    assert [row.split()[0] for row in rows] == ["good.run", "poor.run"]
+    assert rows[1].split()[1] == f"{expected('Q')['poor.run'].mean():.4f}"
+
+
+@pytest.mark.parametrize(("output", "delimiter"), [("csv", ","), ("tsv", "\t")])
+@pytest.mark.usefixtures("files")
+def test_topics_and_means_as_separated_values(run, output, delimiter):
+    code, out, _ = run(*BOTH, "-m", "Q", "-m", "NCU(stop='gu', beta=0)@10", "-q", "-o", output, "-p", "-1")
+    rows = list(csv.DictReader(io.StringIO(out), delimiter=delimiter))
+    assert code == 0
+    assert [(row["run"], row["query_id"]) for row in rows] == [
+        (name, topic) for name in ("good.run", "poor.run") for topic in ("1", "2", "all")
+    ]
+    scores = expected("Q")
+    for row in rows:
+        if row["query_id"] != "all":
+            assert float(row["Q"]) == scores.loc[row["query_id"], row["run"]]
+    assert "NCU(beta=0)@10" in rows[0]
+
+
+@pytest.mark.usefixtures("files")
+def test_json_lines(run):
+    _, out, _ = run(*BOTH, "-m", "Q map", "-o", "jsonl", "-p", "2")
+    records = [json.loads(line) for line in out.splitlines()]
+    assert records[0] == {"run": "good.run", "measure": "Q", "value": 1.0}
+    assert {record["measure"] for record in records} == {"Q", "AP"}
+    assert records[2]["value"] == round(expected("Q")["poor.run"].mean(), 2)
+
+
+def test_latex_and_markdown_escape_what_would_end_a_cell(files, run):
+    (files / "a|b_c.run").write_text(POOR)
+    _, latex, _ = run("evaluate", "qrels.txt", "a|b_c.run", "-m", "Q", "-o", "latex")
+    _, markdown, _ = run("evaluate", "qrels.txt", "a|b_c.run", "-m", "Q", "-o", "markdown")
+    assert r"b\_c.run" in latex
+    assert r"\toprule" in latex
+    assert r"a\|b_c.run" in markdown
+
+
+def test_wrong_lines_are_named_by_file_and_line(files, run):
+    (files / "bad.run").write_text(POOR + "2 Q0 y 3 high t\n")
+    refused(run("evaluate", "qrels.txt", "bad.run", "-m", "Q"), "bad.run, line 5", "high")
+    (files / "twice.run").write_text(POOR + "2 Q0 x 3 1 t\n")
+    refused(
+        run("evaluate", "qrels.txt", "twice.run", "-m", "Q"), "twice.run, line 3", "twice.run, line 5", "'x'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("measure", "part"),
+    [
+        ("P-mesure", "did you mean P-measure?"),
+        ("Q(beta=-1)", "beta=-1"),
+        ("nCG", "nCG@10"),
+        ("R", "R@10"),
+        ("nDCG(foo=1)@10", "foo"),
+        ("nDCG@10.5", "10.5"),
+        ("", "no measure"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_wrong_measures(run, measure, part):
+    refused(run(*BOTH, "-m", measure), part)
+
+
+def test_other_wrong_calls(files, run):
+    refused(run("evaluate", "nowhere", "poor.run", "-m", "Q"), "nowhere", "neither a file nor a dataset id")
+    refused(run("evaluate", "qrels.txt", str(files), "-m", "Q"), str(files))
+    refused(run(*BOTH), "-m")
+    refused(run("evaluate", "qrels.txt", "-m", "Q"), "RUN")
+    (files / "other.run").write_text("9 Q0 a 1 1 t\n")
+    refused(run("evaluate", "qrels.txt", "other.run", "-m", "Q"), "share no topic", "'9'", "'1'", "'2'")
+
+
+def test_measures_lists_every_measure_with_its_parameters_and_names(run):
+    code, out, _ = run("measures")
+    assert code == 0
+    for name, measure in REGISTRY.items():
+        assert name in out
+        assert measure.SHORT_DESC in out
+        assert measure.SOURCE in out
+        for parameter in measure.SUPPORTED_PARAMS:
+            assert parameter in out
+
+
+def test_demo_prints_a_leaderboard_of_the_sample(run):
+    code, out, err = run("demo")
+    assert (code, err) == (0, "")
+    covid = ir_graded.sample()
+    for name in covid.runs:
+        assert name in out
+    best = ir_measures.calc_aggregate(["P-measure"], covid.qrels, covid.runs["base.unipd.it"])
+    assert f"base.unipd.it             {next(iter(best.values())):.4f}" in out
+
+
+def test_help_and_version(run):
+    assert run("--version")[:2] == (0, f"ir_graded, version {ir_graded.__version__}\n")
+    code, out, _ = run("evaluate", "--help")
+    assert code == 0
+    assert "QRELS" in out
+
+
+@pytest.fixture
+def matrices(tmp_path):
+    rng = np.random.default_rng(0)
+    names = [f"s{number}" for number in range(6)]
+    paths = []
+    for name in ("first", "second"):
+        table = pd.DataFrame(rng.random((12, 6)) + np.arange(6) / 8, columns=names)
+        table.insert(0, "topic", range(100, 112))
+        paths.append(tmp_path / f"{name}.csv")
+        table.to_csv(paths[-1], index=False)
+    return [argument for path in paths for argument in ("--matrix", str(path))]
+
+
+def test_meta_of_matrices(matrices, run, tmp_path):
+    folder = tmp_path / "figures"
+    code, out, _ = run(
+        "meta", *matrices, "-B", "100", "--reference", "second", "-o", "csv", "--plot", str(folder)
+    )
+    rows = {row["measure"]: row for row in csv.DictReader(io.StringIO(out))}
+    assert code == 0
+    assert set(rows) == {"first", "second"}
+    assert rows["second"]["kendall"] == "1.0000"
+    scores = {path.stem: pd.read_csv(path, index_col="topic") for path in tmp_path.glob("*.csv")}
+    table = ir_graded.meta.compare(scores, reference="second", n_resamples=100).to_frame()
+    assert rows["first"]["power"] == f"{table.loc['first', 'power']:.4f}"
+    assert {path.suffix for path in folder.iterdir()} == {".png", ".pdf"}
+
+
+def test_meta_of_runs_with_one_run_per_team(files, run):
+    rng = np.random.default_rng(0)
+    paths = []
+    for number in range(4):
+        lines = [f"{topic} Q0 {doc} 0 {rng.random():.4f} t\n" for topic in ("1", "2") for doc in "abcdx"]
+        paths.append(f"run{number}")
+        (files / paths[-1]).write_text("".join(lines))
+    (files / "teams.csv").write_text("run,team\nrun0,A\nrun1,A\nrun2,B\nrun3,B\n")
+    arguments = ("meta", "qrels.txt", *paths, "-m", "Q AP", "-B", "50", "--reference", "map", "-o", "csv")
+    code, out, _ = run(*arguments, "--one-run-per-team", "teams.csv", "--seed", "3")
+    assert code == 0
+    assert {row["measure"] for row in csv.DictReader(io.StringIO(out))} == {"Q", "AP"}
+    assert out == run(*arguments, "--one-run-per-team", "teams.csv", "--seed", "3")[1]
+    (files / "teams.csv").write_text("run,team\nrun0,A\n")
+    refused(run(*arguments, "--one-run-per-team", "teams.csv"), "teams.csv", "run1")
+
+
+def test_wrong_calls_of_meta(files, matrices, run):
+    refused(run("meta"), "--matrix")
+    refused(run("meta", "qrels.txt", "poor.run", *matrices), "--matrix")
+    refused(run("meta", *matrices, "--reference", "third"), "third")
+    refused(run("meta", "qrels.txt", "poor.run", "-m", "Q"), "at least 2 systems")
+    (files / "empty.csv").write_text("")
+    refused(run("meta", "--matrix", "empty.csv"), "empty.csv")
