@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
+from ..extras import extra
 from ..segments import Bools, Floats
 from .matrix import by_measure as matrices_by_measure
 
@@ -286,9 +287,7 @@ def _known(reference: Any, matrices: Mapping[str, object]) -> str:
 
 
 def _tau_b(x: Floats, y: Floats) -> float:
-    from scipy.stats import kendalltau
-
-    tau: float = kendalltau(x, y, variant="b").statistic
+    tau: float = extra("scipy.stats", "meta").kendalltau(x, y, variant="b").statistic
     return float(tau)
 
 

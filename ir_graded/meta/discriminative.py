@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ParameterError
+from ..extras import extra
 from ..segments import Floats, Ints
 from .matrix import ScoreMatrix
 from .resampling import Seed, generator, permuted_rows, sign_flips, topic_counts
@@ -252,7 +253,7 @@ def _at_place(statistics: Floats, sums: Floats, place: int) -> Ints:
 
 
 def _student(task: _Task) -> _Outcome:
-    from scipy.special import stdtr
+    stdtr = extra("scipy.special", "meta").stdtr
 
     asl = task.result()
 

@@ -24,6 +24,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import ParameterError
+from ..extras import extra
 from ..segments import Bools, Floats, Ints
 
 #: Statistics closer than this, relative to their size and to 1, are equal: so rounding cannot decide.
@@ -297,7 +298,7 @@ def _from_values_drawn(block: PairBlock, counts: Floats, rows: Ints, sums: Float
 
 def at_least(t: Floats, topics: int) -> Floats:
     """The least ``t(w*)**2 / (n - 1)`` that counts as ``|t(w*)| >= |t|``, for statistics ``t`` of pairs."""
-    reached = np.maximum(np.abs(t) * - 0.0, 0.0)
+    reached = np.maximum(np.abs(t) * (1 - TOLERANCE) - TOLERANCE, 0.0)
     return np.asarray(np.square(reached) / (topics - 1))
 
 
@@ -343,7 +344,7 @@ def over_blocks(
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Matrix products on the calling thread alone: threads of ours beside BLAS's own wait for each other."""
-    from threadpoolctl import threadpool_limits
+    threadpool_limits = extra("threadpoolctl", "meta").threadpool_limits
 
     with threadpool_limits(1, user_api="blas"):
         yield
