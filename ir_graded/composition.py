@@ -74,7 +74,7 @@ class ComposedEvaluator(Evaluator):
             run = table_of("run", run)
         yield from self.graded.iter_calc(run)
         judgments = self.graded.judgments
-        dicts = upstream.run_dicts(run)
+        dicts = upstream.run_dicts(judgments, run)
         for other in self.others:
             for metric in other.iter_calc(dicts):
                 number = judgments.number.get(str(metric.query_id))

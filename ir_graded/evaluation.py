@@ -128,7 +128,7 @@ def _scores(graded: GradedEvaluator, other: Any, name: str, run: Any) -> dict[Me
         scored |= {
             measure: np.full(len(judgments.names), measure.DEFAULT, dtype=float) for measure in other.measures
         }
-        for metric in other.iter_calc(upstream.run_dicts(run)):
+        for metric in other.iter_calc(upstream.run_dicts(judgments, run)):
             # A provider may yield topics that only the run has.
             if metric.query_id in judgments.number:
                 scored[metric.measure][judgments.number[metric.query_id]] = metric.value

@@ -33,13 +33,16 @@ def _level(level: float) -> float | int:
     return max(int(level), -1) if level.is_integer() else level
 
 
-def run_dicts(run: Mapping[Any, Any] | Table) -> dict[str, dict[str, float]]:
-    """A run as a dict of dicts, scores as floats."""
+def run_dicts(judgments: Judgments, run: Mapping[Any, Any] | Table) -> dict[str, dict[str, float]]:
+    """A run as a dict of dicts, scores as floats: the topics that the qrels have."""
     if isinstance(run, Mapping):
         return {
-            str(topic): {str(doc): float(score) for doc, score in docs.items()} for topic, docs in run.items()
+            str(topic): {str(doc): float(score) for doc, score in docs.items()}
+            for topic, docs in run.items()
+            if str(topic) in judgments.number
         }
-    run = one_row_an_article(run)
+    known = run.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
+    run = one_row_an_article(run.filter(known.astype(np.int64)))
     changes = (run.query_id != run.query_id.shift(1)).to_numpy()[1:]
     bounds = [*(np.flatnonzero(changes) + 1).tolist(), len(run)] if len(run) else []
     doc_ids, scores = run.doc_id.to_list(), run.value.tolist()
