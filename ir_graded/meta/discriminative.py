@@ -19,6 +19,7 @@ from .studentised import (
     PairedScores,
     Pairs,
     WeightedSums,
+    Workspace,
     at_least,
     checked_options,
     one_blas_thread,
@@ -88,10 +89,10 @@ class _Task:
     memory_mib: float
     progress: bool | None
 
-    def over_blocks(self, work: Callable[[PairBlock, slice], None], replicates: int) -> None:
+    def over_blocks(self, work: Callable[[PairBlock, slice, Workspace], None], replicates: int) -> None:
         """Call ``work`` with the observations of all pairs, block by block."""
         over_blocks(
-            lambda part, rows: work(PairBlock.of(self.scores, part), rows),
+            lambda part, rows, space: work(PairBlock.of(self.scores, part), rows, space),
             self.pairs,
             topics=self.scores.topics,
             replicates=replicates,
@@ -222,22 +223,24 @@ def _bootstrap(task: _Task) -> _Outcome:
     place = max(1, round(task.n_resamples * task.alpha))
     asl, required = task.result(), task.result()
 
-    def work(block: PairBlock, rows: slice) -> None:
-        shifted = sums.differences(block.pairs)
-        statistics = replicate_statistics(block, counts, shifted)
+    def work(block: PairBlock, rows: slice, space: Workspace) -> None:
+        shifted = sums.differences(block.pairs, space)
+        statistics = replicate_statistics(block, counts, shifted, space)
         reached = statistics >= at_least(block.statistic(), topics)[:, np.newaxis]
         asl[rows] = np.count_nonzero(reached, axis=1) / task.n_resamples
-        column = _at_place(statistics, shifted, place)
+        column = _at_place(space, place)
         required[rows] = np.where(block.constant, 0.0, np.abs(shifted[np.arange(len(column)), column]))
 
     task.over_blocks(work, task.n_resamples)
     return asl, task.scores.mean(required)
 
 
-def _at_place(statistics: Floats, sums: Floats, place: int) -> Ints:
+def _at_place(space: Workspace, place: int) -> Ints:
     """The replicate of each pair with the ``place``-th largest statistic; of equal ones, larger sum first."""
+    sums, statistics, sorted_at = space.sums, space.statistics, space.scratch
     at = statistics.shape[1] - place
-    sorted_at = np.partition(statistics, at, axis=1)
+    np.copyto(sorted_at, statistics)
+    sorted_at.partition(at, axis=1)
     value = sorted_at[:, at]
     margin = 2 * TOLERANCE * np.where(np.isinf(value), 0.0, value)
     column = (statistics == value[:, np.newaxis]).argmax(axis=1)
@@ -257,7 +260,7 @@ def _student(task: _Task) -> _Outcome:
 
     asl = task.result()
 
-    def work(block: PairBlock, rows: slice) -> None:
+    def work(block: PairBlock, rows: slice, _: Workspace) -> None:
         asl[rows] = 2 * stdtr(task.scores.topics - 1, -np.abs(block.statistic()))
 
     task.over_blocks(work, replicates=1)
@@ -269,8 +272,8 @@ def _randomisation(task: _Task) -> _Outcome:
     sums = WeightedSums.of(task.scores.values, flips)
     asl = task.result()
 
-    def work(block: PairBlock, rows: slice) -> None:
-        flipped = np.abs(sums.differences(block.pairs))
+    def work(block: PairBlock, rows: slice, space: Workspace) -> None:
+        flipped = np.abs(sums.differences(block.pairs, space), out=space.statistics)
         least = np.abs(block.total) - TOLERANCE * np.abs(block.z).sum(axis=1)
         count = np.count_nonzero(flipped >= least[:, np.newaxis], axis=1)
         asl[rows] = np.where(block.identical, 1.0, (count + 1) / (task.n_resamples + 1))

@@ -18,6 +18,7 @@ from .studentised import (
     PairedScores,
     Pairs,
     WeightedSums,
+    Workspace,
     at_least,
     checked_options,
     one_blas_thread,
@@ -160,10 +161,10 @@ def _asl(
     place = np.argsort(order)
     asl = np.ones((len(order), len(order)))
 
-    def work(part: Pairs, _: slice) -> None:
+    def work(part: Pairs, _: slice, space: Workspace) -> None:
         block = PairBlock.of(scores, part)
-        shifted = sums.differences(part)
-        squares = replicate_statistics(block, counts, shifted)
+        shifted = sums.differences(part, space)
+        squares = replicate_statistics(block, counts, shifted, space)
         first, second = count(squares, shifted, block.statistic(), topics)
         asl[place[part.first], place[part.second]] = first / replicates
         asl[place[part.second], place[part.first]] = second / replicates

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -62,6 +63,30 @@ def _is_number(value: object) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
+class Workspace:
+    """Arrays of shape ``(pairs, replicates)`` that a thread uses again for each block: they stay in its cache.
+
+    Attributes:
+        sums: for S1.
+        statistics: for the statistics.
+        scratch: for anything in between.
+    """
+
+    sums: Floats
+    statistics: Floats
+    scratch: Floats
+
+    @classmethod
+    def of(cls, pairs: int, replicates: int) -> Workspace:
+        """Arrays for so many pairs and replicates."""
+        return cls(*(np.empty((pairs, replicates)) for _ in range(3)))
+
+    def first(self, pairs: int) -> Workspace:
+        """The part for a smaller block."""
+        return Workspace(self.sums[:pairs], self.statistics[:pairs], self.scratch[:pairs])
+
+
+@dataclass(frozen=True, eq=False)
 class WeightedSums:
     """Weighted sums of each system's scores, whose differences between systems do not cancel.
 
@@ -86,10 +111,10 @@ class WeightedSums:
         coarse = np.ldexp(np.rint(np.ldexp(values, bits)), -bits)
         return cls(coarse @ weights, (values - coarse) @ weights)
 
-    def differences(self, pairs: Pairs) -> Floats:
-        """Sums of the differences of each pair, shape ``(pairs, replicates)``."""
-        found = np.empty((len(pairs.first), self.coarse.shape[1]))
-        rest = np.empty_like(found)
+    def differences(self, pairs: Pairs, space: Workspace | None = None) -> Floats:
+        """Sums of the differences of each pair, shape ``(pairs, replicates)``; ``space.sums`` where given."""
+        space = space or Workspace.of(len(pairs.first), self.coarse.shape[1])
+        found, rest = space.sums, space.scratch
         for one, others, rows in pairs.stretches():
             np.subtract(self.coarse[one], self.coarse[others], out=found[rows])
             np.subtract(self.rest[one], self.rest[others], out=rest[rows])
@@ -224,21 +249,25 @@ class PairBlock:
         )
 
 
-def replicate_statistics(block: PairBlock, counts: Floats, sums: Floats) -> Floats:
+def replicate_statistics(
+    block: PairBlock, counts: Floats, sums: Floats, space: Workspace | None = None
+) -> Floats:
     """Squared statistics of all replicates, ``S1**2 / D``, that is ``t(w*)**2 / (n - 1)``.
 
     Args:
         block: the pairs.
         counts: how often each topic was drawn, shape ``(topics, replicates)``.
         sums: S1 of each pair and replicate, shape ``(pairs, replicates)``.
+        space: where to compute; the result is its ``statistics``.
 
     Returns:
         Numbers >= 0, shape ``(pairs, replicates)``. A replicate of equal values has 0 where their mean is
         0, else infinity; whether they are equal is decided from the values.
     """
     topics = len(counts)
-    statistics = np.square(sums)
-    deviation = (topics * np.square(block.w)) @ counts
+    space = space or Workspace.of(*sums.shape)
+    statistics = np.square(sums, out=space.statistics)
+    deviation = np.matmul(topics * np.square(block.w), counts, out=space.scratch)
     deviation -= statistics
     # Where all values drawn lie at the mean, w is rounding and so is the deviation.
     floor = TOLERANCE * topics * block.spread
@@ -303,7 +332,7 @@ def at_least(t: Floats, topics: int) -> Floats:
 
 
 def over_blocks(
-    work: Callable[[Pairs, slice], None],
+    work: Callable[[Pairs, slice, Workspace], None],
     pairs: Pairs,
     *,
     topics: int,
@@ -314,8 +343,8 @@ def over_blocks(
     """Do some work for all pairs, in blocks of pairs on all processors.
 
     Args:
-        work: called with a block's pairs and their rows; it stores its results by row, so that neither the
-            size of the blocks nor their order matters.
+        work: called with a block's pairs, their rows and arrays to compute in; it stores its results by
+            row, so that neither the size of the blocks nor their order matters.
         pairs: the pairs.
         topics: number of topics.
         replicates: number of replicates.
@@ -326,12 +355,16 @@ def over_blocks(
 
     threads = min(_processors(), _MOST_THREADS)
     cell = 8 * (_REPLICATE_ARRAYS * replicates + _TOPIC_ARRAYS * topics)
-    size = min(_PAIRS_A_BLOCK, max(1, int(memory_mib * 2**20 / (threads * cell))))
+    size = min(len(pairs.first), _PAIRS_A_BLOCK, max(1, int(memory_mib * 2**20 / (threads * cell))))
     blocks = [slice(begin, begin + size) for begin in range(0, len(pairs.first), size)]
 
+    own = threading.local()
+
     def one(rows: slice) -> int:
+        if not hasattr(own, "space"):
+            own.space = Workspace.of(size, replicates)
         part = pairs.part(rows)
-        work(part, rows)
+        work(part, rows, own.space.first(len(part.first)))
         return len(part.first)
 
     disable = None if progress is None else not progress
