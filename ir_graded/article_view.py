@@ -10,6 +10,7 @@ import numpy as np
 from . import segments
 from .hits import Highlights, Hits, Levels
 from .segments import Floats, Ints
+from .spans import Spans
 
 
 def f_score(overlap: Ints, retrieved: Ints, highlighted: Ints, beta: float) -> Floats:
@@ -46,11 +47,11 @@ class ArticleView:
     """
 
     def __init__(self, levels: Levels, hits: Hits, rel: float, beta: float, cutoff: int | None) -> None:
-        if levels.highlights is None or hits.retrieved is None:
-            raise ValueError("no passages")  # the evaluator checks for them, and says what lacks them
+        # None: empty qrels or an empty run; the evaluator refuses others that hold no passages.
+        retrieved_spans = hits.retrieved or Spans.none()
         self.levels = levels
         documents = levels.topic.size
-        highlights = relevant_highlights(levels.highlights, rel)
+        highlights = relevant_highlights(levels.highlights or Highlights(Spans.none(), np.zeros(0)), rel)
         highlighted = highlights.spans.covered(documents)
         self.Numrel: Ints = segments.count(levels.topic[highlighted > 0], levels.topics)
         seen = highlighted[hits.document] > 0
@@ -61,8 +62,8 @@ class ArticleView:
         self.r: Ints = hits.rank[seen]
         self.start: Ints = segments.starts(self.topic, levels.topics)[self.topic]
         self.C: Ints = np.arange(1, self.topic.size + 1, dtype=np.int64) - self.start
-        retrieved = hits.retrieved.covered(documents)
-        union = hits.retrieved.joined(highlights.spans).covered(documents)
+        retrieved = retrieved_spans.covered(documents)
+        union = retrieved_spans.joined(highlights.spans).covered(documents)
         overlap = highlighted + retrieved - union
         self.F: Floats = f_score(overlap[document], retrieved[document], highlighted[document], beta)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import repeat
 from typing import Any
 
@@ -13,7 +13,7 @@ from ir_measures.util import Metric
 
 from .errors import InputError
 from .inputs.judgments import Judgments
-from .inputs.sources import hits_of, judgments_of
+from .inputs.sources import hits_of, is_empty, judgments_of, table_of
 from .inputs.table import PASSAGE_COLUMNS, VALUE_COLUMNS
 from .measures import REGISTRY, GradedMeasure
 from .measures.aggregate import exact_mean
@@ -38,7 +38,7 @@ class GradedEvaluator(Evaluator):
             if max_rel is not None:
                 judgments.check_max_rel(measure, max_rel)
         self.passage_measures = [measure for measure in self.measures if measure.NEEDS_PASSAGES]
-        if self.passage_measures and judgments.levels.highlights is None:
+        if self.passage_measures and judgments.names and judgments.levels.highlights is None:
             raise InputError(without_passages("qrels", self.passage_measures[0]))
         self.lowest = min((measure.lowest_level for measure in self.measures), default=np.inf)
 
@@ -51,8 +51,11 @@ class GradedEvaluator(Evaluator):
         Raises:
             InputError: the run holds something that cannot be scored.
         """
+        if not isinstance(run, Mapping):
+            run = table_of("run", run)
         hits = hits_of(self.judgments, run, self.lowest)
-        if self.passage_measures and hits.retrieved is None:
+        # An empty run lacks the columns at times: PyTerrier makes such for topics that no batch had.
+        if self.passage_measures and hits.retrieved is None and not is_empty(run):
             raise InputError(without_passages("run", self.passage_measures[0]))
         views = Views(self.judgments.levels, hits)
         return {measure: measure.score(views) for measure in self.measures}

@@ -27,6 +27,12 @@ class Spans:
     start: Ints
     stop: Ints
 
+    @classmethod
+    def none(cls) -> Spans:
+        """No spans."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return cls(nothing, nothing, nothing)
+
     def __getitem__(self, rows: Ints | Bools) -> Spans:
         return Spans(self.article[rows], self.start[rows], self.stop[rows])
 

@@ -58,6 +58,11 @@ def table_of(kind: str, source: Any) -> Table:
     raise InputError(f"{kind}: cannot read {type(source).__name__}; give {_FORMS}")
 
 
+def is_empty(run: Mapping[Any, Any] | Table) -> bool:
+    """Whether a run holds no document at all."""
+    return not any(run.values()) if isinstance(run, Mapping) else len(run) == 0
+
+
 def is_place(source: object) -> bool:
     """Whether ``source`` says where to find the data: a path or a dataset id."""
     return isinstance(source, (str, os.PathLike))

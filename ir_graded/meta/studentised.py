@@ -64,7 +64,7 @@ def _is_number(value: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Workspace:
-    """Arrays of shape ``(pairs, replicates)`` that a thread uses again for each block: they stay in its cache.
+    """Arrays of shape ``(pairs, replicates)`` that a thread uses again for each block, so they stay in cache.
 
     Attributes:
         sums: for S1.

@@ -86,6 +86,13 @@ def test_spans_of_other_articles_and_topics_do_not_count():
     assert found["gP(beta=0)@2"] == {"1": close(1 / 6), "2": close(1 / 6)}
 
 
+@pytest.mark.parametrize(("beta", "length"), [(0.3, 3), (0.7, 5), (3, 7), (0.1, 3), (2.5, 3)])
+def test_rounding_carries_no_score_beyond_1(beta, length):
+    exactly = topic([("a", 1, f"0:{length}")], [("a", 1.0, f"0:{length}")])
+    for measure in (MAgP(beta=beta), MAgP(beta=beta) @ 1, gP(beta=beta) @ 1):
+        assert 1 - 1e-15 < score(measure, *exactly) <= 1
+
+
 # ------------------------------------------------------------------------------------------ over the articles
 
 TWO_RELEVANT = [("a", 1, "0:10"), ("b", 1, "0:10")]

@@ -1,0 +1,36 @@
+"""Empty runs and qrels score as everywhere in ir_measures, with the columns of passages or without."""
+
+import ir_measures
+import pandas as pd
+import pytest
+from ir_measures import AP
+
+QRELS = pd.DataFrame({"query_id": ["1"], "doc_id": ["a"], "relevance": [1], "start": [0], "length": [9]})
+RUN = pd.DataFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0], "start": [0], "length": [9]})
+MEASURES = ["MAgP", "gP@3", "gR@3"]
+
+
+@pytest.mark.parametrize("measures", [MEASURES, [*MEASURES, AP]], ids=["ours", "mixed"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        list,
+        lambda: iter([]),
+        dict,
+        lambda: {"1": {}},
+        lambda: pd.DataFrame(columns=["query_id", "doc_id", "score"]),
+        lambda: RUN.iloc[:0],
+    ],
+)
+def test_an_empty_run_scores_zero(make, measures):
+    assert set(ir_measures.calc_aggregate(measures, QRELS, make()).values()) == {0.0}
+
+
+@pytest.mark.parametrize("qrels", [[], {}, QRELS.iloc[:0]], ids=["list", "dict", "frame"])
+def test_empty_qrels_have_no_topics(qrels):
+    assert list(ir_measures.iter_calc(MEASURES, qrels, RUN)) == []
+
+
+def test_a_run_of_documents_is_still_refused():
+    with pytest.raises(ValueError, match="needs passages"):
+        ir_measures.calc_aggregate(MEASURES, QRELS, {"1": {"a": 1.0}})
