@@ -34,8 +34,8 @@ TOLERANCE = 1e-12
 #: From this ``S1**2 / D`` on, ``D = n * S2 - S1**2`` has lost digits and is computed from the values drawn.
 _CANCELLED = 1e3
 
-# More pairs a block no longer make the matrix products faster, but leave the processor's cache.
-_PAIRS_A_BLOCK = 64
+# Fewer make threads wait for the interpreter, which each call needs; more leave the processor's cache.
+_PAIRS_A_BLOCK = 256
 _MOST_THREADS = 16
 # Arrays of (pairs, replicates) and of (pairs, topics) that are alive at a time in a block.
 _REPLICATE_ARRAYS = 6
