@@ -130,6 +130,7 @@ class Hits:
         rank: its rank in the run, from 1.
         grade: position of its level in ``Levels.values``.
         document: its position in ``Levels.topic`` and ``Levels.grade``.
+        n_retrieved: number of documents that the run retrieved, judged or not, shape ``(topics,)``.
         retrieved: where the run holds passages, those of the hits; their article is ``document``.
     """
 
@@ -137,14 +138,19 @@ class Hits:
     rank: Ints
     grade: Ints
     document: Ints
+    n_retrieved: Ints
     retrieved: Spans | None = None
 
     @classmethod
-    def of(cls, levels: Levels, document: Ints, rank: Ints, retrieved: Spans | None = None) -> Hits:
+    def of(
+        cls, levels: Levels, document: Ints, rank: Ints, n_retrieved: Ints, retrieved: Spans | None = None
+    ) -> Hits:
         """Hits on judged documents, given in any order with their ranks."""
         order = np.lexsort((rank, levels.topic[document]))
         document = document[order]
-        return cls(levels.topic[document], rank[order], levels.grade[document], document, retrieved)
+        return cls(
+            levels.topic[document], rank[order], levels.grade[document], document, n_retrieved, retrieved
+        )
 
     def condensed_rank(self, judged: Bools, topics: int) -> Ints:
         """Rank in the condensed list: unjudged documents removed before ranks are counted.

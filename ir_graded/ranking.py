@@ -93,6 +93,12 @@ class Groups:
         """Topic number of each row."""
         return np.repeat(self.number, np.diff(self.begin))
 
+    def lengths(self, topics: int) -> Ints:
+        """Number of rows of each topic, shape ``(topics,)``."""
+        length = np.zeros(topics, dtype=np.int64)
+        np.add.at(length, self.number, np.diff(self.begin))
+        return length
+
     def spans(self, topic: Ints) -> tuple[Ints, Ints]:
         """First row of each topic asked for, and one past its last; every topic is one group."""
         order = np.argsort(self.number, kind="stable")

@@ -26,11 +26,15 @@ _DEEPEST = 1 << 14
 def hits_of_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -> Hits:
     """Hits of a dict of dicts, query_id -> doc_id -> score: only judged documents are looked up."""
     lookup = judgments.lookup(lowest)
-    parts = [_batch_hits(judgments, lookup, batch) for batch in _batches(_topics(judgments, run))]
+    n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
+    parts = []
+    for batch in _batches(_topics(judgments, run)):
+        n_retrieved[[number for number, _ in batch]] = [len(docs) for _, docs in batch]
+        parts.append(_batch_hits(judgments, lookup, batch))
     empty = [np.zeros(0, dtype=np.int64)]
     judged = np.concatenate([part[0] for part in parts] or empty)
     rank = np.concatenate([part[1] for part in parts] or empty)
-    return Hits.of(judgments.levels, lookup.document[judged], rank)
+    return Hits.of(judgments.levels, lookup.document[judged], rank, n_retrieved)
 
 
 def _topics(judgments: Judgments, run: Mapping[Any, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:

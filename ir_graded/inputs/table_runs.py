@@ -48,9 +48,8 @@ def hits_of_table(judgments: Judgments, table: Table, lowest: float) -> Hits:
     hits = ranking.Rows(score[row], topic[row], lambda wanted: doc_ids(row[wanted]))
     rank = ranking.ranks(rows, hits)
     document = lookup.document[judged]
-    return Hits.of(
-        judgments.levels, document, rank, None if articles is None else articles.spans(row, document)
-    )
+    spans = None if articles is None else articles.spans(row, document)
+    return Hits.of(judgments.levels, document, rank, groups.lengths(judgments.levels.topics), spans)
 
 
 def _groups(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
