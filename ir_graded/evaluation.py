@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,18 @@ import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 
+from .classics import Scorer
 from .composition import needs_subtopics
 from .errors import InputError, NoSharedTopicsError, ParameterError
 from .grammar import read_measures
 from .inputs import upstream
 from .inputs.datasets import is_dataset
 from .inputs.judgments import Judgments
-from .inputs.sources import is_place, judgments_of, table_of
+from .inputs.sources import is_file, is_place, judgments_of, table_of
 from .inputs.table import describe_document
 from .measures import GradedMeasure
-from .provider import GradedEvaluator
+from .parallel import Result, in_threads, processors
+from .provider import GradedEvaluator, own
 from .scores import Scores
 from .segments import Floats
 
@@ -28,10 +30,30 @@ _COMPRESSED = {".gz", ".zst", ".xz"}
 _SHOWN = 3  # ids of each side in an error
 
 
+def _graded_only(measures: list[Measure]) -> dict[Measure, Scorer]:
+    return {measure: measure for measure in measures if isinstance(measure, GradedMeasure)}
+
+
+#: Which of the measures are scored here, by the choice of ``provider``; all others go to ir-measures.
+PROVIDERS: dict[str, Callable[[list[Measure]], dict[Measure, Scorer]]] = {
+    "auto": own,
+    "upstream": _graded_only,
+}
+
+
 def evaluate(
-    measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: Any, *, progress: bool | None = None
+    measures: Iterable[str | Measure] | str | Measure,
+    qrels: Any,
+    runs: Any,
+    *,
+    progress: bool | None = None,
+    provider: str = "auto",
 ) -> Scores:
     """Score runs by measures of this package and of ir-measures.
+
+    AP, RR, nDCG, P, R, Rprec, Success, Bpref, RBP, ERR, Judged, NumRet, NumRel, NumQ, SetP, SetR and SetF
+    are computed here, in the same pass, with the values of ir-measures' providers. They take levels that are
+    no whole numbers as they are; the other providers of ir-measures refuse such.
 
     Args:
         measures: measure objects and strings, mixed: ``["P-measure@1000", nDCG@10, "map"]``.
@@ -39,8 +61,10 @@ def evaluate(
             iterable of named tuples, a path to a file (TREC or NTCIR, compressed or not), or a dataset of
             ir_datasets or its id.
         runs: one run in any of these forms (score in place of relevance; of a dataset its scoreddocs),
-            a list of paths, or a mapping from names to runs. A path gives its file name as the run's.
+            a list of paths, or a mapping from names to runs. A path gives its file name as the run's; that of
+            a folder stands for the files in it.
         progress: whether to show a progress bar over several runs; by default on a terminal only.
+        provider: 'auto', or 'upstream' to leave ir-measures' own measures to its other providers.
 
     Returns:
         The scores of all runs on all topics of the qrels; a topic that a run lacks scores 0.
@@ -48,7 +72,7 @@ def evaluate(
     Raises:
         NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
         InputError: something in the qrels or in a run cannot be scored; the message says where.
-        ValueError: a measure cannot be read or is not supported.
+        ValueError: a measure cannot be read or is not supported, or ``provider`` is neither word.
         NameError: a measure's name is unknown.
 
     Example:
@@ -59,25 +83,36 @@ def evaluate(
         run
         run  0.75  0.5
     """
+    if provider not in PROVIDERS:
+        raise ParameterError(f"provider={provider!r} must be {' or '.join(map(repr, PROVIDERS))}")
     order = read_measures(measures)
     if not order:
         raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
     judgments = judgments_of(qrels)
     if not judgments.names:
         raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
-    graded = GradedEvaluator([m for m in order if isinstance(m, GradedMeasure)], judgments)
-    other = _other_evaluator([m for m in order if not isinstance(m, GradedMeasure)], judgments)
+    scorers = PROVIDERS[provider](order)
+    graded = GradedEvaluator(scorers, judgments)
+    other = _other_evaluator([measure for measure in order if measure not in scorers], judgments)
     named = named_runs(runs)
     values = np.zeros((len(order), len(named), len(judgments.names)))
-    for at, (name, run) in enumerate(_with_progress(named, progress)):
+    # Several runs at the same time make better use of the processors than the parts of one; but ir-measures'
+    # other providers do not promise to take two at a time.
+    at_once = 1 if len(named) == 1 or other is not None else processors()
+
+    def scores_of(item: tuple[str, Any]) -> dict[Measure, Floats]:
+        name, run = item
         try:
-            scored = _scores(graded, other, name, run)
+            return _scores(graded, other, name, run, threads=1 if at_once > 1 else processors())
         except InputError as error:
             if len(named) == 1 or is_place(run):
                 raise
             raise type(error)(f"run {name!r}: {error}") from error
+
+    scored = in_threads(scores_of, named.items(), at_once)
+    for at, scores in enumerate(_with_progress(scored, len(named), progress)):
         for position, measure in enumerate(order):
-            values[position, at] = scored[measure]
+            values[position, at] = scores[measure]
     return Scores(tuple(named), tuple(order), tuple(judgments.query_ids), values)
 
 
@@ -117,13 +152,16 @@ def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
         )
 
 
-def _scores(graded: GradedEvaluator, other: Any, name: str, run: Any) -> dict[Measure, Floats]:
+def _scores(graded: GradedEvaluator, other: Any, name: str, run: Any, threads: int) -> dict[Measure, Floats]:
     """Scores of one run by all measures."""
     judgments = graded.judgments
-    if not isinstance(run, Mapping):
+    # A file that nobody else asks for need not be held as a whole.
+    if not isinstance(run, Mapping) and not (other is None and is_file(run)):
         run = table_of("run", run)
-    check_shared_topics(judgments, name, run)
-    scored = graded.scores(run)
+    hits = graded.hits(run, threads)
+    if not hits.n_retrieved.any():
+        check_shared_topics(judgments, name, run if isinstance(run, Mapping) else table_of("run", run))
+    scored = graded.scores_of(hits)
     if other is not None:
         scored |= {
             measure: np.full(len(judgments.names), measure.DEFAULT, dtype=float) for measure in other.measures
@@ -190,7 +228,7 @@ def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
     """Runs by file name, without the ending of a compression; by path where file names repeat."""
-    given = [os.fspath(path) for path in paths]
+    given = [os.fspath(file) for path in paths for file in _files(path)]
     names = [Path(path).stem if Path(path).suffix in _COMPRESSED else Path(path).name for path in given]
     unique = [name if names.count(name) == 1 else path for name, path in zip(names, given, strict=True)]
     if len(set(unique)) < len(unique):
@@ -199,14 +237,24 @@ def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
     return dict(zip(unique, given, strict=True))
 
 
-def _with_progress(named: dict[str, Any], progress: bool | None) -> Iterable[tuple[str, Any]]:
-    """The runs, with a progress bar where there are several and someone to see it."""
-    if len(named) <= 1 or progress is False:
-        return named.items()
+def _files(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
+    """The files of a folder, sorted by name and without hidden ones; anything else is itself."""
+    if not Path(path).is_dir():
+        return [path]
+    files = [file for file in sorted(Path(path).iterdir()) if file.is_file() and file.name[0] != "."]
+    if not files:
+        raise InputError(f"the folder {os.fspath(path)} holds no file")
+    return [*files]
+
+
+def _with_progress(scored: Iterable[Result], runs: int, progress: bool | None) -> Iterable[Result]:
+    """What comes for each run, with a progress bar where there are several and someone to see it."""
+    if runs <= 1 or progress is False:
+        return scored
     from tqdm import tqdm
 
     hidden = None if progress is None else False  # None: hidden unless on a terminal
-    bar: Iterable[tuple[str, Any]] = tqdm(
-        named.items(), desc="evaluating", unit="run", leave=False, disable=hidden
+    bar: Iterable[Result] = tqdm(
+        scored, total=runs, desc="evaluating", unit="run", leave=False, disable=hidden
     )
     return bar

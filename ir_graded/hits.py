@@ -7,8 +7,9 @@ Topics are numbers ``0 .. topics-1`` here; their names stay with the callers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
@@ -150,6 +151,30 @@ class Hits:
         document = document[order]
         return cls(
             levels.topic[document], rank[order], levels.grade[document], document, n_retrieved, retrieved
+        )
+
+    @classmethod
+    def joined(cls, levels: Levels, parts: Sequence[Hits]) -> Hits:
+        """The hits of a run from those of its parts, no two of which hold the same topic."""
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            nothing = np.zeros(0, dtype=np.int64)
+            return cls.of(levels, nothing, nothing, np.zeros(levels.topics, dtype=np.int64))
+        topic = np.concatenate([part.topic for part in parts])
+        order = np.argsort(topic, kind="stable")
+        rank, grade, document = (
+            np.concatenate([getattr(part, name) for part in parts])[order]
+            for name in ("rank", "grade", "document")
+        )
+        spans = [part.retrieved for part in parts if part.retrieved is not None]
+        return cls(
+            topic[order],
+            rank,
+            grade,
+            document,
+            np.sum([part.n_retrieved for part in parts], axis=0),
+            reduce(Spans.joined, spans) if spans else None,
         )
 
     def condensed_rank(self, judged: Bools, topics: int) -> Ints:

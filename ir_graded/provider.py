@@ -11,12 +11,15 @@ from ir_measures.measures import Measure
 from ir_measures.providers import Evaluator, Provider
 from ir_measures.util import Metric
 
+from .classics import CLASSICS, Scorer, scorer_of
 from .errors import InputError
+from .hits import Hits
 from .inputs.judgments import Judgments
-from .inputs.sources import hits_of, is_empty, judgments_of, table_of
+from .inputs.sources import hits_of, judgments_of
 from .inputs.table import PASSAGE_COLUMNS, VALUE_COLUMNS
 from .measures import REGISTRY, GradedMeasure
-from .measures.aggregate import exact_mean
+from .measures.aggregate import aggregate
+from .parallel import processors
 from .segments import Floats
 from .views import Views
 
@@ -25,40 +28,43 @@ class GradedEvaluator(Evaluator):
     """Scores runs against qrels that were prepared once; keeps nothing of a run, and pickles.
 
     Args:
-        measures: the measures, in the order in which results come.
+        scorers: the measures with what scores them (see ``scorer_of``), in the order in which results come.
         judgments: the prepared qrels.
     """
 
-    def __init__(self, measures: Iterable[GradedMeasure], judgments: Judgments) -> None:
-        super().__init__(list(measures), judgments.query_ids)
+    def __init__(self, scorers: Mapping[Measure, Scorer], judgments: Judgments) -> None:
+        super().__init__(list(scorers), judgments.query_ids)
+        self.scorers = dict(scorers)
         self.judgments = judgments
-        for measure in self.measures:
-            measure.validate_params()
-            max_rel = measure.params.get("max_rel")
-            if max_rel is not None:
-                judgments.check_max_rel(measure, max_rel)
-        self.passage_measures = [measure for measure in self.measures if measure.NEEDS_PASSAGES]
+        for measure, scorer in self.scorers.items():
+            scorer.validate_params()
+            if scorer.highest_level is not None:
+                judgments.check_max_rel(measure, scorer.highest_level)
+        self.passage_measures = [measure for measure in self.measures if needs_passages(measure)]
         if self.passage_measures and judgments.names and judgments.levels.highlights is None:
             raise InputError(without_passages("qrels", self.passage_measures[0]))
-        self.lowest = min((measure.lowest_level for measure in self.measures), default=np.inf)
+        self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
-    def scores(self, run: Any) -> dict[Measure, Floats]:
-        """Score of each measure for each topic of the qrels, in their order.
-
-        Args:
-            run: a run in any form.
+    def hits(self, run: Any, threads: int | None = None) -> Hits:
+        """What the measures need of a run in any form; by default all processors look for it.
 
         Raises:
             InputError: the run holds something that cannot be scored.
         """
-        if not isinstance(run, Mapping):
-            run = table_of("run", run)
-        hits = hits_of(self.judgments, run, self.lowest)
+        hits = hits_of(self.judgments, run, self.lowest, threads or processors())
         # An empty run lacks the columns at times: PyTerrier makes such for topics that no batch had.
-        if self.passage_measures and hits.retrieved is None and not is_empty(run):
+        if self.passage_measures and hits.retrieved is None and hits.n_retrieved.any():
             raise InputError(without_passages("run", self.passage_measures[0]))
+        return hits
+
+    def scores(self, run: Any) -> dict[Measure, Floats]:
+        """Score of each measure for each topic of the qrels, in their order; else as ``hits``."""
+        return self.scores_of(self.hits(run))
+
+    def scores_of(self, hits: Hits) -> dict[Measure, Floats]:
+        """The same from the hits of a run."""
         views = Views(self.judgments.levels, hits)
-        return {measure: measure.score(views) for measure in self.measures}
+        return {measure: scorer.score(views) for measure, scorer in self.scorers.items()}
 
     def iter_calc(self, run: Any) -> Iterator[Metric]:
         """Yields the metric of every measure for every topic of the qrels, as ir-measures has it."""
@@ -66,11 +72,16 @@ class GradedEvaluator(Evaluator):
             yield from map(Metric, self.judgments.query_ids, repeat(measure), scores.tolist())
 
     def calc_aggregate(self, run: Any) -> dict[Measure, float]:
-        """The mean of each measure over the topics of the qrels."""
-        return {measure: exact_mean(scores.tolist()) for measure, scores in self.scores(run).items()}
+        """Each measure's aggregate over the topics of the qrels: the mean, or the sum of counts."""
+        return {measure: aggregate(measure, scores) for measure, scores in self.scores(run).items()}
 
 
-def without_passages(kind: str, measure: GradedMeasure) -> str:
+def needs_passages(measure: Measure) -> bool:
+    """Whether qrels and run must say where in a document the text is."""
+    return isinstance(measure, GradedMeasure) and measure.NEEDS_PASSAGES
+
+
+def without_passages(kind: str, measure: Measure) -> str:
     """What is wrong with qrels or a run that name documents only."""
     columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
     return (
@@ -80,24 +91,29 @@ def without_passages(kind: str, measure: GradedMeasure) -> str:
 
 
 class GradedProvider(Provider):
-    """ir-measures' way to the measures of this package."""
+    """ir-measures' way to the measures of this package, and to the classics as they are computed here."""
 
     NAME = "ir_graded"
-    SUPPORTED_MEASURES = list({id(measure): measure for measure in REGISTRY.values()}.values())
+    SUPPORTED_MEASURES = [
+        *{id(measure): measure for measure in REGISTRY.values()}.values(),
+        *(classic.MEASURE for classic in CLASSICS.values()),
+    ]
 
     def supports(self, measure: Measure) -> bool:
-        """Whether ``measure`` is one of ours. Raises ParameterError where it lacks what it needs."""
-        if not isinstance(measure, GradedMeasure):
+        """Whether ``measure`` is scored here. Raises ParameterError where one of ours lacks what it needs."""
+        scorer = scorer_of(measure)
+        if scorer is None:
             return False
-        measure.validate_params()
+        scorer.validate_params()
         return True
 
     def _evaluator(self, measures: Iterable[Measure], qrels: Any) -> GradedEvaluator:
         measures = list(measures)
-        unknown = [measure for measure in measures if not self.supports(measure)]
+        scorers = own(measures)
+        unknown = [measure for measure in measures if measure not in scorers]
         if unknown:
             raise ValueError(f"the provider {self.NAME} has no {', '.join(map(str, unknown))}")
-        return GradedEvaluator(measures, judgments_of(qrels))
+        return GradedEvaluator(scorers, judgments_of(qrels))
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Columns that the measures need in a run."""
@@ -108,8 +124,13 @@ class GradedProvider(Provider):
         return ["query_id", "doc_id", "relevance", *_passage_columns(measures)]
 
 
+def own(measures: Iterable[Measure]) -> dict[Measure, Scorer]:
+    """Those of the measures that are scored here, with what scores them."""
+    return {measure: scorer for measure in measures if (scorer := scorer_of(measure)) is not None}
+
+
 def _passage_columns(measures: Iterable[Measure]) -> tuple[str, ...]:
-    return PASSAGE_COLUMNS if any(measure.NEEDS_PASSAGES for measure in measures) else ()
+    return PASSAGE_COLUMNS if any(map(needs_passages, measures)) else ()
 
 
 PROVIDER = GradedProvider()

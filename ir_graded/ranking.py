@@ -93,6 +93,15 @@ class Groups:
         """Topic number of each row."""
         return np.repeat(self.number, np.diff(self.begin))
 
+    def part(self, first: int, stop: int) -> Groups:
+        """Some neighbouring groups, their rows counted from the first one's."""
+        return Groups(self.number[first:stop], self.begin[first : stop + 1] - self.begin[first])
+
+    @cached_property
+    def distinct(self) -> bool:
+        """Whether every topic is one group."""
+        return np.unique(self.number).size == self.number.size
+
     def lengths(self, topics: int) -> Ints:
         """Number of rows of each topic, shape ``(topics,)``."""
         length = np.zeros(topics, dtype=np.int64)

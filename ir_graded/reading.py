@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .inputs.file_tables import from_file
 from .inputs.sources import table_of
-from .inputs.table import VALUE_COLUMNS, Table, from_file
+from .inputs.table import VALUE_COLUMNS, Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,6 +13,7 @@ from ir_measures.measures import Measure
 
 from .errors import InputError
 from .grammar import parse_measure
+from .measures.aggregate import aggregate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,19 +94,34 @@ class Scores:
             columns=pd.Index(self.runs, name="run"),
         )
 
+    @cached_property
+    def aggregates(self) -> npt.NDArray[np.float64]:
+        """Each measure's aggregate over the topics, shape ``(runs, measures)``, runs in the order given."""
+        rows = [[aggregate(m, self.values[i, j]) for i, m in enumerate(self.measures)] for j in self._numbers]
+        return np.array(rows, dtype=np.float64).reshape(len(self.runs), len(self.measures))
+
+    @property
+    def _numbers(self) -> range:
+        return range(len(self.runs))
+
+    @property
+    def best_first(self) -> list[int]:
+        """Numbers of the runs, best first by the first measure; those without a value last."""
+        if not self.measures:
+            return [*self._numbers]
+        order: list[int] = np.argsort(-self.aggregates[:, 0], kind="stable").tolist()
+        return order
+
     def mean(self) -> pd.DataFrame:
         """Each measure's aggregate over the topics: a row per run, best first by the first measure."""
         import pandas as pd
 
-        table = pd.DataFrame(
-            [
-                [_aggregate(m, self.values[i, j]) for i, m in enumerate(self.measures)]
-                for j in range(len(self.runs))
-            ],
-            index=pd.Index(self.runs, name="run"),
+        order = self.best_first
+        return pd.DataFrame(
+            self.aggregates[order],
+            index=pd.Index([self.runs[number] for number in order], name="run"),
             columns=self.names,
         )
-        return table.sort_values(self.names[0], ascending=False, kind="stable") if self.names else table
 
     def __repr__(self) -> str:
         return (
@@ -116,11 +132,3 @@ class Scores:
 
 def _counted(things: Sequence[Any], name: str) -> str:
     return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
-
-
-def _aggregate(measure: Measure, values: npt.NDArray[np.float64]) -> float:
-    """A measure's own aggregate: the mean, or the sum of counts such as NumRet."""
-    aggregator = measure.aggregator()
-    for value in values.tolist():
-        aggregator.add(value)
-    return float(aggregator.result())

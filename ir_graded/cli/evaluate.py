@@ -13,11 +13,18 @@ from .output import FORMATS, Leaderboard
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @options.measures
+@options.provider
 @options.by_topic
 @options.output
 @options.places
 def evaluate(
-    qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_topic: bool, output: str, places: int
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    provider: str,
+    by_topic: bool,
+    output: str,
+    places: int,
 ) -> None:
     """Score RUNs against QRELS, best first.
 
@@ -25,5 +32,5 @@ def evaluate(
     dataset id with scoreddocs. Files may be compressed (gzip, zstandard, xz). Measures are those of this
     package (see `ir_graded measures`), those of ir-measures and trec_eval's names.
     """
-    scores = evaluate_runs(options.read(measures), qrels, list(runs))
+    scores = evaluate_runs(options.read(measures), qrels, list(runs), provider=provider)
     click.echo(FORMATS[output](Leaderboard.of(scores, by_topic), places))

@@ -10,6 +10,7 @@ import ir_measures
 from ir_measures.measures import Measure
 
 from ..errors import GradedError
+from ..evaluation import PROVIDERS
 from ..grammar import read_measures
 from .output import FORMATS
 
@@ -37,6 +38,13 @@ places = click.option(
     default=4,
     show_default=True,
     help="Decimal places; -1 for all digits.",
+)
+provider = click.option(
+    "--provider",
+    type=click.Choice(list(PROVIDERS)),
+    default="auto",
+    show_default=True,
+    help="Who computes ir-measures' own measures: this package where it can, or ir-measures.",
 )
 
 

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tabulate import tabulate
-
 from ..scores import Scores
 
 #: What stands for the topic in the rows that hold aggregates, as trec_eval has it.
@@ -20,11 +18,19 @@ _ALL_DIGITS = -1
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Rows to print: labels (run, and topic where asked for), then a value per measure."""
+    """Rows to print: labels (run, and topic where asked for), then a value per measure.
+
+    Attributes:
+        labels: names of the labels.
+        measures: names of the values.
+        rows: labels and values of each row.
+        kind: what the names of the values are called where each value has a line of its own.
+    """
 
     labels: list[str]
     measures: list[str]
     rows: list[tuple[list[str], list[float]]]
+    kind: str = "measure"
 
     @classmethod
     def of(cls, scores: Scores, by_topic: bool) -> Leaderboard:
@@ -34,13 +40,13 @@ class Leaderboard:
 
 
 def _rows(scores: Scores, by_topic: bool) -> Iterator[tuple[list[str], list[float]]]:
-    for name, means in scores.mean().iterrows():
-        run = str(name)
+    for number in scores.best_first:
+        run = scores.runs[number]
         if by_topic:
-            topics = scores.values[:, scores.runs.index(run), :].T.tolist()
+            topics = scores.values[:, number, :].T.tolist()
             for query_id, values in zip(scores.query_ids, topics, strict=True):
                 yield [run, str(query_id)], values
-        yield [run, ALL_TOPICS] if by_topic else [run], means.tolist()
+        yield [run, ALL_TOPICS] if by_topic else [run], scores.aggregates[number].tolist()
 
 
 def places(value: float | str, digits: int) -> str:
@@ -52,6 +58,8 @@ def places(value: float | str, digits: int) -> str:
 
 def _tabulated(style: str) -> Callable[[Leaderboard, int], str]:
     def write(board: Leaderboard, digits: int) -> str:
+        from tabulate import tabulate
+
         # A bar in the name of a run would end its cell.
         bar = "\\|" if style == "pipe" else "|"
         rows = [
@@ -86,7 +94,7 @@ def _json_lines(board: Leaderboard, digits: int) -> str:
             record: dict[str, Any] = dict(zip(board.labels, labels, strict=True))
             exact = digits == _ALL_DIGITS or isinstance(value, str)
             rounded = value if exact else round(value, digits)
-            lines.append(json.dumps({**record, "measure": measure, "value": rounded}, ensure_ascii=False))
+            lines.append(json.dumps({**record, board.kind: measure, "value": rounded}, ensure_ascii=False))
     return "\n".join(lines)
 
 

@@ -142,9 +142,14 @@ def _doc_ids(batch: list[tuple[int, Mapping[str, Any]]], bounds: Ints, rows: Int
 def _scores(judgments: Judgments, batch: list[tuple[int, Mapping[str, Any]]]) -> Floats:
     """All scores of a batch. Raises InputError where one is missing or no number."""
     # Packing is the fastest way from Python's floats to an array, and refuses what is no number.
+    scores = np.empty(sum(len(docs) for _, docs in batch))
+    begin = 0
     try:
-        packed = [struct.pack(f"{len(docs)}d", *docs.values()) for _, docs in batch]
-        scores = np.frombuffer(b"".join(packed), dtype=np.float64)
+        for _, docs in batch:
+            # One at a time: what is packed is freed, and its memory used again, while it is in the cache.
+            packed = struct.pack(f"{len(docs)}d", *docs.values())
+            scores[begin : begin + len(docs)] = np.frombuffer(packed)
+            begin += len(docs)
         if not np.isnan(scores).any():
             return scores
     except (struct.error, TypeError, ValueError, OverflowError):

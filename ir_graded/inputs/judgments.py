@@ -73,6 +73,11 @@ class Lookup:
         order = np.argsort(key).astype(np.int64)
         return key[order], order
 
+    def prepared(self) -> Lookup:
+        """This, with all that threads would make at the same time."""
+        _ = self.filter, self.series
+        return self
+
     @cached_property
     def filter(self) -> Bools:
         """A table over the low bits of keys: False says that no judged document has them."""
@@ -107,6 +112,15 @@ class Judgments:
     def number(self) -> dict[str, int]:
         """Topic number of each topic name."""
         return {name: number for number, name in enumerate(self.names)}
+
+    @cached_property
+    def numbers(self) -> pl.DataFrame:
+        """The columns name and number of all topics."""
+        import polars as pl
+
+        return pl.DataFrame(
+            {"name": pl.Series(self.names, dtype=pl.String), "number": pl.arange(len(self.names), eager=True)}
+        )
 
     def lookup(self, lowest: float) -> Lookup:
         """The documents of level >= ``lowest``: what measures ask no one else about need not be searched."""

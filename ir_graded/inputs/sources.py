@@ -14,8 +14,9 @@ from ..hits import Hits
 from . import judgments
 from .datasets import is_dataset, load, rows
 from .dict_runs import hits_of_dicts
+from .file_tables import from_file
 from .judgments import Judgments
-from .table import Table, from_file, from_frame, from_tuples
+from .table import Table, from_frame, from_tuples
 
 _FORMS = (
     "a dict of dicts, a DataFrame (pandas or Polars) or Arrow table, an iterable of named tuples, "
@@ -30,13 +31,18 @@ def judgments_of(qrels: Any) -> Judgments:
     return judgments.from_table(table_of("qrels", qrels))
 
 
-def hits_of(prepared: Judgments, run: Any, lowest: float = -np.inf) -> Hits:
-    """Hits of a run of any form: its documents of level >= ``lowest`` with their ranks."""
+def hits_of(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: int = 1) -> Hits:
+    """Hits of a run of any form: its documents of level >= ``lowest`` with their ranks.
+
+    Tables and files are divided among ``threads`` threads.
+    """
     if isinstance(run, Mapping):
         return hits_of_dicts(prepared, run, lowest)
-    from .table_runs import hits_of_table
+    from .table_runs import hits_of_run_file, hits_of_table
 
-    return hits_of_table(prepared, table_of("run", run), lowest)
+    if is_file(run):
+        return hits_of_run_file(prepared, run, lowest, threads)
+    return hits_of_table(prepared, table_of("run", run), lowest, threads)
 
 
 def table_of(kind: str, source: Any) -> Table:
@@ -58,17 +64,17 @@ def table_of(kind: str, source: Any) -> Table:
     raise InputError(f"{kind}: cannot read {type(source).__name__}; give {_FORMS}")
 
 
-def is_empty(run: Mapping[Any, Any] | Table) -> bool:
-    """Whether a run holds no document at all."""
-    return not any(run.values()) if isinstance(run, Mapping) else len(run) == 0
-
-
 def is_place(source: object) -> bool:
     """Whether ``source`` says where to find the data: a path or a dataset id."""
     return isinstance(source, (str, os.PathLike))
 
 
+def is_file(source: object) -> bool:
+    """Whether ``source`` is the path of a file; one that is no file is taken for a dataset id."""
+    return isinstance(source, os.PathLike) or (isinstance(source, str) and Path(source).exists())
+
+
 def _table_at(kind: str, place: str | os.PathLike[str]) -> Table:
-    if not isinstance(place, str) or Path(place).exists():
+    if is_file(place):
         return from_file(kind, place)
-    return from_tuples(kind, rows(kind, load(place)))
+    return from_tuples(kind, rows(kind, load(os.fspath(place))))

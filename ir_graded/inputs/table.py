@@ -6,7 +6,6 @@ its place in what the caller gave.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -94,6 +93,19 @@ class Table:
             None if self.passage is None else self.passage[rows],
         )
 
+    def part(self, begin: int, end: int) -> Table:
+        """Some neighbouring rows, which keep their places."""
+        rows = slice(begin, end)
+        return Table(
+            self.kind,
+            self.query_id[rows],
+            self.doc_id[rows],
+            self.value[rows],
+            lambda row: self.place(begin + row),
+            lambda wanted: self.query_objects(begin + wanted),
+            None if self.passage is None else Passage(self.passage.start[rows], self.passage.length[rows]),
+        )
+
     def check_passages(self) -> None:
         """Raise InputError where a start or length is missing, negative or no whole number."""
         if self.passage is None:
@@ -134,8 +146,8 @@ def row_place(row: int) -> str:
     return f"row {row}"
 
 
-def from_frame(kind: str, frame: Any) -> Table:
-    """A pandas or Polars frame, or an Arrow table, with the columns of ir-measures."""
+def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -> Table:
+    """A pandas or Polars frame, or an Arrow table, with the columns of ir-measures; where its rows stand."""
     from . import columns
 
     wanted = ("query_id", "doc_id", VALUE_COLUMNS[kind])
@@ -151,7 +163,7 @@ def from_frame(kind: str, frame: Any) -> Table:
     passage = None
     if all(name in present for name in PASSAGE_COLUMNS):
         passage = tuple(columns.get(kind, frame, name) for name in PASSAGE_COLUMNS)
-    return _checked(kind, query_id, doc_id, value, row_place, passage)
+    return _checked(kind, query_id, doc_id, value, place, passage)
 
 
 def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
@@ -202,28 +214,6 @@ def _checked(
         place,
         lambda rows: columns.objects(query_id, rows),
         None if passage is None else Passage(*map(numbers, passage, PASSAGE_COLUMNS)),
-    )
-    table.check_passages()
-    return table
-
-
-def from_file(kind: str, path: str | os.PathLike[str], format: str | None = None) -> Table:
-    """A file of qrels or of a run, in a format that its columns or ``format`` tell."""
-    from . import files
-
-    read = {"qrels": files.read_qrels_file, "run": files.read_run_file}[kind](path, format)
-    query_id, doc_id, value = (read.frame[name] for name in ("query_id", "doc_id", VALUE_COLUMNS[kind]))
-    passage = None
-    if all(name in read.frame.columns for name in PASSAGE_COLUMNS):
-        passage = Passage(*(read.frame[name].cast(float).to_numpy() for name in PASSAGE_COLUMNS))
-    table = Table(
-        kind,
-        query_id,
-        doc_id,
-        value.to_numpy(),
-        read.place,
-        lambda rows: query_id.gather(rows).to_list(),
-        passage,
     )
     table.check_passages()
     return table

@@ -5,6 +5,11 @@ A table with passages is first brought to one row an article.
 
 from __future__ import annotations
 
+import os
+import warnings
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,19 +17,89 @@ import numpy as np
 from .. import ranking
 from ..errors import InputError
 from ..hits import Hits
+from ..parallel import in_threads
 from ..segments import Ints
 from .articles import articles_of
+from .file_tables import from_file, run_pieces
 from .judgments import Judgments, Keys, Lookup, document_keys
 from .table import ONLY_PASSAGES, Table, describe_document
 
 if TYPE_CHECKING:
     import polars as pl
 
+#: Bytes of a file, and rows of a table, that a thread works on: few enough for the processor's cache, enough
+#: for the work to outweigh the calls.
+_PIECE = 1 << 23
+_ROWS = 1 << 18
+#: Rows of a Parquet file that are held at a time: about one of its row groups.
+_FRAME = 1 << 20
+#: Files from this size on are worth a word where they must be read whole.
+_LARGE = 1 << 28
 
-def hits_of_table(judgments: Judgments, table: Table, lowest: float) -> Hits:
+
+def hits_of_table(judgments: Judgments, table: Table, lowest: float, threads: int) -> Hits:
     """Hits of a run's table. Raises InputError for a duplicate document or a missing id or score."""
     table.check_ids()
     groups = _groups(judgments, table.query_id)
+    lookup = judgments.lookup(lowest).prepared()
+
+    def hits_of(part: slice) -> Hits:
+        rows = table.part(int(groups.begin[part.start]), int(groups.begin[part.stop]))
+        return _hits(judgments, lookup, rows, groups.part(part.start, part.stop))
+
+    return Hits.joined(judgments.levels, list(in_threads(hits_of, _parts(groups), threads)))
+
+
+def hits_of_run_file(judgments: Judgments, path: str | os.PathLike[str], lowest: float, threads: int) -> Hits:
+    """Hits of a run's file, in pieces where it stands topic by topic, else of the whole.
+
+    Raises:
+        InputError: as :func:`hits_of_table`.
+        FileFormatError: the file or a line of it cannot be read.
+        OSError: the file cannot be read.
+    """
+    lookup = judgments.lookup(lowest).prepared()
+
+    def hits_of(load: Callable[[], Table]) -> Hits:
+        table = load()
+        table.check_ids()
+        return _hits(judgments, lookup, table, _groups(judgments, table.query_id))
+
+    parts: list[Hits] = []
+    seen = np.zeros(judgments.levels.topics, dtype=np.bool_)
+    for hits in in_threads(hits_of, run_pieces(path, _PIECE, _FRAME), threads):
+        again = np.flatnonzero(seen & (hits.n_retrieved > 0))
+        if again.size:
+            _say_scattered(path, judgments.names[again[0]])
+            return hits_of_table(judgments, from_file("run", path), lowest, threads)
+        seen |= hits.n_retrieved > 0
+        parts.append(hits)
+    return Hits.joined(judgments.levels, parts)
+
+
+def _say_scattered(path: str | os.PathLike[str], topic: str) -> None:
+    """Warn where a file is large and must be held whole."""
+    size = Path(path).stat().st_size
+    if size > _LARGE:
+        warnings.warn(
+            f"{os.fspath(path)}: topic {topic!r} stands in several places, so the whole file "
+            f"({size >> 20} MiB) is read into memory; sort it by topic to have it read in pieces",
+            stacklevel=2,
+        )
+
+
+def _parts(groups: ranking.Groups) -> list[slice]:
+    """Neighbouring groups by about so many rows; all groups in one where a topic is several."""
+    size = groups.number.size
+    if not groups.distinct:
+        return [slice(0, size)]
+    cuts = np.searchsorted(groups.begin, np.arange(0, groups.begin[-1], _ROWS))
+    bounds = np.unique(np.append(cuts, size)).tolist()
+    return [slice(begin, end) for begin, end in pairwise(bounds)]
+
+
+def _hits(judgments: Judgments, lookup: Lookup, table: Table, groups: ranking.Groups) -> Hits:
+    """Hits of rows whose ids are there."""
     if (groups.number < 0).any():
         table, groups = _with_qrels(table, groups)
     topic = groups.topic
@@ -34,7 +109,6 @@ def hits_of_table(judgments: Judgments, table: Table, lowest: float) -> Hits:
         table, topic, groups = articles.table, topic[articles.first], articles.groups(groups)
     key = document_keys(topic, table.doc_id, judgments.levels.topics)
     _check_duplicates(table, topic, key)
-    lookup = judgments.lookup(lowest)
     row, judged = _judged_rows(lookup, topic, key, table.doc_id)
     score = ranking.comparable(table.value)
     doc_id = table.doc_id
@@ -43,7 +117,7 @@ def hits_of_table(judgments: Judgments, table: Table, lowest: float) -> Hits:
         return doc_id.gather(wanted).to_list()
 
     rows: ranking.Rows | ranking.Grouped = ranking.Rows(score, topic, doc_ids)
-    if np.unique(groups.number).size == groups.number.size:
+    if groups.distinct:
         rows = ranking.Grouped(score, groups, doc_ids)
     hits = ranking.Rows(score[row], topic[row], lambda wanted: doc_ids(row[wanted]))
     rank = ranking.ranks(rows, hits)
@@ -57,16 +131,12 @@ def _groups(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
     import polars as pl
 
     # Runs stand grouped by topic nearly always: then one look-up a group will do.
-    changes = (query_id != query_id.shift(1)).to_numpy()
-    begin = np.flatnonzero(changes[1:]).astype(np.int64) + 1
-    begin = np.concatenate(([0], begin))[: len(query_id)]
-    number = query_id.gather(begin).replace_strict(
-        pl.Series(judgments.names, dtype=pl.String),
-        pl.Series(range(len(judgments.names)), dtype=pl.Int64),
-        default=-1,
-        return_dtype=pl.Int64,
+    runs = query_id.rle().struct
+    number = runs.field("value").replace_strict(
+        judgments.numbers["name"], judgments.numbers["number"], default=-1, return_dtype=pl.Int64
     )
-    return ranking.Groups(number.to_numpy(), np.append(begin, len(query_id)))
+    begin = np.concatenate(([0], np.cumsum(runs.field("len").to_numpy().astype(np.int64))))
+    return ranking.Groups(number.to_numpy(), begin)
 
 
 def _with_qrels(table: Table, groups: ranking.Groups) -> tuple[Table, ranking.Groups]:

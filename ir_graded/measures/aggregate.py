@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from ir_measures.measures import Measure
 from ir_measures.measures.base import Agg
+
+from ..segments import Floats
 
 
 def exact_mean(values: Iterable[float]) -> float:
@@ -27,3 +30,13 @@ class ExactMean(Agg):
     def result(self) -> float:
         """Mean of the scores taken."""
         return exact_mean(self.values)
+
+
+def aggregate(measure: Measure, values: Floats) -> float:
+    """A measure's own aggregate over the topics: the mean, or the sum of counts such as NumRet."""
+    aggregator = measure.aggregator()
+    if isinstance(aggregator, ExactMean):
+        return exact_mean(values.tolist())
+    for value in values.tolist():
+        aggregator.add(value)
+    return float(aggregator.result())

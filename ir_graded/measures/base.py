@@ -111,9 +111,15 @@ class GradedMeasure(Measure):
         """The lowest level whose documents the measure needs to know of."""
         return 0.0 if self.cut.judged_only else float(self.cut.rel)
 
+    @property
+    def highest_level(self) -> float | None:
+        """Where the scale ends, above which there may be no level; None where the qrels say."""
+        named: float | None = self.optional("max_rel")
+        return named
+
     def max_rel(self, levels: Levels) -> float:
         """The highest level of the scale: as named, else the highest in the qrels given."""
-        named = self.optional("max_rel")
+        named = self.highest_level
         highest = levels.values[-1] if levels.values.size else 0.0
         return float(highest if named is None else named)
 

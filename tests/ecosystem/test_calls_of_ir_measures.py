@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import ir_measures
 import pandas as pd
 import pytest
-from ir_measures import AP, RR, NumRet, P, nDCG
+from ir_measures import AP, RR, NumRet, P, infAP, nDCG
 
 import ir_graded
 from ecosystem import forms
@@ -223,10 +223,11 @@ def test_the_provider_by_itself():
     assert PROVIDER.is_available()
     assert PROVIDER.calc_aggregate([Q], QRELS, RUN) == ir_measures.calc_aggregate([Q], QRELS, RUN)
     assert PROVIDER.supports(Q @ 3)
-    assert not PROVIDER.supports(AP)
+    assert PROVIDER.supports(AP)
+    assert not PROVIDER.supports(infAP)
     assert ir_measures.DefaultPipeline.supports(Q @ 3)
-    with pytest.raises(ValueError, match="AP"):
-        PROVIDER.evaluator([Q, AP], QRELS)
+    with pytest.raises(ValueError, match="infAP"):
+        PROVIDER.evaluator([Q, infAP], QRELS)
 
 
 def state():
@@ -391,9 +392,10 @@ def test_command_line_takes_the_names(command_line):
 
 
 def test_command_line_with_the_provider(command_line):
-    assert command_line("--provider", "ir_graded", "Q", "GAP@3") == expected_lines(["Q", "GAP@3"])
-    with pytest.raises(ValueError, match="AP"):
-        command_line("--provider", "ir_graded", "Q", "AP")
+    asked = ["Q", "GAP@3", "AP", "nDCG@10", "NumRet"]
+    assert command_line("--provider", "ir_graded", *asked) == expected_lines(asked)
+    with pytest.raises(ValueError, match="infAP"):
+        command_line("--provider", "ir_graded", "Q", "infAP")
 
 
 def test_command_line_topic_by_topic(command_line):

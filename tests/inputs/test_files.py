@@ -19,8 +19,8 @@ import zstandard
 from hypothesis import example, given, settings, strategies as st
 
 from ir_graded.errors import FileFormatError, GradedError, InputError, ParameterError
-from ir_graded.inputs import files
-from ir_graded.inputs.files import FileTable, parse_block, read_qrels_file, read_run_file
+from ir_graded.inputs import content as bytes_of, files, lines as line_parser, spacing as white
+from ir_graded.inputs.files import FileTable, read_qrels_file, read_run_file
 from ir_graded.inputs.formats import FORMATS, Format, named, recognise
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -46,6 +46,12 @@ QRELS_LINES = ["1 0 d1 2", "1 0 d2 0", "1 0 d3 -1", "2 0 d1 0.5", "2 0 d2 +3"]
 QRELS_ROWS = [("1", "d1", 2.0), ("1", "d2", 0.0), ("1", "d3", -1.0), ("2", "d1", 0.5), ("2", "d2", 3.0)]
 NTCIR_LINES = ["1 d1 L2", "1 d2 L0", "2 d1 L10"]
 NTCIR_ROWS = [("1", "d1", 2.0), ("1", "d2", 0.0), ("2", "d1", 10.0)]
+
+
+def parse_block(data, format, first_line, path):
+    """Rows of a piece of a file that begins with line ``first_line``, and the numbers of its lines."""
+    table = files._parsed(path, format, lambda: data, lambda: first_line - 1)
+    return table.frame, None if table.lines is None else table.lines + (first_line - 1)
 
 
 def joined(lines, end="\n", change=lambda line: line):
@@ -180,7 +186,7 @@ def test_every_compression_gives_the_same_under_any_name(write, compression, nam
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 def test_a_compressed_file_of_many_pieces_is_read_whole(write, compression, monkeypatch):
     content = joined(f"q{i} Q0 d{i * i} 1 {i / 7} t" for i in range(3000))
-    monkeypatch.setattr(files, "_PIECE", 100)
+    monkeypatch.setattr(bytes_of, "_READ", 100)
     table = read_run_file(write(COMPRESSIONS[compression](content)))
     assert table.frame["score"].to_list() == [i / 7 for i in range(3000)]
 
@@ -444,7 +450,7 @@ def test_the_first_of_several_wrong_lines_is_named(write):
 def test_the_wrong_line_is_found_in_any_piece(write, piece, monkeypatch):
     lines = [f"q Q0 d{i} 1 2 t" for i in range(300)]
     lines[200] = "q Q0 d 1 two t"
-    monkeypatch.setattr(files, "_PIECE", piece)
+    monkeypatch.setattr(line_parser, "_PIECE", piece)
     with pytest.raises(FileFormatError, match="line 201: score 'two'"):
         read_run_file(write(joined(lines)))
     with pytest.raises(FileFormatError, match="line 401: score 'two'"):
@@ -472,7 +478,7 @@ def test_a_long_line_is_shortened(write):
 def test_text_that_is_not_utf8(write, line, byte, monkeypatch):
     for content in (joined(RUN_LINES) + line, joined(RUN_LINES, end="\r\n") + line + b"\r\n"):
         for piece in (1, 3, 1 << 20):
-            monkeypatch.setattr(files, "_PIECE", piece)
+            monkeypatch.setattr(line_parser, "_PIECE", piece)
             path = write(content)
             with pytest.raises(
                 FileFormatError, match=f"^{re.escape(str(path))}, line 6: byte {byte} is not UTF-8"
@@ -561,7 +567,7 @@ def test_format_errors_are_value_errors(write):
 
 
 def test_what_only_the_parser_refuses_is_still_an_error(monkeypatch):
-    monkeypatch.setattr(files, "_parsed", lambda *_: None)
+    monkeypatch.setattr(line_parser, "_parsed", lambda *_: None)
     with pytest.raises(FileFormatError, match=r"^run\.txt: cannot be read as a TREC run file$"):
         parse_block(joined(RUN_LINES), RUN, 1, "run.txt")
 
@@ -691,7 +697,7 @@ def test_many_lines_pass_the_limits_of_blocks(monkeypatch):
     lines = [f"q{i % 13} Q0 {'d' * (i % 29)}{i} {i} {i / 3} tag" for i in range(4000)]
     rows = [(line.split()[0], line.split()[2], float(line.split()[4])) for line in lines]
     for block in (1, 2, 3, 64, 1000):
-        monkeypatch.setattr(files, "_BLOCK", block)
+        monkeypatch.setattr(white, "_BLOCK", block)
         for spacing in ("single blanks", "tabs, CRLF", "aligned", "blank lines everywhere"):
             content = SPACINGS[spacing](lines if block > 3 else lines[:200])
             frame, numbers = parse_block(content, RUN, 1, "run.txt")
@@ -741,8 +747,8 @@ def plain_reader(content, format):  # noqa: C901, PLR0911  # the formats, in one
 
 def same_as_plain(content, format, block):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "_BLOCK", block)
-        patch.setattr(files, "_PIECE", 4 * block)
+        patch.setattr(white, "_BLOCK", block)
+        patch.setattr(line_parser, "_PIECE", 4 * block)
         expected = plain_reader(content, format)
         if isinstance(expected, int):
             with pytest.raises(FileFormatError) as caught:

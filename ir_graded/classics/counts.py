@@ -1,0 +1,202 @@
+"""Classics without ranks: Judged, NumRet, NumRel, NumQ, SetP, SetR, SetF."""
+
+from __future__ import annotations
+
+import ir_measures
+import numpy as np
+
+from .. import segments
+from ..measures.stopping import share
+from ..segments import Bools, Floats
+from ..views import Cut, Views
+from .base import Classic, found, register, relevant
+
+# SetF's beta as trec_eval reads it: beyond, Python prints an exponent, at which its reader stops.
+_BETA_FROM, _BETA_BELOW = 1e-4, 1e16
+
+
+def evaluated(views: Views) -> Bools:
+    """Which topics have documents both in the run and in the qrels; of others trec_eval knows nothing."""
+    levels = views.levels
+    return (views.hits.n_retrieved > 0) & (segments.count(levels.topic, levels.topics) > 0)
+
+
+@register(ir_measures.Judged)
+class JudgmentRate(Classic):
+    """The share of judged documents among the first k, or among all.
+
+    ``Judged@k = judged among the first k / min(k, retrieved)``. Judged is what has any level, negative ones
+    included.
+
+    Parameters: cutoff, as ir-measures' own provider has it.
+
+    Source: MacAvaney, OpenNIR (WSDM 2020), from which ir-measures took it.
+
+    Example:
+        >>> from ir_graded.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1, "b": -1}}, {"1": {"a": 3.0, "b": 2.0, "x": 1.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.Judged @ 2, ir_measures.Judged @ 10], qrels, run)
+        {Judged@2: 1.0, Judged@10: 0.666666...}
+    """
+
+    @property
+    def cut(self) -> Cut:
+        return Cut(-np.inf, cutoff=self["cutoff"])
+
+    def score(self, views: Views) -> Floats:
+        retrieved = views.hits.n_retrieved
+        looked_at = np.minimum(retrieved, self["cutoff"]) if self["cutoff"] else retrieved
+        return share(found(views[self.cut]), looked_at.astype(np.float64))
+
+
+@register(ir_measures.NumRet)
+class Retrieved(Classic):
+    """The number of documents retrieved, or of those of level >= rel. Summed over topics.
+
+    Parameters: rel, as trec_eval has num_ret and num_rel_ret.
+
+    Source: trec_eval (Buckley, 1992).
+
+    Example:
+        >>> from ir_graded.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0, "x": 2.0}, "2": {"b": 1.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.NumRet, ir_measures.NumRet(rel=1)], qrels, run)
+        {NumRet: 3.0, NumRet(rel=1): 1.0}
+    """
+
+    @property
+    def lowest_level(self) -> float:
+        return np.inf if self["rel"] is None else super().lowest_level
+
+    def score(self, views: Views) -> Floats:
+        if self["rel"] is not None:
+            return found(views[self.cut])
+        return np.where(evaluated(views), views.hits.n_retrieved, 0.0)
+
+
+@register(ir_measures.NumRel)
+class Relevant(Classic):
+    """The number of documents of level >= 1 in the qrels of the topics that the run has. Summed over topics.
+
+    Parameters: rel, which ir-measures supports as 1 only.
+
+    Source: trec_eval (Buckley, 1992).
+
+    Example:
+        >>> from ir_graded.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1, "b": 2, "c": 0}, "2": {"a": 1}}, {"1": {"x": 2.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.NumRel], qrels, run)
+        {NumRel: 2.0}
+    """
+
+    def is_defined(self) -> bool:
+        return super().is_defined() and self["rel"] == 1
+
+    @property
+    def lowest_level(self) -> float:
+        return np.inf
+
+    def score(self, views: Views) -> Floats:
+        return np.where(evaluated(views), views[self.cut].R, 0.0)
+
+
+@register(ir_measures.NumQ)
+class Topics(Classic):
+    """1 for a topic of the qrels that the run has. Summed over topics.
+
+    Source: trec_eval (Buckley, 1992).
+
+    Example:
+        >>> from ir_graded.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"x": 2.0}, "9": {"x": 2.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.NumQ], qrels, run)
+        {NumQ: 1.0}
+    """
+
+    @property
+    def lowest_level(self) -> float:
+        return np.inf
+
+    def score(self, views: Views) -> Floats:
+        return evaluated(views).astype(np.float64)
+
+
+class OfSet(Classic):
+    """A measure of all documents retrieved, whatever their order."""
+
+    def retrieved(self, views: Views) -> Floats:
+        """Number of documents retrieved; of those with a level >= 0 where ``judged_only``."""
+        if self["judged_only"]:
+            return found(views[Cut(rel=0.0)])
+        return views.hits.n_retrieved.astype(np.float64)
+
+
+@register(ir_measures.SetP)
+class SetPrecision(OfSet):
+    """Precision of all that was retrieved.
+
+    ``SetP = found / retrieved``; relative to the best that a set of that size can have,
+    ``found / min(retrieved, R)``, with relative=True.
+
+    Parameters: rel, relative, judged_only, as trec_eval's set_P and set_relative_P have them.
+
+    Source: trec_eval (Buckley, 1992), formerly exact_prec.
+
+    Example:
+        >>> from ir_graded.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 3.0, "x": 2.0, "y": 1.0, "z": 0.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.SetP, ir_measures.SetP(relative=True)], qrels, run)
+        {SetP: 0.25, SetP(relative=True): 0.5}
+    """
+
+    def score(self, views: Views) -> Floats:
+        view, size = views[self.cut], self.retrieved(views)
+        return share(found(view), np.minimum(size, relevant(view)) if self["relative"] else size)
+
+
+@register(ir_measures.SetR)
+class SetRecall(OfSet):
+    """Recall of all that was retrieved.
+
+    ``SetR = found / R``.
+
+    Parameters: rel, as trec_eval's set_recall has it.
+
+    Source: trec_eval (Buckley, 1992), formerly exact_recall.
+
+    Example:
+        >>> from ir_graded.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 3.0, "x": 2.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.SetR], qrels, run)
+        {SetR: 0.5}
+    """
+
+    def score(self, views: Views) -> Floats:
+        view = views[self.cut]
+        return share(found(view), relevant(view))
+
+
+@register(ir_measures.SetF)
+class SetFMeasure(OfSet):
+    """F of precision and recall of all that was retrieved.
+
+    ``SetF = (beta + 1) P R / (beta P + R) = (beta + 1) found / (beta R# + retrieved)``, R# the number of
+    relevant documents. Beta weighs recall against precision as it stands, not squared: trec_eval's set_F.
+
+    Parameters: beta (0, or from 0.0001 to below 1e16: others trec_eval misreads), rel, judged_only.
+
+    Source: van Rijsbergen, "Information Retrieval" (1979), as trec_eval has it.
+
+    Example:
+        >>> from ir_graded.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1}}, {"1": {"a": 3.0, "x": 2.0}}  # P is 1/2, R is 1
+        >>> PROVIDER.calc_aggregate([ir_measures.SetF, ir_measures.SetF(beta=2.0)], qrels, run)
+        {SetF: 0.666666..., SetF(beta=2.0): 0.75}
+    """
+
+    def is_defined(self) -> bool:
+        return super().is_defined() and (self["beta"] == 0 or _BETA_FROM <= self["beta"] < _BETA_BELOW)
+
+    def score(self, views: Views) -> Floats:
+        view, beta = views[self.cut], self["beta"]
+        return share((beta + 1.0) * found(view), beta * relevant(view) + self.retrieved(views))

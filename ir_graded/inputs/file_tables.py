@@ -1,0 +1,61 @@
+"""Files of qrels and runs as tables, whatever their format: whole, or a run in pieces of whole topics."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from . import parquet
+from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Passage, Table
+
+if TYPE_CHECKING:
+    from .files import FileTable
+
+
+def from_file(kind: str, path: str | os.PathLike[str], format: str | None = None) -> Table:
+    """A file of qrels or of a run, in a format that its columns or ``format`` tell."""
+    from . import files
+
+    if format is None and parquet.is_parquet(path):
+        return parquet.read(kind, path)
+    return _from_lines(kind, {"qrels": files.read_qrels_file, "run": files.read_run_file}[kind](path, format))
+
+
+def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[Callable[[], Table]]:
+    """The tables of a run's pieces, each made by whoever asks for it.
+
+    Args:
+        path: the file.
+        size: bytes of a piece where the file has lines.
+        rows: rows of a piece where it is Parquet.
+    """
+    from . import files
+
+    if parquet.is_parquet(path):
+        return parquet.run_pieces(path, rows)
+    return (partial(_loaded, load) for load in files.run_pieces(path, size))
+
+
+def _loaded(load: Callable[[], FileTable]) -> Table:
+    return _from_lines("run", load())
+
+
+def _from_lines(kind: str, read: FileTable) -> Table:
+    """The rows of a file or of a piece of it."""
+    query_id, doc_id, value = (read.frame[name] for name in ("query_id", "doc_id", VALUE_COLUMNS[kind]))
+    passage = None
+    if all(name in read.frame.columns for name in PASSAGE_COLUMNS):
+        passage = Passage(*(read.frame[name].cast(float).to_numpy() for name in PASSAGE_COLUMNS))
+    table = Table(
+        kind,
+        query_id,
+        doc_id,
+        value.to_numpy(),
+        read.place,
+        lambda rows: query_id.gather(rows).to_list(),
+        passage,
+    )
+    table.check_passages()
+    return table

@@ -1,0 +1,92 @@
+"""Parquet files of qrels and runs with the columns of ir-measures: whole, or a run in pieces of topics."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import FileFormatError
+from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MAGIC = b"PAR1"
+
+
+def is_parquet(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is in this format; one that cannot be read twice, as a pipe, is not."""
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def read(kind: str, path: str | os.PathLike[str]) -> Table:
+    """The rows of a file.
+
+    Raises:
+        FileFormatError: it cannot be read.
+        InputError: it lacks a column, or a row holds what cannot be scored.
+    """
+    with _saying(path):
+        frame = _columns(kind, path).collect()
+    return _table(kind, path, frame, 0)
+
+
+def run_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[], Table]]:
+    """A run in pieces of at most ``rows`` rows, or of one topic; errors as in :func:`read`."""
+    import polars as pl
+
+    with _saying(path):
+        columns = _columns("run", path)
+        height = int(columns.select(pl.len()).collect().item())
+    begin, wanted = 0, rows
+    while begin < height:
+        with _saying(path):
+            frame = columns.slice(begin, wanted).collect()
+        if begin + frame.height < height and "query_id" in frame.columns:
+            end = _last_change(frame["query_id"])
+            if not end:
+                wanted *= 2
+                continue
+            frame = frame[:end]
+        yield partial(_table, "run", path, frame, begin)
+        begin, wanted = begin + frame.height, rows
+
+
+def _columns(kind: str, path: str | os.PathLike[str]) -> pl.LazyFrame:
+    """The file's columns, but none that nobody asks for, unless one is missing: then the error names all."""
+    import polars as pl
+
+    lazy = pl.scan_parquet(os.fspath(path), glob=False)
+    names = lazy.collect_schema().names()
+    wanted = ["query_id", "doc_id", VALUE_COLUMNS[kind]]
+    if not set(wanted) <= set(names):
+        return lazy.slice(0, 1)
+    return lazy.select([*wanted, *(name for name in PASSAGE_COLUMNS if name in names)])
+
+
+def _last_change(query_id: pl.Series) -> int:
+    """Where the last topic of a column begins."""
+    other = (query_id != query_id[-1]).arg_true()
+    return int(other[-1]) + 1 if len(other) else 0
+
+
+def _table(kind: str, path: str | os.PathLike[str], frame: pl.DataFrame, begin: int) -> Table:
+    return from_frame(kind, frame, lambda row: f"{os.fspath(path)}, row {begin + row}")
+
+
+@contextmanager
+def _saying(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors of the parser with the name of the file."""
+    import polars as pl
+
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        raise FileFormatError(f"{os.fspath(path)}: cannot be read as Parquet ({error})") from error

@@ -1,0 +1,118 @@
+"""The white space of a text: whether single blanks divide its fields, and how to bring it into that form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+LineNumbers = npt.NDArray[np.int64]
+_Bytes = npt.NDArray[np.uint8]
+_Mask = npt.NDArray[np.bool_]
+
+#: Bytes looked at together: small enough for the temporary arrays to stay in the processor's cache.
+_BLOCK = 1 << 18
+
+_TAB, _NEWLINE, _RETURN, _BLANK = b"\t\n\r "
+#: White space as C's isspace() has it, which is also what bytes.split() takes.
+_TO_BLANKS = bytes.maketrans(b"\t\v\f", b"   ")
+
+
+def white_space(data: bytes) -> int | None:
+    """Number of white characters of a text in which single blanks and newlines separate all fields.
+
+    Control characters count as white where there are any: they make the number differ from that of the
+    lines' fields, which the caller compares it with.
+
+    Returns:
+        Their number, with the newline that may be missing at the end; None if two stand next to each other
+        or the text begins with one.
+    """
+    return _single(data, _blank_or_control)
+
+
+def exact_white_space(data: bytes) -> int | None:
+    """The same, for a text that may hold control characters in its fields."""
+    return _single(data, _white)
+
+
+def _blank_or_control(values: _Bytes) -> _Mask:
+    return np.asarray(values <= _BLANK)
+
+
+def _white(values: _Bytes) -> _Mask:
+    # The five characters \t \n \v \f \r; the difference wraps around below \t.
+    return np.asarray((values == _BLANK) | ((values - np.uint8(_TAB)) <= _RETURN - _TAB))
+
+
+def _single(data: bytes, white_in: Callable[[_Bytes], _Mask]) -> int | None:
+    values = np.frombuffer(data, np.uint8)
+    count = 0
+    before = True
+    for start in range(0, values.size, _BLOCK):
+        white = white_in(values[start : start + _BLOCK])
+        if (before and white[0]) or (white[1:] & white[:-1]).any():
+            return None
+        before = bool(white[-1])
+        count += int(np.count_nonzero(white))
+    return count + (not before)
+
+
+def normalised(data: bytes) -> tuple[bytes, LineNumbers | None]:
+    """Bring any spacing into the parser's form; a carriage return inside a line stays.
+
+    Returns:
+        The text, and the line number of each of its lines, or None if no line was dropped.
+    """
+    texts: list[bytes] = []
+    numbers: list[LineNumbers] = []
+    total = 0
+    for block in whole_lines(data, _BLOCK):
+        text, kept, count = _normalised_lines(block)
+        texts.append(text)
+        numbers.append(kept + (1 + total))
+        total += count
+    lines = np.concatenate(numbers) if numbers else None
+    return b"".join(texts), None if lines is None or lines.size == total else lines
+
+
+def whole_lines(data: bytes, size: int) -> Iterator[bytes]:
+    """Cut a text after newlines; supply the last newline if it is missing."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + size) + 1
+        if end:
+            yield data[start:end]
+        else:
+            rest = data[start:]
+            yield rest if rest.endswith(b"\n") else rest + b"\n"
+            return
+        start = end
+
+
+def _normalised_lines(block: bytes) -> tuple[bytes, LineNumbers, int]:
+    """Normalise lines that all end in a newline; return the text, the lines kept and their number."""
+    values = np.frombuffer(block.replace(b"\r\n", b"\n").translate(_TO_BLANKS), np.uint8)
+    values = _without(values, _blanks_before_white(values))
+    newline = values == _NEWLINE
+    opens_line = np.empty(values.size, np.bool_)
+    opens_line[0] = True
+    opens_line[1:] = newline[:-1]
+    empty = opens_line & newline
+    count = int(np.count_nonzero(newline))
+    kept = np.flatnonzero(~empty[newline]) if empty.any() else np.arange(count, dtype=np.int64)
+    values = _without(values, empty | (opens_line & (values == _BLANK)))
+    return values.tobytes(), kept, count
+
+
+def _blanks_before_white(values: _Bytes) -> _Mask:
+    """Mark all blanks of a run but the last, and that one too at the end of a line."""
+    blank = values == _BLANK
+    mark = np.zeros(values.size, np.bool_)
+    np.logical_and(blank[:-1], blank[1:] | (values[1:] == _NEWLINE), out=mark[:-1])
+    return mark
+
+
+def _without(values: _Bytes, mark: _Mask) -> _Bytes:
+    return values[~mark] if mark.any() else values

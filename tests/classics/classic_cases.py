@@ -1,0 +1,105 @@
+"""What the tests of the classics share: a grid over all parameters, ir-measures without us, collections."""
+
+import shutil
+from itertools import product
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+
+from ir_graded.classics import CLASSICS, scorer_of
+
+needs_perl = pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval runs perl")
+
+#: Values of every parameter that a classic takes; ``...`` leaves it unset.
+VALUES = {
+    "cutoff": [..., 1, 2, 5, 30],
+    "rel": [..., 1, 2, 4],
+    "judged_only": [..., False, True],
+    "dcg": [..., "log2", "exp-log2"],
+    "gains": [..., {}, {0: 3}, {1: -1, 2: 0, 3: 1}, {-1: 2, -2: 1}, {0: -1, 2: 7}, {5: 1, 4: 100}, {9: 9}],
+    "p": [..., 0.0, 0.5, 0.95, 0.9999, 1.0],
+    "beta": [..., 0.0, 0.0001, 0.5, 1.0, 3.0, 1e6],
+    "relative": [..., True],
+}
+
+#: ir-measures' providers without this package's.
+UPSTREAM = ir_measures.providers.FallbackProvider(
+    [provider for provider in ir_measures.DefaultPipeline.providers if provider.NAME != "ir_graded"]
+)
+BY_GDEVAL = ("nDCG(dcg='exp-log2')", "ERR")
+
+
+def variants(name):
+    """A classic with every combination of its parameters' values, supported or not."""
+    measure = CLASSICS[name].MEASURE
+    names = list(measure.SUPPORTED_PARAMS)
+    assert set(names) <= set(VALUES), "a new parameter needs values above"
+    made = {}
+    for values in product(*(VALUES[param] for param in names)):
+        params = {param: value for param, value in zip(names, values, strict=True) if value is not ...}
+        # Measures that print alike are equal to ir-measures, and all of them are to be tried.
+        made.setdefault(str(params), type(measure)(**params))
+    return list(made.values())
+
+
+def supported(name):
+    """Those of them that are computed here."""
+    return [measure for measure in variants(name) if scorer_of(measure) is not None]
+
+
+def is_by_gdeval(measure):
+    return str(measure).startswith(BY_GDEVAL)
+
+
+def ties_otherwise(measure):
+    """Whether the provider of ir-measures ranks documents that tie the other way round."""
+    return measure.NAME == "Judged" or (measure.NAME == "RR" and "cutoff" in measure.params)
+
+
+def upstream(measure, qrels, run):
+    """Values by topic of one measure from ir-measures' providers: measures of one call disturb each other."""
+    if measure.NAME == "RBP":
+        return {topic: cwl_rbp(measure, qrels[topic], run.get(topic, {})) for topic in qrels}
+    return {metric.query_id: metric.value for metric in UPSTREAM.iter_calc([measure], qrels, run)}
+
+
+def cwl_rbp(measure, levels, scores):
+    """RBP in the steps of cwl_eval 1.0.12, which is not installed here: continuation, weights, gains."""
+    gains = np.zeros(1000)
+    ranking = sorted(sorted(scores, reverse=True), key=scores.get, reverse=True)[:1000]
+    for at, doc in enumerate(ranking):
+        gains[at] = doc in levels and max(levels[doc], 0) >= measure["rel"]
+    reached = np.append(1.0, np.cumprod(np.ones(999) * measure["p"]))
+    return float(np.dot(reached / reached.sum(), gains))
+
+
+# -------------------------------------------------------------------------------- random collections
+
+
+def collection(seed, levels, *, ties):
+    """Random qrels and a run: topics with and without relevant documents, lacking, empty, short and long."""
+    rng = np.random.default_rng(seed)
+    levels = np.array(levels)
+    qrels, run = {}, {}
+    for topic in map(str, range(1, 13)):
+        docs = [f"d{doc}" for doc in rng.permutation(40).tolist()]
+        judged = int(rng.choice([1, 3, 12, 30]))
+        qrels[topic] = dict(zip(docs, rng.choice(levels, judged).tolist(), strict=False))
+        qrels[topic][docs[0]] = int(rng.choice(levels[levels >= -1]))  # else pytrec_eval 0.5.11 may crash
+        retrieved = rng.permutation(docs)[: int(rng.choice([1, 4, 15, 40]))].tolist()
+        scores = rng.integers(0, 8, 40) / 7.0 if ties else rng.permutation(40) / 7.0
+        run[topic] = dict(zip(retrieved, scores.tolist(), strict=False))
+    qrels["2"] = dict.fromkeys(qrels["2"], 0)
+    qrels["3"] = dict.fromkeys(qrels["3"], -1)
+    qrels["13"] = {"a": 1, "b": 0}  # not in the run
+    qrels["14"] = {}
+    run["14"] = {"a": 1.0}
+    run["99"] = {"a": 1.0}  # not in the qrels
+    return qrels, run
+
+
+def frame(nested, value):
+    rows = [(topic, doc, number) for topic, docs in nested.items() for doc, number in docs.items()]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", value])

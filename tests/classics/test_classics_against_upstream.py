@@ -1,0 +1,166 @@
+"""Every classic with every combination of parameters gives what ir-measures' own providers give."""
+
+import ir_measures
+import numpy as np
+import pytest
+from classics import classic_cases as cases
+from ir_measures import NumQ, NumRel, NumRet
+
+import ir_graded
+from ir_graded.classics import CLASSICS, scorer_of
+from ir_graded.provider import PROVIDER
+
+SEEDS = range(6)
+#: Levels that occur; gdeval takes none above 4.
+LEVELS, GDEVAL_LEVELS = [-2, -1, 0, 0, 1, 1, 2, 3, 5], [-2, -1, 0, 0, 1, 2, 3, 4]
+
+each_classic = pytest.mark.parametrize("name", CLASSICS)
+
+
+def tolerance(measure):
+    # gdeval prints five digits.
+    return 0.5e-5 + 1e-9 if cases.is_by_gdeval(measure) else 1e-12
+
+
+def collections_for(measure, seeds=SEEDS):
+    for seed in seeds:
+        levels = GDEVAL_LEVELS if cases.is_by_gdeval(measure) else LEVELS
+        yield cases.collection(seed, levels, ties=not cases.ties_otherwise(measure))
+
+
+def test_all_that_were_asked_for_are_there():
+    assert set(CLASSICS) == {
+        *("AP", "RR", "nDCG", "P", "R", "Rprec", "Success", "Bpref", "RBP", "ERR", "Judged"),
+        *("NumRet", "NumRel", "NumQ", "SetP", "SetR", "SetF"),
+    }  # fmt: skip
+
+
+@each_classic
+def test_equal_to_the_provider_of_ir_measures(name):
+    measures = cases.supported(name)
+    assert measures
+    if any(map(cases.is_by_gdeval, measures)) and not ir_measures.gdeval.is_available():
+        pytest.skip("gdeval runs perl")
+    seen = set()
+    for measure in measures:
+        # Perl takes its time to start.
+        for qrels, run in collections_for(measure, SEEDS[:2] if cases.is_by_gdeval(measure) else SEEDS):
+            expected = cases.upstream(measure, qrels, run)
+            found = {m.query_id: m.value for m in PROVIDER.evaluator([measure], qrels).iter_calc(run)}
+            # MS MARCO's script leaves out topics without a judged document.
+            assert found == {
+                topic: pytest.approx(expected.get(topic, 0.0), abs=tolerance(measure)) for topic in qrels
+            }, measure.params
+            seen |= set(found.values())
+    assert len(seen) >= 2 or name == "NumQ"
+
+
+@each_classic
+def test_frames_give_what_dicts_give(name):
+    for measure in cases.supported(name)[::5]:
+        qrels, run = next(collections_for(measure))
+        by_dict = {m.query_id: m.value for m in PROVIDER.iter_calc([measure], qrels, run)}
+        as_frames = cases.frame(qrels, "relevance"), cases.frame(run, "score")
+        by_frame = {m.query_id: m.value for m in PROVIDER.iter_calc([measure], *as_frames)}
+        del by_dict["14"]  # a topic without rows
+        assert by_frame == by_dict
+
+
+@each_classic
+def test_supported_is_what_ir_measures_supports(name):
+    """The same combinations of parameters, whether its provider is installed or not."""
+    for measure in cases.variants(name):
+        try:
+            # ranx comes last: what it alone supports is left to it.
+            providers = [p for p in cases.UPSTREAM.providers if p.NAME != "ranx" and p.supports(measure)]
+        except AssertionError:
+            providers = []  # a parameter is missing
+        assert (scorer_of(measure) is not None) == bool(providers), measure.params
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("P", {"cutoff": 0}), ("AP", {"cutoff": -1}), ("nDCG", {"cutoff": True}), ("R", {"cutoff": 2**31}),
+        ("P", {"rel": 0, "cutoff": 5}), ("AP", {"rel": -1}), ("RR", {"rel": True}), ("Bpref", {"rel": 0}),
+        ("AP", {"rel": 1.5}), ("P", {"cutoff": 2.5}), ("P", {}), ("P", {"cutoff": "5"}), ("AP", {"k": 3}),
+        ("nDCG", {"gains": {1: 0.5}}), ("nDCG", {"gains": {"1": 5}}), ("nDCG", {"gains": {1: True}}),
+        ("nDCG", {"gains": 3}), ("nDCG", {"dcg": "ln"}), ("nDCG", {"gains": {1: 2**53}}),
+        ("NumRel", {"rel": 2}), ("NumRet", {"rel": 0}), ("ERR", {}), ("ERR", {"cutoff": 0}),
+        ("RBP", {"rel": 1, "p": 1.5}), ("RBP", {"rel": 1, "p": -0.5}), ("RBP", {"rel": 1, "p": float("nan")}),
+        ("RBP", {"rel": 0}), ("SetF", {"beta": 1e-5}), ("SetF", {"beta": -0.5}), ("SetF", {"beta": 1e16}),
+        ("SetF", {"beta": float("nan")}), ("SetF", {"beta": 2}), ("Judged", {"cutoff": 0}),
+    ],
+)  # fmt: skip
+def test_what_ir_measures_does_not_define_is_left_to_it(name, params):
+    measure = type(CLASSICS[name].MEASURE)(**params)
+    assert scorer_of(measure) is None
+    assert not PROVIDER.supports(measure)
+
+
+def test_a_measure_of_the_same_name_is_another():
+    other = ir_measures.define(lambda qrels, run: [], name="AP")  # noqa: ARG005
+    assert scorer_of(other) is None
+    assert scorer_of(ir_measures.infAP) is None
+    assert scorer_of(ir_graded.Q) is ir_graded.Q
+
+
+# -------------------------------------------------------------------- evaluate, with either provider
+
+
+def batches():
+    """The supported measures in calls in which those of ir-measures do not disturb each other.
+
+    Its provider of trec_eval puts nDCG and counts into whichever call of trec_eval comes first, be it one
+    with other gains or with judged_only.
+    """
+    measures = [measure for name in CLASSICS if name != "RBP" for measure in cases.supported(name)]
+    measures = [measure for measure in measures if not cases.is_by_gdeval(measure)]
+    alone = [
+        measure for measure in measures if measure.params.get("gains") or measure.NAME in ("NumRet", "NumQ")
+    ]
+    return [[measure] for measure in alone] + [[measure for measure in measures if measure not in alone]]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_evaluate_gives_the_same_with_either_provider(seed):
+    qrels, run = cases.collection(seed, [-1, 0, 0, 1, 1, 2, 3, 5], ties=False)
+    for measures in batches():
+        ours = ir_graded.evaluate(measures, qrels, run)
+        theirs = ir_graded.evaluate(measures, qrels, run, provider="upstream")
+        assert ours.names == theirs.names
+        assert ours.query_ids == theirs.query_ids
+        assert np.abs(ours.values - theirs.values).max() <= 1e-12
+        assert ours.mean().to_numpy() == pytest.approx(theirs.mean().to_numpy(), abs=1e-9)
+
+
+def test_topics_that_the_run_lacks_do_not_count():
+    qrels, run = {"1": {"a": 1, "b": 1}, "2": {"a": 1}, "3": {}}, {"1": {"x": 1.0}, "3": {"x": 1.0}}
+    for provider in ("auto", "upstream"):
+        scores = ir_graded.evaluate([NumQ, NumRel, NumRet], qrels, run, provider=provider)
+        assert scores.values[:, 0].tolist() == [[1, 0, 0], [2, 0, 0], [1, 0, 0]]
+        assert scores.mean().loc["run"].tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize("measure", ["NumRet", "NumQ", "NumRel", "Judged@3", "AP"])
+def test_one_classic_alone_whatever_it_must_look_up(measure):
+    qrels, run = cases.collection(0, LEVELS, ties=False)
+    ours, theirs = (
+        ir_graded.evaluate(measure, qrels, cases.frame(run, "score"), provider=provider)
+        for provider in ("auto", "upstream")
+    )
+    assert ours.values.tolist() == pytest.approx(theirs.values, abs=1e-12)
+
+
+def test_an_empty_run_scores_zero():
+    qrels = {"1": {"a": 1, "b": 0}, "2": {}}
+    measures = [measure for name in CLASSICS for measure in cases.supported(name)[-1:]]
+    for run in ({}, {"1": {}}, cases.frame({}, "score")):
+        assert not ir_graded.evaluate(measures, qrels, run).values.any()
+
+
+def test_documents_that_tie_stand_in_one_ranking():
+    """MS MARCO's script and the provider of Judged would put a before b; trec_eval puts b first."""
+    qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.0, "b": 1.0}}
+    scores = ir_graded.evaluate(["RR", "RR@10", "AP", "Judged@1", "ERR@2"], qrels, run)
+    assert scores.values.ravel().tolist() == [0.5, 0.5, 0.5, 0.0, 1 / 32]

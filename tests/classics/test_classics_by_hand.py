@@ -1,0 +1,135 @@
+"""One small topic, worked out by hand for every classic."""
+
+from math import log2
+
+import pytest
+from ir_measures import (
+    AP,
+    ERR,
+    RBP,
+    RR,
+    Bpref,
+    Judged,
+    NumQ,
+    NumRel,
+    NumRet,
+    P,
+    R,
+    Rprec,
+    SetF,
+    SetP,
+    SetR,
+    Success,
+    nDCG,
+)
+
+import ir_graded
+from ir_graded.classics import CLASSICS
+
+#: x is unjudged and d as good as; e is not retrieved. Ranks: x a c d b.
+QRELS = {"1": {"a": 2, "b": 1, "c": 0, "d": -1, "e": 1}}
+RUN = {"1": {"x": 5.0, "a": 4.0, "c": 3.0, "d": 2.0, "b": 1.0}}
+CONDENSED = {"judged_only": True}  # a c b
+
+CASES = [
+    (AP, (1 / 2 + 2 / 5) / 3),
+    (AP @ 3, 1 / 2 / 3),
+    (AP(**CONDENSED), (1 + 2 / 3) / 3),
+    (AP(rel=2), 1 / 2),
+    (RR, 1 / 2),
+    (RR @ 1, 0),
+    (RR(**CONDENSED), 1),
+    (P @ 5, 2 / 5),
+    (P @ 10, 2 / 10),
+    (P(**CONDENSED) @ 3, 2 / 3),
+    (R @ 2, 1 / 3),
+    (R(rel=2) @ 2, 1),
+    (Rprec, 1 / 3),
+    (Rprec(**CONDENSED), 2 / 3),
+    (Success @ 1, 0),
+    (Success @ 2, 1),
+    (Success(rel=3) @ 5, 0),
+    # c is the only document judged not relevant; b stands below it.
+    (Bpref, (1 + 0) / 3),
+    (Bpref(rel=2), 1),
+    (nDCG, (2 / log2(3) + 1 / log2(6)) / (2 + 1 / log2(3) + 1 / log2(4))),
+    (nDCG @ 2, 2 / log2(3) / (2 + 1 / log2(3))),
+    (nDCG(**CONDENSED), (2 + 1 / log2(4)) / (2 + 1 / log2(3) + 1 / log2(4))),
+    (
+        nDCG(gains={1: 3, 0: 1}),
+        (2 / log2(3) + 1 / log2(4) + 3 / log2(6)) / (3 + 3 / log2(3) + 2 / log2(4) + 1 / log2(5)),
+    ),
+    # c is unjudged now, d is not: the condensed list is a d b, with the levels 2, 3, 1.
+    (
+        nDCG(gains={0: -1, -1: 3}, **CONDENSED),
+        (2 + 3 / log2(3) + 1 / log2(4)) / (3 + 2 / log2(3) + 1 / log2(4) + 1 / log2(5)),
+    ),
+    (nDCG(dcg="exp-log2") @ 5, (3 / log2(3) + 1 / log2(6)) / (3 + 1 / log2(3) + 1 / log2(4))),
+    (nDCG(dcg="exp-log2") @ 2, 3 / log2(3) / (3 + 1 / log2(3))),
+    (ERR @ 2, 3 / 16 / 2),
+    (ERR @ 20, 3 / 16 / 2 + 13 / 16 * 1 / 16 / 5),
+    (RBP(rel=1, p=0.5), (1 / 2 + 1 / 16) / 2),
+    (RBP(rel=2), 0.8 * 0.2),
+    (RBP(rel=1, p=1.0), 2 / 1000),
+    (RBP(rel=1, p=0.0), 0),
+    (Judged, 4 / 5),
+    (Judged @ 2, 1 / 2),
+    (Judged @ 10, 4 / 5),
+    (NumRet, 5),
+    (NumRet(rel=1), 2),
+    (NumRel, 3),
+    (NumQ, 1),
+    (SetP, 2 / 5),
+    (SetP(**CONDENSED), 2 / 3),
+    (SetP(relative=True), 2 / 3),
+    (SetR, 2 / 3),
+    (SetF, 2 * (2 / 5) * (2 / 3) / (2 / 5 + 2 / 3)),
+    (SetF(beta=2.0), 3 * (2 / 5) * (2 / 3) / (2 * 2 / 5 + 2 / 3)),
+    (SetF(**CONDENSED), 2 / 3),
+]
+
+
+@pytest.mark.parametrize(("measure", "expected"), CASES, ids=str)
+def test_by_hand(measure, expected):
+    assert ir_graded.evaluate(measure, QRELS, RUN).values.item() == pytest.approx(expected, abs=1e-12)
+
+
+def test_no_classic_is_left_out():
+    assert {measure.NAME for measure, _ in CASES} == set(CLASSICS)
+
+
+def test_levels_that_are_no_whole_numbers():
+    qrels, run = {"1": {"a": 0.5, "b": 1.5, "c": -0.5}}, {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}
+    cases = {
+        nDCG: (0.5 + 1.5 / 2) / (1.5 + 0.5 / log2(3)),
+        nDCG(judged_only=True): (0.5 + 1.5 / log2(3)) / (1.5 + 0.5 / log2(3)),
+        AP: 1 / 3,
+        ERR @ 3: (2**0.5 - 1) / 16 + (1 - (2**0.5 - 1) / 16) * (2**1.5 - 1) / 16 / 3,
+        Judged: 1,
+        Bpref: 0,
+        NumRel: 1,
+    }
+    values = ir_graded.evaluate(list(cases), qrels, run).values.ravel()
+    assert values.tolist() == pytest.approx(list(cases.values()), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("measure", "level", "highest"),
+    [("ERR@20", 5, "4"), ("ERR@20", 4.5, "4"), ("nDCG(dcg='exp-log2')@3", 1001, "1000")],
+)
+def test_a_level_beyond_the_scale_is_an_error(measure, level, highest):
+    message = rf"topic '1', document 'a' has level {level:g}, above max_rel={highest}$"
+    with pytest.raises(ir_graded.InputError, match=message):
+        ir_graded.evaluate(measure, {"1": {"a": level}}, RUN)
+
+
+def test_levels_as_high_as_the_scale():
+    values = ir_graded.evaluate(["ERR@1", "nDCG(dcg='exp-log2')@3"], {"1": {"x": 4}}, RUN).values.ravel()
+    assert values.tolist() == [15 / 16, 1.0]
+    assert ir_graded.evaluate("nDCG(dcg='exp-log2')@3", {"1": {"x": 1000}}, RUN).values.item() == 1
+
+
+def test_rbp_looks_at_a_thousand_ranks():
+    run = {"1": {f"d{rank}": -float(rank) for rank in range(1, 1002)}}
+    for doc, expected in (("d1000", 1 / 1000), ("d1001", 0)):
+        assert ir_graded.evaluate(RBP(rel=1, p=1.0), {"1": {doc: 1}}, run).values.item() == expected

@@ -1,0 +1,76 @@
+"""Real runs: the classics give what ir-measures' own providers give, run by run and topic by topic."""
+
+import numpy as np
+import pytest
+from classics import classic_cases as cases
+from collections_data import ROOT, needs_shared_data, ranked_runs
+
+import ir_graded
+from ir_graded.classics import CLASSICS
+
+#: Measures of one call; with condensed lists among them, ir-measures may take NumRet from a condensed list.
+PLAIN = [
+    *("AP", "AP@100", "RR", "nDCG", "nDCG@10", "P@10", "R@100", "Rprec", "Success@5", "Bpref"),
+    *("NumRet", "NumRet(rel=1)", "NumRel", "NumQ", "SetP", "SetP(relative=True)", "SetR", "SetF"),
+]
+CONDENSED = [
+    *("AP(judged_only=True)", "nDCG(judged_only=True)@20", "RR(judged_only=True)"),
+    *("R(judged_only=True)@50", "P(judged_only=True)@10", "Rprec(judged_only=True)"),
+    *("SetF(judged_only=True)", "SetP(judged_only=True)"),
+]
+
+
+def differences(measures, qrels, runs):
+    ours = ir_graded.evaluate(measures, qrels, runs)
+    theirs = ir_graded.evaluate(measures, qrels, runs, provider="upstream")
+    assert ours.values.any(axis=(1, 2)).all()
+    return np.abs(ours.values - theirs.values).max(axis=(1, 2))
+
+
+def test_the_sample():
+    covid = ir_graded.sample()
+    others = ["AP(rel=2)", "Bpref(rel=2)", "SetF(rel=2,beta=0.5)", "RR@10", "Judged@10", "Judged"]
+    for measures in (PLAIN, CONDENSED, others, ["nDCG(gains={1:1,2:4})@10"]):
+        assert (differences(measures, covid.qrels, covid.runs) <= 1e-12).all()
+
+
+@cases.needs_perl
+def test_the_sample_with_gdeval():
+    covid = ir_graded.sample()
+    assert (
+        differences(["ERR@20", "nDCG(dcg='exp-log2')@20"], covid.qrels, covid.runs) <= 0.5e-5 + 1e-9
+    ).all()
+
+
+def test_the_sample_and_rbp():
+    covid = ir_graded.sample()
+    name, run = next(iter(covid.runs.items()))
+    measure = CLASSICS["RBP"].MEASURE(rel=2, p=0.95)
+    scores = ir_graded.evaluate([measure], covid.qrels, {name: run})
+    by_topic = {
+        str(topic): dict(zip(rows.doc_id, rows.iloc[:, -1], strict=True))
+        for topic, rows in covid.qrels.groupby("query_id")
+    }
+    for topic, value in zip(scores.query_ids, scores.values[0, 0], strict=True):
+        rows = run[run.query_id == topic]
+        expected = cases.cwl_rbp(measure, by_topic[topic], dict(zip(rows.doc_id, rows.score, strict=True)))
+        assert value == pytest.approx(expected, abs=1e-12)
+
+
+@needs_shared_data
+@pytest.mark.parametrize(
+    ("number", "data", "count"),
+    [("round1", "round1.ranked1000.tsv.xz", 143), ("round5", "round5.judged.tsv.xz", 126)],
+)
+def test_every_trec_covid_run(number, data, count):
+    qrels, runs = ROOT / "trec-covid" / "qrels" / f"qrels.covid-{number}.txt.gz", ranked_runs(data)
+    assert len(runs) == count
+    assert (differences(PLAIN, qrels, runs) <= 1e-12).all()
+
+
+@needs_shared_data
+def test_every_robust_2003_run():
+    paths = sorted((ROOT / "robust2003" / "runs").glob("input.*.gz"))
+    qrels = ROOT / "robust2003" / "qrels.robust03.txt.gz"
+    for measures in (PLAIN, CONDENSED):
+        assert (differences(measures, qrels, paths) <= 1e-12).all()

@@ -1,0 +1,222 @@
+"""Who computes the classics: ir-measures' calls, this package's provider, evaluate and the command line."""
+
+import pickle
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from ir_measures import AP, ERR, RBP, NumRet, P, nDCG
+from ir_measures.providers.pytrec_eval_provider import PytrecEvalEvaluator
+
+import ir_graded
+from ir_graded.classics import CLASSICS
+from ir_graded.cli.main import main
+from ir_graded.provider import PROVIDER, GradedEvaluator
+
+QRELS = {"1": {"a": 2, "b": 1, "c": 0}, "2": {"d": 1}}
+RUN = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}, "9": {"z": 1.0}}
+AP_1 = (1 / 2 + 2 / 3) / 2
+ERR_1 = 3 / 16 / 2 + 13 / 16 / 16 / 3
+
+
+@pytest.fixture
+def without_perl(monkeypatch):
+    monkeypatch.setattr(ir_measures.gdeval, "_is_available", False)
+
+
+@pytest.fixture
+def upstream_refuses(monkeypatch):
+    """Whoever calls ir-measures' pipeline fails."""
+
+    def refuse(*_):
+        raise AssertionError("ir_measures was called")
+
+    monkeypatch.setattr(ir_measures, "evaluator", refuse)
+
+
+# --------------------------------------------------------------------------------- ir-measures' calls
+
+
+def test_ir_measures_goes_on_using_its_own_providers():
+    assert type(ir_measures.evaluator([AP, nDCG @ 10], QRELS)) is PytrecEvalEvaluator
+    mixed = ir_measures.evaluator(["Q", AP], QRELS)
+    assert list(mixed.graded.scorers) == [ir_graded.Q]
+    assert type(mixed.others[0]) is PytrecEvalEvaluator
+
+
+@pytest.mark.usefixtures("without_perl")
+def test_err_without_perl():
+    measures = [ERR @ 20, nDCG(dcg="exp-log2") @ 20]
+    assert type(ir_measures.evaluator(measures, QRELS)) is GradedEvaluator
+    assert ir_measures.calc_aggregate([ERR @ 20], QRELS, RUN) == {ERR @ 20: pytest.approx(ERR_1 / 2)}
+    # Beside trec_eval, and beside measures of ours.
+    assert ir_measures.calc_aggregate([AP, ERR @ 20], QRELS, RUN)[ERR @ 20] == pytest.approx(ERR_1 / 2)
+    mixed = ir_measures.calc_aggregate(["Q", "ERR@20", AP], QRELS, RUN)
+    assert [str(measure) for measure in mixed] == ["Q", "ERR@20", "AP"]
+    assert mixed[ERR @ 20] == pytest.approx(ERR_1 / 2)
+    assert mixed[AP] == pytest.approx(AP_1 / 2)
+
+
+@pytest.mark.usefixtures("without_perl")
+def test_what_nobody_computes_keeps_its_error():
+    for measure in (ERR, RBP, nDCG(dcg="exp-log2", judged_only=True) @ 5):
+        with pytest.raises(ValueError, match="Unsupported measures"):
+            ir_measures.calc_aggregate([measure], QRELS, RUN)
+
+
+# --------------------------------------------------------------------------------------- our provider
+
+
+def test_the_provider_by_name():
+    provider = ir_measures.providers.registry["ir_graded"]
+    assert provider.calc_aggregate([AP, NumRet, ir_graded.Q], QRELS, RUN) == {
+        AP: pytest.approx(AP_1 / 2),
+        NumRet: 3,  # a sum
+        ir_graded.Q: ir_measures.calc_aggregate(["Q"], QRELS, RUN)[ir_graded.Q],
+    }
+    by_topic = [
+        (metric.query_id, metric.measure, metric.value) for metric in provider.iter_calc([AP], QRELS, RUN)
+    ]
+    assert by_topic == [("1", AP, pytest.approx(AP_1)), ("2", AP, 0)]
+    assert provider.calc([NumRet], QRELS, RUN).aggregated == {NumRet: 3}
+    with pytest.raises(ValueError, match="the provider ir_graded has no infAP, NumRel"):
+        provider.evaluator([AP, ir_measures.infAP, ir_measures.NumRel(rel=2)], QRELS)
+
+
+def test_the_provider_lists_the_classics():
+    for classic in CLASSICS.values():
+        assert classic.MEASURE in PROVIDER.SUPPORTED_MEASURES
+
+
+def test_the_classics_need_no_passages():
+    assert PROVIDER.run_inputs([AP, ir_graded.Q]) == ["query_id", "doc_id", "score"]
+    assert PROVIDER.qrel_inputs([AP]) == ["query_id", "doc_id", "relevance"]
+    assert "start" in PROVIDER.run_inputs([AP, ir_graded.MAgP])
+
+
+def test_an_evaluator_pickles_and_keeps_nothing_of_a_run():
+    measures = [
+        classic.MEASURE(cutoff=3) for name, classic in CLASSICS.items() if name in ("AP", "nDCG", "ERR")
+    ]
+    evaluator = PROVIDER.evaluator(measures, QRELS)
+    expected = evaluator.calc_aggregate(RUN)
+    evaluator.calc_aggregate({"1": {"a": 1.0}})
+    assert evaluator.calc_aggregate(RUN) == expected
+    assert pickle.loads(pickle.dumps(evaluator)).calc_aggregate(RUN) == expected  # noqa: S301
+
+
+# ------------------------------------------------------------------------------------------- evaluate
+
+
+@pytest.mark.usefixtures("upstream_refuses")
+def test_evaluate_computes_the_classics_itself():
+    measures = ["P-measure", "AP", "nDCG@10", "P_5,10", "NumRet"]
+    assert ir_graded.evaluate(measures, QRELS, RUN).mean().loc["run", "AP"] == pytest.approx(AP_1 / 2)
+    with pytest.raises(AssertionError, match="ir_measures was called"):
+        ir_graded.evaluate(["AP"], QRELS, RUN, provider="upstream")
+    with pytest.raises(AssertionError, match="ir_measures was called"):
+        ir_graded.evaluate(["AP", "infAP"], QRELS, RUN)
+
+
+def test_all_kinds_in_one_table():
+    measures = ["infAP", "Q", "AP", "P@2", "SetAP", "RBP(rel=1)"]
+    scores = ir_graded.evaluate(measures, QRELS, RUN)
+    assert scores.names == measures
+    assert scores.matrix("AP")["run"].tolist() == pytest.approx([AP_1, 0])
+    assert scores.matrix("SetAP")["run"].tolist() == pytest.approx([2 / 3, 0])
+
+
+def test_measures_of_a_call_do_not_disturb_each_other():
+    """Those of ir-measures do: NumRet and nDCG join calls with condensed lists or with other gains."""
+    measures = ["AP(judged_only=True)", "NumRet", "nDCG(gains={1:5})", "nDCG", "P(judged_only=True)@2"]
+    together = ir_graded.evaluate(measures, QRELS, RUN).values[:, 0]
+    assert together.tolist() == [ir_graded.evaluate(m, QRELS, RUN).values[0, 0].tolist() for m in measures]
+    assert together[1].tolist() == [3, 0]
+
+
+@pytest.mark.parametrize("provider", ["", "Auto", "pytrec_eval", None])
+def test_another_provider_is_an_error(provider):
+    with pytest.raises(ir_graded.ParameterError, match=r"provider=.* must be 'auto' or 'upstream'"):
+        ir_graded.evaluate(["AP"], QRELS, RUN, provider=provider)
+
+
+def test_upstream_takes_whole_levels_only():
+    qrels = {"1": {"a": 0.5}}
+    assert ir_graded.evaluate("nDCG", qrels, RUN).values.item() == pytest.approx(1 / np.log2(3))
+    with pytest.raises(ir_graded.InputError, match=r"level 0.5: nDCG take whole levels only"):
+        ir_graded.evaluate("nDCG", qrels, RUN, provider="upstream")
+    with pytest.raises(ir_graded.InputError, match=r"level 0.5: infAP take whole levels only"):
+        ir_graded.evaluate(["nDCG", "infAP"], qrels, RUN)
+
+
+@pytest.mark.parametrize("provider", ["auto", "upstream"])
+@pytest.mark.parametrize("measure", [P, P(rel=1.5) @ 5, nDCG(dcg="ln")])
+def test_parameters_that_ir_measures_does_not_take_keep_their_error(measure, provider):
+    with pytest.raises(ir_graded.ParameterError, match=measure.NAME):
+        ir_graded.evaluate(measure, QRELS, RUN, provider=provider)
+
+
+def test_passages_count_as_one_row_an_article():
+    qrels = pd.DataFrame(
+        {"query_id": "1", "doc_id": ["a", "a", "b"], "relevance": [1, 2, 1], "start": [0, 50, 0], "length": 9}
+    )
+    run = pd.DataFrame(
+        {
+            "query_id": "1",
+            "doc_id": ["x", "a", "a"],
+            "score": [3.0, 2.0, 1.0],
+            "start": [0, 0, 50],
+            "length": 9,
+        }
+    )
+    measures = ["NumRet", "NumRel", "AP", "P@2", "nDCG", "SetP", "Judged", "MAgP"]
+    ours = ir_graded.evaluate(measures, qrels, run)
+    assert ours.values.ravel()[:4].tolist() == [2, 2, 0.25, 0.5]
+    theirs = ir_graded.evaluate(measures, qrels, run, provider="upstream")
+    assert ours.values.ravel().tolist() == pytest.approx(theirs.values.ravel().tolist(), abs=1e-12)
+
+
+# --------------------------------------------------------------------------------------- command line
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text("1 0 a 2\n1 0 b 1\n2 0 d 1\n")
+    (tmp_path / "one.run").write_text("1 Q0 x 1 3 t\n1 Q0 a 2 2 t\n2 Q0 d 1 1 t\n")
+    (tmp_path / "two.run").write_text("1 Q0 b 1 3 t\n1 Q0 a 2 2 t\n2 Q0 y 1 1 t\n")
+    return tmp_path
+
+
+def call(capsys, *arguments):
+    with pytest.raises(SystemExit) as stopped:
+        main(list(arguments))
+    printed = capsys.readouterr()
+    return stopped.value.code, printed.out, printed.err
+
+
+COMMANDS = {
+    "evaluate": ("evaluate", "qrels.txt", "one.run", "two.run", "-m", "AP NumRet Q", "-o", "csv"),
+    "meta": ("meta", "qrels.txt", "one.run", "two.run", "-m", "AP Q", "-B", "20", "-o", "csv"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.usefixtures("files")
+def test_the_command_line_offers_both(capsys, command):
+    plain = call(capsys, *COMMANDS[command])
+    assert plain[0] == 0
+    for provider in ("auto", "upstream"):
+        assert call(capsys, *COMMANDS[command], "--provider", provider) == plain
+    code, _, error = call(capsys, *COMMANDS[command], "--provider", "other")
+    assert code == 2
+    assert "'other' is not one of 'auto', 'upstream'" in error
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.usefixtures("files", "upstream_refuses")
+def test_the_command_line_hands_the_choice_on(capsys, command):
+    assert call(capsys, *COMMANDS[command])[0] == 0
+    with pytest.raises(AssertionError, match="ir_measures was called"):
+        main([*COMMANDS[command], "--provider", "upstream"])

@@ -1,0 +1,251 @@
+"""A run file read in pieces gives what the whole file gives, whatever its spacing, compression and order."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import threading
+
+import numpy as np
+import polars as pl
+import pytest
+import zstandard
+from hypothesis import given, settings, strategies as st
+
+import ir_graded
+from ir_graded.errors import FileFormatError, InputError
+from ir_graded.inputs import content, table_runs
+from ir_graded.inputs.files import run_pieces
+from ir_graded.inputs.sources import hits_of, judgments_of, table_of
+
+COMPRESSIONS = {
+    "plain": lambda data: data,
+    "gzip": gzip.compress,
+    "gzip of two members": lambda data: gzip.compress(data[:999]) + gzip.compress(data[999:]),
+    "zstandard": lambda data: zstandard.ZstdCompressor().compress(data),
+    "xz": lzma.compress,
+}
+SPACINGS = {
+    "single blanks": lambda data: data,
+    "tabs": lambda data: data.replace(b" ", b"\t"),
+    "CRLF": lambda data: data.replace(b"\n", b"\r\n"),
+    "aligned": lambda data: data.replace(b" ", b"    "),
+    "leading blanks": lambda data: b" " + data.replace(b"\n", b"\n ").rstrip(b" "),
+    "blank lines": lambda data: b"\n\n" + data.replace(b"\n", b"\n\n"),
+    "byte-order mark": lambda data: b"\xef\xbb\xbf" + data,
+    "no last newline": lambda data: data.rstrip(b"\n"),
+}
+FIELDS = ("topic", "rank", "grade", "document", "n_retrieved")
+
+
+def collection(seed, topics=40, depth=60, scattered=False):
+    """Qrels, and the lines of a run that ranks some of their documents."""
+    rng = np.random.default_rng(seed)
+    names = [f"t{number}" for number in rng.permutation(topics + 5)]
+    qrels = {
+        name: {f"d{doc}": int(rng.integers(0, 4)) for doc in rng.choice(200, 30, replace=False)}
+        for name in names[:topics]
+    }
+    lines = []
+    for name in names[3:]:  # three topics are not in the run, five not in the qrels
+        docs = rng.choice(200, int(rng.integers(1, depth)), replace=False)
+        lines += [f"{name} Q0 d{doc} 0 {rng.integers(0, 20)} tag" for doc in docs]
+    if scattered:
+        lines = [lines[at] for at in rng.permutation(len(lines))]
+    return qrels, ("\n".join(lines) + "\n").encode()
+
+
+def same(found, expected):
+    for name in FIELDS:
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+
+
+@pytest.fixture
+def run_file(tmp_path):
+    def write(data, name="run.txt"):
+        path = tmp_path / name
+        path.write_bytes(data)
+        return path
+
+    return write
+
+
+def whole(judgments, path, lowest=1.0):
+    return hits_of(judgments, table_of("run", path), lowest)
+
+
+@pytest.mark.parametrize("size", [1, 100, 1000, 5000, 1 << 23])
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize("spacing", SPACINGS)
+def test_pieces_give_the_hits_of_the_whole(run_file, monkeypatch, spacing, compression, size):
+    qrels, data = collection(size)
+    judgments = judgments_of(qrels)
+    expected = whole(judgments, run_file(data))
+    assert expected.rank.size > 50
+    path = run_file(COMPRESSIONS[compression](SPACINGS[spacing](data)))
+    monkeypatch.setattr(table_runs, "_PIECE", size)
+    monkeypatch.setattr(content, "_LOOK", 64)
+    monkeypatch.setattr(content, "_READ", 512)
+    for threads in (1, 3):
+        same(hits_of(judgments, path, 1.0, threads), expected)
+
+
+@pytest.mark.parametrize("compression", ["plain", "gzip"])
+def test_a_piece_holds_whole_topics(run_file, monkeypatch, compression):
+    _, data = collection(1)
+    monkeypatch.setattr(content, "_LOOK", 16)
+    monkeypatch.setattr(content, "_READ", 100)
+    path = run_file(COMPRESSIONS[compression](data))
+    tables = [load().frame for load in run_pieces(path, 500)]
+    assert len(tables) > 20
+    topics = [topic for table in tables for topic in table["query_id"].unique().to_list()]
+    assert len(topics) == len(set(topics))
+    assert sum(table.height for table in tables) == data.count(b"\n")
+    assert all(len(load()) < 500 + 60 * 40 for load in content.pieces(str(path), 500))
+
+
+def test_a_topic_that_begins_another_is_another(run_file):
+    lines = "".join(
+        f"{topic} Q0 d{number} 0 {number} t\n" for topic in ("1", "11", "1a") for number in range(9)
+    )
+    pieces = list(run_pieces(run_file(lines.encode()), 1))
+    assert [load().frame["query_id"].unique().to_list() for load in pieces] == [["1"], ["11"], ["1a"]]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_scattered_topics_are_read_as_a_whole(run_file, monkeypatch, threads):
+    qrels, data = collection(2, scattered=True)
+    judgments = judgments_of(qrels)
+    path = run_file(data)
+    expected = whole(judgments, path)
+    monkeypatch.setattr(table_runs, "_PIECE", 1000)
+    same(hits_of(judgments, path, 1.0, threads), expected)
+    monkeypatch.setattr(table_runs, "_LARGE", 1000)
+    with pytest.warns(UserWarning, match=r"topic 't\d+' stands in several places.*sort it by topic"):
+        hits_of(judgments, path, 1.0, threads)
+
+
+@pytest.mark.parametrize("compression", ["plain", "xz"])
+@pytest.mark.parametrize("spacing", ["single blanks", "blank lines", "CRLF"])
+def test_errors_name_the_line_of_the_file(run_file, monkeypatch, spacing, compression):
+    qrels, data = collection(3)
+    monkeypatch.setattr(table_runs, "_PIECE", 300)
+    judgments = judgments_of(qrels)
+    lines = data.splitlines(keepends=True)
+    for at in (0, 7, len(lines) // 2, len(lines) - 1):
+        wrong = [*lines[:at], lines[at].replace(b" 0 ", b" "), *lines[at + 1 :]]
+        text = SPACINGS[spacing](b"".join(wrong))
+        line = next(n for n, one in enumerate(text.split(b"\n"), 1) if len(one.split()) == 5)
+        with pytest.raises(FileFormatError, match=rf"run\.txt, line {line}: expected .*6 fields"):
+            hits_of(judgments, run_file(COMPRESSIONS[compression](text)), 1.0, 3)
+    at = max(n for n, one in enumerate(lines) if one.split()[0].decode() in qrels)
+    text = SPACINGS[spacing](b"".join([*lines[: at + 1], lines[at], *lines[at + 1 :]]))
+    places = [n for n, one in enumerate(text.split(b"\n"), 1) if one.strip() == lines[at].strip()]
+    with pytest.raises(InputError, match=rf"twice, at .*line {places[0]} and at .*line {places[1]};"):
+        hits_of(judgments, run_file(COMPRESSIONS[compression](text)), 1.0, 3)
+
+
+def test_a_file_that_is_cut_off_or_corrupt(run_file, monkeypatch):
+    monkeypatch.setattr(table_runs, "_PIECE", 1000)
+    qrels, data = collection(4)
+    judgments = judgments_of(qrels)
+    for compress, name in ((gzip.compress, "gzip"), (lzma.compress, "xz")):
+        packed = compress(data)
+        with pytest.raises(FileFormatError, match=f"truncated {name} data"):
+            hits_of(judgments, run_file(packed[:-20]), 1.0, 2)
+    loads = list(content.pieces(str(run_file(data)), 1000))
+    run_file(data[:2000])
+    with pytest.raises(FileFormatError, match="became shorter"):
+        loads[-1]()
+
+
+def test_files_without_lines_and_what_is_no_regular_file(run_file, tmp_path):
+    judgments = judgments_of({"t1": {"d1": 1}})
+    for data in (b"", b"\n \n", b"\xef\xbb\xbf", gzip.compress(b"")):
+        hits = hits_of(judgments, run_file(data), 1.0, 2)
+        assert hits.rank.size == 0
+        assert hits.n_retrieved.tolist() == [0]
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"t1 Q0 d1 1 1 t\n",))
+    writer.start()
+    assert hits_of(judgments, pipe, 1.0, 2).rank.tolist() == [1]
+    writer.join()
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.text("12 \n\tQd.", max_size=80).map(str.encode), size=st.integers(1, 30))
+def test_pieces_lose_and_add_nothing(tmp_path_factory, data, size):
+    path = tmp_path_factory.mktemp("pieces") / "file"
+    path.write_bytes(data)
+    for look in (1, 5, 100):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(content, "_LOOK", look)
+            patch.setattr(content, "_READ", 7)
+            assert b"".join(load() for load in content.pieces(str(path), size)) == data.removeprefix(
+                b"\xef\xbb\xbf"
+            )
+            blocks = iter([data[at : at + 7] for at in range(0, len(data), 7)])
+            assert b"".join(content._cut(blocks, size)) == data
+
+
+# ----------------------------------------------------------------------------------------- Parquet
+
+
+def frame_of(data):
+    fields = [line.split() for line in data.decode().splitlines()]
+    return pl.DataFrame(
+        {
+            "rank": [0] * len(fields),
+            "score": [float(one[4]) for one in fields],
+            "query_id": [one[0] for one in fields],
+            "doc_id": [one[2] for one in fields],
+        }
+    )
+
+
+@pytest.mark.parametrize("scattered", [False, True])
+@pytest.mark.parametrize("rows", [1, 10, 100, 1 << 20])
+def test_parquet_gives_the_hits_of_the_lines(run_file, tmp_path, monkeypatch, rows, scattered):
+    qrels, data = collection(5, scattered=scattered)
+    judgments = judgments_of(qrels)
+    expected = whole(judgments, run_file(data))
+    path = tmp_path / "run[1].parquet"
+    frame_of(data).write_parquet(path, row_group_size=50)
+    monkeypatch.setattr(table_runs, "_FRAME", rows)
+    same(hits_of(judgments, path, 1.0, 2), expected)
+    same(whole(judgments, path), expected)
+
+
+def test_parquet_qrels_and_reading(tmp_path):
+    qrels, data = collection(6)
+    rows = [(topic, doc, level) for topic, docs in qrels.items() for doc, level in docs.items()]
+    frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "relevance"], orient="row")
+    frame.write_parquet(tmp_path / "qrels.parquet")
+    frame_of(data).write_parquet(tmp_path / "run.parquet")
+    found = ir_graded.evaluate(["Q", "AP"], tmp_path / "qrels.parquet", tmp_path / "run.parquet")
+    expected = ir_graded.evaluate(["Q", "AP"], qrels, frame_of(data))
+    assert np.array_equal(found.values, expected.values)
+    assert len(ir_graded.read_run(tmp_path / "run.parquet")) == data.count(b"\n")
+
+
+def test_parquet_errors_name_file_and_row(tmp_path, monkeypatch):
+    qrels, data = collection(7)
+    judgments = judgments_of(qrels)
+    frame = frame_of(data)
+    monkeypatch.setattr(table_runs, "_FRAME", 50)
+    path = tmp_path / "run.parquet"
+    frame.drop("score").write_parquet(path)
+    with pytest.raises(InputError, match="no column score; it has rank, query_id, doc_id"):
+        hits_of(judgments, path, 1.0, 2)
+    at = next(row for row in range(200, 900) if frame["query_id"][row] in qrels)
+    missing = frame.with_columns(
+        pl.when(pl.int_range(pl.len()) == at).then(None).otherwise(pl.col("score")).alias("score")
+    )
+    missing.write_parquet(path)
+    with pytest.raises(InputError, match=rf"run\.parquet, row {at}\): the score is missing"):
+        hits_of(judgments, path, 1.0, 2)
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(FileFormatError, match=r"run\.parquet: cannot be read as Parquet"):
+        hits_of(judgments, path, 1.0, 2)
