@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from . import parquet
-from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Passage, Table
+from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Passage, Table, at_rows
 
 if TYPE_CHECKING:
     from .files import FileTable
@@ -54,7 +54,7 @@ def _from_lines(kind: str, read: FileTable) -> Table:
         doc_id,
         value.to_numpy(),
         read.place,
-        lambda rows: query_id.gather(rows).to_list(),
+        lambda rows: at_rows(query_id, rows).to_list(),
         passage,
     )
     table.check_passages()

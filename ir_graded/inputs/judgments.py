@@ -16,7 +16,7 @@ from ..hits import Highlights, Levels
 from ..segments import Bools, Floats, Ints
 from .articles import articles_of
 from .missing import is_missing
-from .table import ONLY_PASSAGES, VALUE_NAMES, Table, check_values, describe_document
+from .table import ONLY_PASSAGES, VALUE_NAMES, Table, at_rows, check_values, describe_document
 
 if TYPE_CHECKING:
     import polars as pl
@@ -150,12 +150,12 @@ def from_table(table: Table) -> Judgments:
     table.check_ids()
     table.check_values()
     first = table.query_id.is_first_distinct().arg_true().to_numpy().astype(np.int64)
-    names = table.query_id.gather(first).to_list()
+    names = at_rows(table.query_id, first).to_list()
     topic = _numbers(table.query_id, names)
     articles = articles_of(table, topic)
     if articles is None:
         kept = _without_repetitions(table, topic)
-        documents = table.filter(kept)
+        documents = table if kept.size == len(table) else table.filter(kept)
     else:
         kept, documents = articles.first, articles.table
     # Stable, so that the documents of a topic keep their order.
@@ -166,7 +166,7 @@ def from_table(table: Table) -> Judgments:
         place[order] = np.arange(order.size)
         highlights = Highlights(articles.passage.spans(place[articles.article]), table.value)
     levels = Levels.of(len(names), topic[kept][order], documents.value[order], highlights)
-    return Judgments(table.query_objects(first), names, levels, documents.doc_id.gather(order).to_list())
+    return Judgments(table.query_objects(first), names, levels, at_rows(documents.doc_id, order).to_list())
 
 
 def _numbers(query_id: pl.Series, names: list[str]) -> Ints:
@@ -186,6 +186,9 @@ def _without_repetitions(table: Table, topic: Ints) -> Ints:
     """The rows in which each document comes first. Raises InputError where its levels differ."""
     import polars as pl
 
+    key = np.sort(document_keys(topic, table.doc_id, int(topic.max(initial=0)) + 1))
+    if not (key[1:] == key[:-1]).any():
+        return np.arange(topic.size, dtype=np.int64)
     rows = pl.DataFrame({"topic": topic, "doc": table.doc_id, "level": table.value}).with_row_index("row")
     first = rows.unique(["topic", "doc"], keep="first", maintain_order=True)
     if first.height < rows.height:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+# Row numbers from so many on are handed over as an array.
+_MANY = 1 << 15
 # Positions beyond this are no text; below it their sums stay exact.
 _LONGEST = 2**48
 
@@ -85,8 +87,8 @@ class Table:
         """The same table with some of its rows, which keep their places."""
         return Table(
             self.kind,
-            self.query_id.gather(rows),
-            self.doc_id.gather(rows),
+            at_rows(self.query_id, rows),
+            at_rows(self.doc_id, rows),
             self.value[rows],
             lambda row: self.place(int(rows[row])),
             lambda wanted: self.query_objects(rows[wanted]),
@@ -119,6 +121,12 @@ class Table:
                     f"{self.kind}: {self.describe(row)}: {name} is {value}; "
                     f"it must be a whole number from 0 to {_LONGEST}"
                 )
+
+
+def at_rows(column: pl.Series, rows: Ints) -> pl.Series:
+    """A column's values at some rows."""
+    # Polars loads numpy.ma for an array, which takes longer than a short list.
+    return column.gather(rows.tolist() if rows.size < _MANY else rows)
 
 
 VALUE_NAMES = {"qrels": "level", "run": "score"}

@@ -22,7 +22,7 @@ from ..segments import Ints
 from .articles import articles_of
 from .file_tables import from_file, run_pieces
 from .judgments import Judgments, Keys, Lookup, document_keys
-from .table import ONLY_PASSAGES, Table, describe_document
+from .table import ONLY_PASSAGES, Table, at_rows, describe_document
 
 if TYPE_CHECKING:
     import polars as pl
@@ -114,7 +114,7 @@ def _hits(judgments: Judgments, lookup: Lookup, table: Table, groups: ranking.Gr
     doc_id = table.doc_id
 
     def doc_ids(wanted: Ints) -> list[str]:
-        return doc_id.gather(wanted).to_list()
+        return at_rows(doc_id, wanted).to_list()
 
     rows: ranking.Rows | ranking.Grouped = ranking.Rows(score, topic, doc_ids)
     if groups.distinct:
@@ -150,7 +150,7 @@ def _with_qrels(table: Table, groups: ranking.Groups) -> tuple[Table, ranking.Gr
 def _check_duplicates(table: Table, topic: Ints, key: Keys) -> None:
     """Raise InputError where a document stands twice in a topic."""
     ordered = np.sort(key)
-    suspects = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    suspects = ordered[1:][ordered[1:] == ordered[:-1]]
     if not suspects.size:
         return
     seen: dict[tuple[int, str], int] = {}
@@ -173,7 +173,7 @@ def _judged_rows(lookup: Lookup, topic: Ints, key: Keys, doc_id: pl.Series) -> t
     at[at == judged_key.size] = 0
     same = judged_key[at] == key[candidate] if judged_key.size else np.zeros(0, dtype=np.bool_)
     row, found = candidate[same], judged[at[same]]
-    really = (doc_id.gather(row) == lookup.series.gather(found)).to_numpy()
+    really = (at_rows(doc_id, row) == at_rows(lookup.series, found)).to_numpy()
     return row[really], found[really]
 
 

@@ -1,0 +1,101 @@
+"""Several runs at once: scored at the same time, with the results of one by one."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import ir_graded
+from ir_graded.errors import FileFormatError, InputError
+from ir_graded.parallel import in_threads
+
+MEASURES = ["P-measure", "Q@10", "AP", "nDCG@5", "NumRet"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    sample = ir_graded.sample()
+    for name, run in list(sample.runs.items())[:7]:
+        lines = [f"{row.query_id} Q0 {row.doc_id} 0 {row.score!r} t" for row in run.itertuples()]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    (tmp_path / ".hidden").write_text("no run")
+    (tmp_path / "more").mkdir()
+    return sample.qrels, tmp_path
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_a_folder_of_runs_is_scored_as_its_files_are(folder, monkeypatch, threads):
+    monkeypatch.setattr("ir_graded.evaluation.processors", lambda: threads)
+    qrels, place = folder
+    files = sorted(place.glob("*.txt"))
+    scores = ir_graded.evaluate(MEASURES, qrels, place)
+    assert scores.runs == tuple(file.name for file in files)
+    for number, file in enumerate(files):
+        alone = ir_graded.evaluate(MEASURES, qrels, file)
+        assert np.array_equal(scores.values[:, number], alone.values[:, 0])
+    upstream = ir_graded.evaluate(MEASURES, qrels, files, provider="upstream")
+    assert np.allclose(scores.values, upstream.values, rtol=0, atol=1e-12)
+
+
+def test_frames_side_by_side():
+    sample = ir_graded.sample()
+    runs = dict(list(sample.runs.items())[:4])
+    both = ir_graded.evaluate(MEASURES, sample.qrels, runs)
+    for number, run in enumerate(runs.values()):
+        assert np.array_equal(
+            both.values[:, number], ir_graded.evaluate(MEASURES, sample.qrels, run).values[:, 0]
+        )
+
+
+def test_the_first_run_that_is_wrong_is_named(folder):
+    qrels, place = folder
+    third, fifth = sorted(place.glob("*.txt"))[2:5:2]
+    fifth.write_text("1 Q0 d 1 x t\n")
+    third.write_text(third.read_text() + "1 Q0 d 1 2\n")
+    with pytest.raises(FileFormatError, match=rf"{third.name}, line \d+: expected 6 fields"):
+        ir_graded.evaluate(MEASURES, qrels, place)
+    runs = {"good": {"1": {"a": 1.0}}, "bad": {"1": {"a": None}}}
+    with pytest.raises(InputError, match=r"run 'bad': .*the score is missing"):
+        ir_graded.evaluate("Q", {"1": {"a": 1}}, runs)
+
+
+def test_a_folder_without_files(tmp_path):
+    with pytest.raises(InputError, match="holds no file"):
+        ir_graded.evaluate("Q", {"1": {"a": 1}}, tmp_path)
+
+
+def test_results_come_in_order_and_few_are_taken_ahead():
+    taken = []
+
+    def items():
+        for number in range(50):
+            taken.append(number)
+            yield number
+
+    started = threading.Barrier(2, timeout=30)
+
+    def work(number):
+        if number < 2:
+            started.wait()  # passes only if two are at work at the same time
+        return number * number
+
+    results = in_threads(work, items(), 2)
+    assert next(results) == 0
+    assert len(taken) < 8
+    assert list(results) == [number * number for number in range(1, 50)]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_error_comes_in_its_turn(threads):
+    def work(number):
+        if number == 5:
+            raise ValueError("five")
+        return number
+
+    results = in_threads(work, iter(range(100)), threads)
+    assert [next(results) for _ in range(5)] == [0, 1, 2, 3, 4]
+    with pytest.raises(ValueError, match="five"):
+        next(results)
+    assert list(in_threads(work, iter(()), threads)) == []
