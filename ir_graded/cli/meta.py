@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +14,9 @@ from . import options
 from .output import FORMATS, Leaderboard
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..meta import Comparison
+    from ..meta.matrix import ScoreMatrix
+    from ..scores import Scores
 
 _TESTS = ("bootstrap", "t", "randomisation", "tukey_hsd")
 
@@ -24,6 +25,7 @@ _TESTS = ("bootstrap", "t", "randomisation", "tukey_hsd")
 @click.argument("qrels", required=False)
 @click.argument("runs", nargs=-1, metavar="RUN...")
 @options.optional_measures
+@options.provider
 @click.option(
     "--matrix", "matrices", multiple=True, metavar="FILE", help="A ready score matrix (CSV). May repeat."
 )
@@ -53,6 +55,7 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     qrels: str | None,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
+    provider: str,
     matrices: tuple[str, ...],
     reference: str | None,
     test: str,
@@ -66,62 +69,48 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
 ) -> None:
     """Compare measures: discriminative power, stability, swap method, rank correlation.
 
-    Either QRELS, RUNs and measures (-m), or ready score matrices: --matrix FILE for each measure, a CSV with
-    a row per topic and a column per system; a first column named topic, query_id or nothing names the topics.
+    Either QRELS, RUNs and measures (-m), or ready score matrices: --matrix FILE for each measure, named as
+    the measure; a CSV with a row per topic and a column per system. A first column named topic, topic_id,
+    query, query_id, qid (in any case) or nothing names the topics; without it they are numbered.
     """
     from ..meta import compare
+    from ..meta.matrix import by_measure
+    from .csv_files import read_matrices
 
     if bool(matrices) == bool(qrels):
         raise click.UsageError("give either QRELS, RUNs and -m, or --matrix FILE for each measure")
-    scores = _read_matrices(matrices) if matrices else _evaluated(str(qrels), runs, measures)
+    if matrices and measures:
+        raise click.UsageError("-m goes with QRELS and RUNs: the measure of a --matrix is its file's name")
+    if folder is not None:
+        _prepare(folder)
+    given = read_matrices(matrices) if matrices else _evaluated(str(qrels), runs, measures, provider)
+    scores = by_measure(given)
     if teams is not None:
         scores = _one_run_per_team(scores, teams, seed)
-    reference = None if reference is None else _printed(reference, scores)
+    if reference is not None and not matrices:
+        reference = _printed(reference, scores)
     comparison = compare(scores, reference=reference, test=test, alpha=alpha, n_resamples=resamples, rng=seed)
-    if folder is not None:
-        _write_figures(comparison, Path(folder))
     table = comparison.to_frame()
     rows = [([str(name)], row.tolist()) for name, row in table.iterrows()]
-    click.echo(FORMATS[output](Leaderboard(["measure"], list(table.columns), rows), places))
+    click.echo(FORMATS[output](Leaderboard(["measure"], list(table.columns), rows, "statistic"), places))
+    if folder is not None:
+        _write_figures(comparison, Path(folder))
 
 
-def _evaluated(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...]) -> dict[str, pd.DataFrame]:
+def _evaluated(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], provider: str) -> Scores:
     if not runs or not measures:
         raise click.UsageError('give at least two RUNs, and measures: -m "Q P-measure nDCG@10 AP"')
-    scores = evaluate(options.read(measures), qrels, list(runs))
-    return {name: scores.matrix(name) for name in scores.names}
+    return evaluate(options.read(measures), qrels, list(runs), provider=provider)
 
 
-def _read_matrices(paths: tuple[str, ...]) -> dict[str, pd.DataFrame]:
-    import pandas as pd
-
-    matrices = {}
-    for path in paths:
-        name = Path(path).stem
-        if name in matrices:
-            raise InputError(f"two matrices are named {name!r}: the file's name is the measure's")
-        try:
-            table = pd.read_csv(path)
-        except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: not a CSV score matrix ({error})") from None
-        first = str(table.columns[0])
-        if first in ("topic", "query_id") or first.startswith("Unnamed"):
-            table = table.set_index(table.columns[0])
-        matrices[name] = table
-    return matrices
-
-
-def _one_run_per_team(scores: dict[str, pd.DataFrame], path: str, seed: int) -> dict[str, pd.DataFrame]:
+def _one_run_per_team(scores: dict[str, ScoreMatrix], path: str, seed: int) -> dict[str, ScoreMatrix]:
     """The matrices with one run of each team, drawn at random as Sakai and Robertson did."""
     import numpy as np
-    import pandas as pd
 
-    table = pd.read_csv(path, dtype=str)
-    column = next((name for name in ("run", "tag") if name in table.columns), None)
-    if column is None or "team" not in table.columns:
-        raise InputError(f"{path}: a table of teams needs the columns run (or tag) and team")
-    team_of = dict(zip(table[column], table["team"], strict=True))
-    runs = [str(run) for run in next(iter(scores.values())).columns]
+    from .csv_files import read_teams
+
+    team_of = read_teams(path)
+    runs = [str(run) for run in next(iter(scores.values())).systems]
     unknown = [run for run in runs if run not in team_of]
     if unknown:
         raise InputError(f"{path}: names no team of run {unknown[0]!r}")
@@ -130,10 +119,11 @@ def _one_run_per_team(scores: dict[str, pd.DataFrame], path: str, seed: int) -> 
         members.setdefault(team_of[run], []).append(run)
     rng = np.random.default_rng(seed)
     chosen = [str(rng.choice(members[team])) for team in sorted(members)]
-    return {name: matrix[chosen] for name, matrix in scores.items()}
+    kept = f"{path}: one run of each team"
+    return {name: matrix.of_systems(chosen, kept) for name, matrix in scores.items()}
 
 
-def _printed(reference: str, scores: Any) -> str:
+def _printed(reference: str, scores: dict[str, ScoreMatrix]) -> str:
     """The reference's printed name, as the matrices bear it."""
     if reference in scores:
         return reference
@@ -142,10 +132,24 @@ def _printed(reference: str, scores: Any) -> str:
     return str(parse_measure(reference))
 
 
+def _prepare(folder: str) -> None:
+    """Make the folder for the figures, before any work. Raises an error where they cannot be drawn there."""
+    from ..plots import style
+
+    style.matplotlib()
+    if not folder:
+        raise click.BadParameter("expected the name of a folder, found ''", param_hint="--plot")
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise click.BadParameter(f"{folder} is a file or lies in one", param_hint="--plot") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise click.BadParameter(f"the folder {folder} is not writable", param_hint="--plot")
+
+
 def _write_figures(comparison: Comparison, folder: Path) -> None:
     from ..plots.meta import asl_curve, stability_curves, swap_curves, tau_heat_map
 
-    folder.mkdir(parents=True, exist_ok=True)
     figures = {
         "asl_curve": asl_curve(comparison.power),
         "stability": stability_curves(comparison.stability),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
 from .correlation import RankCorrelations, rank_correlations
 from .discriminative import DiscriminativePower, discriminative_power
-from .matrix import by_measure
+from .matrix import by_measure, known
+from .options import check_options
 from .resampling import Seed, generator
 from .stability import Stability, stability
 from .swap import Swap, swap
@@ -83,10 +83,10 @@ def compare(  # noqa: PLR0913  # options, all by keyword
         reference: the measure with whose ranking of systems the others are correlated; by default the first.
         alpha: significance level of the power.
         test: 'bootstrap', 't', 'randomisation' or 'tukey_hsd'.
-        fuzziness: at which the table reads minority rate and proportion of ties.
+        fuzziness: the one at which the table reads minority rate and proportion of ties.
         n_resamples: replicates of each method.
         rng: seed or generator; every measure sees the same replicates.
-        memory_mib: bound on the working memory of a block.
+        memory_mib: bound on the working memory of a block, in MiB; inf for none.
 
     Raises:
         InputError: topics or systems differ between measures, or there is no such reference.
@@ -103,30 +103,22 @@ def compare(  # noqa: PLR0913  # options, all by keyword
         >>> comparison.to_frame()[["power", "sensitivity"]].index.tolist()
         ['Q', 'P-measure']
     """
+    check_options(fuzziness=fuzziness)
     matrices = by_measure(scores)
-    reference = next(iter(matrices)) if reference is None else str(reference)
-    if reference not in matrices:
-        raise InputError(f"the reference {reference} was not evaluated; there are {', '.join(matrices)}")
+    reference = known(next(iter(matrices)) if reference is None else reference, matrices)
     for_power, for_stability, for_swap = (int(seed) for seed in generator(rng).integers(0, 2**62, 3))
-    frames = {name: _frame(matrix) for name, matrix in matrices.items()}
-    steps = sorted({*(round(0.01 * step, 2) for step in range(1, 11)), fuzziness})
+    steps = sorted({*(round(0.01 * step, 2) for step in range(1, 11)), float(fuzziness)})
     common: dict[str, Any] = {"n_resamples": n_resamples, "memory_mib": memory_mib}
     return Comparison(
         {
-            name: discriminative_power(frame, alpha=alpha, test=test, rng=for_power, **common)
-            for name, frame in frames.items()
+            name: discriminative_power(matrix, alpha=alpha, test=test, rng=for_power, **common)
+            for name, matrix in matrices.items()
         },
         {
-            name: stability(frame, fuzziness=tuple(steps), rng=for_stability, **common)
-            for name, frame in frames.items()
+            name: stability(matrix, fuzziness=tuple(steps), rng=for_stability, **common)
+            for name, matrix in matrices.items()
         },
-        {name: swap(frame, rng=for_swap, **common) for name, frame in frames.items()},
-        rank_correlations(frames, reference=reference),
-        fuzziness,
+        {name: swap(matrix, rng=for_swap, **common) for name, matrix in matrices.items()},
+        rank_correlations(matrices, reference=reference),
+        float(fuzziness),
     )
-
-
-def _frame(matrix: Any) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(matrix.values, index=list(matrix.topics), columns=list(matrix.systems))

@@ -15,7 +15,8 @@ import numpy as np
 from ..errors import InputError
 from ..extras import extra
 from ..segments import Bools, Floats
-from .matrix import by_measure as matrices_by_measure
+from .matrix import by_measure as matrices_by_measure, cells_of, check_unique, finite, known
+from .results import read_only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +43,7 @@ def kendall_tau(a: Any, b: Any) -> float:
         A value in [-1, 1].
 
     Raises:
-        InputError: fewer than two systems, a NaN, or systems that differ.
+        InputError: fewer than two systems, a score that is not finite, or systems that differ.
 
     Source: Kendall (1938).
 
@@ -52,8 +53,10 @@ def kendall_tau(a: Any, b: Any) -> float:
         0.3333
     """
     x, y, _ = _aligned(a, b, "a", "b")
-    agreement = np.sign(x[:, np.newaxis] - x) * np.sign(y[:, np.newaxis] - y)
-    return float(agreement.sum() / (len(x) * (len(x) - 1)))
+    # No differences: those of scores near the largest float are beyond it.
+    concordant = np.count_nonzero(_higher(x, x) & _higher(y, y))
+    discordant = np.count_nonzero(_higher(x, x) & _higher(y, y).T)
+    return float((concordant - discordant) / (len(x) * (len(x) - 1) / 2))
 
 
 def kendall_tau_b(a: Any, b: Any) -> float:
@@ -70,7 +73,7 @@ def kendall_tau_b(a: Any, b: Any) -> float:
         A value in [-1, 1]; NaN where all systems of a ranking are tied.
 
     Raises:
-        InputError: fewer than two systems, a NaN, or systems that differ.
+        InputError: fewer than two systems, a score that is not finite, or systems that differ.
 
     Source: Kendall (1945).
 
@@ -97,7 +100,7 @@ def tau_ap(reference: Any, estimate: Any) -> float:
         A value in [-1, 1].
 
     Raises:
-        InputError: fewer than two systems, a NaN, ties, or systems that differ.
+        InputError: fewer than two systems, a score that is not finite, ties, or systems that differ.
 
     Source: Yilmaz, Aslam and Robertson (2008).
 
@@ -128,7 +131,8 @@ def tau_ap_a(reference: Any, estimate: Any) -> float:
         A value in [-1, 1]; without ties that of tau_ap.
 
     Raises:
-        InputError: fewer than two systems, a NaN, ties in the reference, or systems that differ.
+        InputError: fewer than two systems, a score that is not finite, ties in the reference, or
+            systems that differ.
 
     Source: Urbano and Marrero (2017).
 
@@ -163,7 +167,7 @@ def tau_ap_b(a: Any, b: Any) -> float:
         ranking are tied.
 
     Raises:
-        InputError: fewer than two systems, a NaN, or systems that differ.
+        InputError: fewer than two systems, a score that is not finite, or systems that differ.
 
     Source: Urbano and Marrero (2017).
 
@@ -253,7 +257,7 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     import pandas as pd
 
     matrices = matrices_by_measure(by_measure)
-    name = _known(reference, matrices)
+    name = known(reference, matrices)
     measures = tuple(matrices)
     means = [matrix.values.mean(axis=0).round(_DECIMALS) for matrix in matrices.values()]
     tied = np.array([len(np.unique(mean)) < len(mean) for mean in means])
@@ -264,26 +268,22 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
         reference=name,
         measures=measures,
         systems=next(iter(matrices.values())).systems,
-        kendall=taus[at].copy(),
+        kendall=read_only(taus[at].copy()),
         kendall_variants=tuple("tau_b" if ties else "tau" for ties in either),
-        tau_ap=np.array(
-            [
-                _tau_ap_b(means[at], mean) if ties else _tau_ap(means[at], mean)
-                for mean, ties in zip(means, either, strict=True)
-            ]
+        tau_ap=read_only(
+            np.array(
+                [
+                    _tau_ap_b(means[at], mean) if ties else _tau_ap(means[at], mean)
+                    for mean, ties in zip(means, either, strict=True)
+                ]
+            )
         ),
         tau_ap_variants=tuple("tau_ap_b" if ties else "tau_ap" for ties in either),
-        tied=tied,
-        matrix=pd.DataFrame(taus, index=pd.Index(measures), columns=pd.Index(measures)),
+        tied=read_only(tied),
+        matrix=pd.DataFrame(
+            read_only(taus), index=pd.Index(measures), columns=pd.Index(measures), copy=False
+        ),
     )
-
-
-def _known(reference: Any, matrices: Mapping[str, object]) -> str:
-    """The printed name of the reference measure, given as it or as the measure."""
-    name = str(reference)
-    if name in matrices:
-        return name
-    raise InputError(f"reference {reference!s} is not among the measures {', '.join(matrices)}")
 
 
 def _tau_b(x: Floats, y: Floats) -> float:
@@ -351,10 +351,6 @@ def _aligned(a: Any, b: Any, first: str, second: str) -> tuple[Floats, Floats, t
     systems = own or other or tuple(range(len(x)))
     if len(x) < _FEWEST:
         raise InputError(f"at least {_FEWEST} systems are needed, found {len(x)}")
-    for values, which in ((x, first), (y, second)):
-        missing = np.isnan(values)
-        if missing.any():
-            raise InputError(f"{which}: the score of system {systems[int(missing.argmax())]!r} is NaN")
     return x, y, systems
 
 
@@ -365,16 +361,13 @@ def _scores(given: Any, which: str) -> tuple[Floats, tuple[Hashable, ...]]:
         names, given = tuple(given), list(given.values())
     elif hasattr(given, "index") and hasattr(given, "to_numpy"):
         names = tuple(given.index)
-    try:
-        values = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{which}: expected a number per system") from None
-    if values.ndim != 1:
-        raise InputError(f"{which}: expected one score per system, found {values.ndim} dimensions")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"{which}: system {twice!r} stands twice")
-    return values, names
+    cells = cells_of(given, which, "one number per system", dimensions=1)
+    check_unique("system", names, which)
+
+    def describe(system: int) -> str:
+        return f"{which}: the score of system {(names or range(len(cells)))[system]!r}"
+
+    return finite(cells, describe), names
 
 
 def _check_same(own: tuple[Hashable, ...], other: tuple[Hashable, ...], first: str, second: str) -> None:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError
 from ..extras import extra
 from ..segments import Floats, Ints
 from .matrix import ScoreMatrix
+from .options import check_choice, check_options
 from .resampling import Seed, generator, permuted_rows, sign_flips, topic_counts
+from .results import read_only
 from .studentised import (
     TOLERANCE,
     PairBlock,
@@ -21,7 +22,6 @@ from .studentised import (
     WeightedSums,
     Workspace,
     at_least,
-    checked_options,
     one_blas_thread,
     over_blocks,
     replicate_statistics,
@@ -136,7 +136,7 @@ def discriminative_power(
             (randomised Tukey HSD: each replicate permutes the scores of each topic; ASL is the share of
             replicates whose largest difference of means reaches the pair's).
         rng: a seed or a generator; the same seed gives the same result for every ``memory_mib``.
-        memory_mib: bound for the working arrays, in MiB.
+        memory_mib: bound for the working arrays, in MiB; inf for none.
         progress: True shows a progress bar, False none; None shows one on a terminal when the work is long.
 
     Returns:
@@ -165,9 +165,8 @@ def discriminative_power(
         1        a        c         0.5  0.0         True
         2        b        c         0.0  1.0        False
     """
-    if not isinstance(test, str) or test not in _TESTS:
-        raise ParameterError(f"test={test!r} must be one of {', '.join(map(repr, _TESTS))}")
-    checked_options(alpha, n_resamples, memory_mib)
+    check_choice("test", test, _TESTS)
+    check_options(alpha=alpha, n_resamples=n_resamples, memory_mib=memory_mib, progress=progress)
     matrix = ScoreMatrix.of(scores)
     with one_blas_thread():
         task = _Task(
@@ -195,14 +194,16 @@ def _collected(
     )
     differences = task.scores.mean(task.scores.total(task.pairs))
     largest = _smallest_sure(np.abs(differences), asl < task.alpha) if required is None else required.max()
+
+    def series(values: Floats, name: str) -> pd.Series[float]:
+        return pd.Series(read_only(values), index=index, name=name, copy=False)
+
     return DiscriminativePower(
         power=float(np.mean(asl < task.alpha)),
         required_difference=float(largest),
-        asl=pd.Series(asl, index=index, name="asl"),
-        differences=pd.Series(differences, index=index, name="difference"),
-        required_differences=None
-        if required is None
-        else pd.Series(required, index=index, name="required_difference"),
+        asl=series(asl, "asl"),
+        differences=series(differences, "difference"),
+        required_differences=None if required is None else series(required, "required_difference"),
         alpha=task.alpha,
         test=test,
         n_resamples=task.n_resamples,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import math
+import reprlib
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +15,12 @@ from ..segments import Floats
 
 #: Fewer topics or systems than this cannot be compared.
 _FEWEST = 2
+#: Up to here no sum, product or rounding that a method takes of scores can overflow.
+_LARGEST = 1e130
+#: A first column with such a name, in any case, holds the topics. What pandas reads without one is unnamed.
+_TOPIC_COLUMNS = ("topic", "topic_id", "query", "query_id", "qid", "", "unnamed: 0")
+#: Kinds of numpy types that may hold numbers: objects and texts are looked at one by one.
+_KINDS = "biufOUS"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,46 +42,131 @@ class ScoreMatrix:
         """A matrix from a topics x systems DataFrame or anything that ``np.asarray`` takes.
 
         Args:
-            scores: the matrix; without names, topics and systems are numbered from 0.
+            scores: the matrix; without names, topics and systems are numbered from 0. A first column of a
+                table that is named topic, query_id or qid names the topics.
             name: what to call it in messages.
 
         Raises:
-            InputError: it is no matrix of numbers, has fewer than two topics or systems, holds a NaN or
-                an infinite score, or a name stands twice.
+            InputError: it is no matrix of numbers, has fewer than two topics or systems, holds a NaN, an
+                infinite score or one beyond 1e130, or a name is empty or stands twice.
         """
-        try:
-            values = np.array(scores, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"{name}: expected a topics x systems matrix of numbers") from None
-        if values.ndim != 2:  # noqa: PLR2004  # rows and columns
-            raise InputError(f"{name}: expected a topics x systems matrix, found {values.ndim} dimensions")
-        named = hasattr(scores, "index") and hasattr(scores, "columns")
-        topics = tuple(scores.index if named else range(values.shape[0]))
-        systems = tuple(scores.columns if named else range(values.shape[1]))
-        matrix = cls(values, topics, systems)
-        matrix._check(name)
-        return matrix
+        if isinstance(scores, ScoreMatrix):
+            return scores
+        table = _by_topic(scores)
+        cells = cells_of(table, name, "a topics x systems matrix of numbers", dimensions=2)
+        named = hasattr(table, "index") and hasattr(table, "columns")
+        topics = tuple(table.index if named else range(cells.shape[0]))
+        systems = tuple(table.columns if named else range(cells.shape[1]))
+        for kind, names in (("topic", topics), ("system", systems)):
+            _check_names(kind, names, name)
 
-    def _check(self, name: str) -> None:
-        for kind, names in (("topic", self.topics), ("system", self.systems)):
-            if len(names) < _FEWEST:
-                raise InputError(f"{name}: at least {_FEWEST} {kind}s are needed, found {len(names)}")
-            if len(set(names)) < len(names):
-                twice = next(one for one in names if names.count(one) > 1)
-                raise InputError(f"{name}: {kind} {twice!r} stands twice")
-        wrong = ~np.isfinite(self.values)
-        if wrong.any():
-            topic, system = (int(place[0]) for place in np.nonzero(wrong))
-            raise InputError(
-                f"{name}: topic {self.topics[topic]!r}, system {self.systems[system]!r}: "
-                f"the score is {self.values[topic, system]}"
-            )
+        def describe(topic: int, system: int) -> str:
+            return f"{name}: topic {topics[topic]!r}, system {systems[system]!r}: the score"
+
+        return cls(finite(cells, describe, _LARGEST), topics, systems)
+
+    def of_systems(self, systems: Sequence[Hashable], name: str) -> ScoreMatrix:
+        """The matrix of some of the systems. Raises InputError where they are too few."""
+        _check_names("system", tuple(systems), name)
+        places = [self.systems.index(system) for system in systems]
+        return ScoreMatrix(self.values[:, places], self.topics, tuple(systems))
 
     def aligned(self, other: ScoreMatrix, name: str) -> ScoreMatrix:
         """This matrix with rows and columns in the order of another. Raises InputError where names differ."""
         rows = _order("topic", self.topics, other.topics, name)
         columns = _order("system", self.systems, other.systems, name)
         return ScoreMatrix(self.values[np.ix_(rows, columns)], other.topics, other.systems)
+
+
+def _by_topic(scores: Any) -> Any:
+    """A table of pandas, Polars or Arrow as one of pandas with the topics as index; else what was given."""
+    import pandas as pd
+
+    if hasattr(scores, "column_names") and hasattr(scores, "to_pandas"):
+        scores = scores.to_pandas()
+    elif hasattr(scores, "to_numpy") and hasattr(scores, "columns") and not hasattr(scores, "index"):
+        scores = pd.DataFrame(scores.to_numpy(), columns=list(scores.columns))
+    if not isinstance(scores, pd.DataFrame) or not len(scores.columns):
+        return scores
+    first = scores.columns[0]
+    if isinstance(first, str) and first.strip().lower() in _TOPIC_COLUMNS:
+        return scores.iloc[:, 1:].set_axis(pd.Index(scores.iloc[:, 0].tolist()), axis=0)
+    return scores
+
+
+def _check_names(kind: str, names: tuple[Hashable, ...], name: str) -> None:
+    if len(names) < _FEWEST:
+        raise InputError(f"{name}: at least {_FEWEST} {kind}s are needed, found {len(names)}")
+    check_unique(kind, names, name)
+    for place, one in enumerate(names, 1):
+        if isinstance(one, str) and not one.strip():
+            raise InputError(f"{name}: {kind} {place} of {len(names)} has no name, found {one!r}")
+
+
+def check_unique(kind: str, names: tuple[Hashable, ...], name: str) -> None:
+    """Raise InputError where a name stands twice."""
+    if len(set(names)) < len(names):
+        twice = next(one for one in names if names.count(one) > 1)
+        raise InputError(f"{name}: {kind} {twice!r} stands twice")
+
+
+def cells_of(given: Any, name: str, expected: str, dimensions: int) -> np.ndarray[Any, Any]:
+    """An array of what may be numbers; what a masked array hides is NaN.
+
+    Raises:
+        InputError: it has other dimensions, or is of a type that holds no real numbers.
+    """
+    try:
+        if isinstance(given, np.ma.MaskedArray):
+            given = np.ma.filled(given.astype(object), math.nan)
+        cells = np.asarray(given)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: expected {expected}") from None
+    if cells.ndim != dimensions:
+        raise InputError(f"{name}: expected {expected}, found {cells.ndim} dimensions")
+    if cells.dtype.kind not in _KINDS:
+        raise InputError(f"{name}: expected {expected}, found the type {cells.dtype}")
+    return cells
+
+
+def finite(cells: np.ndarray[Any, Any], describe: Callable[..., str], largest: float = math.inf) -> Floats:
+    """The numbers in an array, as float64.
+
+    Args:
+        cells: the array.
+        describe: says from its place in the array which score one is.
+        largest: the largest size of a score.
+
+    Raises:
+        InputError: one is no number, not finite or too large.
+    """
+    try:
+        with np.errstate(over="ignore"):
+            values = np.array(cells, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        place = next(place for place, cell in np.ndenumerate(cells) if not _is_readable(cell))
+    else:
+        wrong = np.argwhere(~(np.abs(values) <= largest) | np.isinf(values))
+        if not len(wrong):
+            return values
+        place = tuple(wrong[0].tolist())
+    bound = "" if math.isinf(largest) else f" up to {largest:g}"
+    raise InputError(f"{describe(*place)} is {_printed(cells[place])}, expected a finite number{bound}")
+
+
+def _is_readable(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return np.ndim(cell) == 0
+
+
+def _printed(cell: Any) -> str:
+    """A wrong score, whatever its length: Python refuses to print whole numbers of very many digits."""
+    if isinstance(cell, int):
+        return "a huge whole number"
+    return reprlib.repr(str(cell)) if isinstance(cell, str) else str(cell)
 
 
 def _order(kind: str, own: tuple[Hashable, ...], wanted: tuple[Hashable, ...], name: str) -> list[int]:
@@ -94,12 +187,22 @@ def by_measure(scores: Any) -> dict[str, ScoreMatrix]:
             Topics and systems in another order are aligned by name.
 
     Raises:
-        InputError: there is no measure, a matrix is wrong, or topics or systems differ.
+        InputError: there is no measure, two have the same name, a matrix is wrong, or topics or systems
+            differ.
     """
     if hasattr(scores, "matrix") and hasattr(scores, "names"):
         scores = {name: scores.matrix(name) for name in scores.names}
     if not isinstance(scores, Mapping) or not scores:
         raise InputError("expected Scores from evaluate, or a mapping from measures to score matrices")
+    check_unique("measure", tuple(map(str, scores)), "scores")
     matrices = {str(measure): ScoreMatrix.of(matrix, str(measure)) for measure, matrix in scores.items()}
     first = next(iter(matrices.values()))
     return {name: matrix.aligned(first, name) for name, matrix in matrices.items()}
+
+
+def known(reference: Any, measures: Collection[str]) -> str:
+    """The printed name of the reference measure, given as it or as the measure. Raises InputError."""
+    name = str(reference)
+    if name in measures:
+        return name
+    raise InputError(f"reference {reference!s} is not among the measures {', '.join(measures)}")

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError
 from ..segments import Floats, Ints
 from .matrix import ScoreMatrix
+from .options import check_choice, check_options
 from .resampling import Seed, generator, topic_counts
+from .results import read_only
 from .studentised import (
     TOLERANCE,
     PairBlock,
@@ -20,7 +21,6 @@ from .studentised import (
     WeightedSums,
     Workspace,
     at_least,
-    checked_options,
     one_blas_thread,
     over_blocks,
     replicate_statistics,
@@ -104,7 +104,7 @@ def significance(
         alpha: significance level, between 0 and 1.
         n_resamples: number of replicates B, at least 1.
         rng: a seed or a generator; the same seed gives the same result for every ``memory_mib``.
-        memory_mib: bound for the working arrays, in MiB.
+        memory_mib: bound for the working arrays, in MiB; inf for none.
         progress: True shows a progress bar, False none; None shows one on a terminal when the work is long.
 
     Returns:
@@ -128,11 +128,8 @@ def significance(
         >>> found.count
         1
     """
-    if not isinstance(alternative, str) or alternative not in _ALTERNATIVES:
-        raise ParameterError(
-            f"alternative={alternative!r} must be one of {', '.join(map(repr, _ALTERNATIVES))}"
-        )
-    checked_options(alpha, n_resamples, memory_mib)
+    check_choice("alternative", alternative, _ALTERNATIVES)
+    check_options(alpha=alpha, n_resamples=n_resamples, memory_mib=memory_mib, progress=progress)
     matrix = ScoreMatrix.of(scores)
     with one_blas_thread():
         prepared = PairedScores.of(matrix.values)
@@ -216,10 +213,11 @@ def _collected(
     import pandas as pd
 
     names = pd.Index([matrix.systems[number] for number in order], tupleize_cols=False)
+    both = {"index": names, "columns": names, "copy": False}
     return SignificanceMatrix(
-        asl=pd.DataFrame(asl, index=names, columns=names),
-        significant=pd.DataFrame(asl < alpha, index=names, columns=names),
-        means=pd.Series(means[order], index=names, name="mean"),
+        asl=pd.DataFrame(read_only(asl), **both),
+        significant=pd.DataFrame(read_only(asl < alpha), **both),
+        means=pd.Series(read_only(means[order]), index=names, name="mean", copy=False),
         alpha=alpha,
         alternative=alternative,
         n_resamples=n_resamples,

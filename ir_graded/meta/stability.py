@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError
 from ..segments import Floats, Ints
 from .matrix import ScoreMatrix
+from .options import check_options, fuzziness_values
 from .resampling import Seed, generator, topic_counts
+from .results import read_only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,10 +90,11 @@ def stability(
         fuzziness: values of f, each in [0, 1).
         n_resamples: number of topic sets, at least 1.
         rng: a seed or a ``numpy.random.Generator``.
-        memory_mib: working memory to stay below; the result does not depend on it.
+        memory_mib: working memory to stay below, inf for no bound; the result does not depend on it.
 
     Raises:
-        InputError: the matrix has fewer than two topics or systems, or a score that is not finite.
+        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a name
+            twice.
         ParameterError: a parameter is out of its range.
 
     Source: Buckley and Voorhees (2000), over bootstrap samples of the topics as Sakai (2007) draws them.
@@ -105,8 +107,9 @@ def stability(
         0       0.05           0.01                 0.0
         1       0.10           0.01                 0.0
     """
+    check_options(n_resamples=n_resamples, memory_mib=memory_mib)
+    margins = np.array(fuzziness_values(fuzziness))
     matrix = ScoreMatrix.of(scores)
-    margins = _margins(fuzziness)
     topics, systems = matrix.values.shape
     source = generator(rng)
     rounding = _TOLERANCE * topics * float(np.abs(matrix.values).max())
@@ -120,16 +123,6 @@ def stability(
                 levels[:, :, x, x + 1 :] += _margins_reached(difference, thresholds)
                 bar.advance(size)
     return _result(margins, levels, n_resamples)
-
-
-def _margins(fuzziness: Iterable[float]) -> Floats:
-    try:
-        margins = np.array(list(fuzziness), dtype=np.float64)
-    except (TypeError, ValueError):
-        margins = np.empty(0)
-    if margins.ndim != 1 or not margins.size or not bool(((margins >= 0) & (margins < 1)).all()):
-        raise ParameterError(f"fuzziness={fuzziness!r} must be one or more numbers >= 0 and < 1")
-    return margins
 
 
 def _relative_difference(one: Floats, others: Floats, rounding: float) -> Floats:
@@ -171,35 +164,25 @@ def _result(margins: Floats, levels: Ints, n_resamples: int) -> Stability:
     minority, decided = np.empty_like(margins), np.empty_like(margins)
     minority[ascending] = reached.min(axis=0).sum(axis=(1, 2))
     decided[ascending] = reached.sum(axis=(0, 2, 3))
-    return Stability(margins, minority / comparisons, (comparisons - decided) / comparisons, n_resamples)
+    return Stability(
+        fuzziness=read_only(margins),
+        minority_rate=read_only(minority / comparisons),
+        proportion_of_ties=read_only((comparisons - decided) / comparisons),
+        n_resamples=n_resamples,
+    )
 
 
 def replicate_blocks(n_resamples: int, rows: int, memory_mib: float) -> Iterator[int]:
-    """Numbers of replicates to draw at a time, so that arrays of ``rows`` values each stay small.
-
-    Raises:
-        ParameterError: ``n_resamples`` is no whole number of at least 1, or ``memory_mib`` is not above 0.
-    """
-    check_resamples(n_resamples)
-    if not memory_mib > 0:
-        raise ParameterError(f"memory_mib={memory_mib!r} must be above 0")
+    """Numbers of replicates to draw at a time, so that arrays of ``rows`` values each stay small."""
     size = max(1, int(min(_IN_CACHE, memory_mib * 2**20 / (8 * _COPIES)) / rows))
     for start in range(0, n_resamples, size):
         yield min(size, n_resamples - start)
-
-
-def check_resamples(n_resamples: int) -> None:
-    """Raise ParameterError unless this is a whole number of at least 1."""
-    whole = isinstance(n_resamples, (int, np.integer)) and not isinstance(n_resamples, bool)
-    if not whole or n_resamples < 1:
-        raise ParameterError(f"n_resamples={n_resamples!r} must be a whole number >= 1")
 
 
 class Progress:
     """A progress bar over comparisons of systems: on a terminal only, and only when it takes a while."""
 
     def __init__(self, n_resamples: int, systems: int) -> None:
-        check_resamples(n_resamples)
         from tqdm import tqdm
 
         self._bar = tqdm(

@@ -14,7 +14,6 @@ instead of one for each pair. S2 needs the squares of every pair and is computed
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,8 +23,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..errors import ParameterError
 from ..extras import extra
+from ..parallel import processors
 from ..segments import Bools, Floats, Ints
 
 #: Statistics closer than this, relative to their size and to 1, are equal: so rounding cannot decide.
@@ -41,25 +40,6 @@ _MOST_THREADS = 16
 _REPLICATE_ARRAYS = 6
 _TOPIC_ARRAYS = 4
 _CELLS_A_LOOK = 1 << 18
-
-
-def checked_options(alpha: float, n_resamples: int, memory_mib: float) -> None:
-    """Refuse options out of their range.
-
-    Raises:
-        ParameterError: alpha is not between 0 and 1, n_resamples no whole number >= 1, or memory_mib not > 0.
-    """
-    if isinstance(alpha, bool) or not _is_number(alpha) or not 0 < alpha < 1:
-        raise ParameterError(f"alpha={alpha!r} must be a number between 0 and 1")
-    whole = isinstance(n_resamples, (int, np.integer)) and not isinstance(n_resamples, bool)
-    if not whole or n_resamples < 1:
-        raise ParameterError(f"n_resamples={n_resamples!r} must be a whole number >= 1")
-    if isinstance(memory_mib, bool) or not _is_number(memory_mib) or not memory_mib > 0:
-        raise ParameterError(f"memory_mib={memory_mib!r} must be a number > 0")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating))
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,9 +333,10 @@ def over_blocks(
     """
     from tqdm import tqdm
 
-    threads = min(_processors(), _MOST_THREADS)
+    threads = min(processors(), _MOST_THREADS)
     cell = 8 * (_REPLICATE_ARRAYS * replicates + _TOPIC_ARRAYS * topics)
-    size = min(len(pairs.first), _PAIRS_A_BLOCK, max(1, int(memory_mib * 2**20 / (threads * cell))))
+    affordable = min(memory_mib * 2**20 / (threads * cell), _PAIRS_A_BLOCK)  # the memory may be infinite
+    size = min(len(pairs.first), max(1, int(affordable)))
     blocks = [slice(begin, begin + size) for begin in range(0, len(pairs.first), size)]
 
     own = threading.local()
@@ -381,9 +362,3 @@ def one_blas_thread() -> Iterator[None]:
 
     with threadpool_limits(1, user_api="blas"):
         yield
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

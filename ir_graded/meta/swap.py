@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..errors import ParameterError
 from ..segments import Floats, Ints
 from .matrix import ScoreMatrix
+from .options import check_choice, check_options
 from .resampling import Seed, disjoint_halves, generator, topic_count_pairs
+from .results import read_only
 from .stability import Progress, replicate_blocks
 
 if TYPE_CHECKING:
@@ -100,10 +101,11 @@ def swap(
             sets of floor(n/2) topics that share none.
         max_rate: the swap rate to tolerate, in [0, 1].
         rng: a seed or a ``numpy.random.Generator``.
-        memory_mib: working memory to stay below; the result does not depend on it.
+        memory_mib: working memory to stay below, inf for no bound; the result does not depend on it.
 
     Raises:
-        InputError: the matrix has fewer than two topics or systems, or a score that is not finite.
+        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a name
+            twice.
         ParameterError: a parameter is out of its range.
 
     Source: Voorhees and Buckley (2002), with disjoint halves; Sakai (2006), with bootstrap samples.
@@ -117,19 +119,17 @@ def swap(
         >>> result.required_difference, round(result.sensitivity, 2)
         (0.2, 0.85)
     """
+    check_choice("resample", resample, ("bootstrap", "disjoint"))
+    check_options(n_resamples=n_resamples, max_rate=max_rate, memory_mib=memory_mib)
     matrix = ScoreMatrix.of(scores)
-    if resample not in ("bootstrap", "disjoint"):
-        raise ParameterError(f"resample={resample!r} must be 'bootstrap' or 'disjoint'")
-    if not 0 <= max_rate <= 1:
-        raise ParameterError(f"max_rate={max_rate!r} must be in [0, 1]")
     observations, swaps = _counts(matrix, n_resamples, resample, rng, memory_mib)
     edges = np.arange(_BINS) / 100
     first = _first_good_bin(_rates(observations, swaps), max_rate)
     return Swap(
-        lower=edges,
-        upper=np.append(edges[1:], 1.0),
-        observations=observations,
-        swaps=swaps,
+        lower=read_only(edges),
+        upper=read_only(np.append(edges[1:], 1.0)),
+        observations=read_only(observations),
+        swaps=read_only(swaps),
         max_rate=float(max_rate),
         required_difference=float("nan") if first is None else float(edges[first]),
         sensitivity=0.0 if first is None else float(observations[first:].sum() / observations.sum()),

@@ -49,7 +49,7 @@ def asl_curve(results: Mapping[str, Any], ax: Axes | None = None) -> Figure:
     _check_some(results)
     alphas = sorted({float(result.alpha) for result in results.values()})
     top = _SHOWN_ALPHAS * alphas[-1]
-    with style.canvas(ax, results) as axes:
+    with style.canvas(ax, map(style.label, results)) as axes:
         _reference_lines(axes, alphas)
         axes.set_ylim(0, top)
         for number, (name, result) in enumerate(results.items()):
@@ -59,7 +59,7 @@ def asl_curve(results: Mapping[str, Any], ax: Axes | None = None) -> Figure:
             axes.plot(
                 np.arange(1, len(curve) + 1),
                 curve,
-                label=name,
+                label=style.label(name),
                 markevery=_spread(begin, min(end, len(curve)), number / len(results)),
                 **style.line_style(number),
             )
@@ -84,7 +84,7 @@ def significance_matrix(result: Any, ax: Axes | None = None) -> Figure:
     Source: Kamps et al. (2007).
     """
     significant = np.asarray(result.significant, dtype=bool)
-    names = [str(name) for name in result.significant.index]
+    names = list(result.significant.index)
     legend = ("significantly better", "not significant")
     with style.canvas(ax, legend, height=style.COLUMN_WIDTH) as axes:
         from matplotlib.colors import ListedColormap
@@ -116,9 +116,14 @@ def stability_curves(results: Mapping[str, Stability], ax: Axes | None = None) -
     Source: Buckley and Voorhees (2000); in this form Sakai (2007).
     """
     _check_some(results)
-    with style.canvas(ax, results) as axes:
+    with style.canvas(ax, map(style.label, results)) as axes:
         for number, (name, result) in enumerate(results.items()):
-            axes.plot(result.proportion_of_ties, result.minority_rate, label=name, **style.line_style(number))
+            axes.plot(
+                result.proportion_of_ties,
+                result.minority_rate,
+                label=style.label(name),
+                **style.line_style(number),
+            )
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
         axes.set_xlabel("proportion of ties")
@@ -142,14 +147,14 @@ def swap_curves(results: Mapping[str, Swap], ax: Axes | None = None) -> Figure:
     Source: Voorhees and Buckley (2002); Sakai (2006).
     """
     _check_some(results)
-    with style.canvas(ax, results) as axes:
+    with style.canvas(ax, map(style.label, results)) as axes:
         _reference_lines(axes, sorted({result.max_rate for result in results.values()}))
         for number, (name, result) in enumerate(results.items()):
             held = result.observations > 0
             axes.plot(
                 result.lower[held],
                 result.rate[held],
-                label=name,
+                label=style.label(name),
                 markevery=(number % 2, 2),
                 **style.line_style(number),
             )
@@ -172,7 +177,7 @@ def tau_heat_map(correlations: RankCorrelations, ax: Axes | None = None) -> Figu
         GradedError: matplotlib is not installed.
     """
     taus = correlations.matrix.to_numpy(dtype=np.float64)
-    names = [str(name) for name in correlations.matrix.index]
+    names = list(correlations.matrix.index)
     with style.canvas(ax, height=style.COLUMN_WIDTH) as axes:
         lowest = float(np.nanmin(taus, initial=1.0))
         bottom = min(np.floor(lowest * 10) / 10, 0.9)
@@ -196,7 +201,9 @@ def comparison(result: Comparison) -> Figure:
     Raises:
         GradedError: matplotlib is not installed.
     """
-    with style.panels(2, 2, result.power) as ((asl, stable), (swaps, taus)):
+    names = _cell_names(list(result.correlations.matrix.index))
+    below = _NARROWEST * max(map(len, names)) / 2  # the heat map is in one row of two
+    with style.panels(2, 2, map(style.label, result.power), below) as ((asl, stable), (swaps, taus)):
         asl_curve(result.power, asl)
         stability_curves(result.stability, stable)
         swap_curves(result.swap, swaps)
@@ -231,18 +238,28 @@ def _numbers(axes: Axes, values: Any, dark: Any) -> None:
 
 
 _MANY_LABELS = 14
+_LONG_LABEL = 14
+_LONGEST_LABEL = 28
 _SMALLEST = 4.5  # points
+_NARROWEST = 0.045  # inches that a character of this size takes
 
 
-def _name_cells(axes: Axes, names: Sequence[str]) -> None:
+def _name_cells(axes: Axes, names: Sequence[object]) -> None:
     """Names along both axes, as many as can be read."""
-    every = -(-len(names) // _MOST_LABELS)
-    places = list(range(0, len(names), every))
-    shown = [names[place] for place in places]
+    shown = _cell_names(names)
+    places = range(0, len(names), _every(names))
     axes.set_xticks(places, shown, rotation=90)
     axes.set_yticks(places, shown)
     axes.tick_params(length=0)
-    # Many names are set smaller, lest they run into each other.
-    if len(shown) > _MANY_LABELS:
+    # Many names are set smaller, lest they run into each other, and long ones, lest they leave no room.
+    if len(shown) > _MANY_LABELS or max(map(len, shown)) > _LONG_LABEL:
         axes.tick_params(labelsize=_SMALLEST)
     axes.spines[:].set_visible(False)
+
+
+def _cell_names(names: Sequence[object]) -> list[str]:
+    return [style.label(name, _LONGEST_LABEL) for name in names[:: _every(names)]]
+
+
+def _every(names: Sequence[object]) -> int:
+    return -(-len(names) // _MOST_LABELS)

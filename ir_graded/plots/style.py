@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..errors import GradedError
+from ..errors import GradedError, ParameterError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +30,8 @@ _HEIGHT = 2.3
 _ROW_HEIGHT = 0.14
 _CHARACTER_WIDTH = 0.07
 _HANDLE_WIDTH = 0.5
+#: The longest name in a legend, in characters: with its line it is as wide as a column.
+_LONGEST = 34
 _FONT = 8.0
 _SMALL = 7.0
 _RC = {
@@ -61,6 +63,15 @@ def matplotlib() -> Any:
     return package
 
 
+def label(name: object, longest: int = _LONGEST) -> str:
+    """A name as it can be drawn: on one line, shortened in its middle, its ``$`` no sign of a formula."""
+    text = " ".join(str(name).split())
+    if len(text) > longest:
+        end = (longest - 1) // 2
+        text = f"{text[: longest - 1 - end]}…{text[-end:]}"
+    return text.replace("$", r"\$")
+
+
 @contextmanager
 def canvas(ax: Axes | None, labels: Iterable[str] = (), height: float = _HEIGHT) -> Iterator[Axes]:
     """The axes to draw into, in the package's style: those given, or those of a new figure.
@@ -69,8 +80,16 @@ def canvas(ax: Axes | None, labels: Iterable[str] = (), height: float = _HEIGHT)
         ax: axes of a figure of the caller's.
         labels: what the legend below a new figure will name; the figure grows by its rows.
         height: height of a new figure without its legend, in inches.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+        ParameterError: ``ax`` are no axes.
     """
     with matplotlib().rc_context(_RC):
+        from matplotlib.axes import Axes
+
+        if ax is not None and not isinstance(ax, Axes):
+            raise ParameterError(f"ax={ax!r} must be matplotlib's Axes, or None for a new figure")
         if ax is not None:
             yield ax
             return
@@ -83,12 +102,19 @@ def canvas(ax: Axes | None, labels: Iterable[str] = (), height: float = _HEIGHT)
 
 
 @contextmanager
-def panels(rows: int, columns: int, labels: Iterable[str]) -> Iterator[Any]:
-    """Axes in rows and columns of a new figure as wide as a page, in the package's style."""
+def panels(rows: int, columns: int, labels: Iterable[str], below: float = 0) -> Iterator[Any]:
+    """Axes in rows and columns of a new figure as wide as a page, in the package's style.
+
+    Args:
+        rows: how many rows.
+        columns: how many columns.
+        labels: what the shared legend will name.
+        below: what each row of axes needs below it for long names, in inches.
+    """
     with matplotlib().rc_context(_RC):
         from matplotlib.figure import Figure
 
-        height = rows * _HEIGHT + _ROW_HEIGHT * legend_rows(labels, PAGE_WIDTH)
+        height = rows * (_HEIGHT + below) + _ROW_HEIGHT * legend_rows(labels, PAGE_WIDTH)
         figure = Figure(figsize=(PAGE_WIDTH, height), layout="constrained")
         yield figure.subplots(rows, columns)
 

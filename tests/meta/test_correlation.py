@@ -172,14 +172,14 @@ def test_named_scores_are_aligned(correlation):
     [
         ([1], [1], "at least 2 systems are needed, found 1"),
         ([], [], "at least 2 systems are needed, found 0"),
-        ([1, float("nan"), 2], [1, 2, 3], "score of system 1 is NaN"),
-        ({"p": 1, "q": 2}, {"p": float("nan"), "q": 2}, "score of system 'p' is NaN"),
+        ([1, float("nan"), 2], [1, 2, 3], "score of system 1 is nan"),
+        ({"p": 1, "q": 2}, {"p": float("nan"), "q": 2}, "score of system 'p' is nan"),
         ([1, 2], [1, 2, 3], "has 2 systems, .* has 3"),
         ({"p": 1, "q": 2}, {"p": 1, "r": 2}, "systems differ: 'q' is in the (a|reference) only"),
         ({"p": 1, "q": 2}, {"p": 1, "q": 2, "z": 2}, "systems differ: 'z' is in the (b|estimate) only"),
         (pd.Series([1, 2], index=["p", "p"]), [1, 2], "system 'p' stands twice"),
         ([[1, 2]], [1, 2], "2 dimensions"),
-        (["good", "bad"], [1, 2], "expected a number per system"),
+        (["good", "bad"], [1, 2], "system 0 is 'good', expected a finite number"),
     ],
 )
 def test_errors(correlation, a, b, message):

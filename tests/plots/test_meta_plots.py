@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.colors import to_hex  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-from ir_graded.errors import GradedError, InputError  # noqa: E402
+from ir_graded.errors import GradedError, InputError, ParameterError  # noqa: E402
 from ir_graded.meta.correlation import rank_correlations  # noqa: E402
 from ir_graded.meta.stability import stability  # noqa: E402
 from ir_graded.meta.swap import swap  # noqa: E402
@@ -210,6 +210,75 @@ def test_comparison_has_four_panels_and_one_legend():
     assert len(figure.axes) == 5  # and the colour bar
     assert all(ax.get_legend() is None for ax in figure.axes)
     assert_legend_outside(figure, figure.legends)
+
+
+AWKWARD = ("x" * 60, "Ω" * 60, r"$\foo$", "on two\nlines", "NCU(stop='gu',beta=0)@1000", r"a\$b$c$")
+
+
+def awkward(make):
+    return {name: make(at) for at, name in enumerate(AWKWARD)}
+
+
+@EACH
+def test_long_names_and_names_with_dollars_in_a_legend(draw, make):
+    figure = draw(awkward(make))
+    figure.savefig(io.BytesIO())
+    assert_legend_outside(figure, figure.legends)
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(set(names)) == len(AWKWARD)
+    assert max(map(len, names)) <= 36
+    assert names[2:5] == [r"\$\foo\$", "on two lines", AWKWARD[4]]
+
+
+def test_long_names_and_names_with_dollars_at_cells():
+    taus = np.full((6, 6), 0.5) + np.eye(6) / 2
+    frame = pd.DataFrame(taus, index=AWKWARD, columns=AWKWARD)
+    for figure in (
+        plots.significance_matrix(SimpleNamespace(significant=frame > 0.9, asl=frame)),
+        plots.tau_heat_map(SimpleNamespace(matrix=frame, tied=np.zeros(6, dtype=bool))),
+    ):
+        figure.savefig(io.BytesIO())
+        ax = figure.axes[0]
+        assert ax.get_window_extent().width > 1.2 * figure.dpi, "room for the picture itself"
+        for text in (*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label, ax.yaxis.label):
+            if not text.get_text():
+                continue
+            box = text.get_window_extent()
+            assert box.x0 >= -1
+            assert box.y0 >= -1
+            assert box.x1 <= figure.bbox.x1 + 1
+            assert box.y1 <= figure.bbox.y1 + 1
+
+
+@pytest.mark.parametrize("shown", [r"$\foo$", "a$b", r"a\$b$c$", "$x$ and $y$", "plain"])
+def test_dollars_are_drawn_as_they_are(shown):
+    text = matplotlib.text.Text(text=style.label(shown))
+    assert text._preprocess_math(text.get_text()) == (shown, False)
+
+
+def test_many_long_names_leave_room_in_a_comparison():
+    names = [f"measure number {at} (beta=1,gains={{1:2}})" for at in range(25)]
+    frame = pd.DataFrame(np.eye(25), index=names, columns=names)
+    figure = plots.comparison(
+        SimpleNamespace(
+            power={name: curves(at) for at, name in enumerate(names)},
+            stability={name: stabilities(at) for at, name in enumerate(names)},
+            swap={name: swaps(at) for at, name in enumerate(names)},
+            correlations=SimpleNamespace(matrix=frame, tied=np.zeros(25, dtype=bool)),
+        )
+    )
+    figure.savefig(io.BytesIO())
+    assert_legend_outside(figure, figure.legends)
+    for ax in figure.axes[:4]:
+        assert ax.get_window_extent().height > 1.3 * figure.dpi
+        assert ax.get_window_extent().width > 1.3 * figure.dpi
+
+
+@EACH
+@pytest.mark.parametrize("ax", [3, "x", Figure()])
+def test_what_is_no_axes(draw, make, ax):
+    with pytest.raises(ParameterError, match=r"^ax=.* must be matplotlib's Axes"):
+        draw(results(make, 2), ax=ax)
 
 
 def test_results_plot_themselves():

@@ -1,0 +1,113 @@
+"""CSV files that the commands take: score matrices, and which team sent which run."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import FileFormatError, InputError
+from ..inputs.content import whole
+from ..meta.matrix import ScoreMatrix
+
+_COMPRESSED = (".gz", ".xz", ".zst")
+
+
+def read_matrices(paths: tuple[str, ...]) -> dict[str, ScoreMatrix]:
+    """Score matrices, named after their files.
+
+    Raises:
+        InputError: two have the same name, or a file holds no score matrix.
+    """
+    matrices: dict[str, ScoreMatrix] = {}
+    for path in paths:
+        name = _measure(Path(path))
+        if name in matrices:
+            raise InputError(f"two matrices are named {name!r}: the file's name is the measure's")
+        matrices[name] = _read_matrix(path)
+    return matrices
+
+
+def _measure(path: Path) -> str:
+    return path.with_suffix("").stem if path.suffix in _COMPRESSED else path.stem
+
+
+def _read_matrix(path: str) -> ScoreMatrix:
+    import pandas as pd
+
+    header, rows = _table(path)
+    cells = [row for _, row in rows]
+    # As text, so that topics stay as they are written: 001.
+    matrix = ScoreMatrix.of(pd.DataFrame(cells, columns=header, dtype=object), path)
+    if len(matrix.systems) == len(header) and _look_like_ids(matrix):
+        raise InputError(
+            f"{path}: the first column, {header[0]!r}, counts as a system but looks like topics: "
+            "name it topic, query_id or qid"
+        )
+    return matrix
+
+
+def _look_like_ids(matrix: ScoreMatrix) -> bool:
+    """Whether the first system's scores are whole numbers beyond 1, each another, and the rest's are not."""
+    first, others = matrix.values[:, 0], matrix.values[:, 1:]
+    unlike = len(set(first.tolist())) == len(first) and first.max() > 1
+    return bool(unlike and (first % 1 == 0).all() and (others % 1 != 0).any())
+
+
+def read_teams(path: str) -> dict[str, str]:
+    """The team of each run.
+
+    Raises:
+        InputError: columns are missing, a field is blank, or a run has two teams.
+    """
+    header, rows = _table(path)
+    run_at = next((header.index(name) for name in ("run", "tag") if name in header), None)
+    if run_at is None or "team" not in header:
+        raise InputError(f"{path}: a table of teams needs the columns run (or tag) and team")
+    team_at = header.index("team")
+    teams: dict[str, str] = {}
+    for line, row in rows:
+        run, team = row[run_at], row[team_at].strip()
+        if not run.strip() or not team:
+            missing = f"run {run!r} has no team" if run.strip() else f"team {team!r} has no run"
+            raise InputError(f"{path}, line {line}: {missing}")
+        if teams.setdefault(run, team) != team:
+            raise InputError(f"{path}, line {line}: run {run!r} is of team {teams[run]!r} and of {team!r}")
+    return teams
+
+
+def _table(path: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The names of a file's columns, and its rows with the numbers of their lines; blank lines are left out.
+
+    Raises:
+        FileFormatError: it is no text, holds nothing, or a row is longer or shorter than the first.
+    """
+    rows = list(_rows(path))
+    if not rows:
+        raise FileFormatError(f"{path}: holds nothing, expected a CSV file with the names of its columns")
+    (_, header), *others = rows
+    if len(header) == 1:
+        raise FileFormatError(
+            f"{path}: the first line, {header[0]!r}, has no comma, expected names of columns"
+        )
+    for line, row in others:
+        if len(row) != len(header):
+            found, wanted = len(row), len(header)
+            raise FileFormatError(
+                f"{path}, line {line}: {found} fields (commas separate them), the first line has {wanted}"
+            )
+    return header, others
+
+
+def _rows(path: str) -> Iterator[tuple[int, list[str]]]:
+    try:
+        reader = csv.reader(io.StringIO(whole(path).decode(), newline=""), strict=True)
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"{path}: not a CSV file in UTF-8 ({error})") from None
+    try:
+        for row in reader:
+            if row:
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise FileFormatError(f"{path}, line {reader.line_num}: not in the CSV format ({error})") from None

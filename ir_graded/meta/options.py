@@ -1,0 +1,59 @@
+"""Options of the methods, all checked here: an error says which is wrong and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+
+from ..errors import ParameterError
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+#: Of each option: whether a value will do, and what it must be. No comparison holds for NaN.
+_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "alpha": (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1"),
+    "fuzziness": (lambda value: _is_number(value) and 0 <= value < 1, "a number >= 0 and < 1"),
+    "max_rate": (lambda value: _is_number(value) and 0 <= value <= 1, "a number in [0, 1]"),
+    "memory_mib": (lambda value: _is_number(value) and value > 0, "a number > 0, or inf"),
+    "n_resamples": (lambda value: _is_whole(value) and value >= 1, "a whole number >= 1"),
+    "progress": (lambda value: value is None or isinstance(value, (bool, np.bool_)), "True, False or None"),
+}
+
+
+def check_options(**options: Any) -> None:
+    """Refuse options of a wrong type or out of their range, by their names.
+
+    Raises:
+        ParameterError: one of them is wrong.
+    """
+    for name, value in options.items():
+        holds, expected = _RULES[name]
+        if not holds(value):
+            raise ParameterError(f"{name}={value!r} must be {expected}")
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
+    """Raise ParameterError unless an option is one of these words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ParameterError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}")
+
+
+def fuzziness_values(fuzziness: Any) -> list[float]:
+    """Several values of the fuzziness. Raises ParameterError where there is none or one is wrong."""
+    try:
+        values = list(fuzziness)
+    except TypeError:
+        values = []
+    holds, _ = _RULES["fuzziness"]
+    if not values or not all(holds(value) for value in values):
+        raise ParameterError(f"fuzziness={fuzziness!r} must be one or more numbers >= 0 and < 1")
+    return [float(value) for value in values]

@@ -1,0 +1,175 @@
+"""``ir_graded meta``: what it reads, what it refuses, and where it writes."""
+
+import gzip
+import json
+
+import pandas as pd
+import pytest
+
+import ir_graded
+from ir_graded.cli.main import main
+
+GOOD = "topic,a,b,c\n1,.1,.2,.4\n2,.3,.1,.5\n3,.2,.25,.1\n"
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def call(name, text):
+        data = text if isinstance(text, bytes) else text.encode()
+        (tmp_path / name).write_bytes(data)
+        return name
+
+    return call
+
+
+@pytest.fixture
+def meta(capsys):
+    def call(*arguments):
+        with pytest.raises(SystemExit) as stopped:
+            main(["meta", *arguments, "-B", "5"])
+        printed = capsys.readouterr()
+        return stopped.value.code, printed.out, printed.err
+
+    return call
+
+
+def refused(result, *parts):
+    code, out, err = result
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    for part in parts:
+        assert part in err
+
+
+def measures_in(text):
+    return [line.split(",")[0] for line in text.splitlines()[1:]]
+
+
+def test_lines_of_json_say_measure_and_statistic(write, meta):
+    paths = [write("ap.csv", GOOD), write("rr.csv", GOOD.replace(".4", ".3"))]
+    code, out, _ = meta("--matrix", paths[0], "--matrix", paths[1], "-o", "jsonl", "-p", "-1")
+    records = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    table = ir_graded.meta.compare(
+        {path[:2]: pd.read_csv(path, index_col=0) for path in paths}, n_resamples=5
+    ).to_frame()
+    assert {(one["measure"], one["statistic"]) for one in records} == {
+        (measure, statistic) for measure in table.index for statistic in table
+    }
+    for one in records:
+        expected = table.loc[one["measure"], one["statistic"]]
+        assert one["value"] == expected or (one["value"] != one["value"] and expected != expected)  # noqa: PLR0124
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("topic,a,b\n1,.1,.2,.3\n2,.5,.4,.9\n", ("m.csv, line 2", "4 fields", "has 3")),
+        ("topic,a,b\n\n1,.1,.2\n2,.4\n", ("m.csv, line 4", "2 fields", "has 3")),
+        ("topic,a,a\n1,.1,.2\n2,.3,.4\n", ("m.csv", "system 'a' stands twice")),
+        ("topic,a,a.1,a\n1,.1,.2,.3\n2,.3,.4,.5\n", ("m.csv", "system 'a' stands twice")),
+        ("topic,a,\n1,.1,.2\n2,.3,.4\n", ("m.csv", "system 2 of 2 has no name")),
+        ("topic,a,b\n1,.1,.2\n,.3,.4\n", ("m.csv", "topic 2 of 2 has no name")),
+        ("topic,a,b\n1,.1,.2\n1,.3,.4\n", ("m.csv", "topic '1' stands twice")),
+        ("topic,a,b\n1,.1,x\n2,.3,.4\n", ("m.csv", "topic '1'", "system 'b'", "'x'")),
+        ("topic,a,b\n1,.1,\n2,.3,.4\n", ("m.csv", "topic '1'", "system 'b'", "''")),
+        ("topic,a,b\n1,.1,.2\n2,10%,.4\n", ("m.csv", "topic '2'", "system 'a'", "'10%'")),
+        ('topic,a,b\n1,"0,1",.2\n2,.3,.4\n', ("m.csv", "topic '1'", "system 'a'", "'0,1'")),
+        ("topic,a,b\n1,nan,.2\n2,.3,.4\n", ("m.csv", "topic '1'", "system 'a'", "nan")),
+        ("topic;a;b\n1;.1;.2\n2;.3;.4\n", ("m.csv", "no comma", "topic;a;b")),
+        ('topic,"a,b\n1,.1,.2\n', ("m.csv, line 2", "CSV")),
+        ("topic,a,b\ni,.1,.2\n2,.3,.1\n".replace("i", "é").encode("latin1"), ("m.csv", "UTF-8")),
+        ("num,a,b\n301,.1,.2\n302,.3,.4\n", ("m.csv", "'num'", "query_id")),
+        ("topic,a,b\n", ("m.csv", "at least 2 topics")),
+        ("\n", ("m.csv", "holds nothing")),
+    ],
+)
+def test_files_that_are_no_matrix(write, meta, text, parts):
+    refused(meta("--matrix", write("m.csv", text)), *parts)
+
+
+@pytest.mark.parametrize("first", ["topic", "Topic", "TOPIC", "qid", "Query_ID", "query", "topic_id", ""])
+def test_names_of_the_column_of_topics(write, meta, first):
+    # Aligned by topic, the two agree; with a system of topics they would not.
+    one = write("one.csv", GOOD.replace("topic", first))
+    other = write("other.csv", "topic,c,b,a\n3,.1,.25,.2\n1,.4,.2,.1\n2,.5,.1,.3\n")
+    code, out, _ = meta("--matrix", one, "--matrix", other, "-o", "csv")
+    assert code == 0
+    first, second = (line.split(",", 1)[1] for line in out.splitlines()[1:])
+    assert first.split(",")[-4] == second.split(",")[-4] == "1.0000"
+
+
+def test_a_matrix_without_topics_is_all_systems(write, meta):
+    text = "".join(line.split(",", 1)[1] for line in GOOD.splitlines(keepends=True))
+    assert meta("--matrix", write("m.csv", text), "-o", "csv") == meta(
+        "--matrix", write("m.csv", GOOD), "-o", "csv"
+    )
+
+
+def test_topics_stay_as_they_are_written(write, meta):
+    leading = write("leading.csv", GOOD.replace("2,.3", "01,.3"))
+    assert meta("--matrix", leading)[0] == 0
+    refused(meta("--matrix", leading, "--matrix", write("plain.csv", GOOD)), "plain", "'01'")
+
+
+def test_a_compressed_matrix_with_a_mark_is_named_without_its_endings(write, meta):
+    path = write("ap.csv.gz", gzip.compress(b"\xef\xbb\xbf" + GOOD.encode()))
+    code, out, _ = meta("--matrix", path, "-o", "csv")
+    assert (code, measures_in(out)) == (0, ["ap"])
+
+
+def test_measures_do_not_go_with_matrices(write, meta):
+    refused(meta("--matrix", write("ap.csv", GOOD), "-m", "Q"), "-m", "QRELS")
+
+
+@pytest.mark.parametrize("reference", ["third", "nDCG", "nDCG@x"])
+def test_a_wrong_reference_lists_the_matrices(write, meta, reference):
+    paths = ("--matrix", write("ap.csv", GOOD), "--matrix", write("rr.csv", GOOD))
+    refused(meta(*paths, "--reference", reference), reference, "ap, rr")
+
+
+@pytest.mark.parametrize(
+    ("teams", "parts"),
+    [
+        ("run,team\na,A\nb,\nc,C\n", ("teams.csv, line 3", "'b' has no team")),
+        ("tag,team\na,\nb,\nc,\n", ("teams.csv, line 2", "'a' has no team")),
+        ("run,team\n,A\n", ("teams.csv, line 2", "'A' has no run")),
+        ("run,team\na,A\nb,B\nc,C\na,B\n", ("teams.csv, line 5", "'a'", "'A'", "'B'")),
+        ("run,team\na,A\nb,A\nc,A\n", ("teams.csv", "at least 2 systems", "found 1")),
+        ("run,team\na,A\nb,B\n", ("teams.csv", "no team of run 'c'")),
+        ("run,side\na,A\n", ("teams.csv", "run (or tag) and team")),
+        ("run,team\na\n", ("teams.csv, line 2", "1 fields")),
+    ],
+)
+def test_tables_of_teams_that_are_wrong(write, meta, teams, parts):
+    matrix = write("m.csv", GOOD)
+    refused(meta("--matrix", matrix, "--one-run-per-team", write("teams.csv", teams)), *parts)
+
+
+def test_a_run_that_stands_twice_with_its_team(write, meta):
+    matrix, teams = write("m.csv", GOOD), write("teams.csv", "run,team\na,A\nb,B\nc,B\na,A\n")
+    assert meta("--matrix", matrix, "--one-run-per-team", teams)[0] == 0
+
+
+@pytest.mark.parametrize("folder", ["", "file", "file/below"])
+def test_a_bad_place_for_figures_is_noticed_before_any_work(write, meta, monkeypatch, folder):
+    write("file", "")
+
+    def work(*_, **__):
+        raise AssertionError("worked first")
+
+    monkeypatch.setattr("ir_graded.meta.compare", work)
+    refused(
+        meta("--matrix", write("m.csv", GOOD), "--plot", folder),
+        "--plot",
+        folder or "''",
+    )
+
+
+def test_the_table_is_printed_where_figures_fail(write, meta, tmp_path):
+    (tmp_path / "figures" / "swap.png").mkdir(parents=True)
+    code, out, err = meta("--matrix", write("m.csv", GOOD), "--plot", "figures", "-o", "csv")
+    assert code == 2
+    assert measures_in(out) == ["m"]
+    assert "swap.png" in err

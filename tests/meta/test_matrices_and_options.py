@@ -1,0 +1,189 @@
+"""What every method takes and refuses, and that its results stay as they are."""
+
+import math
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from ir_graded import meta
+from ir_graded.errors import InputError, ParameterError
+from ir_graded.meta.matrix import ScoreMatrix
+
+SCORES = pd.DataFrame(
+    {"a": [0.1, 0.5, 0.3], "b": [0.2, 0.4, 0.6], "c": [0.3, 0.1, 0.2]}, index=["1", "2", "3"]
+)
+
+
+def compared(scores, **options):
+    return meta.compare({"one": scores, "two": scores}, **options)
+
+
+METHODS = {
+    "power": meta.discriminative_power,
+    "tukey": partial(meta.discriminative_power, test="tukey_hsd"),
+    "significance": meta.significance,
+    "stability": meta.stability,
+    "swap": meta.swap,
+    "compare": compared,
+}
+EACH = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+CORRELATIONS = pytest.mark.parametrize(
+    "correlation",
+    [meta.kendall_tau, meta.kendall_tau_b, meta.tau_ap, meta.tau_ap_a, meta.tau_ap_b],
+    ids=lambda one: one.__name__,
+)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (np.array([[1 + 2j, 2], [3, 4]]), "complex128"),
+        (
+            pd.DataFrame({"a": pd.to_datetime(["2020", "2021"]), "b": pd.to_datetime(["2020", "2022"])}),
+            "datetime",
+        ),
+        (np.array([[1, 2], [3, 4]], dtype="m8[s]"), "timedelta"),
+        (np.ma.array([[1.0, 2], [3, 4]], mask=[[0, 1], [0, 0]]), "topic 0, system 1: the score is nan"),
+        (pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": [2, 3]}), "topic 1, system 'a'.*<NA>"),
+        (pd.DataFrame({"a": [0.1, "10%"], "b": [2, 3]}, index=["x", "y"]), "topic 'y', system 'a'.*is '10%'"),
+        (pd.DataFrame({"a": [0.1, [3]], "b": [2, 3]}), r"topic 1, system 'a'.*is \[3\]"),
+        ([[10**5000, 2], [3, 1]], "topic 0, system 0: the score is a huge whole number"),
+        ([[10**200, 2], [3, 1]], r"is a huge whole number, expected a finite number up to 1e\+130"),
+        ([[3, 1e308], [3, 1]], r"topic 0, system 1: the score is 1e\+308"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", ""]), "system 2 of 2 has no name"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "b"], index=[" ", "x"]), "topic 1 of 2 has no name"),
+    ],
+)
+@EACH
+def test_what_is_no_matrix_of_scores(method, wrong, message):
+    with pytest.raises(InputError, match=message):
+        method(wrong, n_resamples=5)
+
+
+@pytest.mark.parametrize("size", [1e129, 2.0**400, 1e-300])
+@EACH
+def test_scores_of_any_size_that_is_taken_neither_warn_nor_lose_the_order(method, size):
+    scores = pd.DataFrame([[size, -size], [size, -0.9 * size], [size, 0.5 * size]], columns=["a", "b"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = method(scores, n_resamples=20, rng=1).to_frame()
+    assert "proportion_of_ties" not in table or (table["proportion_of_ties"] < 1).all()
+
+
+@pytest.mark.parametrize("first", [None, "topic", "Query_ID", "qid", "Unnamed: 0"])
+def test_tables_keep_their_names(first):
+    columns = {} if first is None else {first: ["x", "y", "z"]}
+    columns |= {name: SCORES[name].tolist() for name in SCORES}
+    topics = (0, 1, 2) if first is None else ("x", "y", "z")
+    for table in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
+        matrix = ScoreMatrix.of(table)
+        assert matrix.systems == ("a", "b", "c")
+        assert matrix.topics == topics
+        np.testing.assert_array_equal(matrix.values, SCORES)
+
+
+def test_two_measures_of_the_same_name():
+    with pytest.raises(InputError, match="measure '1' stands twice"):
+        meta.compare({1: SCORES, "1": SCORES}, n_resamples=5)
+    with pytest.raises(InputError, match="measure '1' stands twice"):
+        meta.rank_correlations({1: SCORES, "1": SCORES}, reference="1")
+
+
+WRONG = {
+    "n_resamples": [0, True, 1.5, "x", None],
+    "memory_mib": ["x", None, True, 0, math.nan],
+    "alpha": ["x", None, True, 0, 1],
+    "progress": ["x", 2],
+    "max_rate": ["x", None, True, -0.1, math.nan],
+    "fuzziness": ["x", None, 1, -0.1, True],
+}
+TAKEN = {
+    "power": "n_resamples memory_mib alpha progress",
+    "significance": "n_resamples memory_mib alpha progress",
+    "stability": "n_resamples memory_mib fuzziness",
+    "swap": "n_resamples memory_mib max_rate",
+    "compare": "n_resamples memory_mib alpha fuzziness",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value"),
+    [(name, option, value) for name in TAKEN for option in TAKEN[name].split() for value in WRONG[option]],
+)
+def test_wrong_options_are_named_with_their_value(name, option, value):
+    with pytest.raises(ParameterError, match=f"^{option}={value!r} must be "):
+        METHODS[name](SCORES, **{option: value})
+
+
+@pytest.mark.parametrize("fuzziness", [(0.5, 0.01), [], [0.1], np.array([0.1])])
+def test_a_comparison_takes_one_fuzziness(fuzziness):
+    with pytest.raises(ParameterError, match=r"^fuzziness=.* must be a number"):
+        compared(SCORES, fuzziness=fuzziness)
+
+
+@pytest.mark.parametrize("fuzziness", [[True], ["0.1"], [[0.1]], [0.1, None]])
+def test_stability_takes_only_numbers_as_fuzziness(fuzziness):
+    with pytest.raises(ParameterError, match=r"^fuzziness=.* must be one or more numbers"):
+        meta.stability(SCORES, fuzziness=fuzziness)
+
+
+@EACH
+def test_memory_without_bound(method):
+    free = method(SCORES, n_resamples=20, memory_mib=math.inf).to_frame()
+    pd.testing.assert_frame_equal(free, method(SCORES, n_resamples=20).to_frame(), check_exact=True)
+
+
+@CORRELATIONS
+@pytest.mark.parametrize("wrong", [math.inf, -math.inf, math.nan, "x", pd.NA, 10**400])
+def test_correlations_take_finite_numbers_only(correlation, wrong):
+    with pytest.raises(InputError, match="the score of system 'q' is"):
+        correlation({"p": 1, "q": wrong, "r": 3}, [1, 2, 3])
+
+
+@CORRELATIONS
+def test_correlations_of_what_holds_no_real_numbers(correlation):
+    with pytest.raises(InputError, match="complex128"):
+        correlation(np.array([1 + 1j, 2, 3]), [1, 2, 3])
+    with pytest.raises(InputError, match="the score of system 1 is nan"):
+        correlation(np.ma.array([1.0, 2, 3], mask=[0, 1, 0]), [1, 2, 3])
+
+
+@CORRELATIONS
+def test_correlations_of_huge_scores_are_those_of_small_ones(correlation):
+    small = correlation([1, -1, 0], [1, 2, 3])
+    assert correlation([1e308, -1e308, 0], [1, 2, 3]) == small
+
+
+def arrays():
+    power, stable = meta.discriminative_power(SCORES, n_resamples=5), meta.stability(SCORES, n_resamples=5)
+    matrix, swaps = meta.significance(SCORES, n_resamples=5), meta.swap(SCORES, n_resamples=5)
+    found = meta.rank_correlations({"one": SCORES, "two": SCORES}, reference="one")
+    return {
+        **{name: getattr(power, name) for name in ("asl", "differences", "required_differences")},
+        **{f"matrix.{name}": getattr(matrix, name) for name in ("asl", "significant", "means")},
+        **{name: getattr(stable, name) for name in ("fuzziness", "minority_rate", "proportion_of_ties")},
+        **{name: getattr(swaps, name) for name in ("lower", "upper", "observations", "swaps")},
+        **{name: getattr(found, name) for name in ("kendall", "tau_ap", "tied", "matrix")},
+    }
+
+
+@pytest.mark.parametrize("name", arrays())
+def test_results_cannot_be_written_over(name):
+    values = arrays()[name]
+    places = getattr(values, "iloc", values)
+    first = (0,) * values.ndim
+    with pytest.raises(ValueError, match="read-only"):
+        places[first] = places[first]
+
+
+def test_tables_of_results_are_the_callers():
+    for method in METHODS.values():
+        result = method(SCORES, n_resamples=5)
+        table = result.to_frame()
+        table.iloc[0, table.columns.get_loc(table.select_dtypes("number").columns[0])] = 9
+        assert not (result.to_frame().select_dtypes("number") == 9).any(axis=None)
