@@ -229,7 +229,7 @@ def test_memory_and_threads_change_nothing(monkeypatch, name, test):
     found = discriminative_power(values, test=test, n_resamples=B)
     for memory, threads, most in ((1e-9, 1, 96), (64, 3, 7), (64, 5, 10_000)):
         monkeypatch.setattr(studentised, "_MOST_THREADS", threads)
-        monkeypatch.setattr(studentised, "_processors", lambda threads=threads: threads)
+        monkeypatch.setattr(studentised, "processors", lambda threads=threads: threads)
         monkeypatch.setattr(studentised, "_PAIRS_A_BLOCK", most)
         other = discriminative_power(values, test=test, n_resamples=B, memory_mib=memory)
         pd.testing.assert_frame_equal(found.to_frame(), other.to_frame(), check_exact=True)

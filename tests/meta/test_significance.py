@@ -106,7 +106,7 @@ def test_memory_and_threads_change_nothing(monkeypatch, case, alternative):
     values = matrix(*case)
     found = significance(values, alternative=alternative, n_resamples=B)
     for memory, threads in ((1e-9, 1), (64, 5)):
-        monkeypatch.setattr(studentised, "_processors", lambda threads=threads: threads)
+        monkeypatch.setattr(studentised, "processors", lambda threads=threads: threads)
         monkeypatch.setattr(studentised, "_PAIRS_A_BLOCK", 4)
         other = significance(values, alternative=alternative, n_resamples=B, memory_mib=memory)
         pd.testing.assert_frame_equal(found.asl, other.asl, check_exact=True)
