@@ -21,7 +21,7 @@ from .spans import Spans
 Overrides = tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ideal:
     """The documents of each topic by a weight descending: R of them, with their cumulative weight.
 
@@ -55,7 +55,7 @@ class Ideal:
         return self.first(self.R, np.arange(self.R.size, dtype=np.int64))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Highlights:
     """The spans of text that an assessor highlighted, with the level of each.
 
@@ -68,7 +68,7 @@ class Highlights:
     level: Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Levels:
     """The levels of all judged documents, over all topics at once.
 
@@ -122,7 +122,7 @@ class Levels:
         return Ideal(segments.count(topic, self.topics), segments.starts(topic, self.topics), weight, topic)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hits:
     """The judged documents that one run retrieved, ordered by topic and rank.
 

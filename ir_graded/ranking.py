@@ -76,7 +76,7 @@ class Grouped:
         return self.groups.topic
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Groups:
     """Neighbouring rows of one topic each.
 

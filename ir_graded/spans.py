@@ -13,7 +13,7 @@ from . import segments
 from .segments import Bools, Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Spans:
     """Spans of articles; those of one article may overlap and stand anywhere in the arrays.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Articles:
     """The articles of a table with passages.
 

@@ -34,7 +34,7 @@ def document_keys(topic: Ints, doc_id: pl.Series, topics: int) -> Keys:
     return key
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lookup:
     """The judged documents that a run is searched for, ordered by topic.
 
@@ -91,7 +91,7 @@ class Lookup:
         return np.uint64(self.filter.size - 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Judgments:
     """Qrels of any form in one: topics by number, with their documents and levels.
 

@@ -26,7 +26,7 @@ _MANY = 1 << 15
 _LONGEST = 2**48
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Passage:
     """Spans of text, a row each: first position and length."""
 
@@ -42,7 +42,7 @@ class Passage:
         return Spans(article, start, start + self.length.astype(np.int64))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """Rows of qrels or of a run.
 
@@ -70,9 +70,9 @@ class Table:
     def check_ids(self) -> None:
         """Raise InputError where an id is missing."""
         for name in ("query_id", "doc_id"):
-            missing = getattr(self, name).is_null()
-            if missing.any():
-                row = int(missing.arg_true()[0])
+            column = getattr(self, name)
+            if column.null_count():
+                row = int(column.is_null().arg_true()[0])
                 raise InputError(f"{self.kind}: {self.place(row)} has no {name}")
 
     def check_values(self) -> None:

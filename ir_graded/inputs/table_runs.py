@@ -131,11 +131,11 @@ def _groups(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
     import polars as pl
 
     # Runs stand grouped by topic nearly always: then one look-up a group will do.
-    runs = query_id.rle().struct
-    number = runs.field("value").replace_strict(
+    runs = query_id.rle().struct.unnest()
+    number = runs["value"].replace_strict(
         judgments.numbers["name"], judgments.numbers["number"], default=-1, return_dtype=pl.Int64
     )
-    begin = np.concatenate(([0], np.cumsum(runs.field("len").to_numpy().astype(np.int64))))
+    begin = np.concatenate(([0], np.cumsum(runs["len"].to_numpy().astype(np.int64))))
     return ranking.Groups(number.to_numpy(), begin)
 
 

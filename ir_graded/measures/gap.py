@@ -15,7 +15,7 @@ from .params import CUTOFF, JUDGED_ONLY, NORM, WEIGHTS
 from .stopping import held, share
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Thresholds:
     """The distinct relevant levels of every topic, as thresholds, flat and ascending within the topic.
 
