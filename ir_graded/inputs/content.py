@@ -1,8 +1,8 @@
 """The text of a file, decompressed: whole, or in pieces of whole topics that are scored each on its own.
 
 A piece ends where the topic of its lines changes. Whether a topic comes back in a later piece, the caller
-sees from what it scored. A compressed file, or one that is no regular file, is read as its pieces are asked
-for; a piece of a plain file by whoever loads it, so that threads read at the same time.
+sees from what it scored. A compressed file is read as its pieces are asked for; a piece of a plain file by
+whoever loads it, so that threads read at the same time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import codecs
 import lzma
 import os
 import re
-import stat
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -49,7 +48,7 @@ def whole(path: str) -> bytes:
 
 
 def pieces(path: str, size: int) -> Iterator[Load]:
-    """The lines of a file in pieces of ``size`` bytes and on to where the first field of a line changes.
+    """The lines of a regular file in pieces of ``size`` bytes and on to where a line's first field changes.
 
     There is no byte-order mark; only the newline at the end of the last piece may be missing.
 
@@ -58,16 +57,14 @@ def pieces(path: str, size: int) -> Iterator[Load]:
         OSError: it cannot be read.
     """
     with Path(path).open("rb", buffering=0) as file:
-        status = os.fstat(file.fileno())
         first = file.read(_READ)
         codec = _codec(first, path)
-        if codec is None and stat.S_ISREG(status.st_mode):
+        if codec is None:
             begin = len(codecs.BOM_UTF8) if first.startswith(codecs.BOM_UTF8) else 0
-            yield from _stretches(path, begin, status.st_size, size)
+            yield from _stretches(path, begin, os.fstat(file.fileno()).st_size, size)
             return
         blocks = chain([first], iter(lambda: file.read(_READ), b""))
-        text = _cut(blocks if codec is None else _decompressed(blocks, codec, path), size)
-        for number, piece in enumerate(text):
+        for number, piece in enumerate(_cut(_decompressed(blocks, codec, path), size)):
             yield partial(_itself, piece if number else piece.removeprefix(codecs.BOM_UTF8))
 
 

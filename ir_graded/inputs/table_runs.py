@@ -58,6 +58,9 @@ def hits_of_run_file(judgments: Judgments, path: str | os.PathLike[str], lowest:
         FileFormatError: the file or a line of it cannot be read.
         OSError: the file cannot be read.
     """
+    if not Path(path).is_file():
+        # What may be read only once, such as a pipe: pieces may have to be read again.
+        return hits_of_table(judgments, from_file("run", path), lowest, threads)
     lookup = judgments.lookup(lowest).prepared()
 
     def hits_of(load: Callable[[], Table]) -> Hits:

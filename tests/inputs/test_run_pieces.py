@@ -160,7 +160,7 @@ def test_a_file_that_is_cut_off_or_corrupt(run_file, monkeypatch):
         loads[-1]()
 
 
-def test_files_without_lines_and_what_is_no_regular_file(run_file, tmp_path):
+def test_files_without_lines_and_what_is_no_regular_file(run_file, tmp_path, monkeypatch):
     judgments = judgments_of({"t1": {"d1": 1}})
     for data in (b"", b"\n \n", b"\xef\xbb\xbf", gzip.compress(b"")):
         hits = hits_of(judgments, run_file(data), 1.0, 2)
@@ -168,9 +168,11 @@ def test_files_without_lines_and_what_is_no_regular_file(run_file, tmp_path):
         assert hits.n_retrieved.tolist() == [0]
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=(b"t1 Q0 d1 1 1 t\n",))
+    scattered = b"t1 Q0 d2 1 3 t\nt2 Q0 d1 1 1 t\nt1 Q0 d1 1 1 t\n"
+    writer = threading.Thread(target=pipe.write_bytes, args=(scattered,))
     writer.start()
-    assert hits_of(judgments, pipe, 1.0, 2).rank.tolist() == [1]
+    monkeypatch.setattr(table_runs, "_PIECE", 1)
+    assert hits_of(judgments, pipe, 1.0, 2).rank.tolist() == [2]
     writer.join()
 
 
