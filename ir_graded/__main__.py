@@ -1,6 +1,6 @@
 """``python -m ir_graded`` is the command ``ir_graded``."""
 
-from .cli import main
+from .cli import run
 
 if __name__ == "__main__":
-    main()
+    run()

@@ -1,5 +1,5 @@
 """The command line: ``ir_graded evaluate | measures | demo``."""
 
-from .main import main
+from .main import main, run
 
-__all__ = ["main"]
+__all__ = ["main", "run"]
