@@ -1,0 +1,122 @@
+"""Fails where ours has become slow beside a peer: ratios of small workloads, for CI.
+
+    python benchmarks/guard.py
+
+Peers run in turn in one process, and the medians' ratio is compared with its limit, which is about half of
+what is usual. As machines are busy at times, a limit counts as missed only when each of some attempts misses
+it. Exits with 1 then.
+"""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import peers
+from meta_power import collection as matrix, pair_by_pair
+from timing import in_turn
+from workloads import Collection, Store
+
+import ir_graded
+from ir_graded.meta.discriminative import discriminative_power
+from ir_graded.parallel import processors
+
+ROUNDS, ATTEMPTS = 5, 4
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Ours beside a peer.
+
+    Attributes:
+        name: what is compared.
+        usual: the peer's time by ours, as usually measured.
+        limit: the least that passes.
+        ours: our call, ten measures where there are measures.
+        peer: the peer's.
+    """
+
+    name: str
+    usual: float
+    limit: float
+    ours: Callable[[], object]
+    peer: Callable[[], object]
+
+    def ratio(self) -> float:
+        """The peer's time by ours: medians of rounds in turn."""
+        figures = in_turn(ROUNDS, {"ours": self.ours, "peer": self.peer})
+        return figures["peer"].seconds / figures["ours"].seconds
+
+    def passes(self) -> bool:
+        """Whether an attempt reaches the limit; says what each has measured."""
+        for attempt in range(1, ATTEMPTS + 1):
+            ratio = self.ratio()
+            said = f"{self.name}: ratio {ratio:.2f} (usually {self.usual}, limit {self.limit})"
+            if ratio >= self.limit:
+                print(said, flush=True)
+                return True
+            print(f"{said}: MISSED, attempt {attempt} of {ATTEMPTS}", flush=True)
+        return False
+
+
+def pairs(folder: Path) -> list[Pair]:
+    """What is guarded, with the limits."""
+    few = Collection.of(1_000, 1_000, (1, 2), 1, seed=1)
+    many = Collection.of(60, 1_000, (1_200, 1_200), 70, seed=2)
+    qrels, path = Store(folder, 1).files("few", few)
+    few_run, many_run, arrow, scores = few.dicts(), many.dicts(), few.pandas(), matrix(50, 60)
+    few_ours, many_ours = peers.ir_graded_evaluator(few.qrels), peers.ir_graded_evaluator(many.qrels)
+    few_peer, many_peer = peers.pytrec_eval_dicts(few.qrels), peers.pytrec_eval_dicts(many.qrels)
+    return [
+        Pair(
+            "dict of dicts, few judged, beside pytrec_eval",
+            12.0,
+            6.0,
+            lambda: few_ours.calc_aggregate(few_run),
+            lambda: few_peer(few_run),
+        ),
+        Pair(
+            "dict of dicts, many judged, beside pytrec_eval",
+            3.0,
+            1.5,
+            lambda: many_ours.calc_aggregate(many_run),
+            lambda: many_peer(many_run),
+        ),
+        Pair(
+            "file beside Polars reading three columns",
+            0.6,
+            0.3,
+            lambda: ir_graded.evaluate(peers.TEN, qrels, path),
+            lambda: peers.polars_three_columns(path),
+        ),
+        Pair(
+            "DataFrame with Arrow strings beside Polars reading a file of it",
+            1.7,
+            0.8,
+            lambda: few_ours.calc_aggregate(arrow),
+            lambda: peers.polars_three_columns(path),
+        ),
+        Pair(
+            "discriminative power of 60 systems beside a loop over the pairs",
+            18.0,
+            9.0,
+            lambda: discriminative_power(scores),
+            lambda: pair_by_pair(scores),
+        ),
+    ]
+
+
+def main() -> int:
+    print(f"Python {platform.python_version()}, {processors()} processors")
+    with tempfile.TemporaryDirectory() as folder:
+        missed = [pair.name for pair in pairs(Path(folder)) if not pair.passes()]
+    for name in missed:
+        print(f"Slower than allowed: {name}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,170 @@
+"""Ours and each peer as calls: what to compute is fixed when they are made, what to time is the call.
+
+Ours compute ten measures, the peers two (AP and nDCG@10), pyNTCIREVAL the same ten.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import polars as pl
+import pytrec_eval
+from ir_measures import AP, nDCG
+from ir_measures.providers import Evaluator, registry
+from timing import Figure, timed
+from workloads import Dicts, Qrels
+
+import ir_graded  # noqa: F401  # registers its measures
+
+TEN = ["P-measure", "Q", "O-measure", "P+", "NCU", "nERR@10", "AP", "nDCG@10", "RR", "P@10"]
+SIXTEEN = [*TEN, "AWP", "NCU(stop='rb')", "Q@10", "R@100", "Rprec", "Success@10"]
+TWO = [AP, nDCG @ 10]
+RANX_METRICS = ["map", "ndcg@10"]
+NAMES = (
+    "ir-graded",
+    "numpy",
+    "polars",
+    "pandas",
+    "ir-measures",
+    "pytrec-eval-terrier",
+    "ranx",
+    "pyNTCIREVAL",
+)
+
+Scores = dict[str, float]
+
+
+def ir_graded_evaluator(qrels: Any, measures: list[str] | None = None) -> Evaluator:
+    """Our provider's evaluator: qrels are prepared once."""
+    return registry["ir_graded"].evaluator([*map(ir_measures.parse_measure, measures or TEN)], qrels)
+
+
+def ir_graded_command(qrels: Path, *runs: Path, measures: list[str] | None = None) -> list[str]:
+    """Our command."""
+    wanted = " ".join(measures or TEN)
+    return [sys.executable, "-m", "ir_graded", "evaluate", "-m", wanted, str(qrels), *map(str, runs)]
+
+
+def ir_measures_command(qrels: Path, run: Path) -> list[str]:
+    """The command of ir_measures."""
+    return [sys.executable, "-m", "ir_measures", str(qrels), str(run), *map(str, TWO)]
+
+
+def ir_measures_files(qrels: Path, runs: list[Path]) -> Callable[[], object]:
+    """ir_measures on files, in process."""
+
+    def call() -> list[dict]:
+        evaluator = ir_measures.evaluator(TWO, list(ir_measures.read_trec_qrels(str(qrels))))
+        return [evaluator.calc_aggregate(ir_measures.read_trec_run(str(run))) for run in runs]
+
+    return call
+
+
+def pytrec_eval_dicts(qrels: Qrels) -> Callable[[Dicts], Scores]:
+    """pytrec_eval with qrels prepared once; means of what it gives."""
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg_cut_10"})
+    return lambda run: _means(evaluator.evaluate(run))
+
+
+def pytrec_eval_files(qrels: Path, runs: list[Path]) -> Callable[[], object]:
+    """pytrec_eval on files that its own functions parse, in process."""
+
+    def call() -> list[Scores]:
+        with qrels.open(encoding="utf-8") as lines:
+            evaluate = pytrec_eval_dicts(pytrec_eval.parse_qrel(lines))
+        found = []
+        for run in runs:
+            with run.open(encoding="utf-8") as lines:
+                found.append(evaluate(pytrec_eval.parse_run(lines)))
+        return found
+
+    return call
+
+
+def _means(topics: dict[str, Scores]) -> Scores:
+    return {
+        name: sum(scores[name] for scores in topics.values()) / len(topics) for name in ("map", "ndcg_cut_10")
+    }
+
+
+@cache
+def first_use_of_ranx() -> float:
+    """Seconds in which ranx is imported and compiles what it needs, or loads what was compiled before."""
+    begin = time.perf_counter()
+    import ranx
+
+    ranx.evaluate(ranx.Qrels({"1": {"a": 1}}), ranx.Run({"1": {"a": 1.0}}), RANX_METRICS)
+    return time.perf_counter() - begin
+
+
+def ranx(qrels: Qrels, run: Dicts) -> dict[str, Callable[[], object]]:
+    """Ranx from dicts and from its own Run; nothing where it is missing."""
+    if find_spec("ranx") is None:
+        return {}
+    first_use_of_ranx()
+    import ranx
+
+    judged, made = ranx.Qrels(qrels), ranx.Run(run)
+    return {
+        "ranx, map and ndcg@10": lambda: ranx.evaluate(judged, ranx.Run(run), RANX_METRICS),
+        "ranx, the same from its Run made beforehand": lambda: ranx.evaluate(judged, made, RANX_METRICS),
+    }
+
+
+def py_ntcireval(qrels: Qrels, run: Dicts, topics: int) -> tuple[str, Callable[[], Figure]] | None:
+    """PyNTCIREVAL on some topics, multiplied up to all; None where it is missing."""
+    if find_spec("pyNTCIREVAL") is None:
+        return None
+    some = list(islice(qrels, topics))
+
+    def call() -> Figure:
+        return timed(lambda: [_ten_by_ntcireval(qrels[topic], run[topic]) for topic in some]).times(
+            len(qrels) / len(some)
+        )
+
+    return f"pyNTCIREVAL, 10 measures, extrapolated from {len(some)} topics", call
+
+
+def _ten_by_ntcireval(levels: dict[str, int], scores: Scores) -> list[float]:
+    from pyNTCIREVAL import Labeler, metrics
+
+    gains = (1, 2, 3)
+    labeler = Labeler(levels)
+    numbers = labeler.compute_per_level_doc_num(len(gains) + 1)
+    labelled = labeler.label(sorted(scores, key=lambda doc: (scores[doc], doc), reverse=True))
+    wanted = [
+        metrics.PMeasure(numbers, gains, 1),
+        metrics.QMeasure(numbers, gains, 1),
+        metrics.OMeasure(numbers, gains, 1),
+        metrics.PPlusMeasure(numbers, gains, 1),
+        metrics.NCUguBR(numbers, gains, gains, 1),
+        metrics.nERR(numbers, gains, 10),
+        metrics.AP(numbers, gains),
+        metrics.MSnDCG(numbers, gains, 10),
+        metrics.RR(),
+        metrics.Precision(10),
+    ]
+    return [metric.compute(labelled) for metric in wanted]
+
+
+def trec_eval_command(qrels: Path, run: Path) -> list[str] | None:
+    """trec_eval's own program, where the environment variable TREC_EVAL names it."""
+    program = os.environ.get("TREC_EVAL")
+    return program and [program, "-m", "map", "-m", "ndcg_cut.10", str(qrels), str(run)]
+
+
+def polars_three_columns(run: Path) -> pl.DataFrame:
+    """Polars reading topics, documents and scores of a tidy file, and nothing else."""
+    types = {"topic": pl.String, "Q0": pl.String, "doc": pl.String}
+    types |= {"rank": pl.Int64, "score": pl.Float64, "tag": pl.String}
+    file = pl.scan_csv(run, separator=" ", has_header=False, schema=types, quote_char=None)
+    return file.select("topic", "doc", "score").collect()

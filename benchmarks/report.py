@@ -1,0 +1,68 @@
+"""A report in Markdown: sections, tables, lines and checks, printed as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from timing import Figure
+
+
+class Report:
+    """What has been printed, and whether all checks held."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.holds = True
+
+    def write(self, *lines: str) -> None:
+        """Print lines."""
+        for line in lines:
+            print(line, flush=True)
+            self.lines.append(line)
+
+    def title(self, title: str, level: int = 2) -> None:
+        """Begin a section."""
+        self.write("", f"{'#' * level} {title}", "")
+
+    def check(self, what: str, holds: bool) -> None:
+        """Say whether something is as it must be."""
+        self.holds &= holds
+        self.write(f"- Check: {what}: {'yes' if holds else 'NO'}")
+
+    def table(self, figures: Mapping[str, Figure]) -> None:
+        """A row per call; ratios are those of its times to the first one's."""
+        first = next(iter(figures.values()))
+        peaks = any(figure.peak for figure in figures.values())
+        header = ["", "time", "ratio", "processors' time", "ratio", *["peak memory"] * peaks]
+        rows = []
+        for name, figure in figures.items():
+            row = [name, _seconds(figure.seconds), f"{figure.seconds / first.seconds:.2f}"]
+            row += [_seconds(figure.processors), _ratio(figure.processors, first.processors)]
+            rows.append([*row, *[f"{figure.peak or 0:,.0f} MiB"] * peaks])
+        self.grid(header, rows)
+
+    def grid(self, header: list[str], rows: Iterable[list[str]]) -> None:
+        """Any table."""
+        self.write(_row(header), _row(["---", *["---:"] * (len(header) - 1)]), *map(_row, rows), "")
+
+    def save(self, path: Path) -> None:
+        """Write what has been printed to a file."""
+        path.write_text("\n".join(self.lines).lstrip() + "\n", encoding="utf-8")
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _ratio(value: float, first: float) -> str:
+    return f"{value / first:.2f}" if first else "-"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds * 1000:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def milliseconds(figure: Figure) -> str:
+    """Elapsed time in milliseconds."""
+    return f"{figure.seconds * 1000:,.1f}"

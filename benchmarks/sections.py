@@ -1,0 +1,297 @@
+"""What is measured: a function per section, each writing its tables to the report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import numpy as np
+import peers
+import stages
+from report import Report, milliseconds
+from timing import Figure, in_turn, output_of, process
+from workloads import Collection, Store
+
+import ir_graded
+
+Calls = dict[str, Callable[[], object]]
+
+_FOUR_DECIMALS = 5.1e-5
+_CLOSE = 1e-9
+_NO_TREC_EVAL = "- trec_eval left out: the environment variable TREC_EVAL names no program."
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the command line asks for.
+
+    Attributes:
+        store: makes and keeps the data.
+        report: takes the results.
+        repeat: counted repetitions.
+        runs: a folder of real runs (or a file of judged documents), with ``qrels``.
+        qrels: the qrels of the real runs.
+        large: whether to measure the file of 70 million lines.
+    """
+
+    store: Store
+    report: Report
+    repeat: int
+    runs: Path | None
+    qrels: Path | None
+    large: bool
+
+    def measure(self, calls: Calls) -> dict[str, Figure]:
+        """Figures of calls in turn, as a table."""
+        figures = in_turn(self.repeat, calls)
+        self.report.table(figures)
+        return figures
+
+
+def _trec_eval(qrels: Path, runs: list[Path]) -> Calls:
+    commands = [peers.trec_eval_command(qrels, run) for run in runs]
+    each = "" if len(runs) == 1 else ", a process per run"
+    return {f"trec_eval, map and ndcg_cut.10{each}": partial(process, *commands)} if commands[0] else {}
+
+
+def files(run: Run) -> None:
+    """Run files, as whole processes and in one."""
+    store, report = run.store, run.report
+    qrels, plain = store.files("few", store.few)
+    forms = store.forms()
+    trec_eval = _trec_eval(qrels, [plain])
+    size = f"{store.few.size}, {plain.stat().st_size / 1e6:,.1f} MB, one or two judged a topic"
+
+    report.title(f"Files: {size}; whole processes")
+    ours = partial(peers.ir_graded_command, qrels)
+    run.measure(
+        {
+            "ir_graded, 10 measures": lambda: process(ours(plain)),
+            "ir_graded, 1 measure": lambda: process(ours(plain, measures=["AP"])),
+            "ir_graded, 16 measures": lambda: process(ours(plain, measures=peers.SIXTEEN)),
+            **trec_eval,
+            "ir_measures, AP and nDCG@10": lambda: process(peers.ir_measures_command(qrels, plain)),
+            **{
+                f"ir_graded, 10 measures, {name}": partial(process, ours(path))
+                for name, path in forms.items()
+            },
+        }
+    )
+    if not trec_eval:
+        report.write(_NO_TREC_EVAL)
+    scores = ir_graded.evaluate(peers.TEN, qrels, plain)
+    for name, path in forms.items():
+        same = ir_graded.evaluate(peers.TEN, qrels, path).values.tobytes() == scores.values.tobytes()
+        report.check(f"all scores from the file with {name} are identical to the last bit", same)
+    _check_printed(report, peers.trec_eval_command(qrels, plain), scores, "trec_eval prints")
+    _check_printed(report, peers.ir_measures_command(qrels, plain), scores, "ir_measures prints")
+
+    report.title("The same file in process", 3)
+    run.measure(
+        {
+            "ir_graded.evaluate, 10 measures": lambda: ir_graded.evaluate(peers.TEN, qrels, plain),
+            "ir_graded.evaluate, 1 measure": lambda: ir_graded.evaluate(["AP"], qrels, plain),
+            "Polars reading the three columns": lambda: peers.polars_three_columns(plain),
+        }
+    )
+
+
+def _check_printed(report: Report, command: list[str] | None, scores: Any, what: str) -> None:
+    """AP and nDCG@10 are the last words of the two lines that a peer prints."""
+    if command is None:
+        return
+    printed = [float(line.split()[-1]) for line in output_of(command).splitlines()]
+    own = scores.mean()[[*map(str, peers.TWO)]].to_numpy()[0]
+    report.check(f"{what} our AP and nDCG@10", bool(np.allclose(printed, own, rtol=0, atol=_FOUR_DECIMALS)))
+
+
+def frames(run: Run) -> None:
+    """DataFrames beside ir_measures."""
+    few = run.store.few
+    qrels, arrow = few.qrels_frame(), few.pandas()
+    objects = arrow.astype({"query_id": object, "doc_id": object})
+    evaluator = peers.ir_graded_evaluator(qrels)
+    run.report.title(f"DataFrames: {few.size}")
+    run.measure(
+        {
+            "ir_graded, 10 measures, pandas with Arrow strings": lambda: evaluator.calc_aggregate(arrow),
+            "ir_graded, 10 measures, pandas with object columns": lambda: evaluator.calc_aggregate(objects),
+            "ir_graded, 10 measures, Polars": lambda: evaluator.calc_aggregate(few.polars),
+            "ir_graded.evaluate, 10 measures, Arrow strings": lambda: ir_graded.evaluate(
+                peers.TEN, qrels, arrow
+            ),
+            "ir_measures.calc_aggregate, AP and nDCG@10, Arrow strings": lambda: ir_measures.calc_aggregate(
+                peers.TWO, qrels, arrow
+            ),
+        }
+    )
+    found = [evaluator.calc_aggregate(frame) for frame in (arrow, objects, few.polars)]
+    run.report.check("the three kinds of frames give the same scores", found[0] == found[1] == found[2])
+
+
+def dicts(run: Run) -> None:
+    """Dicts of dicts beside pytrec_eval, ranx and pyNTCIREVAL."""
+    _dicts(run, "MS MARCO-like, one or two judged a topic", run.store.few, run.repeat, 5)
+    _dicts(run, "Robust-like, 1,200 judged a topic", run.store.many, 4 * run.repeat, 2)
+
+
+def _dicts(run: Run, title: str, collection: Collection, repeat: int, topics: int) -> None:
+    report, qrels, scored = run.report, collection.qrels, collection.dicts()
+    report.title(f"Dicts of dicts: {collection.size}, {title}")
+    ours, pytrec_eval = peers.ir_graded_evaluator(qrels), peers.pytrec_eval_dicts(qrels)
+    calls: Calls = {
+        "ir_graded, 10 measures": lambda: ours.calc_aggregate(scored),
+        "pytrec_eval, map and ndcg_cut_10": lambda: pytrec_eval(scored),
+        "ir_graded.evaluate, 10 measures, qrels prepared in each call": lambda: ir_graded.evaluate(
+            peers.TEN, qrels, scored
+        ),
+        "pytrec_eval, qrels prepared in each call": lambda: peers.pytrec_eval_dicts(qrels)(scored),
+    }
+    by_ranx = peers.ranx(qrels, scored)
+    calls |= by_ranx
+    by_ntcireval = peers.py_ntcireval(qrels, scored, topics)
+    calls |= dict([by_ntcireval] if by_ntcireval else [])
+    report.table(in_turn(repeat, calls))
+    report.write("- The dicts are built topic by topic, in ranked order, as readers of run files build them.")
+    if by_ranx:
+        seconds = peers.first_use_of_ranx()
+        report.write(f"- ranx: its first use took {seconds:.1f} s (importing, compiling), not counted above.")
+    else:
+        report.write("- ranx is left out: it is not installed.")
+    if not by_ntcireval:
+        report.write("- pyNTCIREVAL is left out: it is not installed.")
+    own, theirs = ours.calc_aggregate(scored), pytrec_eval(scored)
+    means = [own[measure] for measure in peers.TWO]
+    holds = bool(np.allclose(means, [theirs["map"], theirs["ndcg_cut_10"]], rtol=0, atol=_CLOSE))
+    report.check("pytrec_eval's map and ndcg_cut_10 are our AP and nDCG@10", holds)
+    report.title("Where the time goes", 3)
+    report.grid(*stages.table({"dict of dicts": (qrels, scored)}, repeat))
+
+
+def runs(run: Run) -> None:
+    """Many real runs of one collection."""
+    report = run.report
+    report.title("Real runs")
+    if run.runs is None or run.qrels is None:
+        report.write("- Left out: give --runs FOLDER --qrels FILE.")
+        return
+    qrels = run.store.plain(run.qrels)
+    paths = run.store.real_runs(run.runs)
+    paths = paths[: max(3, round(len(paths) * min(1, run.store.scale)))]
+    if not run.runs.is_dir():
+        report.write(
+            "- Made of judged documents and their ranks; made-up ones stand at all others up to 1,000."
+        )
+    if not peers.trec_eval_command(qrels, paths[0]):
+        report.write(_NO_TREC_EVAL)
+    for count in sorted({min(count, len(paths)) for count in (1, 10, 100)}):
+        some = paths[:count]
+        size = sum(path.stat().st_size for path in some)
+        report.title(f"{count} of {len(paths)} runs, {size / 1e6:,.1f} MB", 3)
+        run.measure(
+            {
+                "ir_graded, 10 measures, whole process": partial(
+                    process, peers.ir_graded_command(qrels, *some)
+                ),
+                **_trec_eval(qrels, some),
+            }
+        )
+        run.measure(
+            {
+                "ir_graded.evaluate, 10 measures, in process": partial(
+                    ir_graded.evaluate, peers.TEN, qrels, [*some], progress=False
+                ),
+                "pytrec_eval, map and ndcg_cut_10, in process": peers.pytrec_eval_files(qrels, some),
+                "ir_measures, AP and nDCG@10, in process": peers.ir_measures_files(qrels, some),
+            }
+        )
+    own = ir_graded.evaluate(peers.TWO, qrels, [*some], progress=False).values.mean(axis=2).T
+    theirs = peers.ir_measures_files(qrels, some)()
+    wanted = [[scores[measure] for measure in peers.TWO] for scores in theirs]
+    report.check(
+        "ir_measures' scores of these runs are ours", bool(np.allclose(own, wanted, rtol=0, atol=_CLOSE))
+    )
+
+
+def large(run: Run) -> None:
+    """A file beyond the size of caches and, at times, of memory."""
+    run.report.title("One large file")
+    if not run.large:
+        run.report.write("- Left out: give --large.")
+        return
+    qrels, path, lines = run.store.large()
+    run.report.write(f"{lines:,} lines, {path.stat().st_size / 1e9:,.2f} GB; whole processes", "")
+    ours = partial(peers.ir_graded_command, qrels, path)
+    run.measure(
+        {
+            "ir_graded, 10 measures": lambda: process(ours()),
+            "ir_graded, 1 measure": lambda: process(ours(measures=["AP"])),
+        }
+    )
+
+
+def growth(run: Run) -> None:
+    """Time against sizes and the number of measures, and where it goes."""
+    report, store = run.report, run.store
+    topics = store.topics(1_000)
+    base = {"topics": topics, "depth": 1_000, "judged": 20}
+    varied = {
+        "topics": sorted({max(2, topics // 4), topics, 4 * topics}),
+        "depth": [100, 1_000, 4_000],
+        "judged": [2, 20, 200, 2_000],
+    }
+    report.title(f"Growth: {topics:,} topics x 1,000 documents x 20 judged, 10 measures, or as it says")
+    points = [
+        (f"{name}: {value:,}", peers.TEN, base | {name: value}) for name in varied for value in varied[name]
+    ]
+    points += [(f"measures: {count}", peers.SIXTEEN[:count], base) for count in (1, 2, 4, 8, 16)]
+    rows = [_growing(run, name, measures, **sizes) for name, measures, sizes in points]
+    report.grid(["", "file, ms", "Polars frame, ms", "dict of dicts, ms"], rows)
+
+    report.title("Where the time goes: one thread, milliseconds", 3)
+    few, many = store.few, store.many
+    qrels, path = store.files("few", few)
+    robust_qrels, robust = store.files("many", many)
+    forms = {
+        "MS MARCO-like, file": (qrels, path),
+        "MS MARCO-like, Polars frame": (few.qrels_frame(), few.polars),
+        "MS MARCO-like, dict of dicts": (few.qrels, few.dicts()),
+        "Robust-like, file": (robust_qrels, robust),
+        "Robust-like, dict of dicts": (many.qrels, many.dicts()),
+    }
+    report.grid(*stages.table(forms, run.repeat))
+
+
+def _growing(run: Run, name: str, measures: list[str], topics: int, depth: int, judged: int) -> list[str]:
+    collection = Collection.of(topics, depth, (judged, judged), max(1, judged // 2), seed=3)
+    _, path = run.store.files(f"growth-{judged}", collection)
+    evaluator = peers.ir_graded_evaluator(collection.qrels, measures)
+    forms: list[Any] = [path, collection.polars, collection.dicts()]
+    calls: Calls = {str(number): partial(evaluator.calc_aggregate, form) for number, form in enumerate(forms)}
+    return [name, *map(milliseconds, in_turn(run.repeat, calls).values())]
+
+
+def start(run: Run) -> None:
+    """What importing costs."""
+    imports = {
+        "import ir_measures": "import ir_measures",
+        "import ir_measures, ir_graded": "import ir_measures, ir_graded",
+        "import pandas": "import pandas",
+    }
+    run.report.title("Start: whole processes")
+    calls: Calls = {name: partial(process, [sys.executable, "-c", code]) for name, code in imports.items()}
+    figures = list(in_turn(2 * run.repeat, calls).items())
+    run.report.table(dict(figures))
+    added = figures[1][1].seconds - figures[0][1].seconds
+    run.report.write(f"- import ir_graded adds {added:.3f} s to import ir_measures.")
+
+
+#: What ``--only`` chooses from, in the order in which it is measured.
+SECTIONS: dict[str, Callable[[Run], None]] = {
+    section.__name__: section for section in (start, files, frames, dicts, runs, large, growth)
+}

@@ -1,0 +1,125 @@
+"""How long Spark takes on one machine, against rows and processors, beside the same data without Spark.
+
+    python benchmarks/spark_scaling.py [--millions 1 5 20] [--repeat 3] [--folder FOLDER]
+
+A run of 1,000 documents a topic and its qrels (ten judged documents a topic) are written as Parquet. For each
+size, ``ir_graded.spark.evaluate`` and ``mean`` compute five measures in a session of ``local[1]`` and of
+``local[2]`` (median of the repetitions after one that is not counted), and ``ir_graded.evaluate`` computes
+them from the same files. The results are compared: the largest difference of a score is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+import ir_graded
+
+MEASURES = ["P-measure", "Q", "nERR@10", "AP", "nDCG@10"]
+DEPTH = 1000
+
+
+def write(folder: Path, millions: float) -> None:
+    """Qrels and a run of so many million rows, in no order."""
+    rng = np.random.default_rng(1)
+    topics = round(millions * 1e6 / DEPTH)
+    docs = np.concatenate([rng.choice(1 << 23, DEPTH, replace=False) for _ in range(topics)])
+    run = pl.DataFrame(
+        {
+            "query_id": np.repeat(np.arange(topics), DEPTH),
+            "doc_id": docs,
+            "score": rng.gamma(2.0, 5.0, docs.size),
+        }
+    ).with_columns(pl.col("query_id", "doc_id").cast(pl.String))
+    judged = run.sample(10 * topics, seed=1)
+    levels = pl.Series("relevance", rng.integers(0, 4, judged.height))
+    run.sample(fraction=1.0, shuffle=True, seed=2).write_parquet(folder / "run.parquet")
+    judged.select("query_id", "doc_id", levels).write_parquet(folder / "qrels.parquet")
+
+
+def on_spark(folder: Path, master: str, repeat: int) -> None:
+    """Seconds and scores of this process's Spark, as JSON."""
+    warnings.simplefilter("ignore")
+    from pyspark.sql import SparkSession
+
+    import ir_graded.spark as graded
+
+    session = (
+        SparkSession.builder.master(master)
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.memory", "4g")
+        .config("spark.driver.host", "127.0.0.1")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    qrels, run = (session.read.parquet(str(folder / f"{name}.parquet")) for name in ("qrels", "run"))
+    seconds = []
+    for _ in range(repeat + 1):
+        begin = time.perf_counter()
+        means = graded.mean(graded.evaluate(MEASURES, qrels, run)).collect()
+        seconds.append(time.perf_counter() - begin)
+    scores = graded.evaluate(MEASURES, qrels, run).toPandas()
+    scores.to_parquet(folder / "spark.parquet")
+    print(json.dumps({"seconds": seconds[1:], "first": seconds[0], "rows": len(means)}))
+    session.stop()
+
+
+def largest_difference(folder: Path, alone: ir_graded.Scores) -> float:
+    """Between the scores on Spark and those of one machine."""
+    found = pl.read_parquet(folder / "spark.parquet").drop("run")
+    expected = pl.from_pandas(alone.frame.drop(columns="run"))
+    both = found.join(expected, on=["query_id", "measure"], how="full", coalesce=True)
+    if both.height != found.height or both.null_count().sum_horizontal()[0]:
+        return float("nan")
+    return float((both["value"] - both["value_right"]).abs().max())  # type: ignore[arg-type]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--millions", type=float, nargs="+", default=[1, 5, 20])
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        on_spark(options.folder, options.child, options.repeat)
+        return
+    print("| million rows | one machine, s | local[1], s | local[2], s | largest difference |")
+    print("|---|---|---|---|---|")
+    for millions in options.millions:
+        with tempfile.TemporaryDirectory(dir=options.folder) as name:
+            folder = Path(name)
+            write(folder, millions)
+            times = []
+            for _ in range(options.repeat + 1):
+                begin = time.perf_counter()
+                alone = ir_graded.evaluate(MEASURES, folder / "qrels.parquet", folder / "run.parquet")
+                alone.aggregates  # noqa: B018  # the means are part of the work
+                times.append(time.perf_counter() - begin)
+            row = [f"{millions:g}", f"{statistics.median(times[1:]):.2f}"]
+            for master in ("local[1]", "local[2]"):
+                command = [sys.executable, __file__, "--child", master, "--folder", name]
+                child = subprocess.run(
+                    [*command, "--repeat", str(options.repeat)],
+                    check=True,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    text=True,
+                )
+                found = json.loads(child.stdout.splitlines()[-1])
+                row.append(f"{statistics.median(found['seconds']):.1f}")
+            print("|", " | ".join(row), f"| {largest_difference(folder, alone):.1e} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Medians of calls in turn; time and peak memory of whole processes."""
+
+from __future__ import annotations
+
+import gc
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_SPAWNED = Path(__file__).with_name("spawned.py")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a call took.
+
+    Attributes:
+        seconds: elapsed time.
+        processors: time of all processors together.
+        peak: peak memory in MiB, where the call was a process of its own.
+    """
+
+    seconds: float
+    processors: float
+    peak: float | None = None
+
+    def times(self, factor: float) -> Figure:
+        """What so many times the work would take."""
+        return Figure(self.seconds * factor, self.processors * factor, self.peak)
+
+
+def timed(call: Callable[[], object]) -> Figure:
+    """What a call takes in this process; what a call that measures itself says."""
+    begin, used = time.perf_counter(), time.process_time()
+    result = call()
+    figure = Figure(time.perf_counter() - begin, time.process_time() - used)
+    return result if isinstance(result, Figure) else figure
+
+
+def in_turn(repeat: int, calls: Mapping[str, Callable[[], object]]) -> dict[str, Figure]:
+    """Medians of each call, in turn in every repetition, after an uncounted first round."""
+    figures: dict[str, list[Figure]] = {name: [] for name in calls}
+    for round_number in range(repeat + 1):
+        for name, call in calls.items():
+            gc.collect()
+            figure = timed(call)
+            if round_number:
+                figures[name].append(figure)
+    return {name: _median(found) for name, found in figures.items()}
+
+
+def _median(figures: Sequence[Figure]) -> Figure:
+    peaks = [figure.peak for figure in figures if figure.peak is not None]
+    return Figure(
+        statistics.median(figure.seconds for figure in figures),
+        statistics.median(figure.processors for figure in figures),
+        statistics.median(peaks) if peaks else None,
+    )
+
+
+def process(*commands: Sequence[str]) -> Figure:
+    """Commands one after the other, each a whole process: the sum of their times, the highest peak."""
+    with tempfile.NamedTemporaryFile() as output:
+        figures = [_spawned(command, output.name) for command in commands]
+    return Figure(
+        sum(figure.seconds for figure in figures),
+        sum(figure.processors for figure in figures),
+        max(figure.peak or 0 for figure in figures),
+    )
+
+
+def output_of(command: Sequence[str]) -> str:
+    """What a command prints."""
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def _spawned(command: Sequence[str], output: str) -> Figure:
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(_SPAWNED), output, *command], check=True, stdout=subprocess.PIPE
+    )
+    status, *numbers = json.loads(done.stdout)
+    if status:
+        raise RuntimeError(f"{Path(command[0]).name} {command[1]} ended with status {status}")
+    return Figure(*numbers)
