@@ -76,7 +76,7 @@ class Levels:
         topics: number of topics in the qrels.
         topic: topic of each judged document, ascending, shape ``(judged,)``.
         grade: position of its level in ``values``, shape ``(judged,)``.
-        values: the distinct levels that occur, ascending.
+        values: the distinct levels that occur here or elsewhere in the collection, ascending.
         highlights: where the qrels hold passages, the highlighted spans of the judged documents.
     """
 
@@ -88,9 +88,17 @@ class Levels:
     _ideals: dict[object, Ideal] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, topics: int, topic: Ints, level: Floats, highlights: Highlights | None = None) -> Levels:
-        """Levels of documents whose topics are given in ascending order."""
-        values, grade = np.unique(level, return_inverse=True)
+    def of(
+        cls,
+        topics: int,
+        topic: Ints,
+        level: Floats,
+        highlights: Highlights | None = None,
+        scale: Sequence[float] = (),
+    ) -> Levels:
+        """Levels of documents whose topics are given in ascending order; ``scale`` has further levels."""
+        values, grade = np.unique(np.concatenate((level, scale)), return_inverse=True)
+        grade = grade[: level.size]
         return cls(topics, topic, grade.astype(np.int64), values.astype(np.float64), highlights)
 
     def table(self, overrides: Overrides, otherwise: Floats | None = None) -> Floats:

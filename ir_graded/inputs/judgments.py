@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -142,10 +142,11 @@ class Judgments:
             raise InputError(f"{measure}: {where} has level {level:g}, above max_rel={max_rel:g}")
 
 
-def from_table(table: Table) -> Judgments:
+def from_table(table: Table, scale: Sequence[float] = ()) -> Judgments:
     """Judgments from rows; the same document twice is one where the levels agree, else an error.
 
-    Rows that hold passages may repeat a document: its level is the largest, its spans are kept.
+    Rows that hold passages may repeat a document: its level is the largest, its spans are kept. ``scale``
+    has the levels of the whole collection where the rows are a part of it.
     """
     table.check_ids()
     table.check_values()
@@ -165,7 +166,7 @@ def from_table(table: Table) -> Judgments:
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         highlights = Highlights(articles.passage.spans(place[articles.article]), table.value)
-    levels = Levels.of(len(names), topic[kept][order], documents.value[order], highlights)
+    levels = Levels.of(len(names), topic[kept][order], documents.value[order], highlights, scale)
     return Judgments(table.query_objects(first), names, levels, at_rows(documents.doc_id, order).to_list())
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,6 +78,27 @@ def hits_of_run_file(judgments: Judgments, path: str | os.PathLike[str], lowest:
         seen |= hits.n_retrieved > 0
         parts.append(hits)
     return Hits.joined(judgments.levels, parts)
+
+
+def hits_of_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -> Hits:
+    """Hits of one topic, whose documents come ranked and each once, from tables that need not fit in memory.
+
+    Raises:
+        InputError: an id or a score is missing.
+    """
+    lookup = judgments.lookup(lowest).prepared()
+    documents, ranks = [], []
+    n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
+    for table in tables:
+        table.check_ids()
+        table.check_values()
+        topic = _groups(judgments, table.query_id).topic
+        key = document_keys(topic, table.doc_id, judgments.levels.topics)
+        row, judged = _judged_rows(lookup, topic, key, table.doc_id)
+        documents.append(lookup.document[judged])
+        ranks.append(n_retrieved[topic[row]] + row + 1)
+        n_retrieved[topic[:1]] += len(table)
+    return Hits.of(judgments.levels, np.concatenate(documents), np.concatenate(ranks), n_retrieved)
 
 
 def _say_scattered(path: str | os.PathLike[str], topic: str) -> None:

@@ -1,0 +1,225 @@
+"""``evaluate`` and ``mean`` on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from ir_measures.measures import Measure
+
+from ..errors import InputError, NoSharedTopicsError, ParameterError
+from ..grammar import parse_measure, read_measures
+from ..inputs.table import PASSAGE_COLUMNS, VALUE_COLUMNS, describe_document
+from ..measures.aggregate import aggregate
+from ..provider import own
+from ..ranking import compares_single_precision
+from .partitions import SCORES, Scoring
+from .sources import prepared
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+_BROADCAST_BYTES = 16 << 20
+_SHOWN = 3  # ids in an error
+
+
+def evaluate(
+    measures: Iterable[str | Measure] | str | Measure,
+    qrels: DataFrame | str,
+    runs: DataFrame | str,
+    *,
+    broadcast: bool | None = None,
+    longest_topic: int = 1 << 22,
+    spark: SparkSession | None = None,
+) -> DataFrame:
+    """Score runs that are Spark DataFrames, or files that Spark reads.
+
+    Spark counts, sorts and distributes the rows by topic; the topics of each partition are then scored by the
+    functions that score them on one machine, with the same results. A topic whose rows are too many for a
+    worker's memory is ranked by Spark's sort, which spills to disk.
+
+    Args:
+        measures: measure objects and strings: those of this package, and the classics that it computes.
+        qrels: columns query_id, doc_id, relevance (start and length for passages); or a path.
+        runs: columns query_id, doc_id, score (start and length), and run, the system's name, if there are
+            several; or a path: Parquet where it ends in ``.parquet``, else TREC files.
+        broadcast: whether every worker gets all qrels, or those of its topics along with the rows of the
+            runs; by default the former where Spark's statistics say that they are smaller than 16 MiB.
+        longest_topic: a topic of more rows than this is not held in memory.
+        spark: the session that reads paths; by default the active one.
+
+    Returns:
+        Columns run (string), query_id (as in the qrels), measure (its printed name) and value (double):
+        every run has every topic of the qrels. Nothing is scored before Spark is asked for rows; what is
+        wrong in a row then stops the job, with the message of one machine in Spark's exception.
+
+    Raises:
+        NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
+        InputError: a column is missing, or a document stands twice in a topic longer than longest_topic.
+        ParameterError: a measure is neither one of this package nor a classic that it computes.
+
+    Example:
+        >>> import ir_graded.spark
+        >>> scores = ir_graded.spark.evaluate(["Q", "AP"], qrels, runs)  # doctest: +SKIP
+        >>> ir_graded.spark.mean(scores).show()  # doctest: +SKIP
+    """
+    from pyspark.sql import functions as F  # noqa: N812  # Spark's own documentation calls it so
+
+    wanted = _scored_here(measures)
+    if isinstance(longest_topic, bool) or not isinstance(longest_topic, int) or longest_topic < 1:
+        raise ParameterError(f"longest_topic={longest_topic!r} must be a whole number >= 1")
+    judged, ranked = prepared("qrels", qrels, spark), prepared("run", runs, spark)
+    passages = all(set(PASSAGE_COLUMNS) <= set(frame.columns) for frame in (judged, ranked))
+    type_of_topics = "string" if isinstance(qrels, str) else qrels.schema["query_id"].dataType
+    scale = [row[0] for row in judged.select("relevance").distinct().collect() if row[0] is not None]
+    if not scale and judged.isEmpty():
+        raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
+    names, long_topics = _survey(judged, ranked, longest_topic)
+    if long_topics and not passages:
+        _check_duplicates(ranked, long_topics)
+    small = _small(judged) if broadcast is None else broadcast
+    scoring = Scoring(
+        measures=tuple(wanted),
+        runs=tuple(names),
+        scale=tuple(scale),
+        judged=_broadcast(judged) if small else None,
+        passages=passages,
+        longest=longest_topic,
+    )
+    topics = judged.select("query_id").distinct()
+    columns = ["query_id", "doc_id", "value", *(PASSAGE_COLUMNS if passages else ())]
+    left = topics if small else judged.withColumnRenamed(VALUE_COLUMNS["qrels"], "value")
+    right = ranked.withColumnRenamed(VALUE_COLUMNS["run"], "value")
+    if small:
+        right = right.join(F.broadcast(topics), "query_id", "left_semi")
+    rows = (
+        right.select("run", *columns)
+        .unionByName(left.withColumn("run", F.lit(None).cast("string")), allowMissingColumns=True)
+        # Not by the column itself: Spark 4 then takes the union's parts for distributed already, and changes
+        # them while it runs.
+        .withColumn("place", F.xxhash64("query_id"))
+        .repartition("place")
+        .drop("place")
+        .sortWithinPartitions(
+            F.col("run").asc_nulls_first(),
+            "query_id",
+            _compared(F.col("value")).desc(),
+            F.col("doc_id").desc(),
+        )
+    )
+    scores = rows.mapInArrow(scoring, SCORES)
+    return scores.withColumn("query_id", F.col("query_id").cast(type_of_topics))
+
+
+def mean(scores: DataFrame) -> DataFrame:
+    """Each run's aggregate over the topics by each measure, from what :func:`evaluate` gives.
+
+    Args:
+        scores: columns run, query_id, measure, value.
+
+    Returns:
+        Columns run, measure, value: the mean rounded once, or the sum of counts such as NumRet.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    # Sorted, so that the order in which topics come cannot show in the last digit.
+    values = F.sort_array(F.collect_list("value"))
+    total = F.udf(lambda *row: _aggregate(*row), "double")  # noqa: PLW0108  # Spark acts on type hints
+    grouped = scores.groupBy("run", "measure").agg(values.alias("values"))
+    return grouped.select("run", "measure", total("measure", "values").alias("value"))
+
+
+def _aggregate(measure: str, values: list[float]) -> float:
+    return aggregate(parse_measure(measure), np.array(values, dtype=np.float64))
+
+
+def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> list[Measure]:
+    wanted = read_measures(measures)
+    if not wanted:
+        raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
+    scorers = own(wanted)
+    for measure in wanted:
+        if measure not in scorers:
+            raise ParameterError(f"{measure} is computed by other providers, which do not run on Spark")
+        scorers[measure].validate_params()
+    return wanted
+
+
+def _compared(value: Column) -> Column:
+    """A score as it is compared on one machine; -0.0 equals 0.0."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return (value.cast("float") if compares_single_precision() else value) + F.lit(0).cast("float")
+
+
+def _survey(judged: DataFrame, ranked: DataFrame, longest: int) -> tuple[list[str], list[tuple[str, str]]]:
+    """Names of all runs, and the (run, topic) pairs with more rows than are held in memory."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    known = judged.select("query_id").distinct().withColumn("known", F.lit(1))
+    counts = ranked.groupBy("run", "query_id").count().join(known, "query_id", "left")
+    is_long = (F.col("known") == 1) & (F.col("count") > longest)
+    found = (
+        counts.groupBy("run")
+        .agg(
+            F.max("known").alias("known"),
+            F.max(F.col("query_id").isNull()).alias("nameless"),
+            F.collect_list(F.when(is_long, F.col("query_id"))).alias("long"),
+            F.slice(F.collect_set("query_id"), 1, _SHOWN).alias("some"),
+        )
+        .collect()
+    )
+    for row in found:
+        if row["run"] is None:
+            raise InputError("run: a row has no run: name the system of every row, or leave the column out")
+        if row["nameless"]:
+            raise InputError(f"run {row['run']!r}: a row has no query_id")
+        if row["known"] is None:
+            raise NoSharedTopicsError(
+                f"run {row['run']!r} and the qrels share no topic: the run has {', '.join(row['some'])}"
+            )
+    long_topics = [(row["run"], topic) for row in found for topic in row["long"]]
+    return sorted(row["run"] for row in found), long_topics
+
+
+def _check_duplicates(ranked: DataFrame, long_topics: list[tuple[str, str]]) -> None:
+    """Raise InputError where a document stands twice in one of the topics that are not held in memory."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    session = ranked.sparkSession
+    some = session.createDataFrame(long_topics, "run string, query_id string")
+    rows = ranked.join(F.broadcast(some), ["run", "query_id"], "left_semi")
+    twice = rows.groupBy("run", "query_id", "doc_id").count().where("count > 1").head()
+    if twice is not None:
+        where = describe_document(twice["query_id"], twice["doc_id"])
+        raise InputError(f"run {twice['run']!r}: {where} stands {twice['count']} times")
+
+
+def _small(judged: DataFrame) -> bool:
+    """Whether Spark's statistics say that the qrels fit into a broadcast."""
+    plan: Any = judged._jdf.queryExecution().optimizedPlan()  # noqa: SLF001  # no public way to statistics
+    return int(str(plan.stats().sizeInBytes())) <= _BROADCAST_BYTES
+
+
+def _broadcast(judged: DataFrame) -> Callable[[], pa.Table]:
+    """All qrels, for every worker."""
+    import pyarrow as pa
+
+    renamed = judged.withColumnRenamed(VALUE_COLUMNS["qrels"], "value")
+    rows = renamed.collect()
+    columns = {name: [row[name] for row in rows] for name in renamed.columns}
+    sent = judged.sparkSession.sparkContext.broadcast(pa.table(columns))
+    return _Broadcast(sent)
+
+
+class _Broadcast:
+    """Gives a broadcast value; Spark sends the reference alone."""
+
+    def __init__(self, sent: Any) -> None:
+        self.sent = sent
+
+    def __call__(self) -> pa.Table:
+        table: pa.Table = self.sent.value
+        return table

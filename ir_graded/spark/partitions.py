@@ -1,0 +1,171 @@
+"""What one Spark partition does: Arrow batches of its topics' judgments and runs in, scores out.
+
+The rows come sorted: judgments first, then run by run and topic by topic, each topic in the order of its
+ranking. They go, in pieces of whole topics, through the functions that score them on one machine. Of a topic
+that is longer than a piece only what is judged is kept; its ranks are the positions of its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from ir_measures.measures import Measure
+
+from ..hits import Hits
+from ..inputs import judgments as qrels_of
+from ..inputs.judgments import Judgments
+from ..inputs.table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
+from ..inputs.table_runs import hits_of_ranked
+from ..provider import GradedEvaluator, own
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Columns of the rows that a partition gets: ``run`` is null in those of the qrels.
+ROWS = ("run", "query_id", "doc_id", "value")
+#: Columns of what it gives.
+SCORES = "run string, query_id string, measure string, value double"
+#: Rows that are scored together.
+PIECE = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """Sent to all workers, and called with the rows of each partition.
+
+    Attributes:
+        measures: what to score by.
+        runs: names of all runs: one that lacks a topic scores what an empty run scores there.
+        scale: all levels that the qrels hold, for measures that ask for the highest.
+        judged: the judgments of every topic, where they were broadcast; a partition's own rows then only
+            name its topics.
+        passages: whether rows hold start and length.
+        longest: a topic of more rows is not held in memory, unless they are passages.
+    """
+
+    measures: tuple[Measure, ...]
+    runs: tuple[str, ...]
+    scale: tuple[float, ...]
+    judged: Callable[[], pa.Table] | None
+    passages: bool
+    longest: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Scores of every run on every topic of the partition."""
+        parts = groupby(_stretches(batches), key=lambda stretch: stretch[0])
+        name, rows = next(parts, (None, iter(())))
+        # Without judgments, these are topics that the qrels lack.
+        judgments = self._judgments([table for _, table in rows]) if name is None else None
+        if judgments is None:
+            return
+        evaluator = GradedEvaluator(own(self.measures), judgments)
+        missing = dict.fromkeys(self.runs)
+        for name, stretches in parts:
+            del missing[str(name)]
+            yield from self._scores(evaluator, str(name), (table for _, table in stretches))
+        for absent in missing:
+            yield from self._scores(evaluator, absent, iter(()))
+
+    def _judgments(self, rows: list[pa.Table]) -> Judgments | None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not rows:
+            return None
+        table = pa.concat_tables(rows)
+        if self.judged is not None:
+            everything = self.judged()
+            table = everything.filter(pc.is_in(everything["query_id"], table["query_id"].combine_chunks()))
+        return qrels_of.from_table(self._table("qrels", table, "the qrels"), self.scale)
+
+    def _table(self, kind: str, rows: pa.Table, where: str) -> Table:
+        names = ["query_id", "doc_id", "value", *(PASSAGE_COLUMNS if self.passages else ())]
+        columns = dict(zip(names, rows.select(names).columns, strict=True))
+        columns[VALUE_COLUMNS[kind]] = columns.pop("value")
+        return from_frame(kind, type(rows).from_pydict(columns), lambda _: where)
+
+    def _scores(
+        self, evaluator: GradedEvaluator, name: str, tables: Iterator[pa.Table]
+    ) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        judgments = evaluator.judgments
+        hits = [self._hits(evaluator, name, piece) for piece in self._pieces(tables)]
+        scored = evaluator.scores_of(Hits.joined(judgments.levels, hits))
+        topics = len(judgments.names)
+        for measure, values in scored.items():
+            yield pa.RecordBatch.from_pydict(
+                {
+                    "run": pa.array([name] * topics, pa.string()),
+                    "query_id": pa.array(judgments.names, pa.string()),
+                    "measure": pa.array([str(measure)] * topics, pa.string()),
+                    "value": pa.array(values, pa.float64()),
+                }
+            )
+
+    def _hits(self, evaluator: GradedEvaluator, name: str, piece: pa.Table | Iterator[pa.Table]) -> Hits:
+        where = f"run {name!r}"
+        if isinstance(piece, Iterator):
+            parts = (self._table("run", table, where) for table in piece)
+            return hits_of_ranked(evaluator.judgments, parts, evaluator.lowest)
+        return evaluator.hits(self._table("run", piece, where), threads=1)
+
+    def _pieces(self, tables: Iterator[pa.Table]) -> Iterator[pa.Table | Iterator[pa.Table]]:
+        """A run in tables of whole topics; a topic that is too long comes as an iterator of its tables."""
+        import pyarrow as pa
+
+        held: list[pa.Table] = []
+        for table in tables:
+            held.append(table)
+            rows = sum(map(len, held))
+            if rows < PIECE:
+                continue
+            whole = pa.concat_tables(held)
+            end = _last_change(whole["query_id"])
+            if end:
+                yield whole.slice(0, end)
+                held = [whole.slice(end)]
+            elif rows > self.longest and not self.passages:
+                held = []
+                yield _topic(whole, tables, held)
+        if held:
+            yield pa.concat_tables(held)
+
+
+def _topic(first: pa.Table, others: Iterator[pa.Table], rest: list[pa.Table]) -> Iterator[pa.Table]:
+    """The tables of one topic; what comes after it goes into ``rest``."""
+    import pyarrow.compute as pc
+
+    yield first
+    topic = first["query_id"][0]
+    for table in others:
+        own_rows = int(pc.sum(pc.equal(table["query_id"], topic)).as_py() or 0)
+        if own_rows:
+            yield table.slice(0, own_rows)
+        if own_rows < len(table):
+            rest.append(table.slice(own_rows))
+            return
+
+
+def _last_change(topics: pa.ChunkedArray) -> int:
+    """Where the last topic of a column begins."""
+    codes = topics.combine_chunks().dictionary_encode().indices.to_numpy()
+    changes = np.flatnonzero(np.diff(codes))
+    return int(changes[-1]) + 1 if changes.size else 0
+
+
+def _stretches(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str | None, pa.Table]]:
+    """Each batch divided by its runs: the name, None for qrels, and the rows."""
+    import pyarrow as pa
+
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        codes = table["run"].combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy()
+        bounds = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
+        for begin, end in pairwise(bounds):
+            if end > begin:
+                yield table["run"][begin].as_py(), table.slice(begin, end - begin)

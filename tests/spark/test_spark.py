@@ -1,0 +1,227 @@
+"""On Spark every measure gives what it gives on one machine, and errors name what they name there."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import ir_graded
+from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError
+from ir_graded.measures import REGISTRY
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'ir-graded[spark]'")
+from ir_graded.spark import evaluate, mean, read_qrels, read_runs  # noqa: E402
+from ir_graded.spark.partitions import Scoring  # noqa: E402
+
+MEASURES = ["P-measure", "Q@10", "nERR@10", "EBR", "AP", "nDCG@5", "NumRet", "NumRel", "Judged@10", "P@3"]
+
+
+def every_measure():
+    """All measures that take no passages, with a cutoff where they need one."""
+    ours = {id(one): one for one in REGISTRY.values() if not one.NEEDS_PASSAGES}.values()
+    return [one @ 10 if one.SUPPORTED_PARAMS["cutoff"].required else one for one in ours]
+
+
+def collection(seed, topics=23, runs=3, depth=50):
+    """Qrels and runs as rows; runs lack some topics and have some that the qrels lack; scores tie."""
+    rng = np.random.default_rng(seed)
+    names = [f"t{number}" for number in range(topics + 3)]
+    qrels = [
+        (topic, f"d{doc}", int(rng.integers(-1, 4)))
+        for topic in names[:topics]
+        for doc in rng.choice(90, 25, replace=False)
+    ]
+    rows = [
+        (f"run{run}", topic, f"d{doc}", float(rng.integers(0, 12) * (1 + 1e-9 * rng.integers(0, 2))))
+        for run in range(runs)
+        for topic in names[run:]
+        for doc in rng.choice(90, int(rng.integers(1, depth)), replace=False)
+    ]
+    return qrels, [rows[at] for at in rng.permutation(len(rows))]
+
+
+def on_one_machine(measures, qrels, rows, **options):
+    runs = {}
+    for run, topic, doc, score in rows:
+        runs.setdefault(run, {}).setdefault(topic, {})[doc] = score
+    judged = {}
+    for topic, doc, level in qrels:
+        judged.setdefault(topic, {})[doc] = level
+    return ir_graded.evaluate(measures, judged, dict(sorted(runs.items())), **options)
+
+
+def frames(spark, qrels, rows):
+    return (
+        spark.createDataFrame(qrels, "query_id string, doc_id string, relevance int"),
+        spark.createDataFrame(rows, "run string, query_id string, doc_id string, score double"),
+    )
+
+
+def table(scores):
+    return {(row["run"], row["query_id"], row["measure"]): row["value"] for row in scores.collect()}
+
+
+def expected_table(scores):
+    return {
+        (run, topic, str(measure)): scores.values[m, r, t]
+        for m, measure in enumerate(scores.measures)
+        for r, run in enumerate(scores.runs)
+        for t, topic in enumerate(scores.query_ids)
+    }
+
+
+def same(found, expected):
+    assert found.keys() == expected.keys()
+    assert max(abs(found[key] - expected[key]) for key in expected) <= 1e-12
+
+
+@pytest.mark.parametrize(("broadcast", "longest"), [(True, 1), (False, 1 << 22), (None, 7)])
+def test_every_measure_as_on_one_machine(spark, broadcast, longest):
+    qrels, rows = collection(1)
+    measures = [*every_measure(), *MEASURES]
+    found = evaluate(measures, *frames(spark, qrels, rows), broadcast=broadcast, longest_topic=longest)
+    assert found.count() == 3 * 23 * len(set(map(str, measures)))
+    assert found.columns == ["run", "query_id", "measure", "value"]
+    expected = on_one_machine(measures, qrels, rows)
+    same(table(found), expected_table(expected))
+    means = {(row["run"], row["measure"]): row["value"] for row in mean(found).collect()}
+    for r, run in enumerate(expected.runs):
+        for m, measure in enumerate(expected.measures):
+            assert abs(means[run, str(measure)] - expected.aggregates[r, m]) <= 1e-12
+
+
+def test_a_run_without_a_name_and_ids_of_other_types(spark):
+    qrels, rows = collection(2, runs=1)
+    number = {f"t{n}": n for n in range(99)}
+    judged = spark.createDataFrame(
+        [(number[t], int(d[1:]), float(r)) for t, d, r in qrels],
+        "query_id long, doc_id int, relevance double",
+    )
+    run = spark.createDataFrame(
+        [(number[t], int(d[1:]), s) for _, t, d, s in rows], "query_id int, doc_id long, score float"
+    )
+    found = evaluate(["Q", "AP"], judged, run)
+    assert dict(found.dtypes)["query_id"] == "bigint"
+    single = [("run", str(number[t]), d[1:], float(np.float32(s))) for _, t, d, s in rows]
+    expected = on_one_machine(["Q", "AP"], [(str(number[t]), d[1:], r) for t, d, r in qrels], single)
+    same({(r, str(q), m): v for (r, q, m), v in table(found).items()}, expected_table(expected))
+
+
+def test_passages(spark):
+    rng = np.random.default_rng(3)
+    spans = [
+        (f"t{t}", f"d{d}", int(rng.integers(0, 2)), int(rng.integers(0, 500)), int(rng.integers(1, 90)))
+        for t in range(6)
+        for d in rng.integers(0, 12, 20)
+    ]
+    names = ["query_id", "doc_id", "relevance", "start", "length"]
+    ids, span = "query_id string, doc_id string", "start int, length int"
+    qrels = spark.createDataFrame(spans, f"{ids}, relevance int, {span}")
+    rows = [(*row[:2], float(rng.random()), *row[3:]) for row in spans[::2]]
+    run = spark.createDataFrame(rows, f"{ids}, score double, {span}")
+    import pandas as pd
+
+    expected = ir_graded.evaluate(
+        ["MAgP", "gP@3", "Q"],
+        pd.DataFrame(spans, columns=names),
+        pd.DataFrame(rows, columns=["query_id", "doc_id", "score", "start", "length"]),
+    )
+    for broadcast in (True, False):
+        found = evaluate(["MAgP", "gP@3", "Q"], qrels, run, broadcast=broadcast)
+        same(table(found), expected_table(expected))
+
+
+def test_files(spark, tmp_path):
+    qrels, rows = collection(4)
+    (tmp_path / "qrels.txt").write_text("".join(f"{t} 0  {d}\t{r}\r\n" for t, d, r in qrels))
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for name in ("run0", "run1", "run2"):
+        lines = [f"{t} Q0 {d} 1 {s!r} tag" for run, t, d, s in rows if run == name]
+        (folder / f"{name}.txt").write_text("\ufeff" + "\n".join(lines))
+    expected = on_one_machine(["Q", "AP"], qrels, [(f"{run}.txt", *row) for run, *row in rows])
+    found = evaluate(["Q", "AP"], str(tmp_path / "qrels.txt"), str(folder), spark=spark)
+    same(table(found), expected_table(expected))
+    judged, ranked = frames(spark, qrels, rows)
+    judged.write.parquet(str(tmp_path / "qrels.parquet"))
+    ranked.write.parquet(str(tmp_path / "runs.parquet"))
+    found = evaluate(
+        ["Q", "AP"],
+        read_qrels(spark, str(tmp_path / "qrels.parquet")),
+        read_runs(spark, str(tmp_path / "runs.parquet")),
+    )
+    same(table(found), expected_table(on_one_machine(["Q", "AP"], qrels, rows)))
+
+
+def test_errors_before_the_job(spark):
+    qrels, rows = collection(5)
+    judged, ranked = frames(spark, qrels, rows)
+    with pytest.raises(InputError, match="the DataFrame has no column score; it has run, query_id, doc_id"):
+        evaluate("Q", judged, ranked.drop("score"))
+    with pytest.raises(InputError, match="a Spark DataFrame or a path is needed, not dict"):
+        evaluate("Q", {}, ranked)
+    with pytest.raises(NoSharedTopicsError, match="run 'run1' and the qrels share no topic"):
+        evaluate("Q", judged, ranked.where("run != 'run1' or query_id in ('t24', 't25')"))
+    with pytest.raises(NoSharedTopicsError, match="qrels are empty"):
+        evaluate("Q", judged.limit(0), ranked)
+    with pytest.raises(ParameterError, match="do not run on Spark"):
+        evaluate("infAP", judged, ranked)
+    with pytest.raises(ParameterError, match="longest_topic=0"):
+        evaluate("Q", judged, ranked, longest_topic=0)
+    with pytest.raises(InputError, match="a row has no query_id"):
+        evaluate("Q", judged, ranked.union(ranked.limit(1).selectExpr("run", "null", "doc_id", "score")))
+    twice = ranked.union(ranked.where("query_id = 't7' and run = 'run0'").limit(1))
+    with pytest.raises(InputError, match=r"run 'run0': topic 't7', document 'd[0-9]+' stands 2 times"):
+        evaluate("Q", judged, twice, longest_topic=1)
+
+
+@pytest.mark.parametrize("broadcast", [True, False])
+def test_errors_of_a_row_stop_the_job(spark, broadcast):
+    qrels, rows = collection(6)
+    judged, ranked = frames(spark, qrels, rows)
+    one = ranked.where("query_id = 't7' and run = 'run0'").limit(1)
+    cases = {
+        "topic 't7', document 'd[0-9]+' stands twice": ranked.union(one),
+        "topic 't7', document 'd[0-9]+' .*the score is missing": ranked.union(
+            one.selectExpr("run", "query_id", "'d999'", "double('NaN')")
+        ),
+        "has no doc_id": ranked.union(one.selectExpr("run", "query_id", "null", "score")),
+    }
+    for message, wrong in cases.items():
+        with pytest.raises(Exception, match=message):
+            evaluate("Q", judged, wrong, broadcast=broadcast).collect()
+
+
+def test_a_line_that_cannot_be_read(spark, tmp_path):
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    for line, problem in (("1 Q0 a 1 2", "expected 6 fields"), ("1 Q0 a 1 x t", "the score is not a number")):
+        (tmp_path / "run.txt").write_text(f"1 Q0 b 1 2.5 t\n{line}\n")
+        with pytest.raises(Exception, match=rf"run\.txt: {problem}.*{line}"):
+            evaluate("Q", str(tmp_path / "qrels.txt"), str(tmp_path / "run.txt"), spark=spark).collect()
+
+
+def test_a_killed_worker_changes_nothing(spark, tmp_path, monkeypatch):
+    flag = tmp_path / "killed"
+
+    def dying(**options):
+        scoring = Scoring(**options)
+
+        def score(batches):
+            for batch in scoring(batches):
+                yield batch
+                if not flag.exists():
+                    flag.touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        return score
+
+    monkeypatch.setattr("ir_graded.spark.evaluation.Scoring", dying)
+    qrels, rows = collection(8)
+    found = table(evaluate(MEASURES, *frames(spark, qrels, rows)))
+    assert flag.exists()
+    same(found, expected_table(on_one_machine(MEASURES, qrels, rows)))
