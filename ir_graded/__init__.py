@@ -51,8 +51,11 @@ if TYPE_CHECKING:
     from . import meta, passages
     from .bundled import sample
     from .evaluation import evaluate
+    from .explanation import Explanation, explain
     from .inputs.datasets import level_definitions
+    from .judgedness import Unjudged, unjudged
     from .reading import read_qrels, read_run
+    from .reporting import report
     from .scores import Scores
 
 __version__ = "0.1.0"
@@ -62,14 +65,19 @@ plugin.register()
 _MODULES = {"meta", "passages"}
 # Loaded when first asked for: importing the package stays quick.
 _LAZY = {
+    "Explanation": "explanation",
     "Scores": "scores",
+    "Unjudged": "judgedness",
     "evaluate": "evaluation",
+    "explain": "explanation",
     "level_definitions": "inputs.datasets",
     "meta": "meta",
     "passages": "passages",
     "read_qrels": "reading",
     "read_run": "reading",
+    "report": "reporting",
     "sample": "bundled",
+    "unjudged": "judgedness",
 }
 
 
@@ -93,6 +101,7 @@ __all__ = [
     "GAP",
     "NCU",
     "R_WP",
+    "Explanation",
     "FileFormatError",
     "GradedError",
     "GradedMeasure",
@@ -107,7 +116,9 @@ __all__ = [
     "Q",
     "R_measure",
     "Scores",
+    "Unjudged",
     "evaluate",
+    "explain",
     "gP",
     "gR",
     "iRBU",
@@ -118,5 +129,7 @@ __all__ = [
     "passages",
     "read_qrels",
     "read_run",
+    "report",
     "sample",
+    "unjudged",
 ]  # fmt: skip

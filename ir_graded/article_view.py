@@ -42,6 +42,8 @@ class ArticleView:
         topic: topic of each article, ascending.
         r: its rank among the run's articles.
         C: number of articles with relevance down to it.
+        document: its position in ``levels``.
+        cutoff: the rank below which the view does not look.
         F: its F-score.
         Numrel: number of articles with relevance of each topic, shape ``(topics,)``.
     """
@@ -58,6 +60,10 @@ class ArticleView:
         if cutoff is not None:
             seen &= hits.rank <= cutoff
         document = hits.document[seen]
+        self.cutoff = cutoff
+        self._hits = hits
+        self._highlighted = highlighted
+        self.document: Ints = document
         self.topic: Ints = hits.topic[seen]
         self.r: Ints = hits.rank[seen]
         self.start: Ints = segments.starts(self.topic, levels.topics)[self.topic]
@@ -66,6 +72,12 @@ class ArticleView:
         union = retrieved_spans.joined(highlights.spans).covered(documents)
         overlap = highlighted + retrieved - union
         self.F: Floats = f_score(overlap[document], retrieved[document], highlighted[document], beta)
+
+    @property
+    def retrieved(self) -> Ints:
+        """Number of articles with relevance that the run retrieved of each topic, below the cutoff too."""
+        topic = self._hits.topic[self._highlighted[self._hits.document] > 0]
+        return segments.count(topic, self.levels.topics)
 
     @property
     def gP(self) -> Floats:

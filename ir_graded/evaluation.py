@@ -121,14 +121,14 @@ def _other_evaluator(measures: list[Measure], judgments: Judgments) -> Any:
     if not measures:
         return None
     for measure in measures:
-        _check(measure)
+        check_parameters(measure)
     _check_whole_levels(measures, judgments)
     for measure in filter(needs_subtopics, measures):
         raise InputError(f"{measure} needs qrels by subtopic, which evaluate lacks: use ir_measures.calc")
     return ir_measures.evaluator(measures, upstream.qrels_dicts(judgments))
 
 
-def _check(measure: Measure) -> None:
+def check_parameters(measure: Measure) -> None:
     """Raise ParameterError where a measure of ir-measures has parameters that it cannot have."""
     for name, param in measure.SUPPORTED_PARAMS.items():
         if param.required and name not in measure.params:
@@ -213,7 +213,8 @@ def _names_runs(runs: Mapping[Any, Any]) -> bool:
 def _is_run(value: Any) -> bool:
     """Whether a value can only be a run: not a topic's dict, nor a number where such a dict should be."""
     if isinstance(value, Mapping):
-        return any(isinstance(inner, Mapping) for inner in value.values())
+        # One tells: the topics of a run all hold documents, or its documents scores.
+        return isinstance(next(iter(value.values()), None), Mapping)
     return is_place(value) or is_dataset(value) or hasattr(value, "__iter__") or hasattr(value, "columns")
 
 

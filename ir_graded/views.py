@@ -40,6 +40,7 @@ class View:
 
     def __init__(self, levels: Levels, hits: Hits, cut: Cut) -> None:
         self.levels = levels
+        self._hits = hits
         self.cut = cut
         n = (
             hits.condensed_rank((levels.values >= 0)[hits.grade], levels.topics)
@@ -49,6 +50,7 @@ class View:
         looked_at = (levels.values >= cut.rel)[hits.grade]
         if cut.cutoff is not None:
             looked_at &= n <= cut.cutoff
+        self._looked_at = looked_at
         self.topic: Ints = hits.topic[looked_at]
         self.n: Ints = n[looked_at]
         self.grade: Ints = hits.grade[looked_at]
@@ -56,6 +58,22 @@ class View:
         self.start: Ints = self.topic_start[self.topic]
         self.C: Ints = np.arange(1, self.topic.size + 1, dtype=np.int64) - self.start
         self._graded: dict[Overrides, Graded] = {}
+
+    @property
+    def document(self) -> Ints:
+        """Position of each document in ``levels``."""
+        return self._hits.document[self._looked_at]
+
+    @property
+    def rank(self) -> Ints:
+        """Rank of each document in the run, whatever list the measure looks at."""
+        return self._hits.rank[self._looked_at]
+
+    @property
+    def retrieved(self) -> Ints:
+        """Number of relevant documents that the run retrieved of each topic, below the cutoff too."""
+        relevant = (self.levels.values >= self.cut.rel)[self._hits.grade]
+        return segments.count(self._hits.topic[relevant], self.levels.topics)
 
     @cached_property
     def level(self) -> Floats:
@@ -121,6 +139,11 @@ class Graded:
     def cg_star(self) -> Floats:
         """Cumulative gain cg* of the ideal list at the same ranks."""
         return self.ideal.first(self.view.n, self.view.topic)
+
+    def blend(self, beta: float) -> Floats:
+        """1 + beta g of each document, which the numerator of BR sums, in a unit that sums can take."""
+        of_count, of_gain = self._weights(beta)
+        return of_count + of_gain * self._scaled[self.view.grade]
 
     def BR(self, beta: float) -> Floats:
         """Blended ratio (C + beta cg) / (n + beta cg*) at each relevant document."""

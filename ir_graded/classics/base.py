@@ -14,6 +14,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from .. import segments
+from ..measures.contributions import Contributions
 from ..measures.params import NOT_PROVIDED
 from ..segments import Floats
 from ..views import Cut, View, Views
@@ -21,6 +22,8 @@ from ..views import Cut, View, Views
 #: The class that scores each classic, by the name that ir-measures has for it.
 CLASSICS: dict[str, type[Classic]] = {}
 
+#: What many are divided by, in words.
+RELEVANT = "the relevant documents of the topic"
 # trec_eval reads whole numbers of this size; beyond, it sees others.
 _WHOLE_BELOW = 2**31
 
@@ -69,9 +72,21 @@ class Classic:
         """The lowest level whose documents the measure needs to know of."""
         return 0.0 if self.cut.judged_only else self.cut.rel
 
+    def contributions(self, views: Views) -> Contributions:
+        """What each document adds to the score of its topic.
+
+        Raises:
+            ParameterError: documents add nothing to this measure, or not only judged ones do.
+        """
+        raise NotImplementedError  # pragma: no cover
+
     def score(self, views: Views) -> Floats:
         """Score of every topic of the qrels, shape ``(topics,)``; 0 for one that the run lacks."""
-        raise NotImplementedError  # pragma: no cover
+        return self.contributions(views).total()
+
+    def columns(self, views: Views) -> dict[str, Floats]:  # noqa: ARG002  # for those that have some
+        """The symbols from which the contribution of each document comes, by name."""
+        return {}
 
 
 Kind = TypeVar("Kind", bound=type[Classic])

@@ -6,10 +6,12 @@ import ir_measures
 import numpy as np
 
 from .. import segments
+from ..errors import ParameterError
+from ..measures.contributions import Contributions
 from ..measures.stopping import share
 from ..segments import Bools, Floats
 from ..views import Cut, Views
-from .base import Classic, found, register, relevant
+from .base import RELEVANT, Classic, found, register, relevant
 
 # SetF's beta as trec_eval reads it: beyond, Python prints an exponent, at which its reader stops.
 _BETA_FROM, _BETA_BELOW = 1e-4, 1e16
@@ -43,10 +45,10 @@ class JudgmentRate(Classic):
     def cut(self) -> Cut:
         return Cut(-np.inf, cutoff=self["cutoff"])
 
-    def score(self, views: Views) -> Floats:
+    def contributions(self, views: Views) -> Contributions:
         retrieved = views.hits.n_retrieved
         looked_at = np.minimum(retrieved, self["cutoff"]) if self["cutoff"] else retrieved
-        return share(found(views[self.cut]), looked_at.astype(np.float64))
+        return Contributions(views[self.cut], None, looked_at.astype(np.float64), "the documents looked at")
 
 
 @register(ir_measures.NumRet)
@@ -72,6 +74,14 @@ class Retrieved(Classic):
         if self["rel"] is not None:
             return found(views[self.cut])
         return np.where(evaluated(views), views.hits.n_retrieved, 0.0)
+
+    def contributions(self, views: Views) -> Contributions:
+        if self["rel"] is None:
+            raise ParameterError(
+                "NumRet counts all documents retrieved, unjudged ones included, of which nothing is known: "
+                "NumRet(rel=1) counts relevant ones"
+            )
+        return Contributions(views[self.cut])
 
 
 @register(ir_measures.NumRel)
@@ -99,6 +109,12 @@ class Relevant(Classic):
     def score(self, views: Views) -> Floats:
         return np.where(evaluated(views), views[self.cut].R, 0.0)
 
+    def contributions(self, views: Views) -> Contributions:  # noqa: ARG002  # there is nothing to see
+        raise ParameterError(
+            "NumRel counts the relevant documents of the qrels, retrieved or not: the ranking adds nothing; "
+            "NumRet(rel=1) counts those retrieved"
+        )
+
 
 @register(ir_measures.NumQ)
 class Topics(Classic):
@@ -119,6 +135,9 @@ class Topics(Classic):
 
     def score(self, views: Views) -> Floats:
         return evaluated(views).astype(np.float64)
+
+    def contributions(self, views: Views) -> Contributions:  # noqa: ARG002  # there is nothing to see
+        raise ParameterError("NumQ counts topics: documents add nothing to it")
 
 
 class OfSet(Classic):
@@ -149,9 +168,12 @@ class SetPrecision(OfSet):
         {SetP: 0.25, SetP(relative=True): 0.5}
     """
 
-    def score(self, views: Views) -> Floats:
+    def contributions(self, views: Views) -> Contributions:
         view, size = views[self.cut], self.retrieved(views)
-        return share(found(view), np.minimum(size, relevant(view)) if self["relative"] else size)
+        if self["relative"]:
+            best = np.minimum(size, relevant(view))
+            return Contributions(view, None, best, "the relevant documents that a set of this size can hold")
+        return Contributions(view, None, size, "the documents retrieved")
 
 
 @register(ir_measures.SetR)
@@ -171,9 +193,9 @@ class SetRecall(OfSet):
         {SetR: 0.5}
     """
 
-    def score(self, views: Views) -> Floats:
+    def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
-        return share(found(view), relevant(view))
+        return Contributions(view, None, relevant(view), RELEVANT)
 
 
 @register(ir_measures.SetF)
@@ -200,3 +222,8 @@ class SetFMeasure(OfSet):
     def score(self, views: Views) -> Floats:
         view, beta = views[self.cut], self["beta"]
         return share((beta + 1.0) * found(view), beta * relevant(view) + self.retrieved(views))
+
+    def contributions(self, views: Views) -> Contributions:
+        view, beta = views[self.cut], self["beta"]
+        size = beta * relevant(view) + self.retrieved(views)
+        return Contributions(view, None, size / (beta + 1.0), "(beta R + retrieved) / (beta + 1)")

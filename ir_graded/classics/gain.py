@@ -9,9 +9,10 @@ import numpy as np
 
 from .. import segments
 from ..hits import Levels, Overrides
-from ..measures.stopping import satisfaction, share
+from ..measures.contributions import Contributions
+from ..measures.stopping import satisfaction
 from ..segments import Floats, Ints, cumulative_product_before
-from ..views import Cut, Views
+from ..views import Cut, View, Views
 from .base import Classic, is_natural, register
 
 #: The lowest level that has a gain, where a document of level 0 has none.
@@ -73,11 +74,19 @@ class DiscountedGain(Classic):
         lowest = super().lowest_level
         return min([lowest, *(float(level) for level, gain in self.gains if gain >= lowest)])
 
-    def score(self, views: Views) -> Floats:
+    def contributions(self, views: Views) -> Contributions:
+        view, table = self._gained(views)
+        terms = discounted(table[view.grade], view.n)
+        return Contributions(view, terms, self._ideal(view.levels, table), "DCG of the ideal list")
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view, table = self._gained(views)
+        return {"gain": table[view.grade], "discount": 1.0 / np.log2(view.n + 1.0)}
+
+    def _gained(self, views: Views) -> tuple[View, Floats]:
+        """The documents that have a gain, and the gain of each level."""
         view = (relabelled(views, self.gains) if self.gains else views)[self.cut]
-        table = np.exp2(view.levels.values) - 1.0 if self.exponential else view.levels.values
-        DCG = view.sum_by_topic(discounted(table[view.grade], view.n))
-        return share(DCG, self._ideal(view.levels, table))
+        return view, np.exp2(view.levels.values) - 1.0 if self.exponential else view.levels.values
 
     def _ideal(self, levels: Levels, table: Floats) -> Floats:
         """DCG of each topic's ideal list, down to the cutoff."""
@@ -130,11 +139,18 @@ class ExpectedReciprocalRank(Classic):
     def cut(self) -> Cut:
         return Cut(_ABOVE_0, cutoff=self["cutoff"])
 
-    def score(self, views: Views) -> Floats:
+    def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
+        return Contributions(view, self._stop(view) / view.n)
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view = views[self.cut]
+        return {"gain": np.exp2(view.level) - 1.0, "stop": self._stop(view), "utility": 1.0 / view.n}
+
+    def _stop(self, view: View) -> Floats:
+        """Probability that the user stops at each document."""
         satisfied = satisfaction(np.exp2(view.level) - 1.0, 2.0**self.highest_level - 1.0)
-        stops = cumulative_product_before(1.0 - satisfied, view.start) * satisfied
-        return view.sum_by_topic(stops / view.n)
+        return cumulative_product_before(1.0 - satisfied, view.start) * satisfied
 
 
 @register(ir_measures.RBP)
@@ -165,7 +181,15 @@ class RankBiasedPrecision(Classic):
     def cut(self) -> Cut:
         return Cut(float(self["rel"]), cutoff=self.RANKS)
 
-    def score(self, views: Views) -> Floats:
+    def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
-        weight = self["p"] ** np.arange(self.RANKS, dtype=np.float64)
-        return np.asarray(view.sum_by_topic(weight[view.n - 1]) / weight.sum())
+        weight = self._weight()
+        whole = np.full(view.levels.topics, weight.sum())
+        return Contributions(view, weight[view.n - 1], whole, "the weights of all ranks")
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        return {"weight": self._weight()[views[self.cut].n - 1]}
+
+    def _weight(self) -> Floats:
+        """Weight p^(n-1) of each rank."""
+        return np.asarray(self["p"] ** np.arange(self.RANKS, dtype=np.float64))

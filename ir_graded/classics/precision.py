@@ -5,10 +5,11 @@ from __future__ import annotations
 import ir_measures
 import numpy as np
 
+from ..measures.contributions import Contributions
 from ..measures.stopping import first, share
-from ..segments import Floats
+from ..segments import Floats, Ints
 from ..views import Cut, Views
-from .base import Classic, found, register, relevant
+from .base import RELEVANT, Classic, found, register, relevant
 
 
 @register(ir_measures.AP)
@@ -29,9 +30,13 @@ class AveragePrecision(Classic):
         {AP: 0.833333...}
     """
 
-    def score(self, views: Views) -> Floats:
+    def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
-        return share(view.sum_by_topic(view.C / view.n), relevant(view))
+        return Contributions(view, view.C / view.n, relevant(view))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view = views[self.cut]
+        return {"stop": 1.0 / view.R[view.topic], "utility": view.C / view.n}
 
 
 @register(ir_measures.RR)
@@ -54,9 +59,13 @@ class ReciprocalRank(Classic):
     def is_defined(self) -> bool:
         return super().is_defined() and not (self["cutoff"] and self["judged_only"])
 
-    def score(self, views: Views) -> Floats:
+    def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
-        return view.sum_by_topic(first(view) / view.n)
+        return Contributions(view, first(view) / view.n)
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view = views[self.cut]
+        return {"stop": first(view), "utility": 1.0 / view.n}
 
 
 @register(ir_measures.P)
@@ -76,8 +85,10 @@ class Precision(Classic):
         {P@5: 0.2}
     """
 
-    def score(self, views: Views) -> Floats:
-        return np.asarray(found(views[self.cut]) / self["cutoff"])
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        cutoff = np.full(view.levels.topics, self["cutoff"], dtype=np.float64)
+        return Contributions(view, None, cutoff, "the cutoff")
 
 
 @register(ir_measures.R)
@@ -97,9 +108,9 @@ class Recall(Classic):
         {R@5: 0.5}
     """
 
-    def score(self, views: Views) -> Floats:
+    def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
-        return share(found(view), relevant(view))
+        return Contributions(view, None, relevant(view), RELEVANT)
 
 
 @register(ir_measures.Rprec)
@@ -119,10 +130,10 @@ class RPrecision(Classic):
         {Rprec: 0.5}
     """
 
-    def score(self, views: Views) -> Floats:
+    def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
         down_to_R = (view.n <= view.R[view.topic]).astype(np.float64)
-        return share(view.sum_by_topic(down_to_R), relevant(view))
+        return Contributions(view, down_to_R, relevant(view), RELEVANT)
 
 
 @register(ir_measures.Success)
@@ -144,6 +155,11 @@ class Success(Classic):
 
     def score(self, views: Views) -> Floats:
         return (found(views[self.cut]) > 0).astype(np.float64)
+
+    def contributions(self, views: Views) -> Contributions:
+        """The first relevant document is the success; those below it add nothing."""
+        view = views[self.cut]
+        return Contributions(view, first(view))
 
 
 @register(ir_measures.Bpref)
@@ -171,11 +187,19 @@ class BinaryPreference(Classic):
     def lowest_level(self) -> float:
         return 0.0
 
-    def score(self, views: Views) -> Floats:
+    def others_above(self, views: Views) -> Ints:
+        """N(n): how many documents judged not relevant stand above each relevant one."""
         view, judged = views[self.cut], views[Cut(rel=0.0)]
         # Both hold the relevant documents in one order: what is judged above but not relevant remains.
-        others_above = judged.C[judged.level >= self.cut.rel] - view.C
+        return judged.C[judged.level >= self.cut.rel] - view.C
+
+    def contributions(self, views: Views) -> Contributions:
+        view, judged = views[self.cut], views[Cut(rel=0.0)]
         R, N = view.R, judged.R - view.R
         held = np.minimum(N, R)[view.topic]
-        turned = share(np.minimum(others_above, R[view.topic]).astype(np.float64), held.astype(np.float64))
-        return share(view.sum_by_topic(1.0 - turned), relevant(view))
+        above = np.minimum(self.others_above(views), R[view.topic])
+        turned = share(above.astype(np.float64), held.astype(np.float64))
+        return Contributions(view, 1.0 - turned, relevant(view), RELEVANT)
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        return {"others_above": self.others_above(views).astype(np.float64)}

@@ -11,8 +11,10 @@ import click
 from .. import __version__
 from .demo import demo
 from .evaluate import evaluate
+from .explain import explain
 from .measures import measures
 from .meta import meta
+from .report import report
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -21,7 +23,7 @@ def commands() -> None:
     """Evaluate ranked retrieval runs when relevance has grades."""
 
 
-for command in (evaluate, meta, measures, demo):
+for command in (evaluate, explain, meta, measures, demo, report):
     commands.add_command(command)
 
 

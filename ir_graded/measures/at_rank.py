@@ -9,7 +9,9 @@ import numpy as np
 from ..segments import Floats, Ints
 from ..views import View, Views
 from .base import COMMON, GradedMeasure, register
+from .contributions import Contributions
 from .params import BETA, GAINS, REQUIRED_CUTOFF
+from .stopping import share
 
 
 class AtRankMeasure(GradedMeasure):
@@ -29,6 +31,20 @@ class AtRankMeasure(GradedMeasure):
         ratio = view.graded(self.overrides("gains")).BR_at(np.maximum(rank, 1), self.beta())
         # Rounding may carry a perfect list an ulp beyond 1.
         return np.minimum(np.where((rank > 0) & (view.R > 0), ratio, 0.0), 1.0)
+
+    def contributions(self, views: Views) -> Contributions:
+        """The blended ratio by what each document above that rank, or at it, adds to its numerator."""
+        view = views[self.cut]
+        above = view.n <= self.rank(view)[view.topic]
+        part = np.where(above, view.graded(self.overrides("gains")).blend(self.beta()), 0.0)
+        # beta=inf without any gain in the ideal list: the ratio is C/n, in which all count alike.
+        part = np.where((view.sum_by_topic(part) == 0)[view.topic], above, part)
+        whole = view.sum_by_topic(part)
+        return Contributions(view, share(part, whole[view.topic]) * self.score(views)[view.topic])
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view = views[self.cut]
+        return {**self.gain_columns(view), "BR": view.graded(self.overrides("gains")).BR(self.beta())}
 
 
 class _AtR(AtRankMeasure):

@@ -16,8 +16,9 @@ from ir_measures.measures import Measure
 from ..errors import ParameterError
 from ..hits import Levels, Overrides
 from ..segments import Floats
-from ..views import Cut, View, Views
+from ..views import Cut, View, Views, scaled
 from .aggregate import ExactMean
+from .contributions import Contributions
 from .params import CUTOFF, JUDGED_ONLY, REL, Param, print_value
 
 #: Every name that a string may use, and the measure object that it stands for.
@@ -83,9 +84,26 @@ class GradedMeasure(Measure):
             raise ParameterError(f"{self}: norm='cutoff' needs a cutoff: for example {self}@10")
         self.validated = True
 
+    def contributions(self, views: Views) -> Contributions:
+        """What each document adds to the score of its topic."""
+        raise NotImplementedError  # pragma: no cover
+
     def score(self, views: Views) -> Floats:
         """Score of every topic of the qrels, shape ``(topics,)``."""
+        # Rounding may carry a perfect list an ulp beyond 1.
+        return np.minimum(self.contributions(views).total(), 1.0)
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        """The symbols from which the contribution of each document comes, by name."""
         raise NotImplementedError  # pragma: no cover
+
+    def gain_columns(self, view: View) -> dict[str, Floats]:
+        """Gain g, cumulative gain cg and ideal cumulative gain cg* at each document."""
+        graded = view.graded(self.overrides("gains"))
+        exponent = scaled(graded.table)[1]
+        with np.errstate(over="ignore"):
+            cg, cg_star = np.ldexp(graded.cg, exponent), np.ldexp(graded.cg_star, exponent)
+        return {"gain": graded.g, "cg": cg, "cg_star": cg_star}
 
     def aggregator(self) -> ExactMean:
         """The mean over topics, rounded once."""
@@ -145,10 +163,29 @@ class StopUtility(GradedMeasure):
         """What the list down to that document is worth, in [0, 1]."""
         raise NotImplementedError  # pragma: no cover
 
-    def score(self, views: Views) -> Floats:
+    def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
-        # Rounding may carry a perfect list an ulp beyond 1.
-        return np.minimum(view.sum_by_topic(self.stop(view) * self.utility(view)), 1.0)
+        return Contributions(view, self.stop(view) * self.utility(view))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view = views[self.cut]
+        gains = self.gain_columns(view) if "gains" in self.SUPPORTED_PARAMS else {}
+        return {**gains, "stop": self.stop(view), "utility": self.utility(view)}
+
+
+class BlendedUtility(StopUtility):
+    """One of the family whose utility is the blended ratio."""
+
+    def beta(self) -> float:
+        """Weight of gain against count."""
+        return float(self["beta"])
+
+    def utility(self, view: View) -> Floats:
+        return view.graded(self.overrides("gains")).BR(self.beta())
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        found = super().columns(views)
+        return {**found, "BR": found["utility"]}
 
 
 def register(measure: GradedMeasure, *aliases: str) -> None:

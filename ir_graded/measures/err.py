@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .. import segments
 from ..hits import Levels
 from ..segments import Floats
 from ..views import View, Views
-from .base import COMMON, StopUtility, register
+from .base import COMMON, BlendedUtility, StopUtility, register
+from .contributions import Contributions
 from .params import BETA, GAINS, MAX_REL, PERSISTENCE
-from .stopping import cascade, ideal_cascade, largest_gain, share
+from .stopping import cascade, ideal_cascade, largest_gain
 
 
 class CascadeMeasure(StopUtility):
@@ -26,7 +29,7 @@ class CascadeMeasure(StopUtility):
         return cascade(view, self.overrides("gains"), self.gmax(view.levels))
 
 
-class _EBR(CascadeMeasure):
+class _EBR(BlendedUtility, CascadeMeasure):
     """Expected blended ratio: the blended ratio where the user of ERR stops.
 
     ``EBR = sum over relevant ranks n of dsat(n-1) g(n)/(gmax+1) * BR(n)``, with
@@ -53,9 +56,6 @@ class _EBR(CascadeMeasure):
     )
     SOURCE = "Sakai and Robertson 2008; Chapelle et al. 2009"
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "beta": BETA}
-
-    def utility(self, view: View) -> Floats:
-        return view.graded(self.overrides("gains")).BR(self["beta"])
 
 
 class _iRBU(CascadeMeasure):
@@ -121,8 +121,9 @@ class _nERR(CascadeMeasure):
             terms[n > cutoff] = 0.0
         return segments.total(terms, ideal.topic, levels.topics)
 
-    def score(self, views: Views) -> Floats:
-        return share(super().score(views), self.ideal_score(views.levels))
+    def contributions(self, views: Views) -> Contributions:
+        ideal = self.ideal_score(views.levels)
+        return replace(super().contributions(views), norm=ideal, norm_name="ERR of the ideal list")
 
 
 EBR = _EBR()

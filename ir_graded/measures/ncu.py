@@ -10,7 +10,7 @@ from ..errors import ParameterError
 from ..segments import Floats
 from ..views import View
 from . import stopping
-from .base import COMMON, register, shorthand
+from .base import COMMON, BlendedUtility, register, shorthand
 from .err import CascadeMeasure
 from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, STOPS, Choice
 
@@ -23,7 +23,7 @@ class Stop:
     takes: tuple[str, ...] = ()
 
 
-class _NCU(CascadeMeasure):
+class _NCU(BlendedUtility, CascadeMeasure):
     """Normalised cumulative utility: where users stop among relevant documents, times the blended ratio.
 
     ``NCU = sum over ranks n of p_s(n) * BR(n)``. ``stop`` names p_s:
@@ -91,9 +91,6 @@ class _NCU(CascadeMeasure):
 
     def stop(self, view: View) -> Floats:
         return self.DISTRIBUTIONS[self["stop"]].compute(self, view)
-
-    def utility(self, view: View) -> Floats:
-        return view.graded(self.overrides("gains")).BR(self["beta"])
 
 
 NCU = _NCU()

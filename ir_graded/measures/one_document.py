@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from ..segments import Floats
 from ..views import View
-from .base import COMMON, StopUtility, register
+from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS
 from .stopping import first, preferred, up_to_preferred
 
 
-class _BlendedRatioMeasure(StopUtility):
+class _BlendedRatioMeasure(BlendedUtility):
     """What the three have in common: parameters, and the blended ratio as utility."""
 
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
-
-    def utility(self, view: View) -> Floats:
-        return view.graded(self.overrides("gains")).BR(self["beta"])
 
 
 class _O(_BlendedRatioMeasure):

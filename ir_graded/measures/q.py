@@ -6,12 +6,12 @@ import math
 
 from ..segments import Floats
 from ..views import View
-from .base import COMMON, StopUtility, register
+from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS, NORM
 from .stopping import uniform
 
 
-class _Q(StopUtility):
+class _Q(BlendedUtility):
     """Q-measure: average precision with the blended ratio in place of precision.
 
     ``Q = 1/R * sum over relevant ranks n of BR(n)`` with
@@ -39,11 +39,8 @@ class _Q(StopUtility):
     def stop(self, view: View) -> Floats:
         return uniform(view, self["norm"])
 
-    def utility(self, view: View) -> Floats:
-        return view.graded(self.overrides("gains")).BR(self["beta"])
 
-
-class _AWP(StopUtility):
+class _AWP(BlendedUtility):
     """Average weighted precision: average precision with cg/cg* in place of precision.
 
     ``AWP = 1/R * sum over relevant ranks n of cg(n) / cg*(n)``, Q with beta=inf. In [0, 1]. It does
@@ -72,8 +69,8 @@ class _AWP(StopUtility):
     def stop(self, view: View) -> Floats:
         return uniform(view, self["norm"])
 
-    def utility(self, view: View) -> Floats:
-        return view.graded(self.overrides("gains")).BR(math.inf)
+    def beta(self) -> float:
+        return math.inf
 
 
 Q = _Q()

@@ -8,8 +8,8 @@ from ..article_view import ArticleView
 from ..segments import Floats
 from ..views import Views
 from .base import GradedMeasure, register
+from .contributions import Contributions
 from .params import CUTOFF, REL, REQUIRED_CUTOFF, Number
-from .stopping import share
 
 F_BETA = Number(
     "weight of recall against precision in F; inf is recall alone", default=1, low=0, infinite=True
@@ -25,6 +25,10 @@ class PassageMeasure(GradedMeasure):
     def articles(self, views: Views) -> ArticleView:
         """The articles with relevance that the run retrieved."""
         return views.articles(self["rel"], self["beta"], self.optional("cutoff"))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        articles = self.articles(views)
+        return {"F": articles.F, "gP": articles.gP}
 
 
 class _MAgP(PassageMeasure):
@@ -55,9 +59,14 @@ class _MAgP(PassageMeasure):
     SHORT_DESC = "AP over articles in which each counts by the F-score of the text found in it."
     SOURCE = "Kamps et al. 2007"
 
-    def score(self, views: Views) -> Floats:
+    def contributions(self, views: Views) -> Contributions:
         articles = self.articles(views)
-        return np.minimum(share(articles.sum_by_topic(articles.gP), articles.Numrel.astype(np.float64)), 1.0)
+        return Contributions(articles, articles.gP, articles.Numrel.astype(np.float64))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        articles = self.articles(views)
+        stop = 1.0 / articles.Numrel[articles.topic]
+        return {**super().columns(views), "stop": stop, "utility": articles.gP}
 
 
 class _gP(PassageMeasure):
@@ -86,9 +95,10 @@ class _gP(PassageMeasure):
     SOURCE = "Kamps et al. 2007"
     SUPPORTED_PARAMS = {**PassageMeasure.SUPPORTED_PARAMS, "cutoff": REQUIRED_CUTOFF}
 
-    def score(self, views: Views) -> Floats:
+    def contributions(self, views: Views) -> Contributions:
         articles = self.articles(views)
-        return np.asarray(np.minimum(articles.sum_by_topic(articles.F) / self["cutoff"], 1.0))
+        cutoff = np.full(articles.levels.topics, self["cutoff"], dtype=np.float64)
+        return Contributions(articles, articles.F, cutoff, "the cutoff")
 
 
 class _gR(PassageMeasure):
@@ -116,10 +126,10 @@ class _gR(PassageMeasure):
     SOURCE = "Kamps et al. 2007"
     SUPPORTED_PARAMS = {**PassageMeasure.SUPPORTED_PARAMS, "cutoff": REQUIRED_CUTOFF}
 
-    def score(self, views: Views) -> Floats:
+    def contributions(self, views: Views) -> Contributions:
         articles = self.articles(views)
-        found = articles.sum_by_topic(np.ones(articles.r.size))
-        return share(found, articles.Numrel.astype(np.float64))
+        Numrel = articles.Numrel.astype(np.float64)
+        return Contributions(articles, None, Numrel, "the articles with relevance")
 
 
 MAgP = _MAgP()

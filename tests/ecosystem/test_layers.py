@@ -14,10 +14,11 @@ ROOT = Path(ir_graded.__file__).parent
 PACKAGE = "ir_graded"
 
 #: What stands above the measures, up to where calls come in.
-CALLS = "provider plugin composition evaluation reading scores bundled cli"
+CALLS = "provider plugin composition evaluation explanation judgedness reading scores bundled reporting cli"
 #: Modules (a package stands for all in it) and what they never import, at the top or later.
 NEVER = {
-    "segments hits views ranking measures.stopping": "ir_measures pandas polars pyarrow ir_datasets click",
+    "segments hits views ranking measures.stopping measures.contributions": "ir_measures pandas polars "
+    "pyarrow ir_datasets click",
     "errors": "numpy ir_measures pandas polars ir_datasets click",
     "measures": f"classics inputs pandas polars {CALLS}",
     "classics": f"inputs grammar pandas polars {CALLS}",
@@ -27,11 +28,14 @@ NEVER = {
     "composition": "plugin evaluation reading scores bundled cli",
     "plugin": "evaluation reading scores bundled cli inputs",
     "scores": "inputs classics provider plugin composition evaluation reading bundled cli polars ir_datasets",
-    "evaluation": "plugin cli meta plots",
-    "meta": "measures classics inputs grammar provider plugin composition evaluation reading bundled cli "
-    "ir_measures",
-    "plots": "meta measures classics inputs grammar provider plugin composition evaluation reading bundled "
-    "cli",
+    "evaluation": "explanation judgedness reporting plugin cli meta plots",
+    "judgedness": "reporting plugin composition explanation cli meta",
+    "reporting": "plugin bundled reading explanation cli",
+    "explanation": "plugin composition cli meta",
+    "meta": "measures classics inputs grammar provider plugin composition evaluation explanation judgedness "
+    "reading bundled reporting cli ir_measures",
+    "plots": "meta measures classics inputs grammar provider plugin composition evaluation explanation "
+    "judgedness reading bundled reporting cli",
 }
 #: The numeric floor may stand on nothing else of the package, whoever stands between.
 FLOOR = {"segments", "spans", "hits", "views", "article_view", "ranking", "errors"}

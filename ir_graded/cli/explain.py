@@ -1,0 +1,71 @@
+"""``ir_graded explain``: why a topic scores what it scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from ..explanation import Explanation, explain as explained
+from . import options
+from .output import FORMATS, Leaderboard
+
+_ALL_DIGITS = -1
+
+
+@click.command()
+@click.argument("measure")
+@click.argument("qrels")
+@click.argument("run")
+@click.argument("query_id")
+@options.output
+@options.places
+def explain(measure: str, qrels: str, run: str, query_id: str, output: str, places: int) -> None:
+    """Say why a topic scores what it scores: what each relevant document adds.
+
+    Prints the relevant documents that RUN retrieved for the topic QUERY_ID, down to MEASURE's cutoff: rank,
+    level, C, cg, cg* and BR as far as the measure uses them, and how much each adds. These contributions sum
+    to the score, which stands in the last row. QRELS and RUN are as for `ir_graded evaluate`.
+    """
+    measures = options.read([measure])
+    if len(measures) != 1:
+        raise click.UsageError(f"{measure!r} names {len(measures)} measures: explain takes one")
+    click.echo(_WRITERS[output](explained(measures[0], qrels, run, query_id), places))
+
+
+def _as_table(output: str, *, complete: bool) -> Callable[[Explanation, int], str]:
+    """Rows in a format of all commands; where others read on, with all columns."""
+
+    def write(found: Explanation, places: int) -> str:
+        head, rows = found.cells(places, complete=complete)
+        # Text stands at the left, numbers at the right.
+        labels = head.index("doc_id") + 1
+        values: list[tuple[list[str], list[Any]]] = [(row[:labels], row[labels:]) for row in rows]
+        return FORMATS[output](Leaderboard(head[:labels], head[labels:], values), places)
+
+    return write
+
+
+def _json_lines(found: Explanation, places: int) -> str:
+    """An object a document, then one for the score."""
+    rows: list[dict[Any, Any]] = found.frame.to_dict("records")
+    last = {"measure": str(found.measure), "run": found.run, "query_id": str(found.query_id)}
+    rows.append({**last, "score": found.score, "notes": " ".join(found.notes)})
+    return "\n".join(
+        json.dumps({name: _rounded(value, places) for name, value in row.items()}, ensure_ascii=False)
+        for row in rows
+    )
+
+
+def _rounded(value: object, places: int) -> object:
+    return round(value, places) if isinstance(value, float) and places != _ALL_DIGITS else value
+
+
+_WRITERS: dict[str, Callable[[Explanation, int], str]] = {
+    "table": Explanation.text,
+    "jsonl": _json_lines,
+    **{output: _as_table(output, complete=True) for output in ("csv", "tsv")},
+    **{output: _as_table(output, complete=False) for output in ("latex", "markdown")},
+}

@@ -1,0 +1,106 @@
+"""``ir_graded explain`` as its users see it."""
+
+import csv
+import io
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import ir_graded
+from ir_graded.cli.main import commands, main
+
+QRELS = "1 0 S|_ 3\n1 0 A 2\n1 0 B 1\n2 0 A 1\n"
+RUN = "1 Q0 B 1 9 t\n1 Q0 S|_ 2 8 t\n1 Q0 x 3 7 t\n1 Q0 A 4 6 t\n"
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "x.run").write_text(RUN)
+
+
+def call(*arguments):
+    result = CliRunner().invoke(commands, ["explain", *arguments])
+    assert result.exception is None, result.exception
+    return result.output
+
+
+def refused(capsys, *arguments):
+    with pytest.raises(SystemExit) as stopped:
+        main(["explain", *arguments])
+    printed = capsys.readouterr()
+    assert (stopped.value.code, printed.out, printed.err.count("\n")) == (2, "", 1)
+    return printed.err
+
+
+def test_a_table_that_ends_in_the_score():
+    assert call("P-measure@3", "qrels.txt", "x.run", "1") == (
+        "P-measure@3, topic 1, run x.run\n"
+        "Relevant documents retrieved: 3 of 3, in a ranking of 4.\n"
+        "Of them below rank 3, where the measure does not look: 1.\n"
+        "\n"
+        "rank    doc_id      level    C    cg    cg*      BR    stop    contribution\n"
+        "------  --------  -------  ---  ----  -----  ------  ------  --------------\n"
+        "1       B               1    1     1      3  0.5000  0.0000          0.0000\n"
+        "2       S|_             3    2     4      5  0.8571  1.0000          0.8571\n"
+        "score                                                                0.8571\n"
+    )
+
+
+def test_places():
+    out = call("Q", "qrels.txt", "x.run", "1", "--places", "2")
+    assert out.split()[-1] == f"{explained('Q').score:.2f}"
+    assert call("Q", "qrels.txt", "x.run", "1", "-p", "-1").split()[-1] == repr(explained("Q").score)
+
+
+def explained(measure):
+    return ir_graded.explain(measure, "qrels.txt", "x.run", "1")
+
+
+@pytest.mark.parametrize(("output", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_separated_values_hold_all_columns(output, delimiter):
+    out = call("Q", "qrels.txt", "x.run", "1", "-o", output, "-p", "-1")
+    *rows, last = csv.DictReader(io.StringIO(out), delimiter=delimiter)
+    found = explained("Q")
+    assert list(rows[0]) == list(found.columns)
+    for name, values in found.frame.drop(columns="doc_id").items():
+        assert [float(row[name]) for row in rows] == values.tolist()
+    assert [row["doc_id"] for row in rows] == ["B", "S|_", "A"]
+    assert (last["rank"], float(last["contribution"])) == ("score", found.score)
+
+
+def test_an_object_a_line():
+    *rows, last = map(
+        json.loads, call("Q", "qrels.txt", "x.run", "1", "-o", "jsonl", "-p", "-1").splitlines()
+    )
+    found = explained("Q")
+    assert rows == found.frame.to_dict("records")
+    notes = "Relevant documents retrieved: 3 of 3, in a ranking of 4."
+    assert last == {"measure": "Q", "run": "x.run", "query_id": "1", "score": found.score, "notes": notes}
+
+
+def test_markdown_and_latex():
+    lines = call("nDCG@2", "qrels.txt", "x.run", "1", "-o", "markdown").splitlines()
+    assert lines[3].startswith(r"| 2      | S\|_")
+    assert lines[-1].startswith("| score ")
+    latex = call("nDCG@2", "qrels.txt", "x.run", "1", "-o", "latex")
+    assert r"S|\_" in latex
+    assert "score" in latex
+
+
+def test_a_topic_that_the_run_lacks():
+    out = call("Q", "qrels.txt", "x.run", "2")
+    assert "The run has no document for the topic: it scores 0." in out
+    assert out.split()[-2:] == ["score", "0.0000"]
+
+
+def test_wrong_calls(capsys):
+    assert "they have '1', '2'" in refused(capsys, "Q", "qrels.txt", "x.run", "3")
+    assert "did you mean Q" in refused(capsys, "Qu", "qrels.txt", "x.run", "1")
+    assert "names 2 measures" in refused(capsys, "Q AP", "qrels.txt", "x.run", "1")
+    assert "names 0 measures" in refused(capsys, " ", "qrels.txt", "x.run", "1")
+    assert "takes no parameter 'bta'" in refused(capsys, "Q(bta=1)", "qrels.txt", "x.run", "1")
+    assert "counts topics" in refused(capsys, "NumQ", "qrels.txt", "x.run", "1")
+    assert "absent.run" in refused(capsys, "Q", "qrels.txt", "absent.run", "1")

@@ -1,0 +1,142 @@
+"""What documents add sums to the score that evaluate gives, for every measure with every parameter."""
+
+import math
+
+import ir_measures
+import numpy as np
+import pytest
+from classics import classic_cases
+from hypothesis import assume, given, strategies as st
+from measures import measure_cases as cases
+from passages import passage_cases
+
+import ir_graded
+from ir_graded.classics import CLASSICS, scorer_of
+from ir_graded.errors import NoSharedTopicsError, ParameterError
+from ir_graded.inputs.judgments import from_dicts
+from ir_graded.inputs.sources import hits_of
+from ir_graded.measures import REGISTRY
+from ir_graded.segments import total
+from ir_graded.views import Views
+
+WITHOUT = {"NumQ", "NumRel"}
+
+
+def assert_explained(measure, qrels, run, query_id, expected):
+    found = ir_graded.explain(measure, qrels, run, query_id)
+    assert found.score == expected
+    assert abs(math.fsum(found.frame["contribution"]) - expected) <= 1e-12
+    assert (found.frame["contribution"] >= 0).all()
+    return found
+
+
+@pytest.mark.parametrize("measure", cases.VARIANTS, ids=str)
+@cases.examples(40)
+@given(data=st.data(), qrels=cases.qrels(), run=cases.runs())
+def test_contributions_sum_to_the_score(measure, data, qrels, run):
+    assume(any(topic in qrels for topic in run))
+    chosen = measure(**data.draw(cases.parameters(measure)))
+    for topic, expected in cases.scores(chosen, qrels, run).items():
+        try:
+            found = assert_explained(chosen, qrels, run, topic, expected)
+        except NoSharedTopicsError:
+            assert not any(run.get(name) for name in qrels)
+            continue
+        assert_columns_agree(chosen, found)
+
+
+def assert_columns_agree(measure, found):
+    """The columns hold what makes the contributions."""
+    frame = found.frame
+    assert (frame["C"] == np.arange(1, len(frame) + 1)).all()
+    assert (frame["rank"] >= frame["C"]).all()
+    if "stop" in frame and measure.NAME != "nERR":
+        assert np.allclose(frame["stop"] * frame["utility"], frame["contribution"], rtol=0, atol=1e-15)
+    if "BR" in frame:
+        assert frame["BR"].between(0, 1 + 1e-12).all()
+    if "cg" in frame:
+        assert np.allclose(frame["gain"].cumsum(), frame["cg"])
+        assert (frame["cg"] <= frame["cg_star"] * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("name", sorted(CLASSICS))
+@pytest.mark.parametrize("seed", range(3))
+def test_contributions_to_classics_sum_to_the_score(name, seed):
+    """All parameters, on whole arrays."""
+    levels = [-1, 0, 1, 2, 4] if seed % 2 else [-2, 0, 1, 3]
+    qrels, run = classic_cases.collection(seed, levels, ties=seed == 1)
+    judgments = from_dicts(qrels)
+    views = Views(judgments.levels, hits_of(judgments, run))
+    measures = classic_cases.supported(name)
+    highest = 0.0
+    for measure in measures:
+        scorer = scorer_of(measure)
+        if name in WITHOUT or (name == "NumRet" and "rel" not in measure.params):
+            with pytest.raises(ParameterError, match=name):
+                scorer.contributions(views)
+            continue
+        found, scores = scorer.contributions(views), scorer.score(views)
+        sums = total(found.value, found.view.topic, len(judgments.names))
+        assert np.abs(sums - scores).max() <= 1e-12, measure
+        assert (found.view.document.size, found.rank.size) == (found.value.size,) * 2
+        for values in scorer.columns(views).values():
+            assert values.shape == found.value.shape
+        highest = max(highest, scores.max())
+    assert (highest > 0) != (name in WITHOUT)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        "AP", "AP(rel=2)@5", "AP(judged_only=True)", "RR@10", "P@5", "R@5", "Rprec", "Success@3", "Bpref",
+        "nDCG", "nDCG@5", "nDCG(dcg='exp-log2')@10", "nDCG(gains={1: 0, 2: 7, 0: 1})", "ERR@10",
+        ir_measures.nDCG(gains={0: -1, 1: 5}, judged_only=True), "RBP(p=0.8,rel=1)", "Judged@10", "Judged",
+        "NumRet(rel=1)", "SetP", "SetP(relative=True)", "SetP(judged_only=True)", "SetR", "SetF(beta=0.5)",
+    ],
+    ids=str,
+)  # fmt: skip
+def test_classics_are_explained_topic_by_topic(measure):
+    qrels, run = classic_cases.collection(4, [-1, 0, 1, 2, 4], ties=True)
+    expected = ir_graded.evaluate(measure, qrels, run).matrix(measure)["run"]
+    for topic, score in expected.items():
+        found = assert_explained(measure, qrels, run, topic, score)
+        for row in found.frame.itertuples():
+            assert row.level == qrels[topic][row.doc_id]
+            above = {doc for doc, value in run[topic].items() if value > run[topic][row.doc_id]}
+            shown = row.rank_in_run if hasattr(row, "rank_in_run") else row.rank
+            ties = sum(value == run[topic][row.doc_id] for value in run[topic].values())
+            assert len(above) < shown <= len(above) + ties
+
+
+@cases.examples(60)
+@given(
+    chosen=passage_cases.parameters(),
+    qrels=passage_cases.qrels(min_size=4),
+    run=passage_cases.runs(min_size=4),
+)
+def test_contributions_of_articles_sum_to_the_score(chosen, qrels, run):
+    name, params = chosen
+    measure = passage_cases.MEASURES[name](**params)
+    tables = passage_cases.frame("qrels", qrels), passage_cases.frame("run", run)
+    for metric in ir_measures.iter_calc([measure], *tables):
+        try:
+            found = assert_explained(measure, *tables, metric.query_id, metric.value)
+        except NoSharedTopicsError:
+            return
+        if name == "MAgP":
+            product = found.frame["stop"] * found.frame["utility"]
+            assert np.allclose(product, found.frame["contribution"], rtol=0, atol=1e-15)
+
+
+def test_every_measure_is_tried_above():
+    tried = {measure.NAME for measure in cases.VARIANTS} | set(passage_cases.MEASURES)
+    assert {measure.NAME for measure in REGISTRY.values()} == tried
+
+
+def test_gains_that_hardly_fit_into_doubles():
+    qrels, run = {"1": {"a": 1, "b": 2, "c": 1}}, {"1": {"x": 4.0, "a": 3.0, "b": 2.0}}
+    for gains in ({1: 1e308, 2: 1e308}, {1: 1e-308, 2: 1e-300}, {1: 0, 2: 0}):
+        for measure in (ir_graded.BR @ 3, ir_graded.nCG @ 2, ir_graded.R_WP, ir_graded.Q, ir_graded.nERR):
+            chosen = measure(gains=gains)
+            (expected,) = cases.scores(chosen, qrels, run).values()
+            assert_explained(chosen, qrels, run, "1", expected)
