@@ -4,6 +4,7 @@ Scores are a topics x systems matrix of one measure (a DataFrame or what numpy t
 compared, what ``ir_graded.evaluate`` gives, or a mapping from measures to matrices.
 """
 
+from .baseline import BaselineTests, against_baseline
 from .comparison import Comparison, compare
 from .correlation import (
     RankCorrelations,
@@ -15,18 +16,23 @@ from .correlation import (
     tau_ap_b,
 )
 from .discriminative import DiscriminativePower, discriminative_power
+from .intervals import ConfidenceIntervals, confidence_intervals
 from .significance import SignificanceMatrix, significance
 from .stability import Stability, stability
 from .swap import Swap, swap
 
 __all__ = [
+    "BaselineTests",
     "Comparison",
+    "ConfidenceIntervals",
     "DiscriminativePower",
     "RankCorrelations",
     "SignificanceMatrix",
     "Stability",
     "Swap",
+    "against_baseline",
     "compare",
+    "confidence_intervals",
     "discriminative_power",
     "kendall_tau",
     "kendall_tau_b",

@@ -38,17 +38,18 @@ class ScoreMatrix:
     systems: tuple[Hashable, ...]
 
     @classmethod
-    def of(cls, scores: Any, name: str = "scores") -> ScoreMatrix:
+    def of(cls, scores: Any, name: str = "scores", fewest_systems: int = _FEWEST) -> ScoreMatrix:
         """A matrix from a topics x systems DataFrame or anything that ``np.asarray`` takes.
 
         Args:
             scores: the matrix; without names, topics and systems are numbered from 0. A first column of a
                 table that is named topic, query_id or qid names the topics.
             name: what to call it in messages.
+            fewest_systems: how many systems there must be at least.
 
         Raises:
-            InputError: it is no matrix of numbers, has fewer than two topics or systems, holds a NaN, an
-                infinite score or one beyond 1e130, or a name is empty or stands twice.
+            InputError: it is no matrix of numbers, has fewer than two topics or too few systems, holds a NaN,
+                an infinite score or one beyond 1e130, or a name is empty or stands twice.
         """
         if isinstance(scores, ScoreMatrix):
             return scores
@@ -57,8 +58,8 @@ class ScoreMatrix:
         named = hasattr(table, "index") and hasattr(table, "columns")
         topics = tuple(table.index if named else range(cells.shape[0]))
         systems = tuple(table.columns if named else range(cells.shape[1]))
-        for kind, names in (("topic", topics), ("system", systems)):
-            _check_names(kind, names, name)
+        _check_names("topic", topics, name)
+        _check_names("system", systems, name, fewest_systems)
 
         def describe(topic: int, system: int) -> str:
             return f"{name}: topic {topics[topic]!r}, system {systems[system]!r}: the score"
@@ -94,9 +95,11 @@ def _by_topic(scores: Any) -> Any:
     return scores
 
 
-def _check_names(kind: str, names: tuple[Hashable, ...], name: str) -> None:
-    if len(names) < _FEWEST:
-        raise InputError(f"{name}: at least {_FEWEST} {kind}s are needed, found {len(names)}")
+def _check_names(kind: str, names: tuple[Hashable, ...], name: str, fewest: int = _FEWEST) -> None:
+    if len(names) < fewest:
+        raise InputError(
+            f"{name}: at least {fewest} {kind}{'s' * (fewest > 1)} are needed, found {len(names)}"
+        )
     check_unique(kind, names, name)
     for place, one in enumerate(names, 1):
         if isinstance(one, str) and not one.strip():
@@ -179,12 +182,13 @@ def _order(kind: str, own: tuple[Hashable, ...], wanted: tuple[Hashable, ...], n
     return [place[one] for one in wanted]
 
 
-def by_measure(scores: Any) -> dict[str, ScoreMatrix]:
+def by_measure(scores: Any, fewest_systems: int = _FEWEST) -> dict[str, ScoreMatrix]:
     """One matrix per measure over the same topics and systems.
 
     Args:
         scores: what ``ir_graded.evaluate`` gives, or a mapping from measure (name or object) to matrix.
             Topics and systems in another order are aligned by name.
+        fewest_systems: how many systems there must be at least.
 
     Raises:
         InputError: there is no measure, two have the same name, a matrix is wrong, or topics or systems
@@ -195,7 +199,10 @@ def by_measure(scores: Any) -> dict[str, ScoreMatrix]:
     if not isinstance(scores, Mapping) or not scores:
         raise InputError("expected Scores from evaluate, or a mapping from measures to score matrices")
     check_unique("measure", tuple(map(str, scores)), "scores")
-    matrices = {str(measure): ScoreMatrix.of(matrix, str(measure)) for measure, matrix in scores.items()}
+    matrices = {
+        str(measure): ScoreMatrix.of(matrix, str(measure), fewest_systems)
+        for measure, matrix in scores.items()
+    }
     first = next(iter(matrices.values()))
     return {name: matrix.aligned(first, name) for name, matrix in matrices.items()}
 

@@ -1,0 +1,62 @@
+"""``ir_graded report``: one HTML page on several runs."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+from . import options
+
+
+@click.command()
+@click.argument("qrels")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@options.measures
+@click.option("--html", "path", required=True, metavar="FILE", help="The page to write.")
+@click.option("--baseline", metavar="RUN", help="Test the other runs against this one, by its name or file.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Of the confidence intervals; tests are at 1 - level.",
+)
+@click.option(
+    "-B", "--resamples", type=click.IntRange(1), default=1000, show_default=True, help="Replicates."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+def report(  # noqa: PLR0913, PLR0917  # one parameter an option
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    path: str,
+    baseline: str | None,
+    level: float,
+    resamples: int,
+    seed: int,
+) -> None:
+    """Write one HTML page on RUNs: leaderboard, topics, pictures.
+
+    QRELS and RUNs are as in `ir_graded evaluate`. Means come with bootstrap confidence intervals; with a
+    --baseline each run is tested against it (randomisation test, Holm's correction). The page needs no
+    network, and says how each of its figures was computed.
+    """
+    from ..reporting import write_report
+
+    given = ["ir_graded", "report", qrels, *runs, *(word for text in measures for word in ("-m", text))]
+    if baseline is not None:
+        given += ["--baseline", baseline]
+    given += ["--level", repr(level), "-B", str(resamples), "--seed", str(seed), "--html", "report.html"]
+    write_report(
+        options.read(measures),
+        qrels,
+        list(runs),
+        path,
+        baseline=baseline,
+        level=level,
+        n_resamples=resamples,
+        seed=seed,
+        command=shlex.join(given),
+    )
+    click.echo(path)

@@ -1,0 +1,200 @@
+"""Pictures of scores: differences by topic, leaderboards with intervals, unjudged documents by rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..judgedness import Unjudged
+    from ..meta.intervals import ConfidenceIntervals
+    from ..scores import Scores
+
+_BETTER, _WORSE = style.COLOURS[:2]
+#: Up to here each topic has a bar and a name; more are drawn as one area.
+_MOST_TOPICS = 50
+_MANY_TOPICS = 20
+_MOST_RUNS = 50
+_MOST_LINES = 6
+_LONGEST_RUN = 24
+#: Characters of an axis's label on one line.
+_LONGEST_BELOW = 34
+_LONGEST_BESIDE = 26
+_RUN_HEIGHT = 0.15
+_SMALLEST = 5.0  # points
+_MARGIN = 0.55  # inches, for the axis below
+
+
+def differences(scores: Scores, measure: Any, run_a: str, run_b: str, ax: Axes | None = None) -> Figure:
+    """Differences of two runs per topic, ``run_a - run_b``, largest first, with their mean.
+
+    Args:
+        scores: what ``evaluate`` gives.
+        measure: one of its measures, as an object or a string.
+        run_a: name of one run.
+        run_b: name of the other.
+        ax: axes to draw into; by default those of a new figure.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+        InputError: the measure was not evaluated, or there is no such run.
+    """
+    matrix = scores.matrix(measure)
+    for run in (run_a, run_b):
+        if run not in matrix.columns:
+            raise InputError(f"there is no run {run!r}; there are {', '.join(map(repr, matrix.columns))}")
+    values = (matrix[run_a] - matrix[run_b]).sort_values(ascending=False, kind="stable")
+    heights = values.to_numpy(dtype=np.float64)
+    names = [f"{style.label(run, _LONGEST_RUN)} better" for run in (run_a, run_b)]
+    labels = [
+        f"{name} ({_counted(int(np.count_nonzero(wins)), 'topic')})"
+        for name, wins in zip(names, (heights > 0, heights < 0), strict=True)
+    ]
+    with style.canvas(ax, [*labels, "mean"]) as axes:
+        places = np.arange(1, len(heights) + 1)
+        for wins, colour, label in zip((heights > 0, heights < 0), (_BETTER, _WORSE), labels, strict=True):
+            _bars(axes, places, np.where(wins, heights, 0.0), colour, label)
+        axes.axhline(0, color="0.15", linewidth=0.6)
+        axes.axhline(heights.mean(), label="mean", **style.REFERENCE_LINE)
+        axes.set_xlim(0.4, len(heights) + 0.6)
+        if len(heights) <= _MOST_TOPICS:
+            axes.set_xticks(places, [style.label(topic, _LONGEST_RUN) for topic in values.index], rotation=90)
+            axes.tick_params(axis="x", length=0, pad=1)
+            if len(heights) > _MANY_TOPICS:
+                axes.tick_params(axis="x", labelsize=_SMALLEST)
+        axes.set_xlabel("topic, by difference")
+        printed = style.label(_printed(scores, measure), _LONGEST_RUN)
+        axes.set_ylabel(_on_lines("difference in", printed, _LONGEST_BESIDE))
+        style.legend(axes, ax is None)
+    return style.figure_of(axes)
+
+
+def leaderboard(intervals: ConfidenceIntervals, measure: Any = None, ax: Axes | None = None) -> Figure:
+    """Means of the runs with their confidence intervals, best first; the best 50 of more.
+
+    Args:
+        intervals: what ``ir_graded.meta.confidence_intervals`` gives.
+        measure: which of its measures; by default the first.
+        ax: axes to draw into; by default those of a new figure, which grows with the number of runs.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+        InputError: there is no such measure.
+    """
+    name = intervals.measures[0] if measure is None else str(measure)
+    if name not in intervals.measures:
+        raise InputError(f"there are no intervals of {name}, only of {', '.join(intervals.measures)}")
+    at = intervals.measures.index(name)
+    order = np.argsort(-intervals.mean[at], kind="stable")[:_MOST_RUNS]
+    mean, low, high = (ends[at, order] for ends in (intervals.mean, intervals.low, intervals.high))
+    with style.canvas(ax, height=_MARGIN + _RUN_HEIGHT * max(len(order), 4)) as axes:
+        places = np.arange(len(order))
+        axes.hlines(places, low, high, color=_BETTER, linewidth=1.4, alpha=0.55)
+        axes.plot(mean, places, "o", color=_BETTER, markersize=3.4)
+        axes.set_yticks(places, _run_names([intervals.systems[number] for number in order]))
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylim(len(order) - 0.4, -0.6)
+        axes.xaxis.grid(visible=True, color="0.9", linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.locator_params(axis="x", nbins=5)
+        interval = f"mean with {100 * intervals.level:g}% interval"
+        axes.set_xlabel(_on_lines(f"{style.label(name, _LONGEST_RUN)},", interval, _LONGEST_BELOW))
+        if len(order) < len(intervals.systems):
+            axes.set_ylabel(f"the best {len(order)} of {len(intervals.systems)} runs")
+    return style.figure_of(axes)
+
+
+def unjudged(result: Unjudged, ax: Axes | None = None) -> Figure:
+    """Share of unjudged documents over the ranks.
+
+    Up to six runs are lines: thick, with markers, the share down to each depth; thin, the share at each rank.
+    More runs are rows of a table in colours and numbers, a column per depth, fewest unjudged first; the first
+    50 of more.
+
+    Args:
+        result: what ``ir_graded.unjudged`` gives.
+        ax: axes to draw into; by default those of a new figure.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+    """
+    if len(result.runs) > _MOST_LINES:
+        return _unjudged_table(result, ax)
+    labels = [style.label(run) for run in result.runs]
+    with style.canvas(ax, labels) as axes:
+        ranks = np.arange(1, result.by_rank.shape[1] + 1)
+        order = np.argsort(result.depths)
+        for number, (label, down_to, at) in enumerate(zip(labels, result.share, result.by_rank, strict=True)):
+            look = style.line_style(number)
+            axes.plot(ranks, at, color=look["color"], linewidth=0.4, alpha=0.25, zorder=1)
+            axes.plot(np.array(result.depths)[order], down_to[order], label=label, clip_on=False, **look)
+        axes.set_xscale("log")
+        axes.set_xticks(*_log_ticks(max(*result.depths, ranks.size)))
+        axes.minorticks_off()
+        axes.set_ylim(0, 1)
+        axes.set_xlabel("rank (thick: down to it, thin: at it)")
+        axes.set_ylabel("share unjudged")
+        style.legend(axes, ax is None)
+    return style.figure_of(axes)
+
+
+def _unjudged_table(result: Unjudged, ax: Axes | None) -> Figure:
+    columns = np.argsort(result.depths)
+    order = np.argsort(result.share.mean(axis=1), kind="stable")[:_MOST_RUNS]
+    shares = result.share[np.ix_(order, columns)]
+    with style.canvas(ax, height=_MARGIN + _RUN_HEIGHT * len(order)) as axes:
+        axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        for (row, column), value in np.ndenumerate(shares):
+            if not np.isnan(value):
+                colour = "white" if value > 0.6 else "black"  # noqa: PLR2004  # where the blue turns dark
+                text = f"{100 * value:.0f}"
+                axes.text(column, row, text, ha="center", va="center", color=colour, fontsize="x-small")
+        axes.set_xticks(range(len(columns)), [f"{result.depths[at]:,}" for at in columns])
+        axes.set_yticks(range(len(order)), _run_names([result.runs[number] for number in order]))
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+        axes.set_xlabel("% unjudged down to rank")
+        if len(order) < len(result.runs):
+            axes.set_ylabel(f"the first {len(order)} of {len(result.runs)} runs")
+    return style.figure_of(axes)
+
+
+def _bars(
+    axes: Axes, places: npt.NDArray[Any], heights: npt.NDArray[np.float64], colour: str, label: str
+) -> None:
+    if len(places) <= _MOST_TOPICS:
+        axes.bar(places, heights, width=0.8, color=colour, label=label)
+    else:
+        axes.fill_between(places, heights, step="mid", color=colour, linewidth=0, label=label)
+
+
+def _run_names(runs: Sequence[object]) -> list[str]:
+    return [style.label(run, _LONGEST_RUN) for run in runs]
+
+
+def _on_lines(one: str, other: str, longest: int) -> str:
+    """Two parts of an axis's label, on two lines where one would be longer than the axis."""
+    return f"{one} {other}" if len(one) + len(other) < longest else f"{one}\n{other}"
+
+
+def _log_ticks(last: int) -> tuple[list[int], list[str]]:
+    """1, 10, 100, ... and what stands at them."""
+    ticks = [10**power for power in range(len(str(last)))]
+    return ticks, [f"{tick:,}" for tick in ticks]
+
+
+def _printed(scores: Scores, measure: Any) -> str:
+    return scores.names[scores.position(measure)]
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}{'' if count == 1 else 's'}"

@@ -1,0 +1,151 @@
+"""What a report says: finished results, and how they were computed."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from ir_measures.measures import Measure
+from ir_measures.measures.base import SumAgg
+
+from .. import __version__
+from ..classics import scorer_of
+from ..errors import ParameterError
+from ..evaluation import evaluate, named_runs
+from ..judgedness import Unjudged, unjudged
+from ..meta import BaselineTests, ConfidenceIntervals, against_baseline, confidence_intervals
+from ..scores import Scores
+
+#: Libraries whose version may change a figure.
+_LIBRARIES = ("ir-measures", "numpy", "pandas", "polars", "matplotlib")
+#: Replicates of the test per run and share of alpha: what Holm's correction can then still resolve.
+_PER_COMPARISON = 10
+_MOST_FLIPS = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """All that a report shows.
+
+    Attributes:
+        scores: scores of all runs.
+        intervals: their means with confidence intervals.
+        tests: all runs against the baseline; None without one.
+        unjudged: shares of unjudged documents.
+        seed: seed of all that is drawn at random.
+        command: what makes the same report again.
+    """
+
+    scores: Scores
+    intervals: ConfidenceIntervals
+    tests: BaselineTests | None
+    unjudged: Unjudged
+    seed: int
+    command: str
+
+    def rivals(self, measure: int) -> tuple[str, str] | None:
+        """The best run by a measure and the baseline, or the second best; None where there is one run.
+
+        Where the baseline is the best, it is compared with the best of the others.
+        """
+        means = self.intervals.mean[measure]
+        order = [self.scores.runs[number] for number in (-means).argsort(kind="stable")]
+        if self.tests is not None:
+            best = next(run for run in order if run != self.tests.baseline)
+            return best, str(self.tests.baseline)
+        return (order[0], order[1]) if len(order) > 1 else None
+
+
+def collect(  # noqa: PLR0913  # those of report
+    measures: Iterable[str | Measure] | str | Measure,
+    qrels: Any,
+    runs: Any,
+    *,
+    baseline: str | None,
+    level: float,
+    n_resamples: int,
+    seed: int,
+    command: str,
+) -> Contents:
+    """Evaluate the runs and all that a report says of them; arguments and errors as those of ``report``."""
+    # Both are read twice, for the scores and for what is unjudged: what can be read only once is held.
+    qrels = _held(qrels)
+    named = {_writable(name): _held(run) for name, run in named_runs(runs).items()}
+    baseline = _baseline(baseline, runs, list(named))
+    scores = evaluate(measures, qrels, named)
+    intervals = confidence_intervals(scores, level=level, n_resamples=n_resamples, rng=seed)
+    tests = None
+    if baseline is not None:
+        alpha = round(1 - level, 12)
+        wanted = math.ceil(_PER_COMPARISON * (len(named) - 1) / alpha)
+        flips = max(n_resamples, min(wanted, _MOST_FLIPS))
+        tests = against_baseline(scores, baseline, alpha=alpha, n_resamples=flips, rng=seed)
+    return Contents(scores, intervals, tests, unjudged(qrels, named), seed, command)
+
+
+def _writable(name: str) -> str:
+    """A name that UTF-8 can hold: names of files may hold halves of pairs, which it cannot."""
+    return name.encode("utf-8", errors="backslashreplace").decode()
+
+
+def _held(source: Any) -> Any:
+    return list(source) if isinstance(source, Iterator) else source
+
+
+def _baseline(baseline: str | None, runs: Any, names: list[str]) -> str | None:
+    """The name of the baseline, which may also be given as the path that names a run."""
+    if baseline is None:
+        return None
+    found = _writable(str(baseline))
+    if found not in names:
+        given = list(runs) if isinstance(runs, (list, tuple)) else []
+        places = [str(run) for run in given]
+        if baseline not in places or len(places) != len(names):
+            raise ParameterError(f"baseline={baseline!r} must be one of {', '.join(map(repr, names))}")
+        found = names[places.index(baseline)]
+    if len(names) == 1:
+        raise ParameterError(f"baseline={baseline!r} is the only run: there is none to compare with it")
+    return found
+
+
+def versions() -> list[tuple[str, str]]:
+    """Names and versions of the package, of Python and of the libraries behind the figures."""
+    libraries = [(name, version(name)) for name in _LIBRARIES]
+    return [("ir_graded", __version__), ("Python", platform.python_version()), *libraries]
+
+
+@dataclass(frozen=True)
+class MeasureNote:
+    """How a measure was computed.
+
+    Attributes:
+        name: its printed name, which is read back as it.
+        title: its name in words.
+        meaning: what it is, in a sentence.
+        source: where it is defined; '' where that is not known.
+        provider: who computed it.
+        summed: whether ir-measures sums it over topics, where a report gives means.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    source: str
+    provider: str
+    summed: bool
+
+    @classmethod
+    def of(cls, measure: Measure) -> MeasureNote:
+        """The note on a measure."""
+        return cls(
+            name=str(measure),
+            title=str(getattr(measure, "PRETTY_NAME", None) or measure.NAME),
+            meaning=" ".join(str(getattr(measure, "SHORT_DESC", None) or "").split()),
+            source=str(getattr(measure, "SOURCE", None) or ""),
+            provider="ir-measures" if scorer_of(measure) is None else "ir_graded",
+            summed=isinstance(measure.aggregator(), SumAgg),
+        )

@@ -1,0 +1,98 @@
+"""The pictures of a report, each with what it shows in words."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..plots import scores as plots
+from ..plots.svg import svg
+from .contents import Contents
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture for a page.
+
+    Attributes:
+        caption: what stands below it.
+        alt: what it shows, for those who do not see it.
+        address: the picture itself, as a data URI.
+        width: its natural width, in CSS pixels.
+        height: its natural height.
+    """
+
+    caption: str
+    alt: str
+    address: str
+    width: int
+    height: int
+
+    @classmethod
+    def of(cls, figure: Figure, caption: str, alt: str) -> Picture:
+        """A picture of a figure."""
+        data = b64encode(svg(figure).encode()).decode()
+        width, height = (round(96 * inches) for inches in figure.get_size_inches())
+        return cls(caption, alt, f"data:image/svg+xml;base64,{data}", width, height)
+
+
+def of_measures(contents: Contents) -> Iterator[Picture]:
+    """Per measure the leaderboard, and the topics of the best run against the baseline or the second."""
+    for at, name in enumerate(contents.intervals.measures):
+        yield _leaderboard(contents, at, name)
+        rivals = contents.rivals(at)
+        if rivals is not None:
+            yield _differences(contents, name, *rivals)
+
+
+def of_unjudged(contents: Contents) -> Picture:
+    """Unjudged documents over the ranks."""
+    found = contents.unjudged
+    depth = found.depths[0]
+    first = found.share[:, 0]
+    alt = "Nothing was retrieved."
+    if np.isfinite(first).any():
+        alt = (
+            f"Share of unjudged documents over the ranks of {_counted(len(found.runs), 'run')}: down to rank "
+            f"{depth} from {np.nanmin(first):.0%} to {np.nanmax(first):.0%}; the table holds the numbers."
+        )
+    return Picture.of(plots.unjudged(found), "Unjudged documents over the ranks.", alt)
+
+
+def _leaderboard(contents: Contents, at: int, name: str) -> Picture:
+    found = contents.intervals
+    order = (-found.mean[at]).argsort(kind="stable")
+    best, worst = (
+        f"{found.systems[number]} with {found.mean[at, number]:.4f} "
+        f"({found.low[at, number]:.4f} to {found.high[at, number]:.4f})"
+        for number in (order[0], order[-1])
+    )
+    ends = f"the best is {best}, the last is {worst}" if len(order) > 1 else best
+    intervals = f"{100 * found.level:g}% confidence intervals"
+    alt = f"Means by {name} with {intervals} of {_counted(len(order), 'run')}: {ends}."
+    caption = f"{name}: means with {intervals}, best first."
+    return Picture.of(plots.leaderboard(found, name), caption, alt)
+
+
+def _differences(contents: Contents, name: str, run: str, other: str) -> Picture:
+    matrix = contents.scores.matrix(name)
+    difference = (matrix[run] - matrix[other]).to_numpy()
+    better, worse = int((difference > 0).sum()), int((difference < 0).sum())
+    alt = (
+        f"Differences in {name} by topic: {run} is better than {other} on {_counted(better, 'topic')}, worse "
+        f"on {worse}, equal on {difference.size - better - worse}; their mean is {difference.mean():+.4f}."
+    )
+    against = "the baseline" if contents.tests is not None else "the second best"
+    caption = f"{name}: {run} against {other}, {against}, topic by topic."
+    return Picture.of(plots.differences(contents.scores, name, run, other), caption, alt)
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}{'' if count == 1 else 's'}"

@@ -1,0 +1,229 @@
+"""``report``: evaluate runs and write one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from ir_measures.measures import Measure
+
+from ..errors import ParameterError
+from ..extras import extra
+from ..grammar import read_measures
+from ..inputs.sources import is_place
+from ..meta.options import check_options
+from ..meta.resampling import generator
+from ..plots.style import matplotlib
+from . import figures
+from .contents import Contents, MeasureNote, collect, versions
+from .files import check_writable, write_whole
+
+#: More scores than this by topic are left out of the page: browsers would stall.
+_MOST_CELLS = 150_000
+#: Tables by topic of more scores than this are closed at first.
+_MOST_OPEN = 400
+_SMALLEST_P = 0.001
+
+
+def report(  # noqa: PLR0913  # what to evaluate, and how
+    measures: Iterable[str | Measure] | str | Measure,
+    qrels: Any,
+    runs: Any,
+    path: str | os.PathLike[str],
+    *,
+    baseline: str | None = None,
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    seed: int = 0,
+) -> None:
+    """Evaluate runs and write one HTML page: leaderboard, topics, pictures, and how each was computed.
+
+    The page needs no network. Means have percentile bootstrap intervals over the topics
+    (``ir_graded.meta.confidence_intervals``). With a baseline each run is tested against it by a two-sided
+    randomisation test with Holm's correction (``ir_graded.meta.against_baseline``), alpha ``1 - level``. Its
+    replicates are ``n_resamples`` or, where that is more, ten times the runs compared over alpha, at most
+    100,000. The same input and options give the same page. The file is written as a whole or not at all.
+
+    Args:
+        measures: measure objects and strings, as ``evaluate`` takes them; the first orders the leaderboard.
+        qrels: qrels in any form that ``evaluate`` takes, over at least two topics.
+        runs: one or several runs in any form that ``evaluate`` takes.
+        path: the HTML file to write; one that exists is replaced.
+        baseline: name of the run to test the others against, or the path that it was given by; None for no
+            tests.
+        level: confidence level, between 0 and 1.
+        n_resamples: number of bootstrap replicates, at least 1.
+        seed: a whole number >= 0.
+
+    Raises:
+        GradedError: jinja2 or matplotlib is not installed: ``pip install 'ir-graded[report]'``.
+        InputError: something in the qrels or in a run cannot be scored, or there are fewer than two topics.
+        ParameterError: an option is out of its range, or the baseline is no run.
+        OSError: the file cannot be written.
+
+    Example:
+        >>> import ir_graded, tempfile, pathlib
+        >>> qrels = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
+        >>> runs = {"good": {"1": {"a": 2.0}, "2": {"c": 1.0}}, "poor": {"1": {"b": 1.0}}}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     place = pathlib.Path(folder, "report.html")
+        ...     ir_graded.report(["Q", "AP"], qrels, runs, place, baseline="poor")
+        ...     print(place.read_text(encoding="utf-8")[:15])
+        <!doctype html>
+    """
+    chosen = read_measures(measures)
+    call = (
+        f"ir_graded.report({[str(measure) for measure in chosen]!r}, {_shown(qrels, 'qrels')}, "
+        f"{_shown(runs, 'runs')}, 'report.html', {baseline=!r}, {level=!r}, {n_resamples=!r}, {seed=!r})"
+    )
+    write_report(
+        chosen,
+        qrels,
+        runs,
+        path,
+        baseline=baseline,
+        level=level,
+        n_resamples=n_resamples,
+        seed=seed,
+        command=call,
+    )
+
+
+def _shown(source: Any, name: str) -> str:
+    """Places as they are, anything else by the name of its parameter."""
+    if is_place(source):
+        return repr(os.fspath(source))
+    if isinstance(source, (list, tuple)) and source and all(map(is_place, source)):
+        return repr([os.fspath(one) for one in source])
+    return name
+
+
+def write_report(
+    measures: list[Measure], qrels: Any, runs: Any, path: str | os.PathLike[str], *, seed: int, **options: Any
+) -> None:
+    """``report`` with the ``command`` that the page is to name."""
+    extra("jinja2", "report")
+    matplotlib()
+    check_options(level=options["level"], n_resamples=options["n_resamples"])
+    if isinstance(seed, np.random.Generator):
+        raise ParameterError(f"seed={seed!r} must be a whole number >= 0: the page names it")
+    generator(seed)
+    place = check_writable(path)
+    contents = collect(measures, qrels, runs, seed=seed, **options)
+    write_whole(place, render(contents).encode("utf-8", errors="backslashreplace"))
+
+
+def render(contents: Contents) -> str:
+    """The page of a report."""
+    jinja2, markup = extra("jinja2", "report"), extra("markupsafe", "report").Markup
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_template),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["signed"] = _signed
+    scores = contents.scores
+    cells = scores.values.size
+    script = _template("sort.js")
+    text: str = environment.get_template("page.html.j2").render(
+        contents=contents,
+        board=list(_board(contents)),
+        tables=list(_by_topic(contents)) if cells <= _MOST_CELLS else [],
+        cells=cells,
+        pictures=list(figures.of_measures(contents)),
+        unjudged_picture=figures.of_unjudged(contents),
+        notes=[MeasureNote.of(measure) for measure in scores.measures],
+        versions=versions(),
+        level=f"{100 * contents.intervals.level:g}%",
+        style=markup(_template("page.css")),
+        script=markup(script),
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+    )
+    return text
+
+
+def _template(name: str) -> str:
+    return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A run's score by a measure on the leaderboard.
+
+    Attributes:
+        mean: the mean, which the table is sorted by.
+        low: lower end of the interval.
+        high: upper end.
+        difference: to the baseline; None without a baseline and for the baseline itself.
+        p: the corrected p-value in words; '' likewise.
+        verdict: 'better' or 'worse' where significant, else ''.
+    """
+
+    mean: float
+    low: float
+    high: float
+    difference: float | None = None
+    p: str = ""
+    verdict: str = ""
+
+
+def _board(contents: Contents) -> Iterator[tuple[str, list[Cell]]]:
+    """Runs, best first by the first measure, with their cells."""
+    found, tests = contents.intervals, contents.tests
+    for number in (-found.mean[0]).argsort(kind="stable").tolist():
+        run = found.systems[number]
+        cells = []
+        for at in range(len(found.measures)):
+            mean, low, high = (float(values[at, number]) for values in (found.mean, found.low, found.high))
+            if tests is None or run == tests.baseline:
+                cells.append(Cell(mean, low, high))
+                continue
+            place = tests.systems.index(run)
+            difference, p = float(tests.difference[at, place]), float(tests.p_holm[at, place])
+            verdict = ("better" if difference > 0 else "worse") if tests.significant[at, place] else ""
+            words = f"p = {p:.3f}" if p >= _SMALLEST_P else f"p < {_SMALLEST_P}"
+            cells.append(Cell(mean, low, high, difference, words, verdict))
+        yield str(run), cells
+
+
+@dataclass(frozen=True)
+class TopicTable:
+    """Scores by one measure: a row per topic, a column per run.
+
+    Attributes:
+        measure: the measure.
+        runs: the runs, in the order of the leaderboard.
+        rows: topics with their scores.
+        means: mean of each run.
+        is_open: whether it is shown at first.
+    """
+
+    measure: str
+    runs: list[str]
+    rows: list[tuple[str, list[float]]]
+    means: list[float]
+    is_open: bool
+
+
+def _by_topic(contents: Contents) -> Iterator[TopicTable]:
+    scores, means = contents.scores, contents.intervals.mean
+    order = (-means[0]).argsort(kind="stable")
+    for at, name in enumerate(scores.names):
+        values = scores.values[at][order].T
+        rows = [(str(topic), row) for topic, row in zip(scores.query_ids, values.tolist(), strict=True)]
+        runs = [scores.runs[number] for number in order]
+        small = at == 0 and values.size <= _MOST_OPEN
+        yield TopicTable(name, runs, rows, means[at][order].tolist(), small)
+
+
+def _signed(value: float) -> str:
+    """With a sign; the minus is a true one, as wide as the plus."""
+    return f"{value:+.4f}".replace("-", "\N{MINUS SIGN}")

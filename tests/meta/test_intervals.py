@@ -1,0 +1,173 @@
+"""Bootstrap intervals and tests against a baseline, beside plain loops over the same replicates."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ir_graded
+from ir_graded.errors import InputError, ParameterError
+from ir_graded.meta import against_baseline, confidence_intervals, discriminative_power
+from ir_graded.meta.baseline import holm
+from ir_graded.meta.resampling import sign_flips, topic_counts
+
+SYSTEMS = ["a", "b", "c", "d"]
+
+
+def matrices(topics=12, seed=3):
+    rng = np.random.default_rng(seed)
+    return {
+        name: pd.DataFrame(rng.random((topics, 4)) ** power, columns=SYSTEMS)
+        for name, power in (("Q", 1), ("AP", 3))
+    }
+
+
+def quantile(ordered, q):
+    """Linear between the two nearest of the sorted values."""
+    at = q * (len(ordered) - 1)
+    low = math.floor(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (at - low) * (ordered[high] - ordered[low])
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("n_resamples", [1, 37, 400])
+def test_intervals_equal_a_plain_loop_over_the_same_replicates(level, n_resamples):
+    scores = matrices()
+    found = confidence_intervals(scores, level=level, n_resamples=n_resamples, rng=5)
+    counts = topic_counts(np.random.default_rng(5), 12, n_resamples).astype(int)
+    for at, matrix in enumerate(scores.values()):
+        for number, system in enumerate(SYSTEMS):
+            column = matrix[system].tolist()
+            means = []
+            for replicate in range(n_resamples):
+                drawn = [column[topic] for topic in range(12) for _ in range(counts[topic, replicate])]
+                assert len(drawn) == 12
+                means.append(sum(drawn) / 12)
+            means.sort()
+            assert found.mean[at, number] == pytest.approx(sum(column) / 12, abs=1e-12)
+            assert found.low[at, number] == pytest.approx(quantile(means, (1 - level) / 2), abs=1e-12)
+            assert found.high[at, number] == pytest.approx(quantile(means, (1 + level) / 2), abs=1e-12)
+
+
+def test_intervals_equal_scipys_percentile_bootstrap_in_distribution():
+    bootstrap = pytest.importorskip("scipy.stats").bootstrap
+    column = matrices(40)["Q"]["a"].to_numpy()
+    ours = confidence_intervals({"Q": matrices(40)["Q"]}, n_resamples=20_000)
+    theirs = bootstrap((column,), np.mean, n_resamples=20_000, method="percentile", rng=1)
+    assert ours.low[0, 0] == pytest.approx(theirs.confidence_interval.low, abs=0.004)
+    assert ours.high[0, 0] == pytest.approx(theirs.confidence_interval.high, abs=0.004)
+
+
+def test_measures_and_systems_share_the_replicates():
+    scores = matrices()
+    both = confidence_intervals(scores, rng=1)
+    alone = confidence_intervals({"AP": scores["AP"][["c"]]}, rng=1)
+    assert both.low[1, 2] == pytest.approx(alone.low[0, 0], abs=1e-14)
+    assert both.high[1, 2] == pytest.approx(alone.high[0, 0], abs=1e-14)
+    assert not np.array_equal(both.low, confidence_intervals(scores, rng=2).low)
+    assert np.array_equal(both.low, confidence_intervals(scores, rng=1).low)
+
+
+def test_scores_of_evaluate_give_their_means_best_first():
+    covid = ir_graded.sample()
+    runs = {name: covid.runs[name] for name in list(covid.runs)[:4]}
+    scores = ir_graded.evaluate(["Q", "nDCG@10"], covid.qrels, runs)
+    frame = confidence_intervals(scores, n_resamples=50).to_frame()
+    pd.testing.assert_frame_equal(frame.xs("mean", axis=1, level=1), scores.mean())
+    for measure in ("Q", "nDCG@10"):
+        part = frame[measure]
+        assert (part["low"] < part["mean"]).all()
+        assert (part["mean"] < part["high"]).all()
+
+
+def test_equal_scores_have_an_interval_of_no_width_and_one_system_will_do():
+    found = confidence_intervals({"Q": pd.DataFrame({"a": [0.1] * 3})}, n_resamples=20)
+    assert found.low[0, 0] == found.high[0, 0] == 0.1
+    assert found.mean[0, 0] == pytest.approx(0.1, abs=1e-16)
+    with pytest.raises(ValueError, match="read-only"):
+        found.low[0, 0] = 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"level": 1}, "level=1 must be a number between 0 and 1"),
+        ({"level": float("nan")}, "level=nan must be"),
+        ({"level": "0.9"}, "level='0.9' must be"),
+        ({"n_resamples": 0}, "n_resamples=0 must be a whole number >= 1"),
+        ({"rng": -1}, "rng=-1 must be"),
+    ],
+)
+def test_wrong_options_are_named(options, message):
+    with pytest.raises(ParameterError, match=message):
+        confidence_intervals(matrices(), **options)
+
+
+def test_wrong_scores_are_named():
+    with pytest.raises(InputError, match="Q: at least 2 topics are needed, found 1"):
+        confidence_intervals({"Q": pd.DataFrame({"a": [0.1]})})
+    with pytest.raises(InputError, match="at least 1 system are needed, found 0"):
+        confidence_intervals({"Q": pd.DataFrame(index=range(3))})
+    with pytest.raises(InputError, match="expected Scores from evaluate"):
+        confidence_intervals([[0.1, 0.2]])
+
+
+# ------------------------------------------------------------------------------------ against a baseline
+
+
+def test_p_values_equal_a_plain_loop_over_the_same_flips():
+    scores = matrices()
+    found = against_baseline(scores, "b", n_resamples=200, rng=9)
+    flips = sign_flips(np.random.default_rng(9), 12, 200)
+    assert found.systems == ("a", "c", "d")
+    for at, matrix in enumerate(scores.values()):
+        for place, system in enumerate(found.systems):
+            z = (matrix[system] - matrix["b"]).tolist()
+            observed = abs(sum(z))
+            reached = sum(
+                abs(sum(one * sign for one, sign in zip(z, flips[:, flip], strict=True))) >= observed - 1e-12
+                for flip in range(200)
+            )
+            assert found.p[at, place] == (reached + 1) / 201
+            assert found.difference[at, place] == pytest.approx(sum(z) / 12, abs=1e-12)
+
+
+def test_p_values_equal_those_of_discriminative_power():
+    scores = matrices()
+    ours = against_baseline(scores, "a", n_resamples=500, rng=4)
+    theirs = discriminative_power(scores["Q"], test="randomisation", n_resamples=500, rng=4).asl
+    assert ours.p[0].tolist() == theirs.loc["a"].tolist()
+
+
+def test_identical_systems_do_not_differ():
+    same = pd.DataFrame({"a": [0.1, 0.7, 0.3], "b": [0.1, 0.7, 0.3]})
+    found = against_baseline({"Q": same}, "a", n_resamples=99)
+    assert found.p[0, 0] == found.p_holm[0, 0] == 1
+    assert not found.significant.any()
+
+
+def test_holm_by_hand_and_as_statsmodels_has_it():
+    assert holm(np.array([0.01, 0.04, 0.03, 0.005])).tolist() == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm(np.array([0.6, 0.7])).tolist() == [1, 1]
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    p = np.random.default_rng(0).random(40) ** 3
+    assert holm(p) == pytest.approx(multitest.multipletests(p, method="holm")[1])
+
+
+def test_the_correction_is_within_a_measure():
+    found = against_baseline(matrices(), "d", n_resamples=300)
+    for p, corrected in zip(found.p, found.p_holm, strict=True):
+        assert corrected.tolist() == holm(p).tolist()
+    frame = found.to_frame()
+    assert list(frame.columns) == ["measure", "run", "difference", "p", "p_holm", "significant"]
+    assert len(frame) == 6
+    assert (frame["significant"] == (frame["p_holm"] < 0.05)).all()
+
+
+def test_an_unknown_baseline_is_named():
+    with pytest.raises(ParameterError, match="baseline='x' must be one of 'a', 'b', 'c', 'd'"):
+        against_baseline(matrices(), "x")
+    with pytest.raises(ParameterError, match="alpha=2 must be"):
+        against_baseline(matrices(), "a", alpha=2)

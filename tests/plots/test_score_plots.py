@@ -1,0 +1,185 @@
+"""Pictures of scores: every run, topic and rank where its number says, labelled, within the figure."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+from matplotlib.figure import Figure  # noqa: E402
+
+import ir_graded  # noqa: E402
+from ir_graded.errors import InputError, ParameterError  # noqa: E402
+from ir_graded.plots import scores as plots, style  # noqa: E402
+from ir_graded.plots.svg import svg  # noqa: E402
+
+
+def scores_of(topics=8, runs=("a", "b")):
+    rng = np.random.default_rng(1)
+    measures = tuple(ir_graded.evaluate(["Q", "NCU(stop='rb', gamma=0.7)"], {"1": {"a": 1}}, {}).measures)
+    values = rng.random((2, len(runs), topics))
+    return ir_graded.Scores(tuple(runs), measures, tuple(f"t{at}" for at in range(topics)), values)
+
+
+def intervals(runs=5):
+    mean = np.linspace(0.2, 0.8, runs)[np.newaxis]
+    names = tuple(f"run {at}" for at in range(runs))
+    return SimpleNamespace(
+        measures=("Q",), systems=names, mean=mean, low=mean - 0.1, high=mean + 0.05, level=0.9
+    )
+
+
+def shares(runs, depths=(5, 10, 100)):
+    share = np.tile(np.linspace(0.1, 0.9, len(depths)), (runs, 1)) * np.linspace(1, 0.5, runs)[:, None]
+    return SimpleNamespace(
+        runs=tuple(f"run {at}" for at in range(runs)),
+        depths=depths,
+        share=share,
+        by_rank=np.full((runs, 100), 0.5),
+    )
+
+
+def assert_within(figure):
+    """Nothing drawn lies outside the figure, which saving would cut off."""
+    figure.draw_without_rendering()
+    for ax in figure.axes:
+        box = ax.get_tightbbox()
+        assert box.x0 >= figure.bbox.x0 - 1
+        assert box.x1 <= figure.bbox.x1 + 1
+        assert box.y0 >= figure.bbox.y0 - 1
+        assert box.y1 <= figure.bbox.y1 + 1
+
+
+def test_differences_are_sorted_and_coloured():
+    scores = scores_of()
+    figure = plots.differences(scores, "Q", "a", "b")
+    assert isinstance(figure, Figure)
+    (ax,) = figure.axes
+    expected = (scores.matrix("Q")["a"] - scores.matrix("Q")["b"]).sort_values(ascending=False)
+    better, worse = ([bar.get_height() for bar in bars] for bars in ax.containers)
+    assert np.add(better, worse).tolist() == pytest.approx(expected.tolist())
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == expected.index.tolist()
+    assert len({bars.patches[0].get_facecolor() for bars in ax.containers}) == 2
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    wins = int((expected > 0).sum())
+    assert f"a better ({wins} topic{'s' * (wins != 1)})" in labels
+    assert f"b better ({8 - wins} topics)" in labels
+    assert any(line.get_ydata()[0] == pytest.approx(expected.mean()) for line in ax.get_lines())
+
+
+@pytest.mark.parametrize("topics", [2, 30, 50, 51, 400])
+def test_differences_of_few_and_many_topics(topics):
+    figure = plots.differences(scores_of(topics), "NCU(stop='rb', gamma=0.7)", "a", "b")
+    assert_within(figure)
+    (ax,) = figure.axes
+    assert bool(ax.containers) == (topics <= 50)
+    assert len(svg(figure)) < 300_000
+
+
+def test_differences_of_long_odd_names():
+    names = ("$x$ " + "very long name " * 5, "b\nc")
+    assert_within(plots.differences(scores_of(runs=names), "Q", *names))
+
+
+def test_differences_name_what_is_unknown():
+    with pytest.raises(InputError, match="there is no run 'c'; there are 'a', 'b'"):
+        plots.differences(scores_of(), "Q", "a", "c")
+    with pytest.raises(InputError, match="AP was not evaluated"):
+        plots.differences(scores_of(), "AP", "a", "b")
+
+
+def test_leaderboard_draws_means_and_ends_best_first():
+    found = intervals()
+    figure = plots.leaderboard(found)
+    (ax,) = figure.axes
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == [f"run {at}" for at in (4, 3, 2, 1, 0)]
+    (points,) = ax.get_lines()
+    assert points.get_xdata().tolist() == found.mean[0, ::-1].tolist()
+    (ends,) = ax.collections
+    for row, (left, right) in enumerate(ends.get_segments()):
+        assert left[0] == pytest.approx(found.low[0, 4 - row])
+        assert right[0] == pytest.approx(found.high[0, 4 - row])
+        assert left[1] == right[1] == row
+    bottom, top = ax.get_ylim()
+    assert bottom > top, "the best run is on top"
+    assert "90% interval" in ax.get_xlabel()
+    assert "Q" in ax.get_xlabel()
+
+
+@pytest.mark.parametrize("runs", [1, 20, 50, 51, 200])
+def test_leaderboard_of_few_and_many_runs(runs):
+    figure = plots.leaderboard(intervals(runs))
+    assert_within(figure)
+    (ax,) = figure.axes
+    assert len(ax.get_yticks()) == min(runs, 50)
+    assert ax.get_ylabel() == (f"the best 50 of {runs} runs" if runs > 50 else "")
+    assert figure.get_figwidth() == style.COLUMN_WIDTH
+
+
+def test_leaderboard_of_another_measure_is_refused():
+    with pytest.raises(InputError, match="no intervals of AP, only of Q"):
+        plots.leaderboard(intervals(), "AP")
+
+
+@pytest.mark.parametrize("runs", [1, 6])
+def test_unjudged_of_few_runs_is_lines(runs):
+    found = shares(runs, depths=(100, 5, 10))
+    figure = plots.unjudged(found)
+    assert_within(figure)
+    (ax,) = figure.axes
+    lines = {line.get_label(): line for line in ax.get_lines() if not line.get_label().startswith("_")}
+    assert list(lines) == list(found.runs)
+    assert lines["run 0"].get_xdata().tolist() == [5, 10, 100]
+    assert lines["run 0"].get_ydata().tolist() == found.share[0, [1, 2, 0]].tolist()
+    assert ax.get_xscale() == "log"
+
+
+@pytest.mark.parametrize("runs", [7, 60])
+def test_unjudged_of_many_runs_is_a_table(runs):
+    found = shares(runs)
+    figure = plots.unjudged(found)
+    assert_within(figure)
+    (ax,) = figure.axes
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert names[0] == f"run {runs - 1}", "fewest unjudged first"
+    assert len(names) == min(runs, 50)
+    assert ax.texts[0].get_text() == "5"
+
+
+def test_unjudged_of_a_run_without_documents():
+    found = shares(7)
+    found.share[3] = np.nan
+    assert_within(plots.unjudged(found))
+
+
+def test_into_the_callers_axes():
+    figure = Figure(figsize=(12, 3), layout="constrained")
+    one, two, three = figure.subplots(1, 3)
+    assert plots.differences(scores_of(), "Q", "a", "b", ax=one) is figure
+    assert plots.leaderboard(intervals(), ax=two) is figure
+    assert plots.unjudged(shares(3), ax=three) is figure
+    with pytest.raises(ParameterError, match="must be matplotlib's Axes"):
+        plots.leaderboard(intervals(), ax=3)
+
+
+def test_svg_is_the_same_each_time_and_asks_for_nothing():
+    first, second = (svg(plots.leaderboard(intervals())) for _ in range(2))
+    assert first == second
+    assert "<text" not in first
+    assert "<image" not in first
+    assert "date" not in first
+
+
+def test_svg_of_names_that_the_font_lacks():
+    scores = scores_of(runs=("系统", "b"))
+    assert svg(plots.differences(scores, "Q", "系统", "b"))
+
+
+def test_the_results_draw_themselves():
+    covid = ir_graded.sample()
+    runs = {name: covid.runs[name] for name in list(covid.runs)[:2]}
+    scores = ir_graded.evaluate(["Q"], covid.qrels, runs)
+    assert isinstance(ir_graded.meta.confidence_intervals(scores, n_resamples=9).plot(), Figure)
+    assert isinstance(ir_graded.unjudged(covid.qrels, runs).plot(), Figure)

@@ -1,0 +1,302 @@
+"""The report as a file: its numbers, its command, the same bytes each time, never half a file."""
+
+import html
+import os
+import re
+import shlex
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+
+from click.testing import CliRunner
+
+import ir_graded
+from ir_graded import reporting
+from ir_graded.cli.main import commands
+from ir_graded.errors import GradedError, InputError, ParameterError
+from ir_graded.reporting import files, page
+
+QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1, "d": 0}, "3": {"e": 1, "f": -1}}
+RUNS = {
+    "one": {"1": {"a": 2.0, "x": 1.0}, "2": {"c": 1.0}, "3": {"e": 1.0}},
+    "two": {"1": {"x": 2.0, "b": 1.0}, "2": {"c": 1.0}, "3": {"x": 2.0, "e": 1.0}},
+    "three": {"1": {"b": 1.0}},
+}
+VOID = {"meta", "link", "img", "br"}
+
+
+class Page(HTMLParser):
+    """The page's tags, balanced, and its text by tag."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.ids, self.text = [], [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        assert len(dict(attrs)) == len(attrs)
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.text.append(data)
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+def made(tmp_path, measures=("Q", "AP"), qrels=QRELS, runs=RUNS, **options):
+    place = tmp_path / "page.html"
+    ir_graded.report(list(measures), qrels, runs, place, n_resamples=50, **options)
+    return place.read_text(encoding="utf-8")
+
+
+def test_the_page_holds_the_numbers(tmp_path):
+    text = made(tmp_path, baseline="three", seed=4)
+    scores = ir_graded.evaluate(["Q", "AP"], QRELS, RUNS)
+    found = ir_graded.meta.confidence_intervals(scores, n_resamples=50, rng=4)
+    tests = ir_graded.meta.against_baseline(scores, "three", n_resamples=400, rng=4)  # 10 * 2 / .05
+    said = " ".join(" ".join(Page(text).text).split())
+    for (run, measure), (mean, low, high) in (
+        found.to_frame().stack(level=0, future_stack=True)[["mean", "low", "high"]].iterrows()
+    ):
+        assert f"{mean:.4f} {low:.3f} to {high:.3f}" in said, (run, measure)
+    for row in tests.to_frame().itertuples():
+        assert f"{row.difference:+.4f}".replace("-", "\N{MINUS SIGN}") + f", p = {row.p_holm:.3f}" in said
+    for topic in ("1", "2", "3"):
+        values = scores.matrix("Q").loc[topic, ["one", "two", "three"]]
+        assert f"{topic} " + " ".join(f"{value:.4f}" for value in values) in said
+    assert "50 replicates, level 95%, seed 4" in said
+    assert "400 replicates, seed 4" in said
+    assert "for 2 comparisons by each measure" in said
+    assert f"ir_graded {ir_graded.__version__}, Python" in said
+
+
+@pytest.mark.parametrize(("level", "replicates"), [(0.95, "400"), (0.5, "50"), (0.99999, "100,000")])
+def test_the_test_has_replicates_enough_to_find_something(tmp_path, level, replicates):
+    text = made(tmp_path, ["Q"], baseline="one", level=level)
+    assert f"{replicates} replicates, seed 0, p =" in text
+    smallest = 2 / (int(replicates.replace(",", "")) + 1)
+    assert f"No corrected p falls below {smallest:.2g}." in text
+
+
+def test_significant_differences_are_marked(tmp_path):
+    qrels = {str(topic): {"a": 1} for topic in range(12)}
+    good, bad = ({topic: {"a": score, "x": 1.0} for topic in qrels} for score in (2.0, 0.5))
+    text = made(tmp_path, ["RR"], qrels, {"good": good, "again": good, "bad": bad}, baseline="bad")
+    assert text.count('class="unseen">significantly better') == 2
+    assert text.count('class="unseen">significantly worse') == 0
+    text = made(tmp_path, ["RR"], qrels, {"good": good, "again": good, "bad": bad}, baseline="good")
+    assert text.count('class="unseen">significantly worse') == 1
+    assert ">+0.0000, p = 1.000<" in text
+
+
+def test_the_page_is_well_formed_and_asks_for_nothing(tmp_path):
+    found = Page(made(tmp_path, baseline="one"))
+    ids = [attrs["id"] for _, attrs in found.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    for _, attrs in found.tags:
+        for name in ("aria-labelledby", "aria-describedby"):
+            assert attrs.get(name, ids[0]) in ids
+        for name in ("src", "href"):
+            assert attrs.get(name, "#").startswith(("#", "data:"))
+        assert not [name for name in attrs if name.startswith("on")]
+    assert [attrs["href"][1:] for attrs in found.all("a") if attrs["href"][1:] not in ids] == []
+    assert len(found.all("script")) == 1
+    pictures = found.all("img")
+    assert len(pictures) == 5  # two a measure, and the unjudged documents
+    assert all(len(picture["alt"]) > 40 for picture in pictures)
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path):
+    (tmp_path / "other").mkdir()
+    assert made(tmp_path, baseline="one") == made(tmp_path / "other", baseline="one")
+    assert made(tmp_path, seed=1) != made(tmp_path, seed=2)
+
+
+def test_frames_files_iterators_and_dicts_give_the_same(tmp_path):
+    def rows(data, value):
+        cells = [(topic, doc, number) for topic, docs in data.items() for doc, number in docs.items()]
+        return pd.DataFrame(cells, columns=["query_id", "doc_id", value])
+
+    qrels, runs = rows(QRELS, "relevance"), {name: rows(run, "score") for name, run in RUNS.items()}
+    frames = made(tmp_path, qrels=qrels, runs=runs)
+    once = {name: run.itertuples() for name, run in runs.items()}
+    assert made(tmp_path) == frames == made(tmp_path, qrels=qrels.itertuples(), runs=once)
+
+
+def test_one_run_needs_no_other(tmp_path):
+    text = made(tmp_path, runs=RUNS["one"])
+    assert "No baseline was named" in text
+    assert len(Page(text).all("img")) == 3
+
+
+def test_counts_are_shown_as_means_and_said_to_be(tmp_path):
+    assert "Shown as its mean over the topics" in made(tmp_path, ["Q", "NumRet"])
+    assert "Shown as its mean over the topics" not in made(tmp_path, ["Q"])
+
+
+def test_too_many_scores_by_topic_are_left_out_and_said_to_be(tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "_MOST_CELLS", 17)
+    text = made(tmp_path)
+    assert "18 scores are too many for a page" in text
+    assert "<details" not in text
+    monkeypatch.setattr(page, "_MOST_CELLS", 18)
+    assert made(tmp_path).count("<details") == 2
+
+
+def test_tables_by_topic_are_closed_where_large(tmp_path, monkeypatch):
+    assert made(tmp_path).count("<details open") == 1
+    monkeypatch.setattr(page, "_MOST_OPEN", 8)
+    assert made(tmp_path).count("<details open") == 0
+
+
+@pytest.mark.parametrize("name", ["系统", "half \udc80 pair", "$x^2$", "a\nb", "{{ 7 * 7 }}", "</style><b>"])
+def test_any_name_of_a_run_will_do(tmp_path, name):
+    text = made(tmp_path, runs={name: RUNS["one"], "two": RUNS["two"]}, baseline=name)
+    found = Page(text)
+    assert found.all("b")[0] == {"class": "run"}
+    assert name.replace("\udc80", "\\udc80") in found.text
+
+
+def test_a_script_as_a_name_stays_text(tmp_path):
+    evil = "<script>alert(1)</script>"
+    runs = {evil: RUNS["one"], "\" onerror='x'": RUNS["two"]}
+    qrels = QRELS | {evil: {"a": 1}}
+    found = Page(made(tmp_path, qrels=qrels, runs=runs, baseline=evil))
+    assert len(found.all("script")) == 1
+    assert found.text.count(evil) >= 3
+    assert any(evil in picture["alt"] for picture in found.all("img"))
+
+
+# --------------------------------------------------------------------------------- wrong options
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"baseline": "four"}, "baseline='four' must be one of 'one', 'two', 'three'"),
+        ({"level": 1.5}, "level=1.5 must be a number between 0 and 1"),
+        ({"seed": -1}, "must be a whole number >= 0"),
+        ({"seed": np.random.default_rng(0)}, "seed=.* must be a whole number >= 0: the page names it"),
+        ({"runs": RUNS["one"], "baseline": "run"}, "baseline='run' is the only run"),
+    ],
+)
+def test_wrong_options_write_nothing(tmp_path, options, message):
+    with pytest.raises(ParameterError, match=message):
+        made(tmp_path, **options)
+    assert not any(tmp_path.iterdir())
+
+
+def test_one_topic_is_too_few(tmp_path):
+    with pytest.raises(InputError, match="Q: at least 2 topics are needed, found 1"):
+        made(tmp_path, qrels={"1": QRELS["1"]})
+    assert not any(tmp_path.iterdir())
+
+
+def test_what_is_not_installed_is_named_with_its_extra(tmp_path, monkeypatch):
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr("ir_graded.extras.import_module", missing)
+    with pytest.raises(GradedError, match=r"jinja2 is needed here: pip install 'ir-graded\[report\]'"):
+        made(tmp_path)
+
+
+# ------------------------------------------------------------------------------------- the file
+
+
+def test_a_page_that_cannot_be_made_leaves_the_old_one(tmp_path, monkeypatch):
+    old = made(tmp_path)
+    monkeypatch.setattr(files.os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        made(tmp_path, seed=7)
+    assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == old
+
+
+def test_readers_never_see_half_a_page(tmp_path, monkeypatch):
+    place = tmp_path / "page.html"
+    place.write_text("old")
+    seen = []
+    monkeypatch.setattr(files.os, "fsync", lambda _: seen.append(place.read_text()))
+    with place.open() as reader:
+        made(tmp_path)
+        assert reader.read() == "old"
+    assert seen == ["old"]
+
+
+def test_links_are_followed_and_rights_are_the_usual_ones(tmp_path):
+    (tmp_path / "folder").mkdir()
+    link = tmp_path / "link.html"
+    link.symlink_to(tmp_path / "folder" / "page.html")
+    files.write_whole(files.check_writable(link), b"text")
+    assert link.is_symlink()
+    assert (tmp_path / "folder" / "page.html").read_bytes() == b"text"
+    (tmp_path / "plain").write_bytes(b"")
+    assert link.stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_places_that_cannot_be_written_are_named_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "collect", lambda *_, **__: pytest.fail("work was done"))
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        ir_graded.report("Q", QRELS, RUNS, tmp_path / "nowhere" / "page.html")
+    with pytest.raises(InputError, match="is no file"):
+        ir_graded.report("Q", QRELS, RUNS, tmp_path)
+    with pytest.raises(InputError, match="is no file"):
+        ir_graded.report("Q", QRELS, RUNS, os.devnull)
+
+
+# ------------------------------------------------------------------------------ on the command line
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{topic} 0 {doc} {level}\n" for topic, docs in QRELS.items() for doc, level in docs.items()]
+    (tmp_path / "qrels.txt").write_text("".join(lines))
+    for name, run in RUNS.items():
+        lines = [
+            f"{topic} Q0 {doc} 1 {score} x\n" for topic, docs in run.items() for doc, score in docs.items()
+        ]
+        (tmp_path / name).write_text("".join(lines))
+    return tmp_path
+
+
+def test_the_command_writes_the_page_and_the_page_names_the_command(folder):
+    arguments = ["report", "qrels.txt", *RUNS, "-m", "Q NCU(stop='rb')", "--baseline", "./two", "-B", "50"]
+    wrong = CliRunner().invoke(commands, [*arguments, "--html", "page.html"])
+    assert isinstance(wrong.exception, ParameterError)
+    arguments[arguments.index("./two")] = "two"
+    done = CliRunner().invoke(commands, [*arguments, "--html", "page.html"], catch_exceptions=False)
+    assert done.output == "page.html\n"
+    (code,) = re.findall(r"<pre[^>]*><code>(.*?)</code>", (folder / "page.html").read_text())
+    program, *again = shlex.split(html.unescape(code))
+    assert program == "ir_graded"
+    assert again[: len(arguments) - 4] == arguments[:-4]
+    CliRunner().invoke(commands, again, catch_exceptions=False)
+    assert (folder / "report.html").read_bytes() == (folder / "page.html").read_bytes()
+
+
+def test_the_baseline_may_be_named_by_its_file(folder):
+    (folder / "runs").mkdir()
+    (folder / "two").rename(folder / "runs" / "two.txt")
+    arguments = ["report", "qrels.txt", "one", "runs/two.txt", "-m", "Q", "--html", "p.html", "-B", "9"]
+    done = CliRunner().invoke(commands, [*arguments, "--baseline", "runs/two.txt"], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert '<b class="run">two.txt</b>' in (folder / "p.html").read_text()
+
+
+def test_the_package_offers_it():
+    assert ir_graded.report is reporting.report
