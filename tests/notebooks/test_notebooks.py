@@ -1,0 +1,129 @@
+"""The notebooks as they are kept. `python notebooks/execute.py --check` executes them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+FOLDER = PROJECT / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+REPOSITORY = r"[\w.-]+/[\w.-]+"
+COLAB = re.compile(
+    rf"https://colab\.research\.google\.com/github/({REPOSITORY})/blob/main/notebooks/([\w.]+)"
+)
+# Places on a machine, in whatever output: an address of the web is none.
+PLACES = re.compile(
+    r"(?<![\w./:])/(?:home|root|tmp|usr|var|work|opt|Users|private|content)/|[A-Z]:\\\\|file://"
+)
+LARGEST = 1_000_000  # bytes
+
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def cells(path, kind):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == kind]
+
+
+def source(cell):
+    return "".join(cell["source"])
+
+
+def outputs(path):
+    return [output for cell in cells(path, "code") for output in cell["outputs"]]
+
+
+def test_there_are_five():
+    assert [path.stem[:2] for path in NOTEBOOKS] == ["1_", "2_", "3_", "4_", "5_"]
+
+
+@every_notebook
+def test_the_first_cell_has_a_title_a_badge_and_what_one_will_learn(path):
+    first = source(cells(path, "markdown")[0])
+    assert first.startswith("# ")
+    assert "colab-badge.svg" in first
+    assert COLAB.search(first)[2] == path.name
+    assert re.search(r"You will learn\n\n- ", first)
+
+
+@every_notebook
+def test_the_last_heading_says_what_was_found(path):
+    headings = re.findall(r"^#+ .*", "\n".join(map(source, cells(path, "markdown"))), flags=re.MULTILINE)
+    assert headings[-1] == "## What was found"
+
+
+def test_badges_and_installation_name_one_repository():
+    badges = {COLAB.search(source(cells(path, "markdown")[0]))[1] for path in NOTEBOOKS}
+    cloned = {
+        re.search(rf"https://github\.com/({REPOSITORY})", source(cells(path, "code")[0]))[1]
+        for path in NOTEBOOKS
+    }
+    assert len(badges) == 1
+    assert badges == cloned
+
+
+@every_notebook
+def test_installs_in_colab_only_then_imports(path):
+    install, imports, *others = map(source, cells(path, "code"))
+    before, condition, installing = install.partition('if "google.colab" in sys.modules:\n')
+    assert condition
+    assert "install" in installing
+    assert "install" not in before
+    assert all(line.startswith("    ") for line in installing.splitlines())
+    assert re.search(r"^import ir_graded$", imports, flags=re.MULTILINE)
+    for cell in others:
+        assert not re.search(r"^\s*(import|from \S+ import) ", cell, flags=re.MULTILINE), cell
+
+
+@every_notebook
+def test_executed_once_from_top_to_bottom(path):
+    counts = [cell["execution_count"] for cell in cells(path, "code")]
+    assert counts == list(range(1, len(counts) + 1))
+    for cell in cells(path, "code"):
+        for output in cell["outputs"]:
+            assert output.get("execution_count", cell["execution_count"]) == cell["execution_count"]
+
+
+@every_notebook
+def test_outputs_are_kept_and_hold_no_errors_and_no_warnings(path):
+    kinds = {output["output_type"] for output in outputs(path)}
+    assert kinds <= {"stream", "execute_result", "display_data"}
+    assert not [output for output in outputs(path) if output.get("name") == "stderr"]
+    assert sum("image/png" in output.get("data", {}) for output in outputs(path)) >= 2
+    assert path.stat().st_size < LARGEST
+
+
+@every_notebook
+def test_outputs_name_no_place_on_a_machine_and_no_address_in_memory(path):
+    for output in outputs(path):
+        texts = [output.get("text", []), *output.get("data", {}).values()]
+        for lines in texts:
+            text = "".join(lines)
+            if not text.startswith("iVBOR"):  # a picture
+                assert not PLACES.search(text), text
+                assert not re.search(r" at 0x[0-9a-f]+", text), text
+
+
+@every_notebook
+def test_nothing_of_the_machine_in_the_metadata(path):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert notebook["metadata"] == {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    assert all(cell["metadata"] == {} for cell in notebook["cells"])
+    assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
+
+
+def test_shipped_data_comes_with_its_licence():
+    for folder in (FOLDER / "data").iterdir():
+        assert {"SOURCE.txt", "LICENSE-DATA", "CITE.bib"} <= {file.name for file in folder.iterdir()}
+
+
+def test_the_readme_links_every_notebook():
+    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
+    assert [path.name for path in NOTEBOOKS] == re.findall(r"\(notebooks/([\w.]+\.ipynb)\)", readme)
