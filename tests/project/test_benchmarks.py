@@ -1,0 +1,89 @@
+"""The benchmarks run at a tiny scale, and what they check beside their times holds."""
+
+import lzma
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+if not BENCHMARKS.is_dir():  # a source distribution comes without them
+    pytest.skip("the benchmarks are not here", allow_module_level=True)
+
+pytest.importorskip("pyNTCIREVAL")
+
+SECTIONS = [
+    "## Start",
+    "## Files: 14 topics x 1,000 documents",
+    "## DataFrames: 14 topics x 1,000 documents",
+    "## Dicts of dicts: 14 topics x 1,000 documents, MS MARCO-like",
+    "## Dicts of dicts: 2 topics x 1,000 documents, Robust-like",
+    "## Real runs",
+    "## One large file",
+    "## Growth",
+]
+
+
+def beside_peers(*arguments):
+    command = [sys.executable, str(BENCHMARKS / "beside_peers.py"), *map(str, arguments)]
+    env = {name: value for name, value in os.environ.items() if name != "TREC_EVAL"}
+    return subprocess.run(  # noqa: S603  # the project's own program
+        command, capture_output=True, text=True, check=False, env=env
+    )
+
+
+def printed_by(*arguments):
+    done = beside_peers("--repeat", 1, "--scale", 0.002, *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def checks(report):
+    return [line for line in report.splitlines() if line.startswith("- Check: ")]
+
+
+def test_all_sections_print_and_all_checks_hold(tmp_path):
+    report = printed_by("--output", tmp_path / "report.md", "--folder", tmp_path / "data", "--large")
+    for title in SECTIONS:
+        assert f"\n{title}" in report
+    assert len(checks(report)) == 9
+    assert all(line.endswith(": yes") for line in checks(report))
+    assert (tmp_path / "report.md").read_text(encoding="utf-8") == report
+    assert str(tmp_path) not in report
+    assert str(Path.home()) not in report
+    assert str(BENCHMARKS) not in report
+
+
+@pytest.fixture
+def qrels(tmp_path):
+    path = tmp_path / "qrels.txt"
+    path.write_text("1 0 a 2\n1 0 b 0\n2 0 a 1\n", encoding="utf-8")
+    return path
+
+
+def test_real_runs_from_a_folder(tmp_path, qrels):
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for name in "xyz":
+        lines = f"1 Q0 {name} 1 3 t\n1 Q0 a 2 2 t\n2 Q0 b 1 1 t\n"
+        (folder / name).write_text(lines, encoding="utf-8")
+    report = printed_by("--only", "runs", "--runs", folder, "--qrels", qrels)
+    assert "### 3 of 3 runs" in report
+    assert checks(report) == ["- Check: ir_measures' scores of these runs are ours: yes"]
+
+
+def test_real_runs_from_judged_documents(tmp_path, qrels):
+    source = tmp_path / "judged.tsv.xz"
+    with lzma.open(source, "wt", encoding="utf-8") as file:
+        file.write("1\tx\t2:a 5:b\n2\tx\t1:a\n1\ty\t1:b\n2\tz\t\n1\tz\t3:a\n")
+    report = printed_by("--only", "runs", "--runs", source, "--qrels", qrels)
+    assert "### 3 of 3 runs" in report
+    assert checks(report) == ["- Check: ir_measures' scores of these runs are ours: yes"]
+
+
+def test_an_unknown_section_is_refused():
+    done = beside_peers("--only", "dicts,frame")
+    assert done.returncode == 2
+    assert "there is no section 'frame'" in done.stderr
