@@ -17,6 +17,7 @@ from .errors import InputError, NoSharedTopicsError, ParameterError
 from .grammar import read_measures
 from .inputs import upstream
 from .inputs.datasets import is_dataset
+from .inputs.ids import as_text
 from .inputs.judgments import Judgments
 from .inputs.sources import is_file, is_place, judgments_of, table_of
 from .inputs.table import describe_document
@@ -176,7 +177,7 @@ def _scores(graded: GradedEvaluator, other: Any, name: str, run: Any, threads: i
 def check_shared_topics(judgments: Judgments, name: str, run: Any) -> None:
     """Raise NoSharedTopicsError where the run has topics, but none of the qrels'."""
     topics = (
-        [str(topic) for topic in run]
+        [as_text(topic) for topic in run]
         if isinstance(run, Mapping)
         else run.query_id.unique().drop_nulls().to_list()
     )
@@ -215,7 +216,9 @@ def _is_run(value: Any) -> bool:
     if isinstance(value, Mapping):
         # One tells: the topics of a run all hold documents, or its documents scores.
         return isinstance(next(iter(value.values()), None), Mapping)
-    return is_place(value) or is_dataset(value) or hasattr(value, "__iter__") or hasattr(value, "columns")
+    return (
+        is_place(value) or is_dataset(value) or hasattr(value, "__iter__") or hasattr(type(value), "columns")
+    )
 
 
 def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
@@ -240,9 +243,11 @@ def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
 
 def _files(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
     """The files of a folder, sorted by name and without hidden ones; anything else is itself."""
+    if not os.fspath(path):
+        raise InputError("the path of a run is empty")
     if not Path(path).is_dir():
         return [path]
-    files = [file for file in sorted(Path(path).iterdir()) if file.is_file() and file.name[0] != "."]
+    files = [file for file in sorted(Path(path).iterdir()) if not file.is_dir() and file.name[0] != "."]
     if not files:
         raise InputError(f"the folder {os.fspath(path)} holds no file")
     return [*files]

@@ -10,7 +10,7 @@ import polars as pl
 
 from ..errors import InputError
 from ..segments import Floats, Ints
-from .missing import is_missing
+from .ids import as_text, is_missing
 
 
 def names(frame: Any) -> Iterable[str]:
@@ -55,13 +55,24 @@ def _objects(column: Any) -> list[Any]:
 
 
 def text(column: Any) -> pl.Series:
-    """A column of ids as text: what ``str`` makes of each value; null where one is missing."""
+    """A column of ids as text: what :func:`~.ids.as_text` makes of each value; null where one is missing.
+
+    Raises InputError where a value is no id.
+    """
     series = _series(column)
     if series.dtype == pl.String:
         return series
     if series.dtype.is_integer() or series.dtype in (pl.Categorical, pl.Enum):
         return series.cast(pl.String)
-    return pl.Series([None if value is None else str(value) for value in series.to_list()], dtype=pl.String)
+    return _texts(series.to_list())
+
+
+def _texts(values: Iterable[Any]) -> pl.Series:
+    texts = [None if is_missing(value) else as_text(value) for value in values]
+    try:
+        return pl.Series(texts, dtype=pl.String)
+    except UnicodeEncodeError as error:
+        raise InputError(f"the id {error.object!r} is no text: it holds half a character") from None
 
 
 def _series(column: Any) -> pl.Series:
@@ -97,8 +108,8 @@ def _from_objects(values: Sequence[Any] | np.ndarray[Any, Any]) -> pl.Series:
     """Python objects: text where all are text, else the text of each; None, NaN and NA are missing."""
     try:
         return pl.Series(values=values, dtype=pl.String, strict=True)
-    except (TypeError, pl.exceptions.PolarsError):
-        return pl.Series([None if is_missing(value) else str(value) for value in values], dtype=pl.String)
+    except (TypeError, UnicodeEncodeError, pl.exceptions.PolarsError):
+        return _texts(values)
 
 
 def numbers(column: Any, describe: Callable[[int], str]) -> Floats:

@@ -32,6 +32,7 @@ class Format:
         layout: the line in words, for messages.
         prefix: text in front of a level that is then a whole number, as in ``L2``.
         extra: further integer columns, as (column name, position).
+        whole: positions of further fields that must be whole numbers for a line to be of this format.
         by_order: whether the order of the lines is the ranking, and the value's field says nothing.
     """
 
@@ -45,6 +46,7 @@ class Format:
     prefix: str = ""
     extra: tuple[tuple[str, int], ...] = ()
     by_order: bool = False
+    whole: tuple[int, ...] = ()
 
     @property
     def title(self) -> str:
@@ -57,8 +59,10 @@ class Format:
         return VALUE_NAMES[self.kind]
 
     def fits(self, fields: Sequence[str], line: str) -> bool:  # noqa: ARG002  # the other formats ask for it
-        """Whether the first line of a file has this many fields."""
-        return len(fields) == self.width
+        """Whether the first line of a file has this many fields, and whole numbers where it must."""
+        if len(fields) != self.width:
+            return False
+        return all(_INTEGER.fullmatch(fields[position]) for position in self.whole)
 
     @property
     def expected(self) -> str:
@@ -165,6 +169,7 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         value=3,
         layout="topic pmid rank score start length run_id",
         extra=(("start", 4), ("length", 5)),
+        whole=(2, 4, 5),
     ),
     Format("trec", "qrels", 4, query_id=0, doc_id=2, value=3, layout="topic iteration doc level"),
     Format("ntcir", "qrels", 3, query_id=0, doc_id=1, value=2, layout="topic doc L<level>", prefix="L"),

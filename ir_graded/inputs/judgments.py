@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..hits import Highlights, Levels
 from ..segments import Bools, Floats, Ints
 from .articles import articles_of
-from .missing import is_missing
+from .ids import as_text, is_missing
 from .table import ONLY_PASSAGES, VALUE_NAMES, Table, at_rows, check_values, describe_document
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def text_ids(ids: list[Any], name: str, where: str) -> list[str]:
         return ids
     if any(map(is_missing, ids)):
         raise InputError(f"{where}: a {name} is missing (None or NaN)")
-    names = [str(value) for value in ids]
+    names = [as_text(value) for value in ids]
     if len(set(names)) < len(names):
         twice = next(name for at, name in enumerate(names) if name in names[:at])
         raise InputError(f"{where}: two of {name} are the same as text: {twice!r}")

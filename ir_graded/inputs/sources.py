@@ -53,6 +53,8 @@ def table_of(kind: str, source: Any) -> Table:
         return _table_at(kind, source)
     if is_dataset(source):
         return from_tuples(kind, rows(kind, source))
+    if hasattr(source, "read_all"):
+        source = source.read_all()  # a reader of Arrow batches
     if hasattr(source, "collect_schema") and not hasattr(source, "to_arrow"):
         raise InputError(
             f"{kind}: a {type(source).__name__} holds no rows yet: collect() it first, or give {_FORMS}"
@@ -71,7 +73,9 @@ def is_place(source: object) -> bool:
 
 def is_file(source: object) -> bool:
     """Whether ``source`` is the path of a file; one that is no file is taken for a dataset id."""
-    return isinstance(source, os.PathLike) or (isinstance(source, str) and Path(source).exists())
+    return isinstance(source, os.PathLike) or (
+        isinstance(source, str) and bool(source) and (Path(source).exists() or Path(source).is_symlink())
+    )
 
 
 def _table_at(kind: str, place: str | os.PathLike[str]) -> Table:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .articles import one_row_an_article
+from .ids import as_text
 from .judgments import Judgments
 from .table import Table
 
@@ -37,9 +38,9 @@ def run_dicts(judgments: Judgments, run: Mapping[Any, Any] | Table) -> dict[str,
     """A run as a dict of dicts, scores as floats: the topics that the qrels have."""
     if isinstance(run, Mapping):
         return {
-            str(topic): {str(doc): float(score) for doc, score in docs.items()}
+            as_text(topic): {as_text(doc): float(score) for doc, score in docs.items()}
             for topic, docs in run.items()
-            if str(topic) in judgments.number
+            if as_text(topic) in judgments.number
         }
     known = run.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
     run = one_row_an_article(run.filter(known.astype(np.int64)))

@@ -516,3 +516,58 @@ def test_an_error_in_a_topic_without_qrels_changes_no_score(form, tmp_path):
         assert "'9'" in str(error)  # noqa: PT017
     else:
         assert found == by_a_mixed_call(QRELS, {"1": {"a": 1.0}})
+
+
+# ------------------------------------------------------------------------------- what ids may be
+
+
+BINARY = {"query_id": [b"1", b"1"], "doc_id": [b"a", b"b"], "score": [1.0, 2.0]}
+
+
+@pytest.mark.parametrize("form", ["dict", "pandas", "Polars", "Arrow", "tuples"])
+def test_binary_ids_are_text_in_utf_8(form):
+    runs = {
+        "dict": {b"1": {b"a": 1.0, b"b": 2.0}},
+        "pandas": pd.DataFrame(BINARY),
+        "Polars": pl.DataFrame(BINARY),
+        "Arrow": pa.table(BINARY),
+        "tuples": list(pd.DataFrame(BINARY).itertuples(index=False)),
+    }
+    for qrels in ({"1": {"a": 1}}, {b"1": {b"a": 1}}):
+        assert ir_graded.evaluate("RR", qrels, {"run": runs[form]}).aggregates[0, 0] == 0.5
+
+
+@pytest.mark.parametrize("wrong", [["a"], ("a",), {"a": 1}])
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_collections_are_no_ids(wrong, library):
+    if library is pl.DataFrame and isinstance(wrong, tuple):
+        wrong = list(wrong)
+    table = library({"query_id": ["1"], "doc_id": [wrong], "score": [1.0]})
+    with pytest.raises(InputError, match="an id is text or a whole number, not a"):
+        ir_graded.evaluate("Q", {"1": {"a": 1}}, table)
+
+
+def test_half_a_character_is_no_text():
+    table = pd.DataFrame({"query_id": ["1"], "doc_id": pd.Series(["\ud800"], dtype=object), "score": [1.0]})
+    with pytest.raises(InputError, match="is no text"):
+        ir_graded.evaluate("Q", {"1": {"a": 1}}, table)
+
+
+def test_an_empty_path_is_no_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="the path of a run is empty"):
+        ir_graded.evaluate("Q", {"1": {"a": 1}}, "")
+    (tmp_path / "gone.run").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError):
+        ir_graded.evaluate("Q", {"1": {"a": 1}}, tmp_path)
+
+
+def test_a_reader_of_arrow_batches_is_a_table():
+    reader = pa.table({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]}).to_reader()
+    assert ir_graded.evaluate("RR", {"1": {"a": 1}}, reader).aggregates[0, 0] == 1
+
+
+def test_a_lazy_frame_among_runs_is_said_without_a_warning():
+    lazy = pl.LazyFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]})
+    with pytest.raises(InputError, match="holds no rows yet"):
+        ir_graded.evaluate("Q", {"1": {"a": 1}}, {"x": lazy})

@@ -105,7 +105,7 @@ def test_the_reader_of_imports_sees_them():
     assert "plugin" in imports("")
     assert {"errors", "hits", "ir_measures.measures", "measures.params"} <= imports("measures.base")
     assert "polars" in imports("inputs.judgments")
-    assert "polars" not in imports("inputs.missing")
+    assert "polars" not in imports("inputs.ids")
     assert "segments" in imports("inputs.judgments")
     assert "inputs.files" in imports("inputs.file_tables")
     assert "measures" in imports("plugin")

@@ -587,7 +587,11 @@ def test_a_format_describes_its_own_line(format):
     assert fields[format.value] in ("score", "level", "L<level>", "rsv")
     assert [fields[position] for _, position in format.extra] == [name for name, _ in format.extra]
     assert named(format.kind, format.name) is format
-    assert recognise(format.kind, ["x"] * format.width, "file.txt") is format
+    line = ["7" if position in format.whole else "x" for position in range(format.width)]
+    assert recognise(format.kind, line, "file.txt") is format
+    for position in format.whole:
+        with pytest.raises(FileFormatError, match="expected a run line"):
+            recognise(format.kind, [*line[:position], "a", *line[position + 1 :]], "file.txt")
 
 
 def test_the_format_is_told_by_the_first_line_that_is_not_blank(write):
@@ -852,3 +856,8 @@ SCRAPS = [
 @example(["q", " ", "Q0", " ", "1", " ", "1"], 1, named("qrels", "trec"))
 def test_scraps_are_read_as_plain_python_reads_them(scraps, block, format):
     same_as_plain("".join(scraps).encode(), format, block)
+
+
+def test_a_blank_in_the_tag_is_an_error(write):
+    with pytest.raises(FileFormatError, match=r"expected a run line of 6 fields .* found 7"):
+        read_run_file(write("1 Q0 a 1 3 12 t\n"))

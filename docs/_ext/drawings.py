@@ -1,0 +1,83 @@
+"""The directive ``drawing``: code whose last expression is a matplotlib Figure, shown with what it draws.
+
+The code goes on where the ``testcode`` blocks above it on the page ended, and the doctest builder runs it
+like one of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import warnings
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from examples import Folder
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+#: Where drawings are written, below the source folder; nothing of it is kept under version control.
+FOLDER = "_drawings"
+
+
+def save(figure: Any, path: Path) -> None:
+    """Write a figure as SVG; the same figure gives the same file."""
+    import matplotlib as mpl
+
+    path.parent.mkdir(exist_ok=True, parents=True)
+    with mpl.rc_context({"svg.hashsalt": "ir_graded"}):
+        figure.savefig(path, bbox_inches="tight", facecolor="white", metadata={"Date": None})
+
+
+class Drawing(SphinxDirective):
+    """``.. drawing:: name`` with the option ``alt``, what the picture shows in words."""
+
+    has_content = True
+    required_arguments = 1
+    option_spec: ClassVar[dict[str, Any]] = {
+        "alt": directives.unchanged_required,
+        "width": directives.unchanged,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        code = "\n".join(self.content)
+        block = nodes.literal_block(
+            code, code, testnodetype="testcode", groups=["default"], language="python", classes=["testcode"]
+        )
+        self.set_source_info(block)
+        above = [
+            node.astext()
+            for node in self.state.document.findall(nodes.literal_block)
+            if node.get("testnodetype") == "testcode"
+        ]
+        figure = _last_value([*above, code])
+        save(figure, Path(self.env.srcdir, FOLDER, f"{self.arguments[0]}.svg"))
+        image = nodes.image(
+            uri=f"/{FOLDER}/{self.arguments[0]}.svg", alt=self.options["alt"], classes=["drawing"]
+        )
+        if "width" in self.options:
+            image["width"] = self.options["width"]
+        return [block, image]
+
+
+def _last_value(blocks: list[str]) -> Any:
+    """Run the blocks one after the other; the value of the last expression."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    *statements, last = ast.parse("\n".join(blocks)).body
+    if not isinstance(last, ast.Expr):
+        raise TypeError(f"the last line of a drawing must be its figure: {ast.unparse(last)}")
+    silent = contextlib.redirect_stdout(io.StringIO())
+    with Folder(), silent, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile(ast.Module(statements, []), "drawing", "exec"), names)  # noqa: S102  # the docs' own code
+        return eval(compile(ast.Expression(last.value), "drawing", "eval"), names)  # noqa: S307
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directive."""
+    app.add_directive("drawing", Drawing)
+    # Examples change the working folder: one page at a time.
+    return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,0 +1,41 @@
+"""Writes the generated pages and drawings into the source folder before Sphinx reads it.
+
+Files whose content has not changed are left alone, so that a second build reads nothing anew.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import api_pages
+import drawings
+import measure_pages
+from sphinx.application import Sphinx
+
+#: Pages in the same folders that are written by hand.
+BY_HAND = {"measures/index.rst", "measures/classics.rst", "api/index.rst"}
+
+
+def write(folder: Path) -> None:
+    """Write all generated pages below the source folder, and remove those that are no longer made."""
+    of_measures = measure_pages.pages()
+    texts = {f"measures/{name}.rst": page.text for name, page in of_measures.items()}
+    texts |= {f"api/{name}.rst": text for name, text in api_pages.pages().items()}
+    texts |= {"measures/table.inc": measure_pages.index(), "measures/classics.inc": measure_pages.classics()}
+    for place in (*folder.glob("measures/*.rst"), *folder.glob("api/*.rst")):
+        if place.relative_to(folder).as_posix() not in texts.keys() | BY_HAND:
+            place.unlink()
+    for name, text in texts.items():
+        place = folder / name
+        if not place.exists() or place.read_text(encoding="utf-8") != text:
+            place.write_text(text, encoding="utf-8")
+    for page in of_measures.values():
+        for picture in page.pictures:
+            drawings.save(picture.draw(), folder / drawings.FOLDER / f"{picture.name}.svg")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Write the pages once the configuration is known."""
+    app.connect("builder-inited", lambda app: write(Path(app.srcdir)))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,244 @@
+"""The pages of the measures, made of the registry: nothing here names a measure."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ir_measures
+import pandas as pd
+from notes import NOTES, Note
+
+import ir_graded
+from ir_graded.classics import CLASSICS
+from ir_graded.measures import REGISTRY, GradedMeasure
+from ir_graded.measures.params import NOT_PROVIDED, Param, print_value
+
+#: The worked example of Sakai and Robertson (2008): 10 relevant documents of the levels 3, 2, 1 (S, A, B).
+LEVELS = {"S1": 3, "S2": 3, "S3": 3, "A1": 2, "A2": 2, "A3": 2, "B1": 1, "B2": 1, "B3": 1, "B4": 1}
+DEPTH = 15
+
+
+def _run(found: dict[int, str]) -> dict[str, dict[str, float]]:
+    """A run of one topic that retrieves these documents at these ranks, and others without judgment."""
+    return {"1": {found.get(rank, f"x{rank:02}"): float(-rank) for rank in range(1, DEPTH + 1)}}
+
+
+#: Qrels and run of each example, by the label of the place that describes it.
+EXAMPLES: dict[str, tuple[Any, Any]] = {
+    "example": ({"1": LEVELS}, _run({2: "S1", 5: "A1", 8: "S2", 12: "B1", 15: "A2"})),
+    "second-run": ({"1": LEVELS}, _run({2: "B1", 5: "A1", 8: "A2", 12: "S1", 15: "S2"})),
+    "passage-example": (
+        pd.DataFrame(
+            {
+                "query_id": "1",
+                "doc_id": ["a", "a", "b", "c"],
+                "relevance": 1,
+                "start": [0, 100, 40, 0],
+                "length": [30, 50, 60, 20],
+            }
+        ),
+        pd.DataFrame(
+            {
+                "query_id": "1",
+                "doc_id": ["a", "x", "b"],
+                "score": [3.0, 2.0, 1.0],
+                "start": [20, 0, 40],
+                "length": [100, 80, 60],
+            }
+        ),
+    ),
+}
+_NAMES = {
+    "example": "the example",
+    "second-run": "the second run of the example",
+    "passage-example": "the example with passages",
+}
+
+_SYMBOLS = {
+    False: "The symbols are those of :ref:`terms`.",
+    True: "The symbols are those of :ref:`passage-terms`.",
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing of a page, drawn when it is asked for."""
+
+    name: str
+    draw: Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: its text and what is drawn on it."""
+
+    text: str
+    pictures: tuple[Picture, ...] = ()
+
+
+@dataclass(frozen=True)
+class Docstring:
+    """The docstring of a measure in its parts."""
+
+    summary: str
+    body: tuple[str, ...]
+    parameters: str
+    source: str
+    example: str
+
+
+def measures() -> dict[str, GradedMeasure]:
+    """Every measure once, by its printed name; names that stand for parameters are left out."""
+    plain = {measure.NAME: measure for measure in REGISTRY.values() if not measure.params}
+    return {name: plain[name] for name in sorted(plain, key=str.lower)}
+
+
+def slug(name: str) -> str:
+    """A name as it can stand in an address: P+ is p-plus."""
+    return re.sub(r"[^a-z0-9]+", "-", name.replace("+", "-plus").lower()).strip("-")
+
+
+def pages() -> dict[str, Page]:
+    """The page of each measure by its slug.
+
+    Raises:
+        LookupError: a registered measure has no entry in ``notes``, or an entry names none.
+    """
+    registered = measures()
+    without, unknown = sorted(registered.keys() - NOTES.keys()), sorted(NOTES.keys() - registered.keys())
+    if without or unknown:
+        raise LookupError(f"docs/_ext/notes.py has no entry for {without}, and there is no measure {unknown}")
+    return {slug(name): _page(measure, NOTES[name]) for name, measure in registered.items()}
+
+
+def _page(measure: GradedMeasure, note: Note) -> Page:
+    name = measure.NAME
+    doc = docstring(type(measure))
+    explained = [
+        ir_graded.explain(text.format(name=name), *EXAMPLES[note.example], "1") for text in note.drawn
+    ]
+    pictures = [Picture(f"{slug(name)}-{number}", found.plot) for number, found in enumerate(explained)]
+    parts = [
+        f".. _measure-{slug(name)}:",
+        _heading(name if name == measure.PRETTY_NAME else f"{name}: {measure.PRETTY_NAME}", "="),
+        measure.SHORT_DESC,
+        _heading("Definition"),
+        *(f".. math::\n\n   {line}" for line in note.latex),
+        *doc.body,
+        _SYMBOLS[measure.NEEDS_PASSAGES],
+        _heading("When to use it"),
+        note.when,
+        _heading("Worked example"),
+        *_drawings(explained, pictures, note.example),
+        _heading("Parameters"),
+        _parameters(measure),
+        _aliases(measure),
+        _heading("In Python"),
+        doc.example,
+        _heading("Source"),
+        doc.source,
+    ]
+    return Page("\n\n".join(part for part in parts if part) + "\n", tuple(pictures))
+
+
+def _heading(text: str, line: str = "-") -> str:
+    return f"{text}\n{line * len(text)}"
+
+
+def _drawings(explained: Iterable[Any], pictures: Iterable[Picture], example: str) -> Iterator[str]:
+    for found, picture in zip(explained, pictures, strict=True):
+        yield (
+            f".. figure:: /_drawings/{picture.name}.svg\n"
+            f"   :alt: {found.measure} on the example, rank by rank; the table below holds the numbers.\n\n"
+            f"   ``{found.measure}`` of :ref:`{_NAMES[example]} <{example}>` is {found.score:.4f}."
+        )
+        yield ".. code-block:: text\n\n" + _indented(str(found))
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"   {line}".rstrip() for line in text.splitlines())
+
+
+def _parameters(measure: GradedMeasure) -> str:
+    rows = [
+        (f"``{name}``", _default(param), param.desc, param.expected)
+        for name, param in measure.SUPPORTED_PARAMS.items()
+    ]
+    return table(("parameter", "default", "meaning", "values"), rows, (16, 12, 42, 30))
+
+
+def _default(param: Param) -> str:
+    if param.required:
+        return "needed"
+    return "unset" if param.default is NOT_PROVIDED else f"``{print_value(param.default)}``"
+
+
+def _aliases(measure: GradedMeasure) -> str:
+    names = {name: target for name, target in REGISTRY.items() if target.NAME == measure.NAME != name}
+    told = [f"``{name}``" + (f" (``{target!r}``)" if target.params else "") for name, target in names.items()]
+    return f"Strings may also say {', '.join(told)}." if told else ""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], widths: Sequence[int]) -> str:
+    """A list-table in reStructuredText; cells are one line each."""
+    lines = [".. list-table::", "   :header-rows: 1", f"   :widths: {' '.join(map(str, widths))}", ""]
+    for row in [head, *rows]:
+        lines += [f"   {' ' if place else '*'} - {' '.join(cell.split())}" for place, cell in enumerate(row)]
+    return "\n".join(lines)
+
+
+def docstring(kind: type) -> Docstring:
+    """The parts of a class's docstring. Raises LookupError where it has no example or no source."""
+    summary, *blocks = (inspect.getdoc(kind) or "").split("\n\n")
+    found = {"Parameters": "", "Source": "", "Example": ""}
+    body = []
+    for block in blocks:
+        name, _, rest = block.partition(":")
+        if name == "Example":
+            found[name] = inspect.cleandoc(rest)
+        elif name in found:
+            found[name] = " ".join(rest.split())
+        else:
+            body.append(block)
+    for name in ("Source", "Example"):
+        if not found[name]:
+            raise LookupError(f"the docstring of {kind.__name__} has no {name}")
+    return Docstring(summary, tuple(body), found["Parameters"], found["Source"], found["Example"])
+
+
+def index() -> str:
+    """The table of all measures, each with a link to its page."""
+    rows = [
+        (f":ref:`{name} <measure-{slug(name)}>`", measure.SHORT_DESC, measure.SOURCE)
+        for name, measure in measures().items()
+    ]
+    listed = [f"   {name} <{slug(name)}>" for name in measures()]
+    toctree = "\n".join([".. toctree::", "   :hidden:", "", *listed])
+    return f"{table(('measure', 'what it is', 'source'), rows, (14, 60, 26))}\n\n{toctree}\n"
+
+
+def classics() -> str:
+    """The table of ir-measures' own measures that are computed here."""
+    rows = []
+    for name in sorted(CLASSICS, key=str.lower):
+        doc = docstring(CLASSICS[name])
+        definition = " ".join([doc.summary, *doc.body])
+        rows.append((f"``{name}``", definition, doc.parameters or "none", _theirs(name)))
+    head = ("measure", "definition", "parameters computed here", "equal to")
+    return table(head, rows, (10, 46, 28, 16)) + "\n"
+
+
+def _theirs(name: str) -> str:
+    """The providers of ir-measures that have a measure, in the order in which it asks them."""
+    providers = [
+        provider.NAME
+        for provider in ir_measures.DefaultPipeline.providers
+        # trectools and ranx are asked last or never, and rank ties otherwise.
+        if provider.NAME not in {"ir_graded", "ranx", "trectools"}
+        and any(name == measure.NAME for measure in getattr(provider, "SUPPORTED_MEASURES", []))
+    ]
+    return ", ".join(providers)

@@ -1,0 +1,55 @@
+"""Sphinx configuration; ``python -m sphinx -W -b html docs docs/_build/html`` builds the pages."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+# The sandbox folder of examples and drawings is a copy of this one.
+os.environ["IR_GRADED_DOCS_FILES"] = str(HERE / "files")
+
+import ir_graded  # noqa: E402
+
+project = "ir_graded"
+author = "the authors of ir_graded"
+release = version = ir_graded.__version__
+
+# Pages of other projects are linked by their addresses: intersphinx would fetch their lists at every build,
+# and the build needs no network.
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.doctest",
+    "sphinx.ext.napoleon",
+    "mathml",
+    "drawings",
+    "generated_pages",
+]
+exclude_patterns = ["_build", "_ext", "files"]
+smartquotes = False  # quotes in texts are those of code
+
+html_theme = "furo"
+html_title = f"ir_graded {version}"
+html_copy_source = False
+html_show_sphinx = False
+html_show_copyright = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_math_renderer = "mathml"
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # types stand in the signatures of the source; docstrings say what they mean
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+napoleon_attr_annotations = False
+napoleon_custom_sections = ["Source"]
+
+doctest_test_doctest_blocks = "default"
+doctest_global_setup = "import examples; _folder = examples.Folder()"
+doctest_global_cleanup = "_folder.leave()"
+# As in the project's other doctests; unlike Sphinx's own default, messages of errors count.
+doctest_default_flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

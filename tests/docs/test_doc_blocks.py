@@ -1,0 +1,99 @@
+"""Every code block of the documentation runs: shell blocks here, Python blocks in Sphinx's doctest run."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shutil
+import subprocess
+
+import pytest
+from doc_blocks import DOCS, PAGES, PT_DOCS, ROOT, blocks, environment
+
+#: What may stand in a block that is not run, by the first word of the line: what needs a network or the
+#: tools of others.
+NOT_RUN = {"python3 -m venv .venv", ". .venv/bin/activate"}
+NOT_RUN_BEGIN = ("pip install ", "ir_graded evaluate msmarco-passage/", "trec_eval ")
+
+
+def session(block):
+    """Commands of a console block with what stands below each."""
+    found = []
+    for line in block.lines:
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def told(lines):
+    """Lines without blanks at their ends, and without empty ones at the end."""
+    return "\n".join(line.rstrip() for line in lines).strip("\n").split("\n")
+
+
+CONSOLE = {page: found for page in PAGES if (found := [b for b in blocks(page) if b.argument == "console"])}
+
+
+@pytest.mark.parametrize("page", CONSOLE, ids=lambda page: page.stem)
+def test_commands_print_what_the_page_says(page, tmp_path):
+    folder = tmp_path / "files"
+    shutil.copytree(DOCS / "files", folder)
+    for block in CONSOLE[page]:
+        for command, expected in session(block):
+            done = subprocess.run(  # noqa: S602  # the project's own pages
+                command,
+                shell=True,
+                executable=shutil.which("bash"),
+                cwd=folder,
+                env=environment(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            assert told(done.stdout.splitlines()) == told(expected), f"{page.name}: {command}"
+
+
+def test_there_are_commands():
+    assert sum(len(session(block)) for found in CONSOLE.values() for block in found) >= 30
+
+
+def test_the_reader_of_blocks_sees_them():
+    text = (DOCS / "guide" / "start.rst").read_text(encoding="utf-8")
+    assert text.count(".. testcode::") == sum(
+        b.directive == "testcode" for b in blocks(DOCS / "guide" / "start.rst")
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_block_stays_unread(page):
+    """Code stands in blocks that are run; what cannot be run is marked so, and is one of a few commands."""
+    for block in blocks(page):
+        if block.directive in {"code-block", "code", "sourcecode"}:
+            if page == PT_DOCS and block.argument in {"python", "text"}:
+                continue
+            assert block.argument in {"console", "sh"}, f"{page.name}: {block.argument} blocks are not run"
+            if block.argument == "sh":
+                assert ":class: not-run" in block.options
+                for line in block.lines:
+                    assert line in NOT_RUN or line.startswith(NOT_RUN_BEGIN), f"{page.name}: {line}"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert not [line for line in lines if line.endswith("::") and not line.startswith((".. ", "   .. "))]
+
+
+def test_the_page_for_pyterrier_prints_what_it_says():
+    pytest.importorskip("pyterrier")
+    names: dict[str, object] = {}
+    printed = None
+    compared = 0
+    for block in blocks(PT_DOCS):
+        if block.argument == "python":
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(compile(block.text, str(PT_DOCS.relative_to(ROOT)), "exec"), names)  # noqa: S102
+            printed = out.getvalue()
+        elif block.argument == "text":
+            assert told(printed.splitlines()) == told(block.lines)
+            compared += 1
+    assert compared >= 2

@@ -1,0 +1,74 @@
+"""The tables for those who come from other tools hold: names are read, and values are equal."""
+
+from __future__ import annotations
+
+import ir_measures
+import pytest
+from doc_blocks import DOCS, rows
+from pyNTCIREVAL import Labeler, metrics
+
+import ir_graded
+
+PAGE = DOCS / "migration.rst"
+NTCIREVAL = rows(PAGE, "ntcireval-measures")
+TREC_EVAL = rows(PAGE, "trec-eval-measures")
+CUTOFF = 3
+QRELS = {"d1": 3, "d2": 3, "d3": 2, "d4": 1, "d5": 1, "d6": 0, "d7": 2}
+RUN = ["x1", "d4", "d6", "d3", "d1", "x2", "d5"]
+GAINS = (1, 2, 3)
+
+
+def theirs(name):
+    """pyNTCIREVAL's value under its printed name."""
+    labeler = Labeler(QRELS)
+    numbers = labeler.compute_per_level_doc_num(len(GAINS) + 1)
+    made = {
+        "RR": metrics.RR(),
+        "OMeasure": metrics.OMeasure(numbers, GAINS, 1.0),
+        "PMeasure": metrics.PMeasure(numbers, GAINS, 1.0),
+        "PPlusMeasure": metrics.PPlusMeasure(numbers, GAINS, 1.0),
+        "AP": metrics.AP(numbers, GAINS),
+        "QMeasure": metrics.QMeasure(numbers, GAINS, 1.0),
+        "NCUguP": metrics.NCUguP(numbers, GAINS, GAINS),
+        "NCUguBR": metrics.NCUguBR(numbers, GAINS, GAINS, 1.0),
+        "NCUrbP": metrics.NCUrbP(numbers, GAINS, 0.95),
+        "NCUrbBR": metrics.NCUrbBR(numbers, GAINS, 0.95, 1.0),
+        "AP@k": metrics.AP(numbers, GAINS, CUTOFF),
+        "QMeasure@k": metrics.QMeasure(numbers, GAINS, 1.0, CUTOFF),
+        "MSnDCG@k": metrics.MSnDCG(numbers, GAINS, CUTOFF),
+        "Precision@k": metrics.Precision(CUTOFF),
+        "nERR@k": metrics.nERR(numbers, GAINS, CUTOFF),
+        "Hit@k": metrics.Hit(CUTOFF),
+    }
+    assert str(made[name]) == name.replace("@k", f"@{CUTOFF:04}")
+    return made[name].compute(labeler.label(RUN))
+
+
+@pytest.mark.parametrize("row", NTCIREVAL, ids=lambda row: row[0])
+def test_measures_of_ntcireval(row):
+    _, python_name, ours, _ = (cell.strip("`") for cell in row)
+    run = {"1": {doc: float(-rank) for rank, doc in enumerate(RUN)}}
+    scores = ir_graded.evaluate(ours.replace("@k", f"@{CUTOFF}"), {"1": QRELS}, run)
+    assert scores.values.item() == pytest.approx(theirs(python_name), abs=1e-12)
+
+
+def test_names_that_are_said_to_be_read_are_read():
+    for name, _, ours, remark in NTCIREVAL:
+        if "read as it is" in remark or (remark == "likewise" and name.startswith("``NCU")):
+            assert ir_measures.parse_measure(name.strip("`")) == ir_measures.parse_measure(ours.strip("`"))
+
+
+@pytest.mark.parametrize(("theirs", "ours"), TREC_EVAL, ids=lambda cell: cell)
+def test_names_of_trec_eval(theirs, ours):
+    found = ir_graded.grammar.read_measures(theirs.strip("`"))
+    assert found == [ir_measures.parse_measure(text.strip("`")) for text in ours.split(" ")]
+
+
+def test_the_tables_are_read():
+    assert len(NTCIREVAL) >= 16
+    assert len(TREC_EVAL) >= 19
+
+
+@pytest.mark.parametrize("option", ["rel=2", "judged_only=True"])
+def test_options_exist(option):
+    assert str(ir_measures.parse_measure(f"AP({option})")) == f"AP({option})"

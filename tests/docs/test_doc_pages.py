@@ -1,0 +1,123 @@
+"""The generated pages hold all that is registered or public, and the build refuses what lacks a page."""
+
+from __future__ import annotations
+
+import inspect
+
+import api_pages
+import measure_pages
+import pytest
+from doc_blocks import DOCS
+from notes import NOTES
+
+from ir_graded import meta
+from ir_graded.classics import CLASSICS
+from ir_graded.cli.main import commands
+from ir_graded.measures import REGISTRY
+from ir_graded.measures.base import StopUtility, register
+
+MEASURES = sorted({measure.NAME for measure in REGISTRY.values()})
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return measure_pages.pages()
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_registered_measure_has_a_page(name, pages):
+    measure = measure_pages.measures()[name]
+    page = pages[measure_pages.slug(name)]
+    for part in (
+        measure.SHORT_DESC,
+        ".. math::",
+        ">>> ",
+        "Worked example",
+        "When to use it",
+        "Source\n------",
+    ):
+        assert part in page.text
+    for parameter, param in measure.SUPPORTED_PARAMS.items():
+        assert f"* - ``{parameter}``" in page.text
+        assert param.desc in page.text
+        assert param.expected in page.text
+    for alias, target in REGISTRY.items():
+        if target.NAME == name != alias:
+            assert f"``{alias}``" in page.text
+    assert page.pictures
+    assert f":ref:`{name} <measure-{measure_pages.slug(name)}>`" in measure_pages.index()
+
+
+def test_slugs_differ(pages):
+    assert len(pages) == len(MEASURES)
+
+
+def test_a_measure_without_a_note_ends_the_build(monkeypatch):
+    class _Unnoted(StopUtility):
+        NAME, PRETTY_NAME, SHORT_DESC, SOURCE = "Unnoted", "Unnoted", "Nothing.", "Nobody"
+
+    before = dict(REGISTRY)
+    try:
+        register(_Unnoted())
+        with pytest.raises(LookupError, match="no entry for \\['Unnoted'\\]"):
+            measure_pages.pages()
+        monkeypatch.setitem(NOTES, "Unnoted", NOTES["Q"])
+        with pytest.raises(LookupError, match="_Unnoted has no Source"):
+            measure_pages.pages()
+    finally:
+        del REGISTRY["Unnoted"]
+    assert before == REGISTRY
+
+
+def test_a_note_without_a_measure_ends_the_build(monkeypatch):
+    monkeypatch.setitem(NOTES, "Gone", NOTES["Q"])
+    with pytest.raises(LookupError, match="no measure \\['Gone'\\]"):
+        measure_pages.pages()
+
+
+def test_the_worked_example_is_that_of_the_paper(pages):
+    """Sakai and Robertson (2008): Q .2219, NCU gu .2610, NCU rb with gamma=.7 .3842."""
+    assert "is 0.2219." in pages["q"].text
+    assert "is 0.2610." in pages["ncu"].text
+    assert "is 0.3842." in pages["ncu"].text
+
+
+def test_the_classics_are_listed_with_their_providers():
+    table = measure_pages.classics()
+    for name in CLASSICS:
+        assert f"* - ``{name}``" in table
+    providers = {"AP": "pytrec_eval, cwl_eval", "ERR": "gdeval", "Judged": "judged", "RBP": "cwl_eval"}
+    for name, expected in providers.items():
+        row = table.partition(f"* - ``{name}``\n")[2].split("\n")
+        assert row[2].strip() == f"- {expected}"
+
+
+@pytest.mark.parametrize("module", api_pages.MODULES)
+def test_every_public_name_has_an_entry(module):
+    text = api_pages.pages()[module]
+    for name in api_pages.public(module):
+        assert (
+            f":: {module}.{name}\n" in text
+            or f":: {module}.{name}" in text.split("\n")
+            or f"`{name} <" in text
+        )
+
+
+def test_every_instrument_of_the_meta_evaluation_is_explained():
+    text = (DOCS / "meta.rst").read_text(encoding="utf-8")
+    functions = [name for name in meta.__all__ if inspect.isfunction(getattr(meta, name))]
+    assert len(functions) >= 10
+    for name in functions:
+        assert f"meta.{name}(" in text or f"``{name}" in text, name
+
+
+@pytest.mark.parametrize("command", sorted(commands.commands))
+def test_every_command_is_documented(command):
+    text = (DOCS / "guide" / "command_line.rst").read_text(encoding="utf-8")
+    assert f"ir_graded {command} " in text or f"``ir_graded {command}``" in text
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = (DOCS / "index.rst").read_text(encoding="utf-8")
+    for page in DOCS.glob("guide/*.rst"):
+        assert f"guide/{page.stem}" in listed, page.stem
