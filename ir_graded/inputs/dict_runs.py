@@ -18,7 +18,7 @@ from ..segments import Floats, Ints
 from .judgments import Judgments, Lookup, numbers_of, text_ids
 
 # Rows of dicts that are ranked together: enough for numpy, few enough for the cache.
-_BATCH_ROWS = 1 << 17
+_BATCH_ROWS = 1 << 18
 # Dicts of more documents than this are looked at key by key.
 _DEEPEST = 1 << 14
 
@@ -39,11 +39,11 @@ def hits_of_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -
 
 def _topics(judgments: Judgments, run: Mapping[Any, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Number and documents of the run's topics that have qrels, in the order of the qrels."""
-    own = dict(zip(text_ids(list(run), "query_id", "run"), run, strict=True))
+    own = dict(zip(text_ids(list(run), "query_id", "run"), run.values(), strict=True))
     for number, name in enumerate(judgments.names):
         if name not in own:
             continue
-        docs = run[own[name]]
+        docs = own[name]
         if type(docs) is not dict and not isinstance(docs, Mapping):
             raise InputError(
                 f"run: topic {name!r} holds {docs!r} where a dict from doc_id to score is needed"
@@ -143,14 +143,15 @@ def _scores(judgments: Judgments, batch: list[tuple[int, Mapping[str, Any]]]) ->
     """All scores of a batch. Raises InputError where one is missing or no number."""
     # Packing is the fastest way from Python's floats to an array, and refuses what is no number.
     scores = np.empty(sum(len(docs) for _, docs in batch))
-    begin = 0
+    memory, begin = scores.data.cast("B"), 0
     try:
         for _, docs in batch:
             # One at a time: what is packed is freed, and its memory used again, while it is in the cache.
             packed = struct.pack(f"{len(docs)}d", *docs.values())
-            scores[begin : begin + len(docs)] = np.frombuffer(packed)
-            begin += len(docs)
-        if not np.isnan(scores).any():
+            memory[begin : begin + len(packed)] = packed
+            begin += len(packed)
+        # The least of numbers with a NaN among them is NaN.
+        if not np.isnan(scores.min()):
             return scores
     except (struct.error, TypeError, ValueError, OverflowError):
         pass
