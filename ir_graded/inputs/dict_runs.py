@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 from sys import getsizeof
@@ -37,13 +37,21 @@ def hits_of_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -
     return Hits.of(judgments.levels, lookup.document[judged], rank, n_retrieved)
 
 
-def _topics(judgments: Judgments, run: Mapping[Any, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _topics(judgments: Judgments, run: Mapping[Any, Any]) -> Iterable[tuple[int, Mapping[str, Any]]]:
     """Number and documents of the run's topics that have qrels, in the order of the qrels."""
     own = dict(zip(text_ids(list(run), "query_id", "run"), run.values(), strict=True))
-    for number, name in enumerate(judgments.names):
-        if name not in own:
-            continue
-        docs = own[name]
+    found = [(number, own[name]) for number, name in enumerate(judgments.names) if name in own]
+    # All at once where nothing is unusual, which is nearly always: a call for each topic takes its time.
+    runs = [docs for _, docs in found]
+    if set(map(type, runs)) <= {dict} and set(map(getsizeof, runs)) <= _sizes_with_text_only():
+        return found
+    return _checked(judgments, found)
+
+
+def _checked(judgments: Judgments, found: list[tuple[int, Any]]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Topics that hold documents, with ids as text. Raises InputError where one holds no dict."""
+    for number, docs in found:
+        name = judgments.names[number]
         if type(docs) is not dict and not isinstance(docs, Mapping):
             raise InputError(
                 f"run: topic {name!r} holds {docs!r} where a dict from doc_id to score is needed"
@@ -80,7 +88,7 @@ def _sizes_with_text_only() -> frozenset[int]:
 
 
 def _batches(
-    topics: Iterator[tuple[int, Mapping[str, Any]]],
+    topics: Iterable[tuple[int, Mapping[str, Any]]],
 ) -> Iterator[list[tuple[int, Mapping[str, Any]]]]:
     batch: list[tuple[int, Mapping[str, Any]]] = []
     rows = 0
