@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -225,3 +227,15 @@ def test_a_killed_worker_changes_nothing(spark, tmp_path, monkeypatch):
     found = table(evaluate(MEASURES, *frames(spark, qrels, rows)))
     assert flag.exists()
     same(found, expected_table(on_one_machine(MEASURES, qrels, rows)))
+
+
+def test_the_documentation_s_example(spark, tmp_path, capsys):
+    page = Path(__file__).parents[2] / "docs" / "spark.rst"
+    block = page.read_text(encoding="utf-8").split(".. code-block:: python\n\n")[1].split("\n\n``scores``")[0]
+    qrels, rows = collection(9, runs=2)
+    judged, ranked = frames(spark, qrels, rows)
+    judged.write.parquet(str(tmp_path / "qrels.parquet"))
+    ranked.write.parquet(str(tmp_path / "runs.parquet"))
+    code = textwrap.dedent(block).replace('.parquet("', f'.parquet("{tmp_path}/')
+    exec(compile(code, "spark.rst", "exec"), {"spark": spark})  # noqa: S102  # the project's own page
+    assert "nDCG@10" in capsys.readouterr().out
