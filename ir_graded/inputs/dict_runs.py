@@ -108,18 +108,20 @@ def _batch_hits(
     """Judged documents of a batch of topics that the run holds, and their ranks."""
     lengths = np.array([len(docs) for _, docs in batch], dtype=np.int64)
     scores = _scores(judgments, batch)
-    spans = [(lookup.start[number], lookup.start[number + 1]) for number, _ in batch]
+    number = np.array([number for number, _ in batch], dtype=np.int64)
+    start, stop = lookup.start[number], lookup.start[number + 1]
     found = list(
         chain.from_iterable(
-            map(docs.get, lookup.doc_ids[start:stop])
-            for (_, docs), (start, stop) in zip(batch, spans, strict=True)
+            map(docs.get, lookup.doc_ids[begin:end])
+            for (_, docs), begin, end in zip(batch, start.tolist(), stop.tolist(), strict=True)
         )
     )
     # None (not in the run) becomes NaN; no score is NaN, they have been checked.
     hit_scores = np.array(found, dtype=np.float64)
     retrieved = np.flatnonzero(~np.isnan(hit_scores))
-    judged = np.concatenate([np.arange(start, stop) for start, stop in spans])[retrieved]
-    slot = np.repeat(np.arange(len(batch)), [stop - start for start, stop in spans])[retrieved]
+    asked = np.cumsum(stop - start)
+    slot = np.searchsorted(asked, retrieved, side="right").astype(np.int64)
+    judged = stop[slot] - (asked[slot] - retrieved)
 
     bounds = np.concatenate(([0], np.cumsum(lengths)))
     rows = ranking.Grouped(

@@ -55,9 +55,9 @@ class Lookup:
         return Lookup, (self.topics, self.topic, self.document, self.doc_ids)
 
     @cached_property
-    def start(self) -> list[int]:
+    def start(self) -> Ints:
         """Position of each topic's first document, and one past the last."""
-        return [*segments.starts(self.topic, self.topics).tolist(), self.topic.size]
+        return np.append(segments.starts(self.topic, self.topics), self.topic.size).astype(np.int64)
 
     @cached_property
     def series(self) -> pl.Series:
