@@ -119,9 +119,9 @@ def _batch_hits(
     # None (not in the run) becomes NaN; no score is NaN, they have been checked.
     hit_scores = np.array(found, dtype=np.float64)
     retrieved = np.flatnonzero(~np.isnan(hit_scores))
-    asked = np.cumsum(stop - start)
+    asked: Ints = np.cumsum(stop - start, dtype=np.int64)
     slot = np.searchsorted(asked, retrieved, side="right").astype(np.int64)
-    judged = stop[slot] - (asked[slot] - retrieved)
+    judged: Ints = stop[slot] - asked[slot] + retrieved
 
     bounds = np.concatenate(([0], np.cumsum(lengths)))
     rows = ranking.Grouped(
