@@ -1,4 +1,4 @@
-"""The command line: ``ir_graded evaluate | explain | meta | measures | demo``."""
+"""The command line: ``ir_graded evaluate | explain | report | meta | measures | demo``."""
 
 from .main import main, run
 

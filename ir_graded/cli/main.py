@@ -65,7 +65,8 @@ def run() -> None:
             sys.stdout.flush()
         with suppress(OSError):
             sys.stderr.flush()
-        os._exit(end.code if isinstance(end.code, int) else 0)
+        # As Python itself has it: nothing means 0, and anything that is no number 1.
+        os._exit(end.code if isinstance(end.code, int) else int(end.code is not None))
 
 
 def _fail(message: str, code: int = 2) -> None:

@@ -25,9 +25,7 @@ from ..provider import GradedEvaluator, own
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Columns of the rows that a partition gets: ``run`` is null in those of the qrels.
-ROWS = ("run", "query_id", "doc_id", "value")
-#: Columns of what it gives.
+#: Columns of what a partition gives.
 SCORES = "run string, query_id string, measure string, value double"
 #: Rows that are scored together.
 PIECE = 1 << 18
