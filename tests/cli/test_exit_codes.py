@@ -1,0 +1,23 @@
+"""The shell's command ends at once, with the code that Python itself would give."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from ir_graded.cli import run
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"), [(None, 0), (0, 0), (2, 2), (130, 130), ("what went wrong", 1)]
+)
+def test_the_process_ends_with_the_code(monkeypatch, code, expected):
+    def ending():
+        raise SystemExit(code)
+
+    codes = []
+    monkeypatch.setitem(run.__globals__, "main", ending)
+    monkeypatch.setattr(os, "_exit", codes.append)
+    run()
+    assert codes == [expected]
