@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from spark.spark_cases import every_measure
 
 import ir_graded
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError
-from ir_graded.measures import REGISTRY
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -21,12 +21,6 @@ from ir_graded.spark import evaluate, mean, read_qrels, read_runs  # noqa: E402
 from ir_graded.spark.partitions import Scoring  # noqa: E402
 
 MEASURES = ["P-measure", "Q@10", "nERR@10", "EBR", "AP", "nDCG@5", "NumRet", "NumRel", "Judged@10", "P@3"]
-
-
-def every_measure():
-    """All measures that take no passages, with a cutoff where they need one."""
-    ours = {id(one): one for one in REGISTRY.values() if not one.NEEDS_PASSAGES}.values()
-    return [one @ 10 if one.SUPPORTED_PARAMS["cutoff"].required else one for one in ours]
 
 
 def collection(seed, topics=23, runs=3, depth=50):

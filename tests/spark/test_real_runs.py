@@ -1,0 +1,67 @@
+"""Every measure on Spark and on one machine, for all runs of a real round of TREC-COVID."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from collections_data import ROOT, needs_shared_data, ranked_runs
+from spark.spark_cases import every_classic, every_measure
+
+import ir_graded
+
+pytestmark = [needs_shared_data, pytest.mark.filterwarnings("default")]
+
+pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'ir-graded[spark]'")
+from ir_graded.spark import evaluate, read_qrels  # noqa: E402
+
+QRELS = ROOT / "trec-covid" / "qrels" / "qrels.covid-round1.txt.gz"
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return ranked_runs("round1.ranked1000.tsv.xz")
+
+
+@pytest.fixture(scope="module")
+def path_of_runs(runs, tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs") / "runs.parquet"
+    pd.concat([frame.assign(run=name) for name, frame in runs.items()]).to_parquet(path, index=False)
+    return str(path)
+
+
+def largest_difference(found, expected):
+    """Of the scores of two sources that hold the same runs, topics and measures."""
+    keys = ["run", "query_id", "measure"]
+    found, expected = (frame.set_index(keys)["value"].sort_index() for frame in (found, expected))
+    assert found.index.is_unique
+    assert found.index.equals(expected.index)
+    return np.abs(found - expected).max()
+
+
+@pytest.mark.parametrize("broadcast", [True, False])
+def test_all_runs_of_round_1(spark, runs, path_of_runs, broadcast):
+    measures = [*every_measure(), *every_classic()]
+    expected = ir_graded.evaluate(measures, QRELS, runs).frame
+    assert expected["run"].nunique() == 143
+    scores = evaluate(
+        measures, read_qrels(spark, str(QRELS)), spark.read.parquet(path_of_runs), broadcast=broadcast
+    )
+    assert largest_difference(scores.toPandas(), expected) <= 1e-12
+
+
+def test_all_runs_of_round_1_as_passages(spark, runs, path_of_runs):
+    """Made-up places, since the track has none: of a document each rank retrieves another part."""
+    qrels = ir_graded.read_qrels(QRELS)[["query_id", "doc_id", "relevance"]]
+    qrels = qrels.assign(start=np.arange(len(qrels)) % 7 * 10, length=np.arange(len(qrels)) % 90 + 1)
+    placed = {
+        name: run.assign(start=np.arange(len(run)) % 50, length=np.arange(len(run)) % 60 + 1)
+        for name, run in runs.items()
+    }
+    path = path_of_runs.replace("runs.parquet", "passages.parquet")
+    pd.concat([frame.assign(run=name) for name, frame in placed.items()]).to_parquet(path, index=False)
+    measures = every_measure(passages=True)
+    expected = ir_graded.evaluate(measures, qrels, placed).frame
+    assert (expected.groupby("measure")["value"].max() > 0).all()
+    scores = evaluate(measures, spark.createDataFrame(qrels), spark.read.parquet(path))
+    assert largest_difference(scores.toPandas(), expected) <= 1e-12
