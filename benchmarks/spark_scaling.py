@@ -1,11 +1,12 @@
 """How long Spark takes on one machine, against rows and processors, beside the same data without Spark.
 
-    python benchmarks/spark_scaling.py [--millions 1 5 20] [--repeat 3] [--folder FOLDER]
+    python benchmarks/spark_scaling.py [--millions 1 5 20] [--repeat 3] [--every] [--masters MASTER ...]
 
 A run of 1,000 documents a topic and its qrels (ten judged documents a topic) are written as Parquet. For each
 size, ``ir_graded.spark.evaluate`` and ``mean`` compute five measures in a session of ``local[1]`` and of
 ``local[2]`` (median of the repetitions after one that is not counted), and ``ir_graded.evaluate`` computes
-them from the same files. The results are compared: the largest difference of a score is printed.
+them from the same files. The results are compared: the largest difference of a score is printed. With
+``--every``, every row is a passage and all measures are computed, those of the package and the classics.
 """
 
 from __future__ import annotations
@@ -19,17 +20,35 @@ import tempfile
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
+from ir_measures.measures import Measure
 
 import ir_graded
+from ir_graded.classics import CLASSICS, scorer_of
+from ir_graded.measures import REGISTRY
 
 MEASURES = ["P-measure", "Q", "nERR@10", "AP", "nDCG@10"]
 DEPTH = 1000
 
 
-def write(folder: Path, millions: float) -> None:
+def every_measure() -> list[Measure]:
+    """All measures that are computed here, with as few parameters as they need."""
+    some: tuple[dict[str, Any], ...] = ({}, {"cutoff": 10}, {"rel": 1}, {"rel": 1, "cutoff": 10})
+    bare = [*REGISTRY.values(), *(kind.MEASURE for kind in CLASSICS.values())]
+    kinds = {type(measure): measure.SUPPORTED_PARAMS.keys() for measure in bare}
+    found = ([kind(**params) for params in some if params.keys() <= takes] for kind, takes in kinds.items())
+    return [next(filter(_is_complete, variants)) for variants in found]
+
+
+def _is_complete(measure: Measure) -> bool:
+    required = (name for name, param in measure.SUPPORTED_PARAMS.items() if param.required)
+    return scorer_of(measure) is not None and all(name in measure.params for name in required)
+
+
+def write(folder: Path, millions: float, *, passages: bool) -> None:
     """Qrels and a run of so many million rows, in no order."""
     rng = np.random.default_rng(1)
     topics = round(millions * 1e6 / DEPTH)
@@ -41,13 +60,19 @@ def write(folder: Path, millions: float) -> None:
             "score": rng.gamma(2.0, 5.0, docs.size),
         }
     ).with_columns(pl.col("query_id", "doc_id").cast(pl.String))
+    ids = ["query_id", "doc_id"]
+    if passages:
+        ids += ["start", "length"]
+        run = run.with_columns(
+            start=pl.Series(rng.integers(0, 500, docs.size)), length=pl.Series(rng.integers(1, 90, docs.size))
+        )
     judged = run.sample(10 * topics, seed=1)
     levels = pl.Series("relevance", rng.integers(0, 4, judged.height))
     run.sample(fraction=1.0, shuffle=True, seed=2).write_parquet(folder / "run.parquet")
-    judged.select("query_id", "doc_id", levels).write_parquet(folder / "qrels.parquet")
+    judged.select(*ids, levels).write_parquet(folder / "qrels.parquet")
 
 
-def on_spark(folder: Path, master: str, repeat: int) -> None:
+def on_spark(folder: Path, master: str, measures: list[Any], repeat: int) -> None:
     """Seconds and scores of this process's Spark, as JSON."""
     warnings.simplefilter("ignore")
     from pyspark.sql import SparkSession
@@ -63,14 +88,14 @@ def on_spark(folder: Path, master: str, repeat: int) -> None:
     )
     session.sparkContext.setLogLevel("OFF")
     qrels, run = (session.read.parquet(str(folder / f"{name}.parquet")) for name in ("qrels", "run"))
+    # Also warms up: the first job of a session starts its workers.
+    graded.evaluate(measures, qrels, run).toPandas().to_parquet(folder / "spark.parquet")
     seconds = []
-    for _ in range(repeat + 1):
+    for _ in range(repeat):
         begin = time.perf_counter()
-        means = graded.mean(graded.evaluate(MEASURES, qrels, run)).collect()
+        graded.mean(graded.evaluate(measures, qrels, run)).collect()
         seconds.append(time.perf_counter() - begin)
-    scores = graded.evaluate(MEASURES, qrels, run).toPandas()
-    scores.to_parquet(folder / "spark.parquet")
-    print(json.dumps({"seconds": seconds[1:], "first": seconds[0], "rows": len(means)}))
+    print(json.dumps(seconds))
     session.stop()
 
 
@@ -88,36 +113,40 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--millions", type=float, nargs="+", default=[1, 5, 20])
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--masters", nargs="+", default=["local[1]", "local[2]"])
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--every", action="store_true", help="every measure, on passages")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    measures = every_measure() if options.every else MEASURES
     if options.child:
-        on_spark(options.folder, options.child, options.repeat)
+        on_spark(options.folder, options.child, measures, options.repeat)
         return
-    print("| million rows | one machine, s | local[1], s | local[2], s | largest difference |")
-    print("|---|---|---|---|---|")
+    columns = ["million rows", "one machine, s", *(f"{name}, s" for name in options.masters)]
+    print("|", " | ".join(columns), "| largest difference |")
+    print("|---" * (len(columns) + 1) + "|")
     for millions in options.millions:
         with tempfile.TemporaryDirectory(dir=options.folder) as name:
             folder = Path(name)
-            write(folder, millions)
+            write(folder, millions, passages=options.every)
             times = []
             for _ in range(options.repeat + 1):
                 begin = time.perf_counter()
-                alone = ir_graded.evaluate(MEASURES, folder / "qrels.parquet", folder / "run.parquet")
+                alone = ir_graded.evaluate(measures, folder / "qrels.parquet", folder / "run.parquet")
                 alone.aggregates  # noqa: B018  # the means are part of the work
                 times.append(time.perf_counter() - begin)
             row = [f"{millions:g}", f"{statistics.median(times[1:]):.2f}"]
-            for master in ("local[1]", "local[2]"):
+            for master in options.masters:
                 command = [sys.executable, __file__, "--child", master, "--folder", name]
                 child = subprocess.run(
-                    [*command, "--repeat", str(options.repeat)],
+                    [*command, "--repeat", str(options.repeat), *["--every"] * options.every],
                     check=True,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
                     text=True,
                 )
                 found = json.loads(child.stdout.splitlines()[-1])
-                row.append(f"{statistics.median(found['seconds']):.1f}")
+                row.append(f"{statistics.median(found):.1f}")
             print("|", " | ".join(row), f"| {largest_difference(folder, alone):.1e} |", flush=True)
 
 

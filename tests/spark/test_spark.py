@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -223,13 +226,42 @@ def test_a_killed_worker_changes_nothing(spark, tmp_path, monkeypatch):
     same(found, expected_table(on_one_machine(MEASURES, qrels, rows)))
 
 
-def test_the_documentation_s_example(spark, tmp_path, capsys):
+def example(number):
+    """A Python block of the page about Spark, counted from 0."""
     page = Path(__file__).parents[2] / "docs" / "spark.rst"
-    block = page.read_text(encoding="utf-8").split(".. code-block:: python\n\n")[1].split("\n\n``scores``")[0]
+    block = page.read_text(encoding="utf-8").split(".. code-block:: python\n\n")[number + 1]
+    return textwrap.dedent(re.match(r"(   .*\n|\n)+", block)[0])
+
+
+def test_the_documentation_s_example(spark, tmp_path, capsys):
     qrels, rows = collection(9, runs=2)
     judged, ranked = frames(spark, qrels, rows)
     judged.write.parquet(str(tmp_path / "qrels.parquet"))
     ranked.write.parquet(str(tmp_path / "runs.parquet"))
-    code = textwrap.dedent(block).replace('.parquet("', f'.parquet("{tmp_path}/')
+    code = example(0).replace('.parquet("', f'.parquet("{tmp_path}/')
     exec(compile(code, "spark.rst", "exec"), {"spark": spark})  # noqa: S102  # the project's own page
     assert "nDCG@10" in capsys.readouterr().out
+
+
+def test_the_documentation_s_script_is_submitted(spark, tmp_path):
+    qrels, rows = collection(10, runs=2)
+    judged, ranked = frames(spark, qrels, rows)
+    judged.write.parquet(str(tmp_path / "qrels.parquet"))
+    ranked.write.parquet(str(tmp_path / "runs.parquet"))
+    (tmp_path / "evaluate.py").write_text(example(1), encoding="utf-8")
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    local = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    subprocess.run(  # noqa: S603  # Spark's own script
+        [submit, "--master", "local[1]", "--conf", "spark.ui.enabled=false", "evaluate.py"],
+        cwd=tmp_path,
+        env=os.environ | local,
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
+    found = spark.read.csv(str(tmp_path / "means.csv"), header=True, inferSchema=True)
+    expected = on_one_machine(["P-measure", "Q", "nDCG@10"], qrels, rows)
+    means = {(row["run"], row["measure"]): row["value"] for row in found.collect()}
+    for r, run in enumerate(expected.runs):
+        for m, measure in enumerate(expected.measures):
+            assert abs(means[run, str(measure)] - expected.aggregates[r, m]) <= 1e-12
