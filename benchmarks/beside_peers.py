@@ -22,6 +22,7 @@ from sections import SECTIONS, Run
 from workloads import Store
 
 from ir_graded.parallel import processors
+from ir_graded.whole_files import check_writable
 
 
 def machine() -> str:
@@ -56,6 +57,8 @@ def options() -> argparse.Namespace:
     found.only = found.only.split(",")
     for name in set(found.only) - set(SECTIONS):
         parser.error(f"--only: there is no section {name!r}, but {', '.join(SECTIONS)}")
+    if found.output is not None:
+        check_writable(found.output)  # before anything is measured
     return found
 
 

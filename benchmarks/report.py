@@ -7,6 +7,8 @@ from pathlib import Path
 
 from timing import Figure
 
+from ir_graded.whole_files import check_writable, write_whole
+
 
 class Report:
     """What has been printed, and whether all checks held."""
@@ -48,7 +50,7 @@ class Report:
 
     def save(self, path: Path) -> None:
         """Write what has been printed to a file."""
-        path.write_text("\n".join(self.lines).lstrip() + "\n", encoding="utf-8")
+        write_whole(check_writable(path), ("\n".join(self.lines).lstrip() + "\n").encode())
 
 
 def _row(cells: list[str]) -> str:

@@ -23,22 +23,26 @@ def processors() -> int:
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
     """Results of ``work`` in the order of the items; few items are taken before their turn.
 
-    An error of ``work`` or of the items is raised where its result would come.
+    An error of ``work`` or of the items is raised where its result would come. It waits for what is under
+    way; an interrupt does not.
     """
     items = iter(items)
     first = list(islice(items, 2))
     if threads <= 1 or len(first) <= 1:
         yield from map(work, chain(first, items))
         return
-    with ThreadPoolExecutor(threads) as pool:
-        waiting: deque[Future[Result]] = deque()
-        try:
-            for item in chain(first, items):
-                waiting.append(pool.submit(work, item))
-                if len(waiting) > threads:
-                    yield waiting.popleft().result()
-            while waiting:
+    pool = ThreadPoolExecutor(threads)
+    waiting: deque[Future[Result]] = deque()
+    interrupted = False
+    try:
+        for item in chain(first, items):
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > threads:
                 yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            yield waiting.popleft().result()
+    except KeyboardInterrupt:
+        interrupted = True
+        raise
+    finally:
+        pool.shutdown(wait=not interrupted, cancel_futures=True)

@@ -24,6 +24,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from ir_graded.whole_files import check_writable, write_whole
+
 HERE = Path(__file__).parent
 LIMIT = 120  # seconds a notebook
 _PICTURE = "(picture)"
@@ -123,7 +125,7 @@ def _done(path: Path, *, check: bool) -> bool:
         if check:
             compare(nbformat.read(path, as_version=4), notebook)
         else:
-            nbformat.write(notebook, path)
+            write_whole(check_writable(path), f"{nbformat.writes(notebook).rstrip()}\n".encode())
     except NotebookError as error:
         print(f"{path.name}: FAILED\n{error}\n")
         return False

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..errors import FileFormatError, InputError
 from ..inputs.content import whole
+from ..inputs.file_tables import naming
 from ..meta.matrix import ScoreMatrix
 
 _COMPRESSED = (".gz", ".xz", ".zst")
@@ -102,9 +103,11 @@ def _table(path: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 def _rows(path: str) -> Iterator[tuple[int, list[str]]]:
     try:
-        reader = csv.reader(io.StringIO(whole(path).decode(), newline=""), strict=True)
+        with naming(path):
+            text = whole(path).decode()
     except UnicodeDecodeError as error:
         raise FileFormatError(f"{path}: not a CSV file in UTF-8 ({error})") from None
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         for row in reader:
             if row:

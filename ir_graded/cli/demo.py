@@ -6,7 +6,7 @@ import click
 
 from ..bundled import sample
 from ..evaluation import evaluate
-from .output import FORMATS, Leaderboard
+from .output import FORMATS, Leaderboard, show
 
 MEASURES = ["P-measure", "Q", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]
 
@@ -16,6 +16,6 @@ def demo() -> None:
     """Evaluate real runs (TREC-COVID round 1) that come with the package; needs no network."""
     covid = sample()
     topics = covid.qrels["query_id"].nunique()
-    click.echo(f"TREC-COVID round 1: {len(covid.runs)} runs, {topics} topics, graded qrels\n")
+    show(f"TREC-COVID round 1: {len(covid.runs)} runs, {topics} topics, graded qrels\n")
     scores = evaluate(MEASURES, covid.qrels, covid.runs)
-    click.echo(FORMATS["table"](Leaderboard.of(scores, by_topic=False), 4))
+    show(FORMATS["table"](Leaderboard.of(scores, by_topic=False), 4))

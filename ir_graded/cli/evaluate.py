@@ -6,7 +6,7 @@ import click
 
 from ..evaluation import evaluate as evaluate_runs
 from . import options
-from .output import FORMATS, Leaderboard
+from .output import FORMATS, Leaderboard, show
 
 
 @click.command()
@@ -33,4 +33,4 @@ def evaluate(
     package (see `ir_graded measures`), those of ir-measures and trec_eval's names.
     """
     scores = evaluate_runs(options.read(measures), qrels, list(runs), provider=provider)
-    click.echo(FORMATS[output](Leaderboard.of(scores, by_topic), places))
+    show(FORMATS[output](Leaderboard.of(scores, by_topic), places))

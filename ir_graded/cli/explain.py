@@ -10,7 +10,7 @@ import click
 
 from ..explanation import Explanation, explain as explained
 from . import options
-from .output import FORMATS, Leaderboard
+from .output import FORMATS, Leaderboard, show
 
 _ALL_DIGITS = -1
 
@@ -32,7 +32,7 @@ def explain(measure: str, qrels: str, run: str, query_id: str, output: str, plac
     measures = options.read([measure])
     if len(measures) != 1:
         raise click.UsageError(f"{measure!r} names {len(measures)} measures: explain takes one")
-    click.echo(_WRITERS[output](explained(measures[0], qrels, run, query_id), places))
+    show(_WRITERS[output](explained(measures[0], qrels, run, query_id), places))
 
 
 def _as_table(output: str, *, complete: bool) -> Callable[[Explanation, int], str]:

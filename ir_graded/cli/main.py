@@ -1,10 +1,16 @@
-"""The command group, and errors as one line on stderr with exit code 2."""
+"""The command group, and errors as one line on stderr with exit code 2.
+
+Where nobody reads on (a closed pipe) the exit code is 1, without a word, as click has it.
+"""
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -15,6 +21,12 @@ from .explain import explain
 from .measures import measures
 from .meta import meta
 from .report import report
+
+#: What click raises where a group is called without arguments; before 8.2 it prints the help itself.
+_NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
+
+#: Exit code of shells for what an interrupt ended.
+_INTERRUPTED = 130
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -29,22 +41,19 @@ for command in (evaluate, explain, meta, measures, demo, report):
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 when all went well, 2 with one line on stderr when not."""
+    if sys.stdout is None:
+        _fail("standard output is closed: redirect it to /dev/null where it is not wanted")
     try:
-        code = commands.main(arguments, prog_name="ir_graded", standalone_mode=False)
+        code = _called(arguments)
         sys.stdout.flush()
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message())
-        sys.exit(0)
     except click.ClickException as error:
         _fail(error.format_message())
     except (click.Abort, KeyboardInterrupt):
-        _fail("interrupted", 130)
-    except BrokenPipeError:
-        # Whoever read the output has left; Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        _fail("interrupted", _INTERRUPTED)
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except MemoryError as error:
+        _fail(f"there is too little memory for this ({error})")
     except (ValueError, NameError, RuntimeError) as error:
         # RuntimeError: ir_datasets could not download.
         _fail(str(error))
@@ -52,23 +61,48 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(code or 0)
 
 
+def _called(arguments: list[str] | None) -> Any:
+    try:
+        return commands.main(arguments, prog_name="ir_graded", standalone_mode=False)
+    except _NO_ARGUMENTS as error:
+        click.echo(error.format_message())
+        return 0
+
+
 def run() -> None:
     """The shell's command: :func:`main` in a process that ends with it.
 
     Taking down the interpreter and the libraries' threads would take a tenth of a second for nothing.
     """
+    _prepare_streams()
     try:
         main()
-    except SystemExit as end:
-        # What could not be written has been said.
-        with suppress(OSError):
-            sys.stdout.flush()
-        with suppress(OSError):
-            sys.stderr.flush()
+    except (SystemExit, KeyboardInterrupt) as end:
+        for stream in (sys.stdout, sys.stderr):
+            # What could not be written has been said; a stream that was closed at start is None.
+            with suppress(OSError, AttributeError):
+                stream.flush()
+        # A second interrupt may arise anywhere.
+        code = end.code if isinstance(end, SystemExit) else _INTERRUPTED
         # As Python itself has it: nothing means 0, and anything that is no number 1.
-        os._exit(end.code if isinstance(end.code, int) else int(end.code is not None))
+        os._exit(code if isinstance(code, int) else int(code is not None))
+
+
+def _prepare_streams() -> None:
+    """Make standard output and standard error fit to be written to."""
+    out = sys.stdout
+    if isinstance(getattr(out, "buffer", None), io.RawIOBase):
+        # Unbuffered (PYTHONUNBUFFERED): what the disk took a part of would pass for written.
+        sys.stdout = open(  # noqa: SIM115  # by its number, and open to the end
+            out.fileno(), "w", encoding=out.encoding, errors=out.errors, closefd=False
+        )
+    if sys.stderr is None:
+        # Closed: messages are thrown away, and no file that is opened later takes its place.
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # likewise
 
 
 def _fail(message: str, code: int = 2) -> None:
-    click.echo(f"ir_graded: {' '.join(message.split())}", err=True)
+    # The code tells it where nobody can be told.
+    with suppress(OSError):
+        click.echo(f"ir_graded: {' '.join(message.split())}", err=True)
     sys.exit(code)

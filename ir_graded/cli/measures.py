@@ -8,15 +8,14 @@ import click
 
 from ..measures import REGISTRY, GradedMeasure
 from ..measures.params import NOT_PROVIDED, Param, print_value
+from .output import show
 
 
 @click.command()
 def measures() -> None:
     """List all measures with parameters, defaults, meaning and source."""
-    click.echo("\n\n".join("\n".join(_describe(measure)) for measure in listed()))
-    click.echo(
-        "\nWrite NAME, NAME@10 or NAME(parameter=value, ...)@10; all measures of ir-measures go along."
-    )
+    show("\n\n".join("\n".join(_describe(measure)) for measure in listed()))
+    show("\nWrite NAME, NAME@10 or NAME(parameter=value, ...)@10; all measures of ir-measures go along.")
 
 
 def listed() -> list[GradedMeasure]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,10 +11,13 @@ import click
 
 from ..errors import InputError
 from ..evaluation import evaluate
+from ..whole_files import check_writable, write_whole
 from . import options
-from .output import FORMATS, Leaderboard
+from .output import FORMATS, Leaderboard, show
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ..meta import Comparison
     from ..meta.matrix import ScoreMatrix
     from ..scores import Scores
@@ -38,9 +42,7 @@ _TESTS = ("bootstrap", "t", "randomisation", "tukey_hsd")
 @click.option(
     "--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True
 )
-@click.option(
-    "-B", "--resamples", type=click.IntRange(1), default=1000, show_default=True, help="Replicates."
-)
+@options.resamples
 @click.option(
     "--one-run-per-team",
     "teams",
@@ -92,7 +94,7 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     comparison = compare(scores, reference=reference, test=test, alpha=alpha, n_resamples=resamples, rng=seed)
     table = comparison.to_frame()
     rows = [([str(name)], row.tolist()) for name, row in table.iterrows()]
-    click.echo(FORMATS[output](Leaderboard(["measure"], list(table.columns), rows, "statistic"), places))
+    show(FORMATS[output](Leaderboard(["measure"], list(table.columns), rows, "statistic"), places))
     if folder is not None:
         _write_figures(comparison, Path(folder))
 
@@ -148,6 +150,7 @@ def _prepare(folder: str) -> None:
 
 
 def _write_figures(comparison: Comparison, folder: Path) -> None:
+    """Draw all figures, then write each as a whole: one that cannot be drawn leaves the old ones."""
     from ..plots.meta import asl_curve, stability_curves, swap_curves, tau_heat_map
 
     figures = {
@@ -156,6 +159,16 @@ def _write_figures(comparison: Comparison, folder: Path) -> None:
         "swap": swap_curves(comparison.swap),
         "tau": tau_heat_map(comparison.correlations),
     }
-    for name, figure in figures.items():
-        for ending in ("png", "pdf"):
-            figure.savefig(folder / f"{name}.{ending}", bbox_inches="tight", dpi=200)
+    drawn = {
+        check_writable(folder / f"{name}.{ending}"): _drawn(figure, ending)
+        for name, figure in figures.items()
+        for ending in ("png", "pdf")
+    }
+    for place, content in drawn.items():
+        write_whole(place, content)
+
+
+def _drawn(figure: Figure, ending: str) -> bytes:
+    content = io.BytesIO()
+    figure.savefig(content, format=ending, bbox_inches="tight", dpi=200)
+    return content.getvalue()

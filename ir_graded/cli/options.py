@@ -39,6 +39,15 @@ places = click.option(
     show_default=True,
     help="Decimal places; -1 for all digits.",
 )
+#: Replicates: a hundred times as many as change a printed digit, and what memory may hold.
+resamples = click.option(
+    "-B",
+    "--resamples",
+    type=click.IntRange(1, 10_000_000),
+    default=1000,
+    show_default=True,
+    help="Replicates.",
+)
 provider = click.option(
     "--provider",
     type=click.Choice(list(PROVIDERS)),
@@ -68,11 +77,10 @@ def _read(name: str) -> list[Measure]:
 
 
 def _split(text: str) -> list[str]:
-    names, depth = [""], 0
-    for character in text:
+    names, begin, depth = [], 0, 0
+    for at, character in enumerate(text):
         depth += (character in "([{") - (character in ")]}")
         if character.isspace() and depth <= 0:
-            names.append("")
-        else:
-            names[-1] += character
-    return [name for name in names if name]
+            names.append(text[begin:at])
+            begin = at + 1
+    return [name for name in [*names, text[begin:]] if name]

@@ -1,4 +1,4 @@
-"""Tables of scores as text: one function per format, each taking the same rows."""
+"""What the commands print: tables of scores as text, one function per format, each taking the same rows."""
 
 from __future__ import annotations
 
@@ -9,11 +9,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import click
+
 from ..scores import Scores
 
 #: What stands for the topic in the rows that hold aggregates, as trec_eval has it.
 ALL_TOPICS = "all"
 _ALL_DIGITS = -1
+
+
+def show(text: str) -> None:
+    """Print on standard output. Raises OSError, which names it, where nothing can be written there."""
+    try:
+        click.echo(text)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "standard output") from error
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import shlex
 import click
 
 from . import options
+from .output import show
 
 
 @click.command()
@@ -22,9 +23,7 @@ from . import options
     show_default=True,
     help="Of the confidence intervals; tests are at 1 - level.",
 )
-@click.option(
-    "-B", "--resamples", type=click.IntRange(1), default=1000, show_default=True, help="Replicates."
-)
+@options.resamples
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     qrels: str,
@@ -59,4 +58,4 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
         seed=seed,
         command=shlex.join(given),
     )
-    click.echo(path)
+    show(path)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..extras import extra
+from ..progress import hidden
 from ..segments import Floats, Ints
 from .matrix import ScoreMatrix
 from .options import check_choice, check_options
@@ -287,7 +288,7 @@ def _tukey_hsd(task: _Task) -> _Outcome:
     from tqdm import tqdm
 
     ranges = np.empty(task.n_resamples)
-    disable = None if task.progress is None else not task.progress
+    disable = hidden(task.progress)
     for replicate in tqdm(range(task.n_resamples), unit="replicate", delay=3, disable=disable, leave=False):
         means = permuted_rows(task.rng, task.values).mean(axis=0)
         ranges[replicate] = means.max() - means.min()

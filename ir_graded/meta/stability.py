@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..progress import hidden
 from ..segments import Floats, Ints
 from .matrix import ScoreMatrix
 from .options import check_options, fuzziness_values
@@ -187,7 +188,7 @@ class Progress:
 
         self._bar = tqdm(
             total=int(n_resamples) * (systems - 1),
-            disable=None,
+            disable=hidden(None),
             leave=False,
             delay=_SECONDS_BEFORE_BAR,
             unit="replicate",

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,7 +23,8 @@ from itertools import pairwise
 import numpy as np
 
 from ..extras import extra
-from ..parallel import processors
+from ..parallel import in_threads, processors
+from ..progress import hidden
 from ..segments import Bools, Floats, Ints
 
 #: Statistics closer than this, relative to their size and to 1, are equal: so rounding cannot decide.
@@ -348,10 +348,9 @@ def over_blocks(
         work(part, rows, own.space.first(len(part.first)))
         return len(part.first)
 
-    disable = None if progress is None else not progress
-    bar = tqdm(total=len(pairs.first), unit="pair", delay=3, disable=disable, leave=False)
-    with bar, ThreadPoolExecutor(threads) as pool:
-        for done in pool.map(one, blocks):
+    bar = tqdm(total=len(pairs.first), unit="pair", delay=3, disable=hidden(progress), leave=False)
+    with bar:
+        for done in in_threads(one, blocks, threads):
             bar.update(done)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..plots import scores as plots
 from ..plots.svg import svg
+from ..segments import exact_sum
 from .contents import Contents
 
 if TYPE_CHECKING:
@@ -84,10 +85,11 @@ def _leaderboard(contents: Contents, at: int, name: str) -> Picture:
 def _differences(contents: Contents, name: str, run: str, other: str) -> Picture:
     matrix = contents.scores.matrix(name)
     difference = (matrix[run] - matrix[other]).to_numpy()
+    mean = exact_sum(difference) / difference.size
     better, worse = int((difference > 0).sum()), int((difference < 0).sum())
     alt = (
         f"Differences in {name} by topic: {run} is better than {other} on {_counted(better, 'topic')}, worse "
-        f"on {worse}, equal on {difference.size - better - worse}; their mean is {difference.mean():+.4f}."
+        f"on {worse}, equal on {difference.size - better - worse}; their mean is {mean:+.4f}."
     )
     against = "the baseline" if contents.tests is not None else "the second best"
     caption = f"{name}: {run} against {other}, {against}, topic by topic."

@@ -20,9 +20,9 @@ from ..inputs.sources import is_place
 from ..meta.options import check_options
 from ..meta.resampling import generator
 from ..plots.style import matplotlib
+from ..whole_files import check_writable, write_whole
 from . import figures
 from .contents import Contents, MeasureNote, collect, versions
-from .files import check_writable, write_whole
 
 #: More scores than this by topic are left out of the page: browsers would stall.
 _MOST_CELLS = 150_000

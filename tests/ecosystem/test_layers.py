@@ -19,7 +19,8 @@ CALLS = "provider plugin composition evaluation explanation judgedness reading s
 NEVER = {
     "segments hits views ranking measures.stopping measures.contributions": "ir_measures pandas polars "
     "pyarrow ir_datasets click",
-    "errors": "numpy ir_measures pandas polars ir_datasets click",
+    "errors parallel progress whole_files": "numpy ir_measures pandas polars ir_datasets click",
+    "inputs.process": "numpy ir_measures pandas ir_datasets click",
     "measures": f"classics inputs pandas polars {CALLS}",
     "classics": f"inputs grammar pandas polars {CALLS}",
     "inputs": f"measures classics grammar {CALLS}",

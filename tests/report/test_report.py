@@ -16,10 +16,10 @@ pytest.importorskip("matplotlib")
 from click.testing import CliRunner
 
 import ir_graded
-from ir_graded import reporting
+from ir_graded import reporting, whole_files as files
 from ir_graded.cli.main import commands
 from ir_graded.errors import GradedError, InputError, ParameterError
-from ir_graded.reporting import files, page
+from ir_graded.reporting import page
 
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1, "d": 0}, "3": {"e": 1, "f": -1}}
 RUNS = {

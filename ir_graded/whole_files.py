@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all."""
+"""Files that are written as a whole or not at all: the one way in which this package writes any."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from secrets import token_hex
 
-from ..errors import InputError
+from .errors import InputError
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
@@ -33,12 +33,16 @@ def write_whole(place: Path, content: bytes) -> None:
     Raises:
         OSError: it cannot be written; what stood there stays.
     """
-    beside = place.with_name(f".{place.name[:64]}.{token_hex(8)}.tmp")
+    # A name may have 255 bytes, a character four of them.
+    beside = place.with_name(f".{place.name[:32]}.{token_hex(8)}.tmp")
     try:
         with beside.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         beside.replace(place)
+    except OSError as error:
+        # The file that was asked for, not the one beside it; a failed write names none.
+        raise OSError(error.errno, error.strerror or str(error), str(place)) from error
     finally:
         beside.unlink(missing_ok=True)

@@ -1,0 +1,161 @@
+"""A small collection as files, and the command line in processes of its own that tests may harm."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1, "d": 0}, "3": {"e": 1, "f": 2}}
+RUNS = {
+    "one.run": {"1": {"a": 2.0, "x": 1.0}, "2": {"c": 1.0}, "3": {"e": 1.0}},
+    "two.run": {"1": {"x": 2.0, "b": 1.0}, "2": {"c": 1.0}, "3": {"x": 2.0, "e": 1.0}},
+}
+#: Seconds that a process may take at most, however loaded the machine is.
+PATIENCE = 60
+
+needs_posix = pytest.mark.skipif(os.name != "posix", reason="signals, pipes and limits of POSIX")
+
+
+def write_collection(folder):
+    """qrels.txt, one.run and two.run."""
+    lines = [f"{topic} 0 {doc} {level}\n" for topic, docs in QRELS.items() for doc, level in docs.items()]
+    (folder / "qrels.txt").write_text("".join(lines), encoding="utf-8")
+    for name, run in RUNS.items():
+        (folder / name).write_text(run_text(run), encoding="utf-8")
+
+
+def run_text(run):
+    return "".join(
+        f"{topic} Q0 {doc} 1 {score} t\n" for topic, docs in run.items() for doc, score in docs.items()
+    )
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "ir_graded", *map(str, arguments)]
+
+
+def started(arguments, folder, **options):
+    """A process of the command line; what it is not given as stdout and stderr can be read from it."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
+    return subprocess.Popen(  # noqa: S603  (the arguments are literals of the tests)
+        arguments, cwd=folder, text=True, encoding="utf-8", env=environment(), **(pipes | options)
+    )
+
+
+def environment():
+    return os.environ | {"PYTHONIOENCODING": "utf-8", "MPLBACKEND": "agg"}
+
+
+def ended(process):
+    """Exit code, stdout and stderr of a process. A process that does not end fails the test."""
+    try:
+        out, err = process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        pytest.fail("the process did not end")
+    assert "Traceback" not in (err or ""), err
+    return process.returncode, out, err
+
+
+def called(arguments, folder, **options):
+    return ended(started(arguments, folder, **options))
+
+
+def shell(line, folder):
+    """A line of the shell in which ``ir_graded`` is the command; PIPESTATUS needs bash."""
+    line = f'ir_graded() {{ "{sys.executable}" -m ir_graded "$@"; }}; {line}'
+    return called(["bash", "-c", line], folder)
+
+
+@contextmanager
+def public_folder():
+    """A folder that every user may look into; pytest's own are for its user alone."""
+    with tempfile.TemporaryDirectory(prefix="ir-graded-") as name:
+        place = Path(name).resolve()
+        place.chmod(0o755)
+        yield place
+        place.chmod(0o755)
+
+
+_WITHOUT_PRIVILEGES = """
+import json, os, sys
+import jinja2, markupsafe, matplotlib
+import ir_graded
+from ir_graded.cli import main
+
+ir_graded.evaluate("Q", "warm.txt", ["warm.run", "warm.run.2"])  # imports what is still to be imported
+if os.geteuid() == 0:
+    os.setuid(65534)
+for arguments in json.loads(sys.argv[1]):
+    try:
+        main(arguments)
+    except SystemExit as end:
+        print(end.code, flush=True)
+"""
+
+
+def without_privileges(calls, folder, mode=0o755):
+    """Calls of the command line by a user who is not root, who may do anything: codes on stdout.
+
+    ``mode`` is set on the folder before.
+    """
+    (folder / "warm.txt").write_text("1 0 a 1\n")
+    (folder / "warm.run").write_text("1 Q0 a 1 1 t\n")
+    (folder / "warm.run.2").write_text("1 Q0 a 1 1 t\n")
+    folder.chmod(mode)
+    return called([sys.executable, "-c", _WITHOUT_PRIVILEGES, json.dumps(calls)], folder)
+
+
+class Stalled:
+    """A run that never comes: a named pipe, whose reader waits."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        os.mkfifo(self.path)
+        self.end = None
+
+    def opened(self, process):
+        """Wait until a process reads from it."""
+        limit = time.monotonic() + PATIENCE
+        while self.end is None:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < limit
+            try:
+                self.end = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError:  # nobody reads yet
+                select.select([], [], [], 0.02)
+        return self
+
+    def close(self):
+        if self.end is not None:
+            os.close(self.end)
+
+
+def interrupted(process, stalled, number=signal.SIGINT):
+    """End a process by a signal while it waits for the runs; its code, output and seconds to the end."""
+    for run in stalled:
+        run.opened(process)
+    time.sleep(0.3)  # until it waits: what comes before is interrupted in any case
+    start = time.monotonic()
+    process.send_signal(number)
+    found = ended(process)
+    seconds = time.monotonic() - start
+    for run in stalled:
+        run.close()
+    return *found, seconds
+
+
+def hidden_files(folder):
+    """What a write that did not end leaves behind."""
+    return [path.name for path in Path(folder).iterdir() if path.name.endswith(".tmp")]

@@ -1,0 +1,221 @@
+"""Evaluations at the same time, in threads and in processes of any kind: the same scores, and no waiting."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from ecosystem.processes import python
+from faults.fault_cases import run_text
+
+import ir_graded
+from ir_graded import evaluation
+from ir_graded.grammar import parse_measure
+from ir_graded.inputs import process
+from ir_graded.parallel import in_threads
+
+MEASURES = ["Q", "P-measure", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]
+TOPICS, DOCS = 40, 60
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def collection():
+    rng = random.Random(7)  # noqa: S311
+    qrels = {str(topic): {f"d{doc}": rng.randrange(4) for doc in range(DOCS)} for topic in range(TOPICS)}
+    runs = {
+        f"run{number}": {
+            str(topic): {f"d{doc}": rng.random() for doc in rng.sample(range(2 * DOCS), DOCS)}
+            for topic in range(TOPICS)
+        }
+        for number in range(6)
+    }
+    return qrels, runs
+
+
+QRELS, RUNS = collection()
+
+
+def frame(run):
+    rows = [(topic, doc, score) for topic, docs in run.items() for doc, score in docs.items()]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "runs").mkdir()
+    for name, run in RUNS.items():
+        (tmp_path / "runs" / name).write_text(run_text(run))
+    lines = [f"{topic} 0 {doc} {level}\n" for topic, docs in QRELS.items() for doc, level in docs.items()]
+    (tmp_path / "qrels.txt").write_text("".join(lines))
+    return tmp_path
+
+
+def scored(folder):
+    """What a worker process computes: it must be found by its name."""
+    return ir_graded.evaluate(MEASURES, folder / "qrels.txt", folder / "runs").values
+
+
+# -------------------------------------------------------------------------------------- threads
+
+
+def test_evaluations_in_threads_are_those_one_after_the_other(files):
+    """Each form at the same time as the others; each evaluation has threads of its own beside."""
+    frames = {name: frame(run) for name, run in RUNS.items()}
+    right = ir_graded.evaluate(MEASURES, QRELS, RUNS).values
+
+    def one(number):
+        if number % 3 == 0:
+            return scored(files)
+        return ir_graded.evaluate(MEASURES, QRELS, RUNS if number % 3 == 1 else frames).values
+
+    with ThreadPoolExecutor(6) as pool:
+        for found in pool.map(one, range(12)):
+            np.testing.assert_array_equal(found, right)
+
+
+def test_threads_share_an_evaluator():
+    """It prepares what it needs of the qrels when it is first asked: here by all threads at once."""
+    measures = list(map(parse_measure, MEASURES))
+    right = {name: ir_measures.evaluator(measures, QRELS).calc_aggregate(run) for name, run in RUNS.items()}
+    frames = [(name, form) for name, run in RUNS.items() for form in (run, frame(run))]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for _ in range(3):
+            shared = ir_measures.evaluator(measures, QRELS)
+            with ThreadPoolExecutor(8) as pool:
+                found = list(pool.map(shared.calc_aggregate, [form for _, form in frames]))
+            assert found == [right[name] for name, _ in frames]
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_an_evaluation_inside_a_thread_of_ours_has_threads_of_its_own(files):
+    right = scored(files)
+    for found in in_threads(lambda _: scored(files), range(4), 2):
+        np.testing.assert_array_equal(found, right)
+
+
+def test_a_run_that_is_wrong_does_not_touch_the_others(files, monkeypatch):
+    monkeypatch.setattr(evaluation, "processors", lambda: 3)
+    right = scored(files)
+    (files / "runs" / "run3").write_text("1 Q0 a 1 high t\n")
+    with pytest.raises(ir_graded.FileFormatError, match="run3, line 1"):
+        scored(files)
+    (files / "runs" / "run3").write_text(run_text(RUNS["run3"]))
+    np.testing.assert_array_equal(scored(files), right)
+
+
+# ------------------------------------------------------------------------------------ processes
+
+
+@pytest.mark.parametrize(
+    "method",
+    [method for method in ("spawn", "forkserver") if method in multiprocessing.get_all_start_methods()],
+)
+def test_worker_processes(files, method):
+    right = scored(files)  # Polars has its threads here
+    with ProcessPoolExecutor(2, multiprocessing.get_context(method)) as pool:
+        for found in pool.map(scored, [files] * 3):
+            np.testing.assert_array_equal(found, right)
+
+
+FORKING = """
+    import os, select, sys
+    import pandas as pd, ir_graded
+
+    qrels, run = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}, {"1": {"x": 2.0, "b": 1.0}, "2": {"c": 1.0}}
+    rows = [(topic, doc, score) for topic, docs in run.items() for doc, score in docs.items()]
+    forms = {"dict": run, "file": "one.run"}
+    forms["frame"] = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    os.chdir(sys.argv[1])
+    with open("one.run", "w") as file:
+        file.writelines(f"{topic} Q0 {doc} 1 {score} t\\n" for topic, doc, score in rows)
+
+    def evaluated(form):
+        return ir_graded.evaluate(["Q", "AP"], qrels, forms[form]).values.tolist()
+
+    def forked(form):
+        \"\"\"What a child says, or that it waits without end.\"\"\"
+        read, write = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                said = evaluated(form) == right
+            except ValueError as error:
+                said = str(error).split(" which")[0]
+            os.write(write, str(said).encode())
+            os._exit(0)
+        said = os.read(read, 1000).decode() if select.select([read], [], [], 20)[0] else "waits"
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+        return said
+
+    right = evaluated("dict")
+"""
+FORKED = ("-W", "error", "-W", "ignore:This process:DeprecationWarning")
+
+
+@needs_fork
+def test_forks_after_the_import_score_everything(tmp_path):
+    code = FORKING + '    print(*map(forked, ["dict", "frame", "file"]))'
+    assert python(code, tmp_path, options=FORKED) == "True True True\n"
+
+
+@needs_fork
+@pytest.mark.parametrize("first", ["frame", "file"])
+def test_forks_after_the_first_use_score_dicts_and_refuse_the_rest(tmp_path, first):
+    """Without the check they would wait without end for threads that they do not have."""
+    code = (
+        FORKING
+        + f"""
+    assert evaluated({first!r}) == right
+    for form in forms:
+        print(forked(form))
+    assert evaluated("frame") == evaluated("file") == right  # who forked goes on
+    """
+    )
+    refusal = "this process was forked after Polars had started its threads,"
+    assert python(code, tmp_path, options=FORKED).splitlines() == ["True", refusal, refusal]
+
+
+@needs_fork
+def test_the_refusal_reaches_who_uses_a_pool_of_forks(tmp_path):
+    code = (
+        FORKING
+        + """
+    import multiprocessing
+    evaluated("file")
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        print(*pool.map(evaluated, ["dict"] * 3))
+        try:
+            pool.map(evaluated, ["file"] * 3)
+        except ir_graded.GradedError as error:
+            print(error)
+    """
+    )
+    scores, error = python(code, tmp_path, options=FORKED).splitlines()
+    assert scores == " ".join(3 * [str([[[0.2, 1.0]], [[0.25, 1.0]]])])
+    assert "multiprocessing.get_context('spawn') or 'forkserver'" in error
+
+
+@needs_fork
+def test_a_system_without_a_list_of_threads_goes_by_what_was_used(tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "_TASKS", tmp_path / "nowhere")
+    here = process._Process()
+    here.before_fork()
+    here.in_child()
+    assert not here.lost
+    here.used = True
+    here.before_fork()
+    assert not here.lost
+    here.in_child()
+    assert here.lost

@@ -1,0 +1,133 @@
+"""Interrupts in the middle of the work: an end at once, with nothing half written and no traceback."""
+
+from __future__ import annotations
+
+import _thread
+import signal
+import threading
+import time
+
+import pytest
+from faults.fault_cases import (
+    Stalled,
+    command,
+    hidden_files,
+    interrupted,
+    needs_posix,
+    started,
+    write_collection,
+)
+
+from ir_graded.parallel import in_threads
+
+#: Seconds that the end may take: what was under way would take longer.
+AT_ONCE = 10
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_collection(tmp_path)
+    return tmp_path
+
+
+def stalled(folder, number):
+    return [Stalled(folder / f"stalled{at}.run") for at in range(number)]
+
+
+@needs_posix
+@pytest.mark.parametrize("runs", [1, 2])
+def test_an_interrupted_evaluation_prints_nothing(folder, runs):
+    """One run is read by the main thread, several by others for which it waits."""
+    waiting = stalled(folder, runs)
+    names = [run.path.name for run in waiting]
+    process = started(command("evaluate", "qrels.txt", *names, "-m", "Q"), folder)
+    code, out, err, seconds = interrupted(process, waiting)
+    assert (code, out, err.split("\n")) == (130, "", ["", "ir_graded: interrupted", ""])
+    assert seconds < AT_ONCE
+
+
+@needs_posix
+def test_an_interrupted_report_leaves_the_old_one(folder):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    (folder / "page.html").write_text("the old page")
+    waiting = stalled(folder, 1)
+    arguments = command("report", "qrels.txt", "one.run", "stalled0.run", "-m", "Q", "--html", "page.html")
+    code, out, _, _ = interrupted(started(arguments, folder), waiting)
+    assert (code, out) == (130, "")
+    assert (folder / "page.html").read_text() == "the old page"
+    assert hidden_files(folder) == []
+
+
+@needs_posix
+def test_a_terminated_evaluation_leaves_an_empty_output(folder):
+    """As every program that does not look out for SIGTERM; the shell says 143."""
+    waiting = stalled(folder, 1)
+    with (folder / "table").open("w") as table:
+        process = started(command("evaluate", "qrels.txt", "stalled0.run", "-m", "Q"), folder, stdout=table)
+        code, _, err, _ = interrupted(process, waiting, signal.SIGTERM)
+    assert (code, err) == (-signal.SIGTERM, "")
+    assert (folder / "table").read_text() == ""
+
+
+# ------------------------------------------------------------------------------------- threads
+
+
+def test_an_interrupt_does_not_wait_for_the_threads():
+    go_on, begun = threading.Event(), []
+
+    def work(item):
+        begun.append(item)
+        if item == 1:
+            _thread.interrupt_main()
+        go_on.wait(4 * AT_ONCE)
+
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        list(in_threads(work, range(100), 2))
+    seconds = time.monotonic() - start
+    go_on.set()
+    assert seconds < AT_ONCE
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and thread.name.startswith("ThreadPoolExecutor"):
+            thread.join()
+    assert set(begun) <= {0, 1, 2}
+
+
+def test_an_error_waits_for_what_is_under_way():
+    done = []
+
+    def work(item):
+        if item == 0:
+            raise ValueError("the first")
+        time.sleep(0.05)
+        done.append(item)
+
+    with pytest.raises(ValueError, match="the first"):
+        list(in_threads(work, range(100), 2))
+    now = list(done)
+    time.sleep(0.2)
+    assert done == now
+    assert len(done) < 10
+
+
+def test_an_interrupt_that_arises_in_a_thread_comes_out():
+    def work(item):
+        if item == 3:
+            raise KeyboardInterrupt
+        return item
+
+    found = in_threads(work, range(100), 2)
+    assert [next(found) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(KeyboardInterrupt):
+        next(found)
+
+
+def test_who_stops_asking_leaves_no_thread_behind():
+    before = set(threading.enumerate())
+    found = in_threads(lambda item: item, iter(int, 1), 2)
+    assert next(found) == 0
+    ours = set(threading.enumerate()) - before
+    assert ours
+    found.close()
+    assert not ours & set(threading.enumerate())

@@ -1,0 +1,140 @@
+"""Standard output and standard error that are full, closed, or read by nobody: said by the exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from faults.fault_cases import called, command, needs_posix, shell, write_collection
+
+import ir_graded
+from ir_graded.progress import hidden
+
+EVALUATE = command("evaluate", "qrels.txt", "one.run", "two.run", "-m", "Q AP")
+WRONG = command("evaluate", "qrels.txt", "nowhere.run", "-m", "Q")
+
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+
+pytestmark = needs_posix
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_collection(tmp_path)
+    return tmp_path
+
+
+@needs_full
+@pytest.mark.parametrize("arguments", [EVALUATE, command("measures"), command("demo")], ids=lambda a: a[3])
+def test_a_full_disk_is_an_error(folder, arguments):
+    with Path("/dev/full").open("w") as full:
+        code, _, err = called(arguments, folder, stdout=full)
+    assert (code, err) == (2, "ir_graded: standard output: No space left on device\n")
+
+
+@needs_full
+def test_help_on_a_full_disk_is_an_error(folder):
+    with Path("/dev/full").open("w") as full:
+        code, _, err = called(command(), folder, stdout=full)
+    assert (code, err) == (2, "ir_graded: [Errno 28] No space left on device\n")
+
+
+@needs_full
+def test_what_was_left_to_the_end_is_not_lost_in_silence(folder):
+    code = "from ir_graded.cli import run; run.__globals__['_called'] = print; run()"
+    with Path("/dev/full").open("w") as full:
+        code, _, err = called([sys.executable, "-c", code], folder, stdout=full)
+    assert (code, err) == (2, "ir_graded: [Errno 28] No space left on device\n")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_disk_that_takes_a_part_is_an_error(folder, monkeypatch, unbuffered):
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    resource = pytest.importorskip("resource")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+
+    with (folder / "table").open("w") as table:
+        code, _, err = called(EVALUATE, folder, stdout=table, preexec_fn=limit)
+    assert (code, err) == (2, "ir_graded: standard output: File too large\n")
+    assert (folder / "table").stat().st_size == 10
+
+
+def test_nobody_reads_the_output(folder):
+    """As with other programs: no word, and a code that is not 0."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        assert called(EVALUATE, folder, stdout=write) == (1, None, "")
+    finally:
+        os.close(write)
+
+
+def test_the_reader_leaves_early(folder):
+    """More than a pipe holds: it is full when the reader leaves."""
+    name = "r" * 200
+    for number in range(500):
+        (folder / f"{number}{name}").hardlink_to(folder / "one.run")
+    line = f"ir_graded evaluate qrels.txt *{name} -m Q | head -1; echo ${{PIPESTATUS[@]}}"
+    code, out, err = shell(line, folder)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].split() == ["run", "Q"]
+    assert out.splitlines()[1] == "1 0"
+
+
+def test_output_that_is_closed_is_said_before_any_work(folder):
+    code, out, err = shell("ir_graded evaluate qrels.txt nowhere.run -m Q >&-", folder)
+    assert (code, out) == (2, "")
+    assert err == "ir_graded: standard output is closed: redirect it to /dev/null where it is not wanted\n"
+
+
+def test_an_error_that_nobody_can_be_told_has_its_code(folder):
+    assert shell("ir_graded evaluate qrels.txt nowhere.run -m Q 2>&-", folder)[0] == 2
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        assert called(WRONG, folder, stderr=write)[0] == 2
+    finally:
+        os.close(write)
+
+
+def test_no_file_takes_the_place_of_closed_errors(folder):
+    """Or what a library writes there would stand in it."""
+    code = "from ir_graded.cli import run; run.__globals__['_prepare_streams']()"
+    code += "; print(open('one.run').fileno())"
+    code, out, _ = shell(f'"{sys.executable}" -c "{code}" 2>&-', folder)
+    assert code == 0
+    assert int(out) > 2
+
+
+def test_there_is_no_progress_bar_where_errors_are_closed(monkeypatch):
+    run = {"1": {"a": 1.0}}
+    monkeypatch.setattr(sys, "stderr", None)
+    assert ir_graded.evaluate("Q", {"1": {"a": 1}}, {"one": run, "two": run}, progress=True).mean().size == 2
+    assert hidden(None) is hidden(True) is True
+    monkeypatch.undo()
+    assert [hidden(None), hidden(True), hidden(False)] == [None, False, True]
+
+
+def test_closed_errors_do_not_stop_what_goes_well(folder):
+    """Two runs have a progress bar, which has nowhere to be."""
+    code, out, _ = shell("ir_graded evaluate qrels.txt one.run two.run -m Q 2>&-", folder)
+    assert code == 0
+    assert len(out.splitlines()) == 4
+
+
+def test_closed_input_changes_nothing(folder):
+    plain = called(EVALUATE, folder)
+    assert plain[0] == 0
+    assert shell("ir_graded evaluate qrels.txt one.run two.run -m 'Q AP' <&-", folder) == plain
+
+
+def test_a_table_is_written_at_once(folder):
+    """What is redirected to a file is all there or not there, unless the disk is full."""
+    with (folder / "table").open("w") as table:
+        code, *_ = called(command("evaluate", "qrels.txt", "one.run", "q", "-m", "Q"), folder, stdout=table)
+    assert code == 2
+    assert (folder / "table").stat().st_size == 0

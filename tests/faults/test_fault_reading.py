@@ -1,0 +1,245 @@
+"""Files that cannot be read, vanish, or end in the middle: named, never scored as if nothing were wrong."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import zstandard
+from faults.fault_cases import (
+    QRELS,
+    RUNS,
+    needs_posix,
+    public_folder,
+    run_text,
+    without_privileges,
+    write_collection,
+)
+
+import ir_graded
+from ir_graded import evaluation
+from ir_graded.cli import main
+from ir_graded.errors import FileFormatError, InputError
+from ir_graded.inputs import table_runs
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_collection(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def refused(capsys):
+    """The one line on stderr of a call that goes wrong."""
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as stopped:
+            main(list(arguments))
+        out, err = capsys.readouterr()
+        assert (stopped.value.code, out, err.count("\n")) == (2, "", 1)
+        return err.removeprefix("ir_graded: ").rstrip("\n")
+
+    return call
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    monkeypatch.setattr(table_runs, "_PIECE", 1)
+    monkeypatch.setattr(table_runs, "_FRAME", 1)
+
+
+# ------------------------------------------------------------------------------- cannot be read
+
+FAILING = Path("/proc/self/mem")  # opens, even for root, but its beginning cannot be read
+
+
+@pytest.mark.skipif(not FAILING.exists(), reason="needs /proc/self/mem")
+@pytest.mark.usefixtures("folder")
+def test_a_read_that_fails_is_said_with_the_file(refused):
+    expected = f"{FAILING}: Input/output error"
+    assert refused("evaluate", "qrels.txt", str(FAILING), "-m", "Q") == expected
+    assert refused("evaluate", str(FAILING), "one.run", "-m", "Q") == expected
+    assert refused("evaluate", "qrels.txt", "one.run", str(FAILING), "-m", "Q") == expected
+    assert refused("explain", "Q", "qrels.txt", str(FAILING), "1") == expected
+    pytest.importorskip("scipy")
+    assert refused("meta", "--matrix", str(FAILING)) == expected
+    assert refused(
+        "meta", "qrels.txt", "one.run", "two.run", "-m", "Q", "--one-run-per-team", str(FAILING)
+    ) == (expected)
+
+
+def test_a_folder_in_place_of_a_file_is_said(folder, refused):
+    (folder / "wrong").mkdir()
+    assert refused("evaluate", "wrong", "one.run", "-m", "Q") == "wrong: Is a directory"
+    assert refused("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong holds no file"
+    (folder / "wrong" / "inner").mkdir()
+    assert refused("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong holds no file"
+
+
+@needs_posix
+def test_files_and_folders_that_must_not_be_read_are_said():
+    with public_folder() as place:
+        write_collection(place)
+        (place / "runs").mkdir()
+        for name in ("one.run", "runs"):
+            (place / name).chmod(0)
+        calls = [["evaluate", "qrels.txt", name, "-m", "Q"] for name in ("one.run", "runs")]
+        code, out, err = without_privileges(calls, place)
+        (place / "runs").chmod(0o755)
+    assert (code, out) == (0, "2\n2\n"), err
+    assert err.splitlines() == [f"ir_graded: {name}: Permission denied" for name in ("one.run", "runs")]
+
+
+def test_a_link_to_nowhere_is_said(folder, refused):
+    (folder / "link.run").symlink_to(folder / "nowhere")
+    assert refused("evaluate", "qrels.txt", "link.run", "-m", "Q") == "link.run: No such file or directory"
+
+
+# ------------------------------------------------------------------------------------- vanishes
+
+
+def test_a_run_that_vanishes_after_the_folder_was_listed_is_said(folder, monkeypatch):
+    (folder / "runs").mkdir()
+    for name in RUNS:
+        (folder / name).rename(folder / "runs" / name)
+    listed = evaluation.named_runs
+
+    def vanishing(runs):
+        found = listed(runs)
+        assert list(found) == sorted(RUNS)
+        (folder / "runs" / "two.run").unlink()
+        return found
+
+    monkeypatch.setattr(evaluation, "named_runs", vanishing)
+    with pytest.raises((InputError, OSError), match=r"runs/two\.run"):
+        ir_graded.evaluate("Q", "qrels.txt", "runs")
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_run_that_vanishes_between_its_pieces_is_said(folder, monkeypatch):
+    path = folder / "one.run"
+    found = table_runs._hits
+
+    def vanishing(*arguments):
+        path.unlink(missing_ok=True)
+        return found(*arguments)
+
+    monkeypatch.setattr(table_runs, "_hits", vanishing)
+    monkeypatch.setattr("ir_graded.provider.processors", lambda: 1)
+    monkeypatch.setattr(evaluation, "processors", lambda: 1)
+    with pytest.raises(FileNotFoundError, match=r"one\.run"):
+        ir_graded.evaluate("Q", "qrels.txt", "one.run")
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("change", ["replaced", "longer", "shorter", "touched"])
+def test_a_run_that_is_changed_between_its_pieces_is_refused(folder, monkeypatch, change):
+    """No scores of one half of a run and one half of another."""
+    path = folder / "one.run"
+    changes = {
+        "replaced": lambda: (folder / "two.run").replace(path) if (folder / "two.run").exists() else None,
+        "longer": lambda: path.write_text(run_text(RUNS["one.run"]) + "4 Q0 a 1 1 t\n"),
+        "shorter": lambda: path.write_text(run_text(RUNS["one.run"])[:-15]),
+        "touched": lambda: os.utime(path, ns=(0, 0)),
+    }
+    found = table_runs._hits
+
+    def changing(*arguments):
+        changes[change]()
+        return found(*arguments)
+
+    monkeypatch.setattr(table_runs, "_hits", changing)
+    monkeypatch.setattr(evaluation, "processors", lambda: 1)
+    with pytest.raises(FileFormatError, match=r"one\.run: (was changed|became shorter) while it was read"):
+        ir_graded.evaluate("Q", "qrels.txt", "one.run")
+
+
+# ---------------------------------------------------------------------------- ends in the middle
+
+ROWS = [(str(topic), f"d{doc}", 9.0 - doc / 8) for topic in range(20) for doc in range(6)]
+TEXT = "".join(f"{topic} Q0 {doc} 1 {score} t\n" for topic, doc, score in ROWS).encode()
+JUDGED = {str(topic): {"d1": 1, "d3": 2} for topic in range(20)}
+
+COMPRESSIONS = {
+    "gzip": gzip.compress,
+    "xz": lzma.compress,
+    "zstandard": zstandard.ZstdCompressor(write_checksum=True).compress,
+}
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_no_beginning_of_a_compressed_run_is_scored(tmp_path, compression):
+    path = tmp_path / "run"
+    data = COMPRESSIONS[compression](TEXT)
+    for size in range(1, len(data)):
+        path.write_bytes(data[:size])
+        with pytest.raises(FileFormatError, match="run"):
+            ir_graded.evaluate("Q", JUDGED, path)
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_no_changed_byte_of_a_compressed_run_changes_scores(tmp_path, compression):
+    path = tmp_path / "run"
+    data = COMPRESSIONS[compression](TEXT)
+    path.write_bytes(data)
+    right = ir_graded.evaluate("Q", JUDGED, path).values
+    for at in range(0, len(data), 3):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
+        try:
+            found = ir_graded.evaluate("Q", JUDGED, path).values
+        except InputError:
+            continue
+        np.testing.assert_array_equal(found, right)  # for example the time in a header
+
+
+def test_a_compression_that_is_not_read_is_refused(tmp_path):
+    path = tmp_path / "run.bz2"
+    path.write_bytes(bz2.compress(TEXT))
+    with pytest.raises(FileFormatError, match=r"run\.bz2: compressed with bzip2, which is not read"):
+        ir_graded.evaluate("Q", JUDGED, path)
+
+
+def test_no_beginning_of_a_parquet_run_is_scored(tmp_path):
+    path = tmp_path / "run.parquet"
+    pd.DataFrame(ROWS, columns=["query_id", "doc_id", "score"]).to_parquet(path)
+    data = path.read_bytes()
+    for size in [*range(1, 40), *range(40, len(data), 61), *range(len(data) - 12, len(data))]:
+        path.write_bytes(data[:size])
+        with pytest.raises(FileFormatError, match=r"run\.parquet"):
+            ir_graded.evaluate("Q", JUDGED, path)
+
+
+def test_broken_parquet_is_an_error_and_no_panic(tmp_path, monkeypatch):
+    """What Polars' reader does not expect makes it panic, which is no Exception."""
+    import polars as pl
+
+    path = tmp_path / "run.parquet"
+    pd.DataFrame(ROWS, columns=["query_id", "doc_id", "score"]).to_parquet(path)
+
+    def panicking(*_, **__):
+        raise pl.exceptions.PanicException("assertion failed: offset + length <= self.length")
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", panicking)
+    with pytest.raises(FileFormatError, match=r"run\.parquet: cannot be read as Parquet \(assertion failed"):
+        ir_graded.evaluate("Q", JUDGED, path)
+
+
+@needs_posix
+def test_a_pipe_whose_writer_leaves_in_the_middle_of_a_line_is_refused(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    text = run_text(RUNS["one.run"]).encode()
+    writer = threading.Thread(target=pipe.write_bytes, args=(text[: text.rindex(b"e")],))
+    writer.start()
+    with pytest.raises(FileFormatError, match="pipe, line 4: expected"):
+        ir_graded.evaluate("Q", QRELS, pipe)
+    writer.join()

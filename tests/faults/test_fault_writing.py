@@ -1,0 +1,243 @@
+"""Files that the package writes: the old one or the new one, whatever happens in the middle."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+
+from faults.fault_cases import (
+    QRELS,
+    RUNS,
+    called,
+    command,
+    ended,
+    environment,
+    hidden_files,
+    needs_posix,
+    public_folder,
+    started,
+    without_privileges,
+    write_collection,
+)
+
+import ir_graded
+from ir_graded.cli import meta
+from ir_graded.whole_files import write_whole
+
+PROJECT = Path(__file__).parents[2]
+REPORT = command("report", "qrels.txt", "one.run", "two.run", "-m", "Q AP", "-B", "50", "--html", "page.html")
+OLD = "the old page"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_collection(tmp_path)
+    (tmp_path / "page.html").write_text(OLD)
+    return tmp_path
+
+
+def stays(folder):
+    assert (folder / "page.html").read_text() == OLD
+    assert hidden_files(folder) == []
+
+
+def python(code, folder, *arguments):
+    return started([sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)], folder)
+
+
+# ------------------------------------------------------------------------------------ no place
+
+
+@needs_posix
+def test_a_report_that_the_disk_has_no_place_for_leaves_the_old_one(folder):
+    resource = pytest.importorskip("resource")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    code, out, err = called(REPORT, folder, preexec_fn=limit)
+    assert (code, out, err) == (2, "", f"ir_graded: {folder / 'page.html'}: File too large\n")
+    stays(folder)
+
+
+def test_a_report_on_a_full_disk_leaves_the_old_one(folder):
+    """A disk of 64 KiB, where one may be made: half of it is taken."""
+    disk = folder / "disk"
+    disk.mkdir()
+    mounted = (
+        'mount -t tmpfs -o size=64k tmpfs "$0" 2>&1 || exit 77; head -c 40000 /dev/zero > "$0/page.html"'
+    )
+    line = f'{mounted}; "$@" --html "$0/page.html"; echo $?; wc -c < "$0/page.html"; ls -A "$0"'
+    if not shutil.which("unshare"):
+        pytest.skip("needs unshare")
+    done = subprocess.run(  # noqa: S603  (the arguments are literals of the tests)
+        ["unshare", "--mount", "sh", "-c", line, disk, *REPORT[:-2]],  # noqa: S607
+        cwd=folder, capture_output=True, text=True, check=False, env=environment(),
+    )  # fmt: skip
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip(f"may not mount: {done.stdout}{done.stderr}")
+    assert done.stderr == f"ir_graded: {disk / 'page.html'}: No space left on device\n"
+    assert done.stdout.split() == ["2", "40000", "page.html"]
+
+
+@needs_posix
+def test_a_folder_that_must_not_be_written_is_said_before_any_work():
+    wrong = [
+        ["report", "no-qrels", "no-run", "-m", "Q", "--html", "page.html"],
+        ["meta", "no-qrels", "no-run", "-m", "Q", "--plot", "."],
+    ]
+    with public_folder() as place:
+        code, out, err = without_privileges(wrong, place, 0o555)
+    assert (code, out) == (0, "2\n2\n"), err
+    assert err.splitlines() == [
+        f"ir_graded: {place}: the folder is not writable",
+        "ir_graded: Invalid value for --plot: the folder . is not writable",
+    ]
+
+
+def test_the_longest_name_that_a_file_may_have_will_do(tmp_path):
+    place = tmp_path / ("\N{MATHEMATICAL SCRIPT SMALL Q}" * 63)  # 252 bytes of 255
+    write_whole(place, b"text")
+    assert place.read_bytes() == b"text"
+
+
+# ------------------------------------------------------------------------------ in the middle
+
+
+@needs_posix
+def test_an_interrupt_while_the_report_is_written_leaves_the_old_one(folder):
+    code = """
+        import os, signal
+        from ir_graded.cli import run
+        os.fsync = lambda _: signal.raise_signal(signal.SIGINT)
+        run()
+    """
+    assert ended(python(code, folder, *REPORT[3:]))[:2] == (130, "")
+    stays(folder)
+
+
+@needs_posix
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
+def test_who_is_killed_while_writing_leaves_the_old_file(folder, name):
+    """And cannot tidy up: what was being written has a name of its own, which begins with a dot."""
+    code = """
+        import os, signal, sys
+        from pathlib import Path
+        from ir_graded.whole_files import write_whole
+        os.fsync = lambda _: signal.raise_signal(getattr(signal, sys.argv[1]))
+        write_whole(Path("page.html"), b"the new page")
+    """
+    assert ended(python(code, folder, name))[0] == -getattr(signal, name)
+    assert (folder / "page.html").read_text() == OLD
+    (left,) = hidden_files(folder)
+    assert left.startswith(".page.html.")
+
+
+def test_a_figure_that_cannot_be_drawn_leaves_the_old_ones(tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    scores = ir_graded.evaluate(["Q", "AP", "RR"], QRELS, RUNS)
+    comparison = ir_graded.meta.compare({name: scores.matrix(name) for name in scores.names}, n_resamples=20)
+    meta._write_figures(comparison, tmp_path)
+    old = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert len(old) == 8
+    saved, drawn = Figure.savefig, []
+
+    def failing(self, *arguments, **options):
+        drawn.append(self)
+        if len(drawn) == 6:
+            raise ValueError("this font has no such glyph")
+        saved(self, *arguments, **(options | {"dpi": 50}))
+
+    monkeypatch.setattr(Figure, "savefig", failing)
+    with pytest.raises(ValueError, match="no such glyph"):
+        meta._write_figures(comparison, tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == old
+
+
+# ------------------------------------------------------------------------- at the same time
+
+
+def test_processes_that_write_the_same_file_leave_one_of_theirs(tmp_path):
+    """A reader sees a whole file of one of them at any time."""
+    place = tmp_path / "page.html"
+    code = """
+        import sys
+        from pathlib import Path
+        from ir_graded.whole_files import write_whole
+        print("ready", flush=True)
+        for _ in range(40):
+            write_whole(Path(sys.argv[1]), sys.argv[2].encode() * 300_000)
+    """
+    writers = [python(code, tmp_path, place, letter) for letter in "abc"]
+    for writer in writers:
+        assert writer.stdout.readline() == "ready\n"
+    seen = set()
+    while any(writer.poll() is None for writer in writers):
+        if place.exists():
+            text = place.read_bytes()
+            assert text == text[:1] * 300_000
+            seen.add(text[:1])
+    assert [ended(writer)[0] for writer in writers] == [0, 0, 0]
+    assert len(seen) > 1
+    assert hidden_files(tmp_path) == []
+
+
+def test_two_reports_at_the_same_time_leave_one_of_them(folder):
+    both = [started([*REPORT, "--seed", seed], folder) for seed in ("11", "22")]
+    assert [ended(process)[0] for process in both] == [0, 0]
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert page.rstrip().endswith("</html>")
+    assert ("--seed 11" in page) + ("--seed 22" in page) == 1
+    assert hidden_files(folder) == []
+
+
+# ----------------------------------------------------------------------------- in one place
+
+
+WRITERS = {"write_text", "write_bytes", "write_csv", "to_csv", "to_html", "write", "savefig"}
+
+
+def writes(path):
+    """Lines of a module that may write a file of their own."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        modes = {value.value for value in ast.walk(node) if isinstance(value, ast.Constant)}
+        if name in WRITERS or (name == "open" and modes & {"w", "wb", "x", "xb", "a", "ab", "w+"}):
+            yield node.lineno, ast.unparse(node)
+
+
+def test_nothing_else_writes_files():
+    """Streams in memory and standard output apart, whole_files is where this package writes."""
+    package = Path(ir_graded.__file__).parent
+    found = {
+        f"{path.relative_to(package).as_posix()}: {call}"
+        for path in package.rglob("*.py")
+        for _, call in writes(path)
+        if path.name != "whole_files.py"
+    }
+    allowed = {
+        "cli/main.py: Path(os.devnull).open('w', encoding='utf-8')",
+        "cli/main.py: open(out.fileno(), 'w', encoding=out.encoding, errors=out.errors, closefd=False)",
+        "cli/meta.py: figure.savefig(content, format=ending, bbox_inches='tight', dpi=200)",
+        "plots/svg.py: figure.savefig(text, format='svg', metadata={'Date': None, 'Creator': None})",
+    }
+    assert found == allowed
+    assert len(list(writes(package / "whole_files.py"))) == 2
+
+
+@pytest.mark.parametrize("name", ["notebooks/execute.py", "benchmarks/report.py"])
+def test_the_scripts_write_the_same_way(name):
+    assert "write_whole(check_writable(path)" in (PROJECT / name).read_text(encoding="utf-8")
