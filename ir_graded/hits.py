@@ -17,6 +17,8 @@ from . import segments
 from .segments import Bools, Floats, Ints
 from .spans import Spans
 
+#: Numbers between 2 to the power of minus and of plus this can be added up and multiplied as they are.
+LARGE = 400
 #: Overrides of a table over levels, in canonical form: ``((level, value), ...)`` sorted by level.
 Overrides = tuple[tuple[float, float], ...]
 
@@ -24,6 +26,9 @@ Overrides = tuple[tuple[float, float], ...]
 @dataclass(frozen=True, eq=False)
 class Ideal:
     """The documents of each topic by a weight descending: R of them, with their cumulative weight.
+
+    Sums of weights are in the unit of their topic: a power of two, which is 1 unless the topic's weights are
+    so large or so small that sums or products would leave the range of doubles.
 
     Attributes:
         R: number of documents per topic, shape ``(topics,)``.
@@ -38,9 +43,31 @@ class Ideal:
     topic: Ints
 
     @cached_property
+    def largest(self) -> Floats:
+        """The largest weight of each topic, 0 where it has no document; shape ``(topics,)``."""
+        largest = np.zeros(self.R.size)
+        largest[self.R > 0] = self.weight[self.start[self.R > 0]]
+        return largest
+
+    @cached_property
+    def exponent(self) -> Ints:
+        """The unit of each topic as an exponent of 2, shape ``(topics,)``."""
+        exponent = np.frexp(self.largest)[1].astype(np.int64)
+        return np.where(np.abs(exponent) > LARGE, exponent, 0)
+
+    @cached_property
+    def is_moderate(self) -> bool:
+        """Whether all units are 1."""
+        return not self.exponent.any()
+
+    def in_units(self, weight: Floats, topic: Ints) -> Floats:
+        """Weights of documents in the units of their topics."""
+        return weight if self.is_moderate else np.ldexp(weight, -self.exponent[topic])
+
+    @cached_property
     def cumulative(self) -> Floats:
         """Running sum of the weights within each topic."""
-        return segments.cumulative_sum(self.weight, self.start[self.topic])
+        return segments.cumulative_sum(self.in_units(self.weight, self.topic), self.start[self.topic])
 
     def first(self, n: Ints, topic: Ints) -> Floats:
         """Cumulative weight of the first ``n`` documents of ``topic``'s list; constant after n = R."""
@@ -51,8 +78,10 @@ class Ideal:
         return result
 
     def total(self) -> Floats:
-        """Sum of all weights per topic."""
-        return self.first(self.R, np.arange(self.R.size, dtype=np.int64))
+        """Sum of all weights per topic, as they are: inf where that leaves the range of doubles."""
+        sums = self.first(self.R, np.arange(self.R.size, dtype=np.int64))
+        with np.errstate(over="ignore"):
+            return np.ldexp(sums, self.exponent)
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,7 +52,7 @@ class Unjudged:
     def share(self) -> Floats:
         """Mean of ``topic_share`` over the topics with something retrieved, shape ``(runs, depths)``."""
         held = ~np.isnan(self.topic_share)
-        total = np.where(held, self.topic_share, 0.0).sum(axis=2)
+        total = segments.exact_sum(np.where(held, self.topic_share, 0.0))
         return _ratio(total, held.sum(axis=2))
 
     def to_frame(self) -> pd.DataFrame:

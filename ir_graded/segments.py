@@ -6,6 +6,7 @@ position's segment number in ascending order; ``start`` the position at which it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -27,8 +28,23 @@ def starts(segment: Ints, segments: int) -> Ints:
 
 
 def total(values: Floats, segment: Ints, segments: int) -> Floats:
-    """Sum of ``values`` in each segment, shape ``(segments,)``; 0 for an empty segment."""
-    return np.bincount(segment, weights=values, minlength=segments).astype(np.float64, copy=False)
+    """Sum of ``values`` in each segment, shape ``(segments,)``; 0 for an empty segment.
+
+    Summed pairwise: many equal values one after the other would lose a digit for every power of ten.
+    """
+    length = np.bincount(segment, minlength=segments)
+    if length.max(initial=0) <= 2:  # noqa: PLR2004  # quicker, and two values have one sum
+        return np.bincount(segment, weights=values, minlength=segments).astype(np.float64, copy=False)
+    some = np.flatnonzero(length)
+    sums = np.zeros(segments)
+    sums[some] = np.add.reduceat(values, (np.cumsum(length) - length)[some])
+    return sums
+
+
+def exact_sum(values: Floats) -> Floats:
+    """Sum over the last axis, rounded once: the order of the values does not matter."""
+    rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
+    return np.array([math.fsum(row) for row in rows.tolist()], dtype=np.float64).reshape(values.shape[:-1])
 
 
 def count(segment: Ints, segments: int) -> Ints:

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import segments
 from .article_view import ArticleView
-from .hits import Hits, Ideal, Levels, Overrides
+from .hits import LARGE, Hits, Ideal, Levels, Overrides
 from .segments import Floats, Ints
 
 
@@ -115,25 +115,28 @@ class View:
 class Graded:
     """A view with gains: cumulative gain, ideal cumulative gain and their blend with counts.
 
-    Cumulative gains are in units of a power of two, which is 1 unless gains are so large or so small
-    that their sums or products with beta would leave the range of doubles.
+    Cumulative gains are in the units of the ideal lists.
     """
 
     def __init__(self, view: View, gains: Overrides) -> None:
         self.view = view
         self.table: Floats = view.levels.table(gains)
-        self._scaled, self._exponent = scaled(self.table)
         self.g: Floats = self.table[view.grade]
 
     @cached_property
     def cg(self) -> Floats:
         """Cumulative gain cg at each relevant document."""
-        return segments.cumulative_sum(self._scaled[self.view.grade], self.view.start)
+        return segments.cumulative_sum(self._in_units, self.view.start)
 
     @cached_property
     def ideal(self) -> Ideal:
         """The ideal list of each topic, by gain."""
-        return self.view.levels.ideal(self.view.cut.rel, self._scaled)
+        return self.view.levels.ideal(self.view.cut.rel, self.table)
+
+    @property
+    def _in_units(self) -> Floats:
+        """Gain of each relevant document in the unit of its topic."""
+        return self.ideal.in_units(self.g, self.view.topic)
 
     @cached_property
     def cg_star(self) -> Floats:
@@ -142,12 +145,13 @@ class Graded:
 
     def blend(self, beta: float) -> Floats:
         """1 + beta g of each document, which the numerator of BR sums, in a unit that sums can take."""
-        of_count, of_gain = self._weights(beta)
-        return of_count + of_gain * self._scaled[self.view.grade]
+        of_count, of_gain = self._weights(beta, self.view.topic)
+        return of_count + of_gain * self._in_units
 
     def BR(self, beta: float) -> Floats:
         """Blended ratio (C + beta cg) / (n + beta cg*) at each relevant document."""
-        return blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, self._weights(beta))
+        weights = self._weights(beta, self.view.topic)
+        return blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, weights)
 
     def BR_at(self, n: Ints, beta: float) -> Floats:
         """Blended ratio at one rank ``n`` of each topic (n >= 1), relevant or not.
@@ -156,38 +160,32 @@ class Graded:
         """
         view = self.view
         topics = view.levels.topics
+        every = np.arange(topics, dtype=np.int64)
         C = segments.count(view.topic[view.n <= n[view.topic]], topics)
         cg = np.zeros(topics)
         some = C > 0
         cg[some] = self.cg[view.topic_start[some] + C[some] - 1]
-        cg_star = self.ideal.first(n, np.arange(topics, dtype=np.int64))
-        return blended_ratio(C, cg, n, cg_star, self._weights(beta))
+        return blended_ratio(C, cg, n, self.ideal.first(n, every), self._weights(beta, every))
 
-    def _weights(self, beta: float) -> tuple[float, float]:
-        """Weights of count and of scaled gain: (1, beta), or both divided by a beta that is too large."""
+    def _weights(self, beta: float, topic: Ints) -> Weights:
+        """Weights of count and of gain in units: (1, beta), or both divided by a beta that is too large."""
         if beta == 0 or math.isinf(beta):
             return float(beta == 0), float(beta != 0)
         mantissa, exponent = math.frexp(beta)
-        exponent += self._exponent
-        if exponent > _LARGE:
-            return math.ldexp(1.0 / mantissa, -exponent), 1.0
-        return 1.0, math.ldexp(mantissa, exponent)
+        if self.ideal.is_moderate and exponent <= LARGE:
+            return 1.0, beta
+        exponents = exponent + self.ideal.exponent[topic]
+        is_large = exponents > LARGE
+        of_count = np.ldexp(1.0 / mantissa, -np.maximum(exponents, LARGE))
+        of_gain = np.ldexp(mantissa, np.minimum(exponents, LARGE))
+        return np.where(is_large, of_count, 1.0), np.where(is_large, 1.0, of_gain)
 
 
-# Numbers between 2 to the power of minus and of plus this can be added up and multiplied as they are.
-_LARGE = 400
+#: Weights of counts and of gains, of all topics or one each.
+Weights = tuple[float, float] | tuple[Floats, Floats]
 
 
-def scaled(table: Floats) -> tuple[Floats, int]:
-    """A table of weights as multiples of 2**exponent; the exponent is 0 unless the weights are extreme."""
-    largest = float(table.max(initial=0.0))
-    exponent = math.frexp(largest)[1]
-    if abs(exponent) <= _LARGE:
-        return table, 0
-    return np.ldexp(table, -exponent), exponent
-
-
-def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, weights: tuple[float, float]) -> Floats:
+def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, weights: Weights) -> Floats:
     """BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)); C/n where the denominator is 0 (beta = inf, cg* = 0).
 
     Args:

@@ -10,13 +10,16 @@ import numpy as np
 from .. import segments
 from ..hits import Levels, Overrides
 from ..measures.contributions import Contributions
-from ..measures.stopping import satisfaction
-from ..segments import Floats, Ints, cumulative_product_before
+from ..measures.err import NEVER_SURE
+from ..measures.stopping import satisfaction, unsatisfied_before
+from ..segments import Floats, Ints
 from ..views import Cut, View, Views
 from .base import Classic, is_natural, register
 
 #: The lowest level that has a gain, where a document of level 0 has none.
 _ABOVE_0 = float(np.nextafter(0.0, 1.0))
+# 2^level - 1 loses digits to the subtraction below this level, and none from it on.
+_NEAR_0 = 0.5
 # Whole numbers that a double holds.
 _WHOLE_BELOW = 2**53
 
@@ -41,7 +44,17 @@ class DiscountedGain(Classic):
         >>> qrels, run = {"1": {"a": 1, "b": 3}}, {"1": {"x": 3.0, "y": 2.0, "b": 1.0}}  # 3/2, 3 + 1/log2(3)
         >>> PROVIDER.calc_aggregate([ir_measures.nDCG @ 10], qrels, run)
         {nDCG@10: 0.413117...}
+
+    Lacks truncation:
+        >>> measure, qrels = ir_measures.nDCG @ 1, {"1": {"a": 1, "b": 1}}
+        >>> run, changed = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {nDCG@1: 1.0}
+        >>> PROVIDER.calc_aggregate([ir_measures.nDCG], qrels, changed)
+        {nDCG: 0.613147...}
     """
+
+    LACKS = {"truncation": "the ideal list, too, is cut at rank k"}
 
     @property
     def exponential(self) -> bool:
@@ -76,7 +89,8 @@ class DiscountedGain(Classic):
 
     def contributions(self, views: Views) -> Contributions:
         view, table = self._gained(views)
-        terms = discounted(table[view.grade], view.n)
+        gain = view.levels.ideal(self.cut.rel, table).in_units(table[view.grade], view.topic)
+        terms = discounted(gain, view.n)
         return Contributions(view, terms, self._ideal(view.levels, table), "DCG of the ideal list")
 
     def columns(self, views: Views) -> dict[str, Floats]:
@@ -86,14 +100,15 @@ class DiscountedGain(Classic):
     def _gained(self, views: Views) -> tuple[View, Floats]:
         """The documents that have a gain, and the gain of each level."""
         view = (relabelled(views, self.gains) if self.gains else views)[self.cut]
-        return view, np.exp2(view.levels.values) - 1.0 if self.exponential else view.levels.values
+        return view, exponential(view.levels.values) if self.exponential else view.levels.values
 
     def _ideal(self, levels: Levels, table: Floats) -> Floats:
         """DCG of each topic's ideal list, down to the cutoff."""
         ideal = levels.ideal(self.cut.rel, table)
         n = np.arange(1, ideal.topic.size + 1, dtype=np.int64) - ideal.start[ideal.topic]
         counted = np.flatnonzero(n <= self["cutoff"]) if self["cutoff"] else slice(None)
-        terms = discounted(ideal.weight[counted], n[counted])
+        weight = ideal.in_units(ideal.weight, ideal.topic)
+        terms = discounted(weight[counted], n[counted])
         return segments.total(terms, ideal.topic[counted], levels.topics)
 
 
@@ -104,6 +119,11 @@ def relabelled(views: Views, overrides: Overrides) -> Views:
     grade = place[levels.grade].astype(np.int64)
     other = Levels(levels.topics, levels.topic, grade, values)
     return Views(other, replace(hits, grade=grade[hits.document]))
+
+
+def exponential(level: Floats) -> Floats:
+    """Gain 2^level - 1 of a level."""
+    return np.where(level < _NEAR_0, np.expm1(level * np.log(2.0)), np.exp2(level) - 1.0)
 
 
 def discounted(gain: Floats, n: Ints) -> Floats:
@@ -128,7 +148,14 @@ class ExpectedReciprocalRank(Classic):
         >>> qrels, run = {"1": {"a": 1, "b": 4}}, {"1": {"a": 2.0, "b": 1.0}}  # 1/16 + 1/2 * 15/16 * 15/16
         >>> PROVIDER.calc_aggregate([ir_measures.ERR @ 20], qrels, run)
         {ERR@20: 0.501953125}
+
+    Lacks ideal:
+        >>> measure, qrels, run = ir_measures.ERR @ 20, {"1": {"a": 4}}, {"1": {"a": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {ERR@20: 0.9375}
     """
+
+    LACKS = {"ideal": NEVER_SURE}
 
     highest_level = 4.0
 
@@ -145,12 +172,12 @@ class ExpectedReciprocalRank(Classic):
 
     def columns(self, views: Views) -> dict[str, Floats]:
         view = views[self.cut]
-        return {"gain": np.exp2(view.level) - 1.0, "stop": self._stop(view), "utility": 1.0 / view.n}
+        return {"gain": exponential(view.level), "stop": self._stop(view), "utility": 1.0 / view.n}
 
     def _stop(self, view: View) -> Floats:
         """Probability that the user stops at each document."""
-        satisfied = satisfaction(np.exp2(view.level) - 1.0, 2.0**self.highest_level - 1.0)
-        return cumulative_product_before(1.0 - satisfied, view.start) * satisfied
+        satisfied = satisfaction(exponential(view.level), 2.0**self.highest_level - 1.0)
+        return unsatisfied_before(satisfied, view.start) * satisfied
 
 
 @register(ir_measures.RBP)
@@ -170,7 +197,14 @@ class RankBiasedPrecision(Classic):
         >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 3.0, "x": 2.0, "b": 1.0}}  # (1 + 1/4) / 2
         >>> PROVIDER.calc_aggregate([ir_measures.RBP(p=0.5, rel=1)], qrels, run)
         {RBP(p=0.5,rel=1): 0.625}
+
+    Lacks ideal:
+        >>> measure, qrels, run = ir_measures.RBP(p=0.5, rel=1), {"1": {"a": 1}}, {"1": {"a": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {RBP(p=0.5,rel=1): 0.5}
     """
+
+    LACKS = {"ideal": "the user may go on below the last relevant document"}
 
     RANKS = 1000
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from .. import segments
-from ..hits import Levels
-from ..segments import Floats
+from ..hits import LARGE, Ideal, Levels
+from ..segments import Floats, Ints
 from ..views import View, Views
 from .base import COMMON, BlendedUtility, StopUtility, register
 from .contributions import Contributions
 from .params import BETA, GAINS, MAX_REL, PERSISTENCE
-from .stopping import cascade, ideal_cascade, largest_gain
+from .stopping import cascade, ideal_cascade, largest_gain, satisfaction
+
+#: Why a cascade that is not normalised lacks the property 'ideal'.
+NEVER_SURE = "no list satisfies every user, and the score is not divided by that of the ideal list"
 
 
 class CascadeMeasure(StopUtility):
@@ -47,6 +48,17 @@ class _EBR(BlendedUtility, CascadeMeasure):
         >>> qrels, run = {"1": {"a": 1}}, {"1": {"x": 2.0, "a": 1.0}}
         >>> ir_measures.calc_aggregate([ir_graded.EBR(beta=0)], qrels, run)
         {EBR(beta=0): 0.25}
+
+    Lacks swap:
+        >>> measure, qrels = ir_graded.EBR, {"1": {"t": 100, "s": 5, "b": 1}}
+        >>> run, changed = {"1": {"b": 2.0, "s": 1.0}}, {"1": {"s": 2.0, "b": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.003860..., 0.003644...]
+
+    Lacks ideal:
+        >>> measure, qrels, run = ir_graded.EBR, {"1": {"a": 1}}, {"1": {"a": 1.0}}
+        >>> measure.calc_aggregate(qrels, run)
+        0.5
     """
 
     NAME = "EBR"
@@ -55,6 +67,10 @@ class _EBR(BlendedUtility, CascadeMeasure):
         "The blended ratio at the document that satisfies, in expectation over ERR's cascade of users."
     )
     SOURCE = "Sakai and Robertson 2008; Chapelle et al. 2009"
+    LACKS = {
+        "ideal": NEVER_SURE,
+        "swap": "users whom the better document stops earlier may stop at a lower blended ratio",
+    }
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "beta": BETA}
 
 
@@ -72,12 +88,18 @@ class _iRBU(CascadeMeasure):
         >>> qrels, run = {"1": {"a": 1}}, {"1": {"x": 2.0, "a": 1.0}}
         >>> ir_measures.calc_aggregate([ir_graded.iRBU(p=0.5)], qrels, run)
         {iRBU(p=0.5): 0.125}
+
+    Lacks ideal:
+        >>> measure, qrels, run = ir_graded.iRBU, {"1": {"a": 1}}, {"1": {"a": 1.0}}
+        >>> measure.calc_aggregate(qrels, run)
+        0.495
     """
 
     NAME = "iRBU"
     PRETTY_NAME = "Intentwise Rank-Biased Utility"
     SHORT_DESC = "The probability of being satisfied, discounted by p for every rank on the way."
     SOURCE = "Sakai and Zeng 2019"
+    LACKS = {"ideal": NEVER_SURE}
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "p": PERSISTENCE}
 
     def utility(self, view: View) -> Floats:
@@ -101,29 +123,50 @@ class _nERR(CascadeMeasure):
         >>> qrels, run = {"1": {"a": 1}}, {"1": {"x": 2.0, "a": 1.0}}
         >>> ir_measures.calc_aggregate([ir_graded.nERR@10], qrels, run)
         {nERR@10: 0.5}
+
+    Lacks truncation:
+        >>> measure, qrels = ir_graded.nERR @ 1, {"1": {"a": 1, "b": 1}}
+        >>> run, changed = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2.0}}
+        >>> measure.calc_aggregate(qrels, run), ir_graded.nERR.calc_aggregate(qrels, changed)
+        (1.0, 0.8)
     """
 
     NAME = "nERR"
     PRETTY_NAME = "Normalised Expected Reciprocal Rank"
     SHORT_DESC = "The expected reciprocal of the rank that satisfies, over that of the ideal list."
     SOURCE = "Chapelle et al. 2009"
+    LACKS = {"truncation": "the ideal list, too, is cut at rank k"}
 
     def utility(self, view: View) -> Floats:
         return np.asarray(1.0 / view.n)
 
+    def ideal_list(self, levels: Levels) -> Ideal:
+        """The ideal list of each topic, by gain."""
+        return levels.ideal(self["rel"], levels.table(self.overrides("gains")))
+
     def ideal_score(self, levels: Levels) -> Floats:
         """ERR of each topic's ideal list, down to the cutoff."""
-        ideal = levels.ideal(self["rel"], levels.table(self.overrides("gains")))
+        ideal = self.ideal_list(levels)
         n = np.arange(1, ideal.topic.size + 1, dtype=np.int64) - ideal.start[ideal.topic]
-        terms = ideal_cascade(ideal, self.gmax(levels)) / n
+        stop = ideal_cascade(ideal, self.gmax(levels))
+        terms = self._in_units(stop, ideal.weight, ideal.topic, levels) / n
         cutoff = self.optional("cutoff")
         if cutoff is not None:
             terms[n > cutoff] = 0.0
         return segments.total(terms, ideal.topic, levels.topics)
 
     def contributions(self, views: Views) -> Contributions:
-        ideal = self.ideal_score(views.levels)
-        return replace(super().contributions(views), norm=ideal, norm_name="ERR of the ideal list")
+        view, levels = views[self.cut], views.levels
+        gain = view.graded(self.overrides("gains")).g
+        stop = self._in_units(self.stop(view), gain, view.topic, levels)
+        ideal = self.ideal_score(levels)
+        return Contributions(view, stop * self.utility(view), ideal, "ERR of the ideal list")
+
+    def _in_units(self, stop: Floats, gain: Floats, topic: Ints, levels: Levels) -> Floats:
+        """Stops by the cascade; where they are too small for doubles, gains, of which they are multiples."""
+        ideal = self.ideal_list(levels)
+        too_small = satisfaction(ideal.largest, self.gmax(levels)) < 2.0**-LARGE
+        return np.where(too_small[topic], ideal.in_units(gain, topic), stop)
 
 
 EBR = _EBR()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 
 from .. import segments
-from ..hits import Levels, Overrides
+from ..hits import LARGE, Levels, Overrides
 from ..segments import Floats, Ints
-from ..views import View, scaled
+from ..views import View
 from .base import StopUtility, register
 from .params import CUTOFF, JUDGED_ONLY, NORM, WEIGHTS
 from .stopping import held, share
@@ -40,9 +43,19 @@ class Thresholds:
         start = segments.starts(topic, levels.topics)
         fractional = (levels.values != np.floor(levels.values))[levels.grade]
         whole = segments.count(levels.topic[fractional], levels.topics)[topic] == 0
-        unit = _unit(weights)
-        by_level = segments.cumulative_sum(levels.table(weights)[key % grades] * unit, start[topic])
-        up_to = np.where(whole, _sum_of_whole_thresholds(level, weights, unit), by_level)
+        own = levels.table(weights)[key % grades]
+        # What leaves the range of doubles is found by its largest sum, and computed otherwise.
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            by_level = segments.cumulative_sum(own, start[topic])
+            up_to = np.where(whole, _sum_of_whole_thresholds(level, weights), by_level)
+        for rows in _extreme(up_to, topic):
+            if whole[rows.start]:
+                sums = [
+                    _exact_sum_of_whole_thresholds(Fraction(one), weights) for one in level[rows].tolist()
+                ]
+            else:
+                sums = [*accumulate(map(Fraction, own[rows].tolist()))]
+            up_to[rows] = [float(one / (sums[-1] or 1)) for one in sums]
         weight = np.diff(up_to, prepend=0.0)
         at_start = start[topic] == np.arange(topic.size)
         weight[at_start] = up_to[at_start]
@@ -53,19 +66,33 @@ class Thresholds:
         return np.searchsorted(self.key, topic * self.grades + grade).astype(np.int64)
 
 
-def _unit(weights: Overrides) -> float:
-    """A power of two to take the weights by: only their ratios matter, and large sums overflow."""
-    _, exponent = scaled(np.array([weight for _, weight in weights]))
-    return 2.0 ** -max(exponent, 0)
+def _whole(weights: Overrides) -> Sequence[tuple[float, float]]:
+    """The weights named for whole thresholds."""
+    return [(j, w) for j, w in weights if j >= 1 and float(j).is_integer()]
 
 
-def _sum_of_whole_thresholds(level: Floats, weights: Overrides, unit: float) -> Floats:
-    """Sum of w_j over j = 1..level in a unit, w_j = j where it is not overridden."""
-    named = np.array([(j, w * unit) for j, w in weights if j >= 1 and float(j).is_integer()]).reshape(-1, 2)
+def _sum_of_whole_thresholds(level: Floats, weights: Overrides) -> Floats:
+    """Sum of w_j over j = 1..level, w_j = j where it is not overridden."""
+    named = np.array(_whole(weights), dtype=np.float64).reshape(-1, 2)
     thresholds, sums = named[:, 0], np.concatenate((np.zeros((1, 2)), np.cumsum(named, axis=0)))
     by_default, as_named = sums[np.searchsorted(thresholds, level, side="right")].T
     # Whole numbers apart from the weights, or small ones would be lost among them.
-    return np.asarray((level * (level + 1) / 2 - by_default) * unit + as_named)
+    return np.asarray(level * (level + 1) / 2 - by_default + as_named)
+
+
+def _exact_sum_of_whole_thresholds(level: Fraction, weights: Overrides) -> Fraction:
+    """The same of one level, whatever the size of level and weights."""
+    named = [(Fraction(j), Fraction(w)) for j, w in _whole(weights)]
+    return level * (level + 1) / 2 + sum(w - j for j, w in named if j <= level)
+
+
+def _extreme(up_to: Floats, topic: Ints) -> list[slice]:
+    """The rows of each topic whose sum of weights is beyond what can be added up and multiplied."""
+    end = np.flatnonzero(np.append(topic[1:] != topic[:-1], True))[: topic.size]
+    largest = up_to[end]
+    extreme = ~((largest >= 2.0**-LARGE) & (largest <= 2.0**LARGE) | (largest == 0))
+    begin = np.append(0, end[:-1] + 1)
+    return [slice(begin[at], end[at] + 1) for at in np.flatnonzero(extreme).tolist()]
 
 
 class _GAP(StopUtility):

@@ -62,6 +62,10 @@ class Param(ParamInfo):
         """``value`` in canonical form. Raises ValueError where it is not what is expected."""
         raise NotImplementedError  # pragma: no cover
 
+    def expects(self, value: object) -> str:  # noqa: ARG002  # for those whose range needs no mention elsewhere
+        """What is expected instead of ``value``, in words."""
+        return self.expected
+
     def validate(self, value: object) -> bool:
         """Whether ir-measures may use ``value`` (its sentinel for an unset one included)."""
         if value is NOT_PROVIDED:
@@ -121,6 +125,10 @@ class Whole(Param):
         if not isinstance(number, int) or number < 1:
             raise ValueError(f"{value!r} is no whole number >= 1")
         return number
+
+    def expects(self, value: object) -> str:
+        is_large = isinstance(value, (int, float, np.integer, np.floating)) and value >= _WHOLE_BELOW
+        return f"{self.expected} and < 2**53" if is_large else self.expected
 
 
 class Flag(Param):

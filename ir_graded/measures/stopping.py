@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..hits import Ideal, Levels, Overrides
-from ..segments import Floats, Ints, cumulative_product_before
-from ..views import View, scaled
+from ..segments import Floats, Ints, cumulative_product_before, cumulative_sum
+from ..views import View
 
-_FAR_FROM_1 = 0.5
+# So many factors at most lose hardly a digit; products below this add too little for theirs to show.
+_FEW, _NEGLIGIBLE = 64, 2.0**-24
 
 
 def share(weight: Floats, total: Floats) -> Floats:
@@ -36,7 +37,7 @@ def rank_biased(view: View, gamma: float, norm: str = "all") -> Floats:
     if gamma == 1:
         return np.asarray(1.0 / terms)
     # expm1 keeps the digits of 1 - gamma^R where gamma is close to 1.
-    log = np.log(gamma) if gamma < _FAR_FROM_1 else np.log1p(gamma - 1.0)
+    log = np.log(gamma)
     series = np.expm1(terms * log) / np.expm1(log)
     return np.asarray(gamma ** (view.C - 1.0) / series)
 
@@ -49,10 +50,9 @@ def graded_uniform(view: View, weights: Floats, norm: str = "all") -> Floats:
         weights: stop weight of each level in ``view.levels.values``.
         norm: 'cutoff' sums only the min(R, k) largest weights.
     """
-    weights, _ = scaled(weights)
     ideal = view.levels.ideal(view.cut.rel, weights)
     total = ideal.first(held(view, norm), np.arange(view.levels.topics, dtype=np.int64))
-    return share(weights[view.grade], total[view.topic])
+    return share(ideal.in_units(weights[view.grade], view.topic), total[view.topic])
 
 
 def first(view: View) -> Floats:
@@ -80,13 +80,24 @@ def satisfaction(gain: Floats, gmax: float) -> Floats:
 def cascade(view: View, gains: Overrides, gmax: float) -> Floats:
     """dsat(n-1) g(n)/(gmax+1): the user goes down the list until a document satisfies."""
     satisfied = satisfaction(view.graded(gains).g, gmax)
-    return cumulative_product_before(1.0 - satisfied, view.start) * satisfied
+    return unsatisfied_before(satisfied, view.start) * satisfied
 
 
 def ideal_cascade(ideal: Ideal, gmax: float) -> Floats:
     """The same along the ideal list."""
     satisfied = satisfaction(ideal.weight, gmax)
-    return cumulative_product_before(1.0 - satisfied, ideal.start[ideal.topic]) * satisfied
+    return unsatisfied_before(satisfied, ideal.start[ideal.topic]) * satisfied
+
+
+def unsatisfied_before(satisfied: Floats, start: Ints) -> Floats:
+    """dsat(n-1): probability that no document above each one satisfied."""
+    product = cumulative_product_before(1.0 - satisfied, start)
+    far = (np.arange(satisfied.size) - start > _FEW) & (product > _NEGLIGIBLE)
+    if not far.any():
+        return product
+    # Products of many factors close to 1 lose digits, sums of their logarithms do not.
+    logarithm = np.log1p(-np.minimum(satisfied, np.nextafter(1.0, 0.0)))
+    return np.where(far, np.exp(cumulative_sum(logarithm, start) - logarithm), product)
 
 
 def largest_gain(levels: Levels, gains: Overrides, rel: float, max_rel: float) -> float:

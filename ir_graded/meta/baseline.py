@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ParameterError
-from ..segments import Bools, Floats, Ints
+from ..segments import Bools, Floats, Ints, exact_sum
 from .matrix import by_measure
 from .options import check_options
 from .resampling import Seed, generator, sign_flips
@@ -119,7 +119,7 @@ def against_baseline(
         measures=tuple(matrices),
         systems=tuple(names[number] for number in others),
         baseline=baseline,
-        difference=read_only(z.mean(axis=2)),
+        difference=read_only(exact_sum(z) / z.shape[2]),
         p=read_only(p),
         p_holm=read_only(np.stack([holm(row) for row in p])),
         alpha=float(alpha),

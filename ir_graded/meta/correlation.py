@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..extras import extra
-from ..segments import Bools, Floats
+from ..segments import Bools, Floats, exact_sum
 from .matrix import by_measure as matrices_by_measure, cells_of, check_unique, finite, known
 from .results import read_only
 
@@ -259,7 +259,8 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     matrices = matrices_by_measure(by_measure)
     name = known(reference, matrices)
     measures = tuple(matrices)
-    means = [matrix.values.mean(axis=0).round(_DECIMALS) for matrix in matrices.values()]
+    values = [matrix.values.T for matrix in matrices.values()]
+    means = [(exact_sum(of_systems) / of_systems.shape[1]).round(_DECIMALS) for of_systems in values]
     tied = np.array([len(np.unique(mean)) < len(mean) for mean in means])
     taus = np.array([[_tau_b(one, other) for other in means] for one in means])
     at = measures.index(name)

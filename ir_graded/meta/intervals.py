@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..segments import Floats
+from ..segments import Floats, exact_sum
 from .matrix import by_measure
 from .options import check_options
 from .resampling import Seed, generator, topic_counts
@@ -114,7 +113,7 @@ def confidence_intervals(
     source = generator(rng)
     values = np.stack([matrix.values.T for matrix in matrices.values()])
     measures, systems, topics = values.shape
-    means = np.array([[math.fsum(row) / topics for row in rows] for rows in values.tolist()])
+    means = exact_sum(values) / topics
     # Around the mean, so that scores that are all equal have an interval of no width.
     centred = values - means[:, :, np.newaxis]
     replicates = np.empty((measures, systems, int(n_resamples)))

@@ -1,0 +1,82 @@
+"""How many digits of every measure's scores are right: largest errors in ulps, printed as a table.
+
+``python tests/numbers/exactness.py`` compares each measure with decimals of 60 digits: with ordinary numbers
+and random topics (``--topics`` of each scale), with parameters and levels at the ends of their ranges, and
+with a ranking of ``--documents`` documents, most of them relevant. An ulp is the unit in the last place of a
+double, 2^-53 of numbers from 1/2 to 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import number_cases as cases
+import passage_precision
+
+from ir_graded.classics import CLASSICS
+
+SCALES = [(0, 1, 2, 3), (0, 0.1, 0.7, 1, 1 / 3 + 1, 2.75)]
+TITLES = ("ordinary", "ends", "long")
+
+
+def graded(measure, ordinary, long):
+    """Errors of a measure: of ordinary numbers, at the ends of ranges and in a long ranking."""
+    yield cases.errors_of_graded(measure, list(cases.parameters(measure, 3)), *ordinary)
+    at_ends = cases.errors_of_graded(measure, list(cases.parameters(measure, 3, ends=True)), *cases.ENDS)
+    chosen = list(cases.parameters(measure, cases.LARGEST_LEVEL))
+    yield [*at_ends, *cases.errors_of_graded(measure, chosen, *cases.LEVELS_AT_ENDS)]
+    yield cases.errors_of_graded(measure, cases.of_long_rankings(measure), *long)
+
+
+def classic(name, ordinary, long):
+    """The same of a classic; gains of 2^level are not defined at the ends."""
+    measures = cases.CLASSIC_VARIANTS[name]
+    yield cases.errors_of_classic(measures, *ordinary)
+    finite = [one for one in measures if not str(one).startswith(("nDCG(dcg", "ERR"))]
+    yield cases.errors_of_classic(finite, *cases.LEVELS_AT_ENDS)
+    yield cases.errors_of_classic(measures, *long)
+
+
+def passages(measure, topics, documents):
+    """The same of a measure of passages: in articles of 60 positions, of 2^48, and of many articles."""
+    yield passage_precision.errors(measure, 60, range(topics))
+    yield passage_precision.errors(measure, 2**48, range(topics))
+    yield passage_precision.errors(measure, 2**20, [0], documents)
+
+
+def rows(topics, documents):
+    """Name and errors of every measure."""
+    ordinary = cases.collection(SCALES, topics=topics, retrieved=60, judged=40)
+    long = cases.collection(SCALES, topics=1, retrieved=documents, judged=documents * 9 // 10)
+    for name, measure in cases.VARIANTS.items():
+        yield name, graded(measure, ordinary, long)
+    for name, measure in passage_precision.MEASURES.items():
+        yield name, passages(measure, topics, min(documents, 2000))
+    for name in CLASSICS:
+        yield name, classic(name, ordinary, long)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--topics", type=int, default=20, help="random topics of each scale")
+    parser.add_argument("--documents", type=int, default=100_000, help="documents of the long ranking")
+    given = parser.parse_args(arguments)
+    print(f"{'largest error in ulps':26}{''.join(f'{title:>10}' for title in TITLES)}{'scores':>9}")  # noqa: T201
+    worst, total = 0.0, 0
+    for name, parts in rows(given.topics, given.documents):
+        errors = [list(part) for part in parts]
+        largest = [cases.largest(part)[0] for part in errors]
+        count = sum(map(len, errors))
+        print(f"{name:26}{''.join(f'{error:10.2f}' for error in largest)}{count:9,}", flush=True)  # noqa: T201
+        worst, total = max(worst, *largest), total + count
+    print(f"{total:,} scores compared, the largest error is {worst:.2f} ulps")  # noqa: T201
+    return worst
+
+
+if __name__ == "__main__":
+    main()

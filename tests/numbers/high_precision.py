@@ -1,0 +1,192 @@
+"""Every measure of ranked lists in decimal arithmetic of 60 digits: what scores are held against, in ulps.
+
+Counts, gains, ideal lists and preferred ranks are those of the plain reference, which has them as exact
+fractions; what that reference rounds to floats (probabilities, ratios, sums) is computed here without.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from fractions import Fraction
+
+from reference import ranked
+from reference.ranked import Topic, exact
+
+CONTEXT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
+
+def decimal(value):
+    """An int, a float or a fraction as a decimal, rounded at the 60th digit."""
+    if isinstance(value, Fraction):
+        return Decimal(value.numerator) / Decimal(value.denominator)
+    return +Decimal(value)
+
+
+# ------------------------------------------------------------------------------------------ stop and utility
+
+
+def blended_ratio(topic, n, beta):
+    if beta == math.inf:
+        if topic.ideal_cg(n) == 0:
+            return decimal(topic.count(n)) / n
+        return decimal(topic.cg(n)) / decimal(topic.ideal_cg(n))
+    beta = decimal(beta)
+    return (topic.count(n) + beta * decimal(topic.cg(n))) / (n + beta * decimal(topic.ideal_cg(n)))
+
+
+def relevant_ranks(topic):
+    return [n for n in topic.ranks() if topic.is_relevant(n)]
+
+
+def uniform(topic):
+    return {n: 1 / decimal(topic.best()) for n in relevant_ranks(topic)}
+
+
+def rank_biased(topic):
+    gamma, terms = decimal(topic.params["gamma"]), topic.best()
+    total = decimal(terms) if gamma == 1 else (1 - gamma**terms) / (1 - gamma)
+    return {n: gamma ** (topic.count(n) - 1) / total for n in relevant_ranks(topic)}
+
+
+def graded_uniform(topic):
+    weights = sorted((topic.weight_of_level(level) for level in topic.relevant), reverse=True)
+    total = decimal(sum(weights[: topic.best()]))
+    if total == 0:
+        return {}
+    return {n: decimal(topic.weight_of_level(topic.level[n])) / total for n in relevant_ranks(topic)}
+
+
+def first(topic):
+    return {n: Decimal(1) for n in relevant_ranks(topic)[:1]}
+
+
+def preferred(topic):
+    rank = ranked.preferred_rank(topic)
+    return {} if rank is None else {rank: Decimal(1)}
+
+
+def up_to_preferred(topic):
+    rank = ranked.preferred_rank(topic)
+    if rank is None:
+        return {}
+    return {n: 1 / decimal(topic.count(rank)) for n in relevant_ranks(topic) if n <= rank}
+
+
+def cascade(gains, gmax):
+    """dsat(n-1) g(n)/(gmax+1) by rank, for the gains at ranks."""
+    probabilities, dsat = {}, Decimal(1)
+    for n, gain in gains.items():
+        probabilities[n] = dsat * decimal(gain / (gmax + 1))
+        dsat *= decimal((gmax + 1 - gain) / (gmax + 1))
+    return probabilities
+
+
+def err(topic):
+    return cascade({n: topic.g(n) for n in relevant_ranks(topic)}, ranked.largest_gain(topic))
+
+
+STOPS = {
+    "u": uniform,
+    "rb": rank_biased,
+    "gu": graded_uniform,
+    "first": first,
+    "preferred": preferred,
+    "up_to_preferred": up_to_preferred,
+    "err": err,
+}
+
+
+# ------------------------------------------------------------------------------------------ graded measures
+
+
+def utility(stop, beta=None):
+    """The sum over ranks of stop times blended ratio."""
+
+    def of(topic):
+        weight = topic.params["beta"] if beta is None else beta
+        return sum(p * blended_ratio(topic, n, weight) for n, p in STOPS[stop](topic).items())
+
+    return of
+
+
+def nerr(topic):
+    gmax = ranked.largest_gain(topic)
+    ideal_gains = [topic.gain_of_level(level) for level in topic.relevant][: topic.params["cutoff"]]
+    ideal = cascade(dict(enumerate(ideal_gains, 1)), gmax)
+    total = sum(p / n for n, p in ideal.items())
+    return sum(p / n for n, p in err(topic).items()) / total if total else Decimal(0)
+
+
+def irbu(topic):
+    p = decimal(topic.params["p"])
+    return sum(p**n * stop for n, stop in err(topic).items())
+
+
+def weight_of_thresholds(topic, judged):
+    """The sum of w_j over the thresholds j that a document of each level passes, w_j = j where not named."""
+    named = {exact(j): exact(w) for j, w in topic.params["weights"].items()}
+    levels = sorted(set(topic.relevant))
+    if any(level != math.floor(level) for level in judged):
+        passed = [[exact(j) for j in levels if j <= level] for level in levels]
+        sums = [sum(named.get(j, j) for j in some) for some in passed]
+        return dict(zip(levels, sums, strict=True))
+    whole = {j: w for j, w in named.items() if j >= 1 and j.denominator == 1}
+    highest = {level: exact(level) for level in levels}
+    return {
+        level: L * (L + 1) / 2 + sum(w - j for j, w in whole.items() if j <= L)
+        for level, L in highest.items()
+    }
+
+
+def gap(topic, judged):
+    """sum_j w_j R_{>=j} AP_j / sum_j w_j R_{>=j}, thresholds between two levels taken together."""
+    up_to = weight_of_thresholds(topic, judged)
+    total = sum(up_to[level] for level in topic.relevant[: topic.best()])
+    if total == 0:
+        return Decimal(0)
+    score, before = Decimal(0), Fraction(0)
+    for level, weight in up_to.items():
+        count = 0
+        average = Decimal(0)
+        for n in relevant_ranks(topic):
+            if topic.level[n] >= level:
+                count += 1
+                average += decimal(count) / n
+        score += decimal(weight - before) * average
+        before = weight
+    return score / decimal(total)
+
+
+GRADED = {
+    "Q": utility("u"),
+    "O-measure": utility("first"),
+    "P-measure": utility("preferred"),
+    "P+": utility("up_to_preferred"),
+    "NCU": lambda topic: utility(topic.params["stop"])(topic),
+    "AWP": utility("u", math.inf),
+    "R-measure": lambda topic: blended_ratio(topic, topic.R, topic.params["beta"]),
+    "R-WP": lambda topic: blended_ratio(topic, topic.R, math.inf),
+    "nCG": lambda topic: blended_ratio(topic, topic.params["cutoff"], math.inf),
+    "BR": lambda topic: blended_ratio(topic, topic.params["cutoff"], topic.params["beta"]),
+    "EBR": utility("err"),
+    "iRBU": irbu,
+    "nERR": nerr,
+}
+
+
+def graded(name, params, levels, retrieved, all_levels):
+    """Score of a topic by a measure of this package, as a decimal.
+
+    Args:
+        name: printed name of the measure, without parameters.
+        params: the parameters that are not at their default.
+        levels: level of each judged document.
+        retrieved: the documents in ranked order.
+        all_levels: the levels that occur in all of the qrels.
+    """
+    with localcontext(CONTEXT):
+        topic = Topic(params, levels, retrieved, max(all_levels), set(all_levels))
+        if topic.R == 0:
+            return Decimal(0)
+        return gap(topic, levels.values()) if name == "GAP" else GRADED[name](topic)

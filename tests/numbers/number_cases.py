@@ -1,0 +1,231 @@
+"""What the tests of numbers share: collections, parameters at the ends of their ranges, errors in ulps."""
+
+from __future__ import annotations
+
+import math
+import random
+from decimal import Decimal
+from functools import singledispatch
+from itertools import combinations
+
+import classics_precision
+import high_precision
+from measures import measure_cases
+
+from ir_graded.classics import CLASSICS
+from ir_graded.measures.params import Choice, Flag, LevelTable, Number, Param, Whole
+from ir_graded.provider import PROVIDER
+
+#: Every measure of ranked lists by name, one with a stop with each stop.
+VARIANTS = {str(measure): measure for measure in measure_cases.VARIANTS}
+
+#: The classics with what they need, and with values that matter for numbers.
+CLASSIC_VARIANTS = {
+    name: [classic.MEASURE(**params) for params in chosen]
+    for name, classic in CLASSICS.items()
+    for chosen in [
+        {
+            "AP": [{}, {"cutoff": 10}, {"cutoff": 2**31 - 1}, {"rel": 2}],
+            "nDCG": [{}, {"cutoff": 10}, {"cutoff": 10, "dcg": "exp-log2"}],
+            "ERR": [{"cutoff": 10}, {"cutoff": 2**31 - 1}],
+            "RBP": [{"p": p, "rel": 1} for p in (0.0, 1e-300, 0.5, 0.95, 1 - 2**-53, 1.0)],
+            "SetF": [{"beta": beta} for beta in (0.0, 1e-4, 0.3, 1.0, 9e15)],
+            "SetP": [{}, {"relative": True}],
+            "Judged": [{"cutoff": 10}, {"cutoff": 2**31 - 1}],
+            "NumRet": [{}, {"rel": 2}],
+            **{name: [{"cutoff": 10}, {"cutoff": 2**31 - 1}] for name in ("P", "R", "Success")},
+        }.get(name, [{}])
+    ]
+}
+
+CLASSICS_WITH_CUTOFF = [
+    CLASSICS[name].MEASURE for name in ("AP", "RR", "P", "R", "Success", "nDCG", "Judged")
+]
+single_precision = measure_cases.compares_single_precision
+
+# --------------------------------------------------------------------------------------------- parameters
+
+_ORDINARY = (0.1, 1 / 3, 0.5, 0.7, 0.95, 0.999, 1, 1.5, 7, math.inf)
+_ENDS = (0, 5e-324, 1e-308, 1e-300, 1e-16, 1 - 2**-53, 1 + 2**-52, 1e12, 1e16, 1e300, 1.7e308, math.inf)
+_TABLES = ({1: 0.1, 2: 0.7, 3: 3.3}, {1: 0, 2: 3, 3: 10}, {0.7: 1 / 3, 2.75: 0.3})
+_TABLES_OF_ENDS = (
+    dict.fromkeys((1, 2, 3), 1.7e308),
+    dict.fromkeys((1, 2, 3), 1e-308),
+    dict.fromkeys((1, 2, 3), 5e-324),
+    {1: 1e-308, 2: 1, 3: 1e308},
+    {1: 1e308, 2: 1e-308, 3: 0},
+    {1: 0, 2: 0, 3: 0},
+)
+
+
+@singledispatch
+def values(param: Param, ends):
+    """Values of a parameter. A new kind of parameter needs an entry here."""
+    raise NotImplementedError(f"no values for parameters of type {type(param).__name__}")
+
+
+@values.register(Whole)
+def _(_, ends):
+    return (1, 2**53 - 1) if ends else (1, 3, 10, 1000)
+
+
+@values.register(Flag)
+def _(_, ends):
+    return () if ends else (True,)
+
+
+@values.register(Choice)
+def _(param, ends):
+    return () if ends else param.words
+
+
+@values.register(LevelTable)
+def _(_, ends):
+    return _TABLES_OF_ENDS if ends else _TABLES
+
+
+@values.register(Number)
+def _(param, ends):
+    return tuple(value for value in (_ENDS if ends else _ORDINARY) if param.validate(value))
+
+
+def parameters(measure, highest, ends=False):
+    """Parameters of a measure: none, each value of each alone, and at the ends of the ranges each two."""
+    stop = {"stop": measure["stop"]} if "stop" in measure.SUPPORTED_PARAMS else {}
+    offered = [
+        [{name: value} for value in values(param, ends)]
+        for name, param in measure.SUPPORTED_PARAMS.items()
+        if name != "stop" and (not stop or measure_cases.goes_with(stop["stop"], name))
+    ]
+    chosen = [{}] + [one for some in offered for one in some]
+    if ends:
+        chosen += [{**a, **b} for some, others in combinations(offered, 2) for a in some for b in others]
+    for params in chosen:
+        if params.get("max_rel", highest) < highest:
+            continue
+        if measure_cases.needs_cutoff(measure, params):
+            params.setdefault("cutoff", 10)
+        yield {**stop, **params}
+
+
+def of_long_rankings(measure):
+    """Parameters that decide how fast what is far down fades."""
+    cutoff = {"cutoff": 10**6} if measure_cases.needs_cutoff(measure, {}) else {}
+    stop = {"stop": measure["stop"]} if "stop" in measure.SUPPORTED_PARAMS else {}
+    fading = "max_rel" in measure.SUPPORTED_PARAMS and stop.get("stop", "err") == "err"
+    scales = [{"max_rel": highest} for highest in (1000, 1e6)] if fading else []
+    return [{**cutoff, **stop, **params} for params in [{}, *scales]]
+
+
+# -------------------------------------------------------------------------------------------- collections
+
+
+def topic(seed, scale, retrieved, judged):
+    """A random topic: the levels of its documents, and a ranking with judged and unjudged documents."""
+    rng = random.Random(seed)  # noqa: S311
+    docs = [f"d{n}" for n in range(max(retrieved, judged) * 3 // 2)]
+    levels = {doc: rng.choice(scale) for doc in rng.sample(docs, judged)}
+    return levels, rng.sample(docs, retrieved)
+
+
+def collection(scales, topics, retrieved, judged):
+    """Several topics on each scale: qrels and rankings."""
+    made = {
+        f"{at}-{number}": topic(100 * at + number, scale, retrieved, judged)
+        for at, scale in enumerate(scales)
+        for number in range(topics)
+    }
+    return {name: levels for name, (levels, _) in made.items()}, {
+        name: docs for name, (_, docs) in made.items()
+    }
+
+
+WHOLE, SOFT = (-1, 0, 1, 2, 3), (0, 0.1, 0.7, 1, 1 / 3 + 1, 2.75, 3)
+ORDINARY = collection([WHOLE, SOFT], topics=8, retrieved=60, judged=40)
+#: Topics that hold all levels, or one alone: what one topic holds is not to disturb another.
+ENDS = collection([WHOLE, (0, 1), (2,), (3,), (0.7, 2.75)], topics=1, retrieved=12, judged=12)
+_RUNS_OF_LEVELS = [
+    (1, 2, 3),
+    (5e-324, 1, 1e308),
+    (1e300, 1.7e308),
+    (1e-300, 2e-300),
+    (2.0**62, 2.0**62 + 2**10),
+]
+LEVELS_AT_ENDS = collection(_RUNS_OF_LEVELS, topics=2, retrieved=12, judged=12)
+LARGEST_LEVEL = 1.7e308
+#: Topics in which many documents are relevant.
+LONG = collection([(0, 1, 2, 3), (0, 0.1, 0.7, 1, 1 / 3 + 1, 2.75)], topics=1, retrieved=3000, judged=2700)
+
+
+def joined(*collections):
+    """Several collections as one; their topics get names of their own."""
+    qrels, rankings = {}, {}
+    for number, (some, some_rankings) in enumerate(collections):
+        qrels |= {f"{number}-{name}": levels for name, levels in some.items()}
+        rankings |= {f"{number}-{name}": docs for name, docs in some_rankings.items()}
+    return qrels, rankings
+
+
+def of_every_kind(**common):
+    """Every measure of documents, with those of the common parameters that it takes; the classics too."""
+    measures = []
+    for measure in VARIANTS.values():
+        stop = {"stop": measure["stop"]} if "stop" in measure.SUPPORTED_PARAMS else {}
+        taken = {name: value for name, value in common.items() if name in measure.SUPPORTED_PARAMS}
+        if stop:
+            taken = {
+                name: value for name, value in taken.items() if measure_cases.goes_with(stop["stop"], name)
+            }
+        cutoff = {"cutoff": 20} if measure_cases.needs_cutoff(measure, {}) else {}
+        measures.append(measure(**{**cutoff, **stop, **taken}))
+    by_name = [one for some in CLASSIC_VARIANTS.values() for one in some]
+    return measures + [one for one in by_name if not str(one).startswith(("ERR", "nDCG(dcg"))]
+
+
+def run_of(rankings):
+    """Rankings as a run."""
+    return {
+        name: {doc: float(len(docs) - rank) for rank, doc in enumerate(docs)}
+        for name, docs in rankings.items()
+    }
+
+
+# -------------------------------------------------------------------------------------------------- errors
+
+
+def ulps(score, expected):
+    """Difference of a score from the decimal, in units of the last digit of the double next to it."""
+    if not math.isfinite(score):
+        return math.inf
+    return float(abs(Decimal(score) - expected) / Decimal(math.ulp(float(expected))))
+
+
+def scores(measures, qrels, rankings):
+    """Score by measure and topic, as the package gives them."""
+    found = {}
+    for metric in PROVIDER.evaluator(list(measures), qrels).iter_calc(run_of(rankings)):
+        found.setdefault(metric.measure, {})[metric.query_id] = metric.value
+    return found
+
+
+def errors_of_graded(measure, chosen, qrels, rankings):
+    """Error of each topic's score by a measure with each of the parameters: (ulps, measure, topic, score)."""
+    made = {measure(**params): params for params in chosen}
+    levels = {level for docs in qrels.values() for level in docs.values()}
+    for one, by_topic in scores(made, qrels, rankings).items():
+        for name, score in by_topic.items():
+            expected = high_precision.graded(measure.NAME, made[one], qrels[name], rankings[name], levels)
+            yield ulps(score, expected), str(one), name, score, float(expected)
+
+
+def errors_of_classic(measures, qrels, rankings):
+    """The same for classics."""
+    for one, by_topic in scores(measures, qrels, rankings).items():
+        for name, score in by_topic.items():
+            expected = classics_precision.classic(one, qrels[name], rankings[name])
+            yield ulps(score, expected), str(one), name, score, float(expected)
+
+
+def largest(errors):
+    """The largest of some errors."""
+    return max(errors, default=(0.0, "", "", 0.0, 0.0))

@@ -1,0 +1,150 @@
+"""A topic scores the same to the last bit alone and among others, in pieces, in any order, on any threads."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import number_cases as cases
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import ir_graded
+from ir_graded.inputs import dict_runs, table_runs
+from ir_graded.provider import PROVIDER
+
+#: All scales in one collection: whole and fractional gains, one document a topic and hundreds.
+QRELS, RANKINGS = cases.joined(
+    cases.ORDINARY,
+    cases.collection([(1,), (0, 1e-300, 2e-300), (1e300, 1e299)], topics=2, retrieved=3, judged=3),
+    cases.collection([(0, 1, 2, 3), (0.3, 1.7)], topics=1, retrieved=700, judged=600),
+)
+#: The scale is named: by default it ends with the highest level of all topics.
+MEASURES = cases.of_every_kind(max_rel=1e300)
+
+
+def rows():
+    found = [
+        (topic, doc, score) for topic, docs in cases.run_of(RANKINGS).items() for doc, score in docs.items()
+    ]
+    return dict(zip(("query_id", "doc_id", "score"), map(list, zip(*found, strict=True)), strict=True))
+
+
+def scores(qrels, run):
+    """Score by measure and topic, as bits."""
+    evaluator = PROVIDER.evaluator(MEASURES, qrels)
+    return {(str(m.measure), m.query_id): float(m.value).hex() for m in evaluator.iter_calc(run)}
+
+
+@pytest.fixture(scope="module")
+def expected():
+    found = scores(QRELS, cases.run_of(RANKINGS))
+    assert len(found) == len(QRELS) * len(MEASURES)
+    assert len(set(found.values())) > len(found) / 4
+    return found
+
+
+def test_alone_and_among_others(expected):
+    run = cases.run_of(RANKINGS)
+    for topic, levels in QRELS.items():
+        alone = scores({topic: levels}, run)
+        assert alone == {key: value for key, value in expected.items() if key[1] == topic}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_any_order_of_topics_and_documents(expected, seed):
+    def shuffled(nested):
+        order = random.Random(seed)  # noqa: S311
+        names = order.sample(list(nested), len(nested))
+        return {name: dict(order.sample(list(nested[name].items()), len(nested[name]))) for name in names}
+
+    assert scores(shuffled(QRELS), shuffled(cases.run_of(RANKINGS))) == expected
+
+
+def in_chunks(table):
+    """A Polars frame of chunks of seven rows."""
+    frame = pl.DataFrame(table)
+    return pl.concat([frame[at : at + 7] for at in range(0, frame.height, 7)], rechunk=False)
+
+
+FORMS = {
+    "polars in chunks": lambda table, _: in_chunks(table),
+    "arrow in chunks": lambda table, _: pa.Table.from_batches(pa.table(table).to_batches(max_chunksize=5)),
+    "rows in disorder": lambda table, _: pl.DataFrame(table).sample(fraction=1, shuffle=True, seed=3),
+}
+
+
+def parquet(table, folder):
+    path = folder / "run.parquet"
+    pa.parquet.write_table(pa.table(table), path, row_group_size=11)
+    return path
+
+
+def lines(table, folder):
+    path = folder / "run.txt"
+    path.write_text("".join(f"{t} Q0 {d} 0 {s} x\n" for t, d, s in zip(*table.values(), strict=True)))
+    return path
+
+
+@pytest.mark.parametrize("form", [*FORMS.values(), parquet, lines], ids=[*FORMS, "parquet", "lines"])
+def test_pieces(expected, form, tmp_path, monkeypatch):
+    run = form(rows(), tmp_path)
+    assert scores(QRELS, run) == expected
+    monkeypatch.setattr(table_runs, "_ROWS", 50)
+    monkeypatch.setattr(table_runs, "_PIECE", 500)
+    monkeypatch.setattr(table_runs, "_FRAME", 100)
+    for threads in (1, 2, 5):
+        monkeypatch.setattr("ir_graded.provider.processors", lambda threads=threads: threads)
+        assert scores(QRELS, run) == expected
+
+
+def test_pieces_of_dicts(expected, monkeypatch):
+    monkeypatch.setattr(dict_runs, "_BATCH_ROWS", 10)
+    assert scores(QRELS, cases.run_of(RANKINGS)) == expected
+
+
+def test_means_of_several_runs_at_the_same_time(monkeypatch):
+    runs = {
+        str(n): {topic: docs for topic, docs in cases.run_of(RANKINGS).items() if len(docs) > n}
+        for n in range(6)
+    }
+    one_by_one = {
+        name: ir_graded.evaluate(MEASURES, QRELS, {name: run}).aggregates for name, run in runs.items()
+    }
+    monkeypatch.setattr("ir_graded.evaluation.processors", lambda: 4)
+    together = ir_graded.evaluate(MEASURES, QRELS, runs).aggregates
+    assert np.array_equal(together, np.concatenate(list(one_by_one.values())))
+
+
+PRINTS = """
+import sys
+sys.path[:0] = {path!r}
+import polars
+assert not {one!r} or polars.thread_pool_size() == 1
+import pathlib, test_independence as cases
+run = cases.lines(cases.rows(), pathlib.Path({folder!r}))
+print(*sorted(cases.scores(cases.QRELS, run).items()), sep="\\n")
+"""
+
+
+def test_any_number_of_threads_of_the_platform(expected, tmp_path):
+    names = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    path = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+    found = []
+    for threads in ("1", "5"):
+        code = PRINTS.format(path=path, folder=str(tmp_path), one=threads == "1")
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", code],
+            env={**os.environ, **dict.fromkeys(names, threads)},
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        found.append(done.stdout.splitlines())
+    assert found[0] == found[1] == list(map(str, sorted(expected.items())))

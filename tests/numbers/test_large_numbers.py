@@ -1,0 +1,198 @@
+"""Scores, levels, cutoffs, starts and lengths at the ends of numbers: alike in every form, or refused."""
+
+from __future__ import annotations
+
+import math
+
+import ir_measures
+import number_cases as cases
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from ir_measures import RR, Qrel, ScoredDoc
+from reference import ranked
+
+import ir_graded
+from ir_graded import InputError, ParameterError
+from ir_graded.measures import REGISTRY
+
+NAMES = {"qrels": "relevance", "run": "score"}
+
+
+def frame(kind, values, dtype=None):
+    docs = [chr(ord("a") + at) for at in range(len(values))]
+    column = values if dtype is None else pd.Series(list(values), dtype=dtype)
+    return pd.DataFrame({"query_id": "1", "doc_id": docs, NAMES[kind]: column})
+
+
+def table(kind, values):
+    return frame(kind, values, "object").to_dict("list")
+
+
+def dicts(kind, values, folder=None):  # noqa: ARG001
+    return {"1": dict(zip(table(kind, values)["doc_id"], values, strict=True))}
+
+
+def tuples(kind, values, folder=None):  # noqa: ARG001
+    return [
+        {"qrels": Qrel, "run": ScoredDoc}[kind]("1", doc, value)
+        for doc, value in dicts(kind, values)["1"].items()
+    ]
+
+
+def file(kind, values, folder):
+    line = {"qrels": "1 0 {} {}\n", "run": "1 Q0 {} 0 {} x\n"}[kind]
+    path = folder / f"{kind}.txt"
+    path.write_text("".join(line.format(doc, value) for doc, value in dicts(kind, values)["1"].items()))
+    return path
+
+
+def parquet(kind, values, folder):
+    pl.DataFrame(table(kind, values)).write_parquet(folder / f"{kind}.parquet")
+    return folder / f"{kind}.parquet"
+
+
+ANY_SIZE = {
+    "dicts": dicts,
+    "tuples": tuples,
+    "file": file,
+    "pandas of objects": lambda kind, values, _: frame(kind, values, "object"),
+}
+OF_64_BITS = {
+    "pandas": lambda kind, values, _: frame(kind, values),
+    "polars": lambda kind, values, _: pl.DataFrame(table(kind, values)),
+    "arrow": lambda kind, values, _: pa.table(table(kind, values)),
+    "parquet": parquet,
+}
+OF_INTS = {
+    "pandas Int64": lambda kind, values, _: frame(kind, values, "Int64"),
+    "pandas Arrow int64": lambda kind, values, _: frame(kind, values, "int64[pyarrow]"),
+}
+FORMS = ANY_SIZE | OF_64_BITS | OF_INTS
+
+
+def forms_for(values):
+    whole = all(isinstance(value, int) for value in values)
+    fit = not whole or max(map(abs, values)) < 2**63
+    return [*ANY_SIZE, *(OF_64_BITS if fit else ()), *(OF_INTS if fit and whole else ())]
+
+
+#: Scores of documents a, b, ...: what single precision cannot tell, ties.
+SCORES = [
+    (2**53, 2**53 + 1),
+    (2**53 + 1, 2**53, 2**53 + 2),
+    (2**62 + 1, 2**62, -(2**62)),
+    (2**70 + 1, 2**70),
+    (1e308, -1e308, 1.7e308, 1e307),
+    (-5e-324, 0.0, 5e-324, -0.0),
+    (0.0, -0.0),
+    (-0.0, 0.0),
+    (1e-45, 1e-46, 2e-45),
+    (3.4028235677973366e38, 3.4e38, math.inf, -math.inf),
+    (0.1, 0.1 + 2**-56, 0.30000000000000004, 0.3),
+]
+
+
+@pytest.mark.parametrize("values", SCORES, ids=str)
+def test_scores_rank_alike_in_every_form(values, tmp_path):
+    order = ranked.ranking(dicts("run", [float(value) for value in values])["1"], cases.single_precision())
+    for doc in order:
+        qrels = {"1": {doc: 1}}
+        for form in forms_for(values):
+            found = ir_graded.evaluate(
+                ["RR", "Q(beta=0)"], qrels, FORMS[form]("run", values, tmp_path)
+            ).values
+            assert found.ravel().tolist() == [1 / (1 + order.index(doc))] * 2, (form, doc)
+
+
+def test_scores_rank_as_ir_measures_ranks_them():
+    for values in SCORES:
+        run = dicts("run", [float(value) for value in values])
+        for doc in run["1"]:
+            expected = ir_measures.calc_aggregate([RR], {"1": {doc: 1}}, run)[RR]
+            assert ir_graded.evaluate("RR", {"1": {doc: 1}}, run).values.item() == expected
+
+
+LEVELS = [(2**53, 2**53 + 1), (2**62, 2**62 + 1, 1), (2**62, 2**61), (1e300, 1e-300), (2**70, 2**69, 3)]
+
+
+@pytest.mark.parametrize("values", LEVELS, ids=str)
+def test_levels_score_alike_in_every_form(values, tmp_path):
+    run = dicts("run", [1.0, 3.0, 2.0][: len(values)])
+    measures = [m @ 10 if "cutoff" in m.SUPPORTED_PARAMS else m for m in cases.VARIANTS.values()]
+    expected = ir_graded.evaluate(measures, dicts("qrels", [float(value) for value in values]), run).values
+    assert np.isfinite(expected).all()
+    for form in forms_for(values):
+        found = ir_graded.evaluate(measures, FORMS[form]("qrels", values, tmp_path), run).values
+        assert np.array_equal(found, expected), form
+
+
+def test_levels_that_a_double_cannot_tell_are_one():
+    qrels = dicts("qrels", (2**53, 2**53 + 1))
+    assert ir_graded.evaluate("P-measure", qrels, {"1": {"a": 2.0, "b": 1.0}}).values.item() == 1
+
+
+@pytest.mark.parametrize("kind", ["qrels", "run"])
+def test_a_number_beyond_doubles_is_refused(kind):
+    given = {"qrels": {"1": {"a": 1}}, "run": {"1": {"a": 1.0}}} | {kind: {"1": {"a": 10**400}}}
+    with pytest.raises(InputError, match="'a'"):
+        ir_graded.evaluate("Q", given["qrels"], given["run"])
+
+
+# ------------------------------------------------------------------------------------------------ cutoffs
+
+WITH_CUTOFF = [
+    measure for measure in dict.fromkeys(REGISTRY.values()) if "cutoff" in measure.SUPPORTED_PARAMS
+]
+
+
+@pytest.mark.parametrize("cutoff", [2**53, 2**63 - 1, 2**63, 2**64, 10**30, 1e300], ids=str)
+@pytest.mark.parametrize("measure", WITH_CUTOFF, ids=str)
+def test_cutoffs_that_are_no_ranks_are_refused(measure, cutoff):
+    with pytest.raises(ParameterError, match=r"whole number >= 1 and < 2\*\*53"):
+        measure(cutoff=cutoff)
+
+
+@pytest.mark.parametrize("cutoff", [2**31 - 1, 2**31, 2**32 + 1, 2**53 - 1, 2**63 - 1])
+@pytest.mark.parametrize("measure", cases.CLASSICS_WITH_CUTOFF, ids=str)
+def test_large_cutoffs_of_classics_are_right(measure, cutoff):
+    qrels, run = {"1": {"a": 1, "b": 0, "c": 2}}, {"1": {"x": 4.0, "a": 3.0, "b": 2.0}}
+    expected = (
+        1 / cutoff if measure.NAME == "P" else ir_graded.evaluate(measure @ 1000, qrels, run).values.item()
+    )
+    assert ir_graded.evaluate(measure @ cutoff, qrels, run).values.item() == pytest.approx(
+        expected, rel=1e-15, abs=0
+    )
+
+
+@pytest.mark.parametrize("cutoff", [2**64, 10**30], ids=str)
+@pytest.mark.parametrize("measure", cases.CLASSICS_WITH_CUTOFF, ids=str)
+def test_cutoffs_that_no_provider_reads_are_refused(measure, cutoff):
+    with pytest.raises(ParameterError, match="cutoff"):
+        ir_graded.evaluate(measure @ cutoff, {"1": {"a": 1}}, {"1": {"a": 1.0}})
+
+
+# ----------------------------------------------------------------------------------------------- passages
+
+
+@pytest.mark.parametrize("column", ["start", "length"])
+@pytest.mark.parametrize("value", [2**48 + 1, 2**53, 2**63 - 1, 2**63, 1e300, math.inf, -1, 0.5], ids=str)
+@pytest.mark.parametrize("side", ["qrels", "run"])
+def test_positions_beyond_any_text_are_refused(side, column, value):
+    rows = {kind: frame(kind, [1]).assign(start=0, length=10) for kind in NAMES}
+    rows[side][column] = [value]
+    with pytest.raises(InputError, match=f"{column} is .* a whole number from 0 to {2**48}"):
+        ir_graded.evaluate("MAgP", rows["qrels"], rows["run"])
+
+
+def test_sums_of_lengths_do_not_overflow():
+    """2^15 articles of 2^49 positions each are more than 64 bits count."""
+    articles = 2**15
+    docs = [f"d{n}" for n in range(articles)]
+    qrels = pd.DataFrame({"query_id": "1", "doc_id": docs * 2, "relevance": 1, "length": 2**48})
+    qrels["start"] = np.repeat([0, 2**48], articles)
+    run = qrels.iloc[: articles // 2].drop(columns="relevance").assign(score=1.0)
+    scores = ir_graded.evaluate([ir_graded.gP @ articles, ir_graded.MAgP], qrels, run)
+    assert scores.values.ravel().tolist() == [pytest.approx(1 / 3, rel=1e-15)] * 2
