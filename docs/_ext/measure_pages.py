@@ -14,7 +14,7 @@ from notes import NOTES, Note
 
 import ir_graded
 from ir_graded.classics import CLASSICS
-from ir_graded.measures import REGISTRY, GradedMeasure
+from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure
 from ir_graded.measures.params import NOT_PROVIDED, Param, print_value
 
 #: The worked example of Sakai and Robertson (2008): 10 relevant documents of the levels 3, 2, 1 (S, A, B).
@@ -82,13 +82,14 @@ class Page:
 
 @dataclass(frozen=True)
 class Docstring:
-    """The docstring of a measure in its parts."""
+    """The docstring of a measure in its parts; ``lacks`` holds the counterexamples by property."""
 
     summary: str
     body: tuple[str, ...]
     parameters: str
     source: str
     example: str
+    lacks: dict[str, str]
 
 
 def measures() -> dict[str, GradedMeasure]:
@@ -139,6 +140,8 @@ def _page(measure: GradedMeasure, note: Note) -> Page:
         _aliases(measure),
         _heading("In Python"),
         doc.example,
+        _heading("Properties"),
+        *_properties(measure, doc),
         _heading("Source"),
         doc.source,
     ]
@@ -171,6 +174,22 @@ def _parameters(measure: GradedMeasure) -> str:
     return table(("parameter", "default", "meaning", "values"), rows, (16, 12, 42, 30))
 
 
+def _properties(measure: GradedMeasure, doc: Docstring) -> Iterator[str]:
+    low, high = measure.RANGE
+    yield f"Scores lie in [{low:g}, {high:g}]."
+    cutoff = measure.SUPPORTED_PARAMS.get("cutoff")
+    for name, words in PROPERTIES.items():
+        if name in measure.lacks:
+            yield f"**Does not hold** ({name}): {words} Here {measure.lacks[name]}:"
+            yield doc.lacks[name]
+        elif name == "exchange" and "swap" in measure.lacks:
+            yield f"**Does not hold**, then, either ({name}): {words}"
+        elif name == "truncation" and (cutoff is None or cutoff.required):
+            yield f"Does not apply ({name}): {words} It has no value without a cutoff."
+        else:
+            yield f"Holds ({name}): {words}"
+
+
 def _default(param: Param) -> str:
     if param.required:
         return "needed"
@@ -195,10 +214,12 @@ def docstring(kind: type) -> Docstring:
     """The parts of a class's docstring. Raises LookupError where it has no example or no source."""
     summary, *blocks = (inspect.getdoc(kind) or "").split("\n\n")
     found = {"Parameters": "", "Source": "", "Example": ""}
-    body = []
+    body, lacks = [], {}
     for block in blocks:
         name, _, rest = block.partition(":")
-        if name == "Example":
+        if name.startswith("Lacks "):
+            lacks[name.removeprefix("Lacks ")] = inspect.cleandoc(rest)
+        elif name == "Example":
             found[name] = inspect.cleandoc(rest)
         elif name in found:
             found[name] = " ".join(rest.split())
@@ -207,7 +228,7 @@ def docstring(kind: type) -> Docstring:
     for name in ("Source", "Example"):
         if not found[name]:
             raise LookupError(f"the docstring of {kind.__name__} has no {name}")
-    return Docstring(summary, tuple(body), found["Parameters"], found["Source"], found["Example"])
+    return Docstring(summary, tuple(body), found["Parameters"], found["Source"], found["Example"], lacks)
 
 
 def index() -> str:

@@ -16,6 +16,7 @@ from ir_measures.measures import Measure
 from .. import segments
 from ..measures.contributions import Contributions
 from ..measures.params import NOT_PROVIDED
+from ..measures.properties import Declared, check_declared
 from ..segments import Floats
 from ..views import Cut, View, Views
 
@@ -28,7 +29,7 @@ RELEVANT = "the relevant documents of the topic"
 _WHOLE_BELOW = 2**31
 
 
-class Classic:
+class Classic(Declared):
     """A measure of ir-measures with its parameters; scores as a measure of this package does.
 
     Attributes:
@@ -96,6 +97,7 @@ def register(measure: Measure) -> Callable[[Kind], Kind]:
     """Enter a class into CLASSICS as what scores ``measure``, whatever its parameters."""
 
     def enter(classic: Kind) -> Kind:
+        check_declared(measure.NAME, classic.LACKS)
         classic.MEASURE = measure
         CLASSICS[measure.NAME] = classic
         return classic

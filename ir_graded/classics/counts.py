@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import ir_measures
 import numpy as np
 
@@ -15,6 +17,8 @@ from .base import RELEVANT, Classic, found, register, relevant
 
 # SetF's beta as trec_eval reads it: beyond, Python prints an exponent, at which its reader stops.
 _BETA_FROM, _BETA_BELOW = 1e-4, 1e16
+#: The range of counts.
+COUNTS = (0.0, math.inf)
 
 
 def evaluated(views: Views) -> Bools:
@@ -39,7 +43,14 @@ class JudgmentRate(Classic):
         >>> qrels, run = {"1": {"a": 1, "b": -1}}, {"1": {"a": 3.0, "b": 2.0, "x": 1.0}}
         >>> PROVIDER.calc_aggregate([ir_measures.Judged @ 2, ir_measures.Judged @ 10], qrels, run)
         {Judged@2: 1.0, Judged@10: 0.666666...}
+
+    Lacks nothing:
+        >>> measure, qrels, run = ir_measures.Judged, {"1": {"a": 0}}, {"1": {"a": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {Judged: 1.0}
     """
+
+    LACKS = {"nothing": "what is judged counts, relevant or not"}
 
     @property
     def cut(self) -> Cut:
@@ -64,7 +75,15 @@ class Retrieved(Classic):
         >>> qrels, run = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0, "x": 2.0}, "2": {"b": 1.0}}
         >>> PROVIDER.calc_aggregate([ir_measures.NumRet, ir_measures.NumRet(rel=1)], qrels, run)
         {NumRet: 3.0, NumRet(rel=1): 1.0}
+
+    Lacks nothing:
+        >>> measure, qrels, run = ir_measures.NumRet, {"1": {"a": 1}}, {"1": {"x": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {NumRet: 1.0}
     """
+
+    RANGE = COUNTS
+    LACKS = {"nothing": "without rel all that is retrieved counts, relevant or not"}
 
     @property
     def lowest_level(self) -> float:
@@ -97,7 +116,15 @@ class Relevant(Classic):
         >>> qrels, run = {"1": {"a": 1, "b": 2, "c": 0}, "2": {"a": 1}}, {"1": {"x": 2.0}}
         >>> PROVIDER.calc_aggregate([ir_measures.NumRel], qrels, run)
         {NumRel: 2.0}
+
+    Lacks nothing:
+        >>> measure, qrels, run = ir_measures.NumRel, {"1": {"a": 1}}, {"1": {"x": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {NumRel: 1.0}
     """
+
+    RANGE = COUNTS
+    LACKS = {"nothing": "what is relevant counts, retrieved or not"}
 
     def is_defined(self) -> bool:
         return super().is_defined() and self["rel"] == 1
@@ -127,7 +154,14 @@ class Topics(Classic):
         >>> qrels, run = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"x": 2.0}, "9": {"x": 2.0}}
         >>> PROVIDER.calc_aggregate([ir_measures.NumQ], qrels, run)
         {NumQ: 1.0}
+
+    Lacks nothing:
+        >>> measure, qrels, run = ir_measures.NumQ, {"1": {"a": 1}}, {"1": {"x": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {NumQ: 1.0}
     """
+
+    LACKS = {"nothing": "the topic counts, whatever was retrieved"}
 
     @property
     def lowest_level(self) -> float:

@@ -83,7 +83,14 @@ class Precision(Classic):
         >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 2.0, "b": 1.0}}
         >>> PROVIDER.calc_aggregate([ir_measures.P @ 5], qrels, run)
         {P@5: 0.2}
+
+    Lacks ideal:
+        >>> measure, qrels, run = ir_measures.P @ 5, {"1": {"a": 1}}, {"1": {"a": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {P@5: 0.2}
     """
+
+    LACKS = {"ideal": "there may be fewer relevant documents than the k that it divides by"}
 
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
@@ -106,7 +113,14 @@ class Recall(Classic):
         >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 2.0, "b": 1.0}}
         >>> PROVIDER.calc_aggregate([ir_measures.R @ 5], qrels, run)
         {R@5: 0.5}
+
+    Lacks ideal:
+        >>> measure, qrels, run = ir_measures.R @ 1, {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "b": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {R@1: 0.5}
     """
+
+    LACKS = {"ideal": "there may be more relevant documents than the first k ranks can hold"}
 
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
@@ -181,7 +195,18 @@ class BinaryPreference(Classic):
         >>> run = {"1": {"a": 4.0, "c": 3.0, "x": 2.0, "b": 1.0}}
         >>> PROVIDER.calc_aggregate([ir_measures.Bpref], qrels, run)
         {Bpref: 0.75}
+
+    Lacks exchange:
+        >>> measure, qrels = ir_measures.Bpref(rel=2), {"1": {"a": 2, "b": 1}}
+        >>> run, changed = {"1": {"x": 2.0, "a": 1.0}}, {"1": {"b": 2.0, "a": 1.0}}
+        >>> [PROVIDER.calc_aggregate([measure], qrels, each)[measure] for each in (run, changed)]
+        [1.0, 0.0]
     """
+
+    LACKS = {
+        "exchange": "a document judged not relevant (with rel=2 one of level 1, too) counts against those "
+        "below it, an unjudged one does not"
+    }
 
     @property
     def lowest_level(self) -> float:

@@ -6,6 +6,7 @@ from .err import EBR, iRBU, nERR
 from .gap import GAP
 from .ncu import NCU
 from .one_document import O, P_measure, P_plus
+from .properties import PROPERTIES
 from .q import AWP, Q
 from .relevant_in_context import MAgP, gP, gR
 
@@ -15,6 +16,7 @@ __all__ = [
     "EBR",
     "GAP",
     "NCU",
+    "PROPERTIES",
     "REGISTRY",
     "R_WP",
     "GradedMeasure",

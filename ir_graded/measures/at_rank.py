@@ -27,10 +27,11 @@ class AtRankMeasure(GradedMeasure):
 
     def score(self, views: Views) -> Floats:
         view = views[self.cut]
-        rank = self.rank(view)
-        ratio = view.graded(self.overrides("gains")).BR_at(np.maximum(rank, 1), self.beta())
+        # Without relevant documents there is no rank R, and the ratio is 0 at any rank.
+        rank = np.maximum(self.rank(view), 1)
+        ratio = view.graded(self.overrides("gains")).BR_at(rank, self.beta())
         # Rounding may carry a perfect list an ulp beyond 1.
-        return np.minimum(np.where((rank > 0) & (view.R > 0), ratio, 0.0), 1.0)
+        return np.minimum(ratio, 1.0)
 
     def contributions(self, views: Views) -> Contributions:
         """The blended ratio by what each document above that rank, or at it, adds to its numerator."""
@@ -156,12 +157,18 @@ class _BR(_AtCutoff):
         >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
         >>> ir_measures.calc_aggregate([ir_graded.BR@2], qrels, run)
         {BR@2: 0.5}
+
+    Lacks ideal:
+        >>> measure, qrels, run = ir_graded.BR @ 2, {"1": {"a": 1}}, {"1": {"a": 1.0}}
+        >>> measure.calc_aggregate(qrels, run)  # 2/3
+        0.666666...
     """
 
     NAME = "BR"
     PRETTY_NAME = "Blended Ratio"
     SHORT_DESC = "The blend of precision and normalised cumulative gain at the cutoff."
     SOURCE = "Sakai 2004"
+    LACKS = {"ideal": "below rank R the ideal list holds nothing, and its precision falls"}
     SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "beta": BETA, "gains": GAINS}
 
     def beta(self) -> float:

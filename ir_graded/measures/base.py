@@ -13,13 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 from ir_measures.measures import Measure
 
-from ..errors import ParameterError
+from ..errors import ParameterError, shown
 from ..hits import Levels, Overrides
 from ..segments import Floats
-from ..views import Cut, View, Views, scaled
+from ..views import Cut, View, Views
 from .aggregate import ExactMean
 from .contributions import Contributions
 from .params import CUTOFF, JUDGED_ONLY, REL, Param, print_value
+from .properties import Declared, check_declared
 
 #: Every name that a string may use, and the measure object that it stands for.
 REGISTRY: dict[str, GradedMeasure] = {}
@@ -28,7 +29,7 @@ REGISTRY: dict[str, GradedMeasure] = {}
 COMMON: dict[str, Param] = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY}
 
 
-class GradedMeasure(Measure):
+class GradedMeasure(Declared, Measure):
     """A measure of this package: an ir-measures ``Measure`` whose parameters are checked when it is made.
 
     Measures with the same canonical parameters are equal, hash alike and print alike; the printed
@@ -59,7 +60,7 @@ class GradedMeasure(Measure):
             if name not in self.SUPPORTED_PARAMS:
                 takes = ", ".join(self.SUPPORTED_PARAMS)
                 raise ParameterError(
-                    f"{self.NAME} takes no parameter {name!r} (given {name}={value!r}); it takes {takes}"
+                    f"{self.NAME} takes no parameter {name!r} (given {name}={shown(value)}); it takes {takes}"
                 )
 
     def _canonical(self, name: str, value: Any) -> Any:
@@ -67,7 +68,8 @@ class GradedMeasure(Measure):
         try:
             return param.canonical(value)
         except ValueError:
-            raise ParameterError(f"{self.NAME}: {name}={value!r} must be {param.expected}") from None
+            expected = param.expects(value)
+            raise ParameterError(f"{self.NAME}: {name}={shown(value)} must be {expected}") from None
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
         """Hook: raise ParameterError where parameters that are fine alone do not go together."""
@@ -100,7 +102,7 @@ class GradedMeasure(Measure):
     def gain_columns(self, view: View) -> dict[str, Floats]:
         """Gain g, cumulative gain cg and ideal cumulative gain cg* at each document."""
         graded = view.graded(self.overrides("gains"))
-        exponent = scaled(graded.table)[1]
+        exponent = graded.ideal.exponent[view.topic]
         with np.errstate(over="ignore"):
             cg, cg_star = np.ldexp(graded.cg, exponent), np.ldexp(graded.cg_star, exponent)
         return {"gain": graded.g, "cg": cg, "cg_star": cg_star}
@@ -190,6 +192,7 @@ class BlendedUtility(StopUtility):
 
 def register(measure: GradedMeasure, *aliases: str) -> None:
     """Enter a measure into REGISTRY under its printed name and ``aliases``."""
+    check_declared(measure.NAME, measure.LACKS)
     shorthand(measure, measure.NAME, *aliases)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import ParameterError
@@ -11,16 +11,19 @@ from ..segments import Floats
 from ..views import View
 from . import stopping
 from .base import COMMON, BlendedUtility, register, shorthand
-from .err import CascadeMeasure
+from .err import EBR, CascadeMeasure
+from .one_document import O, P_measure, P_plus
 from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, STOPS, Choice
+from .q import GIVEN_UP
 
 
 @dataclass(frozen=True)
 class Stop:
-    """A stop distribution by name: how it is computed, and the parameters that only it takes."""
+    """A stop distribution by name: how it is computed, what only it takes, and what NCU lacks with it."""
 
     compute: Callable[[_NCU, View], Floats]
     takes: tuple[str, ...] = ()
+    lacks: Mapping[str, str] = field(default_factory=lambda: {"exchange": GIVEN_UP})
 
 
 class _NCU(BlendedUtility, CascadeMeasure):
@@ -33,7 +36,10 @@ class _NCU(BlendedUtility, CascadeMeasure):
     - 'gu' graded-uniform, ``stop(level) / sum over relevant documents of stop(level)``;
     - 'first' (O-measure), 'preferred' (P-measure), 'up_to_preferred' (P+), 'err' (EBR).
 
-    In [0, 1]. Parameters: stop, beta, gains, cutoff, rel, judged_only; norm with u, rb and gu; gamma
+    In [0, 1]. With u and rb it lacks the property 'exchange' as Q does, with gu 'swap'; with the others what
+    their measures lack.
+
+    Parameters: stop, beta, gains, cutoff, rel, judged_only; norm with u, rb and gu; gamma
     with rb; stops with gu; max_rel with err.
 
     Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval
@@ -44,23 +50,32 @@ class _NCU(BlendedUtility, CascadeMeasure):
         >>> qrels, run = {"1": {"a": 3, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
         >>> ir_measures.calc_aggregate([ir_graded.NCU(stop="gu")], qrels, run)
         {NCU: 0.75}
+
+    Lacks swap:
+        >>> measure, qrels = ir_graded.NCU, {"1": {"t": 100, "s": 5, "b": 1}}
+        >>> run, changed = {"1": {"b": 2.0, "s": 1.0}}, {"1": {"s": 2.0, "b": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.003713..., 0.003507...]
     """
 
     NAME = "NCU"
     PRETTY_NAME = "Normalised Cumulative Utility"
     SHORT_DESC = "The blended ratio where a user stops, in expectation over a population of users."
     SOURCE = "Sakai and Robertson 2008"
+    LACKS = {"swap": "the weight that the better document takes along may meet a lower blended ratio there"}
 
     DISTRIBUTIONS = {
         "u": Stop(lambda m, view: stopping.uniform(view, m["norm"]), ("norm",)),
         "rb": Stop(lambda m, view: stopping.rank_biased(view, m["gamma"], m["norm"]), ("gamma", "norm")),
         "gu": Stop(
-            lambda m, view: stopping.graded_uniform(view, m.stop_weights(view), m["norm"]), ("stops", "norm")
+            lambda m, view: stopping.graded_uniform(view, m.stop_weights(view), m["norm"]),
+            ("stops", "norm"),
+            LACKS,
         ),
-        "first": Stop(lambda _, view: stopping.first(view)),
-        "preferred": Stop(lambda _, view: stopping.preferred(view)),
-        "up_to_preferred": Stop(lambda _, view: stopping.up_to_preferred(view)),
-        "err": Stop(CascadeMeasure.stop, ("max_rel",)),
+        "first": Stop(lambda _, view: stopping.first(view), lacks=O.LACKS),
+        "preferred": Stop(lambda _, view: stopping.preferred(view), lacks=P_measure.LACKS),
+        "up_to_preferred": Stop(lambda _, view: stopping.up_to_preferred(view), lacks=P_plus.LACKS),
+        "err": Stop(CascadeMeasure.stop, ("max_rel",), EBR.LACKS),
     }
     SUPPORTED_PARAMS = {
         **COMMON,
@@ -72,6 +87,10 @@ class _NCU(BlendedUtility, CascadeMeasure):
         "stops": STOPS,
         "max_rel": MAX_REL,
     }
+
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        return self.DISTRIBUTIONS[self["stop"]].lacks
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
         stop = params.get("stop", self.SUPPORTED_PARAMS["stop"].default)

@@ -8,6 +8,12 @@ from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS
 from .stopping import first, preferred, up_to_preferred
 
+#: Why a measure that looks at the preferred rank lacks the property 'swap'.
+PREFERRED = (
+    "the preferred rank moves up with the best document, away from relevant documents that counted above it "
+    "and no longer do"
+)
+
 
 class _BlendedRatioMeasure(BlendedUtility):
     """What the three have in common: parameters, and the blended ratio as utility."""
@@ -31,12 +37,22 @@ class _O(_BlendedRatioMeasure):
         >>> qrels, run = {"1": {"a": 3, "b": 1}}, {"1": {"b": 2.0, "a": 1.0}}
         >>> ir_measures.calc_aggregate([ir_graded.O], qrels, run)
         {O-measure: 0.5}
+
+    Lacks exchange:
+        >>> measure, qrels = ir_graded.O, {"1": {"a": 3, "b": 1}}
+        >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.666666..., 0.5]
     """
 
     NAME = "O-measure"
     PRETTY_NAME = "O-measure"
     SHORT_DESC = "RR for graded relevance: the blended ratio at the first relevant document."
     SOURCE = "Sakai 2006"
+    LACKS = {
+        "exchange": "a document that comes to stand above the first relevant one takes its place, even where "
+        "its own gain is less"
+    }
 
     def stop(self, view: View) -> Floats:
         return first(view)
@@ -57,6 +73,12 @@ class _P_measure(_BlendedRatioMeasure):
         >>> qrels, run = {"1": {"s": 3, "a": 2, "b": 1}}, {"1": {"b": 2.0, "s": 1.0}}
         >>> ir_measures.calc_aggregate([ir_graded.P_measure], qrels, run)  # 6/7
         {P-measure: 0.857142...}
+
+    Lacks swap:
+        >>> measure, qrels = ir_graded.P_measure, {"1": {"t": 10, "s": 2, "b": 1}}
+        >>> run, changed = {"1": {"b": 2.0, "s": 1.0}}, {"1": {"s": 2.0, "b": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.357142..., 0.272727...]
     """
 
     NAME = "P-measure"
@@ -65,6 +87,7 @@ class _P_measure(_BlendedRatioMeasure):
         "The blended ratio at the preferred rank, where the first of the best documents retrieved stands."
     )
     SOURCE = "Sakai 2006"
+    LACKS = {"swap": PREFERRED}
 
     def stop(self, view: View) -> Floats:
         return preferred(view)
@@ -84,12 +107,20 @@ class _P_plus(_BlendedRatioMeasure):
         >>> qrels, run = {"1": {"s": 3, "a": 2, "b": 1}}, {"1": {"b": 3.0, "a": 2.0, "s": 1.0}}
         >>> ir_measures.calc_aggregate([ir_graded.P_plus], qrels, run)
         {P+: 0.738095...}
+
+    Lacks swap:
+        >>> measure, qrels = ir_graded.P_plus, {"1": {"t": 10, "s": 2, "b": 1}}
+        >>> run = {"1": {"x": 3.0, "b": 2.0, "s": 1.0}}
+        >>> changed = {"1": {"x": 3.0, "s": 2.0, "b": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.227678..., 0.214285...]
     """
 
     NAME = "P+"
     PRETTY_NAME = "P-plus"
     SHORT_DESC = "The mean blended ratio over the relevant documents down to the preferred rank."
     SOURCE = "Sakai 2006"
+    LACKS = {"swap": PREFERRED}
 
     def stop(self, view: View) -> Floats:
         return up_to_preferred(view)

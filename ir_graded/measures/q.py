@@ -10,6 +10,12 @@ from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS, NORM
 from .stopping import uniform
 
+#: Why a mean of ratios over ranks lacks the property 'exchange'.
+GIVEN_UP = (
+    "the ratio at the lower rank, which the better document gives up, may be higher than that at the rank it "
+    "takes, where little gain has gathered yet"
+)
+
 
 class _Q(BlendedUtility):
     """Q-measure: average precision with the blended ratio in place of precision.
@@ -26,6 +32,12 @@ class _Q(BlendedUtility):
         >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}}
         >>> ir_measures.calc_aggregate([ir_graded.Q], qrels, run)
         {Q: 0.75}
+
+    Lacks exchange:
+        >>> measure, qrels = ir_graded.Q, {"1": {"a": 100, "b": 1}}
+        >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.985483..., 0.509900...]
     """
 
     NAME = "Q"
@@ -34,6 +46,7 @@ class _Q(BlendedUtility):
         "AP for graded relevance: the mean over the relevant documents of the blended ratio at their ranks."
     )
     SOURCE = "Sakai 2004"
+    LACKS = {"exchange": GIVEN_UP}
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS, "norm": NORM}
 
     def stop(self, view: View) -> Floats:
@@ -56,6 +69,12 @@ class _AWP(BlendedUtility):
         >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}}
         >>> ir_measures.calc_aggregate([ir_graded.AWP], qrels, run)
         {AWP: 0.75}
+
+    Lacks exchange:
+        >>> measure, qrels = ir_graded.AWP, {"1": {"a": 100, "b": 1}}
+        >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.995049..., 0.505]
     """
 
     NAME = "AWP"
@@ -64,6 +83,7 @@ class _AWP(BlendedUtility):
         "The mean over the relevant documents of cumulative gain over ideal cumulative gain at their ranks."
     )
     SOURCE = "Kando et al. 2001"
+    LACKS = {"exchange": GIVEN_UP}
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "norm": NORM}
 
     def stop(self, view: View) -> Floats:

@@ -10,6 +10,7 @@ from ..views import Views
 from .base import GradedMeasure, register
 from .contributions import Contributions
 from .params import CUTOFF, REL, REQUIRED_CUTOFF, Number
+from .q import GIVEN_UP
 
 F_BETA = Number(
     "weight of recall against precision in F; inf is recall alone", default=1, low=0, infinite=True
@@ -52,12 +53,20 @@ class _MAgP(PassageMeasure):
         >>> run = pd.DataFrame({"doc_id": ["a", "x"], "score": [2, 1], **whole})
         >>> ir_measures.calc_aggregate([ir_graded.MAgP], qrels, run)
         {MAgP: 0.5}
+
+    Lacks exchange:
+        >>> measure, part = ir_graded.MAgP, {**whole, "length": [10, 10, 1]}
+        >>> run = pd.DataFrame({"doc_id": ["x", "a", "b"], "score": [3, 2, 1], **part})
+        >>> changed = run.assign(score=[1, 2, 3])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.446969..., 0.386363...]
     """
 
     NAME = "MAgP"
     PRETTY_NAME = "Mean Average Generalised Precision"
     SHORT_DESC = "AP over articles in which each counts by the F-score of the text found in it."
     SOURCE = "Kamps et al. 2007"
+    LACKS = {"exchange": GIVEN_UP}
 
     def contributions(self, views: Views) -> Contributions:
         articles = self.articles(views)
@@ -87,12 +96,18 @@ class _gP(PassageMeasure):
         >>> run = pd.DataFrame({"doc_id": ["a", "x"], "score": [2, 1], **whole})
         >>> ir_measures.calc_aggregate([ir_graded.gP@4], qrels, run)
         {gP@4: 0.25}
+
+    Lacks ideal:
+        >>> measure, run = ir_graded.gP @ 4, qrels.assign(score=[2, 1])
+        >>> measure.calc_aggregate(qrels, run)
+        0.5
     """
 
     NAME = "gP"
     PRETTY_NAME = "Generalised Precision"
     SHORT_DESC = "The mean F-score of the first articles."
     SOURCE = "Kamps et al. 2007"
+    LACKS = {"ideal": "there may be fewer articles with relevance than the k that it divides by"}
     SUPPORTED_PARAMS = {**PassageMeasure.SUPPORTED_PARAMS, "cutoff": REQUIRED_CUTOFF}
 
     def contributions(self, views: Views) -> Contributions:
@@ -118,12 +133,18 @@ class _gR(PassageMeasure):
         >>> run = pd.DataFrame({"doc_id": ["a", "x"], "score": [2, 1], **whole})
         >>> ir_measures.calc_aggregate([ir_graded.gR@4], qrels, run)
         {gR@4: 0.5}
+
+    Lacks ideal:
+        >>> measure, run = ir_graded.gR @ 1, qrels.assign(score=[2, 1])
+        >>> measure.calc_aggregate(qrels, run)
+        0.5
     """
 
     NAME = "gR"
     PRETTY_NAME = "Generalised Recall"
     SHORT_DESC = "The share of the articles with relevance that stand among the first."
     SOURCE = "Kamps et al. 2007"
+    LACKS = {"ideal": "there may be more articles with relevance than the first k ranks can hold"}
     SUPPORTED_PARAMS = {**PassageMeasure.SUPPORTED_PARAMS, "cutoff": REQUIRED_CUTOFF}
 
     def contributions(self, views: Views) -> Contributions:

@@ -13,7 +13,7 @@ from notes import NOTES
 from ir_graded import meta
 from ir_graded.classics import CLASSICS
 from ir_graded.cli.main import commands
-from ir_graded.measures import REGISTRY
+from ir_graded.measures import PROPERTIES, REGISTRY
 from ir_graded.measures.base import StopUtility, register
 
 MEASURES = sorted({measure.NAME for measure in REGISTRY.values()})
@@ -46,6 +46,18 @@ def test_every_registered_measure_has_a_page(name, pages):
             assert f"``{alias}``" in page.text
     assert page.pictures
     assert f":ref:`{name} <measure-{measure_pages.slug(name)}>`" in measure_pages.index()
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_the_page_says_which_properties_hold(name, pages):
+    measure = measure_pages.measures()[name]
+    text = pages[measure_pages.slug(name)].text.partition("Properties\n----------\n")[2]
+    implied = {"exchange"} if "swap" in measure.lacks else set()
+    assert text.count("Does not hold") == len({*measure.lacks} | implied)
+    for words in PROPERTIES.values():
+        assert words in text
+    for reason in measure.lacks.values():
+        assert f"Here {reason}:\n\n>>> measure" in text
 
 
 def test_slugs_differ(pages):

@@ -16,7 +16,7 @@ from ir_graded.measures import REGISTRY
 from ir_graded.measures.params import Choice, Flag, LevelTable, Number, Param, Whole
 
 #: Measures over passages take other qrels and have tests of their own.
-PASSAGE_MEASURES = {"MAgP", "gP", "gR"}
+PASSAGE_MEASURES = {measure.NAME for measure in REGISTRY.values() if measure.NEEDS_PASSAGES}
 
 #: Every measure of ranked lists by its printed name, without parameters.
 MEASURES = {
@@ -219,7 +219,8 @@ def parameters(measure, complete=True):
     for name in {"rel", "judged_only"} & set(supported):
         offered[name] = st.one_of(st.just(UNSET), st.just(UNSET), values(supported[name]))
     stops = st.just(measure["stop"]) if "stop" in supported else st.just(UNSET)
-    return st.tuples(stops, st.fixed_dictionaries(offered), values(supported["cutoff"])).map(
+    cutoffs = values(supported["cutoff"]) if "cutoff" in supported else st.none()
+    return st.tuples(stops, st.fixed_dictionaries(offered), cutoffs).map(
         lambda drawn: _together(measure, *drawn, complete)
     )
 
@@ -243,7 +244,8 @@ def goes_with(stop, name):
 
 def needs_cutoff(measure, params):
     """Whether a measure cannot be computed without a cutoff."""
-    return measure.SUPPORTED_PARAMS["cutoff"].required or params.get("norm") == "cutoff"
+    cutoff = measure.SUPPORTED_PARAMS.get("cutoff")
+    return cutoff is not None and (cutoff.required or params.get("norm") == "cutoff")
 
 
 def measures_with_parameters(complete=True):

@@ -82,6 +82,10 @@ def alone():
         encoding="utf-8",
     )
     measures, trec = json.loads(done.stdout)
+    # Up to Python 3.11.3 this is no SyntaxError, and ir_measures does not say what it was reading.
+    bare = ["ValueError", "source code string cannot contain null bytes"]
+    told = [bare[0], f"problem parsing measure {bare[1]}; must be in format Measure(k1=v1, k2=v2)@c"]
+    measures, trec = ([told if found == bare else found for found in each] for each in (measures, trec))
     return dict(zip(MEASURE_STRINGS, measures, strict=True)), dict(zip(TREC_STRINGS, trec, strict=True))
 
 

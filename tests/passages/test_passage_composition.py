@@ -25,6 +25,7 @@ from reference import passages, ranked
 
 import ir_graded
 from ir_graded import GAP, MAgP, Q, gP, gR, nERR
+from ir_graded.measures import REGISTRY
 
 # The best row of an article comes first, last or between, its level likewise; rows of articles interleave.
 QRELS = [
@@ -63,6 +64,7 @@ OURS = [MAgP, MAgP(beta=0.25) @ 2, gP @ 10, gR(rel=2) @ 2]
 # Several providers of ir-measures beside measures of documents of this package.
 DOCUMENTS = [Q, Q(beta=0), nERR @ 3, GAP, AP, nDCG @ 10, P @ 2, RR @ 10, Judged @ 3]
 ALL = [*OURS, *DOCUMENTS]
+REGISTERED = [measure @ 3 for measure in dict.fromkeys(REGISTRY.values()) if measure.NEEDS_PASSAGES]
 
 
 @pytest.fixture(scope="module")
@@ -284,6 +286,9 @@ def test_form(form, expected):
         agrees(cases.scores(measures, make("qrels", QRELS), make("run", RUN)), expected)
         agrees(cases.scores(measures, make("qrels", QRELS), pandas_run), expected)
         agrees(cases.scores(measures, pandas_qrels, make("run", RUN)), expected)
+    # Whatever else is registered.
+    registered = cases.scores(REGISTERED, pandas_qrels, pandas_run)
+    assert cases.scores(REGISTERED, make("qrels", QRELS), make("run", RUN)) == registered
 
 
 def test_ids_that_are_ints(expected):

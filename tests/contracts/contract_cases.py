@@ -1,0 +1,234 @@
+"""What the contract tests share: all that is registered, with drawn parameters, and random collections.
+
+Other tests over the registry stand with their subject: names and documentation in measures/test_registry.py,
+pages in docs/test_doc_pages.py, forms of input in ecosystem/test_forms.py and
+passages/test_passage_composition.py.
+"""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import random
+from dataclasses import dataclass
+
+import ir_measures
+import pytest
+from classics import classic_cases
+from hypothesis import Phase, settings, strategies as st
+from measures import measure_cases
+from passages import passage_cases
+
+from ir_graded.classics import CLASSICS, scorer_of
+from ir_graded.measures import REGISTRY, GradedMeasure
+from ir_graded.measures.params import LevelTable
+from ir_graded.provider import PROVIDER
+
+PASSAGES = [REGISTRY[name] for name in sorted({m.NAME for m in REGISTRY.values() if m.NEEDS_PASSAGES})]
+#: Every measure of this package, beside those that take a stop the same with each other stop.
+OWN = [*measure_cases.VARIANTS, *PASSAGES]
+#: Every measure of ir-measures that is computed here.
+THEIRS = [classic.MEASURE for classic in CLASSICS.values()]
+ALL = OWN + THEIRS
+
+#: How far rounding may carry a score.
+ROUNDING = 1e-12
+
+
+def examples(count):
+    """The same ``count`` examples in every run of a test; there is nothing to shrink in a collection."""
+    return settings(max_examples=count, deadline=None, derandomize=True, phases=[Phase.generate])
+
+
+def each(subjects):
+    """Parametrises a test over measures."""
+    return pytest.mark.parametrize("subject", subjects, ids=str)
+
+
+# ---------------------------------------------------------------------------------------------- drawn
+
+
+def measures(subject):
+    """The measure with parameters with which it can be computed."""
+    if isinstance(subject, GradedMeasure):
+        return measure_cases.parameters(subject).map(lambda params: subject(**params))
+    return st.sampled_from(classic_cases.supported(subject.NAME))
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Qrels on one scale; for each topic a ranking without ties, and a run in which its documents tie."""
+
+    scale: str
+    qrels: dict
+    rankings: dict
+    run: dict
+
+
+TOPICS = [str(number) for number in range(1, 13)]
+
+
+def _collection(scale, seed):
+    source = random.Random(f"{scale} {seed}")  # noqa: S311
+    qrels, rankings = {}, {}
+    for topic in TOPICS:
+        docs = source.sample(measure_cases.DOC_IDS, len(measure_cases.DOC_IDS))
+        judged = docs[: source.choice([1, 3, 6, 10, 14])]
+        qrels[topic] = {doc: source.choice(measure_cases.SCALES[scale]) for doc in judged}
+        retrieved = [doc for doc in docs if source.random() < source.choice([0.4, 0.8])]
+        rankings[topic] = source.sample(retrieved, len(retrieved))
+    qrels["3"] = dict.fromkeys(qrels["3"], 0)
+    rankings["other"] = rankings.pop(TOPICS[-1])
+    rankings["4"] = []
+    run = {
+        topic: {doc: source.choice(measure_cases.SCORES) for doc in docs} for topic, docs in rankings.items()
+    }
+    return Collection(scale, qrels, rankings, run)
+
+
+COLLECTIONS = [_collection(scale, seed) for scale in measure_cases.SCALES for seed in range(6)]
+#: gdeval's scale ends at 4.
+UP_TO_4 = [one for one in COLLECTIONS if max(measure_cases.SCALES[one.scale]) <= 4]
+
+
+def collections(subject):
+    """Random collections on scales that the measure takes."""
+    return st.sampled_from(COLLECTIONS if subject in OWN else UP_TO_4)
+
+
+def retrieved(rankings):
+    """A run with these rankings."""
+    return {topic: {doc: -float(n) for n, doc in enumerate(docs)} for topic, docs in rankings.items()}
+
+
+# --------------------------------------------------------------------------------------------- scores
+
+
+def scores(measure, qrels, run, *, whole=False):
+    """Score of each topic, from dicts; measures of passages are given tables of passages."""
+    if scorer_of(measure).NEEDS_PASSAGES:
+        qrels, run = passage_tables(qrels, run, whole=whole)
+    return {metric.query_id: metric.value for metric in PROVIDER.iter_calc([measure], qrels, run)}
+
+
+def passage_tables(qrels, run, *, whole=False):
+    """Documents as articles with 100 positions: the higher the level, the more of it is found (or all)."""
+    highlighted = [
+        (topic, doc, level, 0, 100) for topic, docs in qrels.items() for doc, level in docs.items()
+    ]
+    levels = sorted({level for docs in qrels.values() for level in docs.values()}, reverse=True)
+    # Steep, or hardly any exchange would matter.
+    share = {level: 100 if whole else max(1, 100 // 4**at) for at, level in enumerate(levels)}
+    found = [
+        (topic, doc, score, 0, share.get(qrels.get(topic, {}).get(doc), 50))
+        for topic, docs in run.items()
+        for doc, score in docs.items()
+    ]
+    return passage_cases.frame("qrels", highlighted), passage_cases.frame("run", found)
+
+
+# --------------------------------------------------------------------------------- what a measure sees
+
+
+def lacks(subject):
+    """What the measure declares to lack."""
+    return scorer_of(subject).lacks if isinstance(subject, GradedMeasure) else CLASSICS[subject.NAME].LACKS
+
+
+def declared(subject):
+    """The class that holds the measure's declarations."""
+    return type(subject) if isinstance(subject, GradedMeasure) else CLASSICS[subject.NAME]
+
+
+def having(name):
+    """The measures that do not declare to lack a property."""
+    return [subject for subject in ALL if name not in lacks(subject)]
+
+
+def tables(measure):
+    """The measure's parameters that give numbers to levels."""
+    supported = measure.SUPPORTED_PARAMS
+    return [
+        value
+        for name, value in measure.params.items()
+        if isinstance(supported[name], LevelTable) or isinstance(value, dict)
+    ]
+
+
+def gain(measure, level):
+    """Gain of a level."""
+    return (measure.params.get("gains") or {}).get(level, level)
+
+
+def is_relevant(measure, level):
+    """Whether documents of a level may add to the score."""
+    if not isinstance(measure, GradedMeasure):
+        # Gains of classics stand in place of levels.
+        level = max(level, gain(measure, level))
+    return level > 0 and level >= scorer_of(measure).cut.rel
+
+
+def is_seen(measure, level):
+    """Whether a document of a level (None: unjudged) has a place in the list that the measure sees."""
+    if not measure.params.get("judged_only"):
+        return True
+    if level is None:
+        return False
+    return (level if isinstance(measure, GradedMeasure) else gain(measure, level)) >= 0
+
+
+def without(measure, *names):
+    """The measure without some of its parameters."""
+    return type(measure)(**{name: value for name, value in measure.params.items() if name not in names})
+
+
+def is_computed(measure):
+    """Whether the measure has all that it needs."""
+    try:
+        return PROVIDER.supports(measure)
+    except ValueError:
+        return False
+
+
+def ideal_rankings(measure, qrels):
+    """All relevant documents by gain, and nothing else."""
+    rankings = {}
+    for topic, levels in qrels.items():
+        relevant = [doc for doc in levels if is_relevant(measure, levels[doc])]
+        order = sorted(relevant, key=lambda doc: (gain(measure, levels[doc]), levels[doc]), reverse=True)
+        rankings[topic] = order
+    return rankings
+
+
+def is_better(measure, better, worse):
+    """Whether a document of one level is better than one of another (None: unjudged) in all that counts."""
+    if better is None or better <= max(worse or 0, 0):
+        return False
+    return all(
+        table.get(better, better) >= (0 if worse is None else table.get(worse, max(worse, 0)))
+        for table in tables(measure)
+    )
+
+
+# ---------------------------------------------------------------------------------------- docstrings
+
+
+def blocks(declared):
+    """Code of the counterexamples in a class's docstring, by property, each behind the example."""
+    found, example = {}, ""
+    for block in inspect.getdoc(declared).split("\n\n"):
+        head, _, code = block.partition(":\n")
+        if head == "Example":
+            example = inspect.cleandoc(code)
+        elif head.startswith("Lacks "):
+            found[head.removeprefix("Lacks ")] = f"{example}\n{inspect.cleandoc(code)}\n"
+    return found
+
+
+def run_examples(code):
+    """The names that doctest examples leave behind."""
+    names = {"ir_measures": ir_measures}
+    for example in doctest.DocTestParser().get_examples(code):
+        # An expression's value is doctest's to check.
+        exec(example.source, names)  # noqa: S102
+    return names

@@ -1,0 +1,68 @@
+"""What a measure declares to lack it lacks: the counterexamples in the docstrings show it."""
+
+import pytest
+from contracts import contract_cases as cases, counterexamples
+
+from ir_graded.classics import CLASSICS, base as classics_base
+from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure, base
+
+CLASSES = list(dict.fromkeys(map(cases.declared, cases.ALL)))
+EACH_CLASS = pytest.mark.parametrize("declared", CLASSES, ids=lambda kind: kind.__name__)
+
+
+@pytest.fixture(scope="module")
+def known():
+    """All counterexamples of all docstrings."""
+    return [found for kind in CLASSES for found in counterexamples.recorded(kind).values()]
+
+
+@EACH_CLASS
+def test_the_docstring_has_a_counterexample_for_all_that_is_declared(declared):
+    assert set(cases.blocks(declared)) == set(declared.LACKS) <= set(PROPERTIES)
+    for reason in declared.LACKS.values():
+        assert reason == reason.strip().rstrip(".")
+        assert len(reason.split()) > 3
+
+
+@EACH_CLASS
+def test_the_counterexamples_are_of_the_measure_and_show_what_they_say(declared):
+    for lacks, example in counterexamples.recorded(declared).items():
+        assert cases.declared(example.measure) is declared
+        assert lacks in cases.lacks(example.measure)
+        example.assert_shows_what_it_says()
+        assert example.is_violated_by(example.measure)
+
+
+@cases.each(cases.OWN)
+def test_each_variant_lacks_what_it_declares(subject, known):
+    """NCU with a stop that another measure has lacks what that measure lacks, on that measure's example."""
+    kind = cases.declared(subject)
+    for lacks in cases.lacks(subject):
+        assert lacks in PROPERTIES
+        alike = [
+            found
+            for found in known
+            if found.lacks == lacks and cases.declared(found.measure).NEEDS_PASSAGES == kind.NEEDS_PASSAGES
+        ]
+        cutoffs = [subject, *(subject @ found.measure["cutoff"] for found in alike if is_cut(found.measure))]
+        computed = [measure for measure in cutoffs if cases.is_computed(measure)]
+        assert any(found.is_violated_by(measure) for found in alike for measure in computed), lacks
+
+
+def is_cut(measure):
+    return "cutoff" in measure.params
+
+
+def test_an_unknown_property_is_refused():
+    class _Wrong(GradedMeasure):
+        NAME, LACKS = "Wrong", {"beauty": "none"}
+
+    with pytest.raises(
+        ValueError, match=r"Wrong: LACKS names 'beauty', but the properties are nothing, ideal"
+    ):
+        base.register(_Wrong())
+    assert "Wrong" not in REGISTRY
+    kind = type("Wrong", (CLASSICS["AP"],), {"LACKS": {"beauty": "none"}})
+    with pytest.raises(ValueError, match="AP: LACKS names 'beauty'"):
+        classics_base.register(CLASSICS["AP"].MEASURE)(kind)
+    assert CLASSICS["AP"] is not kind

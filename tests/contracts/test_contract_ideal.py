@@ -1,0 +1,66 @@
+"""The ideal list scores the highest value of the range."""
+
+import math
+
+import pytest
+from contracts import contract_cases as cases
+from hypothesis import given, strategies as st
+
+from ir_graded import ParameterError
+from ir_graded.measures import GradedMeasure
+
+#: Without an end of the range there is no highest value.
+SUBJECTS = [subject for subject in cases.having("ideal") if math.isfinite(cases.declared(subject).RANGE[1])]
+
+
+def with_positive_weights(measure):
+    """The measure without weights of 0, of which sums may be 0."""
+    if not isinstance(measure, GradedMeasure):
+        # Which list is ideal where gains change what is relevant is the business of their own tests.
+        return cases.without(measure, "gains")
+    return measure(
+        **{
+            name: {level: weight for level, weight in value.items() if weight > 0}
+            for name, value in measure.params.items()
+            if isinstance(value, dict)
+        }
+    )
+
+
+def with_a_cutoff_where_it_must_be(measure):
+    """The measure without a cutoff, if it can do without."""
+    uncut = cases.without(measure, "cutoff", "norm")
+    return uncut if cases.is_computed(uncut) else measure
+
+
+def is_with_norm(subject):
+    """Whether the measure can be divided by what the first k documents could hold."""
+    try:
+        return isinstance(subject, GradedMeasure) and bool(subject(norm="cutoff"))
+    except ParameterError:
+        return False
+
+
+@cases.each(SUBJECTS)
+@cases.examples(15)
+@given(data=st.data())
+def test_the_ideal_list_scores_the_highest_value(subject, data):
+    measure = with_a_cutoff_where_it_must_be(with_positive_weights(data.draw(cases.measures(subject))))
+    assert_the_ideal_list_is_best(measure, data.draw(cases.collections(subject)).qrels)
+
+
+@cases.each(list(filter(is_with_norm, SUBJECTS)))
+@cases.examples(10)
+@given(data=st.data(), cutoff=st.integers(1, 16))
+def test_with_norm_cutoff_it_does_so_at_any_cutoff(subject, data, cutoff):
+    """Unless other documents than those of most gain have the largest stop weights."""
+    drawn = cases.without(with_positive_weights(data.draw(cases.measures(subject))), "stops")
+    measure = drawn(norm="cutoff", cutoff=cutoff)
+    assert_the_ideal_list_is_best(measure, data.draw(cases.collections(subject)).qrels)
+
+
+def assert_the_ideal_list_is_best(measure, qrels):
+    ideal = cases.ideal_rankings(measure, qrels)
+    low, high = cases.declared(measure).RANGE
+    for topic, score in cases.scores(measure, qrels, cases.retrieved(ideal), whole=True).items():
+        assert score == pytest.approx(high if ideal[topic] else low, abs=cases.ROUNDING)

@@ -1,0 +1,85 @@
+"""Names of topics and documents, and the order of rows and of dicts, mean nothing."""
+
+import random
+
+from contracts import contract_cases as cases
+from hypothesis import given, strategies as st
+from measures import measure_cases
+
+from ir_graded.classics import scorer_of
+from ir_graded.provider import PROVIDER
+
+
+def renamed(dicts, topics, docs):
+    """Qrels or a run under other names."""
+    return {
+        topics[topic]: {docs[doc]: value for doc, value in of_topic.items()}
+        for topic, of_topic in dicts.items()
+    }
+
+
+def mapped(names, order, prefix):
+    """Names for names: the same in another order, behind a prefix."""
+    return {
+        name: prefix + other for name, other in zip(names, measure_cases.shuffled(names, order), strict=True)
+    }
+
+
+NAMES = st.tuples(st.integers(0, 1000), st.sampled_from(["", "0", "x ", "é"]))
+TOPICS = [*cases.TOPICS, "other"]
+
+
+@cases.each(cases.ALL)
+@cases.examples(6)
+@given(data=st.data(), of_topics=NAMES, of_docs=NAMES)
+def test_renaming_changes_nothing(subject, data, of_topics, of_docs):
+    """Where nothing ties: ids decide between documents of one score."""
+    measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
+    qrels, run = one.qrels, cases.retrieved(one.rankings)
+    topics, docs = mapped(TOPICS, *of_topics), mapped(measure_cases.DOC_IDS, *of_docs)
+    found = cases.scores(measure, *(renamed(dicts, topics, docs) for dicts in (qrels, run)))
+    expected = cases.scores(measure, qrels, run)
+    measure_cases.assert_same_scores(found, {topics[topic]: score for topic, score in expected.items()})
+
+
+@cases.each(cases.ALL)
+@cases.examples(6)
+@given(data=st.data(), prefix=st.sampled_from(["0", "x ", "é"]))
+def test_a_prefix_changes_nothing_where_scores_tie(subject, data, prefix):
+    """It leaves the order of the ids as it is."""
+    measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
+    qrels, run = one.qrels, one.run
+    topics, docs = mapped_in_order(TOPICS, prefix), mapped_in_order(measure_cases.DOC_IDS, prefix)
+    found = cases.scores(measure, *(renamed(dicts, topics, docs) for dicts in (qrels, run)))
+    expected = cases.scores(measure, qrels, run)
+    assert found == {topics[topic]: score for topic, score in expected.items()}
+
+
+def mapped_in_order(names, prefix):
+    return {name: prefix + name for name in names}
+
+
+def in_disorder(dicts, order):
+    """The same dicts, their keys in another order."""
+    source = random.Random(order)  # noqa: S311
+    return {
+        topic: dict(source.sample(list(of_topic.items()), len(of_topic)))
+        for topic, of_topic in source.sample(list(dicts.items()), len(dicts))
+    }
+
+
+@cases.each(cases.ALL)
+@cases.examples(6)
+@given(data=st.data(), orders=st.tuples(measure_cases.ORDERS, measure_cases.ORDERS))
+def test_the_order_of_rows_and_keys_changes_nothing(subject, data, orders):
+    measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
+    qrels, run = one.qrels, one.run
+    expected = cases.scores(measure, qrels, run)
+    assert cases.scores(measure, in_disorder(qrels, orders[0]), in_disorder(run, orders[1])) == expected
+    if scorer_of(measure).NEEDS_PASSAGES:
+        tables = cases.passage_tables(qrels, run)
+    else:
+        tables = measure_cases.qrels_frame(qrels), measure_cases.run_frame(measure_cases.run_rows(run))
+    shuffled = [table.sample(frac=1, random_state=order) for table, order in zip(tables, orders, strict=True)]
+    found = {metric.query_id: metric.value for metric in PROVIDER.iter_calc([measure], *shuffled)}
+    assert found == expected

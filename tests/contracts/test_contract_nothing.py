@@ -1,0 +1,37 @@
+"""Where nothing relevant was retrieved, the score is 0."""
+
+from contracts import contract_cases as cases
+from hypothesis import given, strategies as st
+
+
+def without_relevant(measure, qrels, run):
+    """The run without the documents that may count."""
+    return {
+        topic: {
+            doc: score
+            for doc, score in docs.items()
+            if not cases.is_relevant(measure, qrels.get(topic, {}).get(doc, 0))
+        }
+        for topic, docs in run.items()
+    }
+
+
+@cases.each(cases.having("nothing"))
+@cases.examples(12)
+@given(data=st.data())
+def test_nothing_relevant_retrieved_scores_0(subject, data):
+    measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
+    found = cases.scores(measure, one.qrels, without_relevant(measure, one.qrels, one.run))
+    assert found == dict.fromkeys(one.qrels, 0)
+
+
+@cases.each(cases.having("nothing"))
+@cases.examples(6)
+@given(data=st.data())
+def test_topics_without_relevant_documents_or_without_a_ranking_score_0(subject, data):
+    measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
+    qrels = one.qrels
+    irrelevant = without_relevant(measure, qrels, qrels)
+    assert not any(cases.scores(measure, irrelevant, one.run).values())
+    assert cases.scores(measure, qrels, {}) == dict.fromkeys(qrels, 0)
+    assert cases.scores(measure, qrels, {topic: {} for topic in qrels}) == dict.fromkeys(qrels, 0)

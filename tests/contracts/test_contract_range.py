@@ -1,0 +1,24 @@
+"""Every score lies in the range that the measure declares and its documentation names."""
+
+import inspect
+import re
+
+from contracts import contract_cases as cases
+from hypothesis import given, strategies as st
+
+
+@cases.each(cases.ALL)
+@cases.examples(20)
+@given(data=st.data())
+def test_scores_lie_in_the_range(subject, data):
+    low, high = cases.declared(subject).RANGE
+    measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
+    for topic, score in cases.scores(measure, one.qrels, one.run).items():
+        assert low <= score <= high, (measure, topic)
+
+
+@cases.each(cases.OWN)
+def test_the_documentation_names_the_range(subject):
+    low, high = cases.declared(subject).RANGE
+    named = re.findall(r"\bIn \[(\S+), (\S+?)[\])]", inspect.getdoc(type(subject)))
+    assert [tuple(map(float, pair)) for pair in named] == [(low, high)]

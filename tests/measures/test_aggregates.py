@@ -1,0 +1,39 @@
+"""Aggregates over topics: means are exact, whosever the measure; counts are summed."""
+
+import math
+
+import ir_measures
+import numpy as np
+
+from ir_graded import Q
+from ir_graded.measures.aggregate import aggregate, exact_mean
+
+#: A plain running sum of these gives 0.
+CANCELLING = [1.0, 1e100, 1.0, -1e100]
+
+
+def test_sums_are_exact_in_any_order():
+    assert exact_mean(CANCELLING) == exact_mean(sorted(CANCELLING)) == 2 / 4
+    assert exact_mean(iter(CANCELLING)) == 2 / 4
+
+
+def test_no_values_have_no_mean():
+    assert math.isnan(exact_mean([]))
+    assert math.isnan(aggregate(Q, np.array([])))
+    assert math.isnan(aggregate(ir_measures.AP, np.array([])))
+
+
+def test_a_measure_of_the_package_has_the_exact_mean():
+    aggregator = Q.aggregator()
+    for value in CANCELLING:
+        aggregator.add(value)
+    assert aggregator.result() == aggregate(Q, np.array(CANCELLING)) == 2 / 4
+
+
+def test_so_has_another_measure_of_means():
+    assert aggregate(ir_measures.AP, np.array(CANCELLING)) == 2 / 4
+
+
+def test_counts_are_summed():
+    assert aggregate(ir_measures.NumRet, np.array([2.0, 3.0])) == 5
+    assert aggregate(ir_measures.NumRet, np.array([])) == 0

@@ -1,0 +1,21 @@
+"""Perfect lists of any length score 1 at most, though the last digit of their sums may say more."""
+
+import pytest
+
+from ir_graded import AWP, GAP, NCU, Q
+from ir_graded.inputs.judgments import from_dicts
+from ir_graded.inputs.sources import hits_of
+from ir_graded.views import Views
+
+LEVELS = {f"topic {R}": {f"d{n:02}": 1 + n % 3 for n in range(R)} for R in range(1, 60)}
+JUDGMENTS = from_dicts(LEVELS)
+IDEAL = {topic: {doc: float(level) for doc, level in docs.items()} for topic, docs in LEVELS.items()}
+
+
+@pytest.mark.parametrize("measure", [Q, AWP, GAP, NCU, NCU(stop="rb")], ids=str)
+def test_rounding_carries_no_score_beyond_1(measure):
+    views = Views(JUDGMENTS.levels, hits_of(JUDGMENTS, IDEAL))
+    scores = measure.score(views)
+    assert measure.contributions(views).total().max() > 1  # so the bound is needed
+    assert scores.max() == 1
+    assert scores.min() >= 1 - 1e-14
