@@ -13,7 +13,10 @@ DOCS = ROOT / "docs"
 PT_DOCS = ROOT / "ir_graded" / "pt_docs" / "index.rst"
 #: Pages written by hand; the others are made by the build.
 BY_HAND = (DOCS / "measures" / "index.rst", DOCS / "measures" / "classics.rst", DOCS / "api" / "index.rst")
-PAGES = (*sorted({*DOCS.glob("*.rst"), *DOCS.glob("guide/*.rst"), *BY_HAND}), PT_DOCS)
+PAGES = (
+    *sorted({*DOCS.glob("*.rst"), *DOCS.glob("guide/*.rst"), *DOCS.glob("trust/*.rst"), *BY_HAND}),
+    PT_DOCS,
+)
 
 
 @dataclass(frozen=True)

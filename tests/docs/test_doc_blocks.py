@@ -13,7 +13,11 @@ from doc_blocks import DOCS, PAGES, PT_DOCS, ROOT, blocks, environment
 #: What may stand in a block that is not run, by the first word of the line: what needs a network or the
 #: tools of others.
 NOT_RUN = {"python3 -m venv .venv", ". .venv/bin/activate"}
-NOT_RUN_BEGIN = ("spark-submit ", "pip install ", "ir_graded evaluate msmarco-passage/", "trec_eval ")
+NOT_RUN_BEGIN = (
+    *("spark-submit ", "pip install ", "ir_graded evaluate msmarco-passage/", "trec_eval "),
+    # What proves something takes minutes, and is run by CI or by who asks.
+    *("python -m pytest ", "python tests/", "python benchmarks/", ".ci/"),
+)
 
 
 def session(block):

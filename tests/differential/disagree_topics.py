@@ -1,0 +1,88 @@
+"""Disagreements on topics: without relevant documents, on one side only, and their names."""
+
+from __future__ import annotations
+
+import ir_measures
+import pandas as pd
+import pytrec_eval
+from differential import oracle_trec_eval
+from differential.disagree_measures import by_ntcireval
+from differential.disagree_ranking import by_ranx
+from differential.disagreements import Cases, by, happens, ours
+from ir_measures import AP, ERR, Judged, NumRel
+from pyNTCIREVAL import metrics
+
+import ir_graded
+from ir_graded import Q
+
+case = Cases()
+
+PERL = None if oracle_trec_eval.has_perl() else "perl is not installed"
+NOTHING = {"1": {"a": 0}}, {"1": {"a": 1.0}}
+LACKING = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0}}
+
+
+def mean(measure, qrels, run):
+    """The package's mean."""
+    return float(ir_graded.evaluate(measure, qrels, run).mean().iloc[0, 0])
+
+
+@case("pyNTCIREVAL: a topic without a relevant document")
+def _():
+    return ours(Q, *NOTHING), by_ntcireval(lambda n: metrics.nERR(n, (1, 2, 3), None), NOTHING[0], ["a"])
+
+
+@case("pytrec_eval: mean where the run lacks a topic")
+def _():
+    found = pytrec_eval.RelevanceEvaluator(LACKING[0], {"map"}).evaluate(LACKING[1])
+    return mean(AP, *LACKING), pytrec_eval.compute_aggregated_measure(
+        "map", [v["map"] for v in found.values()]
+    )
+
+
+@case("trec_eval 10: the run lacks a topic", missing=oracle_trec_eval.ORACLE.missing)
+def _():
+    return mean(AP, *LACKING), oracle_trec_eval.score("map", *LACKING, complete=False)
+
+
+@case("ranx: the run lacks a topic", needs="ranx")
+def _():
+    return mean(AP, *LACKING), by_ranx("map", *LACKING)
+
+
+@case("trectools: the run lacks a topic", needs="trectools")
+def _():
+    return mean(AP, *LACKING), happens(
+        lambda: float(ir_measures.providers.registry["trectools"].calc_aggregate([AP], *LACKING)[AP])
+    )
+
+
+@case(
+    "trec_eval 10 -c: number of relevant documents where the run lacks a topic",
+    missing=oracle_trec_eval.ORACLE.missing,
+)
+def _():
+    return mean(NumRel, *LACKING), oracle_trec_eval.score("num_rel", *LACKING)
+
+
+@case("Judged of ir-measures: a topic of the run is empty")
+def _():
+    qrels, run = {"1": {"a": 1}}, {"1": {}, "2": {"a": 1.0}}
+    qrels |= {"2": {"a": 1}}
+    return float(ir_graded.evaluate(Judged, qrels, run).matrix("Judged")["run"]["1"]), by(
+        "judged", Judged, qrels, run
+    )
+
+
+@case("gdeval: topics a-1 and b-1", missing=PERL)
+def _():
+    qrels, run = {"a-1": {"d": 1}, "b-1": {"e": 1}}, {"a-1": {"d": 1.0}, "b-1": {"x": 2.0, "e": 1.0}}
+    values = ir_graded.evaluate(ERR @ 20, qrels, run).matrix("ERR@20")["run"]
+    return float(values["a-1"]), by("gdeval", ERR @ 20, qrels, run)
+
+
+@case("pytrec_eval: a topic's name is a number")
+def _():
+    qrels = pd.DataFrame([(1, "a", 1)], columns=["query_id", "doc_id", "relevance"])
+    run = {"1": {"a": 1.0}}
+    return ours(AP, qrels, run), by("pytrec_eval", AP, qrels, run)

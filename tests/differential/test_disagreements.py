@@ -1,0 +1,46 @@
+"""Known disagreements: both values are those of the page of the docs, and the page lists every case."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from differential import disagree_levels, disagree_measures, disagree_ranking, disagree_topics
+from docs.doc_blocks import DOCS, rows
+
+from ir_graded.ranking import compares_single_precision
+
+SUBJECTS = (disagree_ranking, disagree_levels, disagree_measures, disagree_topics)
+CASES = {words: case for subject in SUBJECTS for words, case in subject.case.items()}
+PAGE = DOCS / "trust" / "disagreements.rst"
+TABLES = ("order", "levels", "formulas", "topics", "calls")
+LISTED = {
+    words: (here.strip("`"), there.strip("`"))
+    for table in TABLES
+    for words, here, there, _ in rows(PAGE, f"disagreements-{table}")
+}
+
+
+def as_printed(value, cell):
+    """A value with as many decimals as the cell of the page has."""
+    if isinstance(value, str) or math.isnan(value):
+        return str(value)
+    return f"{value:.{len(cell.partition('.')[2])}f}"
+
+
+def test_the_page_lists_every_case_once():
+    assert LISTED.keys() == CASES.keys()
+    assert len(CASES) == sum(len(subject.case) for subject in SUBJECTS)
+    assert len(LISTED) == sum(len(rows(PAGE, f"disagreements-{table}")) for table in TABLES)
+
+
+@pytest.mark.parametrize("words", CASES)
+def test_both_values_are_those_of_the_page(words):
+    values, missing = CASES[words]
+    if missing:
+        pytest.skip(missing)
+    if "64-bit" in words and not compares_single_precision():
+        pytest.skip("the installed pytrec_eval compares scores as 64-bit numbers")
+    cells = LISTED[words]
+    assert tuple(map(as_printed, values(), cells)) == cells
+    assert cells[0] != cells[1]
