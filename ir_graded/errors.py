@@ -29,3 +29,17 @@ class FileFormatError(InputError):
 
 class NoSharedTopicsError(InputError):
     """The qrels are empty, or the qrels and a run have no topic in common."""
+
+
+#: Characters of a value that a message shows.
+_SHOWN = 400
+
+
+def shown(value: object) -> str:
+    """A value as Python writes it, for a message: cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:
+        # Python writes no int of thousands of digits, nor what holds one.
+        return f"<{type(value).__name__} of too many digits>"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import ir_measures
 import numpy as np
-from ir_measures.measures import Measure
+from ir_measures.measures import Measure, ParamInfo
 
 from .classics import Scorer
 from .composition import needs_subtopics
-from .errors import InputError, NoSharedTopicsError, ParameterError
+from .errors import InputError, NoSharedTopicsError, ParameterError, shown
 from .grammar import read_measures
 from .inputs import upstream
 from .inputs.datasets import is_dataset
@@ -23,11 +24,13 @@ from .inputs.sources import is_file, is_place, judgments_of, table_of
 from .inputs.table import describe_document
 from .measures import GradedMeasure
 from .parallel import Result, in_threads, processors
+from .progress import hidden
 from .provider import GradedEvaluator, own
 from .scores import Scores
 from .segments import Floats
 
 _COMPRESSED = {".gz", ".zst", ".xz"}
+_HIGHEST = 1 << 20  # level that the other providers are asked about
 _SHOWN = 3  # ids of each side in an error
 
 
@@ -126,31 +129,59 @@ def _other_evaluator(measures: list[Measure], judgments: Judgments) -> Any:
     _check_whole_levels(measures, judgments)
     for measure in filter(needs_subtopics, measures):
         raise InputError(f"{measure} needs qrels by subtopic, which evaluate lacks: use ir_measures.calc")
-    return ir_measures.evaluator(measures, upstream.qrels_dicts(judgments))
+    with _saying_whose(measures):
+        return ir_measures.evaluator(measures, upstream.qrels_dicts(judgments))
+
+
+@contextmanager
+def _saying_whose(measures: Iterable[Measure]) -> Iterator[None]:
+    """What the other providers' own code trips over as ParameterError; what they say to users as it is."""
+    try:
+        yield
+    except (ValueError, OSError, ImportError, RuntimeError):
+        raise
+    except Exception as error:
+        names = ", ".join(map(str, measures))
+        raise ParameterError(
+            f"ir-measures' providers cannot compute one of {names}: {type(error).__name__}: {error}"
+        ) from error
 
 
 def check_parameters(measure: Measure) -> None:
     """Raise ParameterError where a measure of ir-measures has parameters that it cannot have."""
+    for name, value in measure.params.items():
+        # pytrec_eval ends the process where a cutoff is 0.
+        if not _fits_a_provider(value, measure.SUPPORTED_PARAMS[name]) or (name == "cutoff" and value == 0):
+            raise ParameterError(f"{measure.NAME}: {name}={shown(value)} is no value that it takes")
     for name, param in measure.SUPPORTED_PARAMS.items():
         if param.required and name not in measure.params:
             raise ParameterError(f"{measure} needs a {name}: for example {measure.NAME}@10")
         if name in measure.params and not param.validate(measure.params[name]):
             raise ParameterError(
-                f"{measure.NAME}: {name}={measure.params[name]!r} is not what it takes ({param.desc})"
+                f"{measure.NAME}: {name}={shown(measure.params[name])} is not what it takes ({param.desc})"
             )
 
 
+def _fits_a_provider(value: object, param: ParamInfo) -> bool:
+    """Whether whole numbers, in dicts too, are within 64 bits, and truth values stand where one is wanted."""
+    if isinstance(value, Mapping):
+        return all(_fits_a_provider(part, param) for pair in value.items() for part in pair)
+    if isinstance(value, bool):
+        return param.dtype is bool
+    return not isinstance(value, int) or -(2**63) <= value < 2**63
+
+
 def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
-    """Raise InputError where a level is no whole number: the other providers take no other."""
+    """Raise InputError where a level is no whole number, or one to which pytrec_eval makes a huge table."""
     levels = judgments.levels
-    fractional = (levels.values != np.floor(levels.values))[levels.grade]
-    if fractional.any():
-        row = int(np.flatnonzero(fractional)[0])
+    refused = (levels.values != np.floor(levels.values)) | (np.abs(levels.values) > _HIGHEST)
+    if refused[levels.grade].any():
+        row = int(np.flatnonzero(refused[levels.grade])[0])
         where = describe_document(judgments.names[levels.topic[row]], judgments.doc_ids[row])
         names = ", ".join(map(str, measures))
-        raise InputError(
-            f"qrels: {where} has level {levels.values[levels.grade[row]]:g}: {names} take whole levels only"
-        )
+        level = levels.values[levels.grade[row]]
+        only = f"levels to {_HIGHEST}" if abs(level) > _HIGHEST else "whole levels"
+        raise InputError(f"qrels: {where} has level {level:g}: {names} take {only} only")
 
 
 def _scores(graded: GradedEvaluator, other: Any, name: str, run: Any, threads: int) -> dict[Measure, Floats]:
@@ -167,10 +198,11 @@ def _scores(graded: GradedEvaluator, other: Any, name: str, run: Any, threads: i
         scored |= {
             measure: np.full(len(judgments.names), measure.DEFAULT, dtype=float) for measure in other.measures
         }
-        for metric in other.iter_calc(upstream.run_dicts(judgments, run)):
-            # A provider may yield topics that only the run has.
-            if metric.query_id in judgments.number:
-                scored[metric.measure][judgments.number[metric.query_id]] = metric.value
+        with _saying_whose(other.measures):
+            for metric in other.iter_calc(upstream.run_dicts(judgments, run)):
+                # A provider may yield topics that only the run has.
+                if metric.query_id in judgments.number:
+                    scored[metric.measure][judgments.number[metric.query_id]] = metric.value
     return scored
 
 
@@ -222,7 +254,10 @@ def _is_run(value: Any) -> bool:
 
 
 def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
-    named = {str(name): run for name, run in runs.items()}
+    try:
+        named = {str(name): run for name, run in runs.items()}
+    except ValueError:
+        raise InputError("a run is named by an int of too many digits: give its name as text") from None
     if len(named) < len(runs):
         names = list(map(str, runs))
         twice = next(name for name in names if names.count(name) > 1)
@@ -259,8 +294,7 @@ def _with_progress(scored: Iterable[Result], runs: int, progress: bool | None) -
         return scored
     from tqdm import tqdm
 
-    hidden = None if progress is None else False  # None: hidden unless on a terminal
     bar: Iterable[Result] = tqdm(
-        scored, total=runs, desc="evaluating", unit="run", leave=False, disable=hidden
+        scored, total=runs, desc="evaluating", unit="run", leave=False, disable=hidden(progress)
     )
     return bar

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import ast
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Any
+from typing import Any, TypeAlias
 
 import ir_measures
 from ir_measures.measures import Measure
 
-from .errors import GradedError, MeasureSyntaxError, ParameterError
+from .errors import GradedError, MeasureSyntaxError, ParameterError, shown
 from .measures import REGISTRY
 
 # ir-measures' wording; what parsed or failed before parses or fails the same.
 _UPSTREAM_ERROR = "problem parsing measure {}; must be in format Measure(k1=v1, k2=v2)@c"
+
+# Bits of a whole number: Python reads more in hexadecimal, and then cannot print the measure.
+_LONGEST_INT = 2_000
 
 
 def parse(text: str) -> Measure:
@@ -37,10 +41,11 @@ def parse(text: str) -> Measure:
         return _parse_upstream(text)
     measure = REGISTRY[name]
     try:
-        _, args, at = _read(f"_{text.strip()[len(name) :]}", _graded_value)
+        _, pairs, at = _read(f"_{text.strip()[len(name) :]}", _graded_value)
+        args = _once(pairs)
     except ValueError as error:
         raise MeasureSyntaxError(
-            f"cannot read {text!r}: {error}; write {name}, {name}@10 or {name}(name=value, ...)@10"
+            f"cannot read {shown(text)}: {error}; write {name}, {name}@10 or {name}(name=value, ...)@10"
         ) from None
     if at is not None:
         args[measure.AT_PARAM] = at
@@ -58,35 +63,46 @@ def _graded_name(text: str) -> str | None:
 
 def _parse_upstream(text: str) -> Measure:
     try:
-        name, args, at = _read(text, _upstream_value)
+        name, pairs, at = _read(text, _upstream_value)
     except ValueError as error:
         raise ValueError(_UPSTREAM_ERROR.format(error)) from None
     if name not in ir_measures.measures.registry:
         raise NameError(f"measure not found: {name}")
+    args = dict(pairs)
     measure = ir_measures.measures.registry[name]
     if at is not None:
         args[measure.AT_PARAM] = at
     return measure(**args)
 
 
-def _read(text: str, value: Callable[[ast.expr], Any]) -> tuple[str, dict[Any, Any], Any]:
+#: Names and values in their order.
+_Pairs: TypeAlias = list[tuple[Any, Any]]
+
+
+def _read(text: str, value: Callable[[ast.expr], Any]) -> tuple[str, _Pairs, Any]:
     """Name, arguments and what stands behind the @ of a measure string. Raises ValueError with the reason."""
     try:
-        statements = ast.parse(text).body
-    except (SyntaxError, RecursionError, MemoryError) as error:
+        return _parts(ast.parse(text).body, value)
+    except SyntaxError as error:
         raise ValueError(str(error)) from None
+    except (RecursionError, MemoryError):
+        raise ValueError("too deeply nested") from None
+
+
+def _parts(statements: list[ast.stmt], value: Callable[[ast.expr], Any]) -> tuple[str, _Pairs, Any]:
+    """The same of what was parsed."""
     if len(statements) != 1:
         raise ValueError("multiple expressions")
     statement = statements[0]
     if not isinstance(statement, ast.Expr):
         raise ValueError("not an expression")
-    node, at, args = statement.value, None, {}
+    node, at, args = statement.value, None, []
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         at, node = value(node.right), node.left
     if isinstance(node, ast.Call):
         if node.args:
             raise ValueError("args must be named")
-        args = {keyword.arg: value(keyword.value) for keyword in node.keywords}
+        args = [(keyword.arg, value(keyword.value)) for keyword in node.keywords]
         node = node.func
     if not isinstance(node, ast.Name):
         raise ValueError("unexpected expression")
@@ -108,13 +124,30 @@ def _graded_value(node: ast.expr) -> Any:
         number = _graded_value(node.operand)
         if isinstance(number, (int, float)) and not isinstance(number, bool):
             return -number if isinstance(node.op, ast.USub) else number
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        if node.value.bit_length() > _LONGEST_INT:
+            raise ValueError("a whole number has too many digits")
+        return node.value
     if isinstance(node, ast.Name) and node.id == "inf":
         return math.inf
     if isinstance(node, ast.Dict):
-        return {_graded_value(k): _graded_value(v) for k, v in _entries(node)}
+        if any(isinstance(key, (ast.Dict, ast.List, ast.Tuple)) for key, _ in _entries(node)):
+            raise ValueError("keys must be numbers or text")
+        return _once([(_graded_value(k), _graded_value(v)) for k, v in _entries(node)])
     if isinstance(node, (ast.List, ast.Tuple)):
         return [_graded_value(element) for element in node.elts]
     return _upstream_value(node)
+
+
+def _once(pairs: _Pairs) -> dict[Any, Any]:
+    """A dict of names and values. Raises ValueError where a name stands twice (which value would count?)."""
+    if any(name is None for name, _ in pairs):
+        raise ValueError("args must be named")
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise ValueError(f"{shown(twice)} is given twice")
+    return values
 
 
 def _entries(node: ast.Dict) -> list[tuple[ast.expr, ast.expr]]:
@@ -141,7 +174,7 @@ def parse_measure(measure: str | Measure) -> Measure:
     if len(found) > 1:
         names = ", ".join(map(str, found))
         raise ValueError(
-            f"{measure!r} names {len(found)} measures ({names}): parse_trec_measure reads them all"
+            f"{shown(measure)} names {len(found)} measures ({names}): parse_trec_measure reads them all"
         )
     return found[0]
 
@@ -171,9 +204,22 @@ def read_measures(measures: Iterable[str | Measure] | str | Measure) -> list[Mea
     given = [measures] if isinstance(measures, (str, Measure)) else measures
     found: list[Measure] = []
     for item in given:
-        measures_of_item = _read_measure(item)
-        found += map(_with_known_parameters, measures_of_item) if isinstance(item, str) else measures_of_item
-    return list(dict.fromkeys(found))
+        found += _read_usable(item) if isinstance(item, str) else _read_measure(item)
+    try:
+        return list(dict.fromkeys(found))
+    except ValueError as error:
+        # A measure of ir-measures is compared by its text, and Python writes no int of thousands of digits.
+        raise ParameterError(
+            f"a measure of ir-measures has a parameter that cannot be printed: {error}"
+        ) from None
+
+
+def _read_usable(text: str) -> list[Measure]:
+    """The measures of a string, also where ir-measures reads it to another error or to what it cannot use."""
+    try:
+        return [_with_known_parameters(measure) for measure in _read_measure(text)]
+    except TypeError as error:
+        raise ValueError(_UPSTREAM_ERROR.format(error)) from None
 
 
 def _with_known_parameters(measure: Measure) -> Measure:
@@ -181,7 +227,7 @@ def _with_known_parameters(measure: Measure) -> Measure:
     unknown = measure.params.keys() - measure.SUPPORTED_PARAMS.keys()
     if unknown:
         takes = ", ".join(measure.SUPPORTED_PARAMS)
-        raise ParameterError(f"{measure.NAME} takes no parameter {min(unknown)!r}; it takes {takes}")
+        raise ParameterError(f"{measure.NAME} takes no parameter {shown(min(unknown))}; it takes {takes}")
     return measure
 
 
@@ -189,7 +235,7 @@ def _read_measure(item: str | Measure) -> list[Measure]:
     if isinstance(item, Measure):
         return [item]
     if not isinstance(item, str):
-        raise ValueError(f"{item!r} is neither a measure nor a string that names one")
+        raise ValueError(f"{shown(item)} is neither a measure nor a string that names one")
     try:
         return [parse(item)]
     except GradedError:

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..segments import Floats, Ints
 from .ids import as_text, is_missing
+
+#: What polars raises for lists of objects that are no text, such as numbers beyond 128 bits.
+_NO_TEXT = (OverflowError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
 def names(frame: Any) -> Iterable[str]:
@@ -64,7 +67,19 @@ def text(column: Any) -> pl.Series:
         return series
     if series.dtype.is_integer() or series.dtype in (pl.Categorical, pl.Enum):
         return series.cast(pl.String)
-    return _texts(series.to_list())
+    return _texts(_listed(series))
+
+
+def _listed(column: Any) -> list[Any]:
+    """The Python objects of a column. Raises InputError where there are none for what it holds."""
+    try:
+        if hasattr(column, "to_pylist"):
+            values: list[Any] = column.to_pylist()
+        else:
+            values = column.to_list() if hasattr(column, "to_list") else list(column)
+    except (OverflowError, ValueError, pl.exceptions.PanicException) as error:
+        raise InputError(f"a column holds what Python cannot ({error})") from None
+    return values
 
 
 def _texts(values: Iterable[Any]) -> pl.Series:
@@ -108,7 +123,7 @@ def _from_objects(values: Sequence[Any] | np.ndarray[Any, Any]) -> pl.Series:
     """Python objects: text where all are text, else the text of each; None, NaN and NA are missing."""
     try:
         return pl.Series(values=values, dtype=pl.String, strict=True)
-    except (TypeError, UnicodeEncodeError, pl.exceptions.PolarsError):
+    except (TypeError, UnicodeEncodeError, *_NO_TEXT):
         return _texts(values)
 
 
@@ -119,7 +134,7 @@ def numbers(column: Any, describe: Callable[[int], str]) -> Floats:
     """
     values = _numeric(column)
     if values is None:
-        objects = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+        objects = _listed(column)
         values = np.empty(len(objects))
         for row, value in enumerate(objects):
             values[row] = number(value, lambda row=row: describe(row))  # type: ignore[misc]
@@ -131,11 +146,12 @@ def number(value: Any, describe: Callable[[], str]) -> float:
     if is_missing(value):
         return np.nan
     try:
-        if not isinstance(value, (str, bytes)):
+        # Of an array with one element, numpy before 2.4 makes a number.
+        if not isinstance(value, (str, bytes)) and not getattr(value, "ndim", 0):
             return float(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise InputError(f"{describe()}: {value!r} is not a number")
+    raise InputError(f"{describe()}: {shown(value)} is not a number")
 
 
 def _numeric(column: Any) -> Floats | None:

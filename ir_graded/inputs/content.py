@@ -3,30 +3,34 @@
 A piece ends where the topic of its lines changes. Whether a topic comes back in a later piece, the caller
 sees from what it scored. A compressed file is read as its pieces are asked for; a piece of a plain file by
 whoever loads it, so that threads read at the same time.
+
+A line without an end, which would be held as a whole, is refused as soon as it is longer than any can be.
 """
 
 from __future__ import annotations
 
 import codecs
-import lzma
 import os
 import re
-import zlib
+import stat
 from collections.abc import Callable, Iterator
 from functools import partial
+from io import FileIO
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ..errors import FileFormatError
+from .decompression import MAGIC, READ, codec_of, decompressed
+from .formats import shortened
 
-#: Bytes read at a time where a file is read from its beginning to its end: few, as they may be compressed.
-_READ = 1 << 16
 #: How far one looks ahead for the next topic at first.
 _LOOK = 1 << 16
 
-#: A frame, or the skippable frame that parallel compressors put in front.
-_ZSTANDARD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
+#: No line of a run or of qrels is longer: ten thousand times what most are.
+_LONGEST_LINE = 1 << 20
+#: Bytes of a topic that are compared.
+_LONG_ID = 256
 
 #: Gives the bytes of a piece.
 Load = Callable[[], bytes]
@@ -36,15 +40,21 @@ def whole(path: str) -> bytes:
     """The text of a file, decompressed, without a byte-order mark.
 
     Raises:
-        FileFormatError: its compressed data are corrupt or truncated.
+        FileFormatError: its compressed data are corrupt, truncated or expand to far more than any run, or
+            a line is longer than any of a run.
         OSError: it cannot be read.
     """
-    data = Path(path).read_bytes()
-    codec = _codec(data, path)
-    if codec is not None:
-        blocks = (data[start : start + _READ] for start in range(0, len(data), _READ))
-        data = b"".join(_decompressed(blocks, codec, path))
-    return data.removeprefix(codecs.BOM_UTF8)
+    with Path(path).open("rb", buffering=0) as file:
+        first = _first(file)
+        codec = codec_of(first, path)
+        blocks = chain([first], iter(partial(file.read, READ), b""))
+        if codec is not None:
+            data = b"".join(_lines_ending(decompressed(blocks, codec, path), path))
+        elif stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            data = _plain(file, path)
+        else:
+            data = b"".join(_lines_ending(blocks, path))
+    return _checked(data.removeprefix(codecs.BOM_UTF8), path)
 
 
 def pieces(path: str, size: int) -> Iterator[Load]:
@@ -53,37 +63,106 @@ def pieces(path: str, size: int) -> Iterator[Load]:
     There is no byte-order mark; only the newline at the end of the last piece may be missing.
 
     Raises:
-        FileFormatError: its compressed data are corrupt or truncated.
+        FileFormatError: its compressed data are corrupt, truncated or expand to far more than any run, or
+            a line is longer than any of a run.
         OSError: it cannot be read.
     """
     with Path(path).open("rb", buffering=0) as file:
-        first = file.read(_READ)
-        codec = _codec(first, path)
+        first = _first(file)
+        codec = codec_of(first, path)
         if codec is None:
             begin = len(codecs.BOM_UTF8) if first.startswith(codecs.BOM_UTF8) else 0
-            yield from _stretches(path, begin, os.fstat(file.fileno()).st_size, size)
+            yield from _stretches(path, begin, _State.of(file), size)
             return
-        blocks = chain([first], iter(lambda: file.read(_READ), b""))
-        for number, piece in enumerate(_cut(_decompressed(blocks, codec, path), size)):
-            yield partial(_itself, piece if number else piece.removeprefix(codecs.BOM_UTF8))
+        blocks = chain([first], iter(partial(file.read, READ), b""))
+        for number, piece in enumerate(_cut(_lines_ending(decompressed(blocks, codec, path), path), size)):
+            yield partial(_checked, piece if number else piece.removeprefix(codecs.BOM_UTF8), path)
 
 
-def _itself(piece: bytes) -> bytes:
-    return piece
+def _first(file: FileIO) -> bytes:
+    """The first bytes of a file; a pipe may give a few at a time."""
+    found = file.read(READ)
+    while len(found) < MAGIC:
+        more = file.read(READ)
+        if not more:
+            break
+        found += more
+    return found
+
+
+def _plain(file: FileIO, path: str) -> bytes:
+    """All bytes of a regular file. Raises FileFormatError where its first line is too long.
+
+    A file that looks enormous may take no place on the disk: no more of it is read than that line.
+    """
+    state = _State.of(file)
+    if state.size > _LONGEST_LINE:
+        _stretch(path, 0, _LONGEST_LINE + 1, state)
+    file.seek(0)
+    try:
+        return file.read()
+    except MemoryError:
+        raise FileFormatError(f"{path}: its {state.size >> 20} MiB do not fit in memory") from None
+
+
+# ------------------------------------------------------------------------------------ long lines
+
+
+def _checked(text: bytes, path: str) -> bytes:
+    """The same text. Raises FileFormatError where a line of it, even if only a part of one, is too long."""
+    begin = 0
+    while len(text) - begin > _LONGEST_LINE:
+        end = text.rfind(b"\n", begin, begin + _LONGEST_LINE + 1)
+        if end < 0:
+            raise _too_long(text[begin : begin + READ], path)
+        begin = end + 1
+    return text
+
+
+def _lines_ending(blocks: Iterator[bytes], path: str) -> Iterator[bytes]:
+    """The same stream. Raises FileFormatError where a line does not end for too long."""
+    length, begin = 0, b""
+    for block in blocks:
+        newline = block.rfind(b"\n")
+        if newline >= 0 or not begin:
+            length, begin = 0, block[newline + 1 :][:READ]
+        length += len(block) - (newline + 1)
+        if length > _LONGEST_LINE:
+            raise _too_long(begin, path)
+        yield block
+
+
+def _too_long(begin: bytes, path: str) -> FileFormatError:
+    shown = shortened(begin[:200].decode(errors="replace"))
+    return FileFormatError(f"{path}: the line that holds {shown} is longer than {_LONGEST_LINE >> 20} MiB")
 
 
 # ------------------------------------------------------------------------------------- where to cut
 
 
-def _stretches(path: str, begin: int, total: int, size: int) -> Iterator[Load]:
+class _State(NamedTuple):
+    """What tells whether a file that is opened again is another or was written to."""
+
+    device: int
+    number: int
+    size: int
+    written: int
+
+    @classmethod
+    def of(cls, file: FileIO) -> _State:
+        found = os.fstat(file.fileno())
+        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _stretches(path: str, begin: int, state: _State, size: int) -> Iterator[Load]:
     """A plain file in stretches that are read when they are loaded."""
-    while begin < total:
-        end = _end(path, begin + size, total)
-        yield partial(_stretch, path, begin, end)
+    while begin < state.size:
+        end = _end(path, begin + size, state)
+        yield partial(_stretch, path, begin, end, state)
         begin = end
 
 
-def _stretch(path: str, begin: int, end: int) -> bytes:
+def _stretch(path: str, begin: int, end: int, state: _State) -> bytes:
     with Path(path).open("rb", buffering=0) as file:
         file.seek(begin)
         found = file.read(end - begin)
@@ -92,20 +171,22 @@ def _stretch(path: str, begin: int, end: int) -> bytes:
             if not more:
                 raise FileFormatError(f"{path}: became shorter while it was read")
             found += more
-    return found
+        if _State.of(file) != state:
+            raise FileFormatError(f"{path}: was changed while it was read")
+    return _checked(found, path)
 
 
-def _end(path: str, at: int, total: int) -> int:
+def _end(path: str, at: int, state: _State) -> int:
     """Where the topic ends that a file holds at a position."""
     look = _LOOK
-    while at < total:
-        end = _next_topic(_stretch(path, at, min(at + look, total)), 0)
+    while at < state.size:
+        end = _next_topic(_stretch(path, at, min(at + look, state.size), state), 0)
         if end:
             return at + end
-        if at + look >= total:
+        if at + look >= state.size:
             break
         look *= 4
-    return total
+    return state.size
 
 
 def _cut(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
@@ -143,71 +224,11 @@ def _next_topic(text: bytes, at: int) -> int:
     begin = text.find(b"\n", at) + 1
     if not begin:
         return 0
-    first = re.compile(rb"\s*(\S+)\s").match(text, begin)
-    if first is None:
+    first = re.compile(rb"\S+").search(text, begin)
+    if first is None or first.end() == len(text):
         return 0
-    change = re.compile(rb"\n(?=\s*\S+\s)(?!\s*" + re.escape(first[1]) + rb"\s)").search(text, first.end(1))
+    # Topics with so long a beginning in common count as one: that only makes the piece longer.
+    topic = re.escape(first[0]) + rb"\s" if len(first[0]) < _LONG_ID else re.escape(first[0][:_LONG_ID])
+    # White space is looked at to the end of a line only: over blank lines it would be again and again.
+    change = re.compile(rb"\n(?=[^\S\n]*\S+\s)(?![^\S\n]*" + topic + rb")").search(text, first.end())
     return change.start() + 1 if change else 0
-
-
-# ------------------------------------------------------------------------------------- decompression
-
-
-class _Decompressor(Protocol):
-    """What the decompressors of zlib, lzma and zstandard have in common; one reads one member."""
-
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, /) -> bytes: ...
-
-
-class _Codec(NamedTuple):
-    """A compression: how to start on a member, and the error of one that is corrupt."""
-
-    name: str
-    start: Callable[[], _Decompressor]
-    error: type[Exception]
-
-
-def _codec(data: bytes, path: str) -> _Codec | None:
-    if data.startswith(b"\x1f\x8b"):
-        return _Codec("gzip", lambda: zlib.decompressobj(wbits=zlib.MAX_WBITS | 16), zlib.error)
-    if data.startswith(b"\xfd7zXZ\0"):
-        return _Codec("xz", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), lzma.LZMAError)
-    if _ZSTANDARD.match(data):
-        return _zstandard(path)
-    return None
-
-
-def _zstandard(path: str) -> _Codec:
-    try:
-        import zstandard
-    except ImportError as error:
-        raise FileFormatError(
-            f"{path}: compressed with zstandard; install the package 'zstandard' to read it"
-        ) from error
-    return _Codec("zstandard", lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)
-
-
-def _decompressed(blocks: Iterator[bytes], codec: _Codec, path: str) -> Iterator[bytes]:
-    """Decompress all members of a stream; null bytes after a member are padding."""
-    member = codec.start()
-    try:
-        for block in blocks:
-            rest = block
-            while rest:
-                if member.eof:
-                    rest = rest.lstrip(b"\0")
-                    if not rest:
-                        break
-                    member = codec.start()
-                yield member.decompress(rest)
-                rest = member.unused_data if member.eof else b""
-    except codec.error as error:
-        raise FileFormatError(f"{path}: corrupt {codec.name} data ({error})") from error
-    if not member.eof:
-        raise FileFormatError(f"{path}: truncated {codec.name} data")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import ranking
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..hits import Hits
 from ..segments import Floats, Ints
 from .judgments import Judgments, Lookup, numbers_of, text_ids
@@ -54,7 +54,7 @@ def _checked(judgments: Judgments, found: list[tuple[int, Any]]) -> Iterator[tup
         name = judgments.names[number]
         if type(docs) is not dict and not isinstance(docs, Mapping):
             raise InputError(
-                f"run: topic {name!r} holds {docs!r} where a dict from doc_id to score is needed"
+                f"run: topic {name!r} holds {shown(docs)} where a dict from doc_id to score is needed"
             )
         if docs:
             yield number, _with_text_ids(name, docs)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from . import parquet
+from .process import check_process
 from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Passage, Table, at_rows
 
 if TYPE_CHECKING:
@@ -18,9 +20,12 @@ def from_file(kind: str, path: str | os.PathLike[str], format: str | None = None
     """A file of qrels or of a run, in a format that its columns or ``format`` tell."""
     from . import files
 
-    if format is None and parquet.is_parquet(path):
-        return parquet.read(kind, path)
-    return _from_lines(kind, {"qrels": files.read_qrels_file, "run": files.read_run_file}[kind](path, format))
+    check_process()
+    with naming(path):
+        if format is None and parquet.is_parquet(path):
+            return parquet.read(kind, path)
+        read = {"qrels": files.read_qrels_file, "run": files.read_run_file}[kind]
+        return _from_lines(kind, read(path, format))
 
 
 def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[Callable[[], Table]]:
@@ -33,13 +38,29 @@ def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[C
     """
     from . import files
 
-    if parquet.is_parquet(path):
-        return parquet.run_pieces(path, rows)
-    return (partial(_loaded, load) for load in files.run_pieces(path, size))
+    check_process()
+    with naming(path):
+        if parquet.is_parquet(path):
+            yield from parquet.run_pieces(path, rows)
+        else:
+            for load in files.run_pieces(path, size):
+                yield partial(_loaded, path, load)
 
 
-def _loaded(load: Callable[[], FileTable]) -> Table:
-    return _from_lines("run", load())
+def _loaded(path: str | os.PathLike[str], load: Callable[[], FileTable]) -> Table:
+    with naming(path):
+        return _from_lines("run", load())
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors of the operating system with the name of the file: where opening went well they lack it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = os.fspath(path)
+        raise
 
 
 def _from_lines(kind: str, read: FileTable) -> Table:

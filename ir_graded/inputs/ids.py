@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, shown
 
 
 def is_missing(value: Any) -> bool:
@@ -12,8 +12,12 @@ def is_missing(value: Any) -> bool:
     try:
         # NaN and NaT differ from themselves; NA does not say whether it does.
         return value is None or bool(value != value)  # noqa: PLR0124
-    except TypeError:
+    except (TypeError, ArithmeticError):
+        # A signalling NaN of decimal cannot be compared either.
         return True
+    except ValueError:
+        # An array, of which each element is compared.
+        return False
 
 
 def as_text(value: Any) -> str:
@@ -26,7 +30,13 @@ def as_text(value: Any) -> str:
         try:
             return bytes(value).decode()
         except UnicodeDecodeError:
-            raise InputError(f"the id {bytes(value)!r} is no text in UTF-8") from None
+            raise InputError(f"the id {shown(bytes(value))} is no text in UTF-8") from None
     if isinstance(value, (list, tuple, dict, set, frozenset)):
-        raise InputError(f"an id is text or a whole number, not a {type(value).__name__} such as {value!r}")
-    return str(value)
+        raise InputError(
+            f"an id is text or a whole number, not a {type(value).__name__} such as {shown(value)}"
+        )
+    try:
+        return str(value)
+    except ValueError:
+        # Python writes no int of thousands of digits.
+        raise InputError(f"{shown(value)} is no id: write it as text") from None

@@ -25,6 +25,8 @@ Articles: TypeAlias = str | os.PathLike[str] | Callable[[str], bytes | str | os.
 Steps: TypeAlias = tuple[tuple[str, int], ...]
 
 _TEXT = "text()"
+#: Steps of a path: libxml2 reads no deeper articles.
+_DEEPEST = 256
 _NAME = r"""(?![0-9.-])[^\s/\[\]()@*'"|=<>+,$!:]+"""
 _STEP = re.compile(rf"/(text\(\)|{_NAME}(?::{_NAME})?)(?:\[([1-9][0-9]{{0,8}})\])?")
 
@@ -207,7 +209,7 @@ def _result(result: Any, query_id: str, score: float, where: str) -> _Result:
     if not steps:
         raise FileFormatError(
             f"{found}: the path {shortened(path, 200)} is not such as /article[1]/body[1]/p[3], "
-            "after which only text()[1] may follow"
+            f"after which only text()[1] may follow, and of at most {_DEEPEST} steps"
         )
     return found
 
@@ -233,7 +235,7 @@ def _steps(path: str) -> Steps:
     at = 0
     while at < len(path):
         step = _STEP.match(path, at)
-        if step is None or (steps and steps[-1][0] == _TEXT):
+        if step is None or (steps and steps[-1][0] == _TEXT) or len(steps) > _DEEPEST:
             return ()
         steps.append((step[1], int(step[2] or 1)))
         at = step.end()

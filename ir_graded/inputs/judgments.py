@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import segments
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..hits import Highlights, Levels
 from ..segments import Bools, Floats, Ints
 from .articles import articles_of
@@ -213,7 +213,7 @@ def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
     for name, docs in zip(names, qrels.values(), strict=True):
         if not isinstance(docs, Mapping):
             raise InputError(
-                f"qrels: topic {name!r} holds {docs!r} where a dict from doc_id to level is needed"
+                f"qrels: topic {name!r} holds {shown(docs)} where a dict from doc_id to level is needed"
             )
         doc_ids += text_ids(list(docs), "doc_id", f"qrels: topic {name!r}")
         levels.append(numbers_of("qrels", name, docs))

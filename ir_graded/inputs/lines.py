@@ -25,6 +25,8 @@ _PIECE = 1 << 20
 #: White space that the parser does not take; looked for at the beginning, where it mostly shows.
 _OTHER_WHITE = re.compile(rb"[\t\v\f\r]|  ")
 _LOOK = 1 << 12
+#: How a text may begin that polars takes for something else: gzip, zstandard or zlib data, or a mark to drop.
+_MISTAKEN = (codecs.BOM_UTF8, b"x", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 #: What polars reads as a float; float() reads more, such as 1_000.
 _NUMBER = re.compile(
@@ -66,8 +68,8 @@ def _parsed(text: bytes, white: int | None, format: Format) -> pl.DataFrame | No
         return None
     if not text:
         return empty(format.kind, format.extra)
-    if text.startswith((codecs.BOM_UTF8, b"x")):
-        # polars drops one byte-order mark, and takes an "x^" at the beginning for zlib data.
+    if text.startswith(_MISTAKEN):
+        # polars drops one byte-order mark, and then looks no further.
         text = codecs.BOM_UTF8 + text
     value = f"f{format.value}"
     types: dict[str, pl.DataType] = {f"f{i}": pl.String() for i in range(format.width)}

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import FileFormatError
+from .decompression import check_expansion
 from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 
 if TYPE_CHECKING:
     import polars as pl
 
 _MAGIC = b"PAR1"
+#: Bytes of a row in memory, at least.
+_ROW = 16
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
@@ -34,17 +37,17 @@ def read(kind: str, path: str | os.PathLike[str]) -> Table:
         InputError: it lacks a column, or a row holds what cannot be scored.
     """
     with _saying(path):
-        frame = _columns(kind, path).collect()
+        columns = _columns(kind, path)
+        _height(columns, path)
+        frame = columns.collect()
     return _table(kind, path, frame, 0)
 
 
 def run_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[], Table]]:
     """A run in pieces of at most ``rows`` rows, or of one topic; errors as in :func:`read`."""
-    import polars as pl
-
     with _saying(path):
         columns = _columns("run", path)
-        height = int(columns.select(pl.len()).collect().item())
+        height = _height(columns, path)
     begin, wanted = 0, rows
     while begin < height:
         with _saying(path):
@@ -74,6 +77,33 @@ def _columns(kind: str, path: str | os.PathLike[str]) -> pl.LazyFrame:
     return lazy.select([*wanted, *(name for name in PASSAGE_COLUMNS if name in names)])
 
 
+def _height(columns: pl.LazyFrame, path: str | os.PathLike[str]) -> int:
+    """Number of rows. Raises FileFormatError where they are far more than so small a file holds."""
+    import polars as pl
+
+    height = int(columns.select(pl.len()).collect().item())
+    _check_size(height * _ROW, path)
+    return height
+
+
+def _check_size(size: int, path: str | os.PathLike[str]) -> None:
+    check_expansion(size, Path(path).stat().st_size, f"{os.fspath(path)}: the Parquet data")
+
+
+def _check_ids(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Raise FileFormatError where ids, which a file may hold once for many rows, take far too much memory."""
+    import polars as pl
+
+    for name in ("query_id", "doc_id"):
+        length = frame[name]
+        times: pl.Series | int = 1
+        if length.dtype in (pl.Categorical, pl.Enum):
+            counted = length.value_counts()
+            length, times = counted[name].cast(pl.String), counted["count"]
+        if length.dtype == pl.String:
+            _check_size(int((length.str.len_bytes().cast(pl.UInt64) * times).sum()), path)
+
+
 def _last_change(query_id: pl.Series) -> int:
     """Where the last topic of a column begins."""
     other = (query_id != query_id[-1]).arg_true()
@@ -81,6 +111,7 @@ def _last_change(query_id: pl.Series) -> int:
 
 
 def _table(kind: str, path: str | os.PathLike[str], frame: pl.DataFrame, begin: int) -> Table:
+    _check_ids(frame, path)
     return from_frame(kind, frame, lambda row: f"{os.fspath(path)}, row {begin + row}")
 
 
@@ -91,5 +122,5 @@ def _saying(path: str | os.PathLike[str]) -> Iterator[None]:
 
     try:
         yield
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise FileFormatError(f"{os.fspath(path)}: cannot be read as Parquet ({error})") from error

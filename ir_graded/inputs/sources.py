@@ -61,7 +61,8 @@ def table_of(kind: str, source: Any) -> Table:
         )
     if hasattr(source, "columns") or hasattr(source, "column_names"):
         return from_frame(kind, source)
-    if isinstance(source, Iterable):
+    # numpy's scalars say that they are iterable.
+    if isinstance(source, Iterable) and getattr(source, "ndim", 1) != 0:
         return from_tuples(kind, source)
     raise InputError(f"{kind}: cannot read {type(source).__name__}; give {_FORMS}")
 

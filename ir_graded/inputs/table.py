@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..segments import Floats, Ints
 from ..spans import Spans
+from .process import check_process
 
 if TYPE_CHECKING:
     import polars as pl
@@ -158,6 +159,7 @@ def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -
     """A pandas or Polars frame, or an Arrow table, with the columns of ir-measures; where its rows stand."""
     from . import columns
 
+    check_process()
     wanted = ("query_id", "doc_id", VALUE_COLUMNS[kind])
     present = list(columns.names(frame))
     missing = [name for name in wanted if name not in present]
@@ -193,7 +195,7 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
         except AttributeError:
             fields = f"query_id, doc_id, {value_name}"
             raise InputError(
-                f"{kind}: item {number} is {row!r}, not a named tuple with the fields {fields}"
+                f"{kind}: item {number} is {shown(row)}, not a named tuple with the fields {fields}"
             ) from None
     if lengths and len(lengths) < len(values):
         raise InputError(f"{kind}: some items have a start and length, others have none")
@@ -207,6 +209,7 @@ def _checked(
     """A table from columns of any kind."""
     from . import columns
 
+    check_process()
     topics, docs = columns.topics(query_id), columns.text(doc_id)
 
     def numbers(column: Any, what: str) -> Floats:

@@ -186,7 +186,7 @@ def test_every_compression_gives_the_same_under_any_name(write, compression, nam
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 def test_a_compressed_file_of_many_pieces_is_read_whole(write, compression, monkeypatch):
     content = joined(f"q{i} Q0 d{i * i} 1 {i / 7} t" for i in range(3000))
-    monkeypatch.setattr(bytes_of, "_READ", 100)
+    monkeypatch.setattr(bytes_of, "READ", 100)
     table = read_run_file(write(COMPRESSIONS[compression](content)))
     assert table.frame["score"].to_list() == [i / 7 for i in range(3000)]
 

@@ -86,7 +86,7 @@ def test_pieces_give_the_hits_of_the_whole(run_file, monkeypatch, spacing, compr
     path = run_file(COMPRESSIONS[compression](SPACINGS[spacing](data)))
     monkeypatch.setattr(table_runs, "_PIECE", size)
     monkeypatch.setattr(content, "_LOOK", 64)
-    monkeypatch.setattr(content, "_READ", 512)
+    monkeypatch.setattr(content, "READ", 512)
     for threads in (1, 3):
         same(hits_of(judgments, path, 1.0, threads), expected)
 
@@ -95,7 +95,7 @@ def test_pieces_give_the_hits_of_the_whole(run_file, monkeypatch, spacing, compr
 def test_a_piece_holds_whole_topics(run_file, monkeypatch, compression):
     _, data = collection(1)
     monkeypatch.setattr(content, "_LOOK", 16)
-    monkeypatch.setattr(content, "_READ", 100)
+    monkeypatch.setattr(content, "READ", 100)
     path = run_file(COMPRESSIONS[compression](data))
     tables = [load().frame for load in run_pieces(path, 500)]
     assert len(tables) > 20
@@ -184,7 +184,7 @@ def test_pieces_lose_and_add_nothing(tmp_path_factory, data, size):
     for look in (1, 5, 100):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(content, "_LOOK", look)
-            patch.setattr(content, "_READ", 7)
+            patch.setattr(content, "READ", 7)
             assert b"".join(load() for load in content.pieces(str(path), size)) == data.removeprefix(
                 b"\xef\xbb\xbf"
             )

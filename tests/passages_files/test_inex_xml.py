@@ -577,7 +577,9 @@ def check_refused(read, text, line, **articles):
         read(text, **articles)
     message = str(caught.value)
     name = "12" if articles else "run"
-    assert re.search(rf"{name}\.xml, line {line}: ", message), message
+    # libxml2 before 2.13 may notice in the next line that nothing declares an entity.
+    lines = f"({line}|{line + 1})" if etree.LIBXML_VERSION < (2, 13) else line
+    assert re.search(rf"{name}\.xml, line {lines}: ", message), message
     assert KEPT not in message
     assert "lollol" not in message
     assert len(message) < 1000

@@ -1,0 +1,93 @@
+"""What every fuzz test shares: how many inputs are drawn, which errors are right, and how bytes are spoilt.
+
+``IR_GRADED_FUZZ=100 python -m pytest tests/fuzz`` draws a hundred times as many inputs, others each time;
+without it they are few and always the same. The number of calls stands at the end.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from collections import Counter
+
+from hypothesis import HealthCheck, settings, strategies as st
+
+from ir_graded.errors import GradedError
+
+#: How many times as many inputs are drawn as in the normal suite.
+EFFORT = int(os.environ.get("IR_GRADED_FUZZ", "1"))
+#: Calls by target.
+COUNTS = Counter()
+
+
+@atexit.register
+def _say_counts():
+    if EFFORT > 1 and COUNTS:
+        for target, number in [*sorted(COUNTS.items()), ("calls in all", COUNTS.total())]:
+            sys.__stderr__.write(f"{number:>10,} {target}\n")
+
+
+#: How errors begin that ir-measures raises for strings that name no measure or one that nobody computes.
+_UPSTREAM = (
+    "problem parsing measure",
+    "measure not found",
+    "Unsupported measures",
+    "unsupported measure",
+    "known trec name",
+    "unkonwn measure",
+)
+
+
+def fuzz(examples):
+    """A decorator: so many inputs, times the effort."""
+    return settings(
+        max_examples=examples * EFFORT,
+        derandomize=EFFORT == 1,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def refused(target, call, *arguments, also=(), **options):
+    """Whether an input is refused by an error that the documentation promises. Any other error is raised."""
+    COUNTS[target] += 1
+    try:
+        call(*arguments, **options)
+    except (GradedError, *also):
+        return True
+    except (ValueError, NameError) as error:
+        if type(error) in (ValueError, NameError) and (
+            str(error).startswith(_UPSTREAM) or "parse_trec_measure reads them all" in str(error)
+        ):
+            return True
+        raise
+    return False
+
+
+def spoilt(whole, tokens):
+    """Bytes with some of them replaced, taken out, doubled or cut off, and tokens put between."""
+    changes = st.lists(
+        st.tuples(
+            st.sampled_from(["replace", "insert", "delete", "double", "cut"]),
+            st.integers(0, 1 << 16),
+            st.one_of(st.sampled_from(tokens), st.binary(max_size=4)),
+        ),
+        max_size=6,
+    )
+    return st.tuples(whole, changes).map(lambda drawn: _spoil(*drawn))
+
+
+def _spoil(data, changes):
+    for how, place, token in changes:
+        at = place % (len(data) + 1)
+        behind = {
+            "replace": token + data[at + len(token) :],
+            "insert": token + data[at:],
+            "delete": data[at + 1 + len(token) :],
+            "double": data[max(0, at - 9) :],
+            "cut": b"",
+        }
+        data = data[:at] + behind[how]
+    return data

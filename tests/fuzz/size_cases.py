@@ -1,0 +1,59 @@
+"""What a child process does with files that are larger than they look."""
+
+from __future__ import annotations
+
+import ir_graded
+
+QRELS = {"1": {"a": 1}, "2": {"b": 1}}
+
+
+def as_qrels(path):
+    """Read whole, as qrels are."""
+    ir_graded.read_qrels(path)
+
+
+def as_run(path):
+    """Read whole."""
+    ir_graded.read_run(path)
+
+
+def as_named_run(path):
+    """Read whole, without a look at its first line."""
+    ir_graded.read_run(path, format="trec")
+
+
+def scored(path):
+    """Read in pieces."""
+    ir_graded.evaluate(["Q"], QRELS, path)
+
+
+def as_matrix(path):
+    """Read as the command line reads tables."""
+    from ir_graded.cli.csv_files import read_matrices
+
+    read_matrices((str(path),))
+
+
+def as_submission(path):
+    """Read as an XML submission whose articles lie beside it."""
+    from ir_graded.inputs.inex_xml import read_submission
+
+    read_submission(path, path.parent)
+
+
+def imported():
+    """Load what the others need, so that it does not count."""
+    import lxml.etree
+    import pandas as pd
+    import polars as pl
+
+    import ir_graded.cli.csv_files
+    import ir_graded.inputs.inex_xml
+
+    assert lxml.etree
+    assert pd
+    assert pl.DataFrame({"x": ["a"]}).lazy().collect().height
+    ir_graded.evaluate(["Q"], QRELS, QRELS)
+
+
+READERS = [as_qrels, as_run, as_named_run, scored]

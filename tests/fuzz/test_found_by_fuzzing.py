@@ -1,0 +1,141 @@
+"""What fuzzing found, each as it was found: once another error, a crash, a hang or a silent choice."""
+
+from __future__ import annotations
+
+import decimal
+import gzip
+from collections import namedtuple
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import ir_graded
+from ir_graded.grammar import parse_measure, read_measures
+from ir_graded.inputs.content import _next_topic
+
+PLAIN = {"1": {"a": 1}}
+HUGE = 10**5000
+Row = namedtuple("Row", "query_id doc_id relevance")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("Q(beta=" + "-" * 1500 + "1)", "too deeply nested"),
+        ("Q(gains={{}:1})", "keys must be"),
+        ("Q(gains={[1]:2})", "keys must be"),
+        ("Q(**{})", "args must be named"),
+        ("Q(beta=1,beta=2)", "'beta' is given twice"),
+        ("Q(gains={1:2,1:3})", "1 is given twice"),
+        ("Q@0x" + "f" * 5000, "too many digits"),
+        ("Q(x=0x" + "f" * 5000 + ")", "too many digits"),
+    ],
+)
+def test_strings_that_gave_another_error_or_none(text, problem):
+    with pytest.raises(ir_graded.GradedError, match=problem):
+        parse_measure(text)
+
+
+@pytest.mark.parametrize("text", ["nDCG(gains={{}:1})", "nDCG(**{})", "AP(**{'rel': 2})"])
+def test_strings_of_ir_measures_that_gave_another_error(text):
+    with pytest.raises(ValueError, match=r"^problem parsing measure "):
+        read_measures([text])
+
+
+def test_parameters_of_ir_measures_that_cannot_be_printed():
+    for measure in ("P@0x" + "f" * 5000, ir_measures.P @ HUGE):
+        with pytest.raises(ir_graded.ParameterError, match="cannot be printed"):
+            read_measures([measure])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "R@0",
+            "P@10000000000000000000000",
+            "AP@10000000000000000000000",
+            "P@True",
+            "Accuracy@True",
+            "ERR@True",
+        ),
+        "AP(rel=10000000000000000000000)@3",
+        "nDCG(gains={0:10000000000000000000000})@3",
+    ],
+)
+def test_parameters_over_which_other_providers_stumble(text):
+    with pytest.raises(ir_graded.ParameterError, match=r"is (no value that|not what) it takes"):
+        ir_graded.evaluate([text], PLAIN, PLAIN)
+
+
+@pytest.mark.parametrize("text", ["nDCG(gains={1:1e308})@3", "AP(rel=1099511627776)@3"])
+def test_errors_of_other_providers_own_code(text):
+    with pytest.raises(ir_graded.ParameterError, match=r"providers cannot compute one of .*: TypeError: "):
+        ir_graded.evaluate([text], PLAIN, PLAIN)
+
+
+def test_measures_made_of_what_python_cannot_write():
+    for wrong in ({"beta": HUGE}, {"cutoff": HUGE}, {"x": HUGE}, {"gains": [HUGE]}):
+        with pytest.raises(ir_graded.ParameterError, match="of too many digits>"):
+            ir_graded.Q(**wrong)
+
+
+@pytest.mark.parametrize(
+    "qrels",
+    [
+        {HUGE: {"a": 1}},
+        {"1": {HUGE: 1}},
+        {"1": {"a": HUGE}},
+        {"1": HUGE},
+        {"1": {"a": np.array([1.0, 2.0])}},
+        {"1": {"a": pd.Series([1, 2])}},
+        {"1": {"a": decimal.Decimal("sNaN")}},
+        {"1": {b"\xff": 1}},
+        [Row("1", "a", HUGE)],
+        [Row(decimal.Decimal("sNaN"), "a", 1)],
+        [HUGE],
+        np.array(2),
+        pd.DataFrame({"query_id": [HUGE], "doc_id": ["a"], "relevance": [1]}, dtype=object),
+        pl.DataFrame({"query_id": pl.Series([2**30], dtype=pl.Date), "doc_id": ["a"], "relevance": [1]}),
+    ],
+    ids=lambda _: "",
+)
+def test_values_that_gave_another_error(qrels):
+    with pytest.raises(ir_graded.InputError):
+        ir_graded.evaluate(["Q"], qrels, PLAIN)
+
+
+def test_numbers_and_names_beyond_what_libraries_hold():
+    # polars says on standard error that it could not write the number: only its own error counts here.
+    with pytest.raises(ir_graded.InputError, match=r"'a' .*is not a number|share no topic"):
+        ir_graded.evaluate(["Q"], [Row(10**400, "a", 1)], PLAIN)
+    with pytest.raises(ir_graded.InputError, match="named by an int of too many digits"):
+        ir_graded.evaluate(["Q"], PLAIN, {HUGE: PLAIN})
+
+
+@pytest.mark.parametrize("white", [b"\n", b"\r\n", b" \n", b"\v\n"])
+def test_blank_lines_behind_a_topic_take_no_time(white):
+    # Each was looked at once for every one before it: 60 KB took half a minute.
+    text = b"1 Q0 a 1 1 t\n" * 3 + white * 300_000
+    assert _next_topic(text, 0) == 0
+    assert _next_topic(text + b"2 Q0 a 1 1 t\n", 0) == len(text)
+
+
+def test_topics_longer_than_what_is_compared():
+    long = b"x" * 100_000
+    lines = [long + end + b" Q0 a 1 1 t\n" for end in (b"1", b"1", b"2")]
+    assert _next_topic(b"".join(lines), 0) == 0
+    assert _next_topic(b"".join([*lines, b"2 Q0 a 1 1 t\n"]), 0) == 3 * len(lines[0])
+    lines = [line[-200:] for line in lines]
+    assert _next_topic(b"".join(lines), 0) == 2 * len(lines[0])
+
+
+@pytest.mark.parametrize("format", [None, "trec"])
+def test_a_file_that_was_compressed_twice_is_refused(tmp_path, format):
+    path = tmp_path / "run.gz"
+    path.write_bytes(gzip.compress(gzip.compress(b"1 Q0 a 1 1.0 t\n")))
+    with pytest.raises(ir_graded.FileFormatError, match="line 1: byte 0x8b is not UTF-8"):
+        ir_graded.read_run(path, format=format)

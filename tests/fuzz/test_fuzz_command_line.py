@@ -1,0 +1,97 @@
+"""Whatever the arguments, the command line ends with a result or with one line that says why not."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+
+import click
+import pytest
+from fuzz.fuzz_cases import fuzz, refused
+from fuzz.measure_strings import strings
+from hypothesis import given, strategies as st
+
+from ir_graded.cli.main import commands, main
+
+QRELS = "1 0 a 3\n1 0 b 1\n1 0 c 0\n2 0 a 1\n2 0 d 2\n"
+RUN = "1 Q0 a 1 3.0 t\n1 Q0 b 2 2.0 t\n2 Q0 d 1 9 t\n2 Q0 a 2 8 t\n"
+FILES = {
+    "qrels.txt": QRELS,
+    "a.run": RUN,
+    "b.run": RUN.replace("a", "x"),
+    "empty": "",
+    "text": "this is no run\n",
+    "Q.csv": "topic,a,b\n1,0.5,0.25\n2,0.5,1\n3,0,0.75\n",
+    "AP.csv": "topic,a,b\n1,0.5,0.25\n2,0.75,1\n3,0.5,0.5\n",
+    "teams.csv": "run,team\na,x\nb,y\n",
+    "odd.csv": 'topic,a,b\n1,x,"\n',
+    "name with blank.run": RUN,
+}
+
+places = st.sampled_from(
+    [*FILES, "c.run.gz", "folder", ".", "", "missing", "no/such", "\0", "a" * 300, "-", "~", "\ud800"]
+)
+numbers = st.sampled_from(
+    ["0", "1", "2", "-1", "17", "0.05", "0.5", "1e-9", "nan", "inf", "x", "", "9" * 30, "9" * 5000]
+)
+words = st.sampled_from(
+    ["table", "csv", "jsonl", "latex", "auto", "upstream", "t", "tukey_hsd", "Q", "AP", "a", "b", "x"]
+)
+OPTIONS = {
+    **dict.fromkeys(["-m", "--measures", "--reference"], strings()),
+    **dict.fromkeys(["-p", "--places", "--alpha", "--level", "--seed"], numbers),
+    **dict.fromkeys(["-o", "--output", "--provider", "--test", "--baseline"], words),
+    **dict.fromkeys(["--matrix", "--one-run-per-team"], places),
+    "-B": st.sampled_from(["1", "3", "0", "-1", "x", "9" * 30]),
+}
+
+
+@st.composite
+def arguments(draw):
+    """A command with files, options and now and then something that does not belong there."""
+    command = draw(st.sampled_from(["evaluate", "explain", "meta", "measures", "demo", "report", "x", ""]))
+    given = [command, *draw(st.lists(places | strings(), max_size=4))]
+    for option in draw(st.lists(st.sampled_from(sorted(OPTIONS)), max_size=3)):
+        given += [option, draw(OPTIONS[option] | numbers | words)]
+    if command in ("evaluate", "report", "meta") and draw(st.booleans()):
+        given[1:1] = ["qrels.txt", "a.run", "b.run", "-m", draw(st.sampled_from(["Q AP", "nDCG@2", "P@1 Q"]))]
+    given += draw(
+        st.lists(st.sampled_from(["-q", "-h", "--help", "--version", "--", "--html=page.html"]), max_size=1)
+    )
+    return given
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fuzz")
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    (folder / "c.run.gz").write_bytes(gzip.compress(RUN.encode()))
+    (folder / "folder").mkdir()
+    return folder
+
+
+def check(folder, given):
+    """The command line prints a result, or is refused; then main() says so in one line and ends with 2."""
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
+        patch.chdir(folder)
+        wrong = refused(
+            "command lines",
+            commands.main,
+            list(given),
+            standalone_mode=False,
+            also=(click.ClickException, click.exceptions.Exit, OSError),
+        )
+        if not wrong:
+            return
+        with contextlib.redirect_stderr(io.StringIO()) as said, pytest.raises(SystemExit) as ended:
+            main(list(given))
+    assert ended.value.code in (0, 2)
+    assert said.getvalue().count("\n") == (ended.value.code == 2)
+
+
+@fuzz(80)
+@given(given=arguments())
+def test_arguments_are_carried_out_or_refused(folder, given):
+    check(folder, given)

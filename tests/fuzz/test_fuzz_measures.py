@@ -1,0 +1,58 @@
+"""No measure string gives another error than those promised; what is read can be printed and computed."""
+
+from __future__ import annotations
+
+import ir_measures
+import numpy as np
+from fuzz.fuzz_cases import fuzz, refused
+from fuzz.measure_strings import COMPUTED, PARAMETERS, numbers, strings, values
+from hypothesis import given, strategies as st
+
+import ir_graded
+from ir_graded.grammar import _graded_name, parse_measure, parse_trec_measure, read_measures
+from ir_graded.measures import REGISTRY, GradedMeasure
+
+#: Levels of one digit, and levels that nobody can make a table of.
+QRELS = [
+    {"1": {"a": 2, "b": 1, "c": 0, "d": level}, "2": {"a": 1}, "3": {"z": -2}} for level in (3, 1e9, 1e300)
+]
+RUN = {"1": {"a": 1.0, "x": 0.5, "d": 0.5, "b": 0.2}, "2": {"z": 1.0}}
+
+
+def check(text):
+    """The string is refused, or a measure that, where it is of this package, is printed so as to be read."""
+    read = []
+    refused("measure strings", lambda: read.extend(read_measures([text])))
+    for reader in (parse_measure, ir_measures.parse_measure, parse_trec_measure):
+        # Other names give what ir-measures gives alone, which is TypeError for AP(**{}).
+        also = (TypeError,) if _graded_name(text) is None else ()
+        refused("measure strings", lambda reader=reader: read.append(reader(text)), also=also)
+    for measure in read:
+        if isinstance(measure, GradedMeasure):
+            assert parse_measure(str(measure)) == measure
+            assert hash(parse_measure(str(measure))) == hash(measure)
+
+
+@fuzz(250)
+@given(text=strings() | st.text(max_size=30))
+def test_strings_are_read_or_refused(text):
+    check(text)
+
+
+def _scored(text, qrels):
+    measures = read_measures([text])
+    # Values of any size fit into a table of scores, but no score is infinite.
+    scores = ir_graded.evaluate(measures, qrels, RUN)
+    assert np.isfinite(scores.values).all(), text
+
+
+@fuzz(150)
+@given(
+    name=st.sampled_from([*REGISTRY, *COMPUTED]),
+    parameters=st.dictionaries(st.sampled_from(PARAMETERS), values, max_size=2),
+    cutoff=st.one_of(st.just(""), numbers.map("@{}".format)),
+    qrels=st.sampled_from(QRELS),
+)
+def test_measures_are_computed_or_refused(name, parameters, cutoff, qrels):
+    arguments = ",".join(f"{key}={value}" for key, value in parameters.items())
+    refused("measures computed", _scored, f"{name}({arguments}){cutoff}", qrels)

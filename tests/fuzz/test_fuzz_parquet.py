@@ -1,0 +1,77 @@
+"""No spoilt Parquet file ends the process, hangs it, or gives another error than those promised."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from fuzz.child_process import Child
+from fuzz.fuzz_cases import COUNTS, fuzz, spoilt
+from fuzz.size_cases import as_qrels, as_run, imported, scored
+from hypothesis import given, strategies as st
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+def written(**options):
+    table = pa.table(
+        {
+            "query_id": ["1"] * 5 + ["2"] * 5,
+            "doc_id": [f"d{number}" for number in range(10)],
+            "score": [number / 7 for number in range(10)],
+            "relevance": [number % 3 for number in range(10)],
+        }
+    )
+    with io.BytesIO() as file:
+        pq.write_table(table, file, **options)
+        return file.getvalue()
+
+
+FILES = [
+    written(compression="none", use_dictionary=False),
+    written(compression="none", row_group_size=3),
+    written(compression="zstd", data_page_version="2.0"),
+    written(compression="gzip", write_statistics=False),
+    written(compression="snappy", use_dictionary=["query_id"]),
+]
+TOKENS = [
+    b"\0",
+    b"\xff",
+    b"\x80\x80\x80\x80\x08",
+    b"\x15\x00",
+    b"\x16\xfe\xff\xff\xff\x0f",
+    b"PAR1",
+    b"\x7f" * 4,
+]
+
+
+@st.composite
+def files(draw):
+    """A file with changes, most of them in the footer: it says where everything lies and how large it is."""
+    whole = draw(st.sampled_from(FILES))
+    begin = draw(st.sampled_from([4, len(whole) - 900, len(whole) - 300, len(whole) - 8]))
+    return whole[:begin] + draw(spoilt(st.just(whole[begin:]), TOKENS))
+
+
+@pytest.fixture(scope="module")
+def child():
+    one = Child()
+    assert one.call(imported)[0] is None
+    yield one
+    one.close()
+
+
+@fuzz(100)
+@given(data=files())
+def test_files_are_read_or_refused(child, tmp_path_factory, data):
+    path = tmp_path_factory.getbasetemp() / "spoilt.parquet"
+    path.write_bytes(data)
+    for reader in (as_qrels, as_run, scored):
+        COUNTS["Parquet files"] += 1
+        outcome, memory, seconds = child.call(reader, path)
+        assert outcome is None or outcome[0] in ("FileFormatError", "InputError", "NoSharedTopicsError"), (
+            outcome
+        )
+        assert memory < 500
+        assert seconds < 5

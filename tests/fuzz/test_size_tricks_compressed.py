@@ -1,0 +1,117 @@
+"""Small compressed files that expand to large ones are refused, in little memory and time."""
+
+from __future__ import annotations
+
+import lzma
+import zlib
+from itertools import islice
+
+import pytest
+from fuzz.child_process import Child
+from fuzz.size_cases import READERS, as_matrix, as_qrels, as_run, imported, scored
+
+from ir_graded.inputs import decompression
+
+#: MiB that a call may take, and seconds. What is refused at 64 MiB is held once or twice before.
+MEMORY, TIME = 320, 10
+_BLOCK = 1 << 17
+
+
+@pytest.fixture(scope="module")
+def child():
+    one = Child()
+    assert one.call(imported)[0] is None
+    yield one
+    one.close()
+
+
+def gzip_bomb(text):
+    """A quarter of a GiB in one member: blocks that end flushed may be repeated."""
+    packer = zlib.compressobj(9, wbits=zlib.MAX_WBITS | 16)
+    head = packer.compress(text * ((1 << 20) // len(text))) + packer.flush(zlib.Z_FULL_FLUSH)
+    more = packer.compress(text * ((1 << 20) // len(text))) + packer.flush(zlib.Z_FULL_FLUSH)
+    return head + more * 256
+
+
+def xz_bomb(text):
+    """80 MiB in some 20 KiB."""
+    return lzma.compress(text * ((80 << 20) // len(text)), preset=0)
+
+
+def zstandard_bomb(text):
+    """8 GiB in 256 KiB: the text once and the last byte of it ever again."""
+    begin = text * (_BLOCK // len(text))
+    raw = (len(begin) << 3).to_bytes(3, "little") + begin
+    repeated = ((_BLOCK << 3) | 2).to_bytes(3, "little") + text[-1:]
+    return b"\x28\xb5\x2f\xfd\x00\x58" + raw + repeated * (1 << 16)
+
+
+BOMBS = {"gzip": gzip_bomb, "xz": xz_bomb, "zstandard": zstandard_bomb}
+TEXTS = {"zeros": b"\0", "blank lines": b"\n", "run lines": b"1 Q0 a 1 1 t\n"}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("kind", BOMBS)
+def test_bombs_are_refused(child, tmp_path, kind, text):
+    path = tmp_path / "run"
+    path.write_bytes(BOMBS[kind](TEXTS[text]))
+    for reader in (as_qrels, as_matrix, scored) if text == "zeros" else (as_run, scored):
+        outcome, memory, seconds = child.call(reader, path)
+        assert outcome is not None, reader.__name__
+        assert outcome[0] == "FileFormatError", (reader.__name__, outcome)
+        assert "expand to more than 200 times" in outcome[1] or "is longer than 1 MiB" in outcome[1]
+        assert memory < MEMORY, reader.__name__
+        assert seconds < TIME, reader.__name__
+
+
+@pytest.mark.parametrize(("kind", "largest"), [("gzip", 1 << 22), ("xz", 1 << 22), ("zstandard", 1 << 27)])
+def test_a_step_gives_little(monkeypatch, kind, largest):
+    data = BOMBS[kind](b"\0")[: 1 << 16]
+    monkeypatch.setattr(decompression, "_RATIO", 1 << 20)
+    codec = decompression.codec_of(data, "run")
+    steps = decompression.decompressed(iter([data]), codec, "run")
+    assert max(map(len, islice(steps, 10))) <= largest
+
+
+def test_a_file_of_many_members(child, tmp_path):
+    path = tmp_path / "run.gz"
+    member = zlib.compress(b"1 Q0 a 1 1 t\n" * 80_000, wbits=zlib.MAX_WBITS | 16)
+    path.write_bytes(member * 1000)
+    for reader in READERS:
+        outcome, memory, _ = child.call(reader, path)
+        assert outcome[0] == "FileFormatError"
+        assert memory < MEMORY
+
+
+def test_a_run_inside_two_compressions_is_no_run(child, tmp_path):
+    path = tmp_path / "run.gz"
+    path.write_bytes(zlib.compress(gzip_bomb(b"1 Q0 a 1 1 t\n"), wbits=zlib.MAX_WBITS | 16))
+    for reader in READERS:
+        outcome, memory, _ = child.call(reader, path)
+        assert outcome[0] == "FileFormatError"
+        assert "line 1: " in outcome[1]
+        assert memory < MEMORY
+
+
+def test_xz_that_asks_for_much_memory(child, tmp_path):
+    path = tmp_path / "run.xz"
+    packed = bytearray(lzma.compress(b"1 Q0 a 1 1 t\n", preset=0))
+    # The header of the block, behind that of the stream, ends in the size of the dictionary, nulls and a CRC.
+    packed[16] = 40
+    packed[20:24] = zlib.crc32(packed[12:20]).to_bytes(4, "little")
+    path.write_bytes(packed)
+    outcome, memory, _ = child.call(as_run, path)
+    assert outcome == (
+        "FileFormatError",
+        f"{path}: too much memory is needed for the xz data (Memory usage limit exceeded)",
+    )
+    assert memory < MEMORY
+
+
+@pytest.mark.parametrize("kind", ["gzip", "xz"])
+def test_what_compresses_well_is_read_where_it_is_small(child, tmp_path, kind):
+    pack = {"gzip": lambda data: zlib.compress(data, wbits=zlib.MAX_WBITS | 16), "xz": lzma.compress}[kind]
+    path = tmp_path / "run"
+    path.write_bytes(pack(b"1 Q0 a 1 1 t\n" + b"\n" * (1 << 23)))
+    for reader in (as_run, scored):
+        assert child.call(reader, path)[0] is None

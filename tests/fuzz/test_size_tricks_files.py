@@ -1,0 +1,134 @@
+"""Long and wide lines, files without blocks on the disk, deep XML, repeated Parquet values: refused early."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from fuzz.child_process import Child
+from fuzz.size_cases import READERS, as_matrix, as_run, as_submission, imported, scored
+
+MEMORY, TIME = 320, 10
+
+
+@pytest.fixture(scope="module")
+def child():
+    one = Child()
+    assert one.call(imported)[0] is None
+    yield one
+    one.close()
+
+
+def refused(child, reader, path, memory=MEMORY):
+    """The message with which a file is refused, within the limits."""
+    outcome, taken, seconds = child.call(reader, path)
+    assert outcome is not None
+    assert outcome[0] in ("FileFormatError", "InputError"), outcome
+    assert len(outcome[1]) < 5_000
+    assert taken < memory
+    assert seconds < TIME
+    return outcome[1]
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("field", [b"a ", b"1:2\t", b"aaaaaaaaa"])
+def test_a_line_of_a_million_columns_or_one_long_column(child, tmp_path, reader, field):
+    path = tmp_path / "run"
+    for begin in (b"", b"1 Q0 a 1 1 t\n"):
+        path.write_bytes(begin + field * 1_000_000)
+        assert "is longer than 1 MiB" in refused(child, reader, path)
+        path.write_bytes(begin + field * 100_000)
+        assert str(path) in refused(child, reader, path)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("lines", [0, 1, 700_000])
+def test_a_file_that_takes_no_place_on_the_disk(child, tmp_path, reader, lines):
+    path = tmp_path / "run"
+    path.write_bytes(b"1 Q0 a 1 1 t\n" * lines)
+    os.truncate(path, 1 << 40)
+    message = refused(child, reader, path)
+    assert "is longer than 1 MiB" in message or "do not fit in memory" in message
+
+
+@pytest.mark.parametrize("reader", [as_run, scored])
+@pytest.mark.parametrize("white", [b"\n", b"\t \r\n"])
+def test_a_million_blank_lines(child, tmp_path, reader, white):
+    path = tmp_path / "run"
+    # Pieces are cut behind 8 MiB: the blank lines stand where the next topic is looked for.
+    path.write_bytes(b"1 Q0 a 1 1 t\n" + b"\n" * (8 << 20) + white * 1_000_000 + b"2 Q0 b 1 1 t")
+    outcome, memory, seconds = child.call(reader, path)
+    assert outcome is None
+    assert memory < MEMORY
+    assert seconds < TIME
+
+
+def test_a_table_of_many_columns_without_rows(child, tmp_path):
+    path = tmp_path / "Q.csv"
+    path.write_bytes(b"topic" + b",a" * 100_000 + b"\n")
+    refused(child, as_matrix, path, memory=600)
+
+
+SUBMISSION = """<inex-submission><topic topic-id="1"><result><file>a</file><path>{}</path></result></topic>
+</inex-submission>"""
+ARTICLES = {
+    "deep": "<p>" * 1_000_000,
+    "wide": "<article>" + "<p/>" * 300_000 + "</article>",
+    "attributes": "<article " + " ".join(f"a{number}=''" for number in range(100_000)) + "/>",
+    "long name": f"<{'a' * 20_000_000}/>",
+    "references": "<article>" + "&#65;" * 1_000_000 + "</article>",
+}
+
+
+@pytest.mark.parametrize("article", ARTICLES)
+def test_articles_out_of_proportion(child, tmp_path, article):
+    pytest.importorskip("lxml")
+    (tmp_path / "run.xml").write_text(SUBMISSION.format("/article[1]"))
+    (tmp_path / "a.xml").write_text(ARTICLES[article])
+    outcome, memory, seconds = child.call(as_submission, tmp_path / "run.xml")
+    assert outcome is None or outcome[0] == "FileFormatError", outcome
+    assert memory < MEMORY
+    assert seconds < TIME
+
+
+def test_a_path_of_a_million_steps(child, tmp_path):
+    pytest.importorskip("lxml")
+    path = tmp_path / "run.xml"
+    path.write_text(SUBMISSION.format("/a" * 1_000_000))
+    (tmp_path / "a.xml").write_text("<a/>")
+    assert "of at most 256 steps" in refused(child, as_submission, path)
+
+
+def test_a_path_as_deep_as_an_article_can_be(child, tmp_path):
+    pytest.importorskip("lxml")
+    (tmp_path / "run.xml").write_text(SUBMISSION.format("/a" * 250))
+    (tmp_path / "a.xml").write_text("<a>" * 250 + "x" + "</a>" * 250)
+    assert child.call(as_submission, tmp_path / "run.xml")[0] is None
+
+
+@pytest.mark.parametrize("reader", READERS[:2] + READERS[3:])
+def test_parquet_of_few_bytes_and_many_rows(child, tmp_path, reader):
+    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+
+    rows = 1 << 20
+    one = pa.array(["1"] * rows).dictionary_encode()
+    table = pa.table({"query_id": one, "doc_id": one, "score": [1.0] * rows, "relevance": [1] * rows})
+    with pq.ParquetWriter(tmp_path / "run", table.schema) as writer:
+        for _ in range(8):
+            writer.write_table(table)
+    assert "expand to more than 200 times" in refused(child, reader, tmp_path / "run")
+
+
+@pytest.mark.parametrize("encoded", [True, False])
+@pytest.mark.parametrize("reader", READERS[:2] + READERS[3:])
+def test_parquet_with_a_long_id_that_stands_once_for_all_rows(child, tmp_path, reader, encoded):
+    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+
+    rows = 200
+    ids = pa.array(["x" * 1_000_000] * rows)
+    numbers = {"query_id": [str(row) for row in range(rows)], "score": [1.0] * rows, "relevance": [1] * rows}
+    table = pa.table({"doc_id": ids.dictionary_encode() if encoded else ids, **numbers})
+    pq.write_table(table, tmp_path / "run", compression="zstd", write_statistics=False)
+    assert "expand to more than 200 times" in refused(child, reader, tmp_path / "run", memory=600)

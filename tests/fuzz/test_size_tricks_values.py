@@ -1,0 +1,122 @@
+"""Huge numbers in measures and qrels, and huge measure strings, cost what small ones do, or are refused."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import ir_graded
+from ir_graded.cli import options
+from ir_graded.grammar import parse_measure
+from ir_graded.measures import REGISTRY
+from ir_graded.measures.params import LevelTable
+
+RUN = {"1": {"a": 1.0, "x": 0.5, "b": 0.2}, "2": {"z": 1.0}}
+#: Bytes.
+MEMORY = 64 << 20
+NAMES = sorted({measure.NAME for measure in REGISTRY.values() if not measure.NEEDS_PASSAGES})
+#: Computed here, as this package's own are.
+CLASSICS = ["AP", "RR", "nDCG", "P", "R", "Success", "ERR", "Judged", "SetP", "SetR", "SetF"]
+
+
+@pytest.fixture
+def little_memory():
+    tracemalloc.start()
+    yield
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken < MEMORY
+
+
+def score(text, level):
+    qrels = {"1": {"a": level, "b": 1, "c": 0}, "2": {"a": 1}}
+    scores = ir_graded.evaluate([text], qrels, RUN)
+    assert np.isfinite(scores.values).all()
+    return scores.values.tolist()
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize(
+    "name", [*sorted({m.NAME for m in REGISTRY.values() if not m.NEEDS_PASSAGES}), *CLASSICS]
+)
+def test_a_cutoff_of_a_thousand_million(name):
+    score(f"{name}@1000000000", 2) if "cutoff" in parse_measure(name).SUPPORTED_PARAMS else None
+
+
+@pytest.mark.parametrize(
+    "cutoff", ["1000000000000000000", "9" * 400, "0x" + "f" * 5000, "9" * 5000, "1e400", "0", "-1"]
+)
+@pytest.mark.parametrize("name", ["Q", "P-measure", "nCG", "P", "R", "nDCG", "AP", "Success", "infAP", "ERR"])
+def test_cutoffs_beyond_all_lists_are_computed_or_refused(name, cutoff):
+    try:
+        score(f"{name}@{cutoff}", 2)
+    except ir_graded.GradedError:
+        pass
+    except ValueError as error:
+        assert str(error).startswith(("problem parsing measure", "Unsupported measures"))  # noqa: PT017
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("level", [1e9, 1e18, 1e300])
+@pytest.mark.parametrize("name", NAMES)
+def test_levels_of_any_size(name, level):
+    measure = f"{name}@2" if parse_measure(name).SUPPORTED_PARAMS.get("cutoff") else name
+    score(measure, level)
+    for parameter in {"max_rel", "rel"} & set(parse_measure(name).SUPPORTED_PARAMS):
+        if name != "NCU":
+            score(f"{name}({parameter}={level}){measure[len(name) :]}", level)
+
+
+@pytest.mark.parametrize("level", [2**20 + 1, 1e9, -1e9])
+def test_other_providers_are_not_asked_to_make_a_table_of_all_levels(level):
+    with pytest.raises(ir_graded.InputError, match=r"'a' has level \S+: infAP take levels to 1048576 only"):
+        score("infAP", level)
+
+
+def gains(keys):
+    return "Q(gains={" + ",".join(f"{key}:{key + 1}" for key in range(keys)) + "})"
+
+
+def test_gains_of_a_hundred_thousand_keys():
+    assert score(gains(100_000), 2) == score(gains(3), 2)
+
+
+def test_gains_of_many_keys_are_printed_and_read():
+    measure = parse_measure(gains(1000))
+    assert str(measure) == gains(1000)
+    assert parse_measure(str(measure)) == measure
+    assert options.read([f"{gains(1000)} AP"]) == [measure, parse_measure("AP")]
+
+
+def test_long_and_deep_strings_are_refused_with_a_short_message():
+    deep = 100_000
+    for text in (
+        "Q(gains=" + "[" * deep + "]" * deep + ")",
+        "Q(beta=" + "(" * deep + "1" + ")" * deep + ")",
+        "Q(beta=" + "-" * 1500 + "1)",
+        "Q(beta=" + "-" * deep + "1)",
+        "Q(gains=" + "{1:" * deep + "1" + "}" * deep + ")",
+        "Q(beta='" + "x" * 1_000_000 + "')",
+        "Q(beta=" + "9" * 1_000_000 + ")",
+        "Q(beta=" + "[0]," * 100 + ")",
+    ):
+        with pytest.raises(ir_graded.GradedError) as refused:
+            parse_measure(text)
+        assert len(str(refused.value)) < 1_000
+
+
+@pytest.mark.parametrize("separator", [" ", "\n", "(", ")"])
+def test_a_million_characters_on_the_command_line(separator):
+    text = separator.join(["Q"] * 500_000)
+    if separator.isspace():
+        assert options._split(text) == ["Q"] * 500_000
+    else:
+        assert options._split(text) == [text]
+
+
+def test_a_table_of_levels_refuses_what_python_cannot_write():
+    with pytest.raises(ir_graded.ParameterError, match="gains=<dict of too many digits> must be"):
+        parse_measure("Q")(gains={1: 10**5000})
+    assert not LevelTable("").validate({1: 10**5000})
