@@ -92,7 +92,8 @@ def significance_matrix(result: Any, ax: Axes | None = None) -> Figure:
 
         axes.imshow(significant, cmap=ListedColormap([_LIGHT, _DARK]), vmin=0, vmax=1, aspect="equal")
         if len(names) <= _MOST_NUMBERS:
-            levels = np.array(result.asl, dtype=np.float64)
+            # Not by np.array, which hands out the result itself with pandas 2.2 and numpy 2.
+            levels = result.asl.to_numpy(dtype=np.float64, copy=True)
             np.fill_diagonal(levels, np.nan)
             _numbers(axes, levels, dark=significant)
         _name_cells(axes, names)

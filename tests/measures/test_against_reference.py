@@ -2,6 +2,7 @@
 
 import ir_measures
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 from measures import measure_cases as cases
@@ -39,6 +40,11 @@ def test_measure_equals_the_reference(measure, data, qrels, runs):
 )
 def test_measures_of_one_call_do_not_disturb_each_other(qrels, runs, chosen):
     assert_all_equal_the_reference(chosen, qrels, runs)
+
+
+def test_a_gain_that_is_the_level_names_no_level():
+    runs = {"1": {"a": 1.0}}, pd.DataFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]})
+    assert_all_equal_the_reference([(ir_graded.EBR, {"gains": {3: 3, 16: 1e-9}})], {"1": {"a": 16}}, runs)
 
 
 @cases.examples(60)

@@ -36,6 +36,14 @@ def test_what_a_parameter_says_that_it_expects(expected):
     assert WORDS[expected].expected == expected
 
 
+def test_the_words_name_the_limit_that_a_large_number_meets():
+    for value in (0, 1.5, -(2.0**53), 2**53 - 1, "x", None):
+        assert Whole("").expects(value) == "a whole number >= 1"
+    for value in (2**53, 2.0**53, np.float64(2**60), np.int64(2**60)):
+        assert Whole("").expects(value) == "a whole number >= 1 and < 2**53"
+    assert Number("", low=0).expects(2**60) == "a finite number >= 0"
+
+
 @pytest.mark.parametrize(
     ("param", "dtype", "default"),
     [

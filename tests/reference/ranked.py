@@ -239,9 +239,11 @@ def stop_up_to_preferred(topic: Topic) -> dict[int, float]:
 def largest_gain(topic: Topic) -> Fraction:
     """Largest gain of a level from rel to max_rel.
 
-    The levels are those that occur in the qrels, those named in gains, and max_rel itself.
+    The levels are those that occur in the qrels, those named in gains, and max_rel itself; that the gain of
+    a level is the level says nothing, and names none.
     """
-    candidates = [topic.max_rel, *topic.all_levels, *topic.params["gains"]]
+    named = [level for level, gain in topic.params["gains"].items() if gain != level]
+    candidates = [topic.max_rel, *topic.all_levels, *named]
     in_range = [level for level in candidates if topic.params["rel"] <= level <= topic.max_rel]
     return max((topic.gain_of_level(level) for level in in_range), default=Fraction(0))
 

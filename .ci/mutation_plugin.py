@@ -1,0 +1,49 @@
+"""Loaded by pytest for mutation testing: a few quick tests of many kinds, no search for small examples."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+#: A mutant meets at most so many tests, and at most so many examples of each.
+TESTS = int(os.environ.get("MUTATION_TESTS", "60"))
+EXAMPLES = int(os.environ.get("MUTATION_EXAMPLES", "5"))
+
+#: Where hypothesis keeps what a test says with ``@settings``.
+SETTINGS = "_hypothesis_internal_use_settings"
+
+settings.register_profile(
+    "mutation",
+    database=None,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+settings.load_profile("mutation")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of drawn examples go last; the first parameters of every test before the second ones of any."""
+    seen = Counter()
+    order = {}
+    for item in items:
+        order[item] = (seen[item.function], hasattr(item.function, "hypothesis"))
+        seen[item.function] += 1
+    items.sort(key=order.__getitem__)
+    if os.environ.get("MUTANT_UNDER_TEST") not in ("stats", "list_all_tests"):
+        del items[TESTS:]
+    for function in seen:
+        if hasattr(function, "hypothesis"):
+            own = getattr(function, SETTINGS) or settings()
+            setattr(function, SETTINGS, settings(own, max_examples=min(EXAMPLES, own.max_examples)))
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded is looked through no more: a process for a mutant then shares it unchanged."""
+    gc.collect()
+    gc.freeze()

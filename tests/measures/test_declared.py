@@ -1,0 +1,24 @@
+"""What measures declare to lack is a property; where it depends on parameters, the measure says so."""
+
+import pytest
+
+from ir_graded import EBR, NCU, O, P_measure, P_plus, Q
+from ir_graded.measures import PROPERTIES
+from ir_graded.measures.properties import check_declared
+
+
+def test_only_properties_can_be_lacking():
+    check_declared("Q", {})
+    check_declared("Q", dict.fromkeys(PROPERTIES, "why"))
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  # the whole text is compared
+        check_declared("Q", {"swap": "why", "swop": "why", "ideals": "why"})
+    known = "nothing, ideal, swap, exchange, truncation"
+    assert str(caught.value) == f"Q: LACKS names 'ideals', but the properties are {known}"
+
+
+@pytest.mark.parametrize(
+    ("stop", "measure"),
+    [("u", Q), ("first", O), ("preferred", P_measure), ("up_to_preferred", P_plus), ("err", EBR)],
+)
+def test_ncu_lacks_what_the_measure_of_its_stop_lacks(stop, measure):
+    assert set(NCU(stop=stop).lacks) == set(measure.lacks)

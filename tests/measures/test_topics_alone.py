@@ -1,0 +1,36 @@
+"""A topic scores among others what it scores alone, also beside weights near the ends of doubles."""
+
+import pytest
+from measures import measure_cases as cases
+
+from ir_graded import GAP, NCU, Q, nERR
+
+#: Levels 1 to 3 are plain; 4 and 5 are those with extreme weights.
+PLAIN = {"a": 3, "b": 1, "c": 2}
+LARGE = {"a": 3, "b": 5, "c": 4, "d": 5}
+SMALL = {"b": 6, "c": 6}
+RUN = {"b": 3.0, "x": 2.0, "a": 1.0, "c": 0.5}
+WEIGHTS = {4: 1e308, 5: 1e308, 6: 5e-324}
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        GAP(weights={1: 0, 2: 0, 3: 0, **WEIGHTS}),
+        GAP(weights={1: 0, 2: 0, 3: 0, **WEIGHTS}, norm="cutoff") @ 2,
+        NCU(stops=WEIGHTS),
+        Q(gains=WEIGHTS, beta=1e308),
+        nERR(gains=WEIGHTS, max_rel=6),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("order", [(PLAIN, LARGE, SMALL), (LARGE, PLAIN, PLAIN), (PLAIN, PLAIN, LARGE)])
+def test_a_topic_alone_and_among_others(measure, order):
+    qrels = {str(number): levels for number, levels in enumerate(order)}
+    together = cases.scores(measure, qrels, dict.fromkeys(qrels, RUN))
+    # The others stay in the scale of levels, judged only.
+    for topic, levels in qrels.items():
+        rest = {other: {"z": level} for other, level in zip("pqr", (4, 5, 6), strict=True)}
+        alone = cases.scores(measure, {topic: levels, **rest}, {topic: RUN})
+        assert together[topic] == alone[topic]
+    assert max(together.values()) > 0

@@ -1,0 +1,55 @@
+"""What the methods do where nothing is said: the documented numbers of replicates, levels and seed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ir_graded import meta
+
+SCORES = pd.DataFrame(np.round(np.random.default_rng(1).random((7, 3)), 2), columns=["a", "b", "c"])
+
+
+def compared(scores, **options):
+    return meta.compare({"Q": scores}, **options)
+
+
+def intervals(scores, **options):
+    return meta.confidence_intervals({"Q": scores}, **options)
+
+
+def against_a(scores, **options):
+    return meta.against_baseline({"Q": scores}, "a", **options)
+
+
+DEFAULTS = {
+    meta.discriminative_power: {"test": "bootstrap", "alpha": 0.05, "n_resamples": 1000},
+    meta.significance: {"alternative": "greater", "alpha": 0.05, "n_resamples": 1000},
+    meta.swap: {"resample": "bootstrap", "max_rate": 0.05, "n_resamples": 1000},
+    meta.stability: {"n_resamples": 1000},
+    intervals: {"level": 0.95, "n_resamples": 1000},
+    against_a: {"alpha": 0.05, "n_resamples": 10_000},
+}
+
+
+@pytest.mark.parametrize("method", DEFAULTS, ids=lambda method: method.__name__)
+def test_defaults_that_the_result_names(method):
+    found = method(SCORES)
+    assert {name: getattr(found, name) for name in DEFAULTS[method]} == DEFAULTS[method]
+
+
+@pytest.mark.parametrize("method", [*DEFAULTS, compared], ids=lambda method: method.__name__)
+def test_the_seed_is_0(method):
+    given, expected = method(SCORES, n_resamples=50), method(SCORES, n_resamples=50, rng=0)
+    pd.testing.assert_frame_equal(given.to_frame(), expected.to_frame(), check_exact=True)
+
+
+def test_fuzziness_goes_by_hundredths_to_a_tenth():
+    hundredths = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1]
+    assert meta.stability(SCORES, n_resamples=2).fuzziness.tolist() == hundredths
+
+
+def test_a_comparison_by_default():
+    found = compared(SCORES)
+    assert (found.fuzziness, found.power["Q"].alpha, found.power["Q"].test) == (0.05, 0.05, "bootstrap")
+    numbers = [method["Q"].n_resamples for method in (found.power, found.stability, found.swap)]
+    assert numbers == [1000] * 3
