@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import signal
 import threading
 import time
@@ -18,10 +17,19 @@ from faults.fault_cases import (
     write_collection,
 )
 
+from ir_graded.inputs.process import check_process
 from ir_graded.parallel import in_threads
 
 #: Seconds that the end may take: what was under way would take longer.
 AT_ONCE = 10
+
+
+@pytest.fixture(autouse=True)
+def _signals_are_heard():
+    """Also where the tests run in the background of a shell, which has Ctrl-C ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
@@ -73,13 +81,16 @@ def test_a_terminated_evaluation_leaves_an_empty_output(folder):
 # ------------------------------------------------------------------------------------- threads
 
 
+@needs_posix
 def test_an_interrupt_does_not_wait_for_the_threads():
+    check_process()  # as whoever reads a file does
     go_on, begun = threading.Event(), []
 
     def work(item):
         begun.append(item)
         if item == 1:
-            _thread.interrupt_main()
+            # A signal, unlike _thread.interrupt_main, also ends a wait that has begun.
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         go_on.wait(4 * AT_ONCE)
 
     start = time.monotonic()

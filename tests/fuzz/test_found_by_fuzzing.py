@@ -133,6 +133,14 @@ def test_topics_longer_than_what_is_compared():
     assert _next_topic(b"".join(lines), 0) == 2 * len(lines[0])
 
 
+@pytest.mark.parametrize("level", ["9" * 25, "-1e300", "9223372036854775808"])
+def test_levels_beyond_64_bits_stay_what_they_are(tmp_path, level):
+    # They became the lowest number of 64 bits.
+    path = tmp_path / "qrels.txt"
+    path.write_text(f"1 0 a {level}\n1 0 b 2\n")
+    assert ir_graded.read_qrels(path)["relevance"].tolist() == [float(level), 2.0]
+
+
 @pytest.mark.parametrize("format", [None, "trec"])
 def test_a_file_that_was_compressed_twice_is_refused(tmp_path, format):
     path = tmp_path / "run.gz"

@@ -116,9 +116,11 @@ def _column(library, cells, kind):
 
 
 def _frame(library, columns):
-    if library == "pandas":
-        return pd.DataFrame(columns)
-    return pl.DataFrame(columns) if library == "polars" else pa.table(columns)
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}[library]
+    try:
+        return make(columns)
+    except (ValueError, pl.exceptions.PolarsError):  # columns of several heights or shapes
+        return None
 
 
 @st.composite

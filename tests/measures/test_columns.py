@@ -7,7 +7,7 @@ from ir_graded import BR, EBR, GAP, NCU, R_WP, O, P_measure, P_plus, Q, R_measur
 from ir_graded.classics import scorer_of
 from ir_graded.inputs.judgments import from_dicts
 from ir_graded.inputs.sources import hits_of
-from ir_graded.views import Views
+from ir_graded.views import Cut, Views
 
 JUDGMENTS = from_dicts({"1": {"a": 3, "b": 1, "c": 0, "d": 2}})
 #: Relevant at ranks 2 (b) and 4 (a); gains of the ideal list are 3, 2, 1.
@@ -111,6 +111,14 @@ def test_what_the_documents_are():
     assert (whole.rank.tolist(), whole.relevant.tolist()) == ([2, 4], [3])
     assert (cut.kind, cut.cutoff, cut.rank_in_run.tolist()) == ("relevant documents", 3, [2, 4])
     assert (cut.rank.tolist(), cut.relevant.tolist()) == ([1, 3], [3])
+
+
+@pytest.mark.parametrize(
+    ("rel", "cutoff", "retrieved", "seen"), [(1, None, 2, 2), (1, 3, 2, 1), (3, 3, 1, 0)]
+)
+def test_documents_below_the_cutoff_are_retrieved_too(rel, cutoff, retrieved, seen):
+    view = views()[Cut(rel, False, cutoff)]
+    assert (view.retrieved.tolist(), view.n.size) == ([retrieved], seen)
 
 
 def test_documents_of_every_level_are_judged_documents():

@@ -3,7 +3,7 @@
 import pytest
 from measures import measure_cases as cases
 
-from ir_graded import GAP, NCU, Q, nERR
+from ir_graded import EBR, GAP, NCU, Q, iRBU, nERR
 
 #: Levels 1 to 3 are plain; 4 and 5 are those with extreme weights.
 PLAIN = {"a": 3, "b": 1, "c": 2}
@@ -34,3 +34,13 @@ def test_a_topic_alone_and_among_others(measure, order):
         alone = cases.scores(measure, {topic: levels, **rest}, {topic: RUN})
         assert together[topic] == alone[topic]
     assert max(together.values()) > 0
+
+
+@pytest.mark.parametrize("measure", [EBR(beta=0), nERR, iRBU], ids=str)
+def test_a_topic_in_which_everybody_stops_beside_a_long_one_in_which_nobody_does(measure):
+    long = {f"d{n:02}": 1 for n in range(80)}
+    qrels = {"1": {"d00": 2, "d01": 2}, "2": long, "3": {"d00": 2}}
+    run = {doc: -float(n) for n, doc in enumerate(long)}
+    found = cases.scores(measure(gains={1: 0, 2: 1e300}), qrels, dict.fromkeys(qrels, run))
+    assert found["2"] == 0
+    assert found["1"] == found["3"] > 0.9

@@ -1,9 +1,11 @@
 """What each article adds, and the symbols beside it, on two articles worked out by hand."""
 
+import numpy as np
 import pytest
 from passages.passage_cases import frame, one_topic
 
 from ir_graded import MAgP, gP, gR
+from ir_graded.article_view import f_score
 from ir_graded.inputs.sources import hits_of, judgments_of
 from ir_graded.views import Views
 
@@ -56,3 +58,33 @@ def test_what_the_articles_are():
     assert (whole.rank.tolist(), whole.relevant.tolist()) == ([1, 3], [3])
     assert (cut.cutoff, cut.rank.tolist(), cut.relevant.tolist()) == (2, [1], [3])
     assert cut.view.retrieved.tolist() == whole.view.retrieved.tolist() == [2]
+
+
+def test_articles_retrieved_count_where_one_position_is_highlighted():
+    judged = [("one", 1, "3:1"), ("none", 0, "0:10"), ("far", 1, "0:10"), ("missed", 1, "0:10")]
+    judgments = judgments_of(frame("qrels", one_topic(judged)))
+    found = [("none", 3.0, "0:10"), ("one", 2.0, "0:10"), ("far", 1.0, "20:10")]
+    view = Views(judgments.levels, hits_of(judgments, frame("run", one_topic(found)))).articles(1, 1, None)
+    assert (view.Numrel.tolist(), view.retrieved.tolist(), view.r.tolist()) == ([3], [2], [2, 3])
+    assert view.F.tolist() == [2 * 1 / (1 + 10), 0]
+
+
+def test_rounding_carries_no_f_beyond_1():
+    size = np.arange(1, 2000)
+    for beta in (0.3, 0.7, 1, 3):
+        F = f_score(size, size, size, beta)
+        assert F.max() == 1
+        assert F.min() >= 1 - 2**-52
+    assert ((0.09 + 1) * size / (0.09 * size + size)).max() > 1  # so the bound is needed
+
+
+def test_articles_are_counted_topic_by_topic():
+    rows = [(topic, doc, 1, 0, 5) for topic in "12" for doc in "abc"]
+    judgments = judgments_of(frame("qrels", rows))
+    ranked = [(topic, doc, -float(place), 0, 5) for topic in "12" for place, doc in enumerate("xcab")]
+    view = Views(judgments.levels, hits_of(judgments, frame("run", ranked))).articles(1, 1, 3)
+    assert view.topic.tolist() == [0, 0, 1, 1]
+    assert view.C.tolist() == [1, 2, 1, 2]
+    assert view.r.tolist() == [2, 3, 2, 3]
+    assert view.start.tolist() == [0, 0, 2, 2]
+    assert view.sum_by_topic(view.F).tolist() == [2, 2]
