@@ -228,7 +228,7 @@ def test_broken_parquet_is_an_error_and_no_panic(tmp_path, monkeypatch):
     def panicking(*_, **__):
         raise pl.exceptions.PanicException("assertion failed: offset + length <= self.length")
 
-    monkeypatch.setattr(pl.LazyFrame, "collect", panicking)
+    monkeypatch.setattr("ir_graded.inputs.parquet._height", panicking)
     with pytest.raises(FileFormatError, match=r"run\.parquet: cannot be read as Parquet \(assertion failed"):
         ir_graded.evaluate("Q", JUDGED, path)
 
