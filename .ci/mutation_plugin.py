@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections import Counter
 
 import pytest
@@ -13,6 +14,9 @@ from hypothesis import HealthCheck, Phase, settings
 TESTS = int(os.environ.get("MUTATION_TESTS", "60"))
 EXAMPLES = int(os.environ.get("MUTATION_EXAMPLES", "5"))
 
+#: A mutant has so much time, and this is what mutmut takes for a timeout.
+SECONDS = int(os.environ.get("MUTATION_SECONDS", "120"))
+TIMED_OUT = 36
 #: Where hypothesis keeps what a test says with ``@settings``.
 SETTINGS = "_hypothesis_internal_use_settings"
 
@@ -41,6 +45,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if hasattr(function, "hypothesis"):
             own = getattr(function, SETTINGS) or settings()
             setattr(function, SETTINGS, settings(own, max_examples=min(EXAMPLES, own.max_examples)))
+
+
+def pytest_sessionstart() -> None:
+    """End a mutant that hangs; mutmut itself may signal another process that has the number by then."""
+    if "__mutmut_" in os.environ.get("MUTANT_UNDER_TEST", ""):
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(TIMED_OUT))
+        signal.alarm(SECONDS)
 
 
 def pytest_collection_finish() -> None:

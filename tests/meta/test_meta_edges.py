@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ir_graded import meta
-from ir_graded.errors import InputError
+from ir_graded.errors import InputError, ParameterError
 from ir_graded.meta.discriminative import _at_place, _smallest_sure
 from ir_graded.meta.matrix import ScoreMatrix
 from ir_graded.meta.significance import _signed_bounds
@@ -171,3 +171,15 @@ def test_of_equal_statistics_the_larger_sum_comes_first(statistics, sums, order)
 def test_the_smallest_difference_from_which_on_all_were_significant(sizes, significant, smallest):
     found = _smallest_sure(np.array(sizes), np.array(significant))
     np.testing.assert_array_equal(found, smallest)
+
+
+def test_a_wrong_choice_is_named():
+    for method, name, words in [
+        (meta.swap, "resample", "'bootstrap', 'disjoint'"),
+        (meta.significance, "alternative", "'greater', 'two-sided'"),
+        (meta.discriminative_power, "test", "'bootstrap', 't', 'randomisation', 'tukey_hsd'"),
+    ]:
+        for wrong in ("less", None, 1):
+            with pytest.raises(ParameterError) as caught:
+                method([[1, 2], [3, 4]], **{name: wrong})
+            assert str(caught.value) == f"{name}={wrong!r} must be one of {words}"
