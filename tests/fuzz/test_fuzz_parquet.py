@@ -5,9 +5,8 @@ from __future__ import annotations
 import io
 
 import pytest
-from fuzz.child_process import Child
 from fuzz.fuzz_cases import COUNTS, fuzz, spoilt
-from fuzz.size_cases import as_qrels, as_run, imported, scored
+from fuzz.size_cases import as_qrels, as_run, scored
 from hypothesis import given, strategies as st
 
 pa = pytest.importorskip("pyarrow")
@@ -52,14 +51,6 @@ def files(draw):
     whole = draw(st.sampled_from(FILES))
     begin = draw(st.sampled_from([4, len(whole) - 900, len(whole) - 300, len(whole) - 8]))
     return whole[:begin] + draw(spoilt(st.just(whole[begin:]), TOKENS))
-
-
-@pytest.fixture(scope="module")
-def child():
-    one = Child()
-    assert one.call(imported)[0] is None
-    yield one
-    one.close()
 
 
 @fuzz(100)

@@ -8,22 +8,13 @@ import zlib
 from itertools import islice
 
 import pytest
-from fuzz.child_process import Child
-from fuzz.size_cases import READERS, as_matrix, as_qrels, as_run, imported, scored
+from fuzz.size_cases import READERS, as_matrix, as_qrels, as_run, scored
 
 from ir_graded.inputs import decompression
 
 #: MiB that a call may take, and seconds. What is refused at 64 MiB is held once or twice before.
 MEMORY, TIME = 320, 10
 _BLOCK = 1 << 17
-
-
-@pytest.fixture(scope="module")
-def child():
-    one = Child()
-    assert one.call(imported)[0] is None
-    yield one
-    one.close()
 
 
 def gzip_bomb(text):

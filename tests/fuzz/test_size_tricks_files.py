@@ -5,18 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from fuzz.child_process import Child
-from fuzz.size_cases import READERS, as_matrix, as_run, as_submission, imported, scored
+from fuzz.size_cases import READERS, as_matrix, as_run, as_submission, scored
 
 MEMORY, TIME = 320, 10
-
-
-@pytest.fixture(scope="module")
-def child():
-    one = Child()
-    assert one.call(imported)[0] is None
-    yield one
-    one.close()
 
 
 def refused(child, reader, path, memory=MEMORY):
