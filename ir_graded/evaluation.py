@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import ir_measures
 import numpy as np
-from ir_measures.measures import Measure, ParamInfo
+from ir_measures.measures import Measure
 
 from .classics import Scorer
-from .composition import needs_subtopics
-from .errors import InputError, NoSharedTopicsError, ParameterError, shown
+from .errors import InputError, NoSharedTopicsError, ParameterError
 from .grammar import read_measures
-from .inputs import upstream
-from .inputs.datasets import is_dataset
-from .inputs.ids import as_text
-from .inputs.judgments import Judgments
+from .inputs.named_runs import check_shared_topics, named_runs
 from .inputs.sources import is_file, is_place, judgments_of, table_of
-from .inputs.table import describe_document
 from .measures import GradedMeasure
+from .other_providers import OtherEvaluator
 from .parallel import Result, in_threads, processors
 from .progress import hidden
 from .provider import GradedEvaluator, own
 from .scores import Scores
 from .segments import Floats
-
-_COMPRESSED = {".gz", ".zst", ".xz"}
-_HIGHEST = 1 << 20  # level that the other providers are asked about
-_SHOWN = 3  # ids of each side in an error
 
 
 def _graded_only(measures: list[Measure]) -> dict[Measure, Scorer]:
@@ -97,7 +85,8 @@ def evaluate(
         raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
     scorers = PROVIDERS[provider](order)
     graded = GradedEvaluator(scorers, judgments)
-    other = _other_evaluator([measure for measure in order if measure not in scorers], judgments)
+    left = [measure for measure in order if measure not in scorers]
+    other = OtherEvaluator(left, judgments) if left else None
     named = named_runs(runs)
     values = np.zeros((len(order), len(named), len(judgments.names)))
     # Several runs at the same time make better use of the processors than the parts of one; but ir-measures'
@@ -120,172 +109,18 @@ def evaluate(
     return Scores(tuple(named), tuple(order), tuple(judgments.query_ids), values)
 
 
-def _other_evaluator(measures: list[Measure], judgments: Judgments) -> Any:
-    """The other providers' evaluator, which sees the qrels with ids as text and whole levels as ints."""
-    if not measures:
-        return None
-    for measure in measures:
-        check_parameters(measure)
-    _check_whole_levels(measures, judgments)
-    for measure in filter(needs_subtopics, measures):
-        raise InputError(f"{measure} needs qrels by subtopic, which evaluate lacks: use ir_measures.calc")
-    with _saying_whose(measures):
-        return ir_measures.evaluator(measures, upstream.qrels_dicts(judgments))
-
-
-@contextmanager
-def _saying_whose(measures: Iterable[Measure]) -> Iterator[None]:
-    """What the other providers' own code trips over as ParameterError; what they say to users as it is."""
-    try:
-        yield
-    except (ValueError, OSError, ImportError, RuntimeError):
-        raise
-    except Exception as error:
-        names = ", ".join(map(str, measures))
-        raise ParameterError(
-            f"ir-measures' providers cannot compute one of {names}: {type(error).__name__}: {error}"
-        ) from error
-
-
-def check_parameters(measure: Measure) -> None:
-    """Raise ParameterError where a measure of ir-measures has parameters that it cannot have."""
-    for name, value in measure.params.items():
-        # pytrec_eval ends the process where a cutoff is 0.
-        if not _fits_a_provider(value, measure.SUPPORTED_PARAMS[name]) or (name == "cutoff" and value == 0):
-            raise ParameterError(f"{measure.NAME}: {name}={shown(value)} is no value that it takes")
-    for name, param in measure.SUPPORTED_PARAMS.items():
-        if param.required and name not in measure.params:
-            raise ParameterError(f"{measure} needs a {name}: for example {measure.NAME}@10")
-        if name in measure.params and not param.validate(measure.params[name]):
-            raise ParameterError(
-                f"{measure.NAME}: {name}={shown(measure.params[name])} is not what it takes ({param.desc})"
-            )
-
-
-def _fits_a_provider(value: object, param: ParamInfo) -> bool:
-    """Whether whole numbers, in dicts too, are within 64 bits, and truth values stand where one is wanted."""
-    if isinstance(value, Mapping):
-        return all(_fits_a_provider(part, param) for pair in value.items() for part in pair)
-    if isinstance(value, bool):
-        return param.dtype is bool
-    return not isinstance(value, int) or -(2**63) <= value < 2**63
-
-
-def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
-    """Raise InputError where a level is no whole number, or one to which pytrec_eval makes a huge table."""
-    levels = judgments.levels
-    refused = (levels.values != np.floor(levels.values)) | (np.abs(levels.values) > _HIGHEST)
-    if refused[levels.grade].any():
-        row = int(np.flatnonzero(refused[levels.grade])[0])
-        where = describe_document(judgments.names[levels.topic[row]], judgments.doc_ids[row])
-        names = ", ".join(map(str, measures))
-        level = levels.values[levels.grade[row]]
-        only = f"levels to {_HIGHEST}" if abs(level) > _HIGHEST else "whole levels"
-        raise InputError(f"qrels: {where} has level {level:g}: {names} take {only} only")
-
-
-def _scores(graded: GradedEvaluator, other: Any, name: str, run: Any, threads: int) -> dict[Measure, Floats]:
+def _scores(
+    graded: GradedEvaluator, other: OtherEvaluator | None, name: str, run: Any, threads: int
+) -> dict[Measure, Floats]:
     """Scores of one run by all measures."""
-    judgments = graded.judgments
     # A file that nobody else asks for need not be held as a whole.
     if not isinstance(run, Mapping) and not (other is None and is_file(run)):
         run = table_of("run", run)
     hits = graded.hits(run, threads)
     if not hits.n_retrieved.any():
-        check_shared_topics(judgments, name, run if isinstance(run, Mapping) else table_of("run", run))
+        check_shared_topics(graded.judgments, name, run)
     scored = graded.scores_of(hits)
-    if other is not None:
-        scored |= {
-            measure: np.full(len(judgments.names), measure.DEFAULT, dtype=float) for measure in other.measures
-        }
-        with _saying_whose(other.measures):
-            for metric in other.iter_calc(upstream.run_dicts(judgments, run)):
-                # A provider may yield topics that only the run has.
-                if metric.query_id in judgments.number:
-                    scored[metric.measure][judgments.number[metric.query_id]] = metric.value
-    return scored
-
-
-def check_shared_topics(judgments: Judgments, name: str, run: Any) -> None:
-    """Raise NoSharedTopicsError where the run has topics, but none of the qrels'."""
-    topics = (
-        [as_text(topic) for topic in run]
-        if isinstance(run, Mapping)
-        else run.query_id.unique().drop_nulls().to_list()
-    )
-    if topics and judgments.number.keys().isdisjoint(topics):
-        raise NoSharedTopicsError(
-            f"run {name!r} and the qrels share no topic: "
-            f"the run has {_some(topics)}, the qrels have {_some(judgments.names)}"
-        )
-
-
-def _some(ids: list[str]) -> str:
-    return ", ".join(map(repr, sorted(ids)[:_SHOWN])) + (" ..." if len(ids) > _SHOWN else "")
-
-
-def named_runs(runs: Any) -> dict[str, Any]:
-    """Runs by name, from one run, a path, a list of paths or runs, or a mapping from names."""
-    if isinstance(runs, Mapping):
-        return _by_name(runs) if _names_runs(runs) else {"run": runs}
-    if is_place(runs):
-        return _by_path([runs])
-    if isinstance(runs, (list, tuple)) and runs and not hasattr(runs, "_fields"):
-        if all(is_place(run) for run in runs):
-            return _by_path(runs)
-        if not any(hasattr(run, "_fields") for run in runs):
-            return {f"run {number}": run for number, run in enumerate(runs, start=1)}
-    return {"run": runs}
-
-
-def _names_runs(runs: Mapping[Any, Any]) -> bool:
-    """Whether a mapping goes from names to runs, rather than being one run (topic -> doc_id -> score)."""
-    return any(map(_is_run, runs.values()))
-
-
-def _is_run(value: Any) -> bool:
-    """Whether a value can only be a run: not a topic's dict, nor a number where such a dict should be."""
-    if isinstance(value, Mapping):
-        # One tells: the topics of a run all hold documents, or its documents scores.
-        return isinstance(next(iter(value.values()), None), Mapping)
-    return (
-        is_place(value) or is_dataset(value) or hasattr(value, "__iter__") or hasattr(type(value), "columns")
-    )
-
-
-def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
-    try:
-        named = {str(name): run for name, run in runs.items()}
-    except ValueError:
-        raise InputError("a run is named by an int of too many digits: give its name as text") from None
-    if len(named) < len(runs):
-        names = list(map(str, runs))
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"two runs have the same name as text: {twice!r}")
-    return named
-
-
-def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
-    """Runs by file name, without the ending of a compression; by path where file names repeat."""
-    given = [os.fspath(file) for path in paths for file in _files(path)]
-    names = [Path(path).stem if Path(path).suffix in _COMPRESSED else Path(path).name for path in given]
-    unique = [name if names.count(name) == 1 else path for name, path in zip(names, given, strict=True)]
-    if len(set(unique)) < len(unique):
-        twice = next(name for name in unique if unique.count(name) > 1)
-        raise InputError(f"the run {twice} is given twice")
-    return dict(zip(unique, given, strict=True))
-
-
-def _files(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
-    """The files of a folder, sorted by name and without hidden ones; anything else is itself."""
-    if not os.fspath(path):
-        raise InputError("the path of a run is empty")
-    if not Path(path).is_dir():
-        return [path]
-    files = [file for file in sorted(Path(path).iterdir()) if not file.is_dir() and file.name[0] != "."]
-    if not files:
-        raise InputError(f"the folder {os.fspath(path)} holds no file")
-    return [*files]
+    return scored if other is None else scored | other.scores_of(run)
 
 
 def _with_progress(scored: Iterable[Result], runs: int, progress: bool | None) -> Iterable[Result]:

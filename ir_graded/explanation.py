@@ -14,12 +14,13 @@ from ir_measures.measures import Measure
 
 from .classics import CLASSICS, Scorer, scorer_of
 from .errors import InputError, NoSharedTopicsError, ParameterError
-from .evaluation import check_parameters, check_shared_topics, named_runs
 from .grammar import read_measures
 from .hits import Hits
 from .inputs.judgments import Judgments
+from .inputs.named_runs import check_shared_topics, named_runs
 from .inputs.sources import is_file, judgments_of, table_of
 from .measures.contributions import Contributions
+from .other_providers import check_parameters
 from .provider import GradedEvaluator
 from .views import Views
 
@@ -277,9 +278,7 @@ def _hits(evaluator: GradedEvaluator, name: str, run: Any) -> Hits:
         run = table_of("run", run)
     hits = evaluator.hits(run)
     if not hits.n_retrieved.any():
-        check_shared_topics(
-            evaluator.judgments, name, run if isinstance(run, Mapping) else table_of("run", run)
-        )
+        check_shared_topics(evaluator.judgments, name, run)
     return hits
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from . import segments
 from .errors import InputError, NoSharedTopicsError, ParameterError
-from .evaluation import check_shared_topics, named_runs
 from .hits import Hits
 from .inputs.judgments import Judgments
+from .inputs.named_runs import check_shared_topics, named_runs
 from .inputs.sources import hits_of, is_place, judgments_of, table_of
 from .parallel import processors
 from .segments import Floats, Ints
@@ -143,7 +143,7 @@ def _hits(judgments: Judgments, name: str, run: Any, runs: int) -> Hits:
             run = table_of("run", run)
         hits = hits_of(judgments, run, _LOWEST_JUDGED, processors())
         if not hits.n_retrieved.any():
-            check_shared_topics(judgments, name, run if isinstance(run, Mapping) else table_of("run", run))
+            check_shared_topics(judgments, name, run)
     except InputError as error:
         if runs == 1 or is_place(run):
             raise

@@ -3,8 +3,6 @@
 A piece ends where the topic of its lines changes. Whether a topic comes back in a later piece, the caller
 sees from what it scored. A compressed file is read as its pieces are asked for; a piece of a plain file by
 whoever loads it, so that threads read at the same time.
-
-A line without an end, which would be held as a whole, is refused as soon as it is longer than any can be.
 """
 
 from __future__ import annotations
@@ -21,14 +19,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import FileFormatError
+from . import long_lines
 from .decompression import MAGIC, READ, codec_of, decompressed
-from .formats import shortened
 
 #: How far one looks ahead for the next topic at first.
 _LOOK = 1 << 16
 
-#: No line of a run or of qrels is longer: ten thousand times what most are.
-_LONGEST_LINE = 1 << 20
 #: Bytes of a topic that are compared.
 _LONG_ID = 256
 
@@ -49,12 +45,12 @@ def whole(path: str) -> bytes:
         codec = codec_of(first, path)
         blocks = chain([first], iter(partial(file.read, READ), b""))
         if codec is not None:
-            data = b"".join(_lines_ending(decompressed(blocks, codec, path), path))
+            data = b"".join(long_lines.lines_ending(decompressed(blocks, codec, path), path))
         elif stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             data = _plain(file, path)
         else:
-            data = b"".join(_lines_ending(blocks, path))
-    return _checked(data.removeprefix(codecs.BOM_UTF8), path)
+            data = b"".join(long_lines.lines_ending(blocks, path))
+    return long_lines.checked(data.removeprefix(codecs.BOM_UTF8), path)
 
 
 def pieces(path: str, size: int) -> Iterator[Load]:
@@ -75,8 +71,10 @@ def pieces(path: str, size: int) -> Iterator[Load]:
             yield from _stretches(path, begin, _State.of(file), size)
             return
         blocks = chain([first], iter(partial(file.read, READ), b""))
-        for number, piece in enumerate(_cut(_lines_ending(decompressed(blocks, codec, path), path), size)):
-            yield partial(_checked, piece if number else piece.removeprefix(codecs.BOM_UTF8), path)
+        for number, piece in enumerate(
+            _cut(long_lines.lines_ending(decompressed(blocks, codec, path), path), size)
+        ):
+            yield partial(long_lines.checked, piece if number else piece.removeprefix(codecs.BOM_UTF8), path)
 
 
 def _first(file: FileIO) -> bytes:
@@ -96,45 +94,13 @@ def _plain(file: FileIO, path: str) -> bytes:
     A file that looks enormous may take no place on the disk: no more of it is read than that line.
     """
     state = _State.of(file)
-    if state.size > _LONGEST_LINE:
-        _stretch(path, 0, _LONGEST_LINE + 1, state)
+    if state.size > long_lines.LONGEST:
+        _stretch(path, 0, long_lines.LONGEST + 1, state)
     file.seek(0)
     try:
         return file.read()
     except MemoryError:
         raise FileFormatError(f"{path}: its {state.size >> 20} MiB do not fit in memory") from None
-
-
-# ------------------------------------------------------------------------------------ long lines
-
-
-def _checked(text: bytes, path: str) -> bytes:
-    """The same text. Raises FileFormatError where a line of it, even if only a part of one, is too long."""
-    begin = 0
-    while len(text) - begin > _LONGEST_LINE:
-        end = text.rfind(b"\n", begin, begin + _LONGEST_LINE + 1)
-        if end < 0:
-            raise _too_long(text[begin : begin + READ], path)
-        begin = end + 1
-    return text
-
-
-def _lines_ending(blocks: Iterator[bytes], path: str) -> Iterator[bytes]:
-    """The same stream. Raises FileFormatError where a line does not end for too long."""
-    length, begin = 0, b""
-    for block in blocks:
-        newline = block.rfind(b"\n")
-        if newline >= 0 or not begin:
-            length, begin = 0, block[newline + 1 :][:READ]
-        length += len(block) - (newline + 1)
-        if length > _LONGEST_LINE:
-            raise _too_long(begin, path)
-        yield block
-
-
-def _too_long(begin: bytes, path: str) -> FileFormatError:
-    shown = shortened(begin[:200].decode(errors="replace"))
-    return FileFormatError(f"{path}: the line that holds {shown} is longer than {_LONGEST_LINE >> 20} MiB")
 
 
 # ------------------------------------------------------------------------------------- where to cut
@@ -173,7 +139,7 @@ def _stretch(path: str, begin: int, end: int, state: _State) -> bytes:
             found += more
         if _State.of(file) != state:
             raise FileFormatError(f"{path}: was changed while it was read")
-    return _checked(found, path)
+    return long_lines.checked(found, path)
 
 
 def _end(path: str, at: int, state: _State) -> int:

@@ -15,7 +15,8 @@ from ir_measures.measures.base import SumAgg
 from .. import __version__
 from ..classics import scorer_of
 from ..errors import ParameterError
-from ..evaluation import evaluate, named_runs
+from ..evaluation import evaluate
+from ..inputs.named_runs import named_runs
 from ..judgedness import Unjudged, unjudged
 from ..meta import BaselineTests, ConfidenceIntervals, against_baseline, confidence_intervals
 from ..scores import Scores

@@ -14,7 +14,10 @@ ROOT = Path(ir_graded.__file__).parent
 PACKAGE = "ir_graded"
 
 #: What stands above the measures, up to where calls come in.
-CALLS = "provider plugin composition evaluation explanation judgedness reading scores bundled reporting cli"
+CALLS = (
+    "provider plugin composition other_providers evaluation explanation judgedness reading scores bundled "
+    "reporting cli"
+)
 #: Modules (a package stands for all in it) and what they never import, at the top or later.
 NEVER = {
     "segments hits views ranking measures.stopping measures.contributions": "ir_measures pandas polars "
@@ -29,10 +32,11 @@ NEVER = {
     "composition": "plugin evaluation reading scores bundled cli",
     "plugin": "evaluation reading scores bundled cli inputs",
     "scores": "inputs classics provider plugin composition evaluation reading bundled cli polars ir_datasets",
+    "other_providers": "measures classics grammar provider plugin evaluation explanation judgedness cli",
     "evaluation": "explanation judgedness reporting plugin cli meta plots",
-    "judgedness": "reporting plugin composition explanation cli meta",
+    "judgedness": "evaluation reporting plugin composition explanation cli meta",
     "reporting": "plugin bundled reading explanation cli",
-    "explanation": "plugin composition cli meta",
+    "explanation": "evaluation plugin composition cli meta",
     "meta": "measures classics inputs grammar provider plugin composition evaluation explanation judgedness "
     "reading bundled reporting cli ir_measures",
     "plots": "meta measures classics inputs grammar provider plugin composition evaluation explanation "
