@@ -10,17 +10,15 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..segments import Bools, Floats, Ints, exact_sum
+from .blocks import replicate_blocks
 from .matrix import by_measure
 from .options import check_options
 from .resampling import Seed, generator, sign_flips
 from .results import read_only
-from .stability import replicate_blocks
 from .studentised import TOLERANCE
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_MEMORY = 64.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +130,7 @@ def _p_values(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
     measures, systems, topics = z.shape
     least = np.abs(z.sum(axis=2)) - TOLERANCE * np.abs(z).sum(axis=2)
     count: Ints = np.zeros((measures, systems), dtype=np.int64)
-    for size in replicate_blocks(n_resamples, topics + measures * systems, _MEMORY):
+    for size in replicate_blocks(n_resamples, topics + measures * systems):
         flipped = np.abs(z @ sign_flips(rng, topics, size))
         count += np.count_nonzero(flipped >= least[:, :, np.newaxis], axis=2)
     return (count + 1) / (n_resamples + 1)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..segments import Floats, exact_sum
+from .blocks import replicate_blocks
 from .matrix import by_measure
 from .options import check_options
 from .resampling import Seed, generator, topic_counts
 from .results import read_only
-from .stability import replicate_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Bound for the working arrays of one block of replicates, in MiB.
-_MEMORY = 64.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +117,7 @@ def confidence_intervals(
     centred = values - means[:, :, np.newaxis]
     replicates = np.empty((measures, systems, int(n_resamples)))
     done = 0
-    for size in replicate_blocks(int(n_resamples), topics + measures * systems, _MEMORY):
+    for size in replicate_blocks(int(n_resamples), topics + measures * systems):
         replicates[:, :, done : done + size] = centred @ topic_counts(source, topics, size)
         done += size
     tail = (1 - float(level)) / 2

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..progress import hidden
 from ..segments import Floats, Ints
+from .blocks import Progress, replicate_blocks
 from .matrix import ScoreMatrix
 from .options import check_options, fuzziness_values
 from .resampling import Seed, generator, topic_counts
@@ -24,12 +24,7 @@ _FUZZINESS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10)
 #: Differences below this share are rounding: sums in another order differ by about 1e-15.
 _TOLERANCE = 1e-12
 _SMALLEST = float(np.nextafter(0.0, 1.0))
-#: Arrays of one value per system (or topic) and replicate that are alive at the same time, at most.
-_COPIES = 8
-#: Values of one array that the processor's cache holds beside the others.
-_IN_CACHE = 2**16
 _MOST_IN_BYTE = 255
-_SECONDS_BEFORE_BAR = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,36 +166,3 @@ def _result(margins: Floats, levels: Ints, n_resamples: int) -> Stability:
         proportion_of_ties=read_only((comparisons - decided) / comparisons),
         n_resamples=n_resamples,
     )
-
-
-def replicate_blocks(n_resamples: int, rows: int, memory_mib: float) -> Iterator[int]:
-    """Numbers of replicates to draw at a time, so that arrays of ``rows`` values each stay small."""
-    size = max(1, int(min(_IN_CACHE, memory_mib * 2**20 / (8 * _COPIES)) / rows))
-    for start in range(0, n_resamples, size):
-        yield min(size, n_resamples - start)
-
-
-class Progress:
-    """A progress bar over comparisons of systems: on a terminal only, and only when it takes a while."""
-
-    def __init__(self, n_resamples: int, systems: int) -> None:
-        from tqdm import tqdm
-
-        self._bar = tqdm(
-            total=int(n_resamples) * (systems - 1),
-            disable=hidden(None),
-            leave=False,
-            delay=_SECONDS_BEFORE_BAR,
-            unit="replicate",
-            unit_scale=True,
-        )
-
-    def advance(self, replicates: int) -> None:
-        """One system was compared with the later ones over this many replicates."""
-        self._bar.update(replicates)
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()

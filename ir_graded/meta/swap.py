@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..segments import Floats, Ints
+from .blocks import Progress, replicate_blocks
 from .matrix import ScoreMatrix
 from .options import check_choice, check_options
 from .resampling import Seed, disjoint_halves, generator, topic_count_pairs
 from .results import read_only
-from .stability import Progress, replicate_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
