@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from . import ranking, segments
 from .article_view import f_score
-from .errors import GradedError, InputError, ParameterError
+from .errors import InputError, ParameterError
 from .inputs import inex_xml
 from .inputs.articles import articles_of
 from .inputs.sources import table_of
@@ -33,10 +32,8 @@ __all__ = ["Strip", "read_submission", "show"]
 #: Spans of one article in ascending order, none touching the next: (start, stop).
 Merged: TypeAlias = tuple[tuple[int, int], ...]
 
-_AXIS = "position in the article"
 _NAMED = 3  # ids in an error
 _LONGEST_ID = 32  # characters in a title
-_THINNEST = 0.5  # points: what even a span of one character gets
 
 
 @dataclass(frozen=True)
@@ -90,6 +87,9 @@ class Strip:
         weighted = "" if self.beta == 1 else f"(beta={self.beta:g})"
         return f"P {self.P:.{digits}f}, R {self.R:.{digits}f}, F{weighted} {self.F:.{digits}f}"
 
+    def _title(self) -> tuple[str, str]:
+        return self._subject(_LONGEST_ID), self._scores(3)
+
     def _lanes(self) -> dict[str, Merged]:
         """The lanes from top to bottom: the overlap lies between what overlaps."""
         return {"highlighted": self.highlighted, "overlap": self.overlap, "retrieved": self.retrieved}
@@ -116,86 +116,14 @@ class Strip:
             >>> figure.axes[0].get_xlabel()
             'position in the article'
         """
-        try:
-            from matplotlib.figure import Figure
-            from matplotlib.ticker import MaxNLocator, StrMethodFormatter
-        except ImportError as error:
-            raise GradedError("plots need matplotlib: pip install 'ir-graded[plot]'") from error
-        if ax is None:
-            ax = Figure(figsize=(7, 1.7), layout="constrained").subplots()
-        end = max(self.extent, 1)
-        for y, (name, spans) in enumerate(self._lanes().items()):
-            look = _LOOKS[name]
-            ax.broken_barh([(0, end)], (y - 0.4, 0.8), facecolor="0.95")
-            ax.broken_barh(
-                [(start, stop - start) for start, stop in spans],
-                (y - 0.4, 0.8),
-                facecolor=look.fill,
-                edgecolor=look.dark,
-                hatch=look.hatch,
-                linewidth=_THINNEST,
-                clip_on=False,
-            )
-        ax.set_yticks(range(len(_LOOKS)), list(_LOOKS))
-        ax.set_ylim(len(_LOOKS) - 0.4, -0.6)
-        ax.set_xlim(0, end)
-        room = ax.get_window_extent().width / ax.figure.dpi * 72
-        ticks = MaxNLocator(_ticks_in(room, end), steps=[1, 2, 2.5, 5, 10], integer=True)
-        ax.xaxis.set_major_locator(ticks)
-        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-        ax.tick_params(labelsize="small")
-        ax.tick_params(axis="y", length=0)
-        ax.spines[["left", "top", "right"]].set_visible(False)
-        ax.set_xlabel(_AXIS, fontsize="small")
-        title = f"{self._subject(_LONGEST_ID)}\n{self._scores(3)}"
-        # Ids are no formulas, whatever they hold.
-        ax.set_title(title.replace("$", r"\$"), fontsize="small", usetex=False, wrap=True)
-        return ax.figure.figure
+        from .plots import strip
+
+        return strip.draw(self._lanes(), self.extent, self._title(), ax)
 
     def _repr_html_(self) -> str:
-        """The strip as an SVG image that stands by itself; pointing at a span says where it lies."""
-        end = max(self.extent, 1)
-        left, wide, high = 90, 600, 18  # of the lanes
-        parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(str(self))}" '
-            f'viewBox="0 0 720 150" style="width:100%;max-width:720px;background:#fff" '
-            f'font-family="sans-serif" font-size="12" fill="#222">',
-            f'<text x="8" y="16">{escape(self._subject(_LONGEST_ID))}</text>',
-            f'<text x="8" y="33">{self._scores(3)}</text>',
-        ]
-        for row, (name, spans) in enumerate(self._lanes().items()):
-            y = 44 + row * (high + 4)
-            parts.append(f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{name}</text>')
-            parts.append(f'<rect x="{left}" y="{y}" width="{wide}" height="{high}" fill="#eee"/>')
-            for start, stop in spans:
-                width = max((stop - start) / end * wide, 1)
-                parts.append(
-                    f'<rect x="{left + start / end * wide:.2f}" y="{y}" width="{width:.2f}" height="{high}" '
-                    f'fill="{_LOOKS[name].dark}"><title>{start:,} to {stop:,}</title></rect>'
-                )
-        step = _step(end, _ticks_in(wide, end))
-        for tick in range(0, end + 1, step):
-            x = f"{left + tick / end * wide:.2f}"
-            parts.append(f'<path d="M{x} 110v4" stroke="#222"/>')
-            parts.append(f'<text x="{x}" y="126" text-anchor="middle">{tick:,}</text>')
-        parts.append(f'<text x="{left + wide / 2}" y="143" text-anchor="middle">{_AXIS}</text></svg>')
-        return "".join(parts)
+        from .plots import strip
 
-
-@dataclass(frozen=True)
-class _Look:
-    """How a lane is drawn. The colours are those of Okabe and Ito, which the colour-blind tell apart."""
-
-    fill: str
-    dark: str
-    hatch: str | None = None
-
-
-_LOOKS = {
-    "highlighted": _Look("#E69F00", "#E69F00"),
-    "overlap": _Look("#000000", "#000000"),
-    "retrieved": _Look("#56B4E9", "#0072B2", "////"),
-}
+        return strip.html(self._lanes(), self.extent, self._title(), str(self))
 
 
 def read_submission(path: str | os.PathLike[str], articles: inex_xml.Articles) -> pd.DataFrame:
@@ -402,21 +330,6 @@ def _common(one: Merged, other: Merged) -> Merged:
 
 def _size(spans: Merged) -> int:
     return sum(stop - start for start, stop in spans)
-
-
-def _ticks_in(room: float, end: int) -> int:
-    """How many intervals with labels up to ``end`` go into so many points."""
-    return max(1, min(6, int(room / (5 * len(f"{end:,}") + 10))))
-
-
-def _step(end: int, most: int) -> int:
-    """The smallest of 1, 2, 5, 10, 20, ... of which at most so many go up to ``end``."""
-    power = 1
-    while True:
-        for step in (power, 2 * power, 5 * power):
-            if end <= step * most:
-                return step
-        power *= 10
 
 
 def _printable(text: str, longest: int | None = None) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..errors import GradedError, ParameterError
+from ..errors import ParameterError
+from ..extras import extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,11 +57,7 @@ _RC = {
 
 def matplotlib() -> Any:
     """The matplotlib package. Raises GradedError, which names the extra, where it is not installed."""
-    try:
-        import matplotlib as package
-    except ImportError:
-        raise GradedError("plots need matplotlib: pip install 'ir-graded[plot]'") from None
-    return package
+    return extra("matplotlib", "plot")
 
 
 def label(name: object, longest: int = _LONGEST) -> str:

@@ -1,0 +1,136 @@
+"""One article of a run as a strip: what is highlighted, what was retrieved, and what is both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, TypeAlias
+
+from .style import PAGE_WIDTH, figure_of, matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: The spans of each lane by its name: (start, stop).
+Lanes: TypeAlias = Mapping[str, Sequence[tuple[int, int]]]
+
+_AXIS = "position in the article"
+_THINNEST = 0.5  # points: what even a span of one character gets
+_HEIGHT = 1.7  # inches
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How a lane is drawn. The colours are those of Okabe and Ito, which the colour-blind tell apart."""
+
+    fill: str
+    dark: str
+    hatch: str | None = None
+
+
+_LOOKS = {
+    "highlighted": _Look("#E69F00", "#E69F00"),
+    "overlap": _Look("#000000", "#000000"),
+    "retrieved": _Look("#56B4E9", "#0072B2", "////"),
+}
+
+
+def draw(lanes: Lanes, extent: int, title: tuple[str, str], ax: Axes | None = None) -> Figure:
+    """The strip with matplotlib.
+
+    Args:
+        lanes: the spans of each of the three lanes, from top to bottom.
+        extent: one past the last position.
+        title: its two lines.
+        ax: where to draw; by default a new figure.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+    """
+    matplotlib()
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+    if ax is None:
+        ax = Figure(figsize=(PAGE_WIDTH, _HEIGHT), layout="constrained").subplots()
+    end = max(extent, 1)
+    for y, (name, spans) in enumerate(lanes.items()):
+        look = _LOOKS[name]
+        ax.broken_barh([(0, end)], (y - 0.4, 0.8), facecolor="0.95")
+        ax.broken_barh(
+            [(start, stop - start) for start, stop in spans],
+            (y - 0.4, 0.8),
+            facecolor=look.fill,
+            edgecolor=look.dark,
+            hatch=look.hatch,
+            linewidth=_THINNEST,
+            clip_on=False,
+        )
+    ax.set_yticks(range(len(_LOOKS)), list(_LOOKS))
+    ax.set_ylim(len(_LOOKS) - 0.4, -0.6)
+    ax.set_xlim(0, end)
+    room = ax.get_window_extent().width / ax.figure.dpi * 72
+    ticks = MaxNLocator(_ticks_in(room, end), steps=[1, 2, 2.5, 5, 10], integer=True)
+    ax.xaxis.set_major_locator(ticks)
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    ax.tick_params(labelsize="small")
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["left", "top", "right"]].set_visible(False)
+    ax.set_xlabel(_AXIS, fontsize="small")
+    # Ids are no formulas, whatever they hold.
+    ax.set_title("\n".join(title).replace("$", r"\$"), fontsize="small", usetex=False, wrap=True)
+    return figure_of(ax)
+
+
+def html(lanes: Lanes, extent: int, title: tuple[str, str], description: str) -> str:
+    """The strip as an SVG image that stands by itself; pointing at a span says where it lies.
+
+    Args:
+        lanes: the spans of each of the three lanes, from top to bottom.
+        extent: one past the last position.
+        title: its two lines.
+        description: what is read to those who do not see it.
+    """
+    end = max(extent, 1)
+    left, wide, high = 90, 600, 18  # of the lanes
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(description)}" '
+        f'viewBox="0 0 720 150" style="width:100%;max-width:720px;background:#fff" '
+        f'font-family="sans-serif" font-size="12" fill="#222">',
+        f'<text x="8" y="16">{escape(title[0])}</text>',
+        f'<text x="8" y="33">{escape(title[1])}</text>',
+    ]
+    for row, (name, spans) in enumerate(lanes.items()):
+        y = 44 + row * (high + 4)
+        parts.append(f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{name}</text>')
+        parts.append(f'<rect x="{left}" y="{y}" width="{wide}" height="{high}" fill="#eee"/>')
+        for start, stop in spans:
+            width = max((stop - start) / end * wide, 1)
+            parts.append(
+                f'<rect x="{left + start / end * wide:.2f}" y="{y}" width="{width:.2f}" height="{high}" '
+                f'fill="{_LOOKS[name].dark}"><title>{start:,} to {stop:,}</title></rect>'
+            )
+    step = _step(end, _ticks_in(wide, end))
+    for tick in range(0, end + 1, step):
+        x = f"{left + tick / end * wide:.2f}"
+        parts.append(f'<path d="M{x} 110v4" stroke="#222"/>')
+        parts.append(f'<text x="{x}" y="126" text-anchor="middle">{tick:,}</text>')
+    parts.append(f'<text x="{left + wide / 2}" y="143" text-anchor="middle">{_AXIS}</text></svg>')
+    return "".join(parts)
+
+
+def _ticks_in(room: float, end: int) -> int:
+    """How many intervals with labels up to ``end`` go into so many points."""
+    return max(1, min(6, int(room / (5 * len(f"{end:,}") + 10))))
+
+
+def _step(end: int, most: int) -> int:
+    """The smallest of 1, 2, 5, 10, 20, ... of which at most so many go up to ``end``."""
+    power = 1
+    while True:
+        for step in (power, 2 * power, 5 * power):
+            if end <= step * most:
+                return step
+        power *= 10
