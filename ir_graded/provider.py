@@ -39,7 +39,7 @@ class GradedEvaluator(Evaluator):
         for measure, scorer in self.scorers.items():
             scorer.validate_params()
             if scorer.highest_level is not None:
-                judgments.check_max_rel(measure, scorer.highest_level)
+                judgments.check_highest_level(measure, scorer.highest_level)
         self.passage_measures = [measure for measure in self.measures if needs_passages(measure)]
         if self.passage_measures and judgments.names and judgments.levels.highlights is None:
             raise InputError(without_passages("qrels", self.passage_measures[0]))

@@ -133,13 +133,15 @@ class Judgments:
             self._lookups[lowest] = Lookup(self.levels.topics, topic, wanted, doc_ids)
         return self._lookups[lowest]
 
-    def check_max_rel(self, measure: object, max_rel: float) -> None:
-        """Raise InputError where a level is above the highest that a measure was told of."""
-        if self.levels.values.size and self.levels.values[-1] > max_rel:
-            row = int(np.flatnonzero(self.levels.values[self.levels.grade] > max_rel)[0])
+    def check_highest_level(self, measure: object, highest: float) -> None:
+        """Raise InputError where a level is above the highest that a measure takes."""
+        if self.levels.values.size and self.levels.values[-1] > highest:
+            row = int(np.flatnonzero(self.levels.values[self.levels.grade] > highest)[0])
             where = describe_document(self.names[self.levels.topic[row]], self.doc_ids[row])
             level = self.levels.values[self.levels.grade[row]]
-            raise InputError(f"{measure}: {where} has level {level:g}, above max_rel={max_rel:g}")
+            raise InputError(
+                f"{measure}: {where} has level {level:g}, above {highest:g}, the highest it takes"
+            )
 
 
 def from_table(table: Table, scale: Sequence[float] = ()) -> Judgments:
