@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 from collections import Counter
+from functools import _lru_cache_wrapper
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -15,7 +16,7 @@ TESTS = int(os.environ.get("MUTATION_TESTS", "60"))
 EXAMPLES = int(os.environ.get("MUTATION_EXAMPLES", "5"))
 
 #: A mutant has so much time, and this is what mutmut takes for a timeout.
-SECONDS = int(os.environ.get("MUTATION_SECONDS", "120"))
+SECONDS = int(os.environ.get("MUTATION_SECONDS", "40"))
 TIMED_OUT = 36
 #: Where hypothesis keeps what a test says with ``@settings``.
 SETTINGS = "_hypothesis_internal_use_settings"
@@ -48,7 +49,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_sessionstart() -> None:
-    """End a mutant that hangs; mutmut itself may signal another process that has the number by then."""
+    """Forget what was computed before the fork, and end a mutant that hangs.
+
+    mutmut itself may signal another process that has its number by then.
+    """
+    for cached in [found for found in gc.get_objects() if isinstance(found, _lru_cache_wrapper)]:
+        if str(getattr(cached, "__module__", "")).startswith("ir_graded"):
+            cached.cache_clear()
     if "__mutmut_" in os.environ.get("MUTANT_UNDER_TEST", ""):
         signal.signal(signal.SIGALRM, lambda *_: os._exit(TIMED_OUT))
         signal.alarm(SECONDS)

@@ -1,0 +1,240 @@
+"""Ranks from scores: every way to find them against a plain sort."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from ir_graded import ranking
+from ir_graded.ranking import Grouped, Groups, Rows, ranks
+
+FLOATS = (np.float32, np.float64)
+
+
+def ints(*values):
+    return np.array(values, dtype=np.int64)
+
+
+def rows_of(topic, score, doc_ids, dtype=np.float64):
+    return Rows(np.array(score, dtype=dtype), ints(*topic), lambda at: [doc_ids[row] for row in at.tolist()])
+
+
+def grouped_of(topic, score, doc_ids, dtype=np.float64):
+    """The same rows, which stand topic by topic."""
+    begin = [0, *(row for row in range(1, len(topic)) if topic[row] != topic[row - 1]), len(topic)]
+    groups = Groups(ints(*(topic[row] for row in begin[:-1])), ints(*begin))
+    rows = rows_of(topic, score, doc_ids, dtype)
+    return Grouped(rows.score, groups, rows.doc_ids)
+
+
+def chosen(rows, doc_ids, at):
+    names = [doc_ids[row] for row in at]
+    return Rows(rows.score[list(at)], rows.topic[list(at)], lambda of: [names[row] for row in of.tolist()])
+
+
+def plain_ranks(topic, score, doc_ids, at):
+    """Score descending, then doc_id descending, counted by looking at all."""
+    return [
+        1
+        + sum(
+            topic[other] == topic[row] and (score[other], doc_ids[other]) > (score[row], doc_ids[row])
+            for other in range(len(topic))
+        )
+        for row in at
+    ]
+
+
+@st.composite
+def runs(draw):
+    """Topics in any order of their numbers, with scores that often tie; and some of the rows."""
+    numbers = draw(st.permutations(range(6)))
+    sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=6))
+    topic = [number for number, size in zip(numbers, sizes, strict=False) for _ in range(size)]
+    values = st.sampled_from([-2.0, -1.5, -0.0, 0.0, 0.25, 1.0, 2.0, 1e30, -1e30])
+    score = draw(st.lists(values, min_size=len(topic), max_size=len(topic)))
+    doc_ids = draw(st.permutations([f"d{number}" for number in range(len(topic))]))
+    at = draw(st.lists(st.integers(0, len(topic) - 1), unique=True))
+    if draw(st.booleans()):
+        order = sorted(range(len(topic)), key=lambda row: (topic.index(topic[row]), -score[row]))
+        score = [score[row] for row in order]
+    return topic, score, doc_ids, at
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@given(run=runs())
+def test_ranks_are_those_of_a_plain_sort(dtype, run):
+    topic, score, doc_ids, at = run
+    expected = plain_ranks(topic, score, doc_ids, at)
+    for rows in (rows_of(topic, score, doc_ids, dtype), grouped_of(topic, score, doc_ids, dtype)):
+        found = ranks(rows, chosen(rows, doc_ids, at))
+        assert found.dtype == np.int64
+        assert found.tolist() == expected
+
+
+@given(run=runs())
+def test_every_way_finds_the_same_places(run):
+    topic, score, doc_ids, at = run
+    if not at:
+        return
+    rows = grouped_of(topic, score, doc_ids)
+    hits = chosen(rows, doc_ids, at)
+    start, stop = rows.groups.spans(hits.topic)
+    above, tied = ranking._sort(rows, hits)
+    ways = [ranking._places(rows, hits), ranking._compare(rows.score, hits.score, start, stop)]
+    if ranking._descends(rows):
+        first = ranking._bisect(rows.score, hits.score, start, stop, np.greater)
+        last = ranking._bisect(rows.score, hits.score, first, stop, np.greater_equal)
+        ways.append((first - start, last - first))
+    for way in ways:
+        assert way[0].tolist() == above.tolist()
+        assert way[1].tolist() == tied.tolist()
+
+
+def way_taken(monkeypatch, rows, hits):
+    """Which of the three ways finds the places."""
+    taken = []
+    for name in ("_bisect", "_compare", "_sort"):
+        function = getattr(ranking, name)
+
+        def seen(*arguments, name=name, function=function):
+            taken.append(name)
+            return function(*arguments)
+
+        monkeypatch.setattr(ranking, name, seen)
+    ranks(rows, hits)
+    return taken
+
+
+def test_the_way_depends_on_how_the_rows_stand(monkeypatch):
+    names = [f"d{row}" for row in range(8)]
+    for way, topic, score, at in (
+        (["_bisect", "_bisect"], [1] * 4 + [0] * 4, [4, 3, 2, 1, 9, 8, 7, 6], range(8)),
+        # Three hits of four rows in each topic are 3 * 4 * 2 comparisons, as many as three a row.
+        (["_compare"], [1] * 4 + [0] * 4, [4, 3, 2, 5, 9, 8, 7, 6], [0, 1, 2, 4, 5, 6]),
+        (["_sort"], [1] * 4 + [0] * 4, [4, 3, 2, 5, 9, 8, 7, 6], [0, 1, 2, 3, 4, 5, 6]),
+    ):
+        with monkeypatch.context() as patch:
+            rows = grouped_of(topic, score, names)
+            assert way_taken(patch, rows, chosen(rows, names, at)) == way
+            assert way_taken(patch, rows_of(topic, score, names), chosen(rows, names, at)) == ["_sort"]
+
+
+def test_where_one_topic_ends_scores_may_rise():
+    names = list("abcdef")
+    assert ranking._descends(grouped_of([0, 0, 1, 1, 2, 2], [2, 1, 5, 4, 9, 9], names))
+    assert not ranking._descends(grouped_of([0, 0, 1, 1, 2, 2], [1, 2, 5, 4, 9, 9], names))
+    assert not ranking._descends(grouped_of([0, 0, 1, 1, 2, 2], [2, 1, 5, 4, 8, 9], names))
+
+
+def test_without_hits_there_are_no_ranks():
+    rows = rows_of([0], [1.0], ["a"])
+    found = ranks(rows, chosen(rows, ["a"], []))
+    assert found.shape == (0,)
+    assert found.dtype == np.int64
+
+
+def test_doc_ids_are_asked_for_only_where_rows_tie():
+    asked = []
+
+    def doc_ids(at):
+        asked.append(at.tolist())
+        return [f"d{row}" for row in at.tolist()]
+
+    score = np.array([3.0, 2.0, 2.0, 1.0, 5.0, 4.0])
+    rows = Grouped(score, Groups(ints(0, 1), ints(0, 4, 6)), doc_ids)
+    hits = Rows(score[[0, 4]], ints(0, 1), pytest.fail)
+    assert ranks(rows, hits).tolist() == [1, 1]
+    assert asked == []
+    hits = Rows(score[[2, 4]], ints(0, 1), lambda at: [["d2", "d4"][row] for row in at.tolist()])
+    assert ranks(rows, hits).tolist() == [2, 1]
+    assert asked == [[1, 2]]
+
+
+def test_equal_zeros_tie_and_infinite_scores_are_at_the_ends():
+    names = list("abcde")
+    for dtype in FLOATS:
+        rows = rows_of([0] * 5, [0.0, -0.0, np.inf, -np.inf, -1e-30], names, dtype)
+        assert ranks(rows, chosen(rows, names, range(5))).tolist() == [3, 2, 1, 5, 4]
+
+
+def test_topics_of_a_single_row_among_others():
+    names = list("abc")
+    rows = grouped_of([2, 0, 1], [1.0, 1.0, 1.0], names)
+    assert ranks(rows, chosen(rows, names, [2, 0, 1])).tolist() == [1, 1, 1]
+
+
+# ------------------------------------------------------------------------------------------- groups
+
+
+def test_groups_know_where_their_topics_stand():
+    groups = Groups(ints(2, 0, 5), ints(0, 3, 4, 6))
+    assert groups.topic.tolist() == [2, 2, 2, 0, 5, 5]
+    assert groups.distinct
+    assert groups.lengths(7).tolist() == [1, 0, 3, 0, 0, 2, 0]
+    assert groups.lengths(7).dtype == np.int64
+    assert [found.tolist() for found in groups.spans(ints(5, 2, 5))] == [[4, 0, 4], [6, 3, 6]]
+
+
+def test_a_part_of_the_groups_counts_its_own_rows():
+    part = Groups(ints(2, 0, 5), ints(0, 3, 4, 6)).part(1, 3)
+    assert part.number.tolist() == [0, 5]
+    assert part.begin.tolist() == [0, 1, 3]
+
+
+def test_a_topic_that_comes_back_is_not_distinct_and_its_lengths_add_up():
+    groups = Groups(ints(2, 0, 2), ints(0, 3, 4, 6))
+    assert not groups.distinct
+    assert groups.lengths(3).tolist() == [1, 0, 5]
+    assert not Groups(ints(2, 2), ints(0, 3, 4)).distinct
+    assert Groups(ints(2), ints(0, 3)).distinct
+
+
+# ---------------------------------------------------------------------------------------- precision
+
+
+class Evaluator:
+    """In place of pytrec_eval's: ranks in single or double precision, and takes nothing but the question."""
+
+    def __init__(self, single):
+        self.single = single
+
+    def __call__(self, qrels, measures):
+        assert measures == {"recip_rank"}
+        (self.topic, judged), *_ = qrels.items()
+        (self.relevant,) = (doc_id for doc_id, level in judged.items() if level > 0)
+        return self
+
+    def evaluate(self, run):
+        number = np.float32 if self.single else np.float64
+        docs = run[self.topic]
+        order = sorted(docs, key=lambda doc_id: (number(docs[doc_id]), doc_id), reverse=True)
+        return {self.topic: {"recip_rank": 1 / (1 + order.index(self.relevant))}}
+
+
+@pytest.fixture
+def asked_anew():
+    ranking.compares_single_precision.cache_clear()
+    yield
+    ranking.compares_single_precision.cache_clear()
+
+
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.usefixtures("asked_anew")
+def test_the_precision_is_that_of_the_installed_pytrec_eval(single, monkeypatch):
+    import pytrec_eval
+
+    monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", Evaluator(single))
+    assert ranking.compares_single_precision() is single
+    found = ranking.comparable(np.array([1e300, 1e-300, 0.1]))
+    assert found.dtype == (np.float32 if single else np.float64)
+    assert found.tolist() == ([np.inf, 0.0, float(np.float32(0.1))] if single else [1e300, 1e-300, 0.1])
+
+
+@pytest.mark.usefixtures("asked_anew")
+def test_pytrec_eval_is_asked_once(monkeypatch):
+    import pytrec_eval
+
+    expected = ranking.compares_single_precision()
+    monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", None)
+    assert ranking.compares_single_precision() is expected
