@@ -136,6 +136,20 @@ def test_other_wrong_calls(files, run):
     refused(run("evaluate", "qrels.txt", "other.run", "-m", "Q"), "share no topic", "'9'", "'1'", "'2'")
 
 
+@pytest.mark.parametrize("resamples", ["0", "10000001", "many"])
+def test_a_number_of_replicates_out_of_range_is_refused(run, resamples):
+    refused(run("meta", "--matrix", "scores.csv", "-B", resamples), "-B", resamples)
+
+
+@pytest.mark.usefixtures("files")
+def test_too_little_memory_is_said_in_one_line(run, monkeypatch):
+    def full(*_arguments, **_options):
+        raise MemoryError("Unable to allocate 9 TiB")
+
+    monkeypatch.setattr("ir_graded.evaluation.GradedEvaluator", full)
+    refused(run(*BOTH, "-m", "Q"), "too little memory", "9 TiB")
+
+
 def test_measures_lists_every_measure_with_its_parameters_and_names(run):
     code, out, _ = run("measures")
     assert code == 0
