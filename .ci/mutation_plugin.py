@@ -11,7 +11,8 @@ from functools import _lru_cache_wrapper
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from ir_graded.inputs import process
+from ir_graded.errors import GradedError
+from ir_graded.inputs.process import check_process
 
 #: A mutant meets at most so many tests, and at most so many examples of each.
 TESTS = int(os.environ.get("MUTATION_TESTS", "60"))
@@ -61,7 +62,9 @@ def pytest_sessionstart() -> None:
         if str(getattr(cached, "__module__", "")).startswith("ir_graded"):
             cached.cache_clear()
     if "__mutmut_" in os.environ.get("MUTANT_UNDER_TEST", ""):
-        if process._process.lost:  # every test of a table would fail, whatever the mutant
+        try:
+            check_process()
+        except GradedError:  # every test of a table would fail, whatever the mutant
             os._exit(UNFIT)
         signal.signal(signal.SIGALRM, lambda *_: os._exit(TIMED_OUT))
         signal.alarm(SECONDS)
