@@ -1,0 +1,13 @@
+"""What all tests of inputs are given."""
+
+import pytest
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(content, name="run.txt"):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return written

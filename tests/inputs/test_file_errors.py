@@ -1,0 +1,217 @@
+"""Files that cannot be read: what is wrong, and on which line."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import sys
+
+import pytest
+
+from ir_graded.errors import FileFormatError, GradedError, InputError
+from ir_graded.inputs import lines as line_parser
+from ir_graded.inputs.files import read_qrels_file, read_run_file
+
+from .file_cases import (
+    COMPRESSIONS,
+    RUN,
+    RUN_LINES,
+    RUN_ROWS,
+    SPACINGS,
+    joined,
+    parse_block,
+    zstd,
+)
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+# -------------------------------------------------------------------------------------------- errors
+
+
+WRONG_LINES = {
+    "short": ("q Q0 d 1 2", "expected 6 fields (TREC run: topic Q0 doc rank score tag), found 5"),
+    "long": ("q Q0 d 1 2 t u", "expected 6 fields (TREC run: topic Q0 doc rank score tag), found 7"),
+    "one field": ("q", "found 1"),
+    "score": ("q Q0 d 1 high t", "score 'high' is not a number"),
+    "shifted": ("q Q0 d x 1 2 t", "found 7"),
+    "qrels": ("q 0 d 1", "found 4"),
+    "carriage return": ("q Q0 d\r 1 2 t", "a carriage return inside the line"),
+    "carriage return instead of a blank": ("q Q0 d\r1 2 t", "a carriage return inside the line"),
+    "two carriage returns": ("q Q0 d 1 2 t\r\r", "a carriage return inside the line"),
+}
+
+
+@pytest.mark.parametrize("before", [1, 3])
+@pytest.mark.parametrize("spacing", SPACINGS)
+@pytest.mark.parametrize("wrong", WRONG_LINES)
+def test_a_wrong_line_is_named(write, wrong, spacing, before):
+    line, problem = WRONG_LINES[wrong]
+    content = (
+        SPACINGS[spacing](RUN_LINES[:before]).rstrip() + b"\n" + line.encode() + b"\n" + joined(RUN_LINES)
+    )
+    number = content.split(b"\n").index(line.encode()) + 1
+    path = write(content)
+    for data in (content, gzip.compress(content)):
+        path.write_bytes(data)
+        with pytest.raises(FileFormatError) as caught:
+            read_run_file(path)
+        message = str(caught.value)
+        assert message.startswith(f"{path}, line {number}: ")
+        assert problem in message
+        assert repr(line.removesuffix("\r")) in message
+
+
+def test_a_short_and_a_long_line_do_not_make_up_for_each_other(write):
+    path = write(joined([*RUN_LINES, "q Q0 d 1 2", "q Q0 d 1 2 t u"]))
+    with pytest.raises(FileFormatError, match=r"line 6: .* found 5"):
+        read_run_file(path)
+    path = write(joined([*RUN_LINES, "q Q0 d 1 2 t u", "q Q0 d 1 2"]))
+    with pytest.raises(FileFormatError, match=r"line 6: .* found 7"):
+        read_run_file(path)
+
+
+def test_a_double_blank_does_not_shift_columns(write):
+    # A parser that separates at every blank reads the rank 1 as the score of d2.
+    assert read_run_file(write("q Q0 d1 1 9.5 t\nq  Q0 d2 1 8.5 t\n")).frame.rows() == [
+        ("q", "d1", 9.5),
+        ("q", "d2", 8.5),
+    ]
+    # Nor does it stand for a field that is missing.
+    with pytest.raises(FileFormatError, match=r"line 2: .* found 5"):
+        read_run_file(write("q Q0 d1 1 9.5 t\nq  d2 1 8.5 t\n"))
+
+
+def test_the_first_of_several_wrong_lines_is_named(write):
+    lines = [f"q Q0 d{i} 1 2 t" for i in range(500)]
+    lines[200] = "q Q0 d 1 2 t u"
+    lines[100] = "q Q0 d 1 two t"
+    lines[300] = "q"
+    with pytest.raises(FileFormatError, match="line 101: score 'two'"):
+        read_run_file(write(joined(lines)))
+
+
+@pytest.mark.parametrize("piece", [1, 50, 1000, 1 << 20])
+def test_the_wrong_line_is_found_in_any_piece(write, piece, monkeypatch):
+    lines = [f"q Q0 d{i} 1 2 t" for i in range(300)]
+    lines[200] = "q Q0 d 1 two t"
+    monkeypatch.setattr(line_parser, "_PIECE", piece)
+    with pytest.raises(FileFormatError, match="line 201: score 'two'"):
+        read_run_file(write(joined(lines)))
+    with pytest.raises(FileFormatError, match="line 401: score 'two'"):
+        read_run_file(write(joined(lines, end="\n\n")))
+
+
+def test_a_long_line_is_shortened(write):
+    path = write("q Q0 d 1 2 t\n" + "x" * 100_000 + "\n")
+    with pytest.raises(FileFormatError) as caught:
+        read_run_file(path)
+    assert len(str(caught.value)) < len(str(path)) + 250
+    assert "xxx...'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "byte"),
+    [
+        (b"q Q0 caf\xe9 1 2 t", "0xe9"),
+        (b"q \xff d 1 2 t", "0xff"),
+        (b"q Q0 d \xc3 2 t", "0xc3"),
+        (b"q Q0 d 1 2 \xed\xa0\x80", "0xed"),
+        (b"\xc0\x80 Q0 d 1 2 t", "0xc0"),
+    ],
+)
+def test_text_that_is_not_utf8(write, line, byte, monkeypatch):
+    for content in (joined(RUN_LINES) + line, joined(RUN_LINES, end="\r\n") + line + b"\r\n"):
+        for piece in (1, 3, 1 << 20):
+            monkeypatch.setattr(line_parser, "_PIECE", piece)
+            path = write(content)
+            with pytest.raises(
+                FileFormatError, match=f"^{re.escape(str(path))}, line 6: byte {byte} is not UTF-8"
+            ):
+                read_run_file(path)
+
+
+@pytest.mark.parametrize("column", range(6))
+def test_text_that_is_not_utf8_far_down_in_any_column(column):
+    fields = [b"q", b"Q0", b"d", b"1", b"2", b"t"]
+    good = b" ".join(fields) + b"\n"
+    fields[column] = b"\xe9"
+    content = good * 100_000 + b" ".join(fields) + b"\n" + good * 100_000
+    with pytest.raises(FileFormatError, match=r"^run\.txt, line 100001: byte 0xe9 is not UTF-8"):
+        parse_block(content, RUN, 1, "run.txt")
+
+
+def test_utf16_is_not_utf8(write):
+    path = write("q Q0 d 1 2 t\n".encode("utf-16"))
+    with pytest.raises(FileFormatError, match="line 1: byte 0xff is not UTF-8"):
+        read_run_file(path)
+
+
+def test_a_file_of_carriage_returns_only(write):
+    with pytest.raises(FileFormatError, match="line 1: a carriage return inside the line"):
+        read_run_file(write(joined(RUN_LINES, end="\r")))
+
+
+@pytest.mark.parametrize(
+    "compression", [name for name in COMPRESSIONS if name not in ("none", "gzip, padded")]
+)
+def test_truncated_compressed_data(write, compression):
+    data = COMPRESSIONS[compression](joined(f"q{i} Q0 d{i * i} 1 {i / 7} t" for i in range(500)))
+    for end in (8, len(data) // 3, len(data) - 1):
+        path = write(data[:end], "run.gz")
+        with pytest.raises(FileFormatError, match=f"^{re.escape(str(path))}: (truncated|corrupt) "):
+            read_run_file(path)
+
+
+@pytest.mark.parametrize(
+    ("compression", "name"), [("gzip", "gzip"), ("zstandard, size unknown", "zstandard"), ("xz", "xz")]
+)
+def test_corrupt_compressed_data(write, compression, name):
+    whole = COMPRESSIONS[compression](joined(f"q{i} Q0 d{i * i} 1 {i / 7} t" for i in range(500)))
+    half = len(whole) // 2
+    for data in (whole[:half] + bytes([whole[half] ^ 0x55]) + whole[half + 1 :], whole + b"something else"):
+        path = write(data)
+        with pytest.raises(FileFormatError, match=f"^{re.escape(str(path))}: corrupt {name} data"):
+            read_run_file(path)
+
+
+def test_zstandard_is_needed_for_its_own_files_only(write, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    for compression in ("none", "gzip", "xz"):
+        assert read_run_file(write(COMPRESSIONS[compression](joined(RUN_LINES)))).frame.rows() == RUN_ROWS
+    path = write(zstd(joined(RUN_LINES)))
+    with pytest.raises(FileFormatError, match=f"^{re.escape(str(path))}: .*install the package 'zstandard'"):
+        read_run_file(path)
+
+
+def test_errors_of_the_system_pass_through(tmp_path, write):
+    with pytest.raises(FileNotFoundError) as caught:
+        read_run_file(tmp_path / "none.txt")
+    assert caught.value.filename == str(tmp_path / "none.txt")
+    with pytest.raises((IsADirectoryError, PermissionError)):
+        read_qrels_file(tmp_path)
+    with pytest.raises(NotADirectoryError):
+        read_qrels_file(write(b"") / "run.txt")
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is forbidden to this user"
+)
+def test_a_forbidden_file(write):
+    path = write(b"")
+    path.chmod(0)
+    with pytest.raises(PermissionError):
+        read_run_file(path)
+
+
+def test_format_errors_are_value_errors(write):
+    with pytest.raises(ValueError, match="line 1") as caught:
+        read_run_file(write("q\n"))
+    assert isinstance(caught.value, GradedError)
+    assert isinstance(caught.value, InputError)
+
+
+def test_what_only_the_parser_refuses_is_still_an_error(monkeypatch):
+    monkeypatch.setattr(line_parser, "_parsed", lambda *_: None)
+    with pytest.raises(FileFormatError, match=r"^run\.txt: cannot be read as a TREC run file$"):
+        parse_block(joined(RUN_LINES), RUN, 1, "run.txt")

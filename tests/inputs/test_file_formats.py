@@ -1,0 +1,164 @@
+"""Formats of files, and files that are read in blocks."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+import polars as pl
+import pytest
+
+from ir_graded.errors import FileFormatError, ParameterError
+from ir_graded.inputs import spacing as white
+from ir_graded.inputs.files import read_qrels_file, read_run_file
+from ir_graded.inputs.formats import Format, named, recognise
+
+from .file_cases import (
+    FIXED,
+    NTCIR_LINES,
+    NTCIR_ROWS,
+    QRELS_LINES,
+    RUN,
+    RUN_LINES,
+    RUN_ROWS,
+    SPACINGS,
+    expected_lines,
+    joined,
+    parse_block,
+)
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+# ------------------------------------------------------------------------------------------- formats
+
+
+@pytest.mark.parametrize("format", FIXED, ids=attrgetter("title"))
+def test_a_format_describes_its_own_line(format):
+    fields = format.layout.split()
+    assert len(fields) == format.width
+    assert fields[format.query_id] == "topic"
+    assert fields[format.doc_id] in ("doc", "file", "pmid")
+    assert fields[format.value] in ("score", "level", "L<level>", "rsv")
+    assert [fields[position] for _, position in format.extra] == [name for name, _ in format.extra]
+    assert named(format.kind, format.name) is format
+    line = ["7" if position in format.whole else "x" for position in range(format.width)]
+    assert recognise(format.kind, line, "file.txt") is format
+    for position in format.whole:
+        with pytest.raises(FileFormatError, match="expected a run line"):
+            recognise(format.kind, [*line[:position], "a", *line[position + 1 :]], "file.txt")
+
+
+def test_the_format_is_told_by_the_first_line_that_is_not_blank(write):
+    path = write("\n \nq Q0 d\n")
+    with pytest.raises(FileFormatError) as caught:
+        read_run_file(path)
+    assert str(caught.value) == (
+        f"{path}, line 3: expected a run line of 6 fields (TREC run: topic Q0 doc rank score tag) "
+        "or 8 fields (INEX run: topic Q0 file rank rsv run_id start length) "
+        "or 7 fields (GENOMICS run: topic pmid rank score start length run_id), found 3: 'q Q0 d'"
+    )
+
+
+def test_an_unknown_width_lists_the_known_ones():
+    with pytest.raises(FileFormatError) as caught:
+        recognise("qrels", ["1", "0"], "qrels.txt")
+    assert str(caught.value) == (
+        "qrels.txt, line 1: expected a qrels line of 4 fields (TREC qrels: topic iteration doc level) "
+        "or 3 fields (NTCIR qrels: topic doc L<level>) "
+        "or topic pmid start length aspects, separated by tabs (GENOMICS qrels) "
+        "or topic Q0 file rel_chars doc_len [bep [start:length ...]] (INEX qrels), found 2: '1 0'"
+    )
+
+
+def test_a_named_format_is_held_to(write):
+    path = write(joined(NTCIR_LINES))
+    assert read_qrels_file(path, format="ntcir").frame.rows() == NTCIR_ROWS
+    with pytest.raises(FileFormatError, match=r"line 1: expected 4 fields \(TREC qrels: .*\), found 3"):
+        read_qrels_file(path, format="trec")
+    with pytest.raises(FileFormatError, match=r"line 1: expected 3 fields \(NTCIR qrels: .*\), found 4"):
+        read_qrels_file(write(joined(QRELS_LINES)), format="ntcir")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("run", "ntcir"), ("qrels", "TREC"), ("qrels", "csv"), ("run", "")]
+)
+def test_an_unknown_format(kind, name):
+    with pytest.raises(ParameterError, match=f"unknown format '{name}' of a {kind} file; known: 'trec'"):
+        named(kind, name)
+
+
+def test_an_unknown_format_is_an_error_before_the_file_is_opened(tmp_path):
+    with pytest.raises(ParameterError):
+        read_run_file(tmp_path / "none.txt", format="csv")
+
+
+PASSAGES = Format(
+    *("passages", "run", 5, 0, 1, 4),
+    layout="topic doc start length score",
+    extra=(("start", 2), ("length", 3)),
+)
+
+
+def test_a_format_may_have_integer_columns():
+    for data in (b"q d 10 +5 0.5\nq e 0 007 1\n", b"\tq d 10  +5 0.5\r\nq e 0 007 1"):
+        frame, lines = parse_block(data, PASSAGES, 1, "run.txt")
+        assert lines is None
+        assert frame.schema == {
+            "query_id": pl.String,
+            "doc_id": pl.String,
+            "score": pl.Float64,
+            "start": pl.Int64,
+            "length": pl.Int64,
+        }
+        assert frame.rows() == [("q", "d", 0.5, 10, 5), ("q", "e", 1.0, 0, 7)]
+    empty, _ = parse_block(b"\n", PASSAGES, 1, "run.txt")
+    assert empty.schema == frame.schema
+
+
+@pytest.mark.parametrize(
+    "text", ["1.0", "1e3", "x", "1_0", "9223372036854775808", "-9223372036854775809", "9" * 5000]
+)
+def test_an_integer_column_holds_integers(text):
+    with pytest.raises(
+        FileFormatError, match=r"^run\.txt, line 2: length '.*' is not a whole number of 64 bits"
+    ):
+        parse_block(f"q d 1 2 0.5\nq d 1 {text} 0.5\n".encode(), PASSAGES, 1, "run.txt")
+
+
+def test_the_value_may_be_the_last_field_and_an_extra_column_too():
+    swapped = Format("swapped", "run", 4, 1, 0, 2, layout="doc topic score start", extra=(("start", 3),))
+    frame, _ = parse_block(b"d q 0.5 3\n", swapped, 1, "run.txt")
+    assert frame.rows() == [("q", "d", 0.5, 3)]
+
+
+# -------------------------------------------------------------------------------------------- blocks
+
+
+def test_a_block_counts_its_lines_from_its_first():
+    frame, lines = parse_block(joined(RUN_LINES), RUN, 1000, "run.txt")
+    assert (frame.rows(), lines) == (RUN_ROWS, None)
+    frame, lines = parse_block(b"\n" + joined(RUN_LINES, end="\r\n\r\n"), RUN, 1000, "run.txt")
+    assert frame.rows() == RUN_ROWS
+    assert lines.tolist() == [1001, 1003, 1005, 1007, 1009]
+    for data in (b"q Q0 d 1 2 t\nq Q0 d 1 x t\n", b"q\tQ0\td 1 2 t\r\nq Q0 d 1 x t"):
+        with pytest.raises(FileFormatError, match=r"^run\.txt, line 1001: score 'x'"):
+            parse_block(data, RUN, 1000, "run.txt")
+
+
+def test_the_first_line_of_a_block_may_be_the_wrong_one():
+    for line in ("q Q0 d 1 2", "q Q0 d 1 2 t u", "q"):
+        with pytest.raises(FileFormatError, match=r"^run\.txt, line 51: expected 6 fields"):
+            parse_block(joined([line, *RUN_LINES]), RUN, 51, "run.txt")
+
+
+def test_many_lines_pass_the_limits_of_blocks(monkeypatch):
+    lines = [f"q{i % 13} Q0 {'d' * (i % 29)}{i} {i} {i / 3} tag" for i in range(4000)]
+    rows = [(line.split()[0], line.split()[2], float(line.split()[4])) for line in lines]
+    for block in (1, 2, 3, 64, 1000):
+        monkeypatch.setattr(white, "_BLOCK", block)
+        for spacing in ("single blanks", "tabs, CRLF", "aligned", "blank lines everywhere"):
+            content = SPACINGS[spacing](lines if block > 3 else lines[:200])
+            frame, numbers = parse_block(content, RUN, 1, "run.txt")
+            assert frame.rows() == rows[: frame.height]
+            assert frame.height == (4000 if block > 3 else 200)
+            found = range(1, frame.height + 1) if numbers is None else numbers.tolist()
+            assert list(found) == expected_lines(content)

@@ -1,0 +1,175 @@
+"""Random files, whole and damaged, against a plain reader of lines."""
+
+from __future__ import annotations
+
+import math
+import re
+from operator import attrgetter
+
+import pytest
+from hypothesis import example, given, settings, strategies as st
+
+from ir_graded.errors import FileFormatError
+from ir_graded.inputs import lines as line_parser, spacing as white
+from ir_graded.inputs.files import read_run_file
+from ir_graded.inputs.formats import named
+
+from .file_cases import (
+    BOM,
+    FIXED,
+    bits,
+    parse_block,
+)
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+# ------------------------------------------------------------------------------ plain Python as judge
+
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
+
+
+def plain_reader(content, format):  # noqa: C901, PLR0911  # the formats, in one plain piece
+    """Rows and their line numbers; or the number of the first wrong line."""
+    rows, numbers = [], []
+    for number, raw in enumerate(content.removeprefix(BOM).split(b"\n"), 1):
+        line = raw.removesuffix(b"\r")
+        try:
+            fields = [field.decode() for field in line.split()]
+        except UnicodeDecodeError:
+            return number
+        if b"\r" in line:
+            return number
+        if not fields:
+            continue
+        if len(fields) != format.width:
+            return number
+        text = fields[format.value]
+        if format.prefix:
+            if not re.fullmatch("L[0-9]+", text):
+                return number
+            text = text[1:]
+        if format.by_order:
+            text = "0"
+        if not NUMBER.fullmatch(text) or (format.kind == "qrels" and not math.isfinite(float(text))):
+            return number
+        extra = [fields[position] for _, position in format.extra]
+        if not all(re.fullmatch("[+-]?[0-9]+", one) and -(2**63) <= int(one) < 2**63 for one in extra):
+            return number
+        rows.append((fields[format.query_id], fields[format.doc_id], float(text), *map(int, extra)))
+        numbers.append(number)
+    return rows, numbers
+
+
+def same_as_plain(content, format, block):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(white, "_BLOCK", block)
+        patch.setattr(line_parser, "_PIECE", 4 * block)
+        expected = plain_reader(content, format)
+        if isinstance(expected, int):
+            with pytest.raises(FileFormatError) as caught:
+                parse_block(content.removeprefix(BOM), format, 1, "file.txt")
+            assert str(caught.value).startswith(f"file.txt, line {expected}: ")
+        else:
+            frame, lines = parse_block(content.removeprefix(BOM), format, 1, "file.txt")
+            rows = frame.rows()
+            assert [row[:2] for row in rows] == [row[:2] for row in expected[0]]
+            assert [row[3:] for row in rows] == [row[3:] for row in expected[0]]
+            if not format.by_order:
+                assert bits([row[2] for row in rows]) == bits([row[2] for row in expected[0]])
+            numbers = list(range(1, len(rows) + 1)) if lines is None else lines.tolist()
+            assert numbers == expected[1]
+
+
+BLOCKS = st.sampled_from([1, 2, 5, 16, 100, 1 << 18])
+WHITE = " \t\n\r\v\f"
+IDS = st.text(st.characters(exclude_characters=WHITE, codec="utf-8"), min_size=1, max_size=15)
+GAPS = st.one_of(st.just(" "), st.text(" \t\v\f", min_size=1, max_size=3))
+EDGES = st.one_of(st.just(""), st.text(" \t", max_size=2))
+ENDS = st.sampled_from(["\n", "\n", "\r\n", "\n\n", " \n", "\r\n \t\r\n"])
+VALUES = {
+    "": st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    "L": st.integers(0, 9).map("L{}".format),
+}
+
+
+@st.composite
+def well_formed(draw, format):
+    plain = draw(st.booleans())
+    parts = []
+    for _ in range(draw(st.integers(0, 8))):
+        fields = [draw(IDS) for _ in range(format.width)]
+        fields[format.value] = draw(VALUES[format.prefix])
+        for _, position in format.extra:
+            fields[position] = str(draw(st.integers(-(2**63), 2**63 - 1)))
+        parts.append("" if plain else draw(EDGES))
+        for field in fields[:-1]:
+            parts += [field, " " if plain else draw(GAPS)]
+        parts += [fields[-1], "\n" if plain else draw(ENDS)]
+    content = "".join(parts).encode()
+    return content[: len(content) - draw(st.integers(0, 1))]
+
+
+@pytest.mark.parametrize("format", FIXED, ids=attrgetter("title"))
+def test_files_are_read_as_plain_python_reads_them(format):
+    @settings(max_examples=200, deadline=None)
+    @given(well_formed(format), BLOCKS)
+    def check(content, block):
+        same_as_plain(content, format, block)
+
+    check()
+
+
+@pytest.mark.parametrize("format", FIXED, ids=attrgetter("title"))
+def test_damaged_files_are_refused_where_plain_python_refuses_them(format):
+    damage = st.sampled_from(
+        [b" ", b"  ", b"\t", b"\n", b"\r", b"\r\n", b"\0", b"\xff", b"\xc3", b"_", b"x", b"a b", b""]
+    )
+
+    @settings(max_examples=300, deadline=None)
+    @given(
+        well_formed(format),
+        BLOCKS,
+        st.lists(st.tuples(st.integers(0, 200), st.integers(0, 3), damage), max_size=3),
+    )
+    def check(content, block, damages):
+        for place, length, new in damages:
+            at = place % (len(content) + 1)
+            content = content[:at] + new + content[at + length :]
+        same_as_plain(content, format, block)
+
+    check()
+
+
+SCRAPS = [
+    "q",
+    "Q0",
+    "1",
+    "2.5",
+    "L1",
+    "nan",
+    "é",
+    "\0",
+    '"',
+    *(" " * 8),
+    " ",
+    "  ",
+    "\t",
+    "\n",
+    "\n",
+    "\r\n",
+    "\r",
+    "\f",
+]
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.sampled_from(SCRAPS), max_size=40), BLOCKS, st.sampled_from(FIXED))
+@example(["q", " ", "Q0", " ", "1", " ", "1"], 1, named("qrels", "trec"))
+def test_scraps_are_read_as_plain_python_reads_them(scraps, block, format):
+    same_as_plain("".join(scraps).encode(), format, block)
+
+
+def test_a_blank_in_the_tag_is_an_error(write):
+    with pytest.raises(FileFormatError, match=r"expected a run line of 6 fields .* found 7"):
+        read_run_file(write("1 Q0 a 1 3 12 t\n"))
