@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import ast
 import math
+import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout
 from functools import wraps
 from typing import Any, TypeAlias
 
@@ -157,6 +160,11 @@ def _entries(node: ast.Dict) -> list[tuple[ast.expr, ast.expr]]:
     return [(key, value) for key, value in zip(node.keys, node.values, strict=True) if key is not None]
 
 
+#: A whole name of trec_eval, with or without arguments: ir-measures reads ``P_5x`` as P@5.
+_TREC_NAME = re.compile(
+    r"[A-Za-z0-9]+(?:_[A-Za-z]+)*(?:[._]([0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*))?", re.ASCII
+)
+
 # The original, also where the plugin has put this module's reader in its place.
 _original_parse_trec: Callable[[str], list[Measure]] = getattr(
     ir_measures.util.parse_trec_measure, "__wrapped__", ir_measures.util.parse_trec_measure
@@ -242,8 +250,15 @@ def _read_measure(item: str | Measure) -> list[Measure]:
         # A name of ours was there and what followed was wrong: no other grammar has a say.
         raise
     except (NameError, ValueError):
+        if (name := _TREC_NAME.fullmatch(item)) is None:
+            raise
         try:
-            return _original_parse_trec(item)
+            # It prints which measures of a family it skips: that is no result.
+            with redirect_stdout(sys.stderr):
+                return _original_parse_trec(item)
         except ValueError:
-            pass
+            if "." in (name[1] or ""):
+                raise MeasureSyntaxError(
+                    f"cannot read {shown(item)}: {name[1]} are no whole numbers; write P_10 or P_5,10"
+                ) from None
         raise

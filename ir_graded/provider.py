@@ -42,7 +42,7 @@ class GradedEvaluator(Evaluator):
                 judgments.check_highest_level(measure, scorer.highest_level)
         self.passage_measures = [measure for measure in self.measures if needs_passages(measure)]
         if self.passage_measures and judgments.names and judgments.levels.highlights is None:
-            raise InputError(without_passages("qrels", self.passage_measures[0]))
+            raise InputError(_without_passages("qrels", self.passage_measures[0]))
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
     def hits(self, run: Any, threads: int | None = None) -> Hits:
@@ -54,7 +54,7 @@ class GradedEvaluator(Evaluator):
         hits = hits_of(self.judgments, run, self.lowest, threads or processors())
         # An empty run lacks the columns at times: PyTerrier makes such for topics that no batch had.
         if self.passage_measures and hits.retrieved is None and hits.n_retrieved.any():
-            raise InputError(without_passages("run", self.passage_measures[0]))
+            raise InputError(_without_passages("run", self.passage_measures[0]))
         return hits
 
     def scores(self, run: Any) -> dict[Measure, Floats]:
@@ -81,7 +81,7 @@ def needs_passages(measure: Measure) -> bool:
     return isinstance(measure, GradedMeasure) and measure.NEEDS_PASSAGES
 
 
-def without_passages(kind: str, measure: Measure) -> str:
+def _without_passages(kind: str, measure: Measure) -> str:
     """What is wrong with qrels or a run that name documents only."""
     columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
     return (

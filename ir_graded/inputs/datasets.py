@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, shown
 
 
 def is_dataset(source: object) -> bool:
@@ -31,14 +32,27 @@ def load(dataset_id: str) -> Any:
 
 
 def rows(kind: str, dataset: Any) -> Any:
-    """The dataset's qrels, or its scoreddocs as a run: an iterator of named tuples."""
+    """The dataset's qrels, or its scoreddocs as a run: an iterator of named tuples.
+
+    Raises:
+        InputError: the dataset has none.
+        OSError: they have to be downloaded, and cannot be (as they are asked for).
+    """
     if kind == "qrels":
         if not dataset.has_qrels():
             raise InputError(f"{_name(dataset)} has no qrels")
-        return dataset.qrels_iter()
+        return _downloaded(dataset, dataset.qrels_iter)
     if not dataset.has_scoreddocs():
         raise InputError(f"{_name(dataset)} has no scoreddocs, so it gives no run")
-    return dataset.scoreddocs_iter()
+    return _downloaded(dataset, dataset.scoreddocs_iter)
+
+
+def _downloaded(dataset: Any, rows_of: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+    try:
+        yield from rows_of()
+    except RuntimeError as error:  # what ir_datasets makes of all that can happen
+        reason = shown(error.args[0]) if error.args else "no reason is given"
+        raise OSError(f"{_name(dataset)} cannot be downloaded: {reason}") from error
 
 
 def level_definitions(source: Any) -> dict[int, str]:

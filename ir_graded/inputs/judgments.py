@@ -198,11 +198,12 @@ def _without_repetitions(table: Table, topic: Ints) -> Ints:
         differing = rows.join(first, on=["topic", "doc"]).filter(pl.col("level") != pl.col("level_right"))
         if differing.height:
             row, other = (int(differing.sort("row")[name][0]) for name in ("row_right", "row"))
-            raise InputError(
-                f"qrels: {describe_document(table.query_id[row], table.doc_id[row])} has "
-                f"level {table.value[row]:g} at {table.place(row)} and "
-                f"level {table.value[other]:g} at {table.place(other)}; {ONLY_PASSAGES}"
+            levels = " and ".join(
+                f"level {table.value[at]:g}" + (f" at {place}" if (place := table.place(at)) else "")
+                for at in (row, other)
             )
+            where = describe_document(table.query_id[row], table.doc_id[row])
+            raise InputError(f"qrels: {where} has {levels}; {ONLY_PASSAGES}")
     return first["row"].to_numpy().astype(np.int64)
 
 

@@ -74,7 +74,7 @@ class Table:
             column = getattr(self, name)
             if column.null_count():
                 row = int(column.is_null().arg_true()[0])
-                raise InputError(f"{self.kind}: {self.place(row)} has no {name}")
+                raise InputError(f"{self.kind}: {self.place(row) or 'a row'} has no {name}")
 
     def check_values(self) -> None:
         """Raise InputError where a level or score is missing."""

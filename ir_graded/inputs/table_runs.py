@@ -183,7 +183,8 @@ def _check_duplicates(table: Table, topic: Ints, key: Keys) -> None:
         first = seen.setdefault((int(topic[row]), doc_id), row)
         if first != row:
             where = describe_document(table.query_id[row], doc_id)
-            places = f"at {table.place(first)} and at {table.place(row)}"
+            one, other = table.place(first), table.place(row)
+            places = f"at {one} and at {other}" if one != other else f"in {one}"
             raise InputError(f"run: {where} stands twice, {places}; {ONLY_PASSAGES}")
 
 

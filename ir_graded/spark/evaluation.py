@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from ..errors import InputError, NoSharedTopicsError, ParameterError
 from ..grammar import parse_measure, read_measures
 from ..inputs.table import PASSAGE_COLUMNS, VALUE_COLUMNS, describe_document
 from ..measures.aggregate import aggregate
-from ..provider import own
+from ..provider import needs_passages, own
 from ..ranking import compares_single_precision
 from .partitions import SCORES, Scoring
-from .sources import prepared
+from .sources import ONE_RUN, Paths, prepared
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,8 +27,8 @@ _SHOWN = 3  # ids in an error
 
 def evaluate(
     measures: Iterable[str | Measure] | str | Measure,
-    qrels: DataFrame | str,
-    runs: DataFrame | str,
+    qrels: DataFrame | Paths,
+    runs: DataFrame | Paths,
     *,
     broadcast: bool | None = None,
     longest_topic: int = 1 << 22,
@@ -42,9 +42,9 @@ def evaluate(
 
     Args:
         measures: measure objects and strings: those of this package, and the classics that it computes.
-        qrels: columns query_id, doc_id, relevance (start and length for passages); or a path.
-        runs: columns query_id, doc_id, score (start and length), and run, the system's name, if there are
-            several; or a path: Parquet where it ends in ``.parquet``, else TREC files.
+        qrels: columns query_id, doc_id, relevance (start and length for passages); or paths.
+        runs: columns query_id, doc_id, score (start and length), and run, the system's name: without it, all
+            rows are one run; or paths: Parquet where they end in ``.parquet``, else TREC files.
         broadcast: whether every worker gets all qrels, or those of its topics along with the rows of the
             runs; by default the former where Spark's statistics say that they are smaller than 16 MiB.
         longest_topic: a topic of more rows than this is not held in memory.
@@ -57,8 +57,10 @@ def evaluate(
 
     Raises:
         NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
-        InputError: a column is missing, or a document stands twice in a topic longer than longest_topic.
-        ParameterError: a measure is neither one of this package nor a classic that it computes.
+        InputError: a column is missing or of another type, a row has no run or query_id, a measure needs
+            passages and there are none, or a document stands twice in a topic longer than longest_topic.
+        ParameterError: a measure is neither one of this package nor a classic that it computes, or an
+            option is out of its range.
 
     Example:
         >>> import ir_graded.spark
@@ -70,19 +72,26 @@ def evaluate(
     wanted = _scored_here(measures)
     if isinstance(longest_topic, bool) or not isinstance(longest_topic, int) or longest_topic < 1:
         raise ParameterError(f"longest_topic={longest_topic!r} must be a whole number >= 1")
+    if not (broadcast is None or isinstance(broadcast, bool)):
+        raise ParameterError(f"broadcast={broadcast!r} must be True, False or None")
     judged, ranked = prepared("qrels", qrels, spark), prepared("run", runs, spark)
     passages = all(set(PASSAGE_COLUMNS) <= set(frame.columns) for frame in (judged, ranked))
-    type_of_topics = "string" if isinstance(qrels, str) else qrels.schema["query_id"].dataType
+    _check_passages(wanted, {"qrels": judged, "run": ranked})
+    type_of_topics = getattr(qrels, "schema", judged.schema)["query_id"].dataType
     scale = [row[0] for row in judged.select("relevance").distinct().collect() if row[0] is not None]
     if not scale and judged.isEmpty():
         raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
+    named = "run" in getattr(runs, "columns", ["run"])
     names, long_topics = _survey(judged, ranked, longest_topic)
+    if not names and named:
+        raise NoSharedTopicsError("the runs are empty: there is no row to name one")
     if long_topics and not passages:
         _check_duplicates(ranked, long_topics)
     small = _small(judged) if broadcast is None else broadcast
     scoring = Scoring(
         measures=tuple(wanted),
-        runs=tuple(names),
+        runs=tuple(names or [ONE_RUN]),
+        named=named,
         scale=tuple(scale),
         judged=_broadcast(judged) if small else None,
         passages=passages,
@@ -121,8 +130,15 @@ def mean(scores: DataFrame) -> DataFrame:
 
     Returns:
         Columns run, measure, value: the mean rounded once, or the sum of counts such as NumRet.
+
+    Raises:
+        InputError: ``scores`` is no such DataFrame.
     """
     from pyspark.sql import functions as F  # noqa: N812
+
+    missing = {"run", "measure", "value"} - set(getattr(scores, "columns", ()))
+    if missing or not hasattr(scores, "mapInArrow"):
+        raise InputError("scores: not the Spark DataFrame that evaluate gives, with run, measure and value")
 
     # Sorted, so that the order in which topics come cannot show in the last digit.
     values = F.sort_array(F.collect_list("value"))
@@ -145,6 +161,15 @@ def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> list[Meas
             raise ParameterError(f"{measure} is computed by other providers, which do not run on Spark")
         scorers[measure].validate_params()
     return wanted
+
+
+def _check_passages(measures: Iterable[Measure], given: Mapping[str, DataFrame]) -> None:
+    """Raise InputError where a measure needs passages and a DataFrame has no columns for them."""
+    for measure in filter(needs_passages, measures):
+        for kind, frame in given.items():
+            if not set(PASSAGE_COLUMNS) <= set(frame.columns):
+                columns = " and ".join(PASSAGE_COLUMNS)
+                raise InputError(f"{measure} needs passages: the {kind}'s DataFrame lacks {columns}")
 
 
 def _compared(value: Column) -> Column:
@@ -177,11 +202,17 @@ def _survey(judged: DataFrame, ranked: DataFrame, longest: int) -> tuple[list[st
         if row["nameless"]:
             raise InputError(f"run {row['run']!r}: a row has no query_id")
         if row["known"] is None:
+            of_qrels = [row[0] for row in judged.select("query_id").distinct().limit(_SHOWN).collect()]
             raise NoSharedTopicsError(
-                f"run {row['run']!r} and the qrels share no topic: the run has {', '.join(row['some'])}"
+                f"run {row['run']!r} and the qrels share no topic: the run has {_listed(row['some'])}, "
+                f"the qrels have {_listed(of_qrels)}"
             )
     long_topics = [(row["run"], topic) for row in found for topic in row["long"]]
     return sorted(row["run"] for row in found), long_topics
+
+
+def _listed(ids: Iterable[str | None]) -> str:
+    return ", ".join(map(repr, sorted(name for name in ids if name is not None)))
 
 
 def _check_duplicates(ranked: DataFrame, long_topics: list[tuple[str, str]]) -> None:

@@ -38,6 +38,7 @@ class Scoring:
     Attributes:
         measures: what to score by.
         runs: names of all runs: one that lacks a topic scores what an empty run scores there.
+        named: whether the rows said so; else all are of one run.
         scale: all levels that the qrels hold, for measures that ask for the highest.
         judged: the judgments of every topic, where they were broadcast; a partition's own rows then only
             name its topics.
@@ -47,6 +48,7 @@ class Scoring:
 
     measures: tuple[Measure, ...]
     runs: tuple[str, ...]
+    named: bool
     scale: tuple[float, ...]
     judged: Callable[[], pa.Table] | None
     passages: bool
@@ -78,7 +80,7 @@ class Scoring:
         if self.judged is not None:
             everything = self.judged()
             table = everything.filter(pc.is_in(everything["query_id"], table["query_id"].combine_chunks()))
-        return qrels_of.from_table(self._table("qrels", table, "the qrels"), self.scale)
+        return qrels_of.from_table(self._table("qrels", table, ""), self.scale)
 
     def _table(self, kind: str, rows: pa.Table, where: str) -> Table:
         names = ["query_id", "doc_id", "value", *(PASSAGE_COLUMNS if self.passages else ())]
@@ -106,7 +108,7 @@ class Scoring:
             )
 
     def _hits(self, evaluator: GradedEvaluator, name: str, piece: pa.Table | Iterator[pa.Table]) -> Hits:
-        where = f"run {name!r}"
+        where = f"run {name!r}" if self.named else "the only run, as the DataFrame has no column run"
         if isinstance(piece, Iterator):
             parts = (self._table("run", table, where) for table in piece)
             return hits_of_ranked(evaluator.judgments, parts, evaluator.lowest)

@@ -217,6 +217,35 @@ def test_a_file_goes_before_a_dataset_of_the_same_name(register, tmp_path, monke
     assert results(place.name, RUN) == results(QRELS, RUN)
 
 
+class Remote:
+    """A dataset whose files are elsewhere."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def dataset_id(self):
+        return self.name
+
+    def has_qrels(self):
+        return True
+
+    has_scoreddocs = has_qrels
+
+    def qrels_iter(self):
+        raise RuntimeError("All download sources failed", ["no network"])
+        yield
+
+    scoreddocs_iter = qrels_iter
+
+
+@pytest.mark.parametrize("kind", ["qrels", "run"])
+def test_a_failed_download_is_an_error_of_the_system(kind):
+    sources = {"qrels": QRELS, "run": RUN, kind: Remote("far/away")}
+    with pytest.raises(OSError, match="far/away' cannot be downloaded: 'All") as caught:
+        ir_graded.evaluate("Q", sources["qrels"], sources["run"])
+    assert isinstance(caught.value.__cause__, RuntimeError)
+
+
 def test_errors_in_the_rows_name_topic_and_document(register, tmp_path):
     rows = [*forms.QRELS, ("101", "9", 1)]
     qrels = register(TrecQrels(LocalDownload(forms.path("qrels", rows, tmp_path)), {}), name="a")

@@ -148,6 +148,32 @@ def test_a_family_of_trec_eval_is_no_single_measure():
     assert "2 measures" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["P_5x", "ndcg_cut_10abc", "map_cut.10foo", "P_10-20", "P_5.", "P_5:10", "P_1e400", "P_5,", "set_F_0.1x"],
+)
+def test_a_name_of_trec_eval_is_read_whole_or_not_at_all(text):
+    """ir-measures' reader of these names stops where the number does, and forgets the rest."""
+    assert ir_measures.parse_trec_measure(text)
+    for read in (ir_measures.parse_measure, lambda one: grammar.read_measures([one])):
+        with pytest.raises((NameError, ValueError), match=r"measure not found|problem parsing measure"):
+            read(text)
+
+
+@pytest.mark.parametrize("text", ["P_2.1", "ndcg_cut.5,1.5"])
+def test_a_cutoff_of_trec_eval_is_a_whole_number(text):
+    with pytest.raises(ir_graded.GradedError, match="no whole numbers; write P_10") as caught:
+        grammar.read_measures([text])
+    assert repr(text) in str(caught.value)
+
+
+def test_what_is_skipped_of_a_family_is_no_result(capsys):
+    assert "AP" in map(str, grammar.read_measures("official"))
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "gm_map" in printed.err
+
+
 def test_measure_objects_pass_through():
     measure = ir_measures.nDCG @ 10
     assert ir_measures.parse_measure(measure) is measure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import signal
@@ -157,6 +158,40 @@ def test_files(spark, tmp_path):
     same(table(found), expected_table(on_one_machine(["Q", "AP"], qrels, rows)))
 
 
+def test_names_of_runs_from_paths(spark, tmp_path):
+    for folder in ("a", "b b"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "a" / "one + ü 100%.run").write_text("1 Q0 a 1 2 t\n")
+    (tmp_path / "b b" / "two.run.gz").write_bytes(gzip.compress(b"1 Q0 b 1 2 t\n"))
+    (tmp_path / "a" / "two.run").write_text("1 Q0 c 1 2 t\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    found = read_runs(spark, [tmp_path / "a" / "one + ü 100%.run", str(tmp_path / "b b" / "two.run.gz")])
+    assert sorted(map(tuple, found.select("run", "doc_id").collect())) == [
+        ("one + ü 100%.run", "a"),
+        ("two.run", "b"),
+    ]
+    scores = evaluate("Q", tmp_path / "qrels.txt", [tmp_path / "a" / "two.run"], spark=spark)
+    assert table(scores) == {("two.run", "1", "Q"): 0.0}
+    with pytest.raises(InputError, match=r"a/two\.run and .*b b/two\.run.* would both be the run 'two\.run'"):
+        read_runs(spark, str(tmp_path / "*" / "two.run*"))
+    # A folder that Spark has written is one run, whatever its parts are called.
+    for name in ("bm25", "other"):
+        found.drop("run").repartition(3).write.parquet(str(tmp_path / f"{name}.parquet"))
+    both = read_runs(spark, [tmp_path / "bm25.parquet", tmp_path / "other.parquet"])
+    assert sorted(row["run"] for row in both.collect()) == ["bm25", "bm25", "other", "other"]
+
+
+def test_what_is_no_path_or_cannot_be_read(spark, tmp_path):
+    (tmp_path / "one.run.xz").write_text("")
+    with pytest.raises(InputError, match=r"one\.run\.xz: Spark"):
+        read_runs(spark, tmp_path / "one.run.xz")
+    for path in (7, [], ["a", 7], None):
+        with pytest.raises(InputError, match="is neither a path nor a list of paths"):
+            read_qrels(spark, path)
+    with pytest.raises(InputError, match="a Spark session is needed first"):
+        read_qrels("qrels.txt", spark)
+
+
 def test_errors_before_the_job(spark):
     qrels, rows = collection(5)
     judged, ranked = frames(spark, qrels, rows)
@@ -177,6 +212,80 @@ def test_errors_before_the_job(spark):
     twice = ranked.union(ranked.where("query_id = 't7' and run = 'run0'").limit(1))
     with pytest.raises(InputError, match=r"run 'run0': topic 't7', document 'd[0-9]+' stands 2 times"):
         evaluate("Q", judged, twice, longest_topic=1)
+
+
+def test_options_and_measures_are_checked_before_the_job(spark):
+    qrels, rows = collection(5)
+    judged, ranked = frames(spark, qrels, rows)
+    with pytest.raises(ParameterError, match="broadcast='yes' must be True, False or None"):
+        evaluate("Q", judged, ranked, broadcast="yes")
+    for measure in ("MAgP", "gP@3"):
+        with pytest.raises(InputError, match=f"{measure} needs passages.*lacks .*start and length"):
+            evaluate(["Q", measure], judged, ranked)
+    with pytest.raises(InputError, match="not the Spark DataFrame that evaluate gives"):
+        mean(judged)
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "kind_of_column", "found"),
+    [
+        ("run", "score", "'3'", "string"),
+        ("run", "score", "current_timestamp()", "timestamp"),
+        ("qrels", "relevance", "'high'", "string"),
+        ("run", "doc_id", "array(doc_id)", "array<string>"),
+        ("qrels", "query_id", "binary(query_id)", "binary"),
+        ("run", "query_id", "true", "boolean"),
+    ],
+)
+def test_a_column_of_another_type_is_an_error_before_the_job(spark, kind, column, kind_of_column, found):
+    given = dict(zip(("qrels", "run"), frames(spark, *collection(5)), strict=True))
+    given[kind] = given[kind].selectExpr(
+        *(name for name in given[kind].columns if name != column), f"{kind_of_column} as {column}"
+    )
+    with pytest.raises(InputError, match=rf"{kind}: .* {column} is .*{re.escape(found)}: .*are needed"):
+        evaluate("Q", given["qrels"], given["run"])
+
+
+def test_numbers_of_other_types_are_taken_as_they_are(spark):
+    qrels, rows = collection(8, runs=1)
+    judged, ranked = frames(spark, qrels, rows)
+    expected = table(evaluate(["Q", "AP"], judged, ranked))
+    judged = judged.selectExpr("query_id", "doc_id", "cast(relevance as decimal(4,1)) relevance")
+    assert table(evaluate(["Q", "AP"], judged, ranked)) == expected
+
+
+def test_runs_that_share_no_topic_show_the_topics_of_both_sides(spark):
+    judged, ranked = frames(spark, [("1.0", "a", 1)], [("one", "1", "a", 1.0)])
+    with pytest.raises(NoSharedTopicsError, match=r"the run has '1', the qrels have '1\.0'"):
+        evaluate("Q", judged, ranked)
+
+
+def test_no_rows_are_one_empty_run_or_an_error_where_rows_name_their_run(spark):
+    judged, ranked = frames(spark, *collection(9, topics=2, runs=1))
+    found = table(evaluate("Q", judged, ranked.limit(0).drop("run")))
+    assert found == {("run", "t0", "Q"): 0.0, ("run", "t1", "Q"): 0.0}
+    with pytest.raises(NoSharedTopicsError, match="the runs are empty"):
+        evaluate("Q", judged, ranked.limit(0))
+
+
+@pytest.mark.parametrize("broadcast", [True, False])
+def test_what_stands_twice_is_said_once(spark, broadcast):
+    judged, ranked = frames(spark, [("1", "a", 1), ("1", "b", 0)], [("one", "1", "a", 1.0)])
+    cases = {
+        r"document 'a' stands twice, in run 'one';": (judged, ranked.union(ranked)),
+        r"stands twice, in the only run, as the DataFrame has no column run;": (
+            judged,
+            ranked.union(ranked).drop("run"),
+        ),
+        r"qrels: topic '1', document 'a' has level [13] and level [13];": (
+            judged.union(judged.where("doc_id = 'a'").selectExpr("query_id", "doc_id", "3")),
+            ranked,
+        ),
+        r"qrels: a row has no doc_id": (judged.union(judged.selectExpr("query_id", "null", "1")), ranked),
+    }
+    for message, given in cases.items():
+        with pytest.raises(Exception, match=message):
+            evaluate("Q", *given, broadcast=broadcast).collect()
 
 
 @pytest.mark.parametrize("broadcast", [True, False])
