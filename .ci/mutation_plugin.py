@@ -38,11 +38,13 @@ settings.load_profile("mutation")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of drawn examples go last; the first parameters of every test before the second ones of any."""
+    """A module's own tests go first; the first parameters of every test before the second ones of any."""
+    module = os.environ.get("MUTANT_UNDER_TEST", "").partition(".x")[0].rpartition(".")[2]
     seen = Counter()
     order = {}
     for item in items:
-        order[item] = (seen[item.function], hasattr(item.function, "hypothesis"))
+        others = item.path.stem != f"test_{module}"
+        order[item] = (others, seen[item.function], hasattr(item.function, "hypothesis"))
         seen[item.function] += 1
     items.sort(key=order.__getitem__)
     if os.environ.get("MUTANT_UNDER_TEST") not in ("stats", "list_all_tests"):
