@@ -93,11 +93,15 @@ def hits_of_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float)
         table.check_ids()
         table.check_values()
         topic = _groups(judgments, table.query_id).topic
+        if (topic < 0).any():
+            continue  # the qrels lack it
         key = document_keys(topic, table.doc_id, judgments.levels.topics)
         row, judged = _judged_rows(lookup, topic, key, table.doc_id)
         documents.append(lookup.document[judged])
         ranks.append(n_retrieved[topic[row]] + row + 1)
         n_retrieved[topic[:1]] += len(table)
+    if not documents:
+        return Hits.joined(judgments.levels, [])
     return Hits.of(judgments.levels, np.concatenate(documents), np.concatenate(ranks), n_retrieved)
 
 

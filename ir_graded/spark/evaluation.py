@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ..errors import InputError, NoSharedTopicsError, ParameterError
+from ..errors import InputError, NoSharedTopicsError, ParameterError, shown
 from ..grammar import parse_measure, read_measures
 from ..inputs.table import PASSAGE_COLUMNS, VALUE_COLUMNS, describe_document
 from ..measures.aggregate import aggregate
 from ..provider import needs_passages, own
 from ..ranking import compares_single_precision
 from .partitions import SCORES, Scoring
-from .sources import ONE_RUN, Paths, prepared
+from .sources import ONE_RUN, Paths, empty_runs, prepared
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _BROADCAST_BYTES = 16 << 20
 _SHOWN = 3  # ids in an error
+_MOST_ROWS = 1 << 62  # of a topic: Spark counts with 64 bits
 
 
 def evaluate(
@@ -70,24 +71,34 @@ def evaluate(
     from pyspark.sql import functions as F  # noqa: N812  # Spark's own documentation calls it so
 
     wanted = _scored_here(measures)
-    if isinstance(longest_topic, bool) or not isinstance(longest_topic, int) or longest_topic < 1:
-        raise ParameterError(f"longest_topic={longest_topic!r} must be a whole number >= 1")
+    if (
+        isinstance(longest_topic, bool)
+        or not isinstance(longest_topic, int)
+        or not (1 <= longest_topic <= _MOST_ROWS)
+    ):
+        raise ParameterError(
+            f"longest_topic={shown(longest_topic)} must be a whole number from 1 to {_MOST_ROWS}"
+        )
     if not (broadcast is None or isinstance(broadcast, bool)):
         raise ParameterError(f"broadcast={broadcast!r} must be True, False or None")
     judged, ranked = prepared("qrels", qrels, spark), prepared("run", runs, spark)
-    passages = all(set(PASSAGE_COLUMNS) <= set(frame.columns) for frame in (judged, ranked))
-    _check_passages(wanted, {"qrels": judged, "run": ranked})
+    given = {"qrels": judged, "run": ranked}
+    passages = frozenset(kind for kind, frame in given.items() if set(PASSAGE_COLUMNS) <= set(frame.columns))
+    _check_passages(wanted, given)
     type_of_topics = getattr(qrels, "schema", judged.schema)["query_id"].dataType
     scale = [row[0] for row in judged.select("relevance").distinct().collect() if row[0] is not None]
     if not scale and judged.isEmpty():
         raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
     named = "run" in getattr(runs, "columns", ["run"])
-    names, long_topics = _survey(judged, ranked, longest_topic)
+    found, long_topics = _survey(judged, ranked, longest_topic)
+    names = sorted({*found, *empty_runs(runs, spark)})
     if not names and named:
         raise NoSharedTopicsError("the runs are empty: there is no row to name one")
-    if long_topics and not passages:
+    if long_topics and "run" not in passages:
         _check_duplicates(ranked, long_topics)
     small = _small(judged) if broadcast is None else broadcast
+    if small and not hasattr(judged, "_jdf"):
+        raise ParameterError("broadcast=True needs a session of this process, not one of Spark Connect")
     scoring = Scoring(
         measures=tuple(wanted),
         runs=tuple(names or [ONE_RUN]),
@@ -98,14 +109,12 @@ def evaluate(
         longest=longest_topic,
     )
     topics = judged.select("query_id").distinct()
-    columns = ["query_id", "doc_id", "value", *(PASSAGE_COLUMNS if passages else ())]
     left = topics if small else judged.withColumnRenamed(VALUE_COLUMNS["qrels"], "value")
     right = ranked.withColumnRenamed(VALUE_COLUMNS["run"], "value")
     if small:
         right = right.join(F.broadcast(topics), "query_id", "left_semi")
     rows = (
-        right.select("run", *columns)
-        .unionByName(left.withColumn("run", F.lit(None).cast("string")), allowMissingColumns=True)
+        right.unionByName(left.withColumn("run", F.lit(None).cast("string")), allowMissingColumns=True)
         # Not by the column itself: Spark 4 then takes the union's parts for distributed already, and changes
         # them while it runs.
         .withColumn("place", F.xxhash64("query_id"))
@@ -228,8 +237,14 @@ def _check_duplicates(ranked: DataFrame, long_topics: list[tuple[str, str]]) -> 
         raise InputError(f"run {twice['run']!r}: {where} stands {twice['count']} times")
 
 
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MOST_ROWS
+
+
 def _small(judged: DataFrame) -> bool:
-    """Whether Spark's statistics say that the qrels fit into a broadcast."""
+    """Whether Spark's statistics say that the qrels fit into a broadcast; Spark Connect has none."""
+    if not hasattr(judged, "_jdf"):
+        return False
     plan: Any = judged._jdf.queryExecution().optimizedPlan()  # noqa: SLF001  # no public way to statistics
     return int(str(plan.stats().sizeInBytes())) <= _BROADCAST_BYTES
 

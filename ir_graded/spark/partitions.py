@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ir_measures.measures import Measure
 
+from ..errors import InputError
 from ..hits import Hits
 from ..inputs import judgments as qrels_of
 from ..inputs.judgments import Judgments
@@ -42,7 +43,7 @@ class Scoring:
         scale: all levels that the qrels hold, for measures that ask for the highest.
         judged: the judgments of every topic, where they were broadcast; a partition's own rows then only
             name its topics.
-        passages: whether rows hold start and length.
+        passages: which of qrels and run hold start and length.
         longest: a topic of more rows is not held in memory, unless they are passages.
     """
 
@@ -51,7 +52,7 @@ class Scoring:
     named: bool
     scale: tuple[float, ...]
     judged: Callable[[], pa.Table] | None
-    passages: bool
+    passages: frozenset[str]
     longest: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -65,6 +66,11 @@ class Scoring:
         evaluator = GradedEvaluator(own(self.measures), judgments)
         missing = dict.fromkeys(self.runs)
         for name, stretches in parts:
+            if str(name) not in missing:
+                raise InputError(
+                    f"run: {name!r} was not there when the runs were listed: the DataFrame gives other rows "
+                    "each time that it is asked; write it to a file, or checkpoint it"
+                )
             del missing[str(name)]
             yield from self._scores(evaluator, str(name), (table for _, table in stretches))
         for absent in missing:
@@ -83,7 +89,7 @@ class Scoring:
         return qrels_of.from_table(self._table("qrels", table, ""), self.scale)
 
     def _table(self, kind: str, rows: pa.Table, where: str) -> Table:
-        names = ["query_id", "doc_id", "value", *(PASSAGE_COLUMNS if self.passages else ())]
+        names = ["query_id", "doc_id", "value", *(PASSAGE_COLUMNS if kind in self.passages else ())]
         columns = dict(zip(names, rows.select(names).columns, strict=True))
         columns[VALUE_COLUMNS[kind]] = columns.pop("value")
         return from_frame(kind, type(rows).from_pydict(columns), lambda _: where)
@@ -129,7 +135,7 @@ class Scoring:
             if end:
                 yield whole.slice(0, end)
                 held = [whole.slice(end)]
-            elif rows > self.longest and not self.passages:
+            elif rows > self.longest and "run" not in self.passages:
                 held = []
                 yield _topic(whole, tables, held)
         if held:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
@@ -101,7 +102,7 @@ def _read(spark: SparkSession, kind: str, path: Paths) -> DataFrame:
         raise InputError(f"{kind}: {shown(path)} is neither a path nor a list of paths")
     if _is_parquet(paths):
         return spark.read.parquet(*paths)
-    text = spark.read.text(paths)
+    text = spark.read.text(paths, lineSep="\n")
     for file in text.inputFiles():
         if file.endswith(_NOT_READ):
             raise InputError(
@@ -113,14 +114,19 @@ def _read(spark: SparkSession, kind: str, path: Paths) -> DataFrame:
 def as_paths(source: object) -> list[str] | None:
     """Paths as Spark wants them; None where ``source`` is none and no list of them."""
     if isinstance(source, (str, os.PathLike)):
-        return [os.fspath(source)]
+        return [_literal(os.fspath(source))]
     if (
         isinstance(source, (list, tuple))
         and source
         and all(isinstance(one, (str, os.PathLike)) for one in source)
     ):
-        return [os.fspath(one) for one in source]
+        return [_literal(os.fspath(one)) for one in source]
     return None
+
+
+def _literal(path: str) -> str:
+    """The path as Spark finds it: where there is a file of this very name, its signs are no pattern."""
+    return re.sub(r"([\\\[\]{}*?])", r"\\\1", path) if Path(path).exists() else path
 
 
 def _fields(text: DataFrame, kind: str) -> DataFrame:
@@ -134,13 +140,20 @@ def _fields(text: DataFrame, kind: str) -> DataFrame:
     fields = F.col("fields")
 
     def wrong(problem: str) -> Column:
-        where = F.concat(F.input_file_name(), F.lit(f": {problem}: '"), F.col("value"), F.lit("'"))
+        where = F.concat(_readable(F.input_file_name()), F.lit(f": {problem}: '"), F.col("value"), F.lit("'"))
         return F.raise_error(where)
 
     number = F.when(fields[value].rlike(_NUMBER), _float(fields[value])).otherwise(
         wrong(f"the {'score' if kind == 'run' else 'level'} is not a number such as 2, -0.5 or 1e-3")
     )
-    complete = F.size(fields) == width
+    # Spark reads what is no UTF-8 as this character: two ids would be one.
+    unreadable = F.col("value").rlike("\ufffd")
+    broken = F.col("value").rlike(r"\r(?!$)")
+    complete = (
+        F.when(unreadable, wrong("the line is not UTF-8"))
+        .when(broken, wrong("a carriage return inside the line"))
+        .otherwise(F.size(fields) == width)
+    )
     return rows.select(
         *(
             F.when(complete, fields[at]).otherwise(wrong(f"expected {width} fields ({layout})")).alias(name)
@@ -151,7 +164,18 @@ def _fields(text: DataFrame, kind: str) -> DataFrame:
 
 
 def _float(text: Column) -> Column:
-    return text.cast("double")
+    from pyspark.sql import functions as F  # noqa: N812
+
+    # Spark reads no sign before it.
+    return F.when(text.rlike("(?i)nan"), F.lit(float("nan"))).otherwise(text.cast("double"))
+
+
+def empty_runs(source: Any, spark: SparkSession | None) -> set[str]:
+    """Names of all runs that paths name, also of those without a line; none of a DataFrame."""
+    if as_paths(source) is None or _is_parquet(as_paths(source) or []):
+        return set()
+    files = (spark or _active()).read.text(as_paths(source) or []).inputFiles()
+    return {match[2] for file in files if (match := re.match(_RUN_OF["lines"], unquote(file)))}
 
 
 def prepared(kind: str, source: Any, spark: SparkSession | None) -> DataFrame:
@@ -168,17 +192,20 @@ def prepared(kind: str, source: Any, spark: SparkSession | None) -> DataFrame:
         frame = read_qrels(session, source) if kind == "qrels" else read_runs(session, source)
     if not hasattr(frame, "columns") or not hasattr(frame, "mapInArrow"):
         raise InputError(f"{kind}: a Spark DataFrame or a path is needed, not {type(source).__name__}")
+    if frame.isStreaming:
+        raise InputError(f"{kind}: a stream has no end: write it to a table first, and give that")
     wanted = ["query_id", "doc_id", VALUE_COLUMNS[kind]]
+    _check_columns(kind, frame, [*wanted, "run", *PASSAGE_COLUMNS])
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
         raise InputError(
             f"{kind}: the DataFrame has no column {', '.join(missing)}; it has {', '.join(frame.columns)}"
         )
     numbers = [wanted[2], *(name for name in PASSAGE_COLUMNS if set(PASSAGE_COLUMNS) <= set(frame.columns))]
-    _check_types(kind, frame, ids=wanted[:2], numbers=numbers)
+    named = kind == "run" and "run" in frame.columns
+    _check_types(kind, frame, ids=[*wanted[:2], *(["run"] if named else [])], numbers=numbers)
     run = []
     if kind == "run":
-        named = "run" in frame.columns
         run = [(F.col("run").cast("string") if named else F.lit(ONE_RUN)).alias("run")]
     found: DataFrame = frame.select(
         *run,
@@ -187,6 +214,17 @@ def prepared(kind: str, source: Any, spark: SparkSession | None) -> DataFrame:
         *(F.col(name).cast("double").alias(name) for name in numbers),
     )
     return found
+
+
+def _check_columns(kind: str, frame: DataFrame, names: Iterable[str]) -> None:
+    """Raise InputError where names differ from those needed in their case alone, which Spark ignores."""
+    for name in names:
+        found = [column for column in frame.columns if column.lower() == name]
+        if len(found) > 1:
+            columns = ", ".join(found)
+            raise InputError(f"{kind}: the columns {columns} are one to Spark: keep one, called {name}")
+        if found not in ([], [name]):
+            raise InputError(f"{kind}: the column {found[0]} must be called {name}")
 
 
 def _check_types(kind: str, frame: DataFrame, ids: Iterable[str], numbers: Iterable[str]) -> None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import uuid
 from pathlib import Path
 
 import numpy as np
@@ -190,6 +191,95 @@ def test_what_is_no_path_or_cannot_be_read(spark, tmp_path):
             read_qrels(spark, path)
     with pytest.raises(InputError, match="a Spark session is needed first"):
         read_qrels("qrels.txt", spark)
+
+
+def test_every_file_of_a_folder_is_a_run(spark, tmp_path):
+    (tmp_path / "runs").mkdir()
+    for name, text in {"a.run": "1 Q0 a 1 2 t\n", "empty.run": "", "blank.run": "\n \n"}.items():
+        (tmp_path / "runs" / name).write_text(text)
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    found = table(evaluate("Q", tmp_path / "qrels.txt", tmp_path / "runs", spark=spark))
+    assert found == {("a.run", "1", "Q"): 1.0, ("empty.run", "1", "Q"): 0.0, ("blank.run", "1", "Q"): 0.0}
+
+
+def test_a_file_whose_name_is_a_pattern_too_is_itself(spark, tmp_path):
+    for name, doc in {"run[1].txt": "a", "run1.txt": "b", "run*.txt": "c"}.items():
+        (tmp_path / name).write_text(f"1 Q0 {doc} 1 2 t\n")
+    for name, doc in {"run[1].txt": ["a"], "run*.txt": ["c"], "run[1-9].txt": ["b"]}.items():
+        assert [row["doc_id"] for row in read_runs(spark, tmp_path / name).collect()] == doc
+
+
+def test_ids_that_are_not_utf8_are_never_taken_for_others(spark, tmp_path):
+    (tmp_path / "qrels.txt").write_bytes(b"1 0 caf\xe8 1\n1 0 b 1\n")
+    (tmp_path / "run.txt").write_bytes(b"1 Q0 caf\xe9 1 2.0 t\n1 Q0 b 1 1.0 t\n")
+    with pytest.raises(Exception, match="is not UTF-8"):
+        read_qrels(spark, tmp_path / "qrels.txt").collect()
+    with pytest.raises(Exception, match="is not UTF-8"):
+        read_runs(spark, tmp_path / "run.txt").collect()
+
+
+def test_lines_end_where_they_do_on_one_machine(spark, tmp_path):
+    (tmp_path / "run.txt").write_bytes(b"1 Q0 a 1 2.0 t\r\n1 Q0 b 1 -nan t\r\n\r\n1 Q0 c 1 NaN t\n")
+    rows = read_runs(spark, tmp_path / "run.txt").collect()
+    assert [(row["doc_id"], str(row["score"])) for row in rows] == [("a", "2.0"), ("b", "nan"), ("c", "nan")]
+    (tmp_path / "run.txt").write_bytes(b"1 Q0 a 1 2.0 t\r1 Q0 b 1 1.0 t\n")
+    with pytest.raises(Exception, match="a carriage return inside the line"):
+        read_runs(spark, tmp_path / "run.txt").collect()
+
+
+@pytest.mark.parametrize("broadcast", [True, False])
+def test_a_long_topic_that_the_qrels_lack_changes_nothing(spark, broadcast, monkeypatch):
+    monkeypatch.setattr("ir_graded.spark.partitions.PIECE", 4)
+    judged, few = frames(spark, [("1", "a", 1), ("2", "c", 1)], [("x", "1", "a", 3.0), ("x", "2", "c", 1.0)])
+    other = spark.range(3000).selectExpr("'x'", "'zz'", "concat('k', id)", "double(id)")
+    measures = ["NumRet", "SetP"]
+    found = evaluate(measures, judged, few.union(other), broadcast=broadcast, longest_topic=2)
+    assert table(found) == table(evaluate(measures, judged, few))
+
+
+@pytest.mark.parametrize("broadcast", [True, False])
+@pytest.mark.parametrize("side", ["qrels", "run"])
+def test_passages_on_one_side_only(spark, side, broadcast):
+    import pandas as pd
+
+    spans = {"start": [0, 100, 0], "length": [30, 50, 9]}
+    qrels = pd.DataFrame({"query_id": "1", "doc_id": ["a", "a", "b"], "relevance": [1, 2, 1], **spans})
+    run = pd.DataFrame({"query_id": "1", "doc_id": ["a", "a", "b"], "score": [2.0, 1.5, 1.0], **spans})
+    if side == "qrels":
+        run = run.drop(columns=list(spans)).drop_duplicates("doc_id")
+    else:
+        qrels = qrels.drop(columns=list(spans)).drop_duplicates("doc_id")
+    expected = ir_graded.evaluate(["Q", "NumRet"], qrels, run)
+    given = [spark.createDataFrame(frame) for frame in (qrels, run)]
+    same(table(evaluate(["Q", "NumRet"], *given, broadcast=broadcast)), expected_table(expected))
+
+
+def test_names_that_differ_in_case_alone_are_an_error(spark):
+    judged, ranked = frames(spark, *collection(5))
+    with pytest.raises(InputError, match="run: the column Run must be called run"):
+        evaluate("Q", judged, ranked.withColumnRenamed("run", "Run"))
+    with pytest.raises(InputError, match="run: the columns score, Score are one to Spark"):
+        evaluate("Q", judged, ranked.selectExpr("*", "1 as Score"))
+
+
+def test_runs_that_change_their_names_are_an_error(spark):
+    from pyspark.sql import functions as F  # noqa: N812
+
+    judged, ranked = frames(spark, [("1", "a", 1)], [("x", "1", "a", 1.0)])
+    new_name = F.udf(lambda: str(uuid.uuid4())).asNondeterministic()
+    changing = ranked.withColumn("run", new_name())
+    with pytest.raises(Exception, match="was not there when the runs were listed"):
+        evaluate("Q", judged, changing).collect()
+
+
+def test_what_has_no_end_is_an_error(spark):
+    judged, _ = frames(spark, *collection(5))
+    stream = spark.readStream.format("rate").load()
+    with pytest.raises(InputError, match="run: a stream has no end"):
+        evaluate("Q", judged, stream)
+    for longest in (0, -1, 1.5, True, 10**30):
+        with pytest.raises(ParameterError, match=r"longest_topic=.* must be a whole number from 1"):
+            evaluate("Q", judged, judged, longest_topic=longest)
 
 
 def test_errors_before_the_job(spark):
