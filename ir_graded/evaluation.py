@@ -9,10 +9,10 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from .classics import Scorer
-from .errors import InputError, NoSharedTopicsError, ParameterError
+from .errors import InputError, NoSharedTopicsError, ParameterError, shown
 from .grammar import read_measures
 from .inputs.named_runs import check_shared_topics, named_runs
-from .inputs.sources import is_file, is_place, judgments_of, table_of
+from .inputs.sources import is_place, judgments_of, table_of, to_read_again
 from .measures import GradedMeasure
 from .other_providers import OtherEvaluator
 from .parallel import Result, in_threads, processors
@@ -76,7 +76,7 @@ def evaluate(
         run  0.75  0.5
     """
     if provider not in PROVIDERS:
-        raise ParameterError(f"provider={provider!r} must be {' or '.join(map(repr, PROVIDERS))}")
+        raise ParameterError(f"provider={shown(provider)} must be {' or '.join(map(repr, PROVIDERS))}")
     order = read_measures(measures)
     if not order:
         raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
@@ -113,8 +113,9 @@ def _scores(
     graded: GradedEvaluator, other: OtherEvaluator | None, name: str, run: Any, threads: int
 ) -> dict[Measure, Floats]:
     """Scores of one run by all measures."""
+    run = to_read_again("run", run)
     # A file that nobody else asks for need not be held as a whole.
-    if not isinstance(run, Mapping) and not (other is None and is_file(run)):
+    if other is not None and not isinstance(run, Mapping):
         run = table_of("run", run)
     hits = graded.hits(run, threads)
     if not hits.n_retrieved.any():

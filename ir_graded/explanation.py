@@ -13,12 +13,13 @@ import numpy.typing as npt
 from ir_measures.measures import Measure
 
 from .classics import CLASSICS, Scorer, scorer_of
-from .errors import InputError, NoSharedTopicsError, ParameterError
+from .errors import InputError, NoSharedTopicsError, ParameterError, shown
 from .grammar import read_measures
 from .hits import Hits
+from .inputs.ids import as_text
 from .inputs.judgments import Judgments
 from .inputs.named_runs import check_shared_topics, named_runs
-from .inputs.sources import is_file, judgments_of, table_of
+from .inputs.sources import judgments_of, to_read_again
 from .measures.contributions import Contributions
 from .other_providers import check_parameters
 from .provider import GradedEvaluator
@@ -238,7 +239,7 @@ def _scored(measure: str | Measure) -> tuple[Measure, Scorer]:
     """The one measure that is named, with what scores it."""
     if not isinstance(measure, (str, Measure)):
         raise ParameterError(
-            f"measure={measure!r} must be one measure or its name, for example 'P-measure@10'"
+            f"measure={shown(measure)} must be one measure or its name, for example 'P-measure@10'"
         )
     read = read_measures(measure)
     if len(read) != 1:
@@ -259,7 +260,7 @@ def _topic(judgments: Judgments, query_id: Any) -> int:
     """Number of a topic. Raises InputError, which names some that are near, where the qrels lack it."""
     if not judgments.names:
         raise NoSharedTopicsError("the qrels are empty: there is no topic to explain")
-    name = str(query_id)
+    name = as_text(query_id)
     if name not in judgments.number:
         near = get_close_matches(name, judgments.names, _SHOWN)
         there = f"did you mean {' or '.join(map(repr, near))}?" if near else f"they have {_some(judgments)}"
@@ -274,8 +275,7 @@ def _some(judgments: Judgments) -> str:
 
 def _hits(evaluator: GradedEvaluator, name: str, run: Any) -> Hits:
     """The hits of a run on all topics, as ``evaluate`` sees them."""
-    if not isinstance(run, Mapping) and not is_file(run):
-        run = table_of("run", run)
+    run = to_read_again("run", run)
     hits = evaluator.hits(run)
     if not hits.n_retrieved.any():
         check_shared_topics(evaluator.judgments, name, run)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import segments
-from .errors import InputError, NoSharedTopicsError, ParameterError
+from .errors import InputError, NoSharedTopicsError, ParameterError, shown
 from .hits import Hits
 from .inputs.judgments import Judgments
 from .inputs.named_runs import check_shared_topics, named_runs
-from .inputs.sources import hits_of, is_place, judgments_of, table_of
+from .inputs.sources import hits_of, is_place, judgments_of, to_read_again
 from .parallel import processors
 from .segments import Floats, Ints
 
@@ -130,17 +130,20 @@ def unjudged(qrels: Any, runs: Any, *, depths: Iterable[int] = _DEPTHS) -> Unjud
 
 def _checked(depths: Any) -> Ints:
     given = list(depths) if isinstance(depths, Iterable) and not isinstance(depths, str) else [None]
-    whole = [isinstance(one, (int, np.integer)) and not isinstance(one, bool) and one >= 1 for one in given]
+    whole = [
+        isinstance(one, (int, np.integer)) and not isinstance(one, bool) and 1 <= one < 2**63 for one in given
+    ]
     if not given or not all(whole) or len(set(given)) < len(given):
-        raise ParameterError(f"depths={depths!r} must be one or more whole numbers >= 1, each once")
+        raise ParameterError(
+            f"depths={shown(depths)} must be one or more whole numbers >= 1 and < 2**63, each once"
+        )
     return np.array(given, dtype=np.int64)
 
 
 def _hits(judgments: Judgments, name: str, run: Any, runs: int) -> Hits:
     """The judged documents of a run. Raises InputError, which names the run, where it cannot be read."""
     try:
-        if not isinstance(run, Mapping) and not is_place(run):
-            run = table_of("run", run)
+        run = to_read_again("run", run)
         hits = hits_of(judgments, run, _LOWEST_JUDGED, processors())
         if not hits.n_retrieved.any():
             check_shared_topics(judgments, name, run)

@@ -18,6 +18,8 @@ from .inputs.table import Table, describe_document
 from .segments import Floats
 
 _HIGHEST = 1 << 20  # level that the other providers are asked about
+#: Values of parameters that measures of ir-measures require, for messages.
+_EXAMPLES: dict[str, float] = {"cutoff": 10, "max_rel": 2, "recall": 0.5}
 
 
 class OtherEvaluator:
@@ -76,9 +78,12 @@ def check_parameters(measure: Measure) -> None:
         # pytrec_eval ends the process where a cutoff is 0.
         if not _fits_a_provider(value, measure.SUPPORTED_PARAMS[name]) or (name == "cutoff" and value == 0):
             raise ParameterError(f"{measure.NAME}: {name}={shown(value)} is no value that it takes")
-    for name, param in measure.SUPPORTED_PARAMS.items():
-        if param.required and name not in measure.params:
-            raise ParameterError(f"{measure} needs a {name}: for example {measure.NAME}@10")
+    params = measure.SUPPORTED_PARAMS.items()
+    missing = [name for name, param in params if param.required and name not in measure.params]
+    if missing:
+        example = measure(**{name: _EXAMPLES.get(name, 1) for name in missing})
+        raise ParameterError(f"{measure} needs a {' and a '.join(missing)}: for example {example}")
+    for name, param in params:
         if name in measure.params and not param.validate(measure.params[name]):
             raise ParameterError(
                 f"{measure.NAME}: {name}={shown(measure.params[name])} is not what it takes ({param.desc})"

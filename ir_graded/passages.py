@@ -11,9 +11,10 @@ import numpy as np
 
 from . import ranking, segments
 from .article_view import f_score
-from .errors import InputError, ParameterError
+from .errors import InputError, ParameterError, shown
 from .inputs import inex_xml
 from .inputs.articles import articles_of
+from .inputs.ids import as_text
 from .inputs.sources import table_of
 from .inputs.table import VALUE_COLUMNS, Table
 from .measures.params import REL, Param
@@ -209,7 +210,7 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
         ((20, 30), (100, 120))
     """
     rel, beta = _canonical("rel", rel, REL), _canonical("beta", beta, F_BETA)
-    topic, article = str(query_id), str(doc_id)
+    topic, article = as_text(query_id), as_text(doc_id)
     judged, ranked = _with_passages("qrels", qrels), _with_passages("run", run)
     if topic not in judged.query_id:
         raise InputError(f"the qrels have no topic {topic!r}; they have {_some(judged.query_id)}")
@@ -245,8 +246,8 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
 def _canonical(name: str, value: Any, param: Param) -> float:
     try:
         number: float = param.canonical(value)
-    except ValueError as error:
-        raise ParameterError(f"show: {name}={value!r} must be {param.expected} ({error})") from None
+    except ValueError:
+        raise ParameterError(f"show: {name}={shown(value)} must be {param.expected}") from None
     return number
 
 

@@ -46,7 +46,19 @@ def _read_matrix(path: str) -> ScoreMatrix:
             f"{path}: the first column, {header[0]!r}, counts as a system but looks like topics: "
             "name it topic, query_id or qid"
         )
+    _check_scores(rows, header, len(header) - len(matrix.systems), path)
     return matrix
+
+
+def _check_scores(rows: list[tuple[int, list[str]]], header: list[str], first: int, path: str) -> None:
+    """Raise InputError for what Python reads as a number and files of runs may not hold, such as 1_0."""
+    for line, row in rows:
+        for system, cell in zip(header[first:], row[first:], strict=True):
+            if "_" in cell or not cell.strip().isascii():
+                raise InputError(
+                    f"{path}, line {line}: system {system!r}: the score is {cell!r}, "
+                    "expected a number such as 0.25 or 1e-3"
+                )
 
 
 def _look_like_ids(matrix: ScoreMatrix) -> bool:

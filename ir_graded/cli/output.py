@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from ..scores import Scores
 #: What stands for the topic in the rows that hold aggregates, as trec_eval has it.
 ALL_TOPICS = "all"
 _ALL_DIGITS = -1
+#: Categories of characters that are no part of a line: controls, and what separates lines and paragraphs.
+_CONTROL = {"Cc", "Zl", "Zp"}
 
 
 def show(text: str) -> None:
@@ -66,6 +69,11 @@ def places(value: float | str, digits: int) -> str:
     return repr(value) if digits == _ALL_DIGITS else f"{value:.{digits}f}"
 
 
+def _in_one_line(label: str) -> str:
+    """A name, as files may have it, without line ends and other control characters: written as in Python."""
+    return "".join(repr(char)[1:-1] if unicodedata.category(char) in _CONTROL else char for char in label)
+
+
 def _tabulated(style: str) -> Callable[[Leaderboard, int], str]:
     def write(board: Leaderboard, digits: int) -> str:
         from tabulate import tabulate
@@ -73,7 +81,10 @@ def _tabulated(style: str) -> Callable[[Leaderboard, int], str]:
         # A bar in the name of a run would end its cell.
         bar = "\\|" if style == "pipe" else "|"
         rows = [
-            [*(label.replace("|", bar) for label in labels), *(places(value, digits) for value in values)]
+            [
+                *(_in_one_line(label).replace("|", bar) for label in labels),
+                *(places(value, digits) for value in values),
+            ]
             for labels, values in board.rows
         ]
         align = ["left"] * len(board.labels) + ["right"] * len(board.measures)

@@ -98,7 +98,17 @@ def _series(column: Any) -> pl.Series:
         return _from_objects(column)
     if _is_pandas(column):
         return _from_pandas(column)
-    return pl.Series(column)
+    return _of_arrow(column)
+
+
+def _of_arrow(column: Any) -> pl.Series:
+    """A column of Arrow. Raises InputError where Polars has no such type, as for unions."""
+    try:
+        return pl.Series(column)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        raise InputError(
+            f"a column of the Arrow type {column.type} cannot be read: cast ids to text, numbers to float64"
+        ) from None
 
 
 def _is_pandas(column: Any) -> bool:
@@ -113,7 +123,7 @@ def _from_pandas(column: Any) -> pl.Series:
         return categories.gather(code.set(code < 0, None))
     arrow = getattr(column.array, "_pa_array", None)
     if arrow is not None:
-        return pl.Series(arrow)
+        return _of_arrow(arrow)
     if dtype.kind in "iu" and isinstance(dtype, np.dtype):
         return pl.Series(column.to_numpy())
     return _from_objects(column.to_numpy(dtype=object))
@@ -167,7 +177,7 @@ def _numeric(column: Any) -> Floats | None:
         values: Floats = column.to_numpy(dtype=np.float64, na_value=np.nan)
         return values
     if hasattr(column, "to_pylist"):
-        return _numeric(pl.Series(column))
+        return _numeric(_of_arrow(column))
     return None
 
 

@@ -16,11 +16,11 @@ from functools import partial
 from io import FileIO
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 from ..errors import FileFormatError
 from . import long_lines
 from .decompression import MAGIC, READ, codec_of, decompressed
+from .file_state import FileState
 
 #: How far one looks ahead for the next topic at first.
 _LOOK = 1 << 16
@@ -46,7 +46,7 @@ def whole(path: str) -> bytes:
         blocks = chain([first], iter(partial(file.read, READ), b""))
         if codec is not None:
             data = b"".join(long_lines.lines_ending(decompressed(blocks, codec, path), path))
-        elif stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        elif _is_dense(os.fstat(file.fileno())):
             data = _plain(file, path)
         else:
             data = b"".join(long_lines.lines_ending(blocks, path))
@@ -68,7 +68,7 @@ def pieces(path: str, size: int) -> Iterator[Load]:
         codec = codec_of(first, path)
         if codec is None:
             begin = len(codecs.BOM_UTF8) if first.startswith(codecs.BOM_UTF8) else 0
-            yield from _stretches(path, begin, _State.of(file), size)
+            yield from _stretches(path, begin, FileState.of(os.fstat(file.fileno())), size)
             return
         blocks = chain([first], iter(partial(file.read, READ), b""))
         for number, piece in enumerate(
@@ -88,12 +88,18 @@ def _first(file: FileIO) -> bytes:
     return found
 
 
-def _plain(file: FileIO, path: str) -> bytes:
-    """All bytes of a regular file. Raises FileFormatError where its first line is too long.
+def _is_dense(found: os.stat_result) -> bool:
+    """Whether a file is a regular one that takes its size on the disk.
 
-    A file that looks enormous may take no place on the disk: no more of it is read than that line.
+    Holes in a file, which may make it look enormous, are one long line of null bytes.
     """
-    state = _State.of(file)
+    blocks: int | None = getattr(found, "st_blocks", None)  # of 512 bytes; Windows does not count them
+    return stat.S_ISREG(found.st_mode) and (blocks is None or blocks * 512 >= found.st_size)
+
+
+def _plain(file: FileIO, path: str) -> bytes:
+    """All bytes of a regular file. Raises FileFormatError where its first line is too long."""
+    state = FileState.of(os.fstat(file.fileno()))
     if state.size > long_lines.LONGEST:
         _stretch(path, 0, long_lines.LONGEST + 1, state)
     file.seek(0)
@@ -106,21 +112,7 @@ def _plain(file: FileIO, path: str) -> bytes:
 # ------------------------------------------------------------------------------------- where to cut
 
 
-class _State(NamedTuple):
-    """What tells whether a file that is opened again is another or was written to."""
-
-    device: int
-    number: int
-    size: int
-    written: int
-
-    @classmethod
-    def of(cls, file: FileIO) -> _State:
-        found = os.fstat(file.fileno())
-        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-
-
-def _stretches(path: str, begin: int, state: _State, size: int) -> Iterator[Load]:
+def _stretches(path: str, begin: int, state: FileState, size: int) -> Iterator[Load]:
     """A plain file in stretches that are read when they are loaded."""
     while begin < state.size:
         end = _end(path, begin + size, state)
@@ -128,7 +120,7 @@ def _stretches(path: str, begin: int, state: _State, size: int) -> Iterator[Load
         begin = end
 
 
-def _stretch(path: str, begin: int, end: int, state: _State) -> bytes:
+def _stretch(path: str, begin: int, end: int, state: FileState) -> bytes:
     with Path(path).open("rb", buffering=0) as file:
         file.seek(begin)
         found = file.read(end - begin)
@@ -137,12 +129,11 @@ def _stretch(path: str, begin: int, end: int, state: _State) -> bytes:
             if not more:
                 raise FileFormatError(f"{path}: became shorter while it was read")
             found += more
-        if _State.of(file) != state:
-            raise FileFormatError(f"{path}: was changed while it was read")
+        state.check(os.fstat(file.fileno()), path)
     return long_lines.checked(found, path)
 
 
-def _end(path: str, at: int, state: _State) -> int:
+def _end(path: str, at: int, state: FileState) -> int:
     """Where the topic ends that a file holds at a position."""
     look = _LOOK
     while at < state.size:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ..errors import InputError, shown
 from . import parquet
 from .process import check_process
 from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Passage, Table, at_rows
@@ -21,6 +22,7 @@ def from_file(kind: str, path: str | os.PathLike[str], format: str | None = None
     from . import files
 
     check_process()
+    check_path(path)
     with naming(path):
         if format is None and parquet.is_parquet(path):
             return parquet.read(kind, path)
@@ -50,6 +52,19 @@ def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[C
 def _loaded(path: str | os.PathLike[str], load: Callable[[], FileTable]) -> Table:
     with naming(path):
         return _from_lines("run", load())
+
+
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Raise InputError where a path is one that no file can have, or is bytes."""
+    name = os.fspath(path)
+    if not isinstance(name, str):
+        raise InputError(f"the path {shown(name)} is bytes: give it as text")
+    try:
+        possible = b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise InputError(f"no file can have the path {shown(name)}")
 
 
 @contextmanager

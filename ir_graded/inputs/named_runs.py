@@ -11,7 +11,8 @@ from ..errors import InputError, NoSharedTopicsError
 from .datasets import is_dataset
 from .ids import as_text
 from .judgments import Judgments
-from .sources import is_place, table_of
+from .sources import is_file, is_place, table_of
+from .table import Table
 
 _COMPRESSED = {".gz", ".zst", ".xz"}
 _SHOWN = 3  # ids of each side in an error
@@ -60,7 +61,11 @@ def _is_run(value: Any) -> bool:
         # One tells: the topics of a run all hold documents, or its documents scores.
         return isinstance(next(iter(value.values()), None), Mapping)
     return (
-        is_place(value) or is_dataset(value) or hasattr(value, "__iter__") or hasattr(type(value), "columns")
+        isinstance(value, Table)
+        or is_place(value)
+        or is_dataset(value)
+        or hasattr(value, "__iter__")
+        or hasattr(type(value), "columns")
     )
 
 
@@ -91,7 +96,7 @@ def _files(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
     """The files of a folder, sorted by name and without hidden ones; anything else is itself."""
     if not os.fspath(path):
         raise InputError("the path of a run is empty")
-    if not Path(path).is_dir():
+    if not (is_file(path) and Path(path).is_dir()):
         return [path]
     files = [file for file in sorted(Path(path).iterdir()) if not file.is_dir() and file.name[0] != "."]
     if not files:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import FileFormatError
 from .decompression import check_expansion
+from .file_state import FileState
 from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 
 if TYPE_CHECKING:
@@ -33,18 +34,22 @@ def read(kind: str, path: str | os.PathLike[str]) -> Table:
     """The rows of a file.
 
     Raises:
-        FileFormatError: it cannot be read.
+        FileFormatError: it cannot be read, or is changed meanwhile.
         InputError: it lacks a column, or a row holds what cannot be scored.
     """
+    # Polars opens the file each time that it is asked for something.
+    state = FileState.of(Path(path).stat())
     with _saying(path):
         columns = _columns(kind, path)
         _height(columns, path)
         frame = columns.collect()
+    state.check(Path(path).stat(), path)
     return _table(kind, path, frame, 0)
 
 
 def run_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[], Table]]:
     """A run in pieces of at most ``rows`` rows, or of one topic; errors as in :func:`read`."""
+    state = FileState.of(Path(path).stat())
     with _saying(path):
         columns = _columns("run", path)
         height = _height(columns, path)
@@ -52,6 +57,7 @@ def run_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[],
     while begin < height:
         with _saying(path):
             frame = columns.slice(begin, wanted).collect()
+        state.check(Path(path).stat(), path)
         if begin + frame.height < height:
             end = _last_change(frame["query_id"])
             if not end:

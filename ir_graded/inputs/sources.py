@@ -14,7 +14,7 @@ from ..hits import Hits
 from . import judgments
 from .datasets import is_dataset, load, rows
 from .dict_runs import hits_of_dicts
-from .file_tables import from_file
+from .file_tables import check_path, from_file
 from .judgments import Judgments
 from .table import Table, from_frame, from_tuples
 
@@ -73,10 +73,24 @@ def is_place(source: object) -> bool:
 
 
 def is_file(source: object) -> bool:
-    """Whether ``source`` is the path of a file; one that is no file is taken for a dataset id."""
-    return isinstance(source, os.PathLike) or (
-        isinstance(source, str) and bool(source) and (Path(source).exists() or Path(source).is_symlink())
-    )
+    """Whether ``source`` is the path of a file; text that is none is taken for a dataset id.
+
+    Raises InputError where it is a path that no file can have.
+    """
+    if isinstance(source, os.PathLike):
+        check_path(source)
+        return True
+    return isinstance(source, str) and bool(source) and (Path(source).exists() or Path(source).is_symlink())
+
+
+def to_read_again(kind: str, source: Any) -> Any:
+    """What can be read more than once: a dict or a regular file as it is, anything else as a table.
+
+    What comes through a pipe has come: it must not be opened a second time.
+    """
+    if isinstance(source, Mapping) or (is_file(source) and Path(source).is_file()):
+        return source
+    return table_of(kind, source)
 
 
 def _table_at(kind: str, place: str | os.PathLike[str]) -> Table:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, TypeAlias
 
-from .style import PAGE_WIDTH, figure_of, matplotlib
+from ..errors import ParameterError
+from .style import PAGE_WIDTH, check_axes, figure_of, matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,6 +49,7 @@ def draw(lanes: Lanes, extent: int, title: tuple[str, str], ax: Axes | None = No
 
     Raises:
         GradedError: matplotlib is not installed.
+        ParameterError: ``ax`` are no axes of a figure, or polar or three-dimensional ones.
     """
     matplotlib()
     from matplotlib.figure import Figure
@@ -55,6 +57,9 @@ def draw(lanes: Lanes, extent: int, title: tuple[str, str], ax: Axes | None = No
 
     if ax is None:
         ax = Figure(figsize=(PAGE_WIDTH, _HEIGHT), layout="constrained").subplots()
+    check_axes(ax)
+    if ax.name != "rectilinear":
+        raise ParameterError(f"ax={ax!r} must be rectilinear: a strip lies along its x axis")
     end = max(extent, 1)
     for y, (name, spans) in enumerate(lanes.items()):
         look = _LOOKS[name]

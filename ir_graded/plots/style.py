@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError
+from ..errors import ParameterError, shown
 from ..extras import extra
 
 if TYPE_CHECKING:
@@ -69,6 +69,16 @@ def label(name: object, longest: int = _LONGEST) -> str:
     return text.replace("$", r"\$")
 
 
+def check_axes(ax: object) -> None:
+    """Raise ParameterError where one cannot draw into ``ax``, which are no axes, or none of a figure."""
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes) or ax.figure is None:
+        raise ParameterError(
+            f"ax={shown(ax)} must be matplotlib's Axes that stand in a figure, or None for a new figure"
+        )
+
+
 @contextmanager
 def canvas(ax: Axes | None, labels: Iterable[str] = (), height: float = _HEIGHT) -> Iterator[Axes]:
     """The axes to draw into, in the package's style: those given, or those of a new figure.
@@ -80,14 +90,11 @@ def canvas(ax: Axes | None, labels: Iterable[str] = (), height: float = _HEIGHT)
 
     Raises:
         GradedError: matplotlib is not installed.
-        ParameterError: ``ax`` are no axes.
+        ParameterError: ``ax`` are no axes of a figure.
     """
     with matplotlib().rc_context(_RC):
-        from matplotlib.axes import Axes
-
-        if ax is not None and not isinstance(ax, Axes):
-            raise ParameterError(f"ax={ax!r} must be matplotlib's Axes, or None for a new figure")
         if ax is not None:
+            check_axes(ax)
             yield ax
             return
         # Not by pyplot: its figures live on until closed, and notebooks show them twice.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -17,6 +17,7 @@ from ..classics import scorer_of
 from ..errors import ParameterError
 from ..evaluation import evaluate
 from ..inputs.named_runs import named_runs
+from ..inputs.sources import to_read_again
 from ..judgedness import Unjudged, unjudged
 from ..meta import BaselineTests, ConfidenceIntervals, against_baseline, confidence_intervals
 from ..scores import Scores
@@ -73,9 +74,9 @@ def collect(  # noqa: PLR0913  # those of report
     command: str,
 ) -> Contents:
     """Evaluate the runs and all that a report says of them; arguments and errors as those of ``report``."""
-    # Both are read twice, for the scores and for what is unjudged: what can be read only once is held.
-    qrels = _held(qrels)
-    named = {_writable(name): _held(run) for name, run in named_runs(runs).items()}
+    # Both are read twice, for the scores and for what is unjudged.
+    qrels = to_read_again("qrels", qrels)
+    named = {_writable(name): to_read_again("run", run) for name, run in named_runs(runs).items()}
     baseline = _baseline(baseline, runs, list(named))
     scores = evaluate(measures, qrels, named)
     intervals = confidence_intervals(scores, level=level, n_resamples=n_resamples, rng=seed)
@@ -91,10 +92,6 @@ def collect(  # noqa: PLR0913  # those of report
 def _writable(name: str) -> str:
     """A name that UTF-8 can hold: names of files may hold halves of pairs, which it cannot."""
     return name.encode("utf-8", errors="backslashreplace").decode()
-
-
-def _held(source: Any) -> Any:
-    return list(source) if isinstance(source, Iterator) else source
 
 
 def _baseline(baseline: str | None, runs: Any, names: list[str]) -> str | None:

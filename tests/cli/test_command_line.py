@@ -101,6 +101,19 @@ def test_latex_and_markdown_escape_what_would_end_a_cell(files, run):
     assert r"a\|b_c.run" in markdown
 
 
+@pytest.mark.parametrize("output", ["table", "markdown", "latex"])
+@pytest.mark.parametrize(
+    ("char", "written"), [("\n", r"\n"), ("\r", r"\r"), ("\x1b", r"\x1b"), ("\u2028", r"\u2028")], ids=repr
+)
+def test_a_name_stays_in_its_row(files, run, output, char, written):
+    (files / f"a{char}b.run").write_text(POOR)
+    (files / "plain.run").write_text(POOR)
+    rows = run("evaluate", "qrels.txt", f"a{char}b.run", "plain.run", "-m", "Q", "-o", output)[1].splitlines()
+    shown = written.replace("\\", r"\textbackslash{}") if output == "latex" else written
+    assert len([row for row in rows if f"a{shown}b.run" in row or "plain.run" in row]) == 2
+    assert not any(char in row for row in rows)
+
+
 def test_wrong_lines_are_named_by_file_and_line(files, run):
     (files / "bad.run").write_text(POOR + "2 Q0 y 3 high t\n")
     refused(run("evaluate", "qrels.txt", "bad.run", "-m", "Q"), "bad.run, line 5", "high")

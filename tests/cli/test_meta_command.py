@@ -75,6 +75,8 @@ def test_lines_of_json_say_measure_and_statistic(write, meta):
         ("topic,a,b\n1,.1,x\n2,.3,.4\n", ("m.csv", "topic '1'", "system 'b'", "'x'")),
         ("topic,a,b\n1,.1,\n2,.3,.4\n", ("m.csv", "topic '1'", "system 'b'", "''")),
         ("topic,a,b\n1,.1,.2\n2,10%,.4\n", ("m.csv", "topic '2'", "system 'a'", "'10%'")),
+        ("topic,a,b\n1,.1,.2\n2,1_0,.4\n", ("m.csv, line 3", "system 'a'", "'1_0'")),
+        ("a,b\n.1,.2\n.3,٤\n", ("m.csv, line 3", "system 'b'", "'٤'")),
         ('topic,a,b\n1,"0,1",.2\n2,.3,.4\n', ("m.csv", "topic '1'", "system 'a'", "'0,1'")),
         ("topic,a,b\n1,nan,.2\n2,.3,.4\n", ("m.csv", "topic '1'", "system 'a'", "nan")),
         ("topic;a;b\n1;.1;.2\n2;.3;.4\n", ("m.csv", "no comma", "topic;a;b")),
@@ -111,6 +113,11 @@ def test_topics_stay_as_they_are_written(write, meta):
     leading = write("leading.csv", GOOD.replace("2,.3", "01,.3"))
     assert meta("--matrix", leading)[0] == 0
     refused(meta("--matrix", leading, "--matrix", write("plain.csv", GOOD)), "plain", "'01'")
+
+
+def test_names_and_blanks_are_no_matter_of_numbers(write, meta):
+    path = write("m.csv", GOOD.replace(",a,", ",a_é,").replace("2,.3", "q_é, .3 "))
+    assert meta("--matrix", path)[0] == 0
 
 
 def test_a_compressed_matrix_with_a_mark_is_named_without_its_endings(write, meta):

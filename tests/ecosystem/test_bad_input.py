@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from decimal import Decimal
+from pathlib import Path
 
 import ir_measures
 import numpy as np
@@ -500,6 +502,48 @@ def test_a_place_where_nothing_is(tmp_path):
     for call in CALLS:
         with pytest.raises(FileNotFoundError, match="no-such-file"):
             call(QRELS, tmp_path / "no-such-file.txt")
+
+
+def entry_in_bytes():
+    with os.scandir(b"/") as entries:
+        return next(entries)
+
+
+@pytest.mark.parametrize("path", [Path("a\0b"), Path("\ud800"), entry_in_bytes()], ids=["0", "half", "bytes"])
+def test_a_path_that_no_file_can_have(path):
+    for call in (by_calc, by_a_mixed_call, by_the_provider, by_evaluate):
+        for qrels, run in ((QRELS, path), (path, RUN)):
+            assert "path" in error_of(call, qrels, run)
+    for call in (
+        lambda: ir_graded.evaluate("Q", QRELS, path),
+        lambda: ir_graded.evaluate("Q", QRELS, [path]),
+        lambda: ir_graded.explain("Q", QRELS, path, "1"),
+        lambda: ir_graded.unjudged(QRELS, {"mine": path}),
+        lambda: ir_graded.read_run(path, format="trec"),
+    ):
+        with pytest.raises(InputError, match="path"):
+            call()
+
+
+NOT_IN_POLARS = {
+    "run-end encoded": pa.RunEndEncodedArray.from_arrays([2], pa.array(["1"])),
+    "union": pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])]),
+    "interval": pa.array([(1, 2, 3), (1, 2, 3)], pa.month_day_nano_interval()),
+}
+
+
+@pytest.mark.parametrize("array", NOT_IN_POLARS.values(), ids=NOT_IN_POLARS)
+@pytest.mark.parametrize("name", ["query_id", "doc_id", "score"])
+def test_columns_of_arrow_that_polars_does_not_have(name, array):
+    columns = {"query_id": ["1", "1"], "doc_id": ["a", "b"], "score": [1.0, 2.0]}
+    message = error_of(by_evaluate, QRELS, pa.table({**columns, name: array}))
+    assert f"a column of the Arrow type {array.type} cannot be read" in message
+
+
+def test_a_pandas_column_of_arrow_that_polars_does_not_have():
+    array = pd.arrays.ArrowExtensionArray(pa.chunked_array([NOT_IN_POLARS["run-end encoded"]]))
+    frame = pd.DataFrame({"query_id": array, "doc_id": ["a", "b"], "score": [1.0, 2.0]})
+    assert "cannot be read" in error_of(by_evaluate, QRELS, frame)
 
 
 # ------------------------------------------------------------------------- where nothing can go wrong

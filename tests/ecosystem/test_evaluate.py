@@ -14,7 +14,8 @@ from ir_measures import AP, RR, Judged, NumQ, NumRel, NumRet, P, nDCG
 
 import ir_graded
 from ecosystem import forms
-from ir_graded import InputError, NoSharedTopicsError, Q, evaluate
+from ir_graded import InputError, NoSharedTopicsError, ParameterError, Q, evaluate
+from ir_graded.other_providers import check_parameters
 
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
 RUN = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "3": {"c": 1.0}}
@@ -251,6 +252,29 @@ def test_topics():
 def test_qrels_that_come_only_once():
     scores = evaluate(["Q", AP], forms.generator("qrels", forms.QRELS), {"a": TABLE_RUN, "b": TABLE_RUN})
     assert as_dict(scores, "b") == as_dict(evaluate(["Q", AP], TABLE_QRELS, TABLE_RUN), "run")
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        (ir_measures.P, "P needs a cutoff: for example P@10"),
+        (ir_measures.SDCG @ 10, "SDCG@10 needs a max_rel: for example SDCG(max_rel=2)@10"),
+        (ir_measures.SDCG, "SDCG needs a cutoff and a max_rel: for example SDCG(max_rel=2)@10"),
+        (ir_measures.INSQ, "INSQ needs a max_rel: for example INSQ(max_rel=2)"),
+        (ir_measures.IPrec, "IPrec needs a recall: for example IPrec@0.5"),
+    ],
+    ids=str,
+)
+def test_a_missing_parameter_is_shown_in_a_measure_that_has_it(measure, message):
+    with pytest.raises(ParameterError) as caught:
+        evaluate(measure, QRELS, RUN, provider="upstream")
+    assert str(caught.value) == message
+    check_parameters(ir_measures.parse_measure(message.rpartition(" ")[2]))
+
+
+def test_a_provider_that_is_none():
+    with pytest.raises(ParameterError, match=r"^provider=<int of too many digits> must be 'auto' or"):
+        evaluate("Q", QRELS, RUN, provider=10**5000)
 
 
 # ------------------------------------------------------------------------------------- no shared topics

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from faults.fault_cases import (
     needs_posix,
     public_folder,
     run_text,
+    shell,
     without_privileges,
     write_collection,
 )
@@ -26,8 +28,8 @@ from faults.fault_cases import (
 import ir_graded
 from ir_graded import evaluation
 from ir_graded.cli import main
-from ir_graded.errors import FileFormatError, InputError
-from ir_graded.inputs import table_runs
+from ir_graded.errors import FileFormatError, InputError, NoSharedTopicsError
+from ir_graded.inputs import parquet, table_runs
 
 
 @pytest.fixture
@@ -163,6 +165,37 @@ def test_a_run_that_is_changed_between_its_pieces_is_refused(folder, monkeypatch
         ir_graded.evaluate("Q", "qrels.txt", "one.run")
 
 
+def write_parquet(path, sign):
+    rows = [(topic, doc, sign * score) for topic, doc, score in ROWS]
+    pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]).to_parquet(path)
+
+
+def test_a_parquet_run_that_is_replaced_between_its_pieces_is_refused(tmp_path):
+    run, other = tmp_path / "run.parquet", tmp_path / "other.parquet"
+    write_parquet(run, 1)
+    write_parquet(other, -1)
+    pieces = parquet.run_pieces(run, 20)
+    assert next(pieces)().value[0] > 0
+    other.replace(run)
+    with pytest.raises(FileFormatError, match=r"run\.parquet: was changed while it was read"):
+        next(pieces)
+
+
+def test_a_parquet_file_that_is_replaced_between_its_columns_and_rows_is_refused(tmp_path, monkeypatch):
+    run, other = tmp_path / "run.parquet", tmp_path / "other.parquet"
+    write_parquet(run, 1)
+    write_parquet(other, -1)
+    found = parquet._height
+
+    def replacing(columns, path):
+        other.replace(run)
+        return found(columns, path)
+
+    monkeypatch.setattr(parquet, "_height", replacing)
+    with pytest.raises(FileFormatError, match=r"run\.parquet: was changed while it was read"):
+        ir_graded.read_run(run)
+
+
 # ---------------------------------------------------------------------------- ends in the middle
 
 ROWS = [(str(topic), f"d{doc}", 9.0 - doc / 8) for topic in range(20) for doc in range(6)]
@@ -243,3 +276,53 @@ def test_a_pipe_whose_writer_leaves_in_the_middle_of_a_line_is_refused(tmp_path)
     with pytest.raises(FileFormatError, match="pipe, line 4: expected"):
         ir_graded.evaluate("Q", QRELS, pipe)
     writer.join()
+
+
+@needs_posix
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda run: ir_graded.evaluate("Q", QRELS, run),
+        lambda run: ir_graded.evaluate(["Q", "infAP"], QRELS, run),
+        lambda run: ir_graded.explain("Q", QRELS, run, "1"),
+        lambda run: ir_graded.unjudged(QRELS, run),
+    ],
+    ids=["evaluate", "another provider", "explain", "unjudged"],
+)
+def test_a_pipe_that_shares_no_topic_is_read_once(tmp_path, call):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write():
+        with pipe.open("wb") as file:  # waits for the reader
+            pipe.unlink()  # nobody can open it again
+            file.write(b"q9 Q0 a 1 2.0 t\n")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    with pytest.raises(NoSharedTopicsError, match="the run has 'q9'"):
+        call(pipe)
+    writer.join()
+
+
+@needs_posix
+def test_a_report_reads_a_pipe_once(folder):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    report = "ir_graded report qrels.txt one.run {} -m Q --html page.html"
+    page = Path(folder) / "page.html"
+    code, out, err = shell(f"cat two.run | {report.format('/dev/stdin')}", folder)
+    assert (code, out) == (0, "page.html\n"), err
+    cells = re.findall(r"<td[^>]*>[^<]*</td>", page.read_text())
+    (Path(folder) / "two.run").rename(Path(folder) / "stdin")
+    code, _, err = shell(report.format("stdin"), folder)
+    assert code == 0, err
+    assert re.findall(r"<td[^>]*>[^<]*</td>", page.read_text()) == cells
+    assert cells
+
+
+@needs_posix
+def test_standard_input_that_shares_no_topic_is_said(folder):
+    code, out, err = shell("echo q9 Q0 a 1 2.0 t | ir_graded evaluate qrels.txt /dev/stdin -m Q", folder)
+    assert (code, out) == (2, "")
+    assert "share no topic" in err

@@ -42,6 +42,16 @@ def test_a_file_that_takes_no_place_on_the_disk(child, tmp_path, reader, lines):
     assert "is longer than 1 MiB" in message or "do not fit in memory" in message
 
 
+@pytest.mark.skipif(not hasattr(os.stat_result, "st_blocks"), reason="needs to know of holes in files")
+@pytest.mark.parametrize("reader", READERS)
+def test_a_hole_behind_lines_is_not_read_to_its_end(child, tmp_path, reader):
+    """This much would fit in memory: what counts is that the error needs none of it."""
+    path = tmp_path / "run"
+    path.write_bytes(b"1 Q0 a 1\n")
+    os.truncate(path, 300 << 20)
+    assert "is longer than 1 MiB" in refused(child, reader, path, memory=50)
+
+
 @pytest.mark.parametrize("reader", [as_run, scored])
 @pytest.mark.parametrize("white", [b"\n", b"\t \r\n"])
 def test_a_million_blank_lines(child, tmp_path, reader, white):

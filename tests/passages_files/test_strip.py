@@ -18,6 +18,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
+from matplotlib.figure import Figure
 
 import ir_graded
 from ir_graded.errors import GradedError, InputError, ParameterError
@@ -267,14 +268,22 @@ def test_an_unknown_article_names_three():
     "options", [{"rel": 0}, {"rel": "1"}, {"rel": None}, {"rel": math.nan}, {"rel": True}]
 )
 def test_a_bad_rel(options):
-    with pytest.raises(ParameterError, match=r"^show: rel=.* must be a finite number > 0 "):
+    with pytest.raises(ParameterError, match=r"^show: rel=.* must be a finite number > 0$"):
         strip(**options)
 
 
 @pytest.mark.parametrize("options", [{"beta": -1}, {"beta": "1"}, {"beta": None}, {"beta": math.nan}])
 def test_a_bad_beta(options):
-    with pytest.raises(ParameterError, match=r"^show: beta=.* must be a number >= 0 or inf "):
+    with pytest.raises(ParameterError, match=r"^show: beta=.* must be a number >= 0 or inf$"):
         strip(**options)
+
+
+@pytest.mark.parametrize(("name", "error"), [
+    ("query_id", InputError), ("doc_id", InputError), ("rel", ParameterError), ("beta", ParameterError),
+])  # fmt: skip
+def test_numbers_that_python_does_not_write(name, error):
+    with pytest.raises(error, match="<int of too many digits>"):
+        strip(**{name: 10**5000})
 
 
 @pytest.mark.parametrize(
@@ -448,6 +457,28 @@ def test_it_draws_into_the_axes_given():
         assert strip().plot(ax=axes[0, 1]) is figure
     finally:
         plt.close(figure)
+
+
+def removed_axes():
+    ax = Figure().subplots()
+    ax.remove()
+    return ax
+
+
+@pytest.mark.parametrize(
+    "ax",
+    ["x", Figure(), Figure().subfigures(1, 2)[0], Figure().subplots(1, 2), removed_axes()],
+    ids=["text", "Figure", "SubFigure", "several", "removed"],
+)
+def test_what_is_no_axes_of_a_figure(ax):
+    with pytest.raises(ParameterError, match=r"^ax=.* must be matplotlib's Axes that stand in a figure"):
+        strip().plot(ax)
+
+
+@pytest.mark.parametrize("projection", ["polar", "3d"])
+def test_axes_along_which_nothing_lies(projection):
+    with pytest.raises(ParameterError, match=r"^ax=.* must be rectilinear"):
+        strip().plot(Figure().subplots(subplot_kw={"projection": projection}))
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -89,9 +89,13 @@ def test_passages_count_by_article():
     assert ir_graded.unjudged(qrels, run, depths=[1, 2]).share.tolist() == [[0, 0.5]]
 
 
-@pytest.mark.parametrize("depths", [[], [0], [1.5], [True], [5, 5], 5, "5", None])
+@pytest.mark.parametrize(
+    "depths", [[], [0], [1.5], [True], [5, 5], [2**63], [10**5000], 5, "5", None], ids=range(10)
+)
 def test_wrong_depths_are_refused(depths):
-    with pytest.raises(ParameterError, match="must be one or more whole numbers >= 1, each once"):
+    with pytest.raises(
+        ParameterError, match=r"must be one or more whole numbers >= 1 and < 2\*\*63, each once"
+    ):
         ir_graded.unjudged(QRELS, RUN, depths=depths)
 
 
