@@ -5,6 +5,6 @@ machine. ``pip install 'ir-graded[spark]'``.
 """
 
 from .evaluation import evaluate, mean
-from .sources import read_qrels, read_runs
+from .files import read_qrels, read_runs
 
 __all__ = ["evaluate", "mean", "read_qrels", "read_runs"]

@@ -14,8 +14,9 @@ from ..inputs.table import PASSAGE_COLUMNS, VALUE_COLUMNS, describe_document
 from ..measures.aggregate import aggregate
 from ..provider import needs_passages, own
 from ..ranking import compares_single_precision
+from .files import Paths, names_of_files
 from .partitions import SCORES, Scoring
-from .sources import ONE_RUN, Paths, empty_runs, prepared
+from .sources import ONE_RUN, prepared
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,7 +92,7 @@ def evaluate(
         raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
     named = "run" in getattr(runs, "columns", ["run"])
     found, long_topics = _survey(judged, ranked, longest_topic)
-    names = sorted({*found, *empty_runs(runs, spark)})
+    names = sorted({*found, *names_of_files(runs, spark)})
     if not names and named:
         raise NoSharedTopicsError("the runs are empty: there is no row to name one")
     if long_topics and "run" not in passages:
