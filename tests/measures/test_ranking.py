@@ -177,9 +177,14 @@ def test_groups_know_where_their_topics_stand():
 
 
 def test_a_part_of_the_groups_counts_its_own_rows():
-    part = Groups(ints(2, 0, 5), ints(0, 3, 4, 6)).part(1, 3)
-    assert part.number.tolist() == [0, 5]
-    assert part.begin.tolist() == [0, 1, 3]
+    groups = Groups(ints(2, 0, 5), ints(0, 3, 4, 6))
+    for first, stop, number, begin in (
+        (1, 3, [0, 5], [0, 1, 3]),
+        (0, 2, [2, 0], [0, 3, 4]),
+        (1, 2, [0], [0, 1]),
+    ):
+        part = groups.part(first, stop)
+        assert (part.number.tolist(), part.begin.tolist()) == (number, begin)
 
 
 def test_a_topic_that_comes_back_is_not_distinct_and_its_lengths_add_up():
