@@ -38,13 +38,15 @@ settings.load_profile("mutation")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A module's own tests go first; the first parameters of every test before the second ones of any."""
-    module = os.environ.get("MUTANT_UNDER_TEST", "").partition(".x")[0].rpartition(".")[2]
+    """A module's own tests go first, then those of its package; the first parameters of every test first."""
+    package, _, module = os.environ.get("MUTANT_UNDER_TEST", "").partition(".x")[0].rpartition(".")
+    package = package.rpartition(".")[2]
     seen = Counter()
     order = {}
     for item in items:
-        others = item.path.stem != f"test_{module}"
-        order[item] = (others, seen[item.function], hasattr(item.function, "hypothesis"))
+        own = item.path.stem.startswith(f"test_{module}")
+        near = item.path.parent.name == package
+        order[item] = (not own, not near, seen[item.function], hasattr(item.function, "hypothesis"))
         seen[item.function] += 1
     items.sort(key=order.__getitem__)
     if os.environ.get("MUTANT_UNDER_TEST") not in ("stats", "list_all_tests"):

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Bound for the working arrays of one block of replicates, in MiB.
-
 
 @dataclass(frozen=True, eq=False)
 class ConfidenceIntervals:

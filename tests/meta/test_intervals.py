@@ -9,7 +9,7 @@ import pytest
 
 import ir_graded
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.meta import against_baseline, confidence_intervals, discriminative_power
+from ir_graded.meta import against_baseline, blocks, confidence_intervals, discriminative_power
 from ir_graded.meta.baseline import holm
 from ir_graded.meta.resampling import sign_flips, topic_counts
 
@@ -116,6 +116,17 @@ def test_wrong_scores_are_named():
         confidence_intervals([[0.1, 0.2]])
 
 
+def test_the_leaderboard_is_that_of_the_measure_and_drawn_where_it_is_wanted():
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    ax = figure.subplots()
+    found = confidence_intervals(matrices(topics=9), n_resamples=20)
+    assert found.topics == 9
+    assert found.plot("AP", ax) is figure
+    [line] = [line for line in ax.lines if len(line.get_xdata()) == len(SYSTEMS)]
+    assert sorted(line.get_xdata()) == sorted(found.mean[1])
+    assert found.plot().axes[0].get_xlabel() != ax.get_xlabel()
+
+
 # ------------------------------------------------------------------------------------ against a baseline
 
 
@@ -141,6 +152,24 @@ def test_p_values_equal_those_of_discriminative_power():
     ours = against_baseline(scores, "a", n_resamples=500, rng=4)
     theirs = discriminative_power(scores["Q"], test="randomisation", n_resamples=500, rng=4).asl
     assert ours.p[0].tolist() == theirs.loc["a"].tolist()
+
+
+def test_blocks_of_replicates_change_nothing(monkeypatch):
+    scores = matrices()
+    whole = against_baseline(scores, "b", n_resamples=201, rng=9)
+    intervals = confidence_intervals(scores, n_resamples=201, rng=9)
+    monkeypatch.setattr(blocks, "_IN_CACHE", 500)
+    assert against_baseline(scores, "b", n_resamples=201, rng=9).p.tolist() == whole.p.tolist()
+    assert confidence_intervals(scores, n_resamples=201, rng=9).low.tolist() == intervals.low.tolist()
+
+
+def test_a_difference_is_significant_below_alpha_only():
+    p = against_baseline(matrices(), "b", n_resamples=200, rng=9).p_holm
+    alpha = float(np.sort(p, axis=None)[1])
+    found = against_baseline(matrices(), "b", n_resamples=200, rng=9, alpha=alpha)
+    assert found.significant.tolist() == (p < alpha).tolist()
+    assert (found.p_holm == alpha).any()
+    assert (found.baseline, found.alpha, found.n_resamples) == ("b", alpha, 200)
 
 
 def test_identical_systems_do_not_differ():
@@ -173,3 +202,5 @@ def test_an_unknown_baseline_is_named():
         against_baseline(matrices(), "x")
     with pytest.raises(ParameterError, match="alpha=2 must be"):
         against_baseline(matrices(), "a", alpha=2)
+    with pytest.raises(ParameterError, match="n_resamples=0 must be"):
+        against_baseline(matrices(), "a", n_resamples=0)
