@@ -268,6 +268,18 @@ def test_replicates_with_hardly_any_variance_keep_their_digits(z):
     assert squares_of(values, counts).tolist() == pytest.approx(expected, rel=1e-7, abs=1e-20)
 
 
+@pytest.mark.parametrize("mean", [0.0, 0.05, 0.1])
+def test_replicates_of_one_value_at_the_mean_have_no_difference(mean):
+    """Most topics differ by the mean, so that many replicates draw nothing else; the statistic is small."""
+    z = np.array([mean] * 4 + [mean + 0.8, mean - 0.8])
+    values = np.round(np.stack([0.5 + z / 2, 0.5 - z / 2], axis=1), 12)
+    counts = counts_of(values)
+    assert sum(not replicate[4:].any() for replicate in counts.T) > B / 50
+    exact = plain.differences(plain.exact(values), 0, 1)
+    result = discriminative_power(values, n_resamples=B, rng=3)
+    assert result.asl.tolist() == [plain.two_sided_asl(exact, counts)]
+
+
 def test_sums_of_nearly_equal_systems_keep_their_digits():
     rng = np.random.default_rng(0)
     score = rng.random(200) / 2 + 0.5
