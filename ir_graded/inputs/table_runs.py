@@ -91,10 +91,10 @@ def hits_of_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float)
     n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
     for table in tables:
         table.check_ids()
-        table.check_values()
         topic = _groups(judgments, table.query_id).topic
         if (topic < 0).any():
             continue  # the qrels lack it
+        table.check_values()
         key = document_keys(topic, table.doc_id, judgments.levels.topics)
         row, judged = _judged_rows(lookup, topic, key, table.doc_id)
         documents.append(lookup.document[judged])

@@ -231,7 +231,9 @@ def test_lines_end_where_they_do_on_one_machine(spark, tmp_path):
 def test_a_long_topic_that_the_qrels_lack_changes_nothing(spark, broadcast, monkeypatch):
     monkeypatch.setattr("ir_graded.spark.partitions.PIECE", 4)
     judged, few = frames(spark, [("1", "a", 1), ("2", "c", 1)], [("x", "1", "a", 3.0), ("x", "2", "c", 1.0)])
-    other = spark.range(3000).selectExpr("'x'", "'zz'", "concat('k', id)", "double(id)")
+    other = spark.range(3000).selectExpr(
+        "'x'", "'zz'", "concat('k', id)", "if(id = 7, double('NaN'), double(id))"
+    )
     measures = ["NumRet", "SetP"]
     found = evaluate(measures, judged, few.union(other), broadcast=broadcast, longest_topic=2)
     assert table(found) == table(evaluate(measures, judged, few))
