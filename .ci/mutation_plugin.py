@@ -74,7 +74,7 @@ def pytest_sessionstart() -> None:
             signal.signal(number, lambda *_: os._exit(TIMED_OUT))
         # Of the processor: that the machine has other work does not count. But a mutant may wait for ever.
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        signal.alarm(20 * SECONDS)
+        signal.alarm(5 * SECONDS)
 
 
 def pytest_collection_finish() -> None:
