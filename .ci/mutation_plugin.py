@@ -7,9 +7,11 @@ import os
 import signal
 from collections import Counter
 from functools import _lru_cache_wrapper
+from threading import RLock
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from tqdm import tqdm
 
 from ir_graded.errors import GradedError
 from ir_graded.inputs.process import check_process
@@ -70,6 +72,8 @@ def pytest_sessionstart() -> None:
             check_process()
         except GradedError:  # every test of a table would fail, whatever the mutant
             os._exit(UNFIT)
+        # The one that all processes share stays taken where a mutant ended in the middle.
+        tqdm.set_lock(RLock())
         for number in (signal.SIGPROF, signal.SIGALRM):
             signal.signal(number, lambda *_: os._exit(TIMED_OUT))
         # Of the processor: that the machine has other work does not count. But a mutant may wait for ever.
