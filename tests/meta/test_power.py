@@ -124,6 +124,24 @@ def test_required_difference_of_the_other_tests(name, test):
     assert result.required_differences is None
 
 
+@pytest.mark.parametrize("test", TESTS[1:])
+def test_a_pair_whose_asl_is_alpha_is_not_significant(test):
+    values = MATRICES["continuous"]
+    asl = discriminative_power(values, test=test, n_resamples=200).asl
+    sizes = [abs(sum(plain.differences(plain.exact(values), *pair))) / 12 for pair in pairs_of(values)]
+    matters = 0
+    for alpha in sorted(set(asl[asl < 1])):
+        result = discriminative_power(values, test=test, n_resamples=200, alpha=float(alpha))
+        expected = plain.smallest_sure_difference(sizes, (asl < alpha).tolist())
+        matters += expected != plain.smallest_sure_difference(sizes, (asl <= alpha).tolist())
+        assert result.power == (asl < alpha).mean()
+        if expected is None:
+            assert math.isnan(result.required_difference)
+        else:
+            assert result.required_difference == pytest.approx(float(expected), rel=1e-9)
+    assert matters
+
+
 def test_required_difference_needs_every_larger_pair_to_be_significant():
     rng = np.random.default_rng(0)
     steady, wild = rng.normal(0, 0.01, 20), rng.normal(0, 50, 20)

@@ -217,3 +217,10 @@ def test_result_is_frozen_and_told_as_a_table():
     assert frame["rate"].isna().tolist() == (frame["observations"] == 0).tolist()
     with pytest.raises(AttributeError):
         result.sensitivity = 1.0
+
+
+@EACH
+def test_a_result_keeps_its_options(resample):
+    scores = np.random.default_rng(0).random((8, 3))
+    result = swap(scores, n_resamples=7, resample=resample, max_rate=0.25)
+    assert (result.n_resamples, result.resample, result.max_rate) == (7, resample, 0.25)
