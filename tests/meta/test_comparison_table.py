@@ -17,7 +17,7 @@ def matrices():
     return {name: pd.DataFrame(np.round(steps + rng.random((8, 5)), 3)) for name in ("weak", "fine", "twin")}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def compared(matrices):
     return meta.compare(matrices, fuzziness=0.035, rng=3, **OPTIONS, **METHODS_OPTIONS)
 
