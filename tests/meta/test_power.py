@@ -298,6 +298,17 @@ def test_replicates_of_one_value_at_the_mean_have_no_difference(mean):
     assert result.asl.tolist() == [plain.two_sided_asl(exact, counts)]
 
 
+def test_replicates_of_one_topic_at_the_mean_have_no_difference():
+    """The same where most topics have another value."""
+    z = np.array([0.1, 0.3, 0.3, -0.3])
+    values = np.round(np.stack([0.5 + z / 2, 0.5 - z / 2], axis=1), 12)
+    counts = counts_of(values, many=3000)
+    assert (counts[0] == len(z)).sum() > 3
+    exact = plain.differences(plain.exact(values), 0, 1)
+    result = discriminative_power(values, n_resamples=3000, rng=3)
+    assert result.asl.tolist() == [plain.two_sided_asl(exact, counts)]
+
+
 def test_sums_of_nearly_equal_systems_keep_their_digits():
     rng = np.random.default_rng(0)
     score = rng.random(200) / 2 + 0.5
