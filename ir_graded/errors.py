@@ -33,6 +33,13 @@ class NoSharedTopicsError(InputError):
 
 #: Characters of a value that a message shows.
 _SHOWN = 400
+#: Ids that a message shows.
+MOST_IDS = 3
+
+
+def listed(ids: list[str]) -> str:
+    """The first of some ids, for a message, and dots where there are more."""
+    return ", ".join(map(repr, ids[:MOST_IDS])) + (" ..." if len(ids) > MOST_IDS else "")
 
 
 def shown(value: object) -> str:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ir_measures.measures import Measure
 
 from .classics import CLASSICS, Scorer, scorer_of
-from .errors import InputError, NoSharedTopicsError, ParameterError, shown
+from .errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, listed, shown
 from .grammar import read_measures
 from .hits import Hits
 from .inputs.ids import as_text
@@ -56,7 +56,6 @@ _AMOUNTS = {"level", "gain", "cg", "cg_star", "others_above"}
 _TWINS = {"gain": ("level",), "utility": ("BR", "gP")}
 _ALL_DIGITS = -1
 _UNNAMED = "run"
-_SHOWN = 3  # topics in an error
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,15 +261,14 @@ def _topic(judgments: Judgments, query_id: Any) -> int:
         raise NoSharedTopicsError("the qrels are empty: there is no topic to explain")
     name = as_text(query_id)
     if name not in judgments.number:
-        near = get_close_matches(name, judgments.names, _SHOWN)
-        there = f"did you mean {' or '.join(map(repr, near))}?" if near else f"they have {_some(judgments)}"
+        near = get_close_matches(name, judgments.names, MOST_IDS)
+        there = (
+            f"did you mean {' or '.join(map(repr, near))}?"
+            if near
+            else f"they have {listed(judgments.names)}"
+        )
         raise InputError(f"the qrels have no topic {name!r}, so it is left out of the evaluation; {there}")
     return judgments.number[name]
-
-
-def _some(judgments: Judgments) -> str:
-    names = judgments.names
-    return ", ".join(map(repr, names[:_SHOWN])) + (" ..." if len(names) > _SHOWN else "")
 
 
 def _hits(evaluator: GradedEvaluator, name: str, run: Any) -> Hits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from . import ranking, segments
 from .article_view import f_score
-from .errors import InputError, ParameterError, shown
+from .errors import InputError, ParameterError, listed, shown
 from .inputs import inex_xml
 from .inputs.articles import articles_of
 from .inputs.ids import as_text
@@ -33,7 +33,6 @@ __all__ = ["Strip", "read_submission", "show"]
 #: Spans of one article in ascending order, none touching the next: (start, stop).
 Merged: TypeAlias = tuple[tuple[int, int], ...]
 
-_NAMED = 3  # ids in an error
 _LONGEST_ID = 32  # characters in a title
 
 
@@ -213,11 +212,12 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
     topic, article = as_text(query_id), as_text(doc_id)
     judged, ranked = _with_passages("qrels", qrels), _with_passages("run", run)
     if topic not in judged.query_id:
-        raise InputError(f"the qrels have no topic {topic!r}; they have {_some(judged.query_id)}")
+        topics = list(dict.fromkeys(judged.query_id))
+        raise InputError(f"the qrels have no topic {topic!r}; they have {listed(topics)}")
     judged, ranked = _where(judged, judged.query_id, topic), _where(ranked, ranked.query_id, topic)
-    known = [*judged.doc_id, *ranked.doc_id]
+    known = list(dict.fromkeys([*judged.doc_id, *ranked.doc_id]))
     if article not in known:
-        raise InputError(f"topic {topic!r} has no article {article!r}; qrels and run have {_some(known)}")
+        raise InputError(f"topic {topic!r} has no article {article!r}; qrels and run have {listed(known)}")
     judged.check_values()
     ranked.check_values()
     highlights = _where(judged, judged.doc_id, article)
@@ -267,11 +267,6 @@ def _with_passages(kind: str, source: Any) -> Table:
 def _where(table: Table, column: pl.Series, value: str) -> Table:
     """The rows of a topic or of an article."""
     return table.filter((column == value).arg_true().to_numpy().astype(np.int64))
-
-
-def _some(ids: Iterable[str]) -> str:
-    distinct = list(dict.fromkeys(ids))
-    return ", ".join(map(repr, distinct[:_NAMED])) + (" ..." if len(distinct) > _NAMED else "")
 
 
 def _spans(table: Table) -> Spans:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, NoSharedTopicsError
+from ..errors import InputError, NoSharedTopicsError, listed
 from .datasets import is_dataset
 from .ids import as_text
 from .judgments import Judgments
@@ -15,7 +15,6 @@ from .sources import is_file, is_place, table_of
 from .table import Table
 
 _COMPRESSED = {".gz", ".zst", ".xz"}
-_SHOWN = 3  # ids of each side in an error
 
 
 def check_shared_topics(judgments: Judgments, name: str, run: Any) -> None:
@@ -28,12 +27,8 @@ def check_shared_topics(judgments: Judgments, name: str, run: Any) -> None:
     if topics and judgments.number.keys().isdisjoint(topics):
         raise NoSharedTopicsError(
             f"run {name!r} and the qrels share no topic: "
-            f"the run has {_some(topics)}, the qrels have {_some(judgments.names)}"
+            f"the run has {listed(sorted(topics))}, the qrels have {listed(sorted(judgments.names))}"
         )
-
-
-def _some(ids: list[str]) -> str:
-    return ", ".join(map(repr, sorted(ids)[:_SHOWN])) + (" ..." if len(ids) > _SHOWN else "")
 
 
 def named_runs(runs: Any) -> dict[str, Any]:

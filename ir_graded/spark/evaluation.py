@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures import Measure
 
-from ..errors import InputError, NoSharedTopicsError, ParameterError, shown
+from ..errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, listed, shown
 from ..grammar import parse_measure, read_measures
 from ..inputs.table import PASSAGE_COLUMNS, VALUE_COLUMNS, describe_document
 from ..measures.aggregate import aggregate
 from ..provider import needs_passages, own
 from ..ranking import compares_single_precision
-from .files import Paths, names_of_files
+from .files import Paths, as_paths, names_of_files
 from .partitions import SCORES, Scoring
 from .sources import ONE_RUN, prepared
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 _BROADCAST_BYTES = 16 << 20
-_SHOWN = 3  # ids in an error
 _MOST_ROWS = 1 << 62  # of a topic: Spark counts with 64 bits
 
 
@@ -72,11 +71,7 @@ def evaluate(
     from pyspark.sql import functions as F  # noqa: N812  # Spark's own documentation calls it so
 
     wanted = _scored_here(measures)
-    if (
-        isinstance(longest_topic, bool)
-        or not isinstance(longest_topic, int)
-        or not (1 <= longest_topic <= _MOST_ROWS)
-    ):
+    if not _is_count(longest_topic):
         raise ParameterError(
             f"longest_topic={shown(longest_topic)} must be a whole number from 1 to {_MOST_ROWS}"
         )
@@ -85,12 +80,14 @@ def evaluate(
     judged, ranked = prepared("qrels", qrels, spark), prepared("run", runs, spark)
     given = {"qrels": judged, "run": ranked}
     passages = frozenset(kind for kind, frame in given.items() if set(PASSAGE_COLUMNS) <= set(frame.columns))
-    _check_passages(wanted, given)
-    type_of_topics = getattr(qrels, "schema", judged.schema)["query_id"].dataType
+    _check_passages(wanted, passages)
+    topics_given: Any = judged if as_paths(qrels) else qrels
+    type_of_topics = topics_given.schema["query_id"].dataType
     scale = [row[0] for row in judged.select("relevance").distinct().collect() if row[0] is not None]
     if not scale and judged.isEmpty():
         raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
-    named = "run" in getattr(runs, "columns", ["run"])
+    runs_given: Any = ranked if as_paths(runs) else runs
+    named = "run" in runs_given.columns
     found, long_topics = _survey(judged, ranked, longest_topic)
     names = sorted({*found, *names_of_files(runs, spark)})
     if not names and named:
@@ -173,13 +170,12 @@ def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> list[Meas
     return wanted
 
 
-def _check_passages(measures: Iterable[Measure], given: Mapping[str, DataFrame]) -> None:
-    """Raise InputError where a measure needs passages and a DataFrame has no columns for them."""
+def _check_passages(measures: Iterable[Measure], given: frozenset[str]) -> None:
+    """Raise InputError where a measure needs passages and qrels or runs, which ``given`` lacks, have none."""
     for measure in filter(needs_passages, measures):
-        for kind, frame in given.items():
-            if not set(PASSAGE_COLUMNS) <= set(frame.columns):
-                columns = " and ".join(PASSAGE_COLUMNS)
-                raise InputError(f"{measure} needs passages: the {kind}'s DataFrame lacks {columns}")
+        for kind in [kind for kind in VALUE_COLUMNS if kind not in given]:
+            columns = " and ".join(PASSAGE_COLUMNS)
+            raise InputError(f"{measure} needs passages: the {kind}'s DataFrame lacks {columns}")
 
 
 def _compared(value: Column) -> Column:
@@ -202,7 +198,7 @@ def _survey(judged: DataFrame, ranked: DataFrame, longest: int) -> tuple[list[st
             F.max("known").alias("known"),
             F.max(F.col("query_id").isNull()).alias("nameless"),
             F.collect_list(F.when(is_long, F.col("query_id"))).alias("long"),
-            F.slice(F.collect_set("query_id"), 1, _SHOWN).alias("some"),
+            F.slice(F.collect_set("query_id"), 1, MOST_IDS + 1).alias("some"),
         )
         .collect()
     )
@@ -212,17 +208,15 @@ def _survey(judged: DataFrame, ranked: DataFrame, longest: int) -> tuple[list[st
         if row["nameless"]:
             raise InputError(f"run {row['run']!r}: a row has no query_id")
         if row["known"] is None:
-            of_qrels = [row[0] for row in judged.select("query_id").distinct().limit(_SHOWN).collect()]
+            topics = judged.select("query_id").dropna().distinct()
+            of_qrels = [topic for (topic,) in topics.limit(MOST_IDS + 1).collect()]
+            of_run = listed(sorted(row["some"]))
             raise NoSharedTopicsError(
-                f"run {row['run']!r} and the qrels share no topic: the run has {_listed(row['some'])}, "
-                f"the qrels have {_listed(of_qrels)}"
+                f"run {row['run']!r} and the qrels share no topic: "
+                f"the run has {of_run}, the qrels have {listed(sorted(of_qrels))}"
             )
     long_topics = [(row["run"], topic) for row in found for topic in row["long"]]
     return sorted(row["run"] for row in found), long_topics
-
-
-def _listed(ids: Iterable[str | None]) -> str:
-    return ", ".join(map(repr, sorted(name for name in ids if name is not None)))
 
 
 def _check_duplicates(ranked: DataFrame, long_topics: list[tuple[str, str]]) -> None:

@@ -169,9 +169,10 @@ def _float(text: Column) -> Column:
 
 def names_of_files(source: Any, spark: SparkSession | None) -> set[str]:
     """Names of all runs that paths name, also of those without a line; none of a DataFrame."""
-    if as_paths(source) is None or _is_parquet(as_paths(source) or []):
+    paths = as_paths(source)
+    if paths is None or _is_parquet(paths):
         return set()
-    files = (spark or active()).read.text(as_paths(source) or []).inputFiles()
+    files = (spark or active()).read.text(paths).inputFiles()
     return {match[2] for file in files if (match := re.match(_RUN_OF["lines"], unquote(file)))}
 
 
