@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -11,12 +11,11 @@ from ir_measures.measures import Measure
 from ir_measures.providers import Evaluator
 from ir_measures.util import Metric
 
+from . import pipeline
 from .inputs import upstream
 from .inputs.sources import table_of
 from .measures import GradedMeasure
 from .provider import PROVIDER, GradedEvaluator
-
-OtherEvaluators = Callable[[list[Measure], Any], Evaluator]
 
 
 def needs_subtopics(measure: Measure) -> bool:
@@ -24,44 +23,44 @@ def needs_subtopics(measure: Measure) -> bool:
     return any(measure.NAME == known.NAME for known in ir_measures.pyndeval.SUPPORTED_MEASURES)
 
 
-def compose(measures: list[Measure], qrels: Any, others: OtherEvaluators) -> Evaluator:
+def compose(measures: list[Measure], qrels: Any) -> Evaluator:
     """An evaluator for measures of both sides; results come in the order of ``measures``.
 
     Args:
         measures: measures of this package and of others.
         qrels: the qrels in any form.
-        others: makes the other providers' evaluator.
     """
     graded_measures = [measure for measure in measures if isinstance(measure, GradedMeasure)]
     if len(graded_measures) == len(measures):
         return PROVIDER.evaluator(measures, qrels)
-    subtopics = [measure for measure in measures if needs_subtopics(measure)]
-    if subtopics and isinstance(qrels, Iterator):
+    with_subtopics = any(map(needs_subtopics, measures))
+    if with_subtopics and isinstance(qrels, Iterator):
         qrels = list(qrels)
     graded = PROVIDER.evaluator(graded_measures, qrels)
-    plain = [m for m in measures if not isinstance(m, GradedMeasure) and m not in subtopics]
-    parts: list[Evaluator] = []
-    if plain:
-        parts.append(others(plain, upstream.qrels_dicts(graded.judgments)))
-    if subtopics:
-        # Only the caller's own qrels have them.
-        parts.append(others(subtopics, qrels))
-    return ComposedEvaluator(measures, graded, parts)
+    return ComposedEvaluator(measures, graded, qrels if with_subtopics else None)
 
 
 class ComposedEvaluator(Evaluator):
-    """Scores runs by measures of this package and by others.
+    """Scores runs by measures of this package and by others. Threads may share it.
 
     Args:
         measures: all of them, in the order in which results come.
         graded: the evaluator of this package's measures.
-        others: the other evaluators, which are given runs as dicts and name topics by text.
+        qrels: the caller's own qrels, for measures that need subtopics: only they hold them.
     """
 
-    def __init__(self, measures: list[Measure], graded: GradedEvaluator, others: list[Evaluator]) -> None:
+    def __init__(self, measures: list[Measure], graded: GradedEvaluator, qrels: Any = None) -> None:
         super().__init__(measures, graded.judgments.query_ids)
         self.graded = graded
-        self.others = others
+        # They are given runs as dicts and name topics by text.
+        self.others: list[Evaluator] = []
+        others = [measure for measure in measures if not isinstance(measure, GradedMeasure)]
+        subtopics = [measure for measure in others if needs_subtopics(measure)]
+        plain = [measure for measure in others if measure not in subtopics]
+        if plain:
+            self.others.append(pipeline.evaluator(plain, upstream.qrels_dicts(graded.judgments)))
+        if subtopics:
+            self.others.append(pipeline.evaluator(subtopics, qrels))
 
     def _iter_calc(self, run: Any) -> Iterator[Metric]:
         found: dict[Measure, list[Metric]] = {measure: [] for measure in self.measures}

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import ir_measures
 import numpy as np
 from ir_measures.measures import Measure, ParamInfo
 
+from . import pipeline
 from .composition import needs_subtopics
 from .errors import InputError, ParameterError, shown
 from .inputs import upstream
@@ -45,7 +45,7 @@ class OtherEvaluator:
         self.measures = measures
         self.judgments = judgments
         with self._saying_whose():
-            self._evaluator = ir_measures.evaluator(measures, upstream.qrels_dicts(judgments))
+            self._evaluator = pipeline.evaluator(measures, upstream.qrels_dicts(judgments))
 
     def scores_of(self, run: Mapping[Any, Any] | Table) -> dict[Measure, Floats]:
         """A score a topic for each measure; a topic that the run lacks has the measure's default."""

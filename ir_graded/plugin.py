@@ -64,7 +64,7 @@ def _reading_strings(original: Callable[[Any, Any], Evaluator]) -> Callable[[Any
         objects = read_measures(measures)
         if not any(isinstance(measure, GradedMeasure) for measure in objects):
             return original(objects, qrels)
-        return compose(objects, qrels, original)
+        return compose(objects, qrels)
 
     setattr(_evaluator, _MARK, (original, GradedMeasure))
     return _evaluator

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .guarded_pytrec_eval import RelevanceEvaluator
 from .segments import Bools, Floats, Ints
 
 Keys = npt.NDArray[np.uint64]
@@ -27,9 +28,7 @@ _COMPARISONS_PER_ROW = 3
 @lru_cache(maxsize=1)
 def compares_single_precision() -> bool:
     """Whether pytrec_eval ranks by float32 scores: asked with two that differ only as doubles."""
-    import pytrec_eval
-
-    evaluator = pytrec_eval.RelevanceEvaluator({"1": {"a": 1}}, {"recip_rank"})
+    evaluator = RelevanceEvaluator({"1": {"a": 1}}, {"recip_rank"})
     # In double precision a is first; as float32 the two tie, and b goes before a.
     return bool(evaluator.evaluate({"1": {"a": 1.00000001, "b": 1.0}})["1"]["recip_rank"] < 1)
 

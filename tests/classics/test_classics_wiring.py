@@ -10,6 +10,7 @@ from ir_measures import AP, ERR, RBP, NumRet, P, nDCG
 from ir_measures.providers.pytrec_eval_provider import PytrecEvalEvaluator
 
 import ir_graded
+from ir_graded import pipeline
 from ir_graded.classics import CLASSICS
 from ir_graded.cli.main import main
 from ir_graded.provider import PROVIDER, GradedEvaluator
@@ -32,7 +33,7 @@ def upstream_refuses(monkeypatch):
     def refuse(*_):
         raise RuntimeError("ir_measures was called")
 
-    monkeypatch.setattr(ir_measures, "evaluator", refuse)
+    monkeypatch.setattr(pipeline, "evaluator", refuse)
 
 
 # --------------------------------------------------------------------------------- ir-measures' calls

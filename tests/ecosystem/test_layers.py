@@ -15,20 +15,22 @@ PACKAGE = "ir_graded"
 
 #: What stands above the measures, up to where calls come in.
 CALLS = (
-    "provider plugin composition other_providers evaluation explanation judgedness reading scores bundled "
-    "reporting cli"
+    "provider plugin composition other_providers pipeline evaluation explanation judgedness reading scores "
+    "bundled reporting cli"
 )
 #: Modules (a package stands for all in it) and what they never import, at the top or later.
 NEVER = {
     "segments hits views ranking measures.stopping measures.contributions": "ir_measures pandas polars "
     "pyarrow ir_datasets click",
-    "errors parallel progress whole_files": "numpy ir_measures pandas polars ir_datasets click",
+    "errors parallel progress whole_files guarded_pytrec_eval": "numpy ir_measures pandas polars ir_datasets "
+    "click",
     "inputs.process": "numpy ir_measures pandas ir_datasets click",
     "measures": f"classics inputs pandas polars {CALLS}",
     "classics": f"inputs grammar pandas polars {CALLS}",
     "inputs": f"measures classics grammar {CALLS}",
     "grammar": "inputs classics provider plugin composition evaluation scores cli pandas polars",
     "provider": "plugin composition evaluation reading scores bundled cli grammar",
+    "pipeline": f"measures classics inputs grammar pandas polars {CALLS.replace('pipeline', '')}",
     "composition": "plugin evaluation reading scores bundled cli",
     "plugin": "evaluation reading scores bundled cli inputs",
     "scores": "inputs classics provider plugin composition evaluation reading bundled cli polars ir_datasets",
@@ -43,7 +45,7 @@ NEVER = {
     "judgedness reading bundled reporting cli",
 }
 #: The numeric floor may stand on nothing else of the package, whoever stands between.
-FLOOR = {"segments", "spans", "hits", "views", "article_view", "ranking", "errors"}
+FLOOR = {"segments", "spans", "hits", "views", "article_view", "ranking", "guarded_pytrec_eval", "errors"}
 
 
 def modules():
@@ -245,3 +247,23 @@ def test_only_the_plugin_changes_ir_measures():
     assert set(changing) == {"plugin"}
     # Names, providers, the pipeline's list and its evaluator, two parsers: all of them are seen.
     assert len(changing["plugin"]) >= 5
+
+
+# ---------------------------------------------------------------------------------------- pytrec_eval
+
+
+def test_only_the_guard_imports_pytrec_eval():
+    importing = {module for module in MODULES if any(inside(name, "pytrec_eval") for name in imports(module))}
+    assert importing == {"guarded_pytrec_eval"}
+
+
+def test_only_the_pipeline_asks_ir_measures_to_evaluate():
+    """Any other call could enter pytrec_eval past its guard."""
+    entries = {"calc", "calc_aggregate", "iter_calc", "evaluator", "DefaultPipeline"}
+    asking = {
+        module
+        for module in MODULES
+        for node in ast.walk(tree(module))
+        if isinstance(node, ast.Attribute) and node.attr in entries and root(node) == "ir_measures"
+    }
+    assert asking == {"pipeline", "plugin"}  # the plugin extends the pipeline

@@ -23,6 +23,9 @@ RUNS = {
 #: Seconds that a process may take at most, however loaded the machine is.
 PATIENCE = 60
 
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+#: Options of a Python that forks: from 3.12 on it warns where there are threads.
+FORKED = ("-W", "error", "-W", "ignore:This process:DeprecationWarning")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="signals, pipes and limits of POSIX")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import random
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -13,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from ecosystem.processes import python
-from faults.fault_cases import run_text
+from faults.fault_cases import FORKED, needs_fork, run_text
 
 import ir_graded
 from ir_graded import evaluation
@@ -23,8 +22,6 @@ from ir_graded.parallel import in_threads
 
 MEASURES = ["Q", "P-measure", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]
 TOPICS, DOCS = 40, 60
-
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
 def collection():
@@ -161,7 +158,6 @@ FORKING = """
 
     right = evaluated("dict")
 """
-FORKED = ("-W", "error", "-W", "ignore:This process:DeprecationWarning")
 
 
 @needs_fork

@@ -1,0 +1,316 @@
+"""pytrec_eval behind its guard: threads, finalisers and forks.
+
+Code that may end a process runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import ir_measures
+import pytest
+import pytrec_eval
+from ecosystem.processes import python
+from faults.fault_cases import FORKED, PATIENCE, needs_fork
+from ir_measures import AP, nDCG
+
+from ir_graded import GradedError, evaluate, pipeline
+from ir_graded.guarded_pytrec_eval import GATE, RelevanceEvaluator
+
+QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
+RUN = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "2": {"x": 2.0, "c": 1.0}}
+MIXED = ["Q", nDCG @ 10, AP]
+
+
+def in_process(code, *arguments, options=("-W", "error"), patience=PATIENCE):
+    """Python code in a process that is killed where it does not end, even inside C code."""
+    watch = f"import faulthandler; faulthandler.dump_traceback_later({patience}, exit=True)\n"
+    return python(watch + code, *arguments, options=options)
+
+
+# -------------------------------------------------------------------------------------- threads
+
+SHARED = """
+import gc, itertools, random, sys, threading, time
+import ir_measures, ir_graded
+from ir_measures import AP, nDCG
+
+random.seed(7)
+topics, docs = range(40), range(60)
+qrels = {str(topic): {f"d{doc}": random.randrange(4) for doc in docs} for topic in topics}
+runs = [
+    {str(topic): {f"d{doc}": random.random() for doc in random.sample(range(120), 60)} for topic in topics}
+    for _ in range(6)
+]
+evaluator = ir_measures.evaluator([ir_graded.Q, nDCG @ 10, AP], qrels)
+right = [evaluator.calc_aggregate(run) for run in runs]
+
+unit, amount = sys.argv[1], int(sys.argv[2])
+begin, evaluations, wrong = time.monotonic(), itertools.count(), []
+
+def goes_on():
+    done = next(evaluations) if unit == "evaluations" else time.monotonic() - begin
+    return done < amount
+
+def score():
+    for number in itertools.cycle(range(len(runs))):
+        if not goes_on():
+            break
+        if evaluator.calc_aggregate(runs[number]) != right[number]:
+            wrong.append(number)
+
+gc.callbacks.append(lambda phase, info: None)
+gc.set_threshold(50, 5, 5)
+sys.setswitchinterval(1e-5)
+threads = [threading.Thread(target=score) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(wrong)
+"""
+
+
+@pytest.mark.parametrize(
+    ("unit", "amount"), [("evaluations", 800), pytest.param("seconds", 30, marks=pytest.mark.slow)]
+)
+def test_threads_share_a_mixed_evaluator_while_the_garbage_collector_runs_python(unit, amount):
+    """Without the lock the process dies of corrupted memory after about a second."""
+    assert in_process(SHARED, unit, amount, patience=300) == "[]\n"
+
+
+class Inside:
+    """A thread that is inside pytrec_eval's gate until it is told to leave."""
+
+    def __enter__(self):
+        self.entered, self.leave = threading.Event(), threading.Event()
+        self.thread = threading.Thread(target=GATE.alone, args=(self.stay,), daemon=True)
+        self.thread.start()
+        assert self.entered.wait(PATIENCE)
+        return self
+
+    def stay(self):
+        self.entered.set()
+        self.leave.wait(PATIENCE)
+
+    def __exit__(self, *error):
+        self.leave.set()
+        self.thread.join(PATIENCE)
+        assert not self.thread.is_alive()
+
+
+def test_one_thread_is_inside_at_a_time():
+    scores = []
+    with Inside():
+        thread = threading.Thread(
+            target=lambda: scores.append(evaluate("nDCG", QRELS, RUN, provider="upstream"))
+        )
+        thread.start()
+        thread.join(0.2)
+        assert thread.is_alive()
+        assert not scores
+    thread.join(PATIENCE)
+    assert len(scores) == 1
+
+
+def test_no_lock_is_held_between_two_metrics():
+    metrics = pipeline.evaluator([nDCG, AP], QRELS).iter_calc(RUN)
+    first = next(metrics)
+    with Inside():
+        # Everything has been computed: nobody has to wait for the caller to ask for the rest.
+        rest = list(metrics)
+    assert len({(metric.query_id, metric.measure) for metric in [first, *rest]}) == 4
+
+
+# ------------------------------------------------------------------------------------- re-entry
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        lambda: ir_measures.evaluator(MIXED, QRELS),
+        lambda: evaluate("nDCG", QRELS, RUN, provider="upstream"),
+        lambda: evaluate("infAP", QRELS, RUN),
+    ],
+    ids=["mixed evaluator", "upstream", "measure of upstream"],
+)
+def test_the_thread_that_is_inside_gets_an_error(again):
+    with pytest.raises(GradedError, match="already inside pytrec_eval"):
+        GATE.alone(again)
+    again()  # the way in is free once more
+
+
+def test_a_shared_evaluator_gives_the_thread_inside_an_error():
+    evaluator = ir_measures.evaluator(MIXED, QRELS)
+    expected = evaluator.calc_aggregate(RUN)
+    with pytest.raises(GradedError, match="already inside pytrec_eval"):
+        GATE.alone(lambda: evaluator.calc_aggregate(RUN))
+    assert evaluator.calc_aggregate(RUN) == expected
+
+
+class Finalised:
+    """Garbage in a circle that evaluates when it is collected."""
+
+    def __init__(self, evaluator, found):
+        self.itself, self.evaluator, self.found = self, evaluator, found
+
+    def __del__(self):
+        try:
+            self.evaluator.calc_aggregate(RUN)
+        except GradedError as error:
+            self.found.append(str(error))
+
+
+def test_a_finaliser_that_evaluates_meanwhile_gets_an_error(monkeypatch):
+    found = []
+
+    class Collecting(pytrec_eval.RelevanceEvaluator):
+        def evaluate(self, scores):
+            gc.collect()
+            return super().evaluate(scores)
+
+    monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", Collecting)
+    evaluator = ir_measures.evaluator(MIXED, QRELS)
+    expected = evaluator.calc_aggregate(RUN)
+    Finalised(evaluator, found)
+    assert evaluator.calc_aggregate(RUN) == expected
+    (message,) = found
+    assert "do not evaluate in a finaliser" in message
+
+
+def test_an_error_inside_leaves_the_way_in_free():
+    def fail():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        GATE.alone(fail)
+    assert GATE.alone(lambda: GATE.inside)
+    assert not GATE.inside
+
+
+# ---------------------------------------------------------------------------- beginning and end
+
+
+@pytest.fixture
+def lives(monkeypatch):
+    """What becomes of pytrec_eval's evaluators: (what happens, whether a thread is inside)."""
+    seen = []
+
+    class Watched:
+        def __init__(self, *_, **__):
+            seen.append(("made", GATE.inside))
+
+        def __del__(self):
+            seen.append(("destroyed", GATE.inside))
+
+    monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", Watched)
+    return seen
+
+
+def test_evaluators_are_made_and_destroyed_inside(lives):
+    evaluator = RelevanceEvaluator(QRELS, {"map"})
+    del evaluator
+    assert lives == [("made", True), ("destroyed", True)]
+    assert not GATE.inside
+
+
+def test_a_finaliser_does_not_wait_for_the_thread_inside(lives):
+    evaluator = RelevanceEvaluator(QRELS, {"map"})
+    with Inside():
+        del evaluator
+        assert lives == [("made", True)]
+    GATE.alone(lambda: None)
+    assert lives == [("made", True), ("destroyed", True)]
+    assert not GATE.discarded
+
+
+def test_a_finaliser_in_the_thread_inside_leaves_the_evaluator_to_the_next(lives):
+    kept = [RelevanceEvaluator(QRELS, {"map"})]
+    GATE.alone(kept.clear)
+    assert lives == [("made", True)]
+    GATE.alone(lambda: None)
+    assert lives == [("made", True), ("destroyed", True)]
+
+
+def test_an_evaluator_that_lives_until_the_interpreter_ends_is_silent():
+    code = """
+    import threading
+    import ir_measures, ir_graded
+    threading.kept = evaluator = ir_measures.evaluator(["Q", "nDCG"], {"1": {"a": 1}})
+    print(evaluator.calc_aggregate({"1": {"a": 1.0}})[ir_measures.nDCG])
+    """
+    assert python(code) == "1.0\n"
+
+
+# ---------------------------------------------------------------------------------------- forks
+
+FORKING = """
+import os, select, threading, time
+import ir_measures, ir_graded.pipeline
+from ir_graded.guarded_pytrec_eval import GATE
+
+evaluator = ir_measures.evaluator(["Q", "nDCG"], {"1": {"a": 2, "b": 1}})
+run = {"1": {"x": 2.0, "b": 1.0}}
+right = evaluator.calc_aggregate(run)
+
+def say(end):
+    os.write(end, f"{evaluator.calc_aggregate(run) == right} {GATE.inside} {left}".encode())
+
+def forked():
+    \"\"\"What a child says, or that it waits without end.\"\"\"
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        threading.Thread(target=say, args=(write,)).start()  # it has no part in its parent's locks
+        time.sleep(30)
+        os._exit(1)
+    said = os.read(read, 1000).decode() if select.select([read], [], [], 20)[0] else "waits"
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return said
+
+left = []
+"""
+
+
+@needs_fork
+def test_a_fork_waits_until_nobody_is_inside():
+    """The child would have half an evaluation in pytrec_eval's variables, and a lock that nobody releases."""
+    code = """
+def stay():
+    entered.set()
+    for _ in range(50):
+        time.sleep(0.01)
+    left.append("left")
+
+entered = threading.Event()
+thread = threading.Thread(target=GATE.alone, args=(stay,))
+thread.start()
+entered.wait()
+print(forked())
+thread.join()
+print(evaluator.calc_aggregate(run) == right)
+"""
+    assert in_process(FORKING + code, options=FORKED) == "True False ['left']\nTrue\n"
+
+
+@needs_fork
+def test_a_child_evaluates_while_threads_of_its_parent_do():
+    code = """
+evaluator = ir_graded.pipeline.evaluator([ir_measures.nDCG], {"1": {"a": 2, "b": 1}})
+right = evaluator.calc_aggregate(run)
+
+def work():
+    while not left:
+        evaluator.calc_aggregate(run)
+
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads:
+    thread.start()
+print({forked() for _ in range(20)})
+left.append("left")
+for thread in threads:
+    thread.join()
+"""
+    assert in_process(FORKING + code, options=FORKED) == "{'True False []'}\n"
