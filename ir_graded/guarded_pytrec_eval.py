@@ -1,10 +1,10 @@
-"""The one way into pytrec_eval: one thread at a time.
+"""The one way into pytrec_eval: one thread at a time, and nothing that makes it crash.
 
 pytrec_eval 0.5.11 keeps its intermediate results in C variables that all its evaluators share. It holds
 Python's lock, but where it creates Python objects the garbage collector may run Python code (a callback of
-``gc``, a finaliser). Another thread may then enter and free the memory that the first one uses. Whatever in
-this package enters pytrec_eval therefore goes through :class:`RelevanceEvaluator`. The module takes the place
-of ``pytrec_eval`` in ir-measures' provider.
+``gc``, a finaliser). Another thread may then enter and free the memory that the first one uses. Some levels
+make it read beyond its memory. Whatever in this package enters pytrec_eval therefore goes through
+:class:`RelevanceEvaluator`. The module takes the place of ``pytrec_eval`` in ir-measures' provider.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from .errors import GradedError
+from .errors import GradedError, InputError, shown
 
 Result = TypeVar("Result")
+
+#: A document for topics without any other; no file can name it, for it holds blanks.
+_NO_DOCUMENT = "no document"
 
 
 class Gate:
@@ -94,18 +97,22 @@ if hasattr(os, "register_at_fork"):
 class RelevanceEvaluator:
     """pytrec_eval's evaluator of the same name, which threads may share.
 
+    Rows with a level below 0 are left out: in a topic without any other they make pytrec_eval read
+    uninitialised memory. Such a topic scores as one that has no relevant document.
+
     Args:
         qrels: topic to doc_id to level.
         measures: trec_eval's names of measures.
         options: as pytrec_eval takes them: ``relevance_level``, ``judged_docs_only_flag``.
 
     Raises:
+        InputError: a level is not a whole number.
         GradedError: this thread is inside pytrec_eval already.
 
     Example:
-        >>> evaluator = RelevanceEvaluator({"1": {"a": 1}}, {"map"})
-        >>> evaluator.evaluate({"1": {"a": 1.0, "b": 2.0}})
-        {'1': {'map': 0.5}}
+        >>> evaluator = RelevanceEvaluator({"1": {"a": 1, "b": -2}, "2": {"a": -2}}, {"map", "num_ret"})
+        >>> evaluator.evaluate({"1": {"a": 1.0, "b": 2.0}, "2": {"a": 1.0}})
+        {'1': {'num_ret': 2.0, 'map': 0.5}, '2': {'num_ret': 1.0, 'map': 0.0}}
     """
 
     def __init__(
@@ -114,8 +121,10 @@ class RelevanceEvaluator:
         self._held: list[Any] = []  # before anything that may fail: the finaliser looks at it
         import pytrec_eval
 
+        rows = {topic: _rows(topic, docs) for topic, docs in qrels.items()}
+
         def make() -> None:
-            self._held.append(pytrec_eval.RelevanceEvaluator(qrels, measures, **options))
+            self._held.append(pytrec_eval.RelevanceEvaluator(rows, measures, **options))
 
         GATE.alone(make)
 
@@ -133,3 +142,17 @@ class RelevanceEvaluator:
 
     def __del__(self) -> None:
         GATE.discard(self._held)
+
+
+def _rows(topic: str, docs: Mapping[str, Any]) -> Mapping[str, int]:
+    """The rows of a topic that pytrec_eval is given. Raises InputError where it cannot take a level."""
+    # pytrec_eval's own error about a level that is not an int frees the dict twice.
+    for doc_id, level in docs.items():
+        if not isinstance(level, int):
+            raise InputError(
+                f"qrels: topic {topic!r}, document {doc_id!r} has level {shown(level)}: "
+                "pytrec_eval takes whole levels only"
+            )
+    if not docs or min(docs.values()) >= 0:
+        return docs
+    return {doc_id: level for doc_id, level in docs.items() if level >= 0} or {_NO_DOCUMENT: 0}

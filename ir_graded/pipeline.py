@@ -30,6 +30,7 @@ def evaluator(measures: Iterable[Measure], qrels: Any) -> Evaluator:
 
     Raises:
         ValueError: a measure that no provider supports.
+        InputError: qrels that pytrec_eval cannot take.
     """
     providers = ir_measures.DefaultPipeline.providers
     guarded = [_GUARDED if type(provider) is PytrecEvalProvider else provider for provider in providers]

@@ -1,16 +1,18 @@
 """Qrels and runs for the other providers of ir-measures: dicts with ids as text, whole levels as ints.
 
-The other providers take only that without complaint, mixing or crash: pytrec_eval for one wants text, ints
+The other providers take only that without complaint or mixing: pytrec_eval for one wants text, ints
 and floats exactly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from .. import segments
 from .articles import one_row_an_article
 from .ids import as_text
 from .judgments import Judgments
@@ -19,19 +21,14 @@ from .table import Table
 
 def qrels_dicts(judgments: Judgments) -> dict[str, dict[str, Any]]:
     """Prepared qrels as a dict of dicts; levels that are no whole numbers stay floats."""
-    levels = [_level(level) for level in judgments.levels.values.tolist()]
-    qrels: dict[str, dict[str, Any]] = {name: {} for name in judgments.names}
-    rows = zip(
-        judgments.levels.topic.tolist(), judgments.doc_ids, judgments.levels.grade.tolist(), strict=True
-    )
-    for topic, doc_id, grade in rows:
-        qrels[judgments.names[topic]][doc_id] = levels[grade]
-    return qrels
-
-
-def _level(level: float) -> float | int:
-    """A level as pytrec_eval takes it; one below -1 makes it crash and says no more than -1 does."""
-    return max(int(level), -1) if level.is_integer() else level
+    level_of = [int(level) if level.is_integer() else level for level in judgments.levels.values.tolist()]
+    levels = [level_of[grade] for grade in judgments.levels.grade.tolist()]
+    topic = judgments.levels.topic
+    bounds = [*segments.starts(topic, len(judgments.names)).tolist(), topic.size]
+    return {
+        name: dict(zip(judgments.doc_ids[begin:end], levels[begin:end], strict=True))
+        for name, (begin, end) in zip(judgments.names, pairwise(bounds), strict=True)
+    }
 
 
 def run_dicts(judgments: Judgments, run: Mapping[Any, Any] | Table) -> dict[str, dict[str, float]]:

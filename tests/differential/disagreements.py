@@ -5,6 +5,8 @@ A case is a function that gives both values, ours first; a value is a number, or
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -68,6 +70,20 @@ def by(provider, measure, qrels, run, beside=()) -> float | str:
         )
 
     return happens(score)
+
+
+def in_pytrec_eval(qrels, run, measures=("recip_rank",)) -> str:
+    """What a process prints that scores topic after topic by pytrec_eval's RR, or that it crashes."""
+    code = (
+        "import pytrec_eval\n"
+        f"for topic, docs in {qrels!a}.items():\n"
+        f"    evaluator = pytrec_eval.RelevanceEvaluator({{topic: docs}}, {set(measures)})\n"
+        f"    print(evaluator.evaluate({{topic: {run!a}[topic]}})[topic]['recip_rank'])\n"
+    )
+    done = subprocess.run(  # noqa: S603  (the code is a literal of the tests)
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True
+    )
+    return done.stdout if done.returncode in (0, 1) else "the process crashes"
 
 
 def happens(call: Callable[[], Any]) -> Any:

@@ -1,4 +1,4 @@
-"""pytrec_eval behind its guard: threads, finalisers and forks.
+"""pytrec_eval behind its guard: threads, finalisers, forks, and inputs that make it crash or hang.
 
 Code that may end a process runs in a process of its own.
 """
@@ -314,3 +314,48 @@ for thread in threads:
     thread.join()
 """
     assert in_process(FORKING + code, options=FORKED) == "{'True False []'}\n"
+
+
+# --------------------------------------------------------------------------------------- levels
+
+ALTERNATING = """
+from ir_graded import evaluate
+
+for _ in range(5):
+    for n in range(1, 61):
+        docs = [f"d{j}" for j in range(n)]
+        first = {"1": {doc: 1 + j % 4 for j, doc in enumerate(docs)}}
+        evaluate("nDCG", first, {"1": {"d0": 1.0}}, provider="upstream")
+        second = evaluate("nDCG", {"1": {"d1": -1}}, {"1": dict.fromkeys(docs, 1.0)}, provider="upstream")
+        assert second.values.item() == 0
+print("done")
+"""
+
+
+def test_topics_whose_levels_are_all_negative_score_0():
+    """pytrec_eval reads memory that it has not set: nearly always it loops without end."""
+    assert in_process(ALTERNATING) == "done\n"
+
+
+FRACTIONS = """
+import ir_measures, ir_graded
+
+for qrels, measures in (
+    ({"1": {"a": 1.5}}, ["Q", "nDCG"]),
+    ({"1": {"a": 1}}, ["Q", ir_measures.nDCG(gains={1: 0.5})]),
+):
+    for _ in range(20):
+        try:
+            ir_measures.evaluator(measures, qrels)
+        except ir_graded.InputError as error:
+            message = str(error)
+    print(message)
+"""
+
+
+def test_levels_that_are_not_whole_numbers_do_not_reach_pytrec_eval():
+    """Its error about them frees the qrels once more than they were taken."""
+    assert in_process(FRACTIONS).splitlines() == [
+        "qrels: topic '1', document 'a' has level 1.5: pytrec_eval takes whole levels only",
+        "qrels: topic '1', document 'a' has level 0.5: pytrec_eval takes whole levels only",
+    ]

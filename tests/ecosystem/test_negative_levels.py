@@ -1,0 +1,193 @@
+"""Levels below 0 beside ir-measures' other providers: pytrec_eval never sees one, all others do."""
+
+from __future__ import annotations
+
+import random
+
+import ir_measures
+import pytest
+import pytrec_eval
+from ir_measures import (
+    AP,
+    RR,
+    Bpref,
+    IPrec,
+    Judged,
+    NumQ,
+    NumRel,
+    NumRet,
+    P,
+    R,
+    Rprec,
+    SetAP,
+    SetF,
+    SetP,
+    SetR,
+    Success,
+    infAP,
+    nDCG,
+)
+
+from ir_graded import evaluate
+
+PYTREC_EVAL = ir_measures.providers.registry["pytrec_eval"]
+CONDENSABLE = [
+    P @ 3, P(rel=2) @ 5, RR, Rprec, AP, AP(rel=2) @ 3, nDCG, nDCG @ 3, R @ 5, SetAP, SetF, SetF(beta=0.5),
+    SetP, SetP(relative=True), Success @ 2, IPrec @ 0.5, IPrec @ 0.0,
+]  # fmt: skip
+MEASURES = [
+    *CONDENSABLE,
+    *(measure(judged_only=True) for measure in CONDENSABLE),
+    Bpref, Bpref(rel=2), NumRet, NumRet(rel=1), NumQ, NumRel, SetR, nDCG(gains={1: 0, 2: 5}),
+    nDCG(gains={0: 1}) @ 3,
+]  # fmt: skip
+
+
+def collections(cases, topics):
+    """Random qrels, by which levels each topic may have, and runs."""
+    rng = random.Random(14)  # noqa: S311
+    for _ in range(cases):
+        qrels, run = {}, {}
+        for topic, levels in topics.items():
+            judged = rng.sample(range(14), rng.randrange(1, 9))
+            retrieved = rng.sample(range(14), rng.randrange(1, 12))
+            qrels[topic] = {f"d{doc}": rng.choice(levels) for doc in judged}
+            run[topic] = {f"d{doc}": float(rng.randrange(5)) for doc in retrieved}
+        yield qrels, run
+
+
+def by_topic(metrics):
+    return {(str(metric.measure), metric.query_id): metric.value for metric in metrics}
+
+
+def by_pytrec_eval(measures, qrels, run):
+    """Values of ir-measures' own provider, asked past this package."""
+    found = {}
+    for measure in measures:  # one at a time: they change each other in one call
+        found |= by_topic(PYTREC_EVAL.iter_calc([measure], qrels, run))
+    return found
+
+
+def by_evaluate(measures, qrels, run):
+    return {
+        (name, topic): value
+        for measure in measures
+        for name, row in zip(
+            [str(measure)], evaluate(measure, qrels, run, provider="upstream").values, strict=True
+        )
+        for topic, value in zip(qrels, row[0].tolist(), strict=True)
+    }
+
+
+def by_a_mixed_call(measures, qrels, run):
+    found = {}
+    for measure in measures:
+        metrics = by_topic(ir_measures.iter_calc(["Q", measure], qrels, run))
+        found |= {key: value for key, value in metrics.items() if key[0] != "Q"}
+    return found
+
+
+def texts(values):
+    """Values to the last digit, in which NaN equals itself."""
+    return {key: repr(float(value)) for key, value in values.items()}
+
+
+LEVELS = [-3, -2, -1, 0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("ours", [by_evaluate, by_a_mixed_call])
+def test_negative_levels_beside_others_change_no_value(ours):
+    """pytrec_eval is given them here, as -1: safe where a topic has another level, too."""
+    for qrels, run in collections(25, {"1": LEVELS, "2": LEVELS}):
+        for docs in qrels.values():
+            docs["d0"] = 0
+        clipped = {
+            topic: {doc: max(level, -1) for doc, level in docs.items()} for topic, docs in qrels.items()
+        }
+        assert texts(ours(MEASURES, qrels, run)) == texts(by_pytrec_eval(MEASURES, clipped, run))
+
+
+@pytest.mark.parametrize("ours", [by_evaluate, by_a_mixed_call])
+def test_a_topic_of_negative_levels_scores_as_one_without_relevant_documents(ours):
+    measures = [*MEASURES, infAP, infAP(rel=2)]
+    for qrels, run in collections(25, {"1": [-1, -2, -5], "2": [0, 1, 2]}):
+        without = {"1": {"never retrieved": 0}, "2": qrels["2"]}
+        assert texts(ours(measures, qrels, run)) == texts(by_pytrec_eval(measures, without, run))
+
+
+@pytest.mark.parametrize("ours", [by_evaluate, by_a_mixed_call])
+def test_inf_ap_is_that_of_qrels_without_the_rows(ours):
+    """It alone looks at them: as documents of the pool that nobody judged."""
+    changed = 0
+    for qrels, run in collections(25, {"1": LEVELS}):
+        qrels["1"]["d0"] = 0
+        without = {"1": {doc: level for doc, level in qrels["1"].items() if level >= 0}}
+        found = ours([infAP], qrels, run)
+        assert texts(found) == texts(by_pytrec_eval([infAP], without, run))
+        clipped = {"1": {doc: max(level, -1) for doc, level in qrels["1"].items()}}
+        changed += found != by_pytrec_eval([infAP], clipped, run)
+    assert changed
+
+
+QRELS = {"1": {"a": 2, "b": -1, "c": -4, "d": 0}, "2": {"a": -1}, "3": {"b": 1}}
+RUN = {"1": {"b": 4.0, "a": 3.0, "c": 2.0, "x": 1.0}, "2": {"a": 1.0}, "3": {"b": 1.0}}
+
+
+@pytest.mark.parametrize(
+    "measures",
+    [[AP], [nDCG], [Bpref, infAP], [nDCG(gains={1: -1, -1: 3})], [nDCG(gains={2: -5}), AP(judged_only=True)]],
+    ids=str,
+)
+def test_pytrec_eval_gets_no_level_below_0(measures, monkeypatch):
+    """Nor where gains make a level negative."""
+    given = []
+
+    class Watching(pytrec_eval.RelevanceEvaluator):
+        def __init__(self, query_relevance, *arguments, **options):
+            given.append(query_relevance)
+            super().__init__(query_relevance, *arguments, **options)
+
+    monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", Watching)
+    evaluate(measures, QRELS, RUN, provider="upstream")
+    ir_measures.calc_aggregate(["Q", *measures], QRELS, RUN)
+    assert len(given) >= 2
+    for qrels in given:
+        assert len(qrels) == len(QRELS)
+        assert all(docs and min(docs.values()) >= 0 for docs in qrels.values())
+
+
+def test_gains_apply_to_the_level_that_the_qrels_have():
+    """A level of -4 was one of -1 for them."""
+    measure = nDCG(gains={-1: 3, 1: 1, 2: 1})
+    found = [
+        evaluate(measure, QRELS, RUN, provider=provider).values[0, 0] for provider in ("auto", "upstream")
+    ]
+    assert found[0] == pytest.approx(found[1], rel=1e-14)
+    expected = by_pytrec_eval([measure], {"1": {"a": 1, "b": 3, "d": 0}}, RUN)
+    assert found[1][0] == expected[str(measure), "1"]
+
+
+def test_other_providers_get_the_levels_of_the_qrels():
+    seen = []
+
+    def look(qrels, _):
+        seen.append(dict(zip(qrels["doc_id"], qrels["relevance"], strict=True)))
+        return 0.0
+
+    defined = ir_measures.define_byquery(look, name="Look")
+    evaluate([defined, "Q", AP], QRELS, RUN)
+    ir_measures.calc_aggregate(["Q", defined, AP], QRELS, RUN)
+    assert seen == [*QRELS.values(), *QRELS.values()]
+    for scores in (
+        evaluate(Judged @ 4, QRELS, RUN, provider="upstream").values[0, 0].tolist(),
+        [metric.value for metric in ir_measures.iter_calc(["Q", Judged @ 4], QRELS, RUN)][3:],
+    ):
+        assert scores == [0.75, 1.0, 1.0]
+
+
+def test_calls_without_a_measure_of_this_package_are_untouched():
+    """ir-measures' own evaluator is not made over: it enters pytrec_eval as it always did."""
+    evaluator = ir_measures.evaluator([nDCG], {"1": {"a": 1}})
+    (invoker,) = evaluator.invokers
+    assert type(invoker.evaluator) is pytrec_eval.RelevanceEvaluator
+    assert PYTREC_EVAL.pytrec_eval is pytrec_eval
