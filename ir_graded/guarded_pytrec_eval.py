@@ -3,7 +3,7 @@
 pytrec_eval 0.5.11 keeps its intermediate results in C variables that all its evaluators share. It holds
 Python's lock, but where it creates Python objects the garbage collector may run Python code (a callback of
 ``gc``, a finaliser). Another thread may then enter and free the memory that the first one uses. Some levels
-make it read beyond its memory. Whatever in this package enters pytrec_eval therefore goes through
+and ids make it read beyond its memory. Whatever in this package enters pytrec_eval therefore goes through
 :class:`RelevanceEvaluator`. The module takes the place of ``pytrec_eval`` in ir-measures' provider.
 """
 
@@ -18,6 +18,8 @@ from .errors import GradedError, InputError, shown
 
 Result = TypeVar("Result")
 
+#: In front of each topic: pytrec_eval takes a topic called 'no_query' for one that it has in its cache.
+_TOPIC = "topic "
 #: A document for topics without any other; no file can name it, for it holds blanks.
 _NO_DOCUMENT = "no document"
 
@@ -106,7 +108,7 @@ class RelevanceEvaluator:
         options: as pytrec_eval takes them: ``relevance_level``, ``judged_docs_only_flag``.
 
     Raises:
-        InputError: a level is not a whole number.
+        InputError: a level is not a whole number, or an id is not text that C code can read.
         GradedError: this thread is inside pytrec_eval already.
 
     Example:
@@ -121,7 +123,7 @@ class RelevanceEvaluator:
         self._held: list[Any] = []  # before anything that may fail: the finaliser looks at it
         import pytrec_eval
 
-        rows = {topic: _rows(topic, docs) for topic, docs in qrels.items()}
+        rows = _named("qrels", {topic: _rows(topic, docs) for topic, docs in qrels.items()})
 
         def make() -> None:
             self._held.append(pytrec_eval.RelevanceEvaluator(rows, measures, **options))
@@ -135,10 +137,12 @@ class RelevanceEvaluator:
             run: topic to doc_id to score.
 
         Raises:
+            InputError: an id is not text that C code can read.
             GradedError: this thread is inside pytrec_eval already.
         """
-        found: dict[str, dict[str, float]] = GATE.alone(lambda: self._held[0].evaluate(run))
-        return found
+        rows = _named("run", run)
+        found: dict[str, dict[str, float]] = GATE.alone(lambda: self._held[0].evaluate(rows))
+        return {topic.removeprefix(_TOPIC): values for topic, values in found.items()}
 
     def __del__(self) -> None:
         GATE.discard(self._held)
@@ -156,3 +160,29 @@ def _rows(topic: str, docs: Mapping[str, Any]) -> Mapping[str, int]:
     if not docs or min(docs.values()) >= 0:
         return docs
     return {doc_id: level for doc_id, level in docs.items() if level >= 0} or {_NO_DOCUMENT: 0}
+
+
+def _named(kind: str, table: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Qrels or a run with pytrec_eval's names of topics. Raises InputError where it cannot read an id."""
+    _check_text(kind, "query_id", table)
+    for docs in table.values():
+        _check_text(kind, "doc_id", docs)
+    return {_TOPIC + topic: docs for topic, docs in table.items()}
+
+
+def _check_text(kind: str, name: str, ids: Iterable[str]) -> None:
+    """Raise InputError where C code cannot read an id."""
+    if not _is_readable("".join(ids)):
+        wrong = next(text for text in ids if not _is_readable(text))
+        raise InputError(
+            f"{kind}: pytrec_eval cannot read the {name} {shown(wrong)}: it holds a NUL character, "
+            "or a surrogate that UTF-8 cannot encode"
+        )
+
+
+def _is_readable(text: str) -> bool:
+    """Whether text is UTF-8 in C. Otherwise pytrec_eval would read it to the first NUL, or crash."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False

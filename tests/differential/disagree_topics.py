@@ -8,8 +8,8 @@ import pytrec_eval
 from differential import oracle_trec_eval
 from differential.disagree_measures import by_ntcireval
 from differential.disagree_ranking import by_ranx
-from differential.disagreements import Cases, by, happens, ours
-from ir_measures import AP, ERR, Judged, NumRel
+from differential.disagreements import Cases, by, happens, in_pytrec_eval, ours
+from ir_measures import AP, ERR, RR, Judged, NumRel
 from pyNTCIREVAL import metrics
 
 import ir_graded
@@ -85,4 +85,24 @@ def _():
 def _():
     qrels = pd.DataFrame([(1, "a", 1)], columns=["query_id", "doc_id", "relevance"])
     run = {"1": {"a": 1.0}}
+    return ours(AP, qrels, run), by("pytrec_eval", AP, qrels, run)
+
+
+@case("pytrec_eval: a topic called no_query")
+def _():
+    docs, ranking = {"a": 1}, {"x": 2.0, "a": 1.0}
+    qrels, run = {"1": {"b": 1}, "no_query": docs}, {"1": {"b": 1.0}, "no_query": ranking}
+    _, found = in_pytrec_eval(qrels, run).split()
+    return ours(RR, {"no_query": docs}, {"no_query": ranking}), "another number" if found != "0.5" else found
+
+
+@case("pytrec_eval: an id that UTF-8 cannot encode")
+def _():
+    qrels, run = {"1": {"\ud800": 1}}, {"1": {"x": 2.0, "\ud800": 1.0}}
+    return ours(RR, qrels, run), in_pytrec_eval(qrels, run)
+
+
+@case("pytrec_eval: ids that differ behind a NUL character")
+def _():
+    qrels, run = {"1": {"a": 1, "a\0b": 1}}, {"1": {"a": 2.0, "a\0b": 1.0}}
     return ours(AP, qrels, run), by("pytrec_eval", AP, qrels, run)

@@ -359,3 +359,56 @@ def test_levels_that_are_not_whole_numbers_do_not_reach_pytrec_eval():
         "qrels: topic '1', document 'a' has level 1.5: pytrec_eval takes whole levels only",
         "qrels: topic '1', document 'a' has level 0.5: pytrec_eval takes whole levels only",
     ]
+
+
+# ------------------------------------------------------------------------------------------ ids
+
+
+@pytest.mark.parametrize("topic", ["no_query", "no query"])
+def test_a_topic_may_be_called_as_pytrec_eval_calls_the_lack_of_one(topic):
+    """It would take what it computed last for that topic's ranking, and loop without end."""
+    code = f"""
+from ir_graded import evaluate
+
+qrels, run = {{{topic!r}: {{"a": 1, "b": 0}}, "2": {{"a": 1}}}}, {{{topic!r}: {{"b": 2.0, "a": 1.0}}}}
+print(*(evaluate("AP", qrels, run, provider=provider).values.tolist() for provider in ("auto", "upstream")))
+"""
+    assert in_process(code) == "[[[0.5, 0.0]]] [[[0.5, 0.0]]]\n"
+
+
+UNREADABLE = """
+import ir_measures
+from ir_graded import InputError, evaluate
+
+def by_evaluate(qrels, run):
+    evaluate("AP", qrels, run, provider="upstream")
+
+def by_a_mixed_call(qrels, run):
+    ir_measures.calc_aggregate(["Q", "AP"], qrels, run)
+
+for text in ("\\ud800", "a\\0b"):
+    for qrels, run in (
+        ({"1": {text: 1}}, {"1": {"a": 1.0}}),
+        ({text: {"a": 1}}, {text: {"a": 1.0}}),
+        ({"1": {"a": 1}}, {"1": {text: 1.0}}),
+    ):
+        for call in by_evaluate, by_a_mixed_call:
+            try:
+                call(qrels, run)
+            except InputError as error:
+                print(str(error).partition(": it holds")[0])
+"""
+
+
+def test_ids_that_c_cannot_read_are_an_error():
+    """pytrec_eval crashes where UTF-8 cannot encode an id, and reads others to their first NUL."""
+    assert in_process(UNREADABLE).splitlines() == [
+        f"{where} {text}"
+        for text in (r"'\ud800'", r"'a\x00b'")
+        for where in (
+            "qrels: pytrec_eval cannot read the doc_id",
+            "qrels: pytrec_eval cannot read the query_id",
+            "run: pytrec_eval cannot read the doc_id",
+        )
+        for _ in range(2)
+    ]
