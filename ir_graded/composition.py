@@ -41,7 +41,7 @@ def compose(measures: list[Measure], qrels: Any) -> Evaluator:
 
 
 class ComposedEvaluator(Evaluator):
-    """Scores runs by measures of this package and by others. Threads may share it.
+    """Scores runs by measures of this package and by others. Threads may share it, and it pickles.
 
     Args:
         measures: all of them, in the order in which results come.
@@ -52,6 +52,7 @@ class ComposedEvaluator(Evaluator):
     def __init__(self, measures: list[Measure], graded: GradedEvaluator, qrels: Any = None) -> None:
         super().__init__(measures, graded.judgments.query_ids)
         self.graded = graded
+        self._qrels = qrels
         # They are given runs as dicts and name topics by text.
         self.others: list[Evaluator] = []
         others = [measure for measure in measures if not isinstance(measure, GradedMeasure)]
@@ -61,6 +62,10 @@ class ComposedEvaluator(Evaluator):
             self.others.append(pipeline.evaluator(plain, upstream.qrels_dicts(graded.judgments)))
         if subtopics:
             self.others.append(pipeline.evaluator(subtopics, qrels))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The other evaluators do not pickle: they are made again.
+        return type(self), (self.measures, self.graded, self._qrels)
 
     def _iter_calc(self, run: Any) -> Iterator[Metric]:
         found: dict[Measure, list[Metric]] = {measure: [] for measure in self.measures}

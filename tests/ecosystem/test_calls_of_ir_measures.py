@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import json
 import pickle
@@ -12,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 import ir_measures
 import pandas as pd
 import pytest
-from ir_measures import AP, RR, NumRet, P, infAP, nDCG
+from ir_measures import AP, RR, Judged, NumRet, P, infAP, nDCG
+from ir_measures.providers import Evaluator, Provider
 
 import ir_graded
 from ecosystem import forms
@@ -479,9 +481,71 @@ def test_evaluators_pickle(used):
         if used:
             for run in runs:
                 evaluator.calc(run)
-        copy = pickle.loads(pickle.dumps(evaluator))  # noqa: S301  (made here)
+        again = pickle.loads(pickle.dumps(evaluator))  # noqa: S301  (made here)
         for run in runs:
-            assert as_text(copy.calc(run)) == as_text(evaluator.calc(run))
+            assert as_text(again.calc(run)) == as_text(evaluator.calc(run))
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_mixed_evaluators_pickle(used):
+    measures = ["Q", nDCG, AP @ 3, Judged @ 10, infAP]
+    for qrels in (TABLE_QRELS, forms.pandas(ids="int64")("qrels", forms.QRELS)):
+        evaluator = ir_measures.evaluator(measures, qrels)
+        expected = as_text(evaluator.calc(TABLE_RUN)) if used else None
+        for made in (pickle.loads(pickle.dumps(evaluator)), copy.deepcopy(evaluator)):  # noqa: S301  (made here)
+            assert made.measures == evaluator.measures
+            assert list(made.qrel_qids) == list(evaluator.qrel_qids)
+            assert as_text(made.calc(TABLE_RUN)) == (expected or as_text(evaluator.calc(TABLE_RUN)))
+
+
+def test_a_mixed_evaluator_pickles_into_another_process(tmp_path):
+    place = tmp_path / "evaluator.pickle"
+    evaluator = ir_measures.evaluator(["Q", nDCG], TABLE_QRELS)
+    place.write_bytes(pickle.dumps((evaluator, TABLE_RUN, evaluator.calc_aggregate(TABLE_RUN))))
+    code = """
+    import pathlib, pickle, sys
+    evaluator, run, expected = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes())
+    print(evaluator.calc_aggregate(run) == expected)
+    """
+    assert python(code, place) == "True\n"
+
+
+class WithSubtopics(Provider):
+    """Counts subtopics, in place of the provider of such measures, which need not be installed."""
+
+    NAME = "pyndeval"
+    SUPPORTED_MEASURES = ir_measures.pyndeval.SUPPORTED_MEASURES
+
+    def _evaluator(self, measures, qrels):
+        return CountSubtopics(measures, [tuple(row) for row in qrels])
+
+
+class CountSubtopics(Evaluator):
+    def __init__(self, measures, rows):
+        super().__init__(measures, {row[0] for row in rows})
+        self.rows = rows
+        self.lock = threading.Lock()  # nothing that pickles
+
+    def _iter_calc(self, run):
+        for topic in run:
+            subtopics = {iteration for query_id, _, _, iteration in self.rows if query_id == topic}
+            for measure in self.measures:
+                yield ir_measures.Metric(topic, measure, float(len(subtopics)))
+
+
+def test_a_mixed_evaluator_of_measures_by_subtopic_pickles(monkeypatch):
+    providers = ir_measures.DefaultPipeline.providers
+    monkeypatch.setattr(
+        ir_measures.DefaultPipeline,
+        "providers",
+        [WithSubtopics() if provider.NAME == "pyndeval" else provider for provider in providers],
+    )
+    rows = [ir_measures.Qrel("1", doc, 1, iteration) for doc, iteration in ("aA", "bB", "cA")]
+    for qrels in (rows, iter(rows)):
+        evaluator = ir_measures.evaluator(["Q", AP, ir_measures.NRBP], qrels)
+        again = pickle.loads(pickle.dumps(evaluator))  # noqa: S301  (made here)
+        for made in (evaluator, again):
+            assert made.calc_aggregate({"1": {"a": 1.0}})[ir_measures.NRBP] == 2
 
 
 def test_an_evaluator_pickles_into_another_process(tmp_path):
