@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,10 +87,19 @@ def to_read_again(kind: str, source: Any) -> Any:
     """What can be read more than once: a dict or a regular file as it is, anything else as a table.
 
     What comes through a pipe has come: it must not be opened a second time.
+
+    Raises:
+        InputError: an iterator without a row, which is most likely one that has been read before.
     """
     if isinstance(source, Mapping) or (is_file(source) and Path(source).is_file()):
         return source
-    return table_of(kind, source)
+    table = table_of(kind, source)
+    if isinstance(source, Iterator) and not len(table):
+        raise InputError(
+            f"{kind}: the {type(source).__name__} has no rows; was it read before? An iterator can be read "
+            f"only once: give a list of its rows (an empty list for an empty {kind})"
+        )
+    return table
 
 
 def _table_at(kind: str, place: str | os.PathLike[str]) -> Table:

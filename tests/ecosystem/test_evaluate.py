@@ -313,11 +313,52 @@ def test_empty_qrels(qrels):
             evaluate(["Q", AP], qrels, run)
 
 
-@pytest.mark.parametrize("form", ["dicts", "tuples", "generator", "pandas", "polars", "path"])
+@pytest.mark.parametrize("form", ["dicts", "tuples", "pandas", "polars", "arrow", "path"])
 def test_an_empty_run_scores_zero(form, tmp_path):
     scores = evaluate([*ALL, AP, NumRet], QRELS, TEXT[form]("run", [], tmp_path))
     assert not scores.values.any()
     assert scores.values.shape[2] == 2
+
+
+def read_before():
+    """A generator of ir-measures, and a reader of Arrow batches, that have no rows left."""
+    run = ir_measures.read_trec_run("1 Q0 a 1 3.0 t\n")
+    batches = forms.arrow("run", [("1", "a", 3.0)]).to_reader()
+    for consumed in (run, batches):
+        assert evaluate("Q", QRELS, consumed).values.any()
+    return [run, batches, iter([])]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_an_iterator_that_was_read_before_is_rejected(number):
+    run = read_before()[number]
+    message = rf"run: the {type(run).__name__} has no rows; was it read before\?.* give a list"
+    for call in (
+        lambda: evaluate("Q", QRELS, run),
+        lambda: evaluate([AP], QRELS, run, provider="upstream"),
+        lambda: ir_graded.explain("Q", QRELS, run, "1"),
+        lambda: ir_graded.unjudged(QRELS, run),
+    ):
+        with pytest.raises(InputError, match=message):
+            call()
+
+
+def test_an_iterator_that_is_given_twice_is_named():
+    run = forms.generator("run", forms.RUN)
+    with pytest.raises(InputError, match="run 'second': run: the generator has no rows"):
+        evaluate("Q", TABLE_QRELS, {"first": run, "second": run})
+
+
+def test_an_iterator_without_rows_stays_an_empty_run_for_ir_measures():
+    for measures in (["Q"], ["Q", AP], [AP]):
+        assert set(ir_measures.calc_aggregate(measures, QRELS, iter([])).values()) == {0}
+
+
+def test_qrels_that_were_read_before_are_rejected():
+    qrels = ir_measures.read_trec_qrels("1 0 a 1\n")
+    evaluate("Q", qrels, RUN)
+    with pytest.raises(InputError, match="qrels"):
+        evaluate("Q", qrels, RUN)
 
 
 # --------------------------------------------------------------------------------------------- progress
