@@ -15,7 +15,7 @@ import numpy as np
 from .. import segments
 from .articles import one_row_an_article
 from .ids import as_text
-from .judgments import Judgments
+from .judgments import Judgments, text_ids
 from .table import Table
 
 
@@ -35,9 +35,15 @@ def run_dicts(judgments: Judgments, run: Mapping[Any, Any] | Table) -> dict[str,
     """A run as a dict of dicts, scores as floats: the topics that the qrels have."""
     if isinstance(run, Mapping):
         return {
-            as_text(topic): {as_text(doc): float(score) for doc, score in docs.items()}
+            name: dict(
+                zip(
+                    text_ids(list(docs), "doc_id", f"run: topic {name!r}"),
+                    map(float, docs.values()),
+                    strict=True,
+                )
+            )
             for topic, docs in run.items()
-            if as_text(topic) in judgments.number
+            if (name := as_text(topic)) in judgments.number
         }
     known = run.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
     run = one_row_an_article(run.filter(known.astype(np.int64)))
