@@ -1,0 +1,117 @@
+"""Meta-evaluation with a seed, on score matrices that come with the notebooks and on those of real runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import ir_graded
+from ir_graded import meta
+
+from .. import real
+from ..recorder import Recorder, section
+from .scores import sample, sample_runs
+
+_URBANO = Path(__file__).resolve().parents[3] / "notebooks" / "data" / "urbano"
+_TESTS = ("bootstrap", "t", "randomisation", "tukey_hsd")
+
+
+@section("statistics", "every statistic of meta on 12 score matrices of TREC Web", quick=True)
+def _statistics(out: Recorder) -> None:
+    paths = sorted(_URBANO.glob("*.csv"))
+    for at, path in enumerate(paths[:1] if out.quick else paths):
+        matrix = pd.read_csv(path)
+        if out.quick:
+            matrix = matrix.iloc[:, :10]
+        of_one_matrix(out, path.stem, matrix, 100 if out.quick else 300, seed=at)
+    years = sorted({path.stem.partition("_")[0] for path in paths})
+    for year in years[:1] if out.quick else years:
+        systems = 12 if out.quick else None
+        matrices = {
+            path.stem.partition("_")[2]: pd.read_csv(path).iloc[:, :systems]
+            for path in paths
+            if path.stem.startswith(year)
+        }
+        of_several_measures(out, year, matrices, 50 if out.quick else 200)
+    _correlations(out)
+
+
+def of_one_matrix(out: Recorder, where: str, matrix: Any, resamples: int, *, seed: int) -> None:
+    """Record what is computed of one score matrix."""
+    options: dict[str, Any] = {"n_resamples": resamples, "rng": seed}
+    for test in _TESTS:
+        for alpha in (0.05, 0.01):
+            found = meta.discriminative_power(matrix, test=test, alpha=alpha, **options)
+            out.result(f"discriminative_power {test}", f"{where}, alpha {alpha}", found)
+            out.result(f"discriminative_power {test}.curve", f"{where}, alpha {alpha}", found.curve)
+    for alternative in ("greater", "two-sided"):
+        found = meta.significance(matrix, alternative=alternative, **options)
+        out.result(f"significance {alternative}", where, found)
+        out.result(f"significance {alternative}.count", where, found.count)
+    out.result("stability", where, meta.stability(matrix, **options))
+    for resample in ("bootstrap", "disjoint"):
+        out.result(f"swap {resample}", where, meta.swap(matrix, resample=resample, **options))
+
+
+def of_several_measures(out: Recorder, where: str, scores: Any, resamples: int) -> None:
+    """Record what is computed of several measures at a time."""
+    names = list(scores) if isinstance(scores, dict) else scores.names
+    for reference in names:
+        out.result("rank_correlations", f"{where}, {reference}", meta.rank_correlations(scores, reference))
+    for level in (0.95, 0.5):
+        found = meta.confidence_intervals(scores, level=level, n_resamples=resamples, rng=1)
+        out.result("confidence_intervals", f"{where}, level {level}", found)
+    systems = list(scores[names[0]].columns) if isinstance(scores, dict) else list(scores.runs)
+    for baseline in (systems[0], systems[-1]):
+        found = meta.against_baseline(scores, baseline, n_resamples=resamples, rng=2)
+        out.result("against_baseline", f"{where}, {baseline}", found)
+    for test in _TESTS[:1] if out.quick else _TESTS:
+        options: dict[str, Any] = {"n_resamples": resamples, "rng": 3, "fuzziness": 0.03}
+        found = meta.compare(scores, reference=names[-1], test=test, **options)
+        out.result(f"compare {test}", where, found)
+
+
+def _correlations(out: Recorder) -> None:
+    """Correlations of two lists of scores, with and without ties."""
+    generator = np.random.Generator(np.random.PCG64(0))
+    for number in range(20):
+        length = 2 + int(generator.random() * 40)
+        plain = generator.random(length), generator.random(length)
+        tied = tuple(np.floor(one * 6) for one in plain)
+        for name in ("kendall_tau", "tau_ap"):
+            out.result(name, f"{number}", getattr(meta, name)(*plain))
+        for name in ("kendall_tau", "kendall_tau_b", "tau_ap_b"):
+            out.result(name, f"{number}, tied", getattr(meta, name)(*tied))
+        out.result("tau_ap_a", f"{number}, tied", meta.tau_ap_a(plain[0], tied[1]))
+        # Means of tenths that tie but for rounding.
+        tenths = {name: np.floor(generator.random((3, 8)) * 6) / 10 for name in ("one", "other")}
+        out.result("rank_correlations", f"{number}, tenths", meta.rank_correlations(tenths, "one"))
+        found = meta.against_baseline(tenths, 0, n_resamples=200, rng=number)
+        out.result("against_baseline", f"{number}, tenths", found)
+        out.result("swap", f"{number}, tenths", meta.swap(tenths["one"], n_resamples=50, rng=number))
+
+
+@section("statistics of the sample", "meta on scores of the bundled runs")
+def _of_the_sample(out: Recorder) -> None:
+    scores = ir_graded.evaluate(["Q", "P-measure", "nDCG@10", "AP", "RR"], sample().qrels, sample_runs(20))
+    of_several_measures(out, "sample", scores, 1000)
+    for measure in ("Q", "RR"):
+        of_one_matrix(out, f"sample, {measure}", scores.matrix(measure), 1000, seed=5)
+    out.result("frame", "sample", scores.frame)
+    out.result("aggregates", "sample", scores.aggregates)
+    out.text("repr", "sample", repr(scores))
+
+
+@section("statistics of covid", "meta on scores of TREC-COVID's runs", needs=real.COVID)
+def _of_covid(out: Recorder) -> None:
+    measures = ["Q", "P-measure", "NCU(stop='rb')", "nDCG@10", "AP", "RR"]
+    for where, qrels, runs in (
+        ("round 1", real.covid_qrels(1), real.covid_round_1()),
+        ("raw runs of round 5", real.covid_qrels(5), real.covid_raw()),
+    ):
+        scores = ir_graded.evaluate(measures, qrels, runs, progress=False)
+        of_several_measures(out, where, scores, 100)
+        of_one_matrix(out, f"{where}, P-measure", scores.matrix("P-measure"), 200, seed=6)
