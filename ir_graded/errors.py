@@ -1,6 +1,6 @@
-"""Every error that this package raises on purpose.
+"""Every error that this package raises on purpose, its warning, and how values and ids show in messages.
 
-They all derive from :class:`GradedError`, a ``ValueError`` as ir-measures raises
+The errors derive from :class:`GradedError`, a ``ValueError`` as ir-measures raises
 it, so that ``except ValueError`` around an ir-measures call keeps working.
 """
 
@@ -31,6 +31,10 @@ class NoSharedTopicsError(InputError):
     """The qrels are empty, or the qrels and a run have no topic in common."""
 
 
+class CoverageWarning(UserWarning):
+    """Qrels and runs fit badly: topics are missing, nothing is judged or relevant, or all scores tie."""
+
+
 #: Characters of a value that a message shows.
 _SHOWN = 400
 #: Ids that a message shows.
@@ -49,4 +53,30 @@ def shown(value: object) -> str:
     except ValueError:
         # Python writes no int of thousands of digits, nor what holds one.
         return f"<{type(value).__name__} of too many digits>"
+    return cut(text)
+
+
+def cut(text: str) -> str:
+    """A text for a message: its beginning where it is long."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def printable(text: str, longest: int | None = None) -> str:
+    r"""Text in one line, safe to show on a terminal.
+
+    Control characters, line ends, marks that change the direction of writing and everything else that cannot
+    be seen are written as escapes, as Python does.
+
+    Args:
+        text: any text, such as a file name.
+        longest: number of characters from which on the middle is replaced by an ellipsis.
+
+    Example:
+        >>> print(printable("red\x1b[31m"), printable("abcdefghij", 6))
+        red\x1b[31m ab…hij
+    """
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    if longest is None or len(text) <= longest:
+        return text
+    return f"{text[: longest // 2 - 1]}…{text[-longest // 2 :]}"

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ir_measures.measures import Measure
 
 from .classics import CLASSICS, Scorer, scorer_of
-from .errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, listed, shown
+from .errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, listed, printable, shown
 from .grammar import read_measures
 from .hits import Hits
 from .inputs.ids import as_text
@@ -133,11 +133,13 @@ class Explanation:
         from tabulate import tabulate
 
         head, rows = self.cells(places)
+        rows = [[*map(printable, row)] for row in rows]
         align = ["left" if name in {"doc_id", "rank"} else "right" for name in head]
         table = tabulate(rows, head, tablefmt="simple", disable_numparse=True, colalign=align)
         # A run that was given without a name is called 'run'.
         run = "" if self.run == _UNNAMED else f", run {self.run}"
-        return "\n".join([f"{self.measure}, topic {self.query_id}{run}", *self.notes, "", table])
+        title = printable(f"{self.measure}, topic {self.query_id}{run}")
+        return "\n".join([title, *self.notes, "", table])
 
     def __str__(self) -> str:
         return self.text()

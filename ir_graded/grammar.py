@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import ir_measures
 from ir_measures.measures import Measure
 
-from .errors import GradedError, MeasureSyntaxError, ParameterError, shown
+from .errors import GradedError, MeasureSyntaxError, ParameterError, cut, shown
 from .measures import REGISTRY
 
 # ir-measures' wording; what parsed or failed before parses or fails the same.
@@ -70,7 +70,7 @@ def _parse_upstream(text: str) -> Measure:
     except ValueError as error:
         raise ValueError(_UPSTREAM_ERROR.format(error)) from None
     if name not in ir_measures.measures.registry:
-        raise NameError(f"measure not found: {name}")
+        raise NameError(f"measure not found: {cut(name)}")
     args = dict(pairs)
     measure = ir_measures.measures.registry[name]
     if at is not None:
@@ -180,7 +180,7 @@ def parse_measure(measure: str | Measure) -> Measure:
     """
     found = _read_measure(measure)
     if len(found) > 1:
-        names = ", ".join(map(str, found))
+        names = cut(", ".join(map(str, found)))
         raise ValueError(
             f"{shown(measure)} names {len(found)} measures ({names}): parse_trec_measure reads them all"
         )
@@ -192,13 +192,15 @@ def parse_trec_measure(measure: str) -> list[Measure]:
     """``ir_measures.parse_trec_measure``, which reads trec_eval's names first and then measure strings."""
     try:
         return _original_parse_trec(measure)
-    except ValueError:
+    except ValueError as error:
         try:
             return [parse(measure)]
         except GradedError:
             raise
         except (NameError, ValueError):
             pass
+        if (said := str(error)) != cut(said):
+            raise ValueError(cut(said)) from None
         raise
 
 
@@ -259,6 +261,6 @@ def _read_measure(item: str | Measure) -> list[Measure]:
         except ValueError:
             if "." in (name[1] or ""):
                 raise MeasureSyntaxError(
-                    f"cannot read {shown(item)}: {name[1]} are no whole numbers; write P_10 or P_5,10"
+                    f"cannot read {shown(item)}: {cut(name[1])} are no whole numbers; write P_10 or P_5,10"
                 ) from None
         raise

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import ranking, segments
 from .article_view import f_score
-from .errors import InputError, ParameterError, listed, shown
+from .errors import InputError, ParameterError, listed, printable, shown
 from .inputs import inex_xml
 from .inputs.articles import articles_of
 from .inputs.ids import as_text
@@ -79,7 +79,7 @@ class Strip:
         return f"{self._subject()}: {self._scores(4)} ({sizes})"
 
     def _subject(self, longest: int | None = None) -> str:
-        topic, article = (_printable(name, longest) for name in (self.query_id, self.doc_id))
+        topic, article = (printable(name, longest) for name in (self.query_id, self.doc_id))
         place = "not retrieved" if self.rank is None else f"rank {self.rank}"
         return f"topic {topic}, article {article}, {place}"
 
@@ -326,11 +326,3 @@ def _common(one: Merged, other: Merged) -> Merged:
 
 def _size(spans: Merged) -> int:
     return sum(stop - start for start, stop in spans)
-
-
-def _printable(text: str, longest: int | None = None) -> str:
-    """Text in one line: what cannot be seen is written as in Python, what is too long loses its middle."""
-    shown = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
-    if longest is None or len(shown) <= longest:
-        return shown
-    return f"{shown[: longest // 2 - 1]}…{shown[-longest // 2 :]}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,7 @@ import click
 
 from ..explanation import Explanation, explain as explained
 from . import options
-from .output import FORMATS, Leaderboard, show
+from .output import FORMATS, Leaderboard, json_line, show
 
 _ALL_DIGITS = -1
 
@@ -54,8 +53,7 @@ def _json_lines(found: Explanation, places: int) -> str:
     last = {"measure": str(found.measure), "run": found.run, "query_id": str(found.query_id)}
     rows.append({**last, "score": found.score, "notes": " ".join(found.notes)})
     return "\n".join(
-        json.dumps({name: _rounded(value, places) for name, value in row.items()}, ensure_ascii=False)
-        for row in rows
+        json_line({name: _rounded(value, places) for name, value in row.items()}) for row in rows
     )
 
 

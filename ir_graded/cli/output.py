@@ -5,20 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-import unicodedata
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
+from ..errors import InputError, printable
 from ..scores import Scores
 
 #: What stands for the topic in the rows that hold aggregates, as trec_eval has it.
 ALL_TOPICS = "all"
 _ALL_DIGITS = -1
-#: Categories of characters that are no part of a line: controls, and what separates lines and paragraphs.
-_CONTROL = {"Cc", "Zl", "Zp"}
 
 
 def show(text: str) -> None:
@@ -47,7 +46,16 @@ class Leaderboard:
 
     @classmethod
     def of(cls, scores: Scores, by_topic: bool) -> Leaderboard:
-        """Means of the runs, best first; with ``by_topic`` each run's topics before its means."""
+        """Means of the runs, best first; with ``by_topic`` each run's topics before its means.
+
+        Raises:
+            InputError: a topic has the name of the rows that hold means.
+        """
+        if by_topic and ALL_TOPICS in map(str, scores.query_ids):
+            raise InputError(
+                f"the qrels have a topic {ALL_TOPICS!r}, as --by-topic calls the means: "
+                "leave it out, or give the topic another name"
+            )
         labels = ["run", "query_id"] if by_topic else ["run"]
         return cls(labels, scores.names, list(_rows(scores, by_topic)))
 
@@ -69,22 +77,33 @@ def places(value: float | str, digits: int) -> str:
     return repr(value) if digits == _ALL_DIGITS else f"{value:.{digits}f}"
 
 
-def _in_one_line(label: str) -> str:
-    """A name, as files may have it, without line ends and other control characters: written as in Python."""
-    return "".join(repr(char)[1:-1] if unicodedata.category(char) in _CONTROL else char for char in label)
+def json_line(record: Mapping[str, Any]) -> str:
+    """An object of JSON in one line: null for what is no finite number, escapes for what cannot be seen."""
+    known = {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in record.items()
+    }
+    text = json.dumps(known, ensure_ascii=False, allow_nan=False)
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 
-def _tabulated(style: str) -> Callable[[Leaderboard, int], str]:
+def _as_it_is(label: str) -> str:
+    return label
+
+
+def _in_markdown(label: str) -> str:
+    """A name in a cell of Markdown: a bar would end the cell, unless a backslash stands before it."""
+    return label.replace("\\", r"\\").replace("|", r"\|")
+
+
+def _tabulated(style: str, escaped: Callable[[str], str] = _as_it_is) -> Callable[[Leaderboard, int], str]:
     def write(board: Leaderboard, digits: int) -> str:
         from tabulate import tabulate
 
-        # A bar in the name of a run would end its cell.
-        bar = "\\|" if style == "pipe" else "|"
         rows = [
-            [
-                *(_in_one_line(label).replace("|", bar) for label in labels),
-                *(places(value, digits) for value in values),
-            ]
+            [*(escaped(printable(label)) for label in labels), *(places(value, digits) for value in values)]
             for labels, values in board.rows
         ]
         align = ["left"] * len(board.labels) + ["right"] * len(board.measures)
@@ -115,7 +134,7 @@ def _json_lines(board: Leaderboard, digits: int) -> str:
             record: dict[str, Any] = dict(zip(board.labels, labels, strict=True))
             exact = digits == _ALL_DIGITS or isinstance(value, str)
             rounded = value if exact else round(value, digits)
-            lines.append(json.dumps({**record, board.kind: measure, "value": rounded}, ensure_ascii=False))
+            lines.append(json_line({**record, board.kind: measure, "value": rounded}))
     return "\n".join(lines)
 
 
@@ -125,5 +144,5 @@ FORMATS: dict[str, Callable[[Leaderboard, int], str]] = {
     "jsonl": _json_lines,
     "csv": _separated(","),
     "latex": _tabulated("latex_booktabs"),
-    "markdown": _tabulated("pipe"),
+    "markdown": _tabulated("pipe", _in_markdown),
 }

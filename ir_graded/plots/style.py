@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError, shown
+from ..errors import ParameterError, printable, shown
 from ..extras import extra
 
 if TYPE_CHECKING:
@@ -62,11 +62,7 @@ def matplotlib() -> Any:
 
 def label(name: object, longest: int = _LONGEST) -> str:
     """A name as it can be drawn: on one line, shortened in its middle, its ``$`` no sign of a formula."""
-    text = " ".join(str(name).split())
-    if len(text) > longest:
-        end = (longest - 1) // 2
-        text = f"{text[: longest - 1 - end]}…{text[-end:]}"
-    return text.replace("$", r"\$")
+    return printable(" ".join(str(name).split()), longest).replace("$", r"\$")
 
 
 def check_axes(ax: object) -> None:
