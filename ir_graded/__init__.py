@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import plugin
 from .errors import (
+    CoverageWarning,
     FileFormatError,
     GradedError,
     InputError,
@@ -101,6 +102,7 @@ __all__ = [
     "GAP",
     "NCU",
     "R_WP",
+    "CoverageWarning",
     "Explanation",
     "FileFormatError",
     "GradedError",

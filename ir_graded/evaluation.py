@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
 
 from .classics import Scorer
-from .errors import InputError, NoSharedTopicsError, ParameterError, shown
+from .coverage import LOWEST_JUDGED, Coverage, Judged, RunCoverage, Shares, judged_shares
+from .errors import GradedError, InputError, NoSharedTopicsError, ParameterError, shown
 from .grammar import read_measures
+from .hits import Hits, Levels
+from .inputs.judgments import Judgments
 from .inputs.named_runs import check_shared_topics, named_runs
-from .inputs.sources import is_place, judgments_of, table_of, to_read_again
+from .inputs.sources import hits_of, is_place, is_read_once, judgments_of, table_of, to_read_again
 from .measures import GradedMeasure
 from .other_providers import OtherEvaluator
 from .parallel import Result, in_threads, processors
@@ -83,45 +88,157 @@ def evaluate(
     judgments = judgments_of(qrels)
     if not judgments.names:
         raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
-    scorers = PROVIDERS[provider](order)
-    graded = GradedEvaluator(scorers, judgments)
-    left = [measure for measure in order if measure not in scorers]
-    other = OtherEvaluator(left, judgments) if left else None
+    evaluation = _Evaluation(order, judgments, provider)
     named = named_runs(runs)
     values = np.zeros((len(order), len(named), len(judgments.names)))
     # Several runs at the same time make better use of the processors than the parts of one; but ir-measures'
     # other providers do not promise to take two at a time.
-    at_once = 1 if len(named) == 1 or other is not None else processors()
+    at_once = 1 if len(named) == 1 or evaluation.other is not None else processors()
 
-    def scores_of(item: tuple[str, Any]) -> dict[Measure, Floats]:
+    def scored_of(item: tuple[str, Any]) -> _Scored:
         name, run = item
         try:
-            return _scores(graded, other, name, run, threads=1 if at_once > 1 else processors())
+            return evaluation.scored(name, run, threads=1 if at_once > 1 else processors())
         except InputError as error:
             if len(named) == 1 or is_place(run):
                 raise
             raise type(error)(f"run {name!r}: {error}") from error
 
-    scored = in_threads(scores_of, named.items(), at_once)
-    for at, scores in enumerate(_with_progress(scored, len(named), progress)):
+    found = []
+    for at, scored in enumerate(
+        _with_progress(in_threads(scored_of, named.items(), at_once), len(named), progress)
+    ):
         for position, measure in enumerate(order):
-            values[position, at] = scores[measure]
-    return Scores(tuple(named), tuple(order), tuple(judgments.query_ids), values)
+            values[position, at] = scored.values[measure]
+        found.append(scored)
+    recount = _Recount(
+        judgments if is_read_once(qrels) else qrels,
+        [*named.values()],
+        evaluation.lowest,
+        [one.mark for one in found],
+    )
+    coverage = Coverage(
+        tuple(named),
+        tuple(one.coverage for one in found),
+        len(judgments.names),
+        evaluation.rel,
+        evaluation.has_relevant,
+        Judged([one.shares for one in found], recount),
+    )
+    coverage.warn()
+    return Scores(tuple(named), tuple(order), tuple(judgments.query_ids), values, coverage)
 
 
-def _scores(
-    graded: GradedEvaluator, other: OtherEvaluator | None, name: str, run: Any, threads: int
-) -> dict[Measure, Floats]:
-    """Scores of one run by all measures."""
-    run = to_read_again("run", run)
-    # A file that nobody else asks for need not be held as a whole.
-    if other is not None and not isinstance(run, Mapping):
-        run = table_of("run", run)
-    hits = graded.hits(run, threads)
-    if not hits.n_retrieved.any():
-        check_shared_topics(graded.judgments, name, run)
-    scored = graded.scores_of(hits)
-    return scored if other is None else scored | other.scores_of(run)
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """One run, scored.
+
+    Attributes:
+        values: a score a topic for each measure.
+        coverage: how the run fits the qrels.
+        shares: shares of judged documents, where they are known without more ado.
+        mark: tells the hits of the run from those of another.
+    """
+
+    values: dict[Measure, Floats]
+    coverage: RunCoverage
+    shares: Shares | None
+    mark: int
+
+
+class _Evaluation:
+    """Scores runs by measures of all kinds.
+
+    Attributes:
+        other: ir-measures' other providers; None where they have nothing to do.
+        rel: the lowest level that any of the measures takes for relevant; inf where none asks.
+        lowest: the lowest level whose documents are looked for in runs.
+        has_relevant: whether a document of the qrels is relevant to any of the measures that ask.
+    """
+
+    def __init__(self, measures: list[Measure], judgments: Judgments, provider: str) -> None:
+        scorers = PROVIDERS[provider](measures)
+        self.judgments = judgments
+        self.graded = GradedEvaluator(scorers, judgments)
+        left = [measure for measure in measures if measure not in scorers]
+        self.other = OtherEvaluator(left, judgments) if left else None
+        rels = [scorer.lowest_rel for scorer in scorers.values()]
+        if self.other is not None:
+            rels.append(self.other.lowest_rel)
+        self.rel = min(rels)
+        self.lowest = min(self.rel, self.graded.lowest)
+        levels = judgments.levels.values
+        self.has_relevant = np.isinf(self.rel) or bool(levels.size and levels[-1] >= self.rel)
+        from_, below = levels.searchsorted([LOWEST_JUDGED, self.lowest]).tolist()
+        self._finds_judged = from_ >= below
+
+    def scored(self, name: str, given: Any, threads: int) -> _Scored:
+        """Scores of one run by all measures, and what there is to say of it."""
+        run = to_read_again("run", given)
+        # A file that nobody else asks for need not be held as a whole.
+        if self.other is not None and not isinstance(run, Mapping):
+            run = table_of("run", run)
+        # What comes only once cannot be asked for its judged documents later.
+        finds_judged = self._finds_judged or is_read_once(given)
+        hits = self.graded.hits(
+            run, threads, min(self.lowest, LOWEST_JUDGED) if finds_judged else self.lowest
+        )
+        if not hits.n_retrieved.any():
+            check_shared_topics(self.judgments, name, run)
+        values = self.graded.scores_of(hits)
+        if self.other is not None:
+            values |= self.other.scores_of(run)
+        judged = None
+        if finds_judged:
+            judged = hits.from_level(self.judgments.levels, LOWEST_JUDGED)
+        elif not hits.topic.size and np.isfinite(self.lowest):
+            # Nothing relevant: whether anything is judged is worth a second look.
+            judged = hits_of(self.judgments, run, LOWEST_JUDGED, threads)
+        return _Scored(
+            values,
+            RunCoverage.of(hits, self.judgments.names, judged is not None and not judged.topic.size),
+            None if judged is None else judged_shares(judged),
+            _mark(self.judgments.levels, hits),
+        )
+
+
+class _Recount:
+    """Looks for all judged documents of runs that have been scored.
+
+    Args:
+        qrels: the qrels as given, or prepared where they came only once.
+        runs: the runs as given.
+        lowest: the lowest level whose documents were looked for.
+        marks: the marks of the hits that were found.
+    """
+
+    def __init__(self, qrels: Any, runs: list[Any], lowest: float, marks: list[int]) -> None:
+        self._qrels = qrels
+        self._runs = runs
+        self._lowest = lowest
+        self._marks = marks
+
+    def __call__(self, numbers: list[int]) -> list[Shares | None]:
+        """The shares of the runs with these numbers; None where qrels or run are no longer what they were."""
+        try:
+            judgments = self._qrels if isinstance(self._qrels, Judgments) else judgments_of(self._qrels)
+        except (GradedError, OSError):
+            return [None for _ in numbers]
+        return list(in_threads(partial(self._shares, judgments), numbers, processors()))
+
+    def _shares(self, judgments: Judgments, number: int) -> Shares | None:
+        try:
+            hits = hits_of(judgments, to_read_again("run", self._runs[number]), LOWEST_JUDGED)
+        except (GradedError, OSError):
+            return None
+        before = hits.from_level(judgments.levels, self._lowest)
+        return judged_shares(hits) if _mark(judgments.levels, before) == self._marks[number] else None
+
+
+def _mark(levels: Levels, hits: Hits) -> int:
+    """A number that hits of another run, or on other qrels, hardly share."""
+    arrays = (levels.values, hits.n_retrieved, hits.document, hits.rank)
+    return hash((levels.topic.size, *(array.tobytes() for array in arrays)))
 
 
 def _with_progress(scored: Iterable[Result], runs: int, progress: bool | None) -> Iterable[Result]:

@@ -8,7 +8,7 @@ Topics are numbers ``0 .. topics-1`` here; their names stay with the callers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 
 import numpy as np
@@ -170,6 +170,8 @@ class Hits:
         document: its position in ``Levels.topic`` and ``Levels.grade``.
         n_retrieved: number of documents that the run retrieved, judged or not, shape ``(topics,)``.
         retrieved: where the run holds passages, those of the hits; their article is ``document``.
+        n_unknown: number of topics of the run that the qrels lack.
+        is_flat: whether it is known that all documents of each topic have one score.
     """
 
     topic: Ints
@@ -178,23 +180,34 @@ class Hits:
     document: Ints
     n_retrieved: Ints
     retrieved: Spans | None = None
+    n_unknown: int = 0
+    is_flat: bool = False
 
     @classmethod
     def of(
-        cls, levels: Levels, document: Ints, rank: Ints, n_retrieved: Ints, retrieved: Spans | None = None
+        cls,
+        levels: Levels,
+        document: Ints,
+        rank: Ints,
+        n_retrieved: Ints,
+        retrieved: Spans | None = None,
+        n_unknown: int = 0,
+        is_flat: bool = False,
     ) -> Hits:
         """Hits on judged documents, given in any order with their ranks."""
         order = np.lexsort((rank, levels.topic[document]))
         document = document[order]
-        return cls(
-            levels.topic[document], rank[order], levels.grade[document], document, n_retrieved, retrieved
-        )
+        topic, grade = levels.topic[document], levels.grade[document]
+        return cls(topic, rank[order], grade, document, n_retrieved, retrieved, n_unknown, is_flat)
 
     @classmethod
-    def joined(cls, levels: Levels, parts: Sequence[Hits]) -> Hits:
-        """The hits of a run from those of its parts, no two of which hold the same topic."""
+    def joined(cls, levels: Levels, parts: Sequence[Hits], n_unknown: int = 0) -> Hits:
+        """The hits of a run from those of its parts, no two of which hold the same topic of the qrels.
+
+        Topics that the qrels lack may lie in several parts, so their number is given.
+        """
         if len(parts) == 1:
-            return parts[0]
+            return parts[0] if parts[0].n_unknown == n_unknown else replace(parts[0], n_unknown=n_unknown)
         if not parts:
             nothing = np.zeros(0, dtype=np.int64)
             return cls.of(levels, nothing, nothing, np.zeros(levels.topics, dtype=np.int64))
@@ -212,7 +225,19 @@ class Hits:
             document,
             np.sum([part.n_retrieved for part in parts], axis=0),
             reduce(Spans.joined, spans) if spans else None,
+            n_unknown,
+            all(part.is_flat for part in parts),
         )
+
+    def from_level(self, levels: Levels, lowest: float) -> Hits:
+        """The hits on documents of level >= ``lowest``."""
+        if levels.values.size and levels.values[0] >= lowest:
+            return self
+        wanted = (levels.values >= lowest)[self.grade]
+        topic, rank, grade, document = (
+            column[wanted] for column in (self.topic, self.rank, self.grade, self.document)
+        )
+        return replace(self, topic=topic, rank=rank, grade=grade, document=document)
 
     def condensed_rank(self, judged: Bools, topics: int) -> Ints:
         """Rank in the condensed list: unjudged documents removed before ranks are counted.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import segments
+from .coverage import LOWEST_JUDGED, mean_of_known, ratio, unjudged_share
 from .errors import InputError, NoSharedTopicsError, ParameterError, shown
 from .hits import Hits
 from .inputs.judgments import Judgments
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DEPTHS = (5, 10, 20, 50, 100, 1000)
-#: Judged is what has a level from here on: levels below 0 say that nobody looked.
-_LOWEST_JUDGED = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +49,7 @@ class Unjudged:
     @property
     def share(self) -> Floats:
         """Mean of ``topic_share`` over the topics with something retrieved, shape ``(runs, depths)``."""
-        held = ~np.isnan(self.topic_share)
-        total = segments.exact_sum(np.where(held, self.topic_share, 0.0))
-        return _ratio(total, held.sum(axis=2))
+        return mean_of_known(self.topic_share)
 
     def to_frame(self) -> pd.DataFrame:
         """Mean share of unjudged documents: a row per run, a column per depth."""
@@ -144,7 +140,7 @@ def _hits(judgments: Judgments, name: str, run: Any, runs: int) -> Hits:
     """The judged documents of a run. Raises InputError, which names the run, where it cannot be read."""
     try:
         run = to_read_again("run", run)
-        hits = hits_of(judgments, run, _LOWEST_JUDGED, processors())
+        hits = hits_of(judgments, run, LOWEST_JUDGED, processors())
         if not hits.n_retrieved.any():
             check_shared_topics(judgments, name, run)
     except InputError as error:
@@ -157,19 +153,11 @@ def _hits(judgments: Judgments, name: str, run: Any, runs: int) -> Hits:
 def _shares(hits: Hits, depths: Ints) -> tuple[Floats, Floats]:
     """Share of each topic down to each depth, and of all topics at each rank."""
     topics = hits.n_retrieved.size
-    judged = np.array([segments.count(hits.topic[hits.rank <= depth], topics) for depth in depths])
-    retrieved = np.minimum(hits.n_retrieved, depths[:, np.newaxis])
-    deepest = int(retrieved.max(initial=0))
+    deepest = int(np.minimum(hits.n_retrieved, depths.max()).max(initial=0))
     at_rank = np.bincount(hits.rank[hits.rank <= deepest], minlength=deepest + 1)[1:]
     ends = np.bincount(np.minimum(hits.n_retrieved, deepest), minlength=deepest + 1)
     reaching = topics - np.cumsum(ends)[:-1]
-    return _ratio(retrieved - judged, retrieved), _ratio(reaching - at_rank, reaching)
-
-
-def _ratio(part: Any, whole: Any) -> Floats:
-    """Part of whole; NaN where the whole is 0."""
-    nothing = np.full(np.shape(whole), np.nan)
-    return np.asarray(np.divide(part, whole, out=nothing, where=np.asarray(whole) > 0))
+    return unjudged_share(hits, depths), ratio(reaching - at_rank, reaching)
 
 
 def _padded(shares: Floats, ranks: int) -> Floats:

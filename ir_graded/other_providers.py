@@ -47,6 +47,13 @@ class OtherEvaluator:
         with self._saying_whose():
             self._evaluator = pipeline.evaluator(measures, upstream.qrels_dicts(judgments))
 
+    @property
+    def lowest_rel(self) -> float:
+        """The lowest level that counts as relevant; where no ``rel`` says, all above 0 do."""
+        rels = [measure["rel"] for measure in self.measures if "rel" in measure.SUPPORTED_PARAMS]
+        given = [float(rel) for rel in rels if isinstance(rel, (int, float))]
+        return min(given) if len(given) == len(self.measures) else float(np.nextafter(0.0, 1.0))
+
     def scores_of(self, run: Mapping[Any, Any] | Table) -> dict[Measure, Floats]:
         """A score a topic for each measure; a topic that the run lacks has the measure's default."""
         topics = self.judgments.number

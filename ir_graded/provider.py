@@ -45,13 +45,18 @@ class GradedEvaluator(Evaluator):
             raise InputError(_without_passages("qrels", self.passage_measures[0]))
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
-    def hits(self, run: Any, threads: int | None = None) -> Hits:
+    def hits(self, run: Any, threads: int | None = None, lowest: float = np.inf) -> Hits:
         """What the measures need of a run in any form; by default all processors look for it.
+
+        Args:
+            run: the run.
+            threads: how many threads look for it.
+            lowest: the level from which on documents are wanted, where the measures need less.
 
         Raises:
             InputError: the run holds something that cannot be scored.
         """
-        hits = hits_of(self.judgments, run, self.lowest, threads or processors())
+        hits = hits_of(self.judgments, run, min(lowest, self.lowest), threads or processors())
         # An empty run lacks the columns at times: PyTerrier makes such for topics that no batch had.
         if self.passage_measures and hits.retrieved is None and hits.n_retrieved.any():
             raise InputError(_without_passages("run", self.passage_measures[0]))

@@ -115,6 +115,22 @@ class Groups:
         return self.begin[group], self.begin[group + 1]
 
 
+def is_flat(score: Scores, groups: Groups) -> bool:
+    """Whether the rows of every topic have one score, so that the scores rank nothing."""
+    first, last = score[groups.begin[:-1]], score[groups.begin[1:] - 1]
+    # Two looks at each group mostly tell.
+    if (first != last).any():
+        return False
+    changes = score[1:] != score[:-1]
+    changes[groups.begin[1:-1] - 1] = False
+    if changes.any():
+        return False
+    # A topic may have several groups.
+    order = np.lexsort((first, groups.number))
+    number, first = groups.number[order], first[order]
+    return not ((number[1:] == number[:-1]) & (first[1:] != first[:-1])).any()
+
+
 def ranks(rows: Rows | Grouped, hits: Rows) -> Ints:
     """Rank from 1 of each hit among the rows of its topic; the hits are some of the same documents."""
     if not hits.topic.size:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from ir_measures.measures import Measure
 
+from .coverage import Coverage
 from .errors import InputError
 from .grammar import parse_measure
 from .measures.aggregate import aggregate
@@ -49,6 +50,7 @@ class Scores:
     measures: tuple[Measure, ...]
     query_ids: tuple[Any, ...]
     values: npt.NDArray[np.float64]
+    _coverage: Coverage | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.values.setflags(write=False)
@@ -122,6 +124,52 @@ class Scores:
             index=pd.Index([self.runs[number] for number in order], name="run"),
             columns=self.names,
         )
+
+    @property
+    def coverage(self) -> pd.DataFrame:
+        """How each run fits the qrels: a row per run, in the order given.
+
+        Columns:
+
+        - ``run``: its name;
+        - ``topics_retrieved``, ``topics_missing``: number of topics of the qrels for which it has documents,
+          and for which it has none: those score 0;
+        - ``unknown_topics``: number of its topics that the qrels lack, which are left out;
+        - ``judged_at_10``, ``judged_share``: share of documents with a level of at least 0 among the first
+          ten, and among all that it retrieved; the mean over the topics retrieved, 1 minus what
+          ``ir_graded.unjudged`` gives.
+
+        Most measures need only the relevant documents. The shares are therefore counted when this is first
+        asked for, from the qrels and runs that were given, which are kept until then. They are NaN where a
+        run retrieved nothing, where qrels or run have changed or gone since, and in pickles and copies that
+        were made before.
+
+        Raises:
+            InputError: these scores were not made by ``evaluate``.
+
+        Example:
+            >>> import ir_graded, warnings
+            >>> qrels = {"1": {"a": 2, "b": 0}, "2": {"c": 1}}
+            >>> with warnings.catch_warnings():
+            ...     warnings.simplefilter("ignore", ir_graded.CoverageWarning)
+            ...     scores = ir_graded.evaluate("Q", qrels, {"1": {"b": 2.0, "x": 1.0}, "9": {"a": 1.0}})
+            >>> scores.coverage.T
+                                0
+            run               run
+            topics_retrieved    1
+            topics_missing      1
+            unknown_topics      1
+            judged_at_10      0.5
+            judged_share      0.5
+        """
+        if self._coverage is None:
+            raise InputError("nothing is known of the coverage: these scores were not made by evaluate")
+        return self._coverage.to_frame()
+
+    @property
+    def coverage_notes(self) -> tuple[str, ...]:
+        """Sentences of the CoverageWarning; none where all is well or nothing is known."""
+        return () if self._coverage is None else tuple(self._coverage.notes())
 
     def __repr__(self) -> str:
         return (

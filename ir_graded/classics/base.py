@@ -69,9 +69,14 @@ class Classic(Declared):
         return Cut(float(self["rel"] or 1), bool(self["judged_only"]), self["cutoff"])
 
     @property
+    def lowest_rel(self) -> float:
+        """The lowest level that counts as relevant; inf where the measure does not ask what is relevant."""
+        return self.cut.rel
+
+    @property
     def lowest_level(self) -> float:
         """The lowest level whose documents the measure needs to know of."""
-        return 0.0 if self.cut.judged_only else self.cut.rel
+        return 0.0 if self.cut.judged_only else self.lowest_rel
 
     def contributions(self, views: Views) -> Contributions:
         """What each document adds to the score of its topic.

@@ -56,6 +56,14 @@ class JudgmentRate(Classic):
     def cut(self) -> Cut:
         return Cut(-np.inf, cutoff=self["cutoff"])
 
+    @property
+    def lowest_rel(self) -> float:
+        return np.inf
+
+    @property
+    def lowest_level(self) -> float:
+        return -np.inf
+
     def contributions(self, views: Views) -> Contributions:
         retrieved = views.hits.n_retrieved
         looked_at = np.minimum(retrieved, self["cutoff"]) if self["cutoff"] else retrieved
@@ -86,8 +94,8 @@ class Retrieved(Classic):
     LACKS = {"nothing": "without rel all that is retrieved counts, relevant or not"}
 
     @property
-    def lowest_level(self) -> float:
-        return np.inf if self["rel"] is None else super().lowest_level
+    def lowest_rel(self) -> float:
+        return np.inf if self["rel"] is None else super().lowest_rel
 
     def score(self, views: Views) -> Floats:
         if self["rel"] is not None:
@@ -164,7 +172,7 @@ class Topics(Classic):
     LACKS = {"nothing": "the topic counts, whatever was retrieved"}
 
     @property
-    def lowest_level(self) -> float:
+    def lowest_rel(self) -> float:
         return np.inf
 
     def score(self, views: Views) -> Floats:

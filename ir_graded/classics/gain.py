@@ -83,9 +83,16 @@ class DiscountedGain(Classic):
         return Cut(_ABOVE_0, bool(self["judged_only"]), self["cutoff"])
 
     @property
+    def lowest_rel(self) -> float:
+        return self._lowest_with_gain(super().lowest_rel)
+
+    @property
     def lowest_level(self) -> float:
-        lowest = super().lowest_level
-        return min([lowest, *(float(level) for level, gain in self.gains if gain >= lowest)])
+        return self._lowest_with_gain(super().lowest_level)
+
+    def _lowest_with_gain(self, least: float) -> float:
+        """The lowest level whose gain is at least that much."""
+        return min([least, *(float(level) for level, gain in self.gains if gain >= least)])
 
     def contributions(self, views: Views) -> Contributions:
         view, table = self._gained(views)

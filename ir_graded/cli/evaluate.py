@@ -17,6 +17,7 @@ from .output import FORMATS, Leaderboard, show
 @options.by_topic
 @options.output
 @options.places
+@options.quiet
 def evaluate(
     qrels: str,
     runs: tuple[str, ...],

@@ -1,4 +1,4 @@
-"""The command group, and errors as one line on stderr with exit code 2.
+"""The command group; errors are one line on stderr with exit code 2, warnings one line.
 
 Where nobody reads on (a closed pipe) the exit code is 1, without a word, as click has it.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import click
 
 from .. import __version__
+from ..errors import CoverageWarning, printable
 from .demo import demo
 from .evaluate import evaluate
 from .explain import explain
@@ -44,7 +46,10 @@ def main(arguments: list[str] | None = None) -> None:
     if sys.stdout is None:
         _fail("standard output is closed: redirect it to /dev/null where it is not wanted")
     try:
-        code = _called(arguments)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", CoverageWarning)
+            warnings.showwarning = _show_warning
+            code = _called(arguments)
         sys.stdout.flush()
     except click.ClickException as error:
         _fail(error.format_message())
@@ -102,7 +107,17 @@ def _prepare_streams() -> None:
 
 
 def _fail(message: str, code: int = 2) -> None:
-    # The code tells it where nobody can be told.
-    with suppress(OSError):
-        click.echo(f"ir_graded: {' '.join(message.split())}", err=True)
+    _say(message)
     sys.exit(code)
+
+
+def _show_warning(message: Warning | str, *_where: Any, **_more: Any) -> None:
+    """In place of Python's own, which names a line of this package's code and shows it."""
+    _say(f"warning: {message}")
+
+
+def _say(message: str) -> None:
+    """One line on stderr, of which the terminal shows every character."""
+    # The exit code tells it where nobody can be told.
+    with suppress(OSError):
+        click.echo(f"ir_graded: {printable(' '.join(message.split()))}", err=True)

@@ -53,6 +53,7 @@ _TESTS = ("bootstrap", "t", "randomisation", "tukey_hsd")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @options.output
 @options.places
+@options.quiet
 def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     qrels: str | None,
     runs: tuple[str, ...],

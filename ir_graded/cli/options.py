@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -9,7 +10,7 @@ import click
 import ir_measures
 from ir_measures.measures import Measure
 
-from ..errors import GradedError
+from ..errors import GradedError, shown
 from ..evaluation import PROVIDERS
 from ..grammar import read_measures
 from .output import FORMATS
@@ -39,6 +40,21 @@ places = click.option(
     show_default=True,
     help="Decimal places; -1 for all digits.",
 )
+
+
+def _silence(_context: click.Context, _option: click.Parameter, quiet: bool) -> None:
+    # main() restores the filters.
+    if quiet:
+        warnings.simplefilter("ignore")
+
+
+quiet = click.option(
+    "--quiet",
+    is_flag=True,
+    expose_value=False,
+    callback=_silence,
+    help="Print no warnings, such as on topics that runs lack.",
+)
 #: Replicates: a hundred times as many as change a printed digit, and what memory may hold.
 resamples = click.option(
     "-B",
@@ -57,6 +73,10 @@ provider = click.option(
 )
 
 
+#: Characters that are compared with the names of measures.
+_LONGEST_NAME = 60
+
+
 def read(texts: Iterable[str]) -> list[Measure]:
     """Measures from options: split at blanks outside brackets. Raises UsageError for what names none."""
     return [measure for text in texts for name in _split(text) for measure in _read(name)]
@@ -69,10 +89,10 @@ def _read(name: str) -> list[Measure]:
         raise
     except (NameError, ValueError) as error:
         plain = name.partition("@")[0].partition("(")[0]
-        near = get_close_matches(plain, ir_measures.measures.registry, 1, 0.6)
+        near = get_close_matches(plain[:_LONGEST_NAME], ir_measures.measures.registry, 1, 0.6)
         hint = f"did you mean {near[0]}? " if near else ""
         raise click.UsageError(
-            f"{name!r} is no measure ({error}); {hint}`ir_graded measures` lists this package's"
+            f"{shown(name)} is no measure ({error}); {hint}`ir_graded measures` lists this package's"
         ) from None
 
 

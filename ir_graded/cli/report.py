@@ -25,6 +25,7 @@ from .output import show
 )
 @options.resamples
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@options.quiet
 def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     qrels: str,
     runs: tuple[str, ...],

@@ -27,20 +27,27 @@ def hits_of_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -
     """Hits of a dict of dicts, query_id -> doc_id -> score: only judged documents are looked up."""
     lookup = judgments.lookup(lowest)
     n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
+    own = dict(zip(text_ids(list(run), "query_id", "run"), run.values(), strict=True))
+    found = [(number, own[name]) for number, name in enumerate(judgments.names) if name in own]
     parts = []
-    for batch in _batches(_topics(judgments, run)):
+    for batch in _batches(_documents(judgments, found)):
         n_retrieved[[number for number, _ in batch]] = [len(docs) for _, docs in batch]
         parts.append(_batch_hits(judgments, lookup, batch))
     empty = [np.zeros(0, dtype=np.int64)]
     judged = np.concatenate([part[0] for part in parts] or empty)
     rank = np.concatenate([part[1] for part in parts] or empty)
-    return Hits.of(judgments.levels, lookup.document[judged], rank, n_retrieved)
+    return Hits.of(
+        judgments.levels,
+        lookup.document[judged],
+        rank,
+        n_retrieved,
+        n_unknown=len(own) - len(found),
+        is_flat=all(part[2] for part in parts),
+    )
 
 
-def _topics(judgments: Judgments, run: Mapping[Any, Any]) -> Iterable[tuple[int, Mapping[str, Any]]]:
-    """Number and documents of the run's topics that have qrels, in the order of the qrels."""
-    own = dict(zip(text_ids(list(run), "query_id", "run"), run.values(), strict=True))
-    found = [(number, own[name]) for number, name in enumerate(judgments.names) if name in own]
+def _documents(judgments: Judgments, found: list[tuple[int, Any]]) -> Iterable[tuple[int, Mapping[str, Any]]]:
+    """Topics of the run by number, with what they hold, doc_ids as text."""
     # All at once where nothing is unusual, which is nearly always: a call for each topic takes its time.
     runs = [docs for _, docs in found]
     if set(map(type, runs)) <= {dict} and set(map(getsizeof, runs)) <= _sizes_with_text_only():
@@ -104,8 +111,8 @@ def _batches(
 
 def _batch_hits(
     judgments: Judgments, lookup: Lookup, batch: list[tuple[int, Mapping[str, Any]]]
-) -> tuple[Ints, Ints]:
-    """Judged documents of a batch of topics that the run holds, and their ranks."""
+) -> tuple[Ints, Ints, bool]:
+    """Judged documents of a batch of topics that the run holds, their ranks, and whether all scores tie."""
     lengths = np.array([len(docs) for _, docs in batch], dtype=np.int64)
     scores = _scores(judgments, batch)
     number = np.array([number for number, _ in batch], dtype=np.int64)
@@ -134,7 +141,7 @@ def _batch_hits(
         slot,
         lambda wanted: [lookup.doc_ids[at] for at in judged[wanted].tolist()],
     )
-    return judged, ranking.ranks(rows, hits)
+    return judged, ranking.ranks(rows, hits), ranking.is_flat(rows.score, rows.groups)
 
 
 def _doc_ids(batch: list[tuple[int, Mapping[str, Any]]], bounds: Ints, rows: Ints) -> list[str]:

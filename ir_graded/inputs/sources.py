@@ -83,6 +83,13 @@ def is_file(source: object) -> bool:
     return isinstance(source, str) and bool(source) and (Path(source).exists() or Path(source).is_symlink())
 
 
+def is_read_once(source: object) -> bool:
+    """Whether ``source`` gives its rows only once: an iterator, a reader of Arrow batches, a pipe."""
+    if is_place(source):
+        return is_file(source) and not Path(source).is_file()  # type: ignore[arg-type]  # a place it is
+    return isinstance(source, Iterator) or hasattr(source, "read_all")
+
+
 def to_read_again(kind: str, source: Any) -> Any:
     """What can be read more than once: a dict or a regular file as it is, anything else as a table.
 

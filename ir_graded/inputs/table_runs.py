@@ -47,7 +47,8 @@ def hits_of_table(judgments: Judgments, table: Table, lowest: float, threads: in
         rows = table.part(int(groups.begin[part.start]), int(groups.begin[part.stop]))
         return _hits(judgments, lookup, rows, groups.part(part.start, part.stop))
 
-    return Hits.joined(judgments.levels, list(in_threads(hits_of, _parts(groups), threads)))
+    parts = list(in_threads(hits_of, _parts(groups), threads))
+    return Hits.joined(judgments.levels, parts, len(_unknown(table, groups)))
 
 
 def hits_of_run_file(judgments: Judgments, path: str | os.PathLike[str], lowest: float, threads: int) -> Hits:
@@ -63,21 +64,24 @@ def hits_of_run_file(judgments: Judgments, path: str | os.PathLike[str], lowest:
         return hits_of_table(judgments, from_file("run", path), lowest, threads)
     lookup = judgments.lookup(lowest).prepared()
 
-    def hits_of(load: Callable[[], Table]) -> Hits:
+    def hits_of(load: Callable[[], Table]) -> tuple[Hits, set[str]]:
         table = load()
         table.check_ids()
-        return _hits(judgments, lookup, table, _groups(judgments, table.query_id))
+        groups = _groups(judgments, table.query_id)
+        return _hits(judgments, lookup, table, groups), _unknown(table, groups)
 
     parts: list[Hits] = []
+    unknown: set[str] = set()
     seen = np.zeros(judgments.levels.topics, dtype=np.bool_)
-    for hits in in_threads(hits_of, run_pieces(path, _PIECE, _FRAME), threads):
+    for hits, others in in_threads(hits_of, run_pieces(path, _PIECE, _FRAME), threads):
         again = np.flatnonzero(seen & (hits.n_retrieved > 0))
         if again.size:
             _say_scattered(path, judgments.names[again[0]])
             return hits_of_table(judgments, from_file("run", path), lowest, threads)
         seen |= hits.n_retrieved > 0
         parts.append(hits)
-    return Hits.joined(judgments.levels, parts)
+        unknown |= others
+    return Hits.joined(judgments.levels, parts, len(unknown))
 
 
 def hits_of_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -> Hits:
@@ -151,7 +155,9 @@ def _hits(judgments: Judgments, lookup: Lookup, table: Table, groups: ranking.Gr
     rank = ranking.ranks(rows, hits)
     document = lookup.document[judged]
     spans = None if articles is None else articles.spans(row, document)
-    return Hits.of(judgments.levels, document, rank, groups.lengths(judgments.levels.topics), spans)
+    n_retrieved = groups.lengths(judgments.levels.topics)
+    is_flat = ranking.is_flat(score, groups)
+    return Hits.of(judgments.levels, document, rank, n_retrieved, spans, is_flat=is_flat)
 
 
 def _groups(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
@@ -165,6 +171,11 @@ def _groups(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
     )
     begin = np.concatenate(([0], np.cumsum(runs["len"].to_numpy().astype(np.int64))))
     return ranking.Groups(number.to_numpy(), begin)
+
+
+def _unknown(table: Table, groups: ranking.Groups) -> set[str]:
+    """The topics that the qrels lack."""
+    return set(at_rows(table.query_id, groups.begin[:-1][groups.number < 0]).to_list())
 
 
 def _with_qrels(table: Table, groups: ranking.Groups) -> tuple[Table, ranking.Groups]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from ir_measures.measures import Measure
 
-from ..errors import ParameterError, shown
+from ..errors import ParameterError, cut, shown
 from ..hits import Levels, Overrides
 from ..segments import Floats
 from ..views import Cut, View, Views
@@ -60,7 +60,8 @@ class GradedMeasure(Declared, Measure):
             if name not in self.SUPPORTED_PARAMS:
                 takes = ", ".join(self.SUPPORTED_PARAMS)
                 raise ParameterError(
-                    f"{self.NAME} takes no parameter {name!r} (given {name}={shown(value)}); it takes {takes}"
+                    f"{self.NAME} takes no parameter {shown(name)} (given {cut(name)}={shown(value)}); "
+                    f"it takes {takes}"
                 )
 
     def _canonical(self, name: str, value: Any) -> Any:
@@ -127,9 +128,14 @@ class GradedMeasure(Declared, Measure):
         return Cut(rel, judged_only, self.optional("cutoff"))
 
     @property
+    def lowest_rel(self) -> float:
+        """The lowest level that counts as relevant."""
+        return float(self.cut.rel)
+
+    @property
     def lowest_level(self) -> float:
         """The lowest level whose documents the measure needs to know of."""
-        return 0.0 if self.cut.judged_only else float(self.cut.rel)
+        return 0.0 if self.cut.judged_only else self.lowest_rel
 
     @property
     def highest_level(self) -> float | None:

@@ -48,7 +48,8 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     (``ir_graded.meta.confidence_intervals``). With a baseline each run is tested against it by a two-sided
     randomisation test with Holm's correction (``ir_graded.meta.against_baseline``), alpha ``1 - level``. Its
     replicates are ``n_resamples`` or, where that is more, ten times the runs compared over alpha, at most
-    100,000. The same input and options give the same page. The file is written as a whole or not at all.
+    100,000. Where ``evaluate`` warns, for example of topics that a run lacks, this warns, too, and the page
+    says it. The same input and options give the same page. The file is written as a whole or not at all.
 
     Args:
         measures: measure objects and strings, as ``evaluate`` takes them; the first orders the leaderboard.
@@ -70,7 +71,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     Example:
         >>> import ir_graded, tempfile, pathlib
         >>> qrels = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
-        >>> runs = {"good": {"1": {"a": 2.0}, "2": {"c": 1.0}}, "poor": {"1": {"b": 1.0}}}
+        >>> runs = {"good": {"1": {"a": 2.0}, "2": {"c": 1.0}}, "poor": {"1": {"b": 1.0}, "2": {"x": 1.0}}}
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     place = pathlib.Path(folder, "report.html")
         ...     ir_graded.report(["Q", "AP"], qrels, runs, place, baseline="poor")

@@ -122,6 +122,7 @@ def batches():
     return [[measure] for measure in alone] + [[measure for measure in measures if measure not in alone]]
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_evaluate_gives_the_same_with_either_provider(seed):
     qrels, run = cases.collection(seed, [-1, 0, 0, 1, 1, 2, 3, 5], ties=False)
@@ -134,6 +135,7 @@ def test_evaluate_gives_the_same_with_either_provider(seed):
         assert ours.mean().to_numpy() == pytest.approx(theirs.mean().to_numpy(), abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_topics_that_the_run_lacks_do_not_count():
     qrels, run = {"1": {"a": 1, "b": 1}, "2": {"a": 1}, "3": {}}, {"1": {"x": 1.0}, "3": {"x": 1.0}}
     for provider in ("auto", "upstream"):
@@ -142,6 +144,7 @@ def test_topics_that_the_run_lacks_do_not_count():
         assert scores.mean().loc["run"].tolist() == [1, 2, 1]
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("measure", ["NumRet", "NumQ", "NumRel", "Judged@3", "AP"])
 def test_one_classic_alone_whatever_it_must_look_up(measure):
     qrels, run = cases.collection(0, LEVELS, ties=False)
@@ -152,6 +155,7 @@ def test_one_classic_alone_whatever_it_must_look_up(measure):
     assert ours.values.tolist() == pytest.approx(theirs.values, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_an_empty_run_scores_zero():
     qrels = {"1": {"a": 1, "b": 0}, "2": {}}
     measures = [measure for name in CLASSICS for measure in cases.supported(name)[-1:]]
@@ -159,6 +163,7 @@ def test_an_empty_run_scores_zero():
         assert not ir_graded.evaluate(measures, qrels, run).values.any()
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_documents_that_tie_stand_in_one_ranking():
     """MS MARCO's script and the provider of Judged would put a before b; trec_eval puts b first."""
     qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.0, "b": 1.0}}

@@ -57,6 +57,7 @@ def test_the_sample_and_rbp():
         assert value == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @needs_shared_data
 @pytest.mark.parametrize(
     ("number", "data", "count"),

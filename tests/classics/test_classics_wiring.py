@@ -110,6 +110,7 @@ def test_an_evaluator_pickles_and_keeps_nothing_of_a_run():
 # ------------------------------------------------------------------------------------------- evaluate
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.usefixtures("upstream_refuses")
 def test_evaluate_computes_the_classics_itself():
     measures = ["P-measure", "AP", "nDCG@10", "P_5,10", "NumRet"]
@@ -120,6 +121,7 @@ def test_evaluate_computes_the_classics_itself():
         ir_graded.evaluate(["AP", "infAP"], QRELS, RUN)
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_all_kinds_in_one_table():
     measures = ["infAP", "Q", "AP", "P@2", "SetAP", "RBP(rel=1)"]
     scores = ir_graded.evaluate(measures, QRELS, RUN)
@@ -128,6 +130,7 @@ def test_all_kinds_in_one_table():
     assert scores.matrix("SetAP")["run"].tolist() == pytest.approx([2 / 3, 0])
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_measures_of_a_call_do_not_disturb_each_other():
     """Those of ir-measures do: NumRet and nDCG join calls with condensed lists or with other gains."""
     measures = ["AP(judged_only=True)", "NumRet", "nDCG(gains={1:5})", "nDCG", "P(judged_only=True)@2"]

@@ -4,6 +4,8 @@ import csv
 import gzip
 import io
 import json
+import re
+import warnings
 
 import ir_measures
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 
 import ir_graded
 from ir_graded.cli.main import main
+from ir_graded.cli.output import json_line
 from ir_graded.measures import REGISTRY
 
 QRELS = "1 0 a 3\n1 0 b 1\n1 0 c 0\n2 0 a 1\n2 0 d 2\n"
@@ -101,17 +104,95 @@ def test_latex_and_markdown_escape_what_would_end_a_cell(files, run):
     assert r"a\|b_c.run" in markdown
 
 
-@pytest.mark.parametrize("output", ["table", "markdown", "latex"])
-@pytest.mark.parametrize(
-    ("char", "written"), [("\n", r"\n"), ("\r", r"\r"), ("\x1b", r"\x1b"), ("\u2028", r"\u2028")], ids=repr
-)
-def test_a_name_stays_in_its_row(files, run, output, char, written):
+BACKSLASHES = {"table": "\\", "markdown": r"\\", "latex": r"\textbackslash{}"}
+#: Characters that end a line, steer a terminal, turn the direction of writing or cannot be seen.
+UNSEEN = ["\n", "\r", "\x1b", "\x9b", "\u2028", "\u202e", "\u2066", "\u200b", "\ufeff"]
+
+
+@pytest.mark.parametrize("output", BACKSLASHES)
+@pytest.mark.parametrize("char", UNSEEN, ids=ascii)
+def test_a_name_stays_in_its_row(files, run, output, char):
     (files / f"a{char}b.run").write_text(POOR)
     (files / "plain.run").write_text(POOR)
     rows = run("evaluate", "qrels.txt", f"a{char}b.run", "plain.run", "-m", "Q", "-o", output)[1].splitlines()
-    shown = written.replace("\\", r"\textbackslash{}") if output == "latex" else written
+    shown = ascii(char)[1:-1].replace("\\", BACKSLASHES[output])
     assert len([row for row in rows if f"a{shown}b.run" in row or "plain.run" in row]) == 2
-    assert not any(char in row for row in rows)
+    assert all(row.isprintable() for row in rows)
+
+
+@pytest.mark.parametrize("char", UNSEEN, ids=ascii)
+def test_json_holds_every_name_and_shows_no_control_character(files, run, char):
+    (files / f"a{char}b.run").write_text(POOR)
+    _, out, _ = run("evaluate", "qrels.txt", f"a{char}b.run", "-m", "Q", "-o", "jsonl")
+    assert out.rstrip("\n").isprintable()
+    assert json.loads(out)["run"] == f"a{char}b.run"
+
+
+def test_json_keeps_letters_of_all_scripts(files, run):
+    (files / "é系统.run").write_text(POOR)
+    _, out, _ = run("evaluate", "qrels.txt", "é系统.run", "-m", "Q", "-o", "jsonl")
+    assert '"run": "é系统.run"' in out
+
+
+@pytest.mark.parametrize("char", UNSEEN[2:], ids=ascii)
+def test_errors_show_no_control_character_of_a_name(files, run, char):
+    (files / f"a{char}b.run").write_text("1 Q0 a 1 high t\n")
+    _, _, err = run("evaluate", "qrels.txt", f"a{char}b.run", "-m", "Q")
+    assert err.startswith("ir_graded: a")
+    assert err.rstrip("\n").isprintable()
+    if not char.isspace():
+        assert f"a{ascii(char)[1:-1]}b.run, line 1" in err
+
+
+def test_an_explanation_shows_no_control_character(files, run):
+    (files / "qrels.txt").write_text("1 0 d\x1b[31m 1\n")
+    (files / "a\u202eb.run").write_text("1 Q0 d\x1b[31m 1 3.0 t\n")
+    for output in ("table", "markdown", "jsonl"):
+        code, out, _ = run("explain", "Q", "qrels.txt", "a\u202eb.run", "1", "-o", output)
+        assert code == 0
+        assert all(line.isprintable() for line in out.splitlines())
+    assert r"d\x1b[31m" in run("explain", "Q", "qrels.txt", "a\u202eb.run", "1")[1]
+
+
+def test_json_has_null_for_what_is_no_number():
+    def fail(constant):
+        raise AssertionError(constant)
+
+    line = json_line({"a": float("nan"), "b": float("inf"), "c": -float("inf"), "d": 0.5, "e": "nan", "f": 1})
+    assert json.loads(line, parse_constant=fail) == {
+        "a": None, "b": None, "c": None, "d": 0.5, "e": "nan", "f": 1
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "cell"), [("a|b", r"a\|b"), (r"a\|b", r"a\\\|b"), (r"a\b", r"a\\b")])
+def test_markdown_cells_do_not_end_in_a_name(files, run, name, cell):
+    (files / name).write_text(POOR)
+    _, out, _ = run("evaluate", "qrels.txt", name, "-m", "Q", "-o", "markdown")
+    assert f"| {cell} " in out
+    # A row ends a cell at each bar without a backslash of its own before it.
+    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", out.splitlines()[2])) == 3
+
+
+def test_a_topic_named_as_the_means_is_refused(files, run):
+    (files / "qrels.txt").write_text(QRELS + "all 0 a 1\n")
+    (files / "run.txt").write_text(GOOD + "all Q0 a 1 1 t\n")
+    refused(run("evaluate", "qrels.txt", "run.txt", "-m", "Q", "--by-topic"), "topic 'all'", "--by-topic")
+    assert run("evaluate", "qrels.txt", "run.txt", "-m", "Q")[0] == 0
+
+
+@pytest.mark.parametrize("measure", ["{}", "{}@10", "P_{}", "Q({}=1)", "nDCG@{}", "'{}"])
+@pytest.mark.usefixtures("files")
+def test_a_measure_of_a_million_characters_is_cut_in_the_error(run, measure):
+    text = measure.format("x" * 10**6)
+    code, out, err = run(*BOTH, "-m", text)
+    assert (code, out) == (2, "")
+    assert len(err) < 2000
+    with pytest.raises((NameError, ValueError)) as caught:
+        ir_graded.evaluate([text], "qrels.txt", "poor.run")
+    assert len(str(caught.value)) < 2000
+    with pytest.raises((NameError, ValueError)) as caught:
+        ir_measures.parse_trec_measure(text)
+    assert len(str(caught.value)) < 2000
 
 
 def test_wrong_lines_are_named_by_file_and_line(files, run):
@@ -147,6 +228,50 @@ def test_other_wrong_calls(files, run):
     refused(run("evaluate", "qrels.txt", "-m", "Q"), "RUN")
     (files / "other.run").write_text("9 Q0 a 1 1 t\n")
     refused(run("evaluate", "qrels.txt", "other.run", "-m", "Q"), "share no topic", "'9'", "'1'", "'2'")
+
+
+CUT = (
+    "ir_graded: warning: Run 'cut.run' lacks 1 of the 2 topics of the qrels (the first is '1') and scores 0 "
+    "on them; 1 of its topics is not in the qrels.\n"
+)
+
+
+@pytest.fixture
+def cut(files):
+    (files / "cut.run").write_text("".join(GOOD.splitlines(keepends=True)[2:]) + "9 Q0 a 1 1 t\n")
+
+
+@pytest.mark.usefixtures("cut")
+@pytest.mark.parametrize("output", ["table", "jsonl", "csv"])
+def test_topics_that_a_run_lacks_are_one_line_on_stderr(run, output):
+    arguments = ("evaluate", "qrels.txt", "cut.run", "poor.run", "-m", "Q AP", "-o", output)
+    code, out, err = run(*arguments)
+    assert (code, err) == (0, CUT)
+    assert run(*arguments, "--quiet") == (0, out, "")
+    assert "cut.run" in out
+
+
+@pytest.mark.usefixtures("cut")
+def test_meta_warns_of_its_runs(run):
+    arguments = ("meta", "qrels.txt", "cut.run", "poor.run", "-m", "Q AP", "-B", "9")
+    code, out, err = run(*arguments)
+    assert (code, err) == (0, CUT)
+    assert run(*arguments, "--quiet") == (0, out, "")
+
+
+@pytest.mark.usefixtures("cut")
+def test_the_command_leaves_the_filters_of_warnings_as_they_were(run):
+    before = (warnings.filters[:], warnings.showwarning)
+    run("evaluate", "qrels.txt", "cut.run", "-m", "Q")
+    run("evaluate", "qrels.txt", "cut.run", "-m", "Q", "--quiet")
+    assert (warnings.filters[:], warnings.showwarning) == before
+
+
+@pytest.mark.usefixtures("cut")
+def test_an_explanation_needs_no_warning(run):
+    code, out, err = run("explain", "Q", "qrels.txt", "cut.run", "1")
+    assert (code, err) == (0, "")
+    assert "The run has no document for the topic" in out
 
 
 @pytest.mark.parametrize("resamples", ["0", "10000001", "many"])

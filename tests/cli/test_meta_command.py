@@ -59,7 +59,15 @@ def test_lines_of_json_say_measure_and_statistic(write, meta):
     }
     for one in records:
         expected = table.loc[one["measure"], one["statistic"]]
-        assert one["value"] == expected or (one["value"] != one["value"] and expected != expected)  # noqa: PLR0124
+        assert one["value"] == expected
+
+
+def test_json_has_null_where_systems_that_tie_have_no_correlation(write, meta):
+    _, out, _ = meta("--matrix", write("ap.csv", "topic,a,b\n1,.1,.1\n2,.3,.3\n"), "-o", "jsonl")
+    # JSON (RFC 8259) knows no NaN.
+    records = [json.loads(line, parse_constant=pytest.fail) for line in out.splitlines()]
+    values = {one["statistic"]: one["value"] for one in records}
+    assert (values["kendall"], values["kendall_variant"]) == (None, "tau_b")
 
 
 @pytest.mark.parametrize(

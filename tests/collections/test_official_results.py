@@ -14,6 +14,7 @@ ROUNDS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("number", ROUNDS)
 def test_q_with_beta_0_is_the_official_map_of_every_trec_covid_run(number):
     data, name, measure, runs = ROUNDS[number]

@@ -122,6 +122,7 @@ def test_means(tables, alone):
 
 
 # gdeval prints five digits.
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize(("provider", "tolerance"), [("upstream", cases.ROUNDING), ("auto", 1e-5)])
 def test_evaluate(provider, tolerance, tables, alone):
     scores = ir_graded.evaluate([*OURS, *PROVIDED], *tables, provider=provider)

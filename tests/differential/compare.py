@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +34,8 @@ from differential import (
     oracle_trec_eval,
 )
 from differential.oracle_cases import Compared, Oracle, real
+
+import ir_graded
 
 ORACLES = (
     *oracle_reference.ORACLES,
@@ -111,6 +114,8 @@ def main() -> int:
     parser.add_argument("--oracle", action="append", help="only this one; may be repeated")
     parser.add_argument("--data", choices=DATA, default="random")
     options = parser.parse_args()
+    # Random runs lack topics at times.
+    warnings.simplefilter("ignore", ir_graded.CoverageWarning)
     wanted = [oracle for oracle in ORACLES if not options.oracle or oracle.name in options.oracle]
     if options.data != "random":
         wanted = [oracle for oracle in wanted if oracle.compare_on]

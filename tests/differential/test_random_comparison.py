@@ -31,6 +31,7 @@ def test_random_collections(oracle):
     assert tally.largest <= oracle.tolerance, tally.worst
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize(
     "oracle", [oracle for oracle in compare.ORACLES if oracle.compare_on], ids=lambda oracle: oracle.name
 )
@@ -41,6 +42,7 @@ def test_real_runs(oracle):
     assert tally.largest <= oracle.tolerance, tally.worst
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @needs_shared_data
 def test_runs_as_submitted():
     assert (ROOT / "robust2003").is_dir()
@@ -52,6 +54,7 @@ def test_runs_as_submitted():
 # ------------------------------------------------------------------------------------- the comparison itself
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_a_wrong_measure_is_seen(monkeypatch):
     right = ReciprocalRank.score
     monkeypatch.setattr(ReciprocalRank, "score", lambda self, views: right(self, views) * (1 + 1e-11))
@@ -126,6 +129,7 @@ def test_random_collections_have_what_is_to_be_compared():
     assert all(len(set(docs.values())) == len(docs) for one in without_ties for docs in one.run.values())
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_every_measure_of_the_registry_meets_the_reference():
     rng, seen = np.random.default_rng(1), set()
     while len(seen) < len(oracle_reference.measure_cases.MEASURES):

@@ -691,6 +691,7 @@ def test_empty_qrels_give_no_topics_and_what_ir_measures_gives_as_mean(qrels, ru
         assert {repr(value) for value in aggregated.values()} == {repr(usual.aggregated[AP])}
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_what_other_providers_say_of_topics_of_the_run_alone_is_left_out():
     leaking = ir_measures.define_byquery(lambda _, run: float(len(run)), name="Length")
     alone = list(ir_measures.iter_calc([leaking], QRELS, RUN))

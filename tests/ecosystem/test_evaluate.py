@@ -17,6 +17,9 @@ from ecosystem import forms
 from ir_graded import InputError, NoSharedTopicsError, ParameterError, Q, evaluate
 from ir_graded.other_providers import check_parameters
 
+#: The runs lack topics on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
 RUN = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "3": {"c": 1.0}}
 OTHER = {"1": {"a": 2.0, "y": 1.0}, "2": {"z": 3.0, "c": 2.0}}

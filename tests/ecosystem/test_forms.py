@@ -308,6 +308,7 @@ def same(before, after):
     assert before[1:] == after[1:]
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("measures", [["Q", "nERR@3"], ["Q", AP, RR @ 10]], ids=["ours", "mixed"])
 @pytest.mark.parametrize("form", [name for name in TEXT if name not in ITERATORS | AT_A_PLACE])
 def test_the_callers_objects_stay_as_they_were(form, measures):

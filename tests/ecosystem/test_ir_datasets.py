@@ -93,6 +93,7 @@ def test_an_evaluator_of_a_dataset_scores_many_runs(whole):
     assert evaluator.calc(RUN) == first
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_a_dataset_that_is_made_from_files(tmp_path):
     made = ir_datasets.create_dataset(qrels_trec=str(forms.path("qrels", forms.QRELS, tmp_path)))
     assert results(made, RUN) == results(QRELS, RUN)
@@ -102,6 +103,7 @@ def test_a_dataset_that_is_made_from_files(tmp_path):
         ir_measures.calc(["Q"], QRELS, made)
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_evaluate(whole):
     expected = ir_graded.evaluate(MEASURES, QRELS, {"a": RUN, "b": RUN})
     for qrels in (whole, ir_datasets.load(whole)):

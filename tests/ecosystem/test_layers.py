@@ -33,6 +33,7 @@ NEVER = {
     "pipeline": f"measures classics inputs grammar pandas polars {CALLS.replace('pipeline', '')}",
     "composition": "plugin evaluation reading scores bundled cli",
     "plugin": "evaluation reading scores bundled cli inputs",
+    "coverage": f"inputs measures classics grammar polars {CALLS}",
     "scores": "inputs classics provider plugin composition evaluation reading bundled cli polars ir_datasets",
     "other_providers": "measures classics grammar provider plugin evaluation explanation judgedness cli",
     "evaluation": "explanation judgedness reporting plugin cli meta plots",

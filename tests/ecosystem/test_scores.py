@@ -14,6 +14,9 @@ from ir_measures import AP, NumRet, nDCG
 import ir_graded
 from ir_graded import InputError, P_measure, Q, Scores, evaluate
 
+#: The runs lack topics on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
 RUNS = {
     "poor": {"1": {"x": 2.0, "b": 1.0}},

@@ -85,6 +85,7 @@ def test_contributions_to_classics_sum_to_the_score(name, seed):
     assert (highest > 0) != (name in WITHOUT)
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize(
     "measure",
     [

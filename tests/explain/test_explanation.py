@@ -101,6 +101,7 @@ def test_a_condensed_list_shows_both_ranks():
     assert "rank_in_run" not in ir_graded.explain("Q", QRELS, run, "1").frame
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_max_rel_is_that_of_all_qrels():
     """The topic is asked for, but the scale is that of all topics."""
     qrels = {**QRELS, "2": {"Z": 9}}

@@ -103,6 +103,7 @@ def check(path, data, target, format=None):
         assert pieces, data
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(250)
 @given(
     data=texts | st.binary(max_size=60),
@@ -112,6 +113,7 @@ def test_lines_are_read_or_refused(path, data, format):
     check(path, data, "files of lines", format)
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(150)
 @given(text=texts, compression=st.sampled_from(sorted(COMPRESSIONS)), data=st.data())
 def test_compressed_files_are_read_or_refused(path, text, compression, data):

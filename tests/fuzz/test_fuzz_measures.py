@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ir_measures
 import numpy as np
+import pytest
 from fuzz.fuzz_cases import fuzz, refused
 from fuzz.measure_strings import COMPUTED, PARAMETERS, numbers, strings, values
 from hypothesis import given, strategies as st
@@ -58,6 +59,7 @@ def _scored(text, qrels):
     assert np.isfinite(scores.values).all(), text
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(150)
 @given(
     name=st.sampled_from([*REGISTRY, *COMPUTED]),

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pytest
 from fuzz.fuzz_cases import fuzz, refused
 from hypothesis import given, strategies as st
 
@@ -51,6 +52,7 @@ topics = st.dictionaries(
 plain = {"1": {"a": 2, "b": 1, "c": 0}, "2": {"a": 1}}
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(150)
 @given(qrels=st.just(plain) | topics, run=st.just(plain) | topics)
 def test_dicts_are_scored_or_refused(qrels, run):
@@ -148,6 +150,7 @@ tables = pd.DataFrame(
 )
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(150)
 @given(qrels=frames("relevance"), run=frames("score"))
 def test_tables_are_scored_or_refused(qrels, run):
@@ -156,6 +159,7 @@ def test_tables_are_scored_or_refused(qrels, run):
             refused("tables", _scored, given_qrels, given_run)
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(60)
 @given(thing=st.one_of(values, st.lists(values | st.tuples(ids, ids, values), max_size=3)))
 def test_what_is_no_collection_is_refused(thing):

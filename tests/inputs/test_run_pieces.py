@@ -220,6 +220,7 @@ def test_parquet_gives_the_hits_of_the_lines(run_file, tmp_path, monkeypatch, ro
     same(whole(judgments, path), expected)
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_parquet_qrels_and_reading(tmp_path):
     qrels, data = collection(6)
     rows = [(topic, doc, level) for topic, docs in qrels.items() for doc, level in docs.items()]

@@ -243,3 +243,18 @@ def test_pytrec_eval_is_asked_once(monkeypatch):
     expected = ranking.compares_single_precision()
     monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", None)
     assert ranking.compares_single_precision() is expected
+
+
+GROUPS = st.tuples(st.integers(0, 3), st.integers(1, 4), st.sampled_from([0.0, 1.0]), st.integers(0, 9))
+
+
+@given(st.lists(GROUPS, max_size=6))
+def test_scores_are_flat_where_no_topic_has_two(parts):
+    """Groups of topics, which may come back: number, length, score, and the row of another score, if any."""
+    topic = [number for number, length, _, _ in parts for _ in range(length)]
+    score = [value + (row == other) for _, length, value, other in parts for row in range(length)]
+    begin = np.cumsum([0, *(length for _, length, _, _ in parts)])
+    groups = Groups(ints(*(number for number, *_ in parts)), begin)
+    of = {number: {one for at, one in zip(topic, score, strict=True) if at == number} for number in topic}
+    expected = all(len(scores) == 1 for scores in of.values())
+    assert ranking.is_flat(np.array(score, dtype=np.float32), groups) == expected

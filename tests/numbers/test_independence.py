@@ -109,6 +109,7 @@ def test_pieces_of_dicts(expected, monkeypatch):
     assert scores(QRELS, cases.run_of(RANKINGS)) == expected
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_means_of_several_runs_at_the_same_time(monkeypatch):
     runs = {
         str(n): {topic: docs for topic, docs in cases.run_of(RANKINGS).items() if len(docs) > n}

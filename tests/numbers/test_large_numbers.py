@@ -95,6 +95,7 @@ SCORES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("values", SCORES, ids=str)
 def test_scores_rank_alike_in_every_form(values, tmp_path):
     order = ranked.ranking(dicts("run", [float(value) for value in values])["1"], cases.single_precision())
@@ -107,6 +108,7 @@ def test_scores_rank_alike_in_every_form(values, tmp_path):
             assert found.ravel().tolist() == [1 / (1 + order.index(doc))] * 2, (form, doc)
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_scores_rank_as_ir_measures_ranks_them():
     for values in SCORES:
         run = dicts("run", [float(value) for value in values])
@@ -187,6 +189,7 @@ def test_positions_beyond_any_text_are_refused(side, column, value):
         ir_graded.evaluate("MAgP", rows["qrels"], rows["run"])
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_sums_of_lengths_do_not_overflow():
     """2^15 articles of 2^49 positions each are more than 64 bits count."""
     articles = 2**15

@@ -96,6 +96,7 @@ def test_mean_over_all_topics(name, way):
     assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @COLLECTIONS
 def test_mean_over_all_topics_by_paths(name):
     (qrels, run), measure, expected, topics = MEANS[name]

@@ -133,6 +133,7 @@ def test_means(expected):
     assert ir_measures.calc_aggregate(ALL, *frames()) == aggregated
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_evaluate(expected):
     qrels, run = frames()
     scored = ir_graded.evaluate([*map(str, OURS), *DOCUMENTS], qrels, {"one": run, "none": run[:0]})
@@ -302,6 +303,7 @@ def test_ids_that_are_ints(expected):
             measure_cases.assert_same_scores(as_text, expected[measure])
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("form", sorted(set(FORMS) - ITERATORS))
 @pytest.mark.parametrize("measures", [OURS, ALL], ids=["ours", "all"])
 def test_the_callers_objects_stay_as_they_were(form, measures):

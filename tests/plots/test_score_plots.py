@@ -15,6 +15,9 @@ from ir_graded.errors import InputError, ParameterError  # noqa: E402
 from ir_graded.plots import scores as plots, style  # noqa: E402
 from ir_graded.plots.svg import svg  # noqa: E402
 
+#: The runs lack topics on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+
 
 def scores_of(topics=8, runs=("a", "b")):
     rng = np.random.default_rng(1)

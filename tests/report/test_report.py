@@ -4,6 +4,7 @@ import html
 import os
 import re
 import shlex
+import warnings
 from html.parser import HTMLParser
 
 import numpy as np
@@ -20,6 +21,9 @@ from ir_graded import reporting, whole_files as files
 from ir_graded.cli.main import commands
 from ir_graded.errors import GradedError, InputError, ParameterError
 from ir_graded.reporting import page
+
+#: The runs lack topics on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1, "d": 0}, "3": {"e": 1, "f": -1}}
 RUNS = {
@@ -140,6 +144,22 @@ def test_one_run_needs_no_other(tmp_path):
     text = made(tmp_path, runs=RUNS["one"])
     assert "No baseline was named" in text
     assert len(Page(text).all("img")) == 3
+
+
+def test_the_page_says_which_runs_lack_topics(tmp_path):
+    with pytest.warns(ir_graded.CoverageWarning) as caught:
+        found = Page(made(tmp_path))
+    assert [one.filename for one in caught] == [__file__]
+    assert found.all("p").count({"class": "caution"}) == 1
+    assert str(caught[0].message) in "".join(found.text)
+    assert "Run 'three' lacks 2 of the 3 topics of the qrels (the first is '2')" in "".join(found.text)
+
+
+def test_the_page_of_runs_that_fit_the_qrels_says_nothing_of_it(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ir_graded.CoverageWarning)
+        text = made(tmp_path, runs={name: RUNS[name] for name in ("one", "two")})
+    assert 'class="caution"' not in text
 
 
 def test_counts_are_shown_as_means_and_said_to_be(tmp_path):

@@ -1,0 +1,402 @@
+"""``CoverageWarning`` and ``Scores.coverage``: how runs fit the qrels."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import warnings
+import weakref
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import ir_graded
+from ecosystem.forms import OURS, UPSTREAM, arrow, dicts, generator, lines, pandas, path, polars
+from ir_graded import CoverageWarning, InputError, Scores, evaluate, unjudged
+
+TOPICS = [str(number) for number in range(1, 31)]
+QRELS = {topic: {"a": 2, "b": 1, "c": 0, "d": -1} for topic in TOPICS}
+FULL = {topic: {"a": 4.0, "x": 3.0, "c": 2.0, "d": 1.0} for topic in TOPICS}
+COUNTS = ["topics_retrieved", "topics_missing", "unknown_topics"]
+
+
+def some(run, *topics):
+    return {topic: run[topic] for topic in topics}
+
+
+def shifted(run, by):
+    return {str(int(topic) + by): docs for topic, docs in run.items()}
+
+
+def message_of(*arguments, **options):
+    """The text of the one CoverageWarning of a call."""
+    with pytest.warns(CoverageWarning) as caught:
+        evaluate(*arguments, **options)
+    assert len(caught) == 1
+    return str(caught[0].message)
+
+
+def quietly(*arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CoverageWarning)
+        return evaluate(*arguments, **options)
+
+
+# ---------------------------------------------------------------------------------- the warning
+
+
+def test_it_is_a_user_warning_of_the_package():
+    assert issubclass(CoverageWarning, UserWarning)
+    assert "CoverageWarning" in ir_graded.__all__
+
+
+def test_a_run_with_all_topics_does_not_warn():
+    evaluate(["Q", "AP"], QRELS, FULL)
+
+
+def test_a_run_that_was_cut_is_named_with_what_it_lacks():
+    message = message_of("Q", QRELS, {"full": FULL, "cut": some(FULL, *TOPICS[:5])})
+    assert message == (
+        "Run 'cut' lacks 25 of the 30 topics of the qrels (the first is '6') and scores 0 on them."
+    )
+
+
+def test_topics_of_other_numbers_are_counted():
+    message = message_of("Q", QRELS, shifted(FULL, 25))
+    assert message == (
+        "Run 'run' lacks 25 of the 30 topics of the qrels (the first is '1') and scores 0 on them; "
+        "25 of its topics are not in the qrels."
+    )
+
+
+def test_topics_that_the_qrels_lack_do_not_warn_alone():
+    scores = evaluate("Q", QRELS, FULL | {"99": {"a": 1.0}, "98": {"a": 1.0}})
+    assert scores.coverage[COUNTS].to_numpy().tolist() == [[30, 0, 2]]
+
+
+def test_the_first_topic_missing_is_the_first_of_the_qrels():
+    qrels = {topic: QRELS[topic] for topic in ("7", "3", "5")}
+    assert "2 of the 3 topics of the qrels (the first is '7')" in message_of("Q", qrels, some(FULL, "3"))
+    assert "1 of the 3 topics of the qrels (the first is '5')" in message_of("Q", qrels, some(FULL, "3", "7"))
+
+
+def test_an_empty_run_is_named():
+    assert message_of("Q", QRELS, {"full": FULL, "e": {}}) == "Run 'e' is empty and scores 0."
+    assert message_of("Q", QRELS, {topic: {} for topic in TOPICS}) == "Run 'run' is empty and scores 0."
+
+
+def test_a_run_without_a_judged_document_is_named():
+    strange = {topic: {"x": 2.0, "y": 1.0} for topic in TOPICS}
+    assert message_of("Q", QRELS, {"u": strange}) == "Run 'u' holds no judged document."
+    unlooked = {topic: {"d": 2.0, "y": 1.0} for topic in TOPICS}
+    assert message_of("Judged@10", QRELS, {"u": unlooked}) == "Run 'u' holds no judged document."
+
+
+@pytest.mark.parametrize("measures", ["Q", "Bpref", "AP(rel=2)", "Judged@10", "NumRet", ["NumRet", "AP"]])
+def test_a_run_with_one_judged_document_is_not_named(measures):
+    strange = {topic: {"x": 2.0, "y": 1.0} for topic in TOPICS}
+    evaluate(measures, QRELS, {"u": strange | {"30": {"x": 2.0, "c": 1.0}}})
+
+
+def test_a_run_whose_scores_are_all_equal_is_named():
+    flat = {topic: dict.fromkeys(docs, float(topic)) for topic, docs in FULL.items()}
+    message = message_of("Q", QRELS, {"full": FULL, "t": flat})
+    assert message == "Run 't' gives all documents of a topic one score, so their ids alone decide the ranks."
+
+
+def test_scores_that_tie_as_they_are_compared_are_equal():
+    close = {topic: {"a": 1.0, "x": 1.00000001} for topic in TOPICS}
+    assert "one score" in message_of("Q", QRELS, close)
+
+
+def test_one_score_that_differs_is_enough():
+    flat = {topic: dict.fromkeys(docs, 1.0) for topic, docs in FULL.items()}
+    evaluate("Q", QRELS, flat | {"17": FULL["17"]})
+
+
+def test_topics_of_one_document_are_no_tie():
+    evaluate("Q", QRELS, {topic: {"a": 1.0} for topic in TOPICS})
+
+
+@pytest.mark.parametrize(
+    ("measures", "levels"),
+    [
+        ("Q(rel=3)", "of 3 or more"),
+        (["Q(rel=4)", "AP(rel=3)"], "of 3 or more"),
+        (["nERR(rel=5)@10", "Judged@10", "NumRet", "NumQ"], "of 5 or more"),
+    ],
+)
+@pytest.mark.parametrize("provider", ["auto", "upstream"])
+def test_qrels_without_a_relevant_document_are_named(measures, levels, provider):
+    if provider == "upstream" and "Judged@10" in measures:
+        measures = [*measures[:1], "RBP(rel=5,p=0.8)"]
+    message = message_of(measures, QRELS, FULL, provider=provider)
+    assert message == f"No document of the qrels has a level {levels}, so nothing is relevant."
+
+
+def test_soft_levels_are_relevant_to_some_measures():
+    soft = {"1": {"a": 0.5, "b": 0.0}}
+    run = {"1": {"a": 2.0, "b": 1.0}}
+    assert "a level of 1 or more" in message_of(["Q", "AP"], soft, run)
+    evaluate(["Q(rel=0.25)", "AP"], soft, run)
+    evaluate("nDCG", soft, run)
+    assert "a level above 0" in message_of("nDCG", {"1": {"a": 0, "b": -1}}, run)
+    evaluate("nDCG(gains={0: 1})", {"1": {"a": 0, "b": -1}}, run)
+
+
+@pytest.mark.parametrize("measures", ["NumRet", ["NumQ", "Judged@10"]])
+def test_measures_that_do_not_ask_what_is_relevant_want_nothing_relevant(measures):
+    evaluate(measures, {"1": {"a": 0}}, {"1": {"a": 2.0, "b": 1.0}})
+
+
+def test_all_is_said_in_one_warning():
+    flat = {topic: dict.fromkeys(docs, 1.0) for topic, docs in FULL.items()}
+    message = message_of("Q(rel=9)", QRELS, {"cut": some(FULL, "1"), "e": {}, "t": flat})
+    for part in ("level of 9", "'cut' lacks 29", "'e' is empty", "'t' gives all"):
+        assert part in message
+    assert "\n" not in message
+
+
+def test_of_many_runs_three_are_named_and_the_others_counted():
+    runs = {f"r{number}": some(FULL, *TOPICS[number:]) for number in range(1, 8)}
+    message = message_of("Q", QRELS, runs)
+    assert "'r3' lacks 3 of the 30" in message
+    assert "'r4'" not in message
+    assert message.endswith(" 4 more runs lack topics.")
+    del runs["r5"], runs["r6"], runs["r7"]
+    assert message_of("Q", QRELS, runs).endswith(" 1 more run lacks topics.")
+
+
+def test_it_points_at_the_line_that_called():
+    with pytest.warns(CoverageWarning) as caught:
+        evaluate("Q", QRELS, {})
+    assert caught[0].filename == __file__
+
+
+def test_it_can_be_silenced_and_changes_no_score():
+    cut = some(FULL, *TOPICS[:5])
+    scores = quietly(["Q", "AP"], QRELS, cut)
+    assert scores.mean().loc["run"].tolist() == [
+        value * 5 / 30 for value in evaluate(["Q", "AP"], some(QRELS, *TOPICS[:5]), cut).mean().loc["run"]
+    ]
+
+
+def test_the_calls_of_ir_measures_stay_silent():
+    for run in (some(FULL, "1"), {}, shifted(FULL, 100)):
+        ir_measures.calc_aggregate(["Q", ir_measures.AP], QRELS, run)
+        list(ir_measures.evaluator(["Q"], QRELS).iter_calc(run))
+
+
+def test_shares_of_unjudged_documents_and_explanations_stay_silent():
+    cut = some(FULL, "1")
+    unjudged(QRELS, cut)
+    ir_graded.explain("Q", QRELS, cut, "2")
+
+
+def test_notes_are_the_sentences_of_the_warning():
+    scores = quietly("Q", QRELS, {"cut": some(FULL, "1"), "e": {}})
+    assert len(scores.coverage_notes) == 2
+    assert " ".join(scores.coverage_notes) == message_of("Q", QRELS, {"cut": some(FULL, "1"), "e": {}})
+    assert evaluate("Q", QRELS, FULL).coverage_notes == ()
+
+
+# ----------------------------------------------------------------------------------- the counts
+
+ROWS = {
+    "qrels": [("1", "a", 2), ("1", "b", 0), ("1", "d", -1), ("2", "c", 1), ("3", "a", 1), ("4", "a", 0)],
+    "run": [
+        ("9", "a", 9.0),
+        ("1", "a", 4.0),
+        ("1", "x", 3.0),
+        ("1", "b", 2.0),
+        ("1", "d", 1.0),
+        ("8", "a", 2.0),
+        ("2", "y", 2.0),
+        ("2", "z", 1.0),
+        ("7", "a", 2.0),
+        ("4", "a", 1.0),
+    ],
+}
+EXPECTED = {
+    "run": "run",
+    "topics_retrieved": 3,
+    "topics_missing": 1,
+    "unknown_topics": 3,
+    "judged_at_10": (2 / 4 + 0 / 2 + 1 / 1) / 3,
+    "judged_share": (2 / 4 + 0 / 2 + 1 / 1) / 3,
+}
+
+
+@pytest.mark.parametrize("form", UPSTREAM | OURS)
+def test_counts_in_every_form(form, tmp_path):
+    qrels, run = ((UPSTREAM | OURS)[form](kind, ROWS[kind], tmp_path) for kind in ("qrels", "run"))
+    coverage = quietly(["Q", "AP"], qrels, {"run": run}).coverage
+    assert list(coverage.columns) == list(EXPECTED)
+    assert coverage.loc[0].to_dict() == pytest.approx(EXPECTED, abs=1e-15)
+    assert [coverage[name].dtype for name in COUNTS] == [np.int64] * 3
+
+
+def test_unknown_topics_of_a_file_in_pieces_are_counted_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("ir_graded.inputs.table_runs._PIECE", 64)
+    scattered = [("9", f"u{at}", 1.0) for at in range(9)]
+    rows = [row for at, row in enumerate(ROWS["run"]) for row in (row, *scattered[at : at + 1])]
+    rows.sort(key=lambda row: row[0] == "2")
+    place = tmp_path / "a.run"
+    place.write_text(lines("run", rows))
+    coverage = quietly("Q", dicts("qrels", ROWS["qrels"]), [place]).coverage
+    assert coverage[COUNTS].to_numpy().tolist() == [[3, 1, 3]]
+
+
+def test_ties_are_seen_across_the_pieces_of_a_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("ir_graded.inputs.table_runs._PIECE", 64)
+    place = tmp_path / "a.run"
+    flat = [(topic, doc, 2.0) for topic in TOPICS for doc in "abxy"]
+    place.write_text(lines("run", flat))
+    assert "one score" in message_of("Q", QRELS, [place])
+    place.write_text(lines("run", [*flat[:-1], (*flat[-1][:2], 1.0)]))
+    evaluate("Q", QRELS, [place])
+
+
+MEASURES = ["AP", "Bpref", "Judged@10", "Q(judged_only=True)", "AP(rel=2)", "NumRet", ["Judged@5", "P@10"]]
+
+
+@pytest.mark.parametrize("measures", MEASURES, ids=str)
+@pytest.mark.parametrize("provider", ["auto", "upstream"])
+@pytest.mark.parametrize("make", [dicts, pandas(), generator, path])
+def test_judged_shares_are_what_unjudged_gives_whatever_the_measures(measures, provider, make, tmp_path):
+    rng = np.random.default_rng(5)
+    qrels, rows = {}, []
+    for topic in TOPICS[:12]:
+        docs = [f"d{number}" for number in rng.permutation(60)]
+        qrels[topic] = {doc: int(rng.integers(-1, 3)) for doc in docs[:40]}
+        depth = int(rng.integers(0, 40))
+        rows += [(topic, doc, float(depth - at)) for at, doc in enumerate(sorted(docs)[:depth])]
+    scores = quietly(measures, qrels, {"a": make("run", rows, tmp_path)}, provider=provider)
+    expected = 1 - unjudged(qrels, {"a": dicts("run", rows)}, depths=[10, 1000]).share[0]
+    found = scores.coverage.loc[0, ["judged_at_10", "judged_share"]]
+    assert found.tolist() == expected.tolist()
+    assert 0 < found.iloc[0] < 1
+
+
+def test_a_run_without_documents_has_no_shares():
+    coverage = quietly("Q", QRELS, {"e": {}, "full": FULL}).coverage
+    assert coverage["judged_share"].isna().tolist() == [True, False]
+    assert coverage["run"].tolist() == ["e", "full"]
+
+
+def test_passages_are_counted_by_article():
+    qrels = pd.DataFrame({"query_id": ["1", "2"], "doc_id": "a", "relevance": 1, "start": 0, "length": 9})
+    rows = {"query_id": "1", "doc_id": ["a", "a", "b"], "score": [3.0, 3.0, 1.0], "start": [0, 5, 0]}
+    coverage = quietly(["MAgP", "AP"], qrels, pd.DataFrame({**rows, "length": 4})).coverage
+    assert coverage.loc[0, COUNTS].tolist() == [1, 1, 0]
+    assert coverage.loc[0, "judged_share"] == 0.5
+
+
+def test_the_frame_is_the_callers_own():
+    scores = evaluate("Q", QRELS, FULL)
+    frame = scores.coverage
+    frame.loc[0, "topics_missing"] = 77
+    assert scores.coverage.loc[0, "topics_missing"] == 0
+
+
+def test_it_counts_for_no_more_than_it_is_asked(monkeypatch):
+    """Documents that no measure needs are looked for when somebody wants their number."""
+    from ir_graded.inputs import sources
+
+    lowest = []
+
+    def spy(judgments, run, level=-np.inf, threads=1):
+        lowest.append(level)
+        return sources.hits_of(judgments, run, level, threads)
+
+    for module in ("evaluation", "provider"):
+        monkeypatch.setattr(f"ir_graded.{module}.hits_of", spy)
+    scores = evaluate(["Q", "AP"], QRELS, {"a": FULL, "b": FULL})
+    assert lowest == [1, 1]
+    _ = scores.coverage, scores.coverage
+    assert lowest == [1, 1, 0, 0]
+    lowest.clear()
+    _ = evaluate(["Q", "Bpref"], QRELS, FULL).coverage
+    assert lowest == [0]
+
+
+# ---------------------------------------------------- what has changed, gone, been copied or made otherwise
+
+
+def test_counts_of_a_run_that_has_changed_are_not_known():
+    run = copy.deepcopy(FULL)
+    scores = evaluate("Q", QRELS, run)
+    run["1"]["a"] = -9.0
+    assert scores.coverage.loc[0, ["judged_at_10", "judged_share"]].isna().all()
+    assert scores.coverage.loc[0, COUNTS].tolist() == [30, 0, 0]
+
+
+def test_counts_of_a_file_that_has_gone_are_not_known(tmp_path):
+    place = path("run", ROWS["run"], tmp_path)
+    scores = quietly("Q", dicts("qrels", ROWS["qrels"]), [place])
+    place.unlink()
+    assert scores.coverage.loc[0, ["judged_at_10", "judged_share"]].isna().all()
+    assert scores.coverage.loc[0, COUNTS].tolist() == [3, 1, 3]
+
+
+def test_counts_on_qrels_that_have_changed_are_not_known():
+    qrels = copy.deepcopy(QRELS)
+    scores = evaluate("Q", qrels, FULL)
+    qrels["1"]["e"] = 0
+    assert np.isnan(scores.coverage.loc[0, "judged_share"])
+    scores = evaluate("Q", qrels, FULL)
+    qrels["1"] = None
+    assert np.isnan(scores.coverage.loc[0, "judged_share"])
+
+
+@pytest.mark.parametrize("make", [pandas(), polars(), arrow])
+def test_runs_are_let_go_when_they_have_been_counted(make):
+    run = make("run", [(topic, doc, score) for topic in TOPICS for doc, score in FULL[topic].items()])
+    seen = weakref.ref(run)
+    scores = evaluate("Q", QRELS, {"a": run})
+    _ = scores.coverage
+    del run
+    gc.collect()
+    assert seen() is None
+    assert scores.coverage.loc[0, "judged_share"] == 0.5
+
+
+def test_what_measures_have_counted_anyway_keeps_no_run():
+    run = pandas()("run", [(topic, doc, score) for topic in TOPICS for doc, score in FULL[topic].items()])
+    seen = weakref.ref(run)
+    scores = evaluate(["Q", "Bpref"], QRELS, {"a": run})
+    del run
+    gc.collect()
+    assert seen() is None
+    assert scores.coverage.loc[0, "judged_share"] == 0.5
+
+
+@pytest.mark.parametrize(
+    "again",
+    [lambda scores: pickle.loads(pickle.dumps(scores)), copy.deepcopy],  # noqa: S301  (made here)
+    ids=["pickle", "deepcopy"],
+)
+def test_copies_hold_what_has_been_counted(again):
+    runs = {"a": pl.DataFrame({"query_id": TOPICS, "doc_id": "a", "score": 1.0})}
+    scores = evaluate("Q", QRELS, runs)
+    early = again(scores)
+    assert early.coverage[COUNTS].to_numpy().tolist() == [[30, 0, 0]]
+    assert np.isnan(early.coverage.loc[0, "judged_share"])
+    assert scores.coverage.loc[0, "judged_share"] == 1
+    pd.testing.assert_frame_equal(again(scores).coverage, scores.coverage)
+
+
+def test_scores_that_were_made_otherwise_know_nothing_of_it():
+    made = evaluate("Q", QRELS, FULL)
+    scores = Scores(made.runs, made.measures, made.query_ids, made.values.copy())
+    old = Scores.__new__(Scores)
+    old.__setstate__({name: getattr(made, name) for name in ("runs", "measures", "query_ids", "values")})
+    for each in (scores, old):
+        pd.testing.assert_frame_equal(each.mean(), made.mean())
+        assert each.coverage_notes == ()
+        with pytest.raises(InputError, match="not made by evaluate"):
+            _ = each.coverage
