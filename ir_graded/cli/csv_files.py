@@ -15,8 +15,12 @@ from ..meta.matrix import ScoreMatrix
 _COMPRESSED = (".gz", ".xz", ".zst")
 
 
-def read_matrices(paths: tuple[str, ...]) -> dict[str, ScoreMatrix]:
+def read_matrices(paths: tuple[str, ...], topic_column: str | None = None) -> dict[str, ScoreMatrix]:
     """Score matrices, named after their files.
+
+    Args:
+        paths: the files.
+        topic_column: name of the column that holds the topics in each; None where the names tell.
 
     Raises:
         InputError: two have the same name, or a file holds no score matrix.
@@ -26,7 +30,7 @@ def read_matrices(paths: tuple[str, ...]) -> dict[str, ScoreMatrix]:
         name = _measure(Path(path))
         if name in matrices:
             raise InputError(f"two matrices are named {name!r}: the file's name is the measure's")
-        matrices[name] = _read_matrix(path)
+        matrices[name] = _read_matrix(path, topic_column)
     return matrices
 
 
@@ -34,38 +38,37 @@ def _measure(path: Path) -> str:
     return path.with_suffix("").stem if path.suffix in _COMPRESSED else path.stem
 
 
-def _read_matrix(path: str) -> ScoreMatrix:
+def _read_matrix(path: str, topic_column: str | None) -> ScoreMatrix:
     import pandas as pd
 
     header, rows = _table(path)
-    cells = [row for _, row in rows]
     # As text, so that topics stay as they are written: 001.
-    matrix = ScoreMatrix.of(pd.DataFrame(cells, columns=header, dtype=object), path)
-    if len(matrix.systems) == len(header) and _look_like_ids(matrix):
-        raise InputError(
-            f"{path}: the first column, {header[0]!r}, counts as a system but looks like topics: "
-            "name it topic, query_id or qid"
-        )
-    _check_scores(rows, header, len(header) - len(matrix.systems), path)
+    table = pd.DataFrame([row for _, row in rows], columns=header, dtype=object)
+    if topic_column is not None:
+        if header.count(topic_column) != 1:
+            columns = ", ".join(map(repr, header))
+            raise InputError(f"{path}: --topic-column {topic_column!r} must be one of the columns {columns}")
+        table = table.set_index(topic_column)
+    matrix = ScoreMatrix.of(table, path, advice="name the column of the topics with --topic-column")
+    _check_scores(rows, {str(system): header.index(str(system)) for system in matrix.systems}, path)
     return matrix
 
 
-def _check_scores(rows: list[tuple[int, list[str]]], header: list[str], first: int, path: str) -> None:
-    """Raise InputError for what Python reads as a number and files of runs may not hold, such as 1_0."""
+def _check_scores(rows: list[tuple[int, list[str]]], places: dict[str, int], path: str) -> None:
+    """Raise InputError for what Python reads as a number and files of runs may not hold, such as 1_0.
+
+    Args:
+        rows: the rows of the file with the numbers of their lines.
+        places: where in a row the score of each system stands.
+        path: the file.
+    """
     for line, row in rows:
-        for system, cell in zip(header[first:], row[first:], strict=True):
-            if "_" in cell or not cell.strip().isascii():
+        for system, place in places.items():
+            if "_" in row[place] or not row[place].strip().isascii():
                 raise InputError(
-                    f"{path}, line {line}: system {system!r}: the score is {cell!r}, "
+                    f"{path}, line {line}: system {system!r}: the score is {row[place]!r}, "
                     "expected a number such as 0.25 or 1e-3"
                 )
-
-
-def _look_like_ids(matrix: ScoreMatrix) -> bool:
-    """Whether the first system's scores are whole numbers beyond 1, each another, and the rest's are not."""
-    first, others = matrix.values[:, 0], matrix.values[:, 1:]
-    unlike = len(set(first.tolist())) == len(first) and first.max() > 1
-    return bool(unlike and (first % 1 == 0).all() and (others % 1 != 0).any())
 
 
 def read_teams(path: str) -> dict[str, str]:

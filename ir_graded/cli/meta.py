@@ -33,6 +33,7 @@ _TESTS = ("bootstrap", "t", "randomisation", "tukey_hsd")
 @click.option(
     "--matrix", "matrices", multiple=True, metavar="FILE", help="A ready score matrix (CSV). May repeat."
 )
+@click.option("--topic-column", metavar="NAME", help="The column of each --matrix that holds the topics.")
 @click.option(
     "--reference", metavar="MEASURE", help="Measure to correlate the others with; by default the first."
 )
@@ -60,6 +61,7 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     measures: tuple[str, ...],
     provider: str,
     matrices: tuple[str, ...],
+    topic_column: str | None,
     reference: str | None,
     test: str,
     alpha: float,
@@ -73,8 +75,9 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     """Compare measures: discriminative power, stability, swap method, rank correlation.
 
     Either QRELS, RUNs and measures (-m), or ready score matrices: --matrix FILE for each measure, named as
-    the measure; a CSV with a row per topic and a column per system. A first column named topic, topic_id,
-    query, query_id, qid (in any case) or nothing names the topics; without it they are numbered.
+    the measure; a CSV with a row per topic and a column per system. A column named topic, topic_id, query,
+    query_id, qid or num (in any case) holds the topics, or a first column without a name, or --topic-column;
+    without one they are numbered.
     """
     from ..meta import compare
     from ..meta.matrix import by_measure
@@ -84,9 +87,15 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
         raise click.UsageError("give either QRELS, RUNs and -m, or --matrix FILE for each measure")
     if matrices and measures:
         raise click.UsageError("-m goes with QRELS and RUNs: the measure of a --matrix is its file's name")
+    if topic_column is not None and not matrices:
+        raise click.UsageError("--topic-column goes with --matrix")
     if folder is not None:
         _prepare(folder)
-    given = read_matrices(matrices) if matrices else _evaluated(str(qrels), runs, measures, provider)
+    given = (
+        read_matrices(matrices, topic_column)
+        if matrices
+        else _evaluated(str(qrels), runs, measures, provider)
+    )
     scores = by_measure(given)
     if teams is not None:
         scores = _one_run_per_team(scores, teams, seed)

@@ -1,7 +1,8 @@
 """Meta-evaluation: how good is a measure? The instruments of the papers behind the measures.
 
 Scores are a topics x systems matrix of one measure (a DataFrame or what numpy takes); where measures are
-compared, what ``ir_graded.evaluate`` gives, or a mapping from measures to matrices.
+compared, what ``ir_graded.evaluate`` gives, or a mapping from measures to matrices. The topics of a DataFrame
+are its index, or its column named topic, query_id, qid, num or the like.
 """
 
 from .baseline import BaselineTests, against_baseline

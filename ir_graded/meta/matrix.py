@@ -17,8 +17,15 @@ from ..segments import Floats
 _FEWEST = 2
 #: Up to here no sum, product or rounding that a method takes of scores can overflow.
 _LARGEST = 1e130
-#: A first column with such a name, in any case, holds the topics. What pandas reads without one is unnamed.
-_TOPIC_COLUMNS = ("topic", "topic_id", "query", "query_id", "qid", "", "unnamed: 0")
+#: Columns with such names, in any case and with any signs between words, hold the topics.
+_TOPIC_COLUMNS = frozenset(
+    f"{thing}{word}" for thing in ("topic", "query") for word in ("", "id", "no", "num", "number")
+) | {"qid", "num"}
+#: A first column without a name, as pandas writes and reads it, holds them too.
+_UNNAMED = ("", "unnamed: 0")
+#: Whole numbers from here on are no ids.
+_HIGHEST_ID = 2.0**53
+_SET_INDEX = "make the column of the topics the index of the table, or name the index if it holds them"
 #: Kinds of numpy types that may hold numbers: objects and texts are looked at one by one.
 _KINDS = "biufOUS"
 
@@ -38,26 +45,46 @@ class ScoreMatrix:
     systems: tuple[Hashable, ...]
 
     @classmethod
-    def of(cls, scores: Any, name: str = "scores", fewest_systems: int = _FEWEST) -> ScoreMatrix:
+    def of(
+        cls, scores: Any, name: str = "scores", fewest_systems: int = _FEWEST, advice: str = _SET_INDEX
+    ) -> ScoreMatrix:
         """A matrix from a topics x systems DataFrame or anything that ``np.asarray`` takes.
 
+        The topics of a table are its index, where that has a name or holds other than whole numbers; else its
+        column named topic, topic_id, query_id, qid, num or the like, wherever it stands.
+
         Args:
-            scores: the matrix; without names, topics and systems are numbered from 0. A first column of a
-                table that is named topic, query_id or qid names the topics.
+            scores: the matrix; without names, topics and systems are numbered from 0.
             name: what to call it in messages.
             fewest_systems: how many systems there must be at least.
+            advice: what to do where a column may hold topics as well as scores, for messages.
 
         Raises:
             InputError: it is no matrix of numbers, has fewer than two topics or too few systems, holds a NaN,
-                an infinite score or one beyond 1e130, or a name is empty or stands twice.
+                an infinite score or one beyond 1e130, a name is empty or stands twice, or a column may hold
+                topics as well as scores.
         """
         if isinstance(scores, ScoreMatrix):
             return scores
-        table = _by_topic(scores)
+        table, suspects = _with_topics(_as_pandas(scores), name, advice)
         cells = cells_of(table, name, "a topics x systems matrix of numbers", dimensions=2)
         named = hasattr(table, "index") and hasattr(table, "columns")
         topics = tuple(table.index if named else range(cells.shape[0]))
         systems = tuple(table.columns if named else range(cells.shape[1]))
+        matrix = cls.checked(cells, topics, systems, name, fewest_systems)
+        _refuse_ids(matrix, suspects, name, advice)
+        return matrix
+
+    @classmethod
+    def checked(
+        cls,
+        cells: np.ndarray[Any, Any],
+        topics: tuple[Hashable, ...],
+        systems: tuple[Hashable, ...],
+        name: str,
+        fewest_systems: int = _FEWEST,
+    ) -> ScoreMatrix:
+        """A matrix of cells, a row each of the topics, a column each of the systems. Errors as in ``of``."""
         _check_names("topic", topics, name)
         _check_names("system", systems, name, fewest_systems)
 
@@ -79,20 +106,63 @@ class ScoreMatrix:
         return ScoreMatrix(self.values[np.ix_(rows, columns)], other.topics, other.systems)
 
 
-def _by_topic(scores: Any) -> Any:
-    """A table of pandas, Polars or Arrow as one of pandas with the topics as index; else what was given."""
+def _as_pandas(scores: Any) -> Any:
+    """A table of Polars or Arrow as one of pandas; anything else as it is."""
+    if hasattr(scores, "column_names") and hasattr(scores, "to_pandas"):
+        return scores.to_pandas()
+    if hasattr(scores, "to_numpy") and hasattr(scores, "columns") and not hasattr(scores, "index"):
+        import pandas as pd
+
+        return pd.DataFrame(scores.to_numpy(), columns=list(scores.columns))
+    return scores
+
+
+def _with_topics(table: Any, name: str, advice: str) -> tuple[Any, set[Hashable]]:
+    """A table with the topics as its index, and the columns that are no systems where they look like ids."""
     import pandas as pd
 
-    if hasattr(scores, "column_names") and hasattr(scores, "to_pandas"):
-        scores = scores.to_pandas()
-    elif hasattr(scores, "to_numpy") and hasattr(scores, "columns") and not hasattr(scores, "index"):
-        scores = pd.DataFrame(scores.to_numpy(), columns=list(scores.columns))
-    if not isinstance(scores, pd.DataFrame) or not len(scores.columns):
-        return scores
-    first = scores.columns[0]
-    if isinstance(first, str) and first.strip().lower() in _TOPIC_COLUMNS:
-        return scores.iloc[:, 1:].set_axis(pd.Index(scores.iloc[:, 0].tolist()), axis=0)
-    return scores
+    if not isinstance(table, pd.DataFrame):
+        return table, set()
+    places = [place for place, column in enumerate(table.columns) if _names_topics(column, place)]
+    if table.index.name is not None or table.index.dtype.kind not in "iu":
+        return table, {table.columns[place] for place in places}
+    if not places:
+        return table, set(table.columns)
+    if len(places) > 1:
+        names = " and ".join(repr(table.columns[place]) for place in places)
+        raise InputError(f"{name}: the columns {names} may both hold the topics: {advice}")
+    place = places[0]
+    topics = table.iloc[:, place]
+    # A first column is known by its name alone: there are topics such as 31.2.
+    if place and (pd.to_numeric(topics, errors="coerce") % 1 > 0).any():
+        column = table.columns[place]
+        raise InputError(f"{name}: the column {column!r} is named like topics but holds scores: {advice}")
+    others = [other for other in range(len(table.columns)) if other != place]
+    return table.iloc[:, others].set_axis(pd.Index(topics.tolist()), axis=0), set()
+
+
+def _refuse_ids(matrix: ScoreMatrix, suspects: set[Hashable], name: str, advice: str) -> None:
+    """Raise InputError where one of these columns, but not every column, holds what looks like ids."""
+    values = np.sort(matrix.values, axis=0)
+    distinct = (values % 1 == 0).all(axis=0) & (np.diff(values, axis=0) > 0).all(axis=0)
+    ids = distinct & (values[0] >= 0) & (values[-1] > 1) & (values[-1] < _HIGHEST_ID)
+    wrong = [
+        system for system, is_id in zip(matrix.systems, ids, strict=True) if is_id and system in suspects
+    ]
+    if wrong and not ids.all():
+        raise InputError(
+            f"{name}: the column {wrong[0]!r} counts as a system but looks like topics, as it holds "
+            f"whole numbers, each once: {advice}"
+        )
+
+
+def _names_topics(column: Hashable, place: int) -> bool:
+    """Whether a column of that name, in that place, holds the topics."""
+    if not isinstance(column, str):
+        return False
+    if place == 0 and column.strip().lower() in _UNNAMED:
+        return True
+    return "".join(filter(str.isalnum, column)).lower() in _TOPIC_COLUMNS
 
 
 def _check_names(kind: str, names: tuple[Hashable, ...], name: str, fewest: int = _FEWEST) -> None:
@@ -195,7 +265,14 @@ def by_measure(scores: Any, fewest_systems: int = _FEWEST) -> dict[str, ScoreMat
             differ.
     """
     if hasattr(scores, "matrix") and hasattr(scores, "names"):
-        scores = {name: scores.matrix(name) for name in scores.names}
+        # Its columns are runs, whatever they are called.
+        tables = {name: scores.matrix(name) for name in scores.names}
+        scores = {
+            name: ScoreMatrix.checked(
+                table.to_numpy(), tuple(table.index), tuple(table.columns), name, fewest_systems
+            )
+            for name, table in tables.items()
+        }
     if not isinstance(scores, Mapping) or not scores:
         raise InputError("expected Scores from evaluate, or a mapping from measures to score matrices")
     check_unique("measure", tuple(map(str, scores)), "scores")

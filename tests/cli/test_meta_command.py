@@ -90,7 +90,13 @@ def test_json_has_null_where_systems_that_tie_have_no_correlation(write, meta):
         ("topic;a;b\n1;.1;.2\n2;.3;.4\n", ("m.csv", "no comma", "topic;a;b")),
         ('topic,"a,b\n1,.1,.2\n', ("m.csv, line 2", "CSV")),
         ("topic,a,b\ni,.1,.2\n2,.3,.1\n".replace("i", "é").encode("latin1"), ("m.csv", "UTF-8")),
-        ("num,a,b\n301,.1,.2\n302,.3,.4\n", ("m.csv", "'num'", "query_id")),
+        ("id,a,b\n301,.1,.2\n302,.3,.4\n", ("m.csv", "'id'", "looks like topics", "--topic-column")),
+        ("a,b,id\n.1,1,301\n0,1,302\n", ("m.csv", "'id'", "looks like topics", "--topic-column")),
+        ("a,id,b\n.1,3,.2\n.3,1,.4\n.2,2,.1\n", ("m.csv", "'id'", "looks like topics")),
+        ("topic,num,a,b\n1,301,.1,.2\n2,302,.3,.4\n", ("m.csv", "'topic' and 'num'", "--topic-column")),
+        (",topic,a,b\n0,301,.1,.2\n1,302,.3,.4\n", ("m.csv", "'' and 'topic'", "--topic-column")),
+        ("a,query,b\n.1,.5,.2\n.3,.25,.4\n", ("m.csv", "'query'", "holds scores", "--topic-column")),
+        ("a,topic,b\n.1,1,1_0\n.3,2,.4\n", ("m.csv, line 2", "system 'b'", "'1_0'")),
         ("topic,a,b\n", ("m.csv", "at least 2 topics")),
         ("\n", ("m.csv", "holds nothing")),
     ],
@@ -99,15 +105,57 @@ def test_files_that_are_no_matrix(write, meta, text, parts):
     refused(meta("--matrix", write("m.csv", text)), *parts)
 
 
-@pytest.mark.parametrize("first", ["topic", "Topic", "TOPIC", "qid", "Query_ID", "query", "topic_id", ""])
-def test_names_of_the_column_of_topics(write, meta, first):
+NAMES = ["topic", "Topic", "TOPIC", "qid", "Query_ID", "query", "topic_id", "num", "topic no", "query-number"]
+
+
+def moved(text, place):
+    """A CSV file whose first column stands in another place."""
+    rows = [line.split(",") for line in text.splitlines()]
+    return "".join(",".join([*row[1 : place + 1], row[0], *row[place + 1 :]]) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize(("name", "place"), [*((name, at) for name in NAMES for at in (0, 1, 3)), ("", 0)])
+def test_names_of_the_column_of_topics(write, meta, name, place):
     # Aligned by topic, the two agree; with a system of topics they would not.
-    one = write("one.csv", GOOD.replace("topic", first))
+    one = write("one.csv", moved(GOOD.replace("topic", name), place))
     other = write("other.csv", "topic,c,b,a\n3,.1,.25,.2\n1,.4,.2,.1\n2,.5,.1,.3\n")
     code, out, _ = meta("--matrix", one, "--matrix", other, "-o", "csv")
     assert code == 0
     first, second = (line.split(",", 1)[1] for line in out.splitlines()[1:])
+    assert first == second
     assert first.split(",")[-4] == second.split(",")[-4] == "1.0000"
+
+
+@pytest.mark.parametrize("place", [0, 2, 3])
+def test_the_column_of_topics_may_be_named(write, meta, place):
+    expected = meta("--matrix", write("m.csv", GOOD), "-o", "csv")
+    for name in ("id", "x", "rank", "a b", "Unnamed: 0"):
+        text = moved(GOOD.replace("topic", name), place)
+        assert meta("--matrix", write("m.csv", text), "--topic-column", name, "-o", "csv") == expected
+
+
+def test_the_column_named_is_the_topics_whatever_the_others_are_called(write, meta):
+    text = GOOD.replace("topic,a,b", "id,query,num")
+    expected = meta("--matrix", write("m.csv", GOOD), "-o", "csv")
+    assert meta("--matrix", write("m.csv", text), "--topic-column", "id", "-o", "csv") == expected
+
+
+def test_a_column_of_topics_that_is_not_there(write, meta):
+    path = write("m.csv", GOOD)
+    refused(meta("--matrix", path, "--topic-column", "nr"), "m.csv", "'nr'", "'topic', 'a', 'b', 'c'")
+    refused(meta("--matrix", path, "--topic-column", "topic", "-m", "Q"), "-m")
+    refused(meta("q.txt", "a.run", "-m", "Q", "--topic-column", "topic"), "--topic-column goes with --matrix")
+    with_ids = write("m.csv", "topic,num,a,b\n1,301,.1,.2\n2,302,.3,.4\n")
+    refused(meta("--matrix", with_ids, "--topic-column", "topic"), "'num'", "looks like topics")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a,b\n3,7\n2,9\n4,8\n", "a,b\n1,0\n0,1\n1,1\n", "a,b\n2,1.5\n2,.5\n7,.25\n", "a,b\n1,.5\n0,.25\n"],
+)
+def test_whole_numbers_may_be_scores(write, meta, text):
+    """All columns may hold counts; ids are unlike the other columns, each once, and more than 0 and 1."""
+    assert meta("--matrix", write("m.csv", text))[0] == 0
 
 
 def test_a_matrix_without_topics_is_all_systems(write, meta):

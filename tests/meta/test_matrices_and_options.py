@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import ir_graded
 from ir_graded import meta
 from ir_graded.errors import InputError, ParameterError
 from ir_graded.meta.matrix import ScoreMatrix
@@ -85,6 +86,64 @@ def test_tables_keep_their_names(first):
         assert matrix.systems == ("a", "b", "c")
         assert matrix.topics == topics
         np.testing.assert_array_equal(matrix.values, SCORES)
+
+
+FORMS = pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, pa.table])
+NAMED = {name: SCORES[name].tolist() for name in SCORES}
+
+
+@FORMS
+@pytest.mark.parametrize(
+    ("name", "ids"), [("num", [301, 7, 302]), ("topic", ["q1", "q2", "q3"]), ("qid", [1, 2, 3])]
+)
+def test_a_column_of_topics_may_stand_anywhere(form, name, ids):
+    matrix = ScoreMatrix.of(form({"a": NAMED["a"], name: ids, "b": NAMED["b"], "c": NAMED["c"]}))
+    assert (matrix.systems, matrix.topics) == (("a", "b", "c"), tuple(ids))
+    np.testing.assert_array_equal(matrix.values, SCORES)
+
+
+@FORMS
+def test_a_column_that_looks_like_topics_is_no_system(form):
+    for columns in (NAMED | {"id": [301, 302, 303]}, {"id": [3, 1, 2]} | NAMED):
+        with pytest.raises(
+            InputError, match=r"the column 'id' counts as a system but looks like topics.*the index"
+        ):
+            ScoreMatrix.of(form(columns))
+    with pytest.raises(InputError, match="the columns 'topic' and 'num' may both hold the topics"):
+        ScoreMatrix.of(form(NAMED | {"topic": [1, 2, 3], "num": [4, 5, 6]}))
+    with pytest.raises(InputError, match="the column 'query' is named like topics but holds scores"):
+        ScoreMatrix.of(form(NAMED | {"query": [0.5, 0.25, 1.0]}))
+
+
+def test_topics_in_the_index_leave_the_columns_to_systems():
+    for index in (pd.Index(["x", "y", "z"]), pd.Index([7, 8, 9], name="query_id")):
+        table = pd.DataFrame(NAMED | {"query": [0.5, 0.25, 1.0], "id": [3, 1, 2]}, index=index)
+        matrix = ScoreMatrix.of(table)
+        assert matrix.systems == ("a", "b", "c", "query", "id")
+        assert matrix.topics == tuple(index)
+        with pytest.raises(InputError, match="the column 'num' counts as a system but looks like topics"):
+            ScoreMatrix.of(table.rename(columns={"id": "num"}))
+
+
+def test_rows_that_were_filtered_or_sorted_keep_their_column_of_topics():
+    table = pd.DataFrame({"topic": [4, 5, 6, 7], "a": [0.1, 0.2, 0.3, 0.4], "b": [0.4, 0.3, 0.2, 0.2]})
+    matrix = ScoreMatrix.of(table[table["a"] > 0.15].sort_values("a", ascending=False))
+    assert (matrix.systems, matrix.topics) == (("a", "b"), (7, 6, 5))
+
+
+def test_topics_with_a_point_are_known_by_the_name_of_the_first_column():
+    matrix = ScoreMatrix.of(pd.DataFrame({"topic": [31.1, 31.2, 32.1]} | NAMED))
+    assert (matrix.systems, matrix.topics) == (("a", "b", "c"), (31.1, 31.2, 32.1))
+
+
+def test_runs_may_be_called_like_columns_of_topics():
+    qrels = {"1": {"a": 2, "b": 1}, "2": {"c": 1}, "3": {"c": 1}}
+    run = {"1": {"a": 2.0, "x": 1.0, "y": 0.5}, "2": {"c": 1.0, "x": 0.5}, "3": {"c": 1.0}}
+    runs = {"topic": run, "query": {topic: {"c": 1.0} for topic in qrels}, "num": run}
+    scores = ir_graded.evaluate(["NumRet", "Q"], qrels, runs)
+    found = meta.confidence_intervals(scores, n_resamples=5)
+    assert found.systems == ("topic", "query", "num")
+    assert found.mean[0].tolist() == [2, 1, 2]
 
 
 def test_two_measures_of_the_same_name():
