@@ -2,9 +2,12 @@
 
 import gzip
 import json
+import lzma
 
+import numpy as np
 import pandas as pd
 import pytest
+import zstandard
 
 import ir_graded
 from ir_graded.cli.main import main
@@ -28,7 +31,7 @@ def write(tmp_path, monkeypatch):
 def meta(capsys):
     def call(*arguments):
         with pytest.raises(SystemExit) as stopped:
-            main(["meta", *arguments, "-B", "5"])
+            main(["meta", "-B", "5", *arguments])
         printed = capsys.readouterr()
         return stopped.value.code, printed.out, printed.err
 
@@ -176,10 +179,33 @@ def test_names_and_blanks_are_no_matter_of_numbers(write, meta):
     assert meta("--matrix", path)[0] == 0
 
 
-def test_a_compressed_matrix_with_a_mark_is_named_without_its_endings(write, meta):
-    path = write("ap.csv.gz", gzip.compress(b"\xef\xbb\xbf" + GOOD.encode()))
+@pytest.mark.parametrize(
+    ("ending", "compress"),
+    [
+        ("gz", lambda data: gzip.compress(data, mtime=0)),
+        ("xz", lzma.compress),
+        ("zst", zstandard.ZstdCompressor().compress),
+    ],
+)
+def test_a_compressed_matrix_with_a_mark_is_named_without_its_endings(write, meta, ending, compress):
+    path = write(f"ap.csv.{ending}", compress(b"\xef\xbb\xbf" + GOOD.encode()))
     code, out, _ = meta("--matrix", path, "-o", "csv")
     assert (code, measures_in(out)) == (0, ["ap"])
+
+
+def test_the_level_of_significance_is_that_of_the_option(write, meta):
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(rng.random((12, 6)) + np.arange(6) / 8, columns=list("abcdef"))
+    path = write("ap.csv", table.to_csv(index=False))
+    power = {}
+    for alpha in (0.05, 0.6):
+        _, out, _ = meta("--matrix", path, "--alpha", str(alpha), "-B", "200", "-p", "-1", "-o", "jsonl")
+        power[alpha] = next(
+            one["value"] for one in map(json.loads, out.splitlines()) if one["statistic"] == "power"
+        )
+        expected = ir_graded.meta.compare({"ap": table}, alpha=alpha, n_resamples=200).to_frame()
+        assert power[alpha] == expected.loc["ap", "power"]
+    assert power[0.05] < power[0.6]
 
 
 def test_measures_do_not_go_with_matrices(write, meta):
@@ -208,6 +234,22 @@ def test_a_wrong_reference_lists_the_matrices(write, meta, reference):
 def test_tables_of_teams_that_are_wrong(write, meta, teams, parts):
     matrix = write("m.csv", GOOD)
     refused(meta("--matrix", matrix, "--one-run-per-team", write("teams.csv", teams)), *parts)
+
+
+def test_blanks_around_the_name_of_a_team_do_not_count(write, meta):
+    matrix, teams = write("m.csv", GOOD), write("teams.csv", "run,team\na,A\nb, A\nc,A \n")
+    refused(meta("--matrix", matrix, "--one-run-per-team", teams), "at least 2 systems", "found 1")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_order_of_the_systems_does_not_change_who_is_drawn(write, meta, seed):
+    teams = write("teams.csv", "run,team\na,A\nb,A\nc,B\n")
+    one, other = (
+        meta("--matrix", write("m.csv", text), "--one-run-per-team", teams, "--seed", str(seed), "-o", "csv")
+        for text in (GOOD, "topic,c,b,a\n1,.4,.2,.1\n2,.5,.1,.3\n3,.1,.25,.2\n")
+    )
+    assert one[0] == 0
+    assert one == other
 
 
 def test_a_run_that_stands_twice_with_its_team(write, meta):

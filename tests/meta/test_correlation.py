@@ -233,6 +233,13 @@ def test_plain_without_ties_and_labelled_variants_with(matrices):
         result.reference = "Q"
 
 
+def test_means_that_differ_by_rounding_alone_are_tied():
+    """0.1 + 0.2 is not 0.3 + 0.0 as a double."""
+    result = rank_correlations({"Q": [[0.1, 0.3], [0.2, 0.0]], "AP": [[0.1, 0.3], [0.2, 0.1]]}, reference="Q")
+    assert result.tied.tolist() == [True, False]
+    assert result.kendall_variants == ("tau_b", "tau_b")
+
+
 def test_a_tied_reference_makes_all_rows_tied(matrices):
     table = rank_correlations(matrices, reference="RR").to_frame()
     assert set(table["kendall_variant"]) == {"tau_b"}

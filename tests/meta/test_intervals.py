@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -92,6 +93,15 @@ def test_equal_scores_have_an_interval_of_no_width_and_one_system_will_do():
         found.low[0, 0] = 1
 
 
+def test_intervals_end_within_the_scores():
+    """Means of replicates of the best topic alone, or of the worst, lie beyond it by rounding."""
+    scores = np.array(list(combinations(np.arange(11) / 10, 3))).T
+    found = confidence_intervals({"Q": scores}, level=0.99, n_resamples=500)
+    assert (found.low[0] >= scores.min(axis=0)).all()
+    assert (found.high[0] <= scores.max(axis=0)).all()
+    assert (found.high[0] == scores.max(axis=0)).any()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -145,6 +155,17 @@ def test_p_values_equal_a_plain_loop_over_the_same_flips():
             )
             assert found.p[at, place] == (reached + 1) / 201
             assert found.difference[at, place] == pytest.approx(sum(z) / 12, abs=1e-12)
+
+
+def test_scores_in_tenths_have_the_p_values_of_whole_numbers():
+    """Replicates that equal what was observed, but for the rounding of their sums, are as extreme as it."""
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        whole = pd.DataFrame(rng.integers(0, 11, (8, 2)), index=list("pqrstuvw"), columns=["a", "b"])
+        found, expected = (
+            against_baseline({"Q": scores}, "a", n_resamples=300, rng=2) for scores in (whole / 10, whole)
+        )
+        assert found.p[0, 0] == expected.p[0, 0]
 
 
 def test_p_values_equal_those_of_discriminative_power():

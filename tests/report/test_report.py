@@ -106,6 +106,47 @@ def test_significant_differences_are_marked(tmp_path):
     assert ">+0.0000, p = 1.000<" in text
 
 
+TOPICS = [str(number) for number in range(6)]
+
+
+ONE_EACH = {topic: {"a": 1} for topic in TOPICS}
+
+
+def found_at(*ranks):
+    """A run that retrieves the relevant document at these ranks, topic by topic."""
+    return {
+        topic: {"a": 1.0} | {f"x{at}": 2.0 + at for at in range(rank - 1)}
+        for topic, rank in zip(TOPICS, ranks, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("baseline", "caption"),
+    [
+        ("best", "RR: second against best, the baseline, topic by topic."),
+        ("second", "RR: best against second, the baseline, topic by topic."),
+        ("third", "RR: best against third, the baseline, topic by topic."),
+        (None, "RR: best against second, the second best, topic by topic."),
+    ],
+)
+def test_topics_are_those_of_the_best_run_and_its_rival(tmp_path, baseline, caption):
+    runs = {
+        "third": found_at(2, 2, 2, 2, 2, 1),
+        "best": found_at(1, 1, 1, 1, 1, 2),
+        "second": found_at(2, 2, 1, 1, 1, 2),
+    }
+    assert caption in Page(made(tmp_path, ["RR"], ONE_EACH, runs, baseline=baseline)).text
+
+
+def test_the_picture_of_topics_counts_those_that_are_better_worse_and_equal(tmp_path):
+    runs = {"one": found_at(1, 1, 1, 2, 2, 2), "two": found_at(2, 2, 4, 1, 2, 2)}
+    found = Page(made(tmp_path, ["RR"], ONE_EACH, runs))
+    alt = found.all("img")[1]["alt"]
+    assert alt.startswith(
+        "Differences in RR by topic: one is better than two on 3 topics, worse on 1, equal on 2; "
+    )
+
+
 def test_the_page_is_well_formed_and_asks_for_nothing(tmp_path):
     found = Page(made(tmp_path, baseline="one"))
     ids = [attrs["id"] for _, attrs in found.tags if "id" in attrs]
