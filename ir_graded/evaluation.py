@@ -72,6 +72,11 @@ def evaluate(
         ValueError: a measure cannot be read or is not supported, or ``provider`` is neither word.
         NameError: a measure's name is unknown.
 
+    Warns:
+        CoverageWarning: a run lacks topics of the qrels, is empty, holds no judged document or gives all
+            documents of a topic one score, or nothing in the qrels is relevant; once per call.
+            ``Scores.coverage`` has the counts.
+
     Example:
         >>> import ir_graded
         >>> scores = ir_graded.evaluate(["Q", "AP"], {"1": {"a": 2}}, {"1": {"x": 2.0, "a": 1.0}})

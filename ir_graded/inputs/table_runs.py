@@ -175,7 +175,8 @@ def _groups(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
 
 def _unknown(table: Table, groups: ranking.Groups) -> set[str]:
     """The topics that the qrels lack."""
-    return set(at_rows(table.query_id, groups.begin[:-1][groups.number < 0]).to_list())
+    first = groups.begin[:-1][groups.number < 0]
+    return set(at_rows(table.query_id, first).to_list()) if first.size else set()
 
 
 def _with_qrels(table: Table, groups: ranking.Groups) -> tuple[Table, ranking.Groups]:
