@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import ranking
-from ..errors import InputError
+from ..errors import InputError, printable
 from ..hits import Hits
 from ..parallel import in_threads
 from ..segments import Ints
@@ -114,7 +114,7 @@ def _say_scattered(path: str | os.PathLike[str], topic: str) -> None:
     size = Path(path).stat().st_size
     if size > _LARGE:
         warnings.warn(
-            f"{os.fspath(path)}: topic {topic!r} stands in several places, so the whole file "
+            f"{printable(os.fspath(path))}: topic {topic!r} stands in several places, so the whole file "
             f"({size >> 20} MiB) is read into memory; sort it by topic to have it read in pieces",
             stacklevel=2,
         )
