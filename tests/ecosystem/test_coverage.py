@@ -102,6 +102,11 @@ def test_a_run_with_one_judged_document_is_not_named(measures):
     evaluate(measures, QRELS, {"u": strange | {"30": {"x": 2.0, "c": 1.0}}})
 
 
+@pytest.mark.parametrize("measures", ["NumRet", ["NumQ", "NumRet"]])
+def test_where_no_measure_asks_for_judged_documents_none_is_missed(measures):
+    evaluate(measures, QRELS, {"u": {topic: {"x": 2.0, "y": 1.0} for topic in TOPICS}})
+
+
 def test_a_run_whose_scores_are_all_equal_is_named():
     flat = {topic: dict.fromkeys(docs, float(topic)) for topic, docs in FULL.items()}
     message = message_of("Q", QRELS, {"full": FULL, "t": flat})
@@ -113,7 +118,9 @@ def test_scores_that_tie_as_they_are_compared_are_equal():
     assert "one score" in message_of("Q", QRELS, close)
 
 
-def test_one_score_that_differs_is_enough():
+@pytest.mark.parametrize("rows", [1, 1000])
+def test_one_score_that_differs_is_enough(rows, monkeypatch):
+    monkeypatch.setattr("ir_graded.inputs.dict_runs._BATCH_ROWS", rows)
     flat = {topic: dict.fromkeys(docs, 1.0) for topic, docs in FULL.items()}
     evaluate("Q", QRELS, flat | {"17": FULL["17"]})
 
