@@ -22,20 +22,21 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
     """Qrels as a frame with the columns query_id, doc_id (text) and relevance.
 
     Args:
-        source: a file (TREC ``topic iteration doc level``, NTCIR ``topic doc L2``, INEX FOL
+        source: a file (TREC ``topic iteration doc level``, NTCIR ``topic doc L2`` or, by letters,
+            ``topic S|A|B|C doc 0|1``, INEX FOL
             ``topic Q0 file rel_chars doc_len [bep [start:length ...]]`` or Genomics gold standard
             ``topic pmid start length aspects`` separated by tabs; plain, gzip, zstandard or xz; any
             spacing), or a dataset of ir_datasets or its id.
-        format: 'trec', 'ntcir', 'inex' or 'genomics'; by default told by the columns.
+        format: 'trec', 'ntcir', 'ntcir-early', 'inex' or 'genomics'; by default told by the columns.
 
     Returns:
         A row per judgment. Levels are whole numbers (int64) where all are, else float64. Passages
         have the further columns start and length, and a row each.
 
     Raises:
-        FileFormatError: the file or a line of it cannot be read.
+        FileFormatError: the file or a line of it cannot be read, or it may be of two formats.
         InputError: there is no such dataset, or it has no qrels.
-        OSError: the file cannot be opened.
+        OSError: the file cannot be opened, or the dataset cannot be downloaded.
     """
     frame = _frame(_table("qrels", source, format))
     levels = frame["relevance"].to_numpy()
@@ -53,15 +54,16 @@ def read_run(source: str | os.PathLike[str] | Any, *, format: str | None = None)
             zstandard or xz; any spacing), or a dataset of ir_datasets or its id, of which the
             scoreddocs are taken. In INEX FOL the order of the lines is the ranking, so the score is
             minus the position within the topic.
-        format: 'trec', 'inex' or 'genomics'; by default told by the number of columns.
+        format: 'trec', 'inex' or 'genomics'; by default told by the number of columns. A Genomics run
+            may lack its last field, run_id, where it is named.
 
     Returns:
         A row per document. Passages have the further columns start and length, and a row each.
 
     Raises:
-        FileFormatError: the file or a line of it cannot be read.
+        FileFormatError: the file or a line of it cannot be read, or it may be of two formats.
         InputError: there is no such dataset, or it has no scoreddocs.
-        OSError: the file cannot be opened.
+        OSError: the file cannot be opened, or the dataset cannot be downloaded.
     """
     return _frame(_table("run", source, format))
 

@@ -15,7 +15,7 @@ import polars as pl
 from ..errors import FileFormatError
 from . import content
 from .formats import Format, Kind, PassageRow, VaryingFormat, named, recognise
-from .lines import empty, fields_of, line_error, raise_first_error, rows
+from .lines import REVIEWED, empty, fields_of, line_error, raise_first_error, rows
 from .spacing import LineNumbers
 
 
@@ -83,6 +83,8 @@ def _read(path: str | os.PathLike[str], kind: Kind, name: str | None) -> FileTab
     data = content.whole(where)
     if chosen is None:
         chosen = _recognised(data, kind, where)
+    elif isinstance(chosen, Format):
+        chosen = chosen.named(next((len(raw.split()) for raw in io.BytesIO(data) if raw.strip()), 0))
     if chosen is None:
         return FileTable(empty(kind), where)
     if isinstance(chosen, VaryingFormat):
@@ -120,6 +122,13 @@ def _parsed(
     frame, lines = rows(data, format)
     if frame is None:
         raise_first_error(data, format, lines_before() + 1, path)
+    if format.review is not None and REVIEWED in frame.columns:
+        wrong = format.review.first_wrong(frame[REVIEWED], frame[format.value_name])
+        if wrong is not None:
+            line = wrong + 1 if lines is None else int(lines[wrong])
+            raw = data.split(b"\n", line)[line - 1]
+            raise line_error(path, lines_before() + line, format.review.problem(raw.decode().split()), raw)
+        frame = frame.drop(REVIEWED)
     return FileTable(_by_order(frame) if format.by_order else frame, path, lines, lines_before)
 
 

@@ -5,12 +5,13 @@ A format is a declaration in :data:`FORMATS`; nothing else has to change for a f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..errors import FileFormatError, ParameterError
+from . import doubts
+from .doubts import INTEGER
 
 Kind = Literal["run", "qrels"]
 
@@ -34,6 +35,11 @@ class Format:
         extra: further integer columns, as (column name, position).
         whole: positions of further fields that must be whole numbers for a line to be of this format.
         by_order: whether the order of the lines is the ranking, and the value's field says nothing.
+        letters: whether a level is one of :data:`~.doubts.LETTERS`.
+        may_lack: number of fields that may be missing at the end of all lines if the caller names the format.
+        shows: a further condition on the fields of the first line for a file to be of this format.
+        doubt: returns why a file whose first line fits may be of another format, or None.
+        review: a check of all lines for the same question.
     """
 
     name: str
@@ -47,6 +53,11 @@ class Format:
     extra: tuple[tuple[str, int], ...] = ()
     by_order: bool = False
     whole: tuple[int, ...] = ()
+    letters: bool = False
+    may_lack: int = 0
+    shows: Callable[[Sequence[str]], bool] | None = None
+    doubt: doubts.FirstLine | None = None
+    review: doubts.Review | None = None
 
     @property
     def title(self) -> str:
@@ -59,10 +70,21 @@ class Format:
         return VALUE_NAMES[self.kind]
 
     def fits(self, fields: Sequence[str], line: str) -> bool:  # noqa: ARG002  # the other formats ask for it
-        """Whether the first line of a file has this many fields, and whole numbers where it must."""
+        """Whether the first line of a file has this many fields and meets the conditions on them."""
         if len(fields) != self.width:
             return False
-        return all(_INTEGER.fullmatch(fields[position]) for position in self.whole)
+        if self.shows is not None and not self.shows(fields):
+            return False
+        return all(INTEGER.fullmatch(fields[position]) for position in self.whole)
+
+    def named(self, first_line_fields: int) -> Format:
+        """Return the format for a file whose format the caller named.
+
+        It is not questioned, and as many of its last fields may be missing as the first line lacks.
+        """
+        width = first_line_fields if 0 <= self.width - first_line_fields <= self.may_lack else self.width
+        review = self.review if self.review is not None and self.review.of_named else None
+        return replace(self, width=width, review=review)
 
     @property
     def expected(self) -> str:
@@ -106,7 +128,7 @@ class VaryingFormat:
 
 def _start_length(start: str, length: str) -> tuple[int, int]:
     """A passage from its two texts; negative ones are for the table to refuse."""
-    if not (_INTEGER.fullmatch(start) and _INTEGER.fullmatch(length)):
+    if not (INTEGER.fullmatch(start) and INTEGER.fullmatch(length)):
         raise ValueError(f"passage {start}:{length} is not start:length in whole numbers")
     return int(start), int(length)
 
@@ -124,7 +146,7 @@ def _fol_rows(fields: Sequence[str], line: str) -> list[PassageRow]:
 
 def _fol_fits(fields: Sequence[str], line: str) -> bool:  # noqa: ARG001  # the other formats ask for it
     counts = fields[3:5]
-    return len(counts) == 2 and all(map(_INTEGER.fullmatch, counts))  # noqa: PLR2004
+    return len(counts) == 2 and all(map(INTEGER.fullmatch, counts))  # noqa: PLR2004
 
 
 def _gold_rows(_: Sequence[str], line: str) -> list[PassageRow]:
@@ -137,10 +159,9 @@ def _gold_rows(_: Sequence[str], line: str) -> list[PassageRow]:
 
 def _gold_fits(_: Sequence[str], line: str) -> bool:
     fields = line.split("\t")
-    return len(fields) >= _GOLD_WIDTH and all(_INTEGER.fullmatch(text.strip()) for text in fields[2:4])
+    return len(fields) >= _GOLD_WIDTH and all(INTEGER.fullmatch(text.strip()) for text in fields[2:4])
 
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
 _FOL_FIRST_PASSAGE = 6
 _GOLD_WIDTH = 5
 
@@ -148,7 +169,16 @@ _GOLD_FIELDS = "topic pmid start length aspects, separated by tabs"
 _FOL_FIELDS = "topic Q0 file rel_chars doc_len [bep [start:length ...]]"
 
 FORMATS: tuple[Format | VaryingFormat, ...] = (
-    Format("trec", "run", 6, query_id=0, doc_id=2, value=4, layout="topic Q0 doc rank score tag"),
+    Format(
+        "trec",
+        "run",
+        6,
+        query_id=0,
+        doc_id=2,
+        value=4,
+        layout="topic Q0 doc rank score tag",
+        doubt=doubts.trec_run,
+    ),
     Format(
         "inex",
         "run",
@@ -170,9 +200,42 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         layout="topic pmid rank score start length run_id",
         extra=(("start", 4), ("length", 5)),
         whole=(2, 4, 5),
+        may_lack=1,
     ),
-    Format("trec", "qrels", 4, query_id=0, doc_id=2, value=3, layout="topic iteration doc level"),
-    Format("ntcir", "qrels", 3, query_id=0, doc_id=1, value=2, layout="topic doc L<level>", prefix="L"),
+    Format(
+        "ntcir-early",
+        "qrels",
+        4,
+        query_id=0,
+        doc_id=2,
+        value=1,
+        layout="topic S|A|B|C doc 0|1",
+        letters=True,
+        shows=doubts.early_ntcir,
+        review=doubts.MARKS,
+    ),
+    Format(
+        "trec",
+        "qrels",
+        4,
+        query_id=0,
+        doc_id=2,
+        value=3,
+        layout="topic iteration doc level",
+        doubt=doubts.trec_qrels,
+        review=doubts.NO_LETTERS,
+    ),
+    Format(
+        "ntcir",
+        "qrels",
+        3,
+        query_id=0,
+        doc_id=1,
+        value=2,
+        layout="topic doc L<level>",
+        prefix="L",
+        doubt=doubts.ntcir_qrels,
+    ),
     VaryingFormat("genomics", "qrels", _GOLD_FIELDS, _gold_fits, _gold_rows),
     VaryingFormat("inex", "qrels", _FOL_FIELDS, _fol_fits, _fol_rows),
 )
@@ -194,17 +257,25 @@ def recognise(
         The first format of this kind that the line fits.
 
     Raises:
-        FileFormatError: it fits none.
+        FileFormatError: it fits none, or it may be of another format than the one it fits.
     """
     candidates = _of(kind)
-    for candidate in candidates:
-        if candidate.fits(first_line_fields, whole):
-            return candidate
-    expected = " or ".join(one.expected for one in candidates)
-    raise FileFormatError(
-        f"{path}, line {line}: expected a {kind} line of {expected}, found {len(first_line_fields)}: "
-        f"{shortened(' '.join(first_line_fields))}"
-    )
+    fitting = next((one for one in candidates if one.fits(first_line_fields, whole)), None)
+    problem = _doubt(fitting, first_line_fields, whole)
+    if fitting is not None and problem is None:
+        return fitting
+    if problem is None:
+        expected = " or ".join(one.expected for one in candidates)
+        problem = f"expected a {kind} line of {expected}, found {len(first_line_fields)}"
+    raise FileFormatError(f"{path}, line {line}: {problem}: {shortened(' '.join(first_line_fields))}")
+
+
+def _doubt(fitting: Format | VaryingFormat | None, fields: Sequence[str], whole: str) -> str | None:
+    """Return why a first line may be of another format than the one it fits, or None."""
+    if fitting is None:
+        return doubts.semicolons(whole)
+    doubt = fitting.doubt if isinstance(fitting, Format) else None
+    return None if doubt is None else doubt(fields, whole)
 
 
 def named(kind: Kind, name: str) -> Format | VaryingFormat:

@@ -18,8 +18,16 @@ from typing import NoReturn
 import polars as pl
 
 from ..errors import FileFormatError
+from .doubts import LETTERS
 from .formats import VALUE_NAMES, Format, Kind, shortened
-from .spacing import LineNumbers, exact_white_space, normalised, white_space, whole_lines
+from .spacing import (
+    LineNumbers,
+    exact_white_space,
+    holds_letters,
+    normalised,
+    white_space,
+    whole_lines,
+)
 
 _PIECE = 1 << 20
 #: White space that the parser does not take; looked for at the beginning, where it mostly shows.
@@ -27,6 +35,9 @@ _OTHER_WHITE = re.compile(rb"[\t\v\f\r]|  ")
 _LOOK = 1 << 12
 #: How a text may begin that polars takes for something else: gzip, zstandard or zlib data, or a mark to drop.
 _MISTAKEN = (codecs.BOM_UTF8, b"x", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+
+#: The column of the field that a format's review checks.
+REVIEWED = "(reviewed)"
 
 #: What polars reads as a float; float() reads more, such as 1_000.
 _NUMBER = re.compile(
@@ -48,8 +59,9 @@ def rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers 
     """Parse whole lines of a file, without a byte-order mark; only the last newline may be missing.
 
     Returns:
-        The rows, or None where a line cannot be read; and the line number of each row, counted within
-        ``data``, or None when row i is line i + 1.
+        The rows, with the column ``REVIEWED`` if the format's review has to check them, or None where a line
+        cannot be read; and the line number of each row, counted within ``data``, or None when row i is line
+        i + 1.
     """
     frame = None if _OTHER_WHITE.search(data, 0, _LOOK) else _parsed(data, white_space(data), format)
     if frame is not None:
@@ -73,10 +85,13 @@ def _parsed(text: bytes, white: int | None, format: Format) -> pl.DataFrame | No
         text = codecs.BOM_UTF8 + text
     value = f"f{format.value}"
     types: dict[str, pl.DataType] = {f"f{i}": pl.String() for i in range(format.width)}
-    if not (format.prefix or format.by_order):
+    if not (format.prefix or format.letters or format.by_order):
         types[value] = pl.Float64()
     types.update({f"f{position}": pl.Int64() for _, position in format.extra})
     last = f"f{format.width - 1}"
+    review = []
+    if format.review is not None and holds_letters(text):
+        review = [pl.col(f"f{format.review.field}").alias(REVIEWED)]
     try:
         lines = pl.scan_csv(text, has_header=False, separator=" ", quote_char=None, schema=types)
         frame = lines.select(
@@ -84,6 +99,7 @@ def _parsed(text: bytes, white: int | None, format: Format) -> pl.DataFrame | No
             pl.col(f"f{format.doc_id}").alias("doc_id"),
             pl.col(value).alias(format.value_name),
             *(pl.col(f"f{position}").alias(name) for name, position in format.extra),
+            *review,
             pl.col(last).is_null().alias("(short)"),
         ).collect()
     except pl.exceptions.PolarsError:
@@ -99,13 +115,17 @@ def _parsed(text: bytes, white: int | None, format: Format) -> pl.DataFrame | No
 
 
 def _with_levels(frame: pl.DataFrame, format: Format) -> pl.DataFrame | None:
-    """Turn the level's text into a number where it has a prefix; None if a level is no finite number."""
+    """Turn the level's text into a number where it is none; None if a level is no finite number."""
     name = format.value_name
     if format.prefix:
         texts = frame[name]
         if not texts.str.contains(f"^{re.escape(format.prefix)}[0-9]+$").all():
             return None
         frame = frame.with_columns(texts.str.strip_prefix(format.prefix).cast(pl.Float64))
+    if format.letters:
+        if not frame[name].is_in(list(LETTERS)).all():
+            return None
+        frame = frame.with_columns(pl.col(name).replace_strict(LETTERS, return_dtype=pl.Float64))
     return frame if frame[name].is_finite().all() else None
 
 
@@ -148,7 +168,7 @@ def _problem(fields: list[str], format: Format) -> str | None:
     text = fields[format.value]
     problem = None
     if not format.by_order:
-        problem = _level_problem(text, format.prefix) if format.kind == "qrels" else _score_problem(text)
+        problem = _level_problem(text, format) if format.kind == "qrels" else _score_problem(text)
     return problem or _extra_problem(fields, format)
 
 
@@ -158,7 +178,11 @@ def _score_problem(text: str) -> str | None:
     return f"score {shortened(text, 40)} is not a number such as 2, -0.5 or 1e-3"
 
 
-def _level_problem(text: str, prefix: str) -> str | None:
+def _level_problem(text: str, format: Format) -> str | None:
+    if format.letters:
+        wrong = f"the second field must be S, A, B or C, not {shortened(text, 40)}"
+        return None if text in LETTERS else wrong
+    prefix = format.prefix
     digits = text.removeprefix(prefix)
     if prefix:
         right = text.startswith(prefix) and re.fullmatch("[0-9]+", digits)

@@ -29,9 +29,12 @@ pytestmark = pytest.mark.filterwarnings("error")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 
 
-def plain_reader(content, format):  # noqa: C901, PLR0911  # the formats, in one plain piece
+LETTERS = {"S": "3", "A": "2", "B": "1", "C": "0"}
+
+
+def plain_reader(content, format):  # noqa: C901, PLR0911, PLR0912  # the formats, in one plain piece
     """Rows and their line numbers; or the number of the first wrong line."""
-    rows, numbers = [], []
+    rows, numbers, marks, doubtful = [], [], [], []
     for number, raw in enumerate(content.removeprefix(BOM).split(b"\n"), 1):
         line = raw.removesuffix(b"\r")
         try:
@@ -45,6 +48,10 @@ def plain_reader(content, format):  # noqa: C901, PLR0911  # the formats, in one
         if len(fields) != format.width:
             return number
         text = fields[format.value]
+        if format.letters:
+            if text not in LETTERS:
+                return number
+            text = LETTERS[text]
         if format.prefix:
             if not re.fullmatch("L[0-9]+", text):
                 return number
@@ -56,9 +63,17 @@ def plain_reader(content, format):  # noqa: C901, PLR0911  # the formats, in one
         extra = [fields[position] for _, position in format.extra]
         if not all(re.fullmatch("[+-]?[0-9]+", one) and -(2**63) <= int(one) < 2**63 for one in extra):
             return number
+        if format.letters:
+            marks.append((fields[format.value] + fields[3], number))
+        elif format.review is not None and fields[1] in LETTERS:
+            doubtful.append(number)
         rows.append((fields[format.query_id], fields[format.doc_id], float(text), *map(int, extra)))
         numbers.append(number)
-    return rows, numbers
+    # Which of the two kinds of files it is, the first B says.
+    marks_of_b = [mark for mark, _ in marks if mark[0] == "B"]
+    allowed = {"S1", "A1", "C0", "B1" if marks_of_b[:1] == ["B1"] else "B0"}
+    doubtful += [number for mark, number in marks if mark not in allowed]
+    return doubtful[0] if doubtful else (rows, numbers)
 
 
 def same_as_plain(content, format, block):
@@ -90,16 +105,20 @@ ENDS = st.sampled_from(["\n", "\n", "\r\n", "\n\n", " \n", "\r\n \t\r\n"])
 VALUES = {
     "": st.floats(allow_nan=False, allow_infinity=False).map(repr),
     "L": st.integers(0, 9).map("L{}".format),
+    "letters": st.sampled_from("SABC"),
 }
 
 
 @st.composite
 def well_formed(draw, format):
     plain = draw(st.booleans())
+    relevant = draw(st.sampled_from(["SA", "SAB"]))
     parts = []
     for _ in range(draw(st.integers(0, 8))):
         fields = [draw(IDS) for _ in range(format.width)]
-        fields[format.value] = draw(VALUES[format.prefix])
+        fields[format.value] = draw(VALUES["letters" if format.letters else format.prefix])
+        if format.letters:
+            fields[3] = "1" if fields[format.value] in relevant else "0"
         for _, position in format.extra:
             fields[position] = str(draw(st.integers(-(2**63), 2**63 - 1)))
         parts.append("" if plain else draw(EDGES))
@@ -147,6 +166,8 @@ SCRAPS = [
     "1",
     "2.5",
     "L1",
+    "A",
+    "B",
     "nan",
     "é",
     "\0",

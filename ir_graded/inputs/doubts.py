@@ -1,0 +1,143 @@
+"""Files that fit a format by the number of their fields but may be of another format.
+
+Reading such a file could silently give wrong levels or scores, so it raises an error that gives the reason. A
+format that the caller names is not questioned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Levels of NTCIR's letters, also in collections without S.
+LETTERS = {"S": 3.0, "A": 2.0, "B": 1.0, "C": 0.0}
+
+#: A whole number.
+INTEGER = re.compile(r"[+-]?[0-9]+")
+_LEVEL = re.compile(r"L[0-9]+")
+#: Usual second fields of TREC lines; the second field of a Genomics line is never one of them.
+NO_ITERATION = ("0", "Q0")
+
+#: Takes the fields of a first line and the whole line; returns why it may be of another format, or None.
+FirstLine = Callable[[Sequence[str], str], str | None]
+
+
+@dataclass(frozen=True)
+class Review:
+    """A check of one field of all lines, made only where some field of the file is a single letter.
+
+    Attributes:
+        field: position of the field.
+        first_wrong: takes the texts of the field and the values of all rows; returns the first row that does
+            not agree with the format, or None.
+        problem: takes the fields of that row's line; returns what is wrong.
+        of_named: whether the check is also made where the caller named the format.
+    """
+
+    field: int
+    first_wrong: Callable[[pl.Series, pl.Series], int | None]
+    problem: Callable[[Sequence[str]], str]
+    of_named: bool = False
+
+
+def _first(wrong: pl.Series) -> int | None:
+    return int(wrong.arg_true()[0]) if wrong.any() else None
+
+
+# ---------------------------------------------------------------------------------------------- qrels
+
+
+def early_ntcir(fields: Sequence[str]) -> bool:
+    """Whether the second of four fields is an NTCIR letter and the last one 0 or 1."""
+    return fields[1] in LETTERS and fields[3] in ("0", "1")
+
+
+def _first_contradiction(marks: pl.Series, levels: pl.Series) -> int | None:
+    """Return the first row whose last field does not agree with its letter in a rigid or a relaxed file."""
+    import polars as pl
+
+    of_b = marks.filter(levels == LETTERS["B"])
+    relaxed = len(of_b) > 0 and of_b[0] == "1"
+    relevant = levels >= (LETTERS["B"] if relaxed else LETTERS["A"])
+    return _first(marks != relevant.cast(pl.Int8).cast(pl.String))
+
+
+def _contradiction(fields: Sequence[str]) -> str:
+    return (
+        f"the last field is {fields[3]!r} for the letter {fields[1]}; a file must be rigid "
+        "(1 for S and A, else 0) or relaxed (1 for S, A and B, else 0) throughout; "
+        "format='trec' takes the last field as the level"
+    )
+
+
+def _by_letters(fields: Sequence[str]) -> str:
+    return (
+        f"looks like an NTCIR file by letters, but the level is {fields[3]!r}; "
+        "name the format (format='trec' takes the fourth field)"
+    )
+
+
+#: In NTCIR qrels by letters, the last field repeats what the letter says.
+MARKS = Review(3, _first_contradiction, _contradiction, of_named=True)
+#: In TREC qrels, the second field is never an NTCIR letter.
+NO_LETTERS = Review(1, lambda texts, _: _first(texts.is_in(list(LETTERS))), _by_letters)
+
+
+def trec_qrels(fields: Sequence[str], line: str) -> str | None:
+    """Return why four fields may be judgments per intent, of equivalence classes, or of passages."""
+    if _LEVEL.fullmatch(fields[3]):
+        return (
+            "levels with L belong to three fields, topic doc L2; four fields are judgments per intent, "
+            "which are not read"
+        )
+    if _LEVEL.fullmatch(fields[2]):
+        return (
+            "the third field looks like a level: an NTCIR file of equivalence classes? "
+            "Those are not read; format='trec' takes it as the document"
+        )
+    tabbed = line.rstrip("\r\n").split("\t")
+    if len(tabbed) == len(fields) + 1 and not tabbed[-1] and _whole(fields, 1, 2, 3):
+        return (
+            "four fields of TREC qrels (topic iteration doc level), or a Genomics gold standard without "
+            "aspects (topic pmid start length)? Name the format: format='trec' or format='genomics'"
+        )
+    return None
+
+
+def ntcir_qrels(fields: Sequence[str], _: str) -> str | None:
+    """Return why three fields with a letter as the level are not NTCIR qrels."""
+    if fields[2] in LETTERS:
+        return (
+            "letters as levels belong to four fields, topic letter doc 0|1; with three fields the level is "
+            "L3, L2, L1 or L0 in place of S, A, B or C"
+        )
+    return None
+
+
+def semicolons(line: str) -> str | None:
+    """Return why a line of four fields separated by semicolons is an NTCIR file that is not read."""
+    parts = line.strip().split(";")
+    return trec_qrels(parts, "") if len(parts) == 4 else None  # noqa: PLR2004
+
+
+# ----------------------------------------------------------------------------------------------- runs
+
+
+def trec_run(fields: Sequence[str], _: str) -> str | None:
+    """Return why six fields may be a line of a Genomics run without run_id."""
+    if _whole(fields, 1, 2, 4, 5):
+        return (
+            "six fields of a TREC run (topic Q0 doc rank score tag), or of a Genomics run without run_id "
+            "(topic pmid rank score start length)? Name the format: format='trec' or format='genomics'"
+        )
+    return None
+
+
+def _whole(fields: Sequence[str], *positions: int) -> bool:
+    """Whether the fields at these positions are whole numbers and the second is not 0 or Q0."""
+    return fields[1] not in NO_ITERATION and all(INTEGER.fullmatch(fields[at]) for at in positions)

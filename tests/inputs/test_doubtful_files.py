@@ -1,0 +1,224 @@
+"""Files that could be of two formats are read where it is certain which one, and refused where it is not."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from functools import partial
+
+import pandas as pd
+import pytest
+from collections_data import ROOT, needs_shared_data
+
+import ir_graded
+from ir_graded.errors import FileFormatError
+
+zipped = partial(gzip.compress, mtime=0)
+
+RIGID = [("S", 1), ("A", 1), ("B", 0), ("C", 0)]
+RELAXED = [("S", 1), ("A", 1), ("B", 1), ("C", 0)]
+
+
+def qrels_rows(path, **options):
+    return list(ir_graded.read_qrels(path, **options).itertuples(index=False, name=None))
+
+
+def run_rows(path, **options):
+    return list(ir_graded.read_run(path, **options).itertuples(index=False, name=None))
+
+
+def refusal(call, path):
+    """The message of a refusal, without the place of the file."""
+    with pytest.raises(FileFormatError) as caught:
+        call(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}, line ")
+    return message.removeprefix(f"{path}, ")
+
+
+# ------------------------------------------------------------------------------ NTCIR's letters
+
+
+@pytest.mark.parametrize("lines", [RIGID, RELAXED], ids=["rigid", "relaxed"])
+@pytest.mark.parametrize("blank", ["\t", " ", "  "])
+@pytest.mark.parametrize("compress", [bytes, zipped], ids=["plain", "gzip"])
+def test_letters_of_ntcir_are_levels(write, lines, blank, compress):
+    text = "\n".join(blank.join(["0001", letter, f"d{letter}", str(mark)]) for letter, mark in lines) + "\n"
+    path = write(compress(text.encode()), "qrels.txt")
+    rows = [("0001", "dS", 3), ("0001", "dA", 2), ("0001", "dB", 1), ("0001", "dC", 0)]
+    assert qrels_rows(path) == rows
+    assert qrels_rows(path, format="ntcir-early") == rows
+    assert qrels_rows(path, format="trec") == [
+        (*row[:2], mark) for row, (_, mark) in zip(rows, lines, strict=True)
+    ]
+
+
+def test_letters_of_ntcir_are_scored_as_levels(write):
+    path = write("0001\tA\tgood\t1\n0001\tS\tbest\t1\n0001\tC\tbad\t0\n", "qrels.txt")
+    run = {"0001": {"good": 2.0, "best": 1.0}}
+    # (1 + 2) / (1 + 3) at the good document, 1 at the best.
+    assert ir_graded.evaluate("Q", path, run).values.tolist() == [[[(0.75 + 1) / 2]]]
+
+
+@pytest.mark.parametrize("order", ["SABC", "CBAS", "BSAC", "SAC", "C", "B", "A"])
+def test_the_letters_come_in_any_order(write, order):
+    for marks in (dict(RIGID), dict(RELAXED)):
+        path = write("".join(f"1 {letter} d{letter} {marks[letter]}\n" for letter in order), "qrels.txt")
+        assert [row[2] for row in qrels_rows(path)] == ["CBAS".index(letter) for letter in order]
+
+
+@pytest.mark.parametrize(
+    ("lines", "wrong", "problem"),
+    [
+        (["1 A a 1", "1 C b 1"], 2, "the last field is '1' for the letter C"),
+        (["1 A a 1", "1 A b 0"], 2, "the last field is '0' for the letter A"),
+        (["1 S a 0", "1 A b 0"], 1, "the last field is '0' for the letter S"),
+        (["1 B a 1", "1 A b 1", "1 B c 0"], 3, "the last field is '0' for the letter B"),
+        (["1 B a 0", "1 B b 1"], 2, "the last field is '1' for the letter B"),
+        (["1 A a 1", "1 A b 2"], 2, "the last field is '2' for the letter A"),
+        (["1 A a 1", "1 D b 1"], 2, "the second field must be S, A, B or C, not 'D'"),
+        (["1 A a 1", "1 a b 1"], 2, "the second field must be S, A, B or C, not 'a'"),
+        (["1 A a 1", "1 0 b 1"], 2, "the second field must be S, A, B or C, not '0'"),
+        (["1 A a 1", "1 A b"], 2, "expected 4 fields (NTCIR-EARLY qrels: topic S|A|B|C doc 0|1), found 3"),
+    ],
+)
+def test_a_file_by_letters_that_contradicts_itself_is_rejected(write, lines, wrong, problem):
+    path = write("\n\n".join(lines), "qrels.txt")
+    message = refusal(ir_graded.read_qrels, path)
+    assert message.startswith(f"line {2 * wrong - 1}: {problem}")
+    assert message.endswith(f": {lines[wrong - 1]!r}")
+    assert refusal(partial(ir_graded.read_qrels, format="ntcir-early"), path) == message
+
+
+@pytest.mark.parametrize("level", ["2", "-1", "0.5", "01"])
+@pytest.mark.parametrize("before", [0, 3])
+def test_a_letter_in_trec_qrels_is_rejected(write, level, before):
+    path = write("1 0 d 1\n" * before + f"1 A e {level}\n", "qrels.txt")
+    assert refusal(ir_graded.read_qrels, path) == (
+        f"line {before + 1}: looks like an NTCIR file by letters, but the level is {level!r}; "
+        f"name the format (format='trec' takes the fourth field): '1 A e {level}'"
+    )
+    assert qrels_rows(path, format="trec")[-1] == ("1", "e", float(level))
+
+
+INTENTS = "levels with L belong to three fields, topic doc L2; four fields are judgments per intent, which"
+CLASSES = "the third field looks like a level: an NTCIR file of equivalence classes?"
+GOLD = "four fields of TREC qrels (topic iteration doc level), or a Genomics gold standard"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem", "trec"),
+    [
+        ("1 2 d L2", INTENTS, None),
+        ("1;2;d;L2", INTENTS, None),
+        ("1 x L3 1", CLASSES, ("1", "L3", 1)),
+        ("1;a b;L3;1", CLASSES, None),
+        ("1 d S", "letters as levels belong to four fields", None),
+        ("200\t12642603\t67096\t14274\t", GOLD, ("200", "67096", 14274)),
+    ],
+)
+def test_qrels_of_another_layout_are_rejected_by_name(write, line, problem, trec):
+    path = write(f"\n{line}\n", "qrels.txt")
+    assert refusal(ir_graded.read_qrels, path).startswith(f"line 2: {problem}")
+    with pytest.raises(FileFormatError, match="line 2: "):
+        ir_graded.evaluate("Q", path, {"1": {"d": 1.0}})
+    if trec:
+        assert qrels_rows(path, format="trec") == [trec]
+
+
+@pytest.mark.parametrize("second", ["0", "Q0", "0.5", "4.5", "1", "s", "SA", "D", "L1"])
+@pytest.mark.parametrize("doc", ["L", "LA0123-1", "x;y;L3;z", "S", "12642603"])
+def test_trec_qrels_are_read_as_before(write, second, doc):
+    path = write(f"1 {second} {doc} 2\n1\t{second}\tL2\t0\n", "qrels.txt")
+    assert qrels_rows(path) == [("1", doc, 2), ("1", "L2", 0)]
+
+
+@needs_shared_data
+@pytest.mark.parametrize(
+    "name",
+    [
+        "other-qrels/qrels.backgroundlinking18.txt.gz",
+        "other-qrels/qrels.dl19-passage.txt.gz",
+        "robust2003/qrels.robust03.txt.gz",
+        "trec-covid/qrels/qrels.covid-round1.txt.gz",
+        "trec-covid/qrels/qrels.covid-round5.txt.gz",
+        "web2012/qrels.web.151-200.txt.gz",
+    ],
+)
+def test_real_trec_qrels_are_read_as_trec(name):
+    lines = gzip.decompress((ROOT / name).read_bytes()).decode().splitlines()
+    expected = [(topic, doc, int(level)) for topic, _, doc, level in map(str.split, lines)]
+    assert qrels_rows(ROOT / name) == expected
+
+
+# -------------------------------------------------------------------- Genomics runs of six fields
+
+GENOMICS = "200 12595615 1 48.63 28426 295 york\n200 15814577 2 43.338 5656 125 york\n"
+GENOMICS_ROWS = [("200", "12595615", 48.63, 28426, 295), ("200", "15814577", 43.338, 5656, 125)]
+
+
+@pytest.mark.parametrize("end", ["", "\t"], ids=["missing", "empty"])
+@pytest.mark.parametrize("blank", ["\t", " "])
+def test_a_genomics_run_without_its_last_field_is_no_trec_run(write, end, blank):
+    path = write(GENOMICS.replace(" york", end).replace(" ", blank))
+    message = refusal(ir_graded.read_run, path)
+    assert message.startswith("line 1: six fields of a TREC run")
+    assert "format='trec' or format='genomics'" in message
+    with pytest.raises(FileFormatError, match="line 1: six fields of a TREC run"):
+        ir_graded.evaluate("Q", {"200": {"12595615": 1}}, path)
+    assert run_rows(path, format="genomics") == GENOMICS_ROWS
+    assert run_rows(path, format="trec") == [("200", "1", 28426.0), ("200", "2", 5656.0)]
+
+
+def test_lines_of_a_genomics_run_have_one_number_of_fields(write):
+    short = GENOMICS.replace(" york", "", 1)
+    assert refusal(lambda path: ir_graded.read_run(path, format="genomics"), write(short)).startswith(
+        "line 2: expected 6 fields"
+    )
+    with pytest.raises(FileFormatError, match=r"line 1: expected 7 fields .*, found 5"):
+        ir_graded.read_run(write("200 12595615 1 48.63 28426\n"), format="genomics")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1 Q0 4711 1 25 7",
+        "1 0 4711 1 25 7",
+        "1 1 d4711 1 25 7",
+        "1 1 4711 1 25.5 7",
+        "1 1 4711 1 25 t7",
+        "1 x 4711 1 25 7",
+    ],
+)
+def test_trec_runs_of_numbers_are_read_as_before(write, line):
+    fields = line.split()
+    assert run_rows(write(line)) == [("1", fields[2], float(fields[4]))]
+
+
+@needs_shared_data
+def test_a_real_genomics_run_without_its_last_field(write):
+    text = (ROOT / "genomics" / "york01.txt").read_text()
+    path = write(re.sub(r"[ \t]+\S+$", "", text, flags=re.MULTILINE))
+    assert refusal(ir_graded.read_run, path).startswith("line 1: six fields of a TREC run")
+    expected = ir_graded.read_run(ROOT / "genomics" / "york01.txt")
+    pd.testing.assert_frame_equal(ir_graded.read_run(path, format="genomics"), expected)
+
+
+def test_a_gold_standard_may_have_further_fields(write):
+    text = "200\t12642603\t67096\t14274\tIFN-ALPHA|ANTI DNA\tnote\n200\t10662869\t40671\t1038\n"
+    rows = [("200", "12642603", 1, 67096, 14274), ("200", "10662869", 1, 40671, 1038)]
+    assert qrels_rows(write(text, "qrels.txt")) == rows
+
+
+# ------------------------------------------------------------------------- what the order says
+
+
+def test_the_order_of_an_inex_run_counts_within_each_topic(write):
+    lines = [f"{topic} Q0 {doc} 1 0.5 me 0 9" for topic, doc in ["1a", "1b", "2a", "1c", "2b"]]
+    assert [row[:3] for row in run_rows(write("\n".join(lines)))] == [
+        ("1", "a", -1.0),
+        ("1", "b", -2.0),
+        ("2", "a", -1.0),
+        ("1", "c", -3.0),
+        ("2", "b", -2.0),
+    ]
