@@ -15,7 +15,7 @@ import polars as pl
 from ..errors import FileFormatError
 from . import content
 from .formats import Format, Kind, PassageRow, VaryingFormat, named, recognise
-from .lines import REVIEWED, empty, fields_of, line_error, raise_first_error, rows
+from .lines import REVIEWED, check_byte_order_marks, empty, fields_of, line_error, raise_first_error, rows
 from .spacing import LineNumbers
 
 
@@ -119,6 +119,7 @@ def _parsed(
     path: str, format: Format, load: content.Load, lines_before: Callable[[], int] = int
 ) -> FileTable:
     data = load()
+    check_byte_order_marks(data, lines_before, path)
     frame, lines = rows(data, format)
     if frame is None:
         raise_first_error(data, format, lines_before() + 1, path)
@@ -140,6 +141,7 @@ def _by_order(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> tuple[pl.DataFrame, str, LineNumbers]:
     """Parse a file whose lines hold any number of passages."""
+    check_byte_order_marks(data, int, path)
     found: list[PassageRow] = []
     lines: list[int] = []
     for line, raw in enumerate(io.BytesIO(data), 1):

@@ -13,6 +13,7 @@ import codecs
 import io
 import math
 import re
+from collections.abc import Callable
 from typing import NoReturn
 
 import polars as pl
@@ -33,8 +34,8 @@ _PIECE = 1 << 20
 #: White space that the parser does not take; looked for at the beginning, where it mostly shows.
 _OTHER_WHITE = re.compile(rb"[\t\v\f\r]|  ")
 _LOOK = 1 << 12
-#: How a text may begin that polars takes for something else: gzip, zstandard or zlib data, or a mark to drop.
-_MISTAKEN = (codecs.BOM_UTF8, b"x", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+#: How a text may begin that polars takes for something else: gzip, zstandard or zlib data.
+_MISTAKEN = (b"x", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 #: The column of the field that a format's review checks.
 REVIEWED = "(reviewed)"
@@ -53,6 +54,18 @@ def empty(kind: Kind, extra: tuple[tuple[str, int], ...] = ()) -> pl.DataFrame:
     types[VALUE_NAMES[kind]] = pl.Float64()
     types.update({name: pl.Int64() for name, _ in extra})
     return pl.DataFrame(schema=types)
+
+
+def check_byte_order_marks(data: bytes, lines_before: Callable[[], int], path: str) -> None:
+    """Raise FileFormatError where a text contains a byte-order mark, as joined files do.
+
+    The mark is invisible and would be read as part of an id.
+    """
+    # Searching for one byte takes a fraction of the time, and few texts contain this one.
+    if codecs.BOM_UTF8[:1] in data and codecs.BOM_UTF8 in data:
+        before = data.count(b"\n", 0, data.index(codecs.BOM_UTF8))
+        problem = "a byte-order mark inside the file (are these several files joined?); remove it"
+        raise line_error(path, lines_before() + before + 1, problem, data.split(b"\n", before + 1)[before])
 
 
 def rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers | None]:

@@ -222,3 +222,53 @@ def test_the_order_of_an_inex_run_counts_within_each_topic(write):
         ("1", "c", -3.0),
         ("2", "b", -2.0),
     ]
+
+
+# ------------------------------------------------------------------------------ byte-order marks
+
+BOM = "\ufeff"
+PROBLEM = "a byte-order mark inside the file"
+
+
+@pytest.mark.parametrize("begin", ["", BOM])
+@pytest.mark.parametrize("compress", [bytes, zipped], ids=["plain", "gzip"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
+def test_joined_files_with_byte_order_marks_are_rejected(write, begin, compress, end):
+    qrels = f"1 0 a 1{end}2 0 b 1{end}"
+    run = f"1 Q0 a 1 2.0 t{end}2 Q0 b 1 1.0 t{end}"
+    line = 1 + (begin + qrels).count("\n")
+    for call, text in (
+        (ir_graded.read_qrels, qrels),
+        (lambda path: ir_graded.evaluate("Q", path, {"1": {"a": 1.0}}), qrels),
+        (ir_graded.read_run, run),
+        (lambda path: ir_graded.evaluate("Q", {"1": {"a": 1}}, path), run),
+    ):
+        path = write(compress((begin + text + BOM + text).encode()))
+        assert refusal(call, path).startswith(f"line {line}: {PROBLEM}")
+        path.write_bytes(compress((begin + text).encode()))
+        call(path)
+
+
+@pytest.mark.parametrize("text", [f"{BOM}{BOM}1 Q0 a 1 1 t", f"1 Q0 {BOM}a 1 1 t", f"1 Q0 a 1 1 t{BOM}"])
+def test_a_byte_order_mark_anywhere_else_is_rejected(write, text):
+    assert refusal(ir_graded.read_run, write(text)).startswith(f"line 1: {PROBLEM}")
+
+
+def test_a_byte_order_mark_among_passages_is_rejected(write):
+    path = write(f"1\ta\t0\t9\tX\n{BOM}2\ta\t0\t9\tX\n", "gold.txt")
+    assert refusal(ir_graded.read_qrels, path).startswith(f"line 2: {PROBLEM}")
+
+
+def test_a_byte_order_mark_is_named_with_its_line_in_any_piece(write, monkeypatch):
+    monkeypatch.setattr("ir_graded.inputs.table_runs._PIECE", 40)
+    lines = [f"{number} Q0 d 1 1 t" for number in range(50)]
+    lines[30] = BOM + lines[30]
+    qrels = {str(number): {"d": 1} for number in range(50)}
+    for compress in (bytes, zipped):
+        path = write(compress("\n".join(lines).encode()))
+        assert refusal(partial(ir_graded.evaluate, "Q", qrels), path).startswith("line 31: ")
+
+
+def test_signs_that_begin_like_a_byte_order_mark_are_read(write):
+    # U+FF0D and U+FEFE are of the same first byte, or the same first two.
+    assert run_rows(write("1 Q0 a\uff0db\ufefe 1 1 t\n")) == [("1", "a\uff0db\ufefe", 1.0)]

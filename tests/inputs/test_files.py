@@ -147,11 +147,6 @@ def test_any_other_character_belongs_to_the_id(write, text):
         assert frame.rows() == [(text, text, 2.0), (text, text, 3.0)]
 
 
-def test_only_the_first_byte_order_mark_is_one(write):
-    content = BOM + BOM + b"q Q0 d 1 2 t\n" + BOM + b"q Q0 d 1 2 t\n"
-    assert read_run_file(write(content)).frame["query_id"].to_list() == ["\ufeffq", "\ufeffq"]
-
-
 def test_ids_that_look_like_numbers_stay_text(write):
     assert read_run_file(write("007 Q0 1e5 1 2 t\n")).frame.rows() == [("007", "1e5", 2.0)]
 
