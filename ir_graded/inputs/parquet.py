@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -18,16 +19,32 @@ if TYPE_CHECKING:
     import polars as pl
 
 _MAGIC = b"PAR1"
+#: Bytes of the footer's length, and the same mark once more.
+_TAIL = 8
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 #: Bytes of a row in memory, at least.
 _ROW = 16
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is in this format; one that cannot be read twice, as a pipe, is not."""
+    """Whether a file is a Parquet file, complete or broken; a pipe, which cannot be read twice, is not.
+
+    The first topic of a text file may be PAR1 too. A Parquet file also ends with this mark and the length of
+    its footer, or, if it is cut off, its fifth byte is a control character.
+    """
     if not Path(path).is_file():
         return False
     with Path(path).open("rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
+        begin = file.read(len(_MAGIC) + 1)
+        if not begin.startswith(_MAGIC):
+            return False
+        if _CONTROL.search(begin):
+            return True
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _TAIL))
+        end = file.read()
+    footer = int.from_bytes(end[: -len(_MAGIC)], "little")
+    return end.endswith(_MAGIC) and size >= len(_MAGIC) + footer + _TAIL
 
 
 def read(kind: str, path: str | os.PathLike[str]) -> Table:

@@ -9,9 +9,10 @@ from functools import partial
 import pandas as pd
 import pytest
 from collections_data import ROOT, needs_shared_data
+from hypothesis import given, settings, strategies as st
 
 import ir_graded
-from ir_graded.errors import FileFormatError
+from ir_graded.errors import FileFormatError, InputError
 
 zipped = partial(gzip.compress, mtime=0)
 
@@ -272,3 +273,35 @@ def test_a_byte_order_mark_is_named_with_its_line_in_any_piece(write, monkeypatc
 def test_signs_that_begin_like_a_byte_order_mark_are_read(write):
     # U+FF0D and U+FEFE are of the same first byte, or the same first two.
     assert run_rows(write("1 Q0 a\uff0db\ufefe 1 1 t\n")) == [("1", "a\uff0db\ufefe", 1.0)]
+
+
+# ------------------------------------------------------------------------------------- PAR1
+
+
+@pytest.mark.parametrize("topic", ["PAR1", "PAR1x", "PAR1-7"])
+@pytest.mark.parametrize("tag", ["tag", "PAR1", "xxxPAR1"])
+def test_a_topic_that_begins_like_parquet_is_text(write, topic, tag):
+    text = f"{topic} Q0 a 1 2.0 t\n{topic} Q0 b 2 1.0 {tag}"
+    assert run_rows(write(text)) == [(topic, "a", 2.0), (topic, "b", 1.0)]
+    assert ir_graded.evaluate("RR", {topic: {"b": 1}}, write(text)).values.tolist() == [[[0.5]]]
+    assert qrels_rows(write(f"{topic} 0 a 1\n", "qrels.txt")) == [(topic, "a", 1)]
+
+
+def test_parquet_of_any_size_is_parquet(write, tmp_path):
+    frame = pd.DataFrame({"query_id": ["PAR1"] * 3, "doc_id": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]})
+    for rows in (0, 1, 3):
+        path = tmp_path / "run"
+        frame.head(rows).to_parquet(path)
+        assert run_rows(path) == list(frame.head(rows).itertuples(index=False, name=None))
+        for size in range(5, path.stat().st_size, 97):
+            with pytest.raises(InputError, match="cannot be read as Parquet"):
+                ir_graded.read_run(write(path.read_bytes()[:size], "cut"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=st.text(st.sampled_from("PAR1 \n\tab\0\x15\xff"), max_size=30))
+def test_what_begins_like_parquet_is_read_or_refused(tmp_path_factory, text):
+    path = tmp_path_factory.mktemp("parquet") / "run"
+    path.write_bytes(b"PAR1" + text.encode("latin-1") + b"PAR1")
+    with pytest.raises(FileFormatError, match="run"):
+        ir_graded.read_run(path)
