@@ -13,6 +13,7 @@ from ir_measures.util import Metric
 
 from . import pipeline
 from .inputs import upstream
+from .inputs.ids import as_text
 from .inputs.sources import table_of
 from .measures import GradedMeasure
 from .provider import PROVIDER, GradedEvaluator
@@ -81,7 +82,7 @@ class ComposedEvaluator(Evaluator):
         dicts = upstream.run_dicts(judgments, run)
         for other in self.others:
             for metric in other.iter_calc(dicts):
-                number = judgments.number.get(str(metric.query_id))
+                number = judgments.number.get(as_text(metric.query_id))
                 # A provider may yield topics that only the run has.
                 if number is not None:
                     yield Metric(judgments.query_ids[number], metric.measure, metric.value)

@@ -138,7 +138,7 @@ class Explanation:
         table = tabulate(rows, head, tablefmt="simple", disable_numparse=True, colalign=align)
         # A run that was given without a name is called 'run'.
         run = "" if self.run == _UNNAMED else f", run {self.run}"
-        title = printable(f"{self.measure}, topic {self.query_id}{run}")
+        title = printable(f"{self.measure}, topic {as_text(self.query_id)}{run}")
         return "\n".join([title, *self.notes, "", table])
 
     def __str__(self) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,15 @@ import polars as pl
 
 from ..errors import InputError, shown
 from ..segments import Floats, Ints
-from .ids import as_text, is_missing
+from .ids import as_text, is_missing, no_id, type_of_id
 
 #: What polars raises for lists of objects that are no text, such as numbers beyond 128 bits.
-_NO_TEXT = (OverflowError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+_NO_TEXT = (
+    *(TypeError, ValueError, AttributeError, OverflowError),
+    *(pl.exceptions.PolarsError, pl.exceptions.PanicException),
+)
+#: Arrow types for which Polars prints a panic to stderr, or that it reads as raw bytes.
+_NO_SERIES = re.compile(r"decimal256|extension<arrow\.uuid")
 
 
 def names(frame: Any) -> Iterable[str]:
@@ -33,7 +40,7 @@ def topics(column: Any) -> pl.Series:
     """A column of query_ids as text. Raises InputError where two differ only in type, such as 1 and '1'."""
     names = text(column)
     if _holds_objects(column):
-        own = dict.fromkeys(zip(names.to_list(), map(type, _objects(column)), strict=True))
+        own = dict.fromkeys(zip(names.to_list(), map(type_of_id, _objects(column)), strict=True))
         ids = [name for name, _ in own]
         if len(set(ids)) < len(ids):
             twice = next(name for at, name in enumerate(ids) if name in ids[:at])
@@ -62,12 +69,28 @@ def text(column: Any) -> pl.Series:
 
     Raises InputError where a value is no id.
     """
+    if _is_pandas(column) and isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
+        return _of_floats(column.to_numpy())
     series = _series(column)
     if series.dtype == pl.String:
         return series
     if series.dtype.is_integer() or series.dtype in (pl.Categorical, pl.Enum):
         return series.cast(pl.String)
+    if series.dtype.is_float():
+        return _of_floats(series.to_numpy())
     return _texts(_listed(series))
+
+
+def _of_floats(values: Floats) -> pl.Series:
+    """Return whole numbers that are floats as text, null for NaN. Raises InputError for other floats."""
+    missing = np.isnan(values)
+    # Larger floats may stand for several whole numbers.
+    limit = 2.0 ** min(np.finfo(values.dtype).nmant + 1, 63)
+    wrong = ~(missing | ((values == np.floor(values)) & (np.abs(values) < limit)))
+    if wrong.any():
+        raise no_id(values[wrong][0].item())
+    numbers = pl.Series(np.where(missing, 0, values).astype(np.int64))
+    return numbers.set(pl.Series(missing), None).cast(pl.String)
 
 
 def _listed(column: Any) -> list[Any]:
@@ -103,12 +126,12 @@ def _series(column: Any) -> pl.Series:
 
 def _of_arrow(column: Any) -> pl.Series:
     """A column of Arrow. Raises InputError where Polars has no such type, as for unions."""
-    try:
-        return pl.Series(column)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        raise InputError(
-            f"a column of the Arrow type {column.type} cannot be read: cast ids to text, numbers to float64"
-        ) from None
+    if not _NO_SERIES.search(str(column.type)):
+        with suppress(pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            return pl.Series(column)
+    raise InputError(
+        f"a column of the Arrow type {column.type} cannot be read: cast ids to text, numbers to float64"
+    )
 
 
 def _is_pandas(column: Any) -> bool:
@@ -124,7 +147,7 @@ def _from_pandas(column: Any) -> pl.Series:
     arrow = getattr(column.array, "_pa_array", None)
     if arrow is not None:
         return _of_arrow(arrow)
-    if dtype.kind in "iu" and isinstance(dtype, np.dtype):
+    if isinstance(dtype, np.dtype) and dtype.kind in "iu":
         return pl.Series(column.to_numpy())
     return _from_objects(column.to_numpy(dtype=object))
 
@@ -133,7 +156,7 @@ def _from_objects(values: Sequence[Any] | np.ndarray[Any, Any]) -> pl.Series:
     """Python objects: text where all are text, else the text of each; None, NaN and NA are missing."""
     try:
         return pl.Series(values=values, dtype=pl.String, strict=True)
-    except (TypeError, UnicodeEncodeError, *_NO_TEXT):
+    except _NO_TEXT:
         return _texts(values)
 
 

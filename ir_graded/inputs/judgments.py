@@ -238,7 +238,10 @@ def text_ids(ids: list[Any], name: str, where: str) -> list[str]:
         return ids
     if any(map(is_missing, ids)):
         raise InputError(f"{where}: a {name} is missing (None or NaN)")
-    names = [as_text(value) for value in ids]
+    try:
+        names = [as_text(value) for value in ids]
+    except InputError as error:
+        raise InputError(f"{where}: {name}: {error}") from None
     if len(set(names)) < len(names):
         twice = next(name for at, name in enumerate(names) if name in names[:at])
         raise InputError(f"{where}: two of {name} are the same as text: {twice!r}")

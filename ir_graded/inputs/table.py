@@ -210,7 +210,15 @@ def _checked(
     from . import columns
 
     check_process()
-    topics, docs = columns.topics(query_id), columns.text(doc_id)
+
+    def ids(column: Any, name: str, read: Callable[[Any], pl.Series]) -> pl.Series:
+        try:
+            return read(column)
+        except InputError as error:
+            raise InputError(f"{kind}: {name}: {error}") from None
+
+    topics = ids(query_id, "query_id", columns.topics)
+    docs = ids(doc_id, "doc_id", columns.text)
 
     def numbers(column: Any, what: str) -> Floats:
         return columns.numbers(

@@ -16,6 +16,7 @@ from ir_measures.measures import Measure
 from ..errors import ParameterError
 from ..extras import extra
 from ..grammar import read_measures
+from ..inputs.ids import as_text
 from ..inputs.sources import is_place
 from ..meta.options import check_options
 from ..meta.resampling import generator
@@ -219,7 +220,7 @@ def _by_topic(contents: Contents) -> Iterator[TopicTable]:
     order = (-means[0]).argsort(kind="stable")
     for at, name in enumerate(scores.names):
         values = scores.values[at][order].T
-        rows = [(str(topic), row) for topic, row in zip(scores.query_ids, values.tolist(), strict=True)]
+        rows = [(as_text(topic), row) for topic, row in zip(scores.query_ids, values.tolist(), strict=True)]
         runs = [scores.runs[number] for number in order]
         small = at == 0 and values.size <= _MOST_OPEN
         yield TopicTable(name, runs, rows, means[at][order].tolist(), small)

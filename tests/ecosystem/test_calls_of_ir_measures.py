@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import enum
 import importlib
 import json
 import pickle
@@ -13,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import ir_measures
 import pandas as pd
 import pytest
-from ir_measures import AP, RR, Judged, NumRet, P, infAP, nDCG
+from ir_measures import AP, RR, Judged, NumRet, P, alpha_nDCG, infAP, nDCG
 from ir_measures.providers import Evaluator, Provider
 
 import ir_graded
@@ -22,6 +23,14 @@ from ecosystem.processes import python
 from ir_graded import P_measure, Q, errors
 from ir_graded.measures import REGISTRY
 from ir_graded.provider import PROVIDER
+
+
+class E(str, enum.Enum):
+    """Topics that print otherwise than they are."""
+
+    ONE = "1"
+    TWO = "2"
+
 
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
 RUN = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "3": {"c": 1.0}}
@@ -636,12 +645,12 @@ def test_metrics_carry_the_qrels_own_objects(measures):
 
 
 @pytest.mark.parametrize("measures", [["Q", "nERR@3"], ["Q", AP, RR @ 10]], ids=["ours", "mixed"])
-@pytest.mark.parametrize("ids", [[1, 2, 5], [1.5, 2.5, 5.5], ["1", "2", "5"]])
+@pytest.mark.parametrize("ids", [[1, 2, 5], [1.0, 2.0, 5.0], ["1", "2", "5"]])
 def test_metrics_carry_the_ids_of_a_frame(measures, ids):
     qrels = pd.DataFrame({"query_id": ids, "doc_id": ["a", "b", "c"], "relevance": [1, 2, 1]})
     for run in (
         pd.DataFrame({"query_id": ids[:2], "doc_id": ["a", "b"], "score": [1.0, 2.0]}),
-        {str(ids[0]): {"a": 1.0}, str(ids[1]): {"b": 2.0}},
+        {"1": {"a": 1.0}, "2": {"b": 2.0}},
     ):
         metrics = ir_measures.calc(measures, qrels, run).per_query
         assert sorted((str(metric.measure), metric.query_id) for metric in metrics) == sorted(
@@ -702,6 +711,46 @@ def test_what_other_providers_say_of_topics_of_the_run_alone_is_left_out():
     assert aggregated[leaking] == 1.5
     scores = ir_graded.evaluate(["Q", leaking], QRELS, RUN)
     assert scores.values[1].tolist() == [[3, 0]]
+
+
+class CountingSubtopics(ir_measures.providers.Provider):
+    """Yields the number of subtopics of each topic of the qrels that it is given."""
+
+    NAME = "counting subtopics"
+    SUPPORTED_MEASURES = [alpha_nDCG @ ir_measures.providers.base.Any()]
+
+    def _evaluator(self, measures, qrels):
+        subtopics = {}
+        for row in qrels.itertuples() if hasattr(qrels, "itertuples") else qrels:
+            subtopics.setdefault(row.query_id, set()).add(row.iteration)
+        measures = list(measures)
+
+        class Counts(ir_measures.providers.Evaluator):
+            def _iter_calc(self, _):
+                for topic, found in subtopics.items():
+                    for measure in measures:
+                        yield ir_measures.Metric(topic, measure, len(found))
+
+        return Counts(measures, list(subtopics))
+
+
+@pytest.mark.parametrize("kind", [list, iter, lambda rows: (row for row in rows), pd.DataFrame])
+@pytest.mark.parametrize("topic", [str, E], ids=["text", "enum"])
+def test_a_measure_of_subtopics_sees_all_qrels_beside_ours(monkeypatch, kind, topic):
+    """Also those that can be read once only."""
+    names, rows = (
+        ["query_id", "doc_id", "relevance", "iteration"],
+        [(topic("1"), "a", 2, "s"), (topic("1"), "b", 1, "t"), (topic("2"), "c", 1, "s")],
+    )
+    rows = list(pd.DataFrame(rows, columns=names, dtype=object).itertuples())
+    providers = [*ir_measures.DefaultPipeline.providers, CountingSubtopics()]
+    monkeypatch.setattr(ir_measures.DefaultPipeline, "providers", providers)
+    for measures in (["Q", alpha_nDCG @ 5], [alpha_nDCG @ 5, AP, "Q"]):
+        per_topic = ir_measures.calc(measures, kind(rows), RUN).per_query
+        found = {(metric.measure.NAME, str.__str__(metric.query_id)): metric.value for metric in per_topic}
+        assert found["alpha_nDCG", "1"] == 2
+        assert found["alpha_nDCG", "2"] == 1
+        assert found["Q", "1"] == pytest.approx(Q_1, abs=1e-12)
 
 
 def test_topics_without_judged_or_relevant_documents():
