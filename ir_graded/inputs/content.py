@@ -36,20 +36,22 @@ def whole(path: str) -> bytes:
     """The text of a file, decompressed, without a byte-order mark.
 
     Raises:
-        FileFormatError: its compressed data are corrupt, truncated or expand to far more than any run, or
-            a line is longer than any of a run.
+        FileFormatError: its compressed data are corrupt, truncated or expand to far more than any run, a
+            line is longer than any of a run, or it is written to meanwhile.
         OSError: it cannot be read.
     """
     with Path(path).open("rb", buffering=0) as file:
+        found = os.fstat(file.fileno())
         first = _first(file)
         codec = codec_of(first, path)
         blocks = chain([first], iter(partial(file.read, READ), b""))
         if codec is not None:
             data = b"".join(long_lines.lines_ending(decompressed(blocks, codec, path), path))
-        elif _is_dense(os.fstat(file.fileno())):
+        elif _is_dense(found):
             data = _plain(file, path)
         else:
             data = b"".join(long_lines.lines_ending(blocks, path))
+        _check_unchanged(file, found, path)
     return long_lines.checked(data.removeprefix(codecs.BOM_UTF8), path)
 
 
@@ -59,22 +61,30 @@ def pieces(path: str, size: int) -> Iterator[Load]:
     There is no byte-order mark; only the newline at the end of the last piece may be missing.
 
     Raises:
-        FileFormatError: its compressed data are corrupt, truncated or expand to far more than any run, or
-            a line is longer than any of a run.
+        FileFormatError: its compressed data are corrupt, truncated or expand to far more than any run, a
+            line is longer than any of a run, or it is written to meanwhile.
         OSError: it cannot be read.
     """
     with Path(path).open("rb", buffering=0) as file:
+        found = os.fstat(file.fileno())
         first = _first(file)
         codec = codec_of(first, path)
         if codec is None:
             begin = len(codecs.BOM_UTF8) if first.startswith(codecs.BOM_UTF8) else 0
-            yield from _stretches(path, begin, FileState.of(os.fstat(file.fileno())), size)
+            yield from _stretches(path, begin, FileState.of(found), size)
             return
         blocks = chain([first], iter(partial(file.read, READ), b""))
         for number, piece in enumerate(
             _cut(long_lines.lines_ending(decompressed(blocks, codec, path), path), size)
         ):
             yield partial(long_lines.checked, piece if number else piece.removeprefix(codecs.BOM_UTF8), path)
+        _check_unchanged(file, found, path)
+
+
+def _check_unchanged(file: FileIO, found: os.stat_result, path: str) -> None:
+    """Raise FileFormatError if a regular file was written to since ``found`` was taken."""
+    if stat.S_ISREG(found.st_mode):
+        FileState.of(found).check(os.fstat(file.fileno()), path)
 
 
 def _first(file: FileIO) -> bytes:

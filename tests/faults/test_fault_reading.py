@@ -8,6 +8,7 @@ import lzma
 import os
 import re
 import threading
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ import ir_graded
 from ir_graded import evaluation
 from ir_graded.cli import main
 from ir_graded.errors import FileFormatError, InputError, NoSharedTopicsError
-from ir_graded.inputs import parquet, table_runs
+from ir_graded.inputs import content, parquet, table_runs
 
 
 @pytest.fixture
@@ -163,6 +164,64 @@ def test_a_run_that_is_changed_between_its_pieces_is_refused(folder, monkeypatch
     monkeypatch.setattr(evaluation, "processors", lambda: 1)
     with pytest.raises(FileFormatError, match=r"one\.run: (was changed|became shorter) while it was read"):
         ir_graded.evaluate("Q", "qrels.txt", "one.run")
+
+
+@pytest.mark.parametrize(
+    "compress", [bytes, partial(gzip.compress, mtime=0), lzma.compress], ids=["plain", "gzip", "xz"]
+)
+@pytest.mark.parametrize("change", ["longer", "shorter", "other bytes", "touched"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        ir_graded.read_qrels,
+        lambda path: ir_graded.evaluate("Q", path, RUNS["one.run"]),
+        lambda path: ir_graded.explain("Q", path, RUNS["one.run"], "1"),
+    ],
+    ids=["read_qrels", "evaluate", "explain"],
+)
+def test_qrels_that_are_changed_while_they_are_read_are_refused(
+    tmp_path, monkeypatch, call, change, compress
+):
+    """No scores by one half of qrels and one half of others."""
+    path = tmp_path / "qrels.txt"
+    lines = [f"{topic} 0 {doc} {level}\n" for topic, docs in QRELS.items() for doc, level in docs.items()]
+    data = compress("".join(lines).encode())
+    path.write_bytes(data)
+    call(path)
+    changes = {
+        "longer": lambda: path.write_bytes(data + compress(b"1 0 z 3\n")),
+        "shorter": lambda: path.write_bytes(data[: len(data) // 2]),
+        "other bytes": lambda: path.write_bytes(compress("".join(reversed(lines)).encode())),
+        "touched": lambda: os.utime(path, ns=(0, 0)),
+    }
+    begun = content.codec_of
+
+    def changing(*arguments):
+        changes[change]()
+        return begun(*arguments)
+
+    monkeypatch.setattr(content, "codec_of", changing)
+    with pytest.raises(
+        FileFormatError, match=r"qrels\.txt: (was changed while it was read|truncated|corrupt)"
+    ):
+        call(path)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_compressed_run_that_grows_between_its_pieces_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "run.gz"
+    path.write_bytes(gzip.compress(TEXT, mtime=0))
+    found = table_runs._hits
+
+    def growing(*arguments):
+        with path.open("ab") as file:
+            file.write(gzip.compress(b"21 Q0 d1 1 1 t\n", mtime=0))
+        return found(*arguments)
+
+    monkeypatch.setattr(table_runs, "_hits", growing)
+    monkeypatch.setattr(content, "READ", 64)
+    with pytest.raises(FileFormatError, match=r"run\.gz: was changed while it was read"):
+        ir_graded.evaluate("Q", JUDGED, path)
 
 
 def write_parquet(path, sign):
