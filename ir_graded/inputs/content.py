@@ -157,20 +157,25 @@ def _end(path: str, at: int, state: FileState) -> int:
 
 
 def _cut(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
-    """A stream of text in pieces."""
-    text, looked = b"", 0
+    """Cut a stream of text into pieces; the blocks of a long topic are joined once."""
+    held: list[bytes] = []
+    length, last = 0, b""  # bytes held, and their last line, which may be incomplete
     for block in _joined(blocks, size):
-        text += block
-        while len(text) >= size:
-            end = _next_topic(text, max(size, looked))
+        rest = block
+        while rest:
+            text = last + rest
+            enough = length + len(rest) >= size
+            end = _next_topic(text, max(0, size - length + len(last))) if enough else 0
             if not end:
+                held.append(rest)
+                length += len(rest)
+                last = text[max(0, text.rfind(b"\n", 0, len(text) - 1)) :]
                 break
-            yield text[:end]
-            text, looked = text[end:], 0
-        # The line that the text ends in may be cut off: look at it again.
-        looked = max(0, text.rfind(b"\n", 0, len(text) - 1))
-    if text:
-        yield text
+            end -= len(last)
+            yield b"".join([*held, memoryview(rest)[:end]])
+            held, length, last, rest = [], 0, b"", rest[end:]
+    if held:
+        yield b"".join(held)
 
 
 def _joined(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:

@@ -192,6 +192,26 @@ def test_pieces_lose_and_add_nothing(tmp_path_factory, data, size):
             assert b"".join(content._cut(blocks, size)) == data
 
 
+@pytest.mark.parametrize("topics", [1, 5])
+def test_each_byte_of_a_compressed_run_is_handled_a_few_times(run_file, monkeypatch, topics):
+    """However long a topic is: what was read of it must not be joined anew with every block."""
+    looked = []
+    found = content._next_topic
+
+    def counting(text, at):
+        looked.append(len(text))
+        return found(text, at)
+
+    monkeypatch.setattr(content, "_next_topic", counting)
+    monkeypatch.setattr(content, "READ", 512)
+    rows = [(f"t{number * topics // 20000}", f"d{number}") for number in range(20_000)]
+    data = "".join(f"{topic} Q0 {doc} 1 {-number} t\n" for number, (topic, doc) in enumerate(rows)).encode()
+    path = str(run_file(gzip.compress(data, mtime=0)))
+    assert b"".join(load() for load in content.pieces(path, 1000)) == data
+    assert len(looked) > 20
+    assert sum(looked) < 3 * len(data)
+
+
 # ----------------------------------------------------------------------------------------- Parquet
 
 
