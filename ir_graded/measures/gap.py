@@ -17,6 +17,9 @@ from .base import StopUtility, register
 from .params import CUTOFF, JUDGED_ONLY, NORM, WEIGHTS
 from .stopping import held, share
 
+#: Up to this many thresholds of a topic are summed one by one, which is faster than sorting.
+_MANY = 64
+
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
@@ -86,6 +89,30 @@ def _exact_sum_of_whole_thresholds(level: Fraction, weights: Overrides) -> Fract
     return level * (level + 1) / 2 + sum(w - j for j, w in named if j <= level)
 
 
+def _sum_of_minima(weight: Floats, topic: Ints, topics: int) -> Floats:
+    """Return for each position i the sum of min(w_i, w_j) over all positions j <= i of its topic.
+
+    If w is the total weight of the thresholds that a document passes, this equals the sum over the thresholds
+    of document i of their weight times the number of documents down to i that pass them. Blocks are merged
+    pairwise, in log2(longest topic) sorts, whatever the number of thresholds.
+    """
+    total = weight.copy()
+    place = np.arange(topic.size) - segments.starts(topic, topics)[topic]
+    size = 1
+    while size <= place.max(initial=0):
+        # The first half of a block is full wherever there is a second half.
+        block = np.cumsum(place % (2 * size) == 0)
+        order = np.lexsort((weight, block))
+        start = np.searchsorted(block, block)
+        second = (place // size % 2 == 1)[order]
+        w = weight[order]
+        smaller = segments.cumulative_sum(np.where(second, 0.0, w), start)
+        larger = size - segments.cumulative_sum((~second).astype(np.float64), start)
+        total[order[second]] += (smaller + w * larger)[second]
+        size *= 2
+    return total
+
+
 def _extreme(up_to: Floats, topic: Ints) -> list[slice]:
     """The rows of each topic whose sum of weights is beyond what can be added up and multiplied."""
     end = np.flatnonzero(np.append(topic[1:] != topic[:-1], True))[: topic.size]
@@ -136,14 +163,17 @@ class _GAP(StopUtility):
         """Precision at n for the thresholds that the document at n passes, by their weights."""
         thresholds = self._thresholds(view)
         position = thresholds.position(view.topic, view.grade)
-        depth = position - thresholds.start[view.topic]
+        weight = thresholds.weight_up_to[position]
         precision = np.zeros(view.n.size)
+        many = np.diff(thresholds.start, append=thresholds.key.size)[view.topic] > _MANY
+        precision[many] = _sum_of_minima(weight[many], view.topic[many], view.levels.topics) / view.n[many]
+        depth = np.where(many, -1, position - thresholds.start[view.topic])
         for passed in range(int(depth.max(initial=-1)) + 1):
             at = np.flatnonzero(depth >= passed)
             topic = view.topic[at]
             C = np.arange(1, at.size + 1) - segments.starts(topic, view.levels.topics)[topic]
             precision[at] += thresholds.weight[thresholds.start[topic] + passed] * C / view.n[at]
-        return share(precision, thresholds.weight_up_to[position])
+        return share(precision, weight)
 
     def _ideal_weight(self, view: View, thresholds: Thresholds) -> Floats:
         """sum_j w_j R_{>=j} of each topic, or of the first min(R, k) documents of its ideal list."""
