@@ -15,7 +15,7 @@ from .. import ranking
 from ..errors import InputError, shown
 from ..hits import Hits
 from ..segments import Floats, Ints
-from .judgments import Judgments, Lookup, numbers_of, text_ids
+from .judgments import Judgments, Lookup, numbers_of, text_ids, unchanged
 
 # Rows of dicts that are ranked together: enough for numpy, few enough for the cache.
 _BATCH_ROWS = 1 << 18
@@ -27,12 +27,16 @@ def hits_of_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -
     """Hits of a dict of dicts, query_id -> doc_id -> score: only judged documents are looked up."""
     lookup = judgments.lookup(lowest)
     n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
-    own = dict(zip(text_ids(list(run), "query_id", "run"), run.values(), strict=True))
+    items = list(run.items())  # one snapshot, in case another thread adds topics
+    names = text_ids([query_id for query_id, _ in items], "query_id", "run")
+    own = {name: docs for name, (_, docs) in zip(names, items, strict=True)}
     found = [(number, own[name]) for number, name in enumerate(judgments.names) if name in own]
     parts = []
     for batch in _batches(_documents(judgments, found)):
-        n_retrieved[[number for number, _ in batch]] = [len(docs) for _, docs in batch]
-        parts.append(_batch_hits(judgments, lookup, batch))
+        names = [judgments.names[number] for number, _ in batch]
+        with unchanged("run", names, [docs for _, docs in batch]):
+            n_retrieved[[number for number, _ in batch]] = [len(docs) for _, docs in batch]
+            parts.append(_batch_hits(judgments, lookup, batch))
     empty = [np.zeros(0, dtype=np.int64)]
     judged = np.concatenate([part[0] for part in parts] or empty)
     rank = np.concatenate([part[1] for part in parts] or empty)
@@ -71,7 +75,9 @@ def _with_text_ids(name: str, docs: Mapping[Any, Any]) -> Mapping[str, Any]:
     """The dict with doc_ids as text. Raises InputError where one is missing or two are the same."""
     if _all_text(docs):
         return docs
-    return dict(zip(text_ids(list(docs), "doc_id", f"run: topic {name!r}"), docs.values(), strict=True))
+    with unchanged("run", [name], [docs]):
+        ids = text_ids(list(docs), "doc_id", f"run: topic {name!r}")
+        return dict(zip(ids, docs.values(), strict=True))
 
 
 def _all_text(docs: Mapping[Any, Any]) -> bool:

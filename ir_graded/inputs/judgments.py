@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -209,21 +210,51 @@ def _without_repetitions(table: Table, topic: Ints) -> Ints:
 
 def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
     """Judgments from a dict of dicts, query_id -> doc_id -> level."""
-    query_ids = list(qrels)
+    items = list(qrels.items())  # one snapshot, in case another thread adds topics
+    query_ids, topics = [query_id for query_id, _ in items], [docs for _, docs in items]
     names = text_ids(query_ids, "query_id", "qrels")
-    doc_ids: list[str] = []
-    levels: list[Floats] = []
-    for name, docs in zip(names, qrels.values(), strict=True):
+    for name, docs in zip(names, topics, strict=True):
         if not isinstance(docs, Mapping):
             raise InputError(
                 f"qrels: topic {name!r} holds {shown(docs)} where a dict from doc_id to level is needed"
             )
-        doc_ids += text_ids(list(docs), "doc_id", f"qrels: topic {name!r}")
-        levels.append(numbers_of("qrels", name, docs))
+    doc_ids: list[str] = []
+    levels: list[Floats] = []
+    with unchanged("qrels", names, topics):
+        for name, docs in zip(names, topics, strict=True):
+            doc_ids += text_ids(list(docs), "doc_id", f"qrels: topic {name!r}")
+            levels.append(numbers_of("qrels", name, docs))
     counts = np.array([level.size for level in levels], dtype=np.int64)
     topic = np.repeat(np.arange(len(names), dtype=np.int64), counts)
     flat = np.concatenate(levels) if levels else np.zeros(0)
     return Judgments(query_ids, names, Levels.of(len(names), topic, flat), doc_ids)
+
+
+@contextmanager
+def unchanged(kind: str, names: Sequence[str], topics: Sequence[Sized]) -> Iterator[None]:
+    """Raise InputError if the dict of a topic grows or shrinks meanwhile, because a thread writes to it.
+
+    Args:
+        kind: 'qrels' or 'run'.
+        names: the topics.
+        topics: the dict of each.
+    """
+    sizes = [*map(len, topics)]
+
+    def check(reason: Exception | None = None) -> None:
+        for name, topic, size in zip(names, topics, sizes, strict=True):
+            if len(topic) != size:
+                raise InputError(
+                    f"{kind}: topic {name!r} was changed while it was scored: "
+                    "give a copy that nobody writes to"
+                ) from reason
+
+    try:
+        yield
+    except Exception as error:
+        check(error)
+        raise
+    check()
 
 
 def text_ids(ids: list[Any], name: str, where: str) -> list[str]:

@@ -20,7 +20,7 @@ _COMPRESSED = {".gz", ".zst", ".xz"}
 def check_shared_topics(judgments: Judgments, name: str, run: Any) -> None:
     """Raise NoSharedTopicsError where a run, in any form, has topics, but none of the qrels'."""
     topics = (
-        [as_text(topic) for topic in run]
+        [as_text(topic) for topic in list(run)]
         if isinstance(run, Mapping)
         else table_of("run", run).query_id.unique().drop_nulls().to_list()
     )
@@ -47,7 +47,7 @@ def named_runs(runs: Any) -> dict[str, Any]:
 
 def _names_runs(runs: Mapping[Any, Any]) -> bool:
     """Whether a mapping goes from names to runs, rather than being one run (topic -> doc_id -> score)."""
-    return any(map(_is_run, runs.values()))
+    return any(map(_is_run, list(runs.values())))
 
 
 def _is_run(value: Any) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from .. import segments
 from .articles import one_row_an_article
 from .ids import as_text
-from .judgments import Judgments, text_ids
+from .judgments import Judgments, text_ids, unchanged
 from .table import Table
 
 
@@ -34,17 +34,19 @@ def qrels_dicts(judgments: Judgments) -> dict[str, dict[str, Any]]:
 def run_dicts(judgments: Judgments, run: Mapping[Any, Any] | Table) -> dict[str, dict[str, float]]:
     """A run as a dict of dicts, scores as floats: the topics that the qrels have."""
     if isinstance(run, Mapping):
-        return {
-            name: dict(
-                zip(
-                    text_ids(list(docs), "doc_id", f"run: topic {name!r}"),
-                    map(float, docs.values()),
-                    strict=True,
+        topics = {as_text(topic): docs for topic, docs in list(run.items())}
+        names = [name for name in topics if name in judgments.number]
+        with unchanged("run", names, [topics[name] for name in names]):
+            return {
+                name: dict(
+                    zip(
+                        text_ids(list(topics[name]), "doc_id", f"run: topic {name!r}"),
+                        map(float, topics[name].values()),
+                        strict=True,
+                    )
                 )
-            )
-            for topic, docs in run.items()
-            if (name := as_text(topic)) in judgments.number
-        }
+                for name in names
+            }
     known = run.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
     run = one_row_an_article(run.filter(known.astype(np.int64)))
     changes = (run.query_id != run.query_id.shift(1)).to_numpy()[1:]

@@ -562,6 +562,49 @@ def test_an_error_in_a_topic_without_qrels_changes_no_score(form, tmp_path):
         assert found == by_a_mixed_call(QRELS, {"1": {"a": 1.0}})
 
 
+# ----------------------------------------------------------------------- changed by another thread
+
+
+class Growing:
+    """A number; whoever reads it finds another document in its dict, as another thread may write it."""
+
+    def __init__(self, docs):
+        self.docs = docs
+
+    def __float__(self):
+        self.docs[f"new {len(self.docs)}"] = 1.0
+        return 1.0
+
+
+class Shrinking(Growing):
+    def __float__(self):
+        self.docs.pop("z", None)
+        return 1.0
+
+
+def changing(number):
+    """A topic, one of whose values changes it as it is read."""
+    docs = {"a": 2.0, "b": 1.0, "z": 0.0}
+    docs["c"] = number(docs)
+    return docs
+
+
+@pytest.mark.parametrize("number", [Growing, Shrinking])
+def test_a_dict_that_changes_while_it_is_scored_is_an_error(number):
+    problem = "topic '1' was changed while it was scored"
+    refused_run(lambda: {"1": changing(number), "2": {"c": 1.0}}, f"run: {problem}")
+    refused_run(lambda: {"2": {"c": 1.0}, "1": changing(number)}, f"run: {problem}")
+    refused_qrels(lambda: {"1": changing(number), "2": {"c": 1}}, f"qrels: {problem}")
+
+
+def test_a_run_that_gets_a_topic_while_it_is_scored_is_scored_as_it_was():
+    run = {"2": {"c": 1.0}}
+    run["1"] = {"b": 3.0, "x": 2.0, "a": Growing(run)}
+    found = ir_graded.evaluate("Q", QRELS, run)
+    assert found.values.tolist() == ir_graded.evaluate("Q", QRELS, RUN).values.tolist()
+    assert len(run) > 2
+
+
 # ------------------------------------------------------------------------------- what ids may be
 
 
