@@ -1,6 +1,8 @@
 """Measure strings: ``NAME(k=v, ...)@cutoff``.
 
-ir-measures' own names are read as ir-measures reads them, to the same objects and the same errors.
+ir-measures' own names are read as ir-measures reads them, to the same objects and the same errors. The
+exceptions are strings of which ir-measures silently drops a part: a parameter, cutoff or key that is given
+twice, and everything after a ``#``. They raise a ValueError.
 This package's names may hold ``-``, ``+`` and ``,``, and its values may be negative numbers, ``inf``,
 lists and dicts, so that every printed measure reads back.
 """
@@ -45,13 +47,13 @@ def parse(text: str) -> Measure:
     measure = REGISTRY[name]
     try:
         _, pairs, at = _read(f"_{text.strip()[len(name) :]}", _graded_value)
-        args = _once(pairs)
+        if any(key is None for key, _ in pairs):
+            raise ValueError("args must be named")
+        args = _once([*pairs, *_cutoff(measure, at)])
     except ValueError as error:
         raise MeasureSyntaxError(
             f"cannot read {shown(text)}: {error}; write {name}, {name}@10 or {name}(name=value, ...)@10"
         ) from None
-    if at is not None:
-        args[measure.AT_PARAM] = at
     return measure(**args)
 
 
@@ -67,16 +69,22 @@ def _graded_name(text: str) -> str | None:
 def _parse_upstream(text: str) -> Measure:
     try:
         name, pairs, at = _read(text, _upstream_value)
+        if name not in ir_measures.measures.registry:
+            raise NameError(f"measure not found: {cut(name)}")
+        measure = ir_measures.measures.registry[name]
+        args = _once([*pairs, *_cutoff(measure, at)])
     except ValueError as error:
         raise ValueError(_UPSTREAM_ERROR.format(error)) from None
-    if name not in ir_measures.measures.registry:
-        raise NameError(f"measure not found: {cut(name)}")
-    args = dict(pairs)
-    measure = ir_measures.measures.registry[name]
-    if at is not None:
-        args[measure.AT_PARAM] = at
     return measure(**args)
 
+
+def _cutoff(measure: Measure, at: Any) -> _Pairs:
+    """Return the value after the @ as a named parameter."""
+    return [] if at is None else [(measure.AT_PARAM, at)]
+
+
+#: Text in quotes, which may contain #.
+_QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 
 #: Names and values in their order.
 _Pairs: TypeAlias = list[tuple[Any, Any]]
@@ -84,6 +92,9 @@ _Pairs: TypeAlias = list[tuple[Any, Any]]
 
 def _read(text: str, value: Callable[[ast.expr], Any]) -> tuple[str, _Pairs, Any]:
     """Name, arguments and what stands behind the @ of a measure string. Raises ValueError with the reason."""
+    if "#" in _QUOTED.sub("", text):
+        # Python would drop the rest of the line as a comment.
+        raise ValueError("'#' is not part of a measure's name, and in a value it must be in quotes")
     try:
         return _parts(ast.parse(text).body, value)
     except SyntaxError as error:
@@ -117,7 +128,7 @@ def _upstream_value(node: ast.expr) -> Any:
     if isinstance(node, ast.Constant) and not isinstance(node.value, (bytes, type(...))):
         return node.value
     if isinstance(node, ast.Dict):
-        return {_upstream_value(k): _upstream_value(v) for k, v in _entries(node)}
+        return _once([(_upstream_value(k), _upstream_value(v)) for k, v in _entries(node)])
     raise ValueError("values must be str, float, int, bool, etc.")
 
 
@@ -144,8 +155,6 @@ def _graded_value(node: ast.expr) -> Any:
 
 def _once(pairs: _Pairs) -> dict[Any, Any]:
     """A dict of names and values. Raises ValueError where a name stands twice (which value would count?)."""
-    if any(name is None for name, _ in pairs):
-        raise ValueError("args must be named")
     values = dict(pairs)
     if len(values) < len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)

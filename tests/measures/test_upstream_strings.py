@@ -4,6 +4,7 @@ import ast
 import contextlib
 import io
 import json
+import re
 import subprocess
 import sys
 
@@ -89,6 +90,39 @@ def alone():
     return dict(zip(MEASURE_STRINGS, measures, strict=True)), dict(zip(TREC_STRINGS, trec, strict=True))
 
 
+#: What ir_measures reads by dropping a part of it, and what is the matter: these are errors here.
+MISREAD = {
+    "AP(rel=1, rel=2)": "'rel' is given twice",
+    "AP(rel=1,rel=1)@10": "'rel' is given twice",
+    "nDCG(dcg='log2',dcg='exp-log2')@10": "'dcg' is given twice",
+    "nDCG(cutoff=5)@10": "'cutoff' is given twice",
+    "nDCG(cutoff=10)@10": "'cutoff' is given twice",
+    "IPrec(recall=0.5)@0.1": "'recall' is given twice",
+    "nDCG(gains={0: 0, 1: 5, 1: 6})": "1 is given twice",
+    "nDCG(gains={1: 5, 1.0: 6})": "is given twice",
+    "nDCG#@10": "'#'",
+    "nDCG #@10": "'#'",
+    "nDCG(dcg='log2')#@10": "'#'",
+    "AP#x": "'#'",
+    "AP#'x'": "'#'",
+    "AP(rel=2)@10 # the old one": "'#'",
+    "AP(#rel=2\n)": "'#'",
+    "nDCG(dcg='a#b')#@10": "'#'",
+}
+#: Of this package's measures.
+MISREAD_OF_OURS = {
+    "Q(cutoff=5)@10": "'cutoff' is given twice",
+    "Q(beta=1, beta=2)": "'beta' is given twice",
+    "Q(gains={1: 2, 1: 3})": "1 is given twice",
+    "Q(beta=1)#@10": "'#'",
+    "Q()#": "'#'",
+    "Q(beta=1#)\n)": "'#'",
+    "P-measure@10#0": "'#'",
+}
+#: A # in quotes is a sign as others.
+MEASURE_STRINGS += [*MISREAD, "nDCG(dcg='#')@5", 'nDCG(dcg="a\'#b")', "nDCG(dcg='''#''')", r"nDCG(dcg='\'#')"]
+
+
 def described(measure):
     kind = type(measure)
     return [kind.__module__, kind.__qualname__, repr(measure.params)]
@@ -115,14 +149,47 @@ def test_the_strings_are_a_fair_sample(alone):
         assert len(results) - failing >= 20
 
 
+read_as_before = pytest.mark.parametrize("text", [text for text in MEASURE_STRINGS if text not in MISREAD])
+
+
 @needs_old_ast
-@pytest.mark.parametrize("text", MEASURE_STRINGS)
+@read_as_before
 def test_parse_reads_as_ir_measures_alone(alone, text):
     assert outcome(grammar.parse, text) == alone[0][text]
 
 
+READERS = [grammar.parse, ir_measures.parse_measure, lambda text: grammar.read_measures([text])]
+
+
 @needs_old_ast
-@pytest.mark.parametrize("text", MEASURE_STRINGS)
+@pytest.mark.parametrize("text", MISREAD)
+def test_what_ir_measures_reads_in_part_is_an_error(alone, text):
+    assert not is_error(alone[0][text])
+    for read in READERS:
+        with pytest.raises(ValueError, match=f"^problem parsing measure .*{re.escape(MISREAD[text])}"):
+            read(text)
+    with pytest.raises(ValueError, match="measure"):
+        ir_measures.parse_trec_measure(text)
+    with pytest.raises(ValueError, match=re.escape(MISREAD[text])):
+        ir_measures.calc_aggregate([text, "Q"], {"1": {"a": 1}}, {"1": {"a": 1.0}})
+
+
+@pytest.mark.parametrize("text", MISREAD_OF_OURS)
+def test_a_part_of_our_measures_is_never_dropped(text):
+    for read in (*READERS, ir_measures.parse_trec_measure):
+        with pytest.raises(ir_graded.MeasureSyntaxError, match=re.escape(MISREAD_OF_OURS[text])):
+            read(text)
+
+
+@pytest.mark.parametrize("text", ["Q#", "Q#@10", "Q #@10", "D#-nDCG@10", "#", "#Q", "map#"])
+def test_a_sign_that_belongs_to_no_name_is_an_error(text):
+    for read in (*READERS, ir_measures.parse_trec_measure):
+        with pytest.raises(ValueError, match="measure"):
+            read(text)
+
+
+@needs_old_ast
+@read_as_before
 def test_parse_measure_reads_as_before_or_a_name_of_trec_eval(alone, text):
     before, now = alone[0][text], outcome(ir_measures.parse_measure, text)
     if text in {"map", "ndcg"}:
@@ -223,7 +290,7 @@ def without_old_ast_nodes(monkeypatch):
 
 @needs_old_ast
 @pytest.mark.usefixtures("without_old_ast_nodes")
-@pytest.mark.parametrize("text", MEASURE_STRINGS)
+@read_as_before
 def test_parse_reads_the_same_without_the_old_ast_nodes(alone, text):
     assert outcome(grammar.parse, text) == alone[0][text]
 
