@@ -18,17 +18,33 @@ def _name(dataset: Any) -> str:
     return f"dataset {dataset.dataset_id()!r}" if hasattr(dataset, "dataset_id") else "the dataset"
 
 
-def load(dataset_id: str) -> Any:
-    """The dataset of that id. Raises InputError where there is none."""
+def find(dataset_id: str) -> Any | None:
+    """Return the dataset of that id, or None if there is none. Raises OSError if it cannot be loaded."""
     import ir_datasets
 
     try:
         return ir_datasets.load(dataset_id)
     except KeyError:
-        raise InputError(
-            f"{dataset_id!r} is neither a file nor a dataset id of ir_datasets "
-            "(such as 'msmarco-passage/trec-dl-2019/judged')"
-        ) from None
+        return None
+    except Exception as error:
+        raise _unavailable(f"dataset {dataset_id!r}", error) from error
+
+
+def no_dataset(name: str) -> InputError:
+    """Return the error for a name that is neither a dataset nor a file."""
+    return InputError(
+        f"{name!r} is neither a file nor a dataset id of ir_datasets "
+        "(such as 'msmarco-passage/trec-dl-2019/judged')"
+    )
+
+
+def _unavailable(name: str, error: Exception) -> OSError:
+    """Return the error for a dataset that ir_datasets cannot give.
+
+    It does not catch the errors of downloads, archives and parsers, which may be of any class.
+    """
+    reason = shown(error.args[0]) if error.args else "no reason is given"
+    return OSError(f"{name} cannot be downloaded: {reason} ({type(error).__name__})")
 
 
 def rows(kind: str, dataset: Any) -> Any:
@@ -50,9 +66,8 @@ def rows(kind: str, dataset: Any) -> Any:
 def _downloaded(dataset: Any, rows_of: Callable[[], Iterable[Any]]) -> Iterator[Any]:
     try:
         yield from rows_of()
-    except RuntimeError as error:  # what ir_datasets makes of all that can happen
-        reason = shown(error.args[0]) if error.args else "no reason is given"
-        raise OSError(f"{_name(dataset)} cannot be downloaded: {reason}") from error
+    except Exception as error:
+        raise _unavailable(_name(dataset), error) from error
 
 
 def level_definitions(source: Any) -> dict[int, str]:
@@ -68,7 +83,9 @@ def level_definitions(source: Any) -> dict[int, str]:
     Raises:
         InputError: the id is unknown or the dataset has no qrels.
     """
-    dataset = source if is_dataset(source) else load(str(source))
+    dataset = source if is_dataset(source) else find(str(source))
+    if dataset is None:
+        raise no_dataset(str(source))
     if not dataset.has_qrels():
         raise InputError(f"{_name(dataset)} has no qrels")
     definitions = dataset.qrels_defs() or {}

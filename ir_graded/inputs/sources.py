@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 from ..errors import InputError
 from ..hits import Hits
 from . import judgments
-from .datasets import is_dataset, load, rows
+from .datasets import find, is_dataset, no_dataset, rows
 from .dict_runs import hits_of_dicts
 from .file_tables import check_path, from_file
 from .judgments import Judgments
@@ -112,4 +113,11 @@ def to_read_again(kind: str, source: Any) -> Any:
 def _table_at(kind: str, place: str | os.PathLike[str]) -> Table:
     if is_file(place):
         return from_file(kind, place)
-    return from_tuples(kind, rows(kind, load(os.fspath(place))))
+    name = os.fspath(place)
+    dataset = find(name)
+    if dataset is not None:
+        return from_tuples(kind, rows(kind, dataset))
+    if any(sign in name for sign in (os.sep, os.altsep) if sign) or Path(name).suffix:
+        problem = f"{os.strerror(errno.ENOENT)}, and no dataset of ir_datasets has this id"
+        raise FileNotFoundError(errno.ENOENT, problem, name)
+    raise no_dataset(name)

@@ -495,13 +495,23 @@ def test_a_dict_that_holds_no_dicts(inner):
         assert "topic '2'" in error_of(call, {"1": {"a": 1}, "2": inner}, RUN)
 
 
-def test_a_place_where_nothing_is(tmp_path):
-    name = str(tmp_path / "no-such-file.txt")
-    refused_run(lambda: name, name, "neither a file nor a dataset id")
-    refused_qrels(lambda: name, name, "neither a file nor a dataset id")
-    for call in CALLS:
-        with pytest.raises(FileNotFoundError, match="no-such-file"):
-            call(QRELS, tmp_path / "no-such-file.txt")
+def test_a_place_where_nothing_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in (
+        str(tmp_path / "no-such-file.txt"),
+        "no-such-file.txt",
+        "no-such-file/qrels",
+        "./no-such-file",
+    ):
+        for call in CALLS:
+            for given in ((QRELS, name), (name, RUN)):
+                with pytest.raises(FileNotFoundError, match="and no dataset of ir_datasets has") as caught:
+                    call(*given)
+                assert caught.value.filename == name
+            with pytest.raises(FileNotFoundError, match="no-such-file"):
+                call(QRELS, Path(name))
+    refused_run(lambda: "no-such-file", "'no-such-file' is neither a file nor a dataset id")
+    refused_qrels(lambda: "no-such-file", "'no-such-file' is neither a file nor a dataset id")
 
 
 def entry_in_bytes():

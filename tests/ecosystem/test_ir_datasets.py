@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import socket
+import zipfile
 
 import ir_datasets
 import ir_measures
 import pytest
+import requests
 from ir_datasets.datasets.base import Dataset
 from ir_datasets.formats import BaseQrels, TrecQrels, TrecScoredDocs, TsvQueries
 from ir_datasets.util import Download, LocalDownload
@@ -60,6 +63,10 @@ def without_qrels(register, tmp_path):
     queries = tmp_path / "queries.tsv"
     queries.write_text("101\tone\n", encoding="utf-8")
     return register(TsvQueries(LocalDownload(queries)), name="ir-graded-tests/queries-only")
+
+
+def scored(qrels):
+    return ir_graded.evaluate("Q", qrels, RUN)
 
 
 def results(qrels, run):
@@ -158,7 +165,7 @@ def test_other_rows_than_trecs(register):
     assert results(register(Rows()), RUN) == results(QRELS, RUN)
 
 
-UNKNOWN = "no-such-dataset/at-all"
+UNKNOWN = "no-such-dataset"
 
 
 @pytest.mark.parametrize(
@@ -181,6 +188,17 @@ def test_unknown_id(call):
         call(UNKNOWN)
     assert UNKNOWN in str(caught.value)
     assert "file" in str(caught.value)
+
+
+def test_an_unknown_id_that_looks_like_a_path_may_be_a_file_too():
+    name = f"{UNKNOWN}/at-all"
+    for call in (ir_graded.read_qrels, ir_graded.read_run, lambda name: ir_graded.evaluate("Q", name, RUN)):
+        with pytest.raises(
+            FileNotFoundError, match="No such file or directory, and no dataset of ir_datasets"
+        ):
+            call(name)
+    with pytest.raises(InputError, match=name):  # which is asked for a dataset alone
+        ir_graded.level_definitions(name)
 
 
 def test_a_dataset_without_qrels(without_qrels):
@@ -238,6 +256,61 @@ class Remote:
         yield
 
     scoreddocs_iter = qrels_iter
+
+
+class CorruptError(Exception):
+    """What ir_datasets raises where a checksum is wrong is no subclass of anything else."""
+
+
+FAILURES = [
+    RuntimeError("All download sources failed", ["no network"]),
+    ConnectionError("no network"),
+    requests.exceptions.HTTPError("404 Client Error"),
+    FileNotFoundError("downloads/qrels.txt"),
+    EOFError("EOF when reading a line"),
+    zipfile.BadZipFile("File is not a zip file"),
+    ValueError("too many values to unpack"),
+    AssertionError(),
+    CorruptError("Expected x but got y"),
+]
+
+
+@pytest.mark.parametrize("error", FAILURES, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("name", ["msmarco-passage/trec-dl-2019/judged", "antique/test", "cord19/trec-covid"])
+def test_a_dataset_that_cannot_be_downloaded_is_said_by_this_package(name, error, monkeypatch, tmp_path):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path))
+    monkeypatch.setattr(Download, "stream", fail)
+    monkeypatch.setattr(Download, "path", fail)
+    problem = rf"^dataset '{name}' cannot be downloaded: .*\({type(error).__name__}\)$"
+    for call in (
+        ir_graded.read_qrels,
+        scored,
+        lambda source: ir_measures.calc(["Q", AP], source, RUN),
+    ):
+        with pytest.raises(OSError, match=problem) as caught:
+            call(name)
+        assert caught.value.__cause__ is error
+
+
+def test_a_dataset_that_cannot_be_loaded_is_said_by_this_package(monkeypatch):
+    """Some ids have to be downloaded before they are known at all."""
+
+    def fail(name, _):
+        raise OSError(f"no network for {name}")
+
+    monkeypatch.setattr(ir_datasets.registry, "_patterns", [(re.compile("^far/(.*)$"), fail)])
+    for call in (
+        ir_graded.read_qrels,
+        ir_graded.level_definitions,
+        lambda name: ir_graded.evaluate("Q", name, RUN),
+    ):
+        with pytest.raises(
+            OSError, match=r"^dataset 'far/away' cannot be downloaded: 'no network for far/away'"
+        ):
+            call("far/away")
 
 
 @pytest.mark.parametrize("kind", ["qrels", "run"])
