@@ -10,6 +10,7 @@ from itertools import islice
 import pytest
 from fuzz.size_cases import READERS, as_matrix, as_qrels, as_run, scored
 
+import ir_graded
 from ir_graded.inputs import decompression
 
 #: MiB that a call may take, and seconds. What is refused at 64 MiB is held once or twice before.
@@ -54,6 +55,34 @@ def test_bombs_are_refused(child, tmp_path, kind, text):
         assert "expand to more than 200 times" in outcome[1] or "is longer than 1 MiB" in outcome[1]
         assert memory < MEMORY, reader.__name__
         assert seconds < TIME, reader.__name__
+
+
+def test_what_may_expand_is_the_larger_of_two_bounds(monkeypatch, tmp_path):
+    """So many bytes, or so many times the compressed ones, but not both together."""
+    text = b"1 Q0 a 1 1 t\n" * 10_000
+    path = tmp_path / "run.gz"
+    path.write_bytes(gzip.compress(text, mtime=0))
+    times = len(text) * 3 // 4 // path.stat().st_size
+    monkeypatch.setattr(decompression, "_RATIO", times)
+    monkeypatch.setattr(decompression, "_EXPANDED", len(text) // 2)
+    with pytest.raises(ir_graded.FileFormatError, match=f"expand to more than {times} times their size"):
+        ir_graded.read_run(path)
+    for name, bound in (("_EXPANDED", len(text)), ("_RATIO", 2 * times)):
+        with monkeypatch.context() as patch:
+            patch.setattr(decompression, name, bound)
+            assert len(ir_graded.read_run(path)) == 10_000
+
+
+@pytest.mark.parametrize("padding", [b" ", b"\n", b"\0 ", b" \0", b"\0\0x"])
+def test_only_null_bytes_pad_a_gzip_file(tmp_path, padding):
+    path = tmp_path / "run.gz"
+    packed = gzip.compress(b"1 Q0 a 1 1 t\n", mtime=0)
+    path.write_bytes(packed + b"\0" * 512)
+    assert len(ir_graded.read_run(path)) == 1
+    path.write_bytes(packed + padding)
+    for call in (ir_graded.read_run, lambda path: ir_graded.evaluate("Q", {"1": {"a": 1}}, path)):
+        with pytest.raises(ir_graded.FileFormatError, match=r"run\.gz: (corrupt|truncated) gzip data"):
+            call(path)
 
 
 @pytest.mark.parametrize(("kind", "largest"), [("gzip", 1 << 22), ("xz", 1 << 22), ("zstandard", 1 << 27)])
