@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 from ..errors import InputError, shown
+from ..inputs.doubts import INTEGER, LETTERS, NO_ITERATION
 from ..inputs.table import VALUE_COLUMNS
 
 if TYPE_CHECKING:
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 Paths: TypeAlias = "str | os.PathLike[str] | list[str | os.PathLike[str]]"
 
 _NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity|nan))$"
+_INTEGER = f"^{INTEGER.pattern}$"
+#: Errors for lines that have the right number of fields but may be of another format.
+_DOUBT = {
+    "qrels": "looks like an NTCIR file by letters; ir_graded.read_qrels reads those",
+    "run": "may be a Genomics run without run_id; ir_graded.read_run reads either where the format is named",
+}
 #: Where a run lies, and its name: a Parquet folder is one, whatever its parts are called.
 _RUN_OF = {
     "parquet": r"^((?:.*?/)?([^/]+)\.parquet)(?:/.*)?$",
@@ -143,12 +150,18 @@ def _fields(text: DataFrame, kind: str) -> DataFrame:
     number = F.when(fields[value].rlike(_NUMBER), _float(fields[value])).otherwise(
         wrong(f"the {'score' if kind == 'run' else 'level'} is not a number such as 2, -0.5 or 1e-3")
     )
+    doubtful = {
+        "qrels": fields[1].isin(list(LETTERS)),
+        "run": ~fields[1].isin(list(NO_ITERATION))
+        & F.forall(F.array(fields[1], fields[2], fields[4], fields[5]), lambda one: one.rlike(_INTEGER)),
+    }[kind]
     # Spark reads what is no UTF-8 as this character: two ids would be one.
     unreadable = F.col("value").rlike("\ufffd")
     broken = F.col("value").rlike(r"\r(?!$)")
     complete = (
         F.when(unreadable, wrong("the line is not UTF-8"))
         .when(broken, wrong("a carriage return inside the line"))
+        .when((F.size(fields) == width) & doubtful, wrong(_DOUBT[kind]))
         .otherwise(F.size(fields) == width)
     )
     return rows.select(

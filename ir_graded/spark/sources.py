@@ -10,8 +10,11 @@ from ..inputs.table import PASSAGE_COLUMNS, VALUE_COLUMNS
 from .files import active, as_paths, read_qrels, read_runs
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
+#: Below 2 to this power, every whole number has its own float.
+_DIGITS = {"float": 24, "double": 53}
+_NO_ID = "an id is text or a whole number, and a float one only where it is small enough to be exact, not "
 #: What a run is called whose rows do not say.
 ONE_RUN = "run"
 
@@ -47,11 +50,23 @@ def prepared(kind: str, source: Any, spark: SparkSession | None) -> DataFrame:
         run = [(F.col("run").cast("string") if named else F.lit(ONE_RUN)).alias("run")]
     found: DataFrame = frame.select(
         *run,
-        F.col("query_id").cast("string").alias("query_id"),
-        F.col("doc_id").cast("string").alias("doc_id"),
+        *(_text(frame, name).alias(name) for name in wanted[:2]),
         *(F.col(name).cast("double").alias(name) for name in numbers),
     )
     return found
+
+
+def _text(frame: DataFrame, name: str) -> Column:
+    """Return a column of ids as text; a whole number, even if it is a float, becomes its digits."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    column, kind = F.col(name), frame.schema[name].dataType.simpleString()
+    if kind not in _DIGITS:
+        return column.cast("string")
+    whole = (column == F.rint(column)) & (F.abs(column) < 2.0 ** _DIGITS[kind])
+    problem = F.concat(F.lit(f"{name}: {_NO_ID}"), column.cast("string"))
+    text = F.when(whole, column.cast("long").cast("string")).otherwise(F.raise_error(problem))
+    return F.when(column.isNull() | F.isnan(column), F.lit(None).cast("string")).otherwise(text)
 
 
 def _check_columns(kind: str, frame: DataFrame, names: Iterable[str]) -> None:

@@ -346,6 +346,31 @@ def test_numbers_of_other_types_are_taken_as_they_are(spark):
     assert table(evaluate(["Q", "AP"], judged, ranked)) == expected
 
 
+def test_ids_that_are_whole_floats_are_integers(spark):
+    qrels = spark.createDataFrame([(1, 11, 1), (1, 12, 2)], "query_id int, doc_id long, relevance int")
+    for names in ("query_id double, doc_id float", "query_id float, doc_id double"):
+        run = spark.createDataFrame([(1.0, 11.0, 2.0), (1.0, 12.0, 1.0)], f"{names}, score double")
+        expected = ir_graded.evaluate("Q", {1: {"11": 1, "12": 2}}, {"1": {"11": 2.0, "12": 1.0}})
+        assert table(evaluate("Q", qrels, run)) == expected_table(expected)
+        for wrong in (1.5, float("inf"), 2.0**53):
+            rows = [(1.0, 11.0, 2.0), (1.0, wrong, 1.0)]
+            with pytest.raises(Exception, match=r"doc_id: an id is text or a whole number"):
+                evaluate("Q", qrels, spark.createDataFrame(rows, f"{names}, score double")).collect()
+
+
+def test_lines_of_another_format_are_never_taken_for_trec(spark, tmp_path):
+    cases = {
+        "0001 A d1 1": (read_qrels, "looks like an NTCIR file by letters"),
+        "200 12595615 1 48.63 28426 295": (read_runs, "may be a Genomics run without run_id"),
+    }
+    for line, (read, problem) in cases.items():
+        (tmp_path / "file.txt").write_text(f"{line}\n")
+        with pytest.raises(Exception, match=problem):
+            read(spark, tmp_path / "file.txt").collect()
+    (tmp_path / "run.txt").write_text("200 Q0 1 48 28426 295\n200 1 d1 48 28425 295\n200 1 1 48 0.5 295\n")
+    assert [row["doc_id"] for row in read_runs(spark, tmp_path / "run.txt").collect()] == ["1", "d1", "1"]
+
+
 def test_runs_that_share_no_topic_show_the_topics_of_both_sides(spark):
     judged, ranked = frames(spark, [("1.0", "a", 1)], [("one", "1", "a", 1.0)])
     with pytest.raises(NoSharedTopicsError, match=r"the run has '1', the qrels have '1\.0'"):
