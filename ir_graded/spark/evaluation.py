@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 _BROADCAST_BYTES = 16 << 20
+_PIECE = 1 << 18  # rows that a worker scores together
 _MOST_ROWS = 1 << 62  # of a topic: Spark counts with 64 bits
 
 
@@ -104,6 +105,8 @@ def evaluate(
         scale=tuple(scale),
         judged=_broadcast(judged) if small else None,
         passages=passages,
+        # Sent along: a topic longer than longest_topic shows once a piece is no longer than that.
+        piece=min(_PIECE, longest_topic),
         longest=longest_topic,
     )
     topics = judged.select("query_id").distinct()

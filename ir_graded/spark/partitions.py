@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 #: Columns of what a partition gives.
 SCORES = "run string, query_id string, measure string, value double"
-#: Rows that are scored together.
-PIECE = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +42,7 @@ class Scoring:
         judged: the judgments of every topic, where they were broadcast; a partition's own rows then only
             name its topics.
         passages: which of qrels and run hold start and length.
+        piece: about as many rows of a run are scored together.
         longest: a topic of more rows is not held in memory, unless they are passages.
     """
 
@@ -53,6 +52,7 @@ class Scoring:
     scale: tuple[float, ...]
     judged: Callable[[], pa.Table] | None
     passages: frozenset[str]
+    piece: int
     longest: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -128,7 +128,7 @@ class Scoring:
         for table in tables:
             held.append(table)
             rows = sum(map(len, held))
-            if rows < PIECE:
+            if rows < self.piece:
                 continue
             whole = pa.concat_tables(held)
             end = _last_change(whole["query_id"])

@@ -24,6 +24,8 @@ def spark(tmp_path_factory):
             .appName("ir_graded")
             .config("spark.ui.enabled", "false")
             .config("spark.sql.shuffle.partitions", "4")
+            # Otherwise small data are joined into one partition, whose topics are all that there are.
+            .config("spark.sql.adaptive.coalescePartitions.enabled", "false")
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.host", "127.0.0.1")
             .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))

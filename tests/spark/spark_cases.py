@@ -1,5 +1,8 @@
-"""Which measures the tests of Spark compare."""
+"""What the tests of Spark share: measures, a random collection, and its scores on one machine."""
 
+import numpy as np
+
+import ir_graded
 from ir_graded.classics import CLASSICS, scorer_of
 from ir_graded.measures import REGISTRY
 
@@ -20,3 +23,45 @@ def _complete(measure):
     some = ({}, {"cutoff": 10}, {"rel": 1}, {"rel": 1, "cutoff": 10})
     takes = [params for params in some if params.keys() <= measure.SUPPORTED_PARAMS.keys()]
     return next(one for params in takes if scorer_of(one := kind(**params)) is not None)
+
+
+def collection(seed, topics=23, runs=3, depth=50):
+    """Qrels and runs as rows; runs lack some topics and have some that the qrels lack; scores tie."""
+    rng = np.random.default_rng(seed)
+    names = [f"t{number}" for number in range(topics + 3)]
+    qrels = [
+        (topic, f"d{doc}", int(rng.integers(-1, 4)))
+        for topic in names[:topics]
+        for doc in rng.choice(90, 25, replace=False)
+    ]
+    rows = [
+        (f"run{run}", topic, f"d{doc}", float(rng.integers(0, 12) * (1 + 1e-9 * rng.integers(0, 2))))
+        for run in range(runs)
+        for topic in names[run:]
+        for doc in rng.choice(90, int(rng.integers(1, depth)), replace=False)
+    ]
+    return qrels, [rows[at] for at in rng.permutation(len(rows))]
+
+
+def on_one_machine(measures, qrels, rows, **options):
+    runs = {}
+    for run, topic, doc, score in rows:
+        runs.setdefault(run, {}).setdefault(topic, {})[doc] = score
+    judged = {}
+    for topic, doc, level in qrels:
+        judged.setdefault(topic, {})[doc] = level
+    return ir_graded.evaluate(measures, judged, dict(sorted(runs.items())), **options)
+
+
+def expected_table(scores):
+    return {
+        (run, topic, str(measure)): scores.values[m, r, t]
+        for m, measure in enumerate(scores.measures)
+        for r, run in enumerate(scores.runs)
+        for t, topic in enumerate(scores.query_ids)
+    }
+
+
+def same(found, expected):
+    assert found.keys() == expected.keys()
+    assert max(abs(found[key] - expected[key]) for key in expected) <= 1e-12

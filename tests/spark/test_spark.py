@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from spark.spark_cases import every_measure
+from spark.spark_cases import collection, every_measure, expected_table, on_one_machine, same
 
 import ir_graded
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError
@@ -28,34 +28,6 @@ from ir_graded.spark.partitions import Scoring  # noqa: E402
 MEASURES = ["P-measure", "Q@10", "nERR@10", "EBR", "AP", "nDCG@5", "NumRet", "NumRel", "Judged@10", "P@3"]
 
 
-def collection(seed, topics=23, runs=3, depth=50):
-    """Qrels and runs as rows; runs lack some topics and have some that the qrels lack; scores tie."""
-    rng = np.random.default_rng(seed)
-    names = [f"t{number}" for number in range(topics + 3)]
-    qrels = [
-        (topic, f"d{doc}", int(rng.integers(-1, 4)))
-        for topic in names[:topics]
-        for doc in rng.choice(90, 25, replace=False)
-    ]
-    rows = [
-        (f"run{run}", topic, f"d{doc}", float(rng.integers(0, 12) * (1 + 1e-9 * rng.integers(0, 2))))
-        for run in range(runs)
-        for topic in names[run:]
-        for doc in rng.choice(90, int(rng.integers(1, depth)), replace=False)
-    ]
-    return qrels, [rows[at] for at in rng.permutation(len(rows))]
-
-
-def on_one_machine(measures, qrels, rows, **options):
-    runs = {}
-    for run, topic, doc, score in rows:
-        runs.setdefault(run, {}).setdefault(topic, {})[doc] = score
-    judged = {}
-    for topic, doc, level in qrels:
-        judged.setdefault(topic, {})[doc] = level
-    return ir_graded.evaluate(measures, judged, dict(sorted(runs.items())), **options)
-
-
 def frames(spark, qrels, rows):
     return (
         spark.createDataFrame(qrels, "query_id string, doc_id string, relevance int"),
@@ -65,20 +37,6 @@ def frames(spark, qrels, rows):
 
 def table(scores):
     return {(row["run"], row["query_id"], row["measure"]): row["value"] for row in scores.collect()}
-
-
-def expected_table(scores):
-    return {
-        (run, topic, str(measure)): scores.values[m, r, t]
-        for m, measure in enumerate(scores.measures)
-        for r, run in enumerate(scores.runs)
-        for t, topic in enumerate(scores.query_ids)
-    }
-
-
-def same(found, expected):
-    assert found.keys() == expected.keys()
-    assert max(abs(found[key] - expected[key]) for key in expected) <= 1e-12
 
 
 @pytest.mark.parametrize(("broadcast", "longest"), [(True, 1), (False, 1 << 22), (None, 7)])
@@ -227,9 +185,37 @@ def test_lines_end_where_they_do_on_one_machine(spark, tmp_path):
         read_runs(spark, tmp_path / "run.txt").collect()
 
 
+@pytest.fixture
+def small_batches(spark):
+    """Workers get their rows in batches of five."""
+    option = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    before = spark.conf.get(option)
+    spark.conf.set(option, "5")
+    yield
+    spark.conf.set(option, before)
+
+
+@pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("broadcast", [True, False])
-def test_a_long_topic_that_the_qrels_lack_changes_nothing(spark, broadcast, monkeypatch):
-    monkeypatch.setattr("ir_graded.spark.partitions.PIECE", 4)
+@pytest.mark.parametrize("longest", [1, 7, 1000])
+def test_topics_longer_than_is_held_score_as_on_one_machine(spark, broadcast, longest):
+    """Scores tie in nearly all topics: the ranks are those of Spark's sort."""
+    qrels, rows = collection(11)
+    found = evaluate(MEASURES, *frames(spark, qrels, rows), broadcast=broadcast, longest_topic=longest)
+    same(table(found), expected_table(on_one_machine(MEASURES, qrels, rows)))
+
+
+@pytest.mark.parametrize("broadcast", [True, False])
+def test_the_highest_level_of_all_qrels_is_that_of_every_partition(spark, broadcast):
+    qrels = [(f"t{topic}", "a", 1) for topic in range(20)] + [("t20", "a", 4)]
+    rows = [("one", topic, "a", 1.0) for topic, _, _ in qrels]
+    found = table(evaluate(["EBR", "iRBU"], *frames(spark, qrels, rows), broadcast=broadcast))
+    same(found, expected_table(on_one_machine(["EBR", "iRBU"], qrels, rows)))
+    assert found["one", "t0", "EBR"] < found["one", "t20", "EBR"]
+
+
+@pytest.mark.parametrize("broadcast", [True, False])
+def test_a_long_topic_that_the_qrels_lack_changes_nothing(spark, broadcast):
     judged, few = frames(spark, [("1", "a", 1), ("2", "c", 1)], [("x", "1", "a", 3.0), ("x", "2", "c", 1.0)])
     other = spark.range(3000).selectExpr(
         "'x'", "'zz'", "concat('k', id)", "if(id = 7, double('NaN'), double(id))"
