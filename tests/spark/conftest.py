@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import warnings
 
 import pytest
@@ -14,9 +15,12 @@ def spark(tmp_path_factory):
     pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'ir-graded[spark]'")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Spark needs Java, and there is none on the path")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         # Of PySpark itself, about versions of pandas.
         warnings.simplefilter("ignore")
+        # Otherwise workers are the python3 of the PATH, which need not be that of these tests.
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
         from pyspark.sql import SparkSession
 
         session = (

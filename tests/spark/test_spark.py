@@ -39,6 +39,12 @@ def table(scores):
     return {(row["run"], row["query_id"], row["measure"]): row["value"] for row in scores.collect()}
 
 
+def test_workers_run_the_python_of_the_tests(spark):
+    """Also in a virtual environment that is not activated."""
+    running = spark.range(1).rdd.map(lambda _: sys.executable).collect()
+    assert running == [sys.executable]
+
+
 @pytest.mark.parametrize(("broadcast", "longest"), [(True, 1), (False, 1 << 22), (None, 7)])
 def test_every_measure_as_on_one_machine(spark, broadcast, longest):
     qrels, rows = collection(1)
@@ -453,6 +459,13 @@ def test_the_documentation_s_example(spark, tmp_path, capsys):
     code = example(0).replace('.parquet("', f'.parquet("{tmp_path}/')
     exec(compile(code, "spark.rst", "exec"), {"spark": spark})  # noqa: S102  # the project's own page
     assert "nDCG@10" in capsys.readouterr().out
+
+
+def test_the_documentation_s_choice_of_python(monkeypatch):
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
+        monkeypatch.setenv(name, "another")
+    exec(compile(example(2), "spark.rst", "exec"), {})  # noqa: S102  # the project's own page
+    assert os.environ["PYSPARK_PYTHON"] == os.environ["PYSPARK_DRIVER_PYTHON"] == sys.executable
 
 
 def test_the_documentation_s_script_is_submitted(spark, tmp_path):
