@@ -8,10 +8,10 @@ import io
 
 import click
 import pytest
-from fuzz.fuzz_cases import fuzz, refused
-from fuzz.measure_strings import strings
 from hypothesis import given, strategies as st
 
+from fuzz.fuzz_cases import fuzz, refused
+from fuzz.measure_strings import strings
 from ir_graded.cli.main import commands, main
 
 QRELS = "1 0 a 3\n1 0 b 1\n1 0 c 0\n2 0 a 1\n2 0 d 2\n"

@@ -7,10 +7,10 @@ import lzma
 
 import pytest
 import zstandard
-from fuzz.fuzz_cases import fuzz, refused, spoilt
 from hypothesis import given, strategies as st
 
 import ir_graded
+from fuzz.fuzz_cases import fuzz, refused, spoilt
 from ir_graded.inputs import content, table_runs
 
 LINES = {

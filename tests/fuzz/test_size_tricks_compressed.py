@@ -8,9 +8,9 @@ import zlib
 from itertools import islice
 
 import pytest
-from fuzz.size_cases import READERS, as_matrix, as_qrels, as_run, scored
 
 import ir_graded
+from fuzz.size_cases import READERS, as_matrix, as_qrels, as_run, scored
 from ir_graded.inputs import decompression
 
 #: MiB that a call may take, and seconds. What is refused at 64 MiB is held once or twice before.

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from spark.spark_cases import collection, every_measure, expected_table, on_one_machine, same
 
 import ir_graded
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError
+from spark.spark_cases import collection, every_measure, expected_table, on_one_machine, same
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -209,6 +209,19 @@ def test_topics_longer_than_is_held_score_as_on_one_machine(spark, broadcast, lo
     qrels, rows = collection(11)
     found = evaluate(MEASURES, *frames(spark, qrels, rows), broadcast=broadcast, longest_topic=longest)
     same(table(found), expected_table(on_one_machine(MEASURES, qrels, rows)))
+
+
+@pytest.mark.parametrize(("longest", "piece"), [(7, 7), (1 << 22, 1 << 18)])
+def test_a_piece_holds_no_more_rows_than_the_longest_topic(spark, monkeypatch, longest, piece):
+    sent = []
+
+    def scoring(**options):
+        sent.append((options["longest"], options["piece"]))
+        return Scoring(**options)
+
+    monkeypatch.setattr("ir_graded.spark.evaluation.Scoring", scoring)
+    evaluate("Q", *frames(spark, [("1", "a", 1)], [("x", "1", "a", 1.0)]), longest_topic=longest)
+    assert sent == [(longest, piece)]
 
 
 @pytest.mark.parametrize("broadcast", [True, False])
