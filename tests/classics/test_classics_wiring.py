@@ -23,7 +23,9 @@ ERR_1 = 3 / 16 / 2 + 13 / 16 / 16 / 3
 
 @pytest.fixture
 def without_perl(monkeypatch):
-    monkeypatch.setattr(ir_measures.gdeval, "_is_available", False)
+    """Nor with ranx, which has gains of 2^level too where it is installed."""
+    for provider in (ir_measures.gdeval, ir_measures.ranx):
+        monkeypatch.setattr(provider, "_is_available", False)
 
 
 @pytest.fixture
