@@ -1,7 +1,6 @@
 """The command line as its users see it: output, exit code, one line on stderr."""
 
 import csv
-import gzip
 import io
 import json
 import re
@@ -11,6 +10,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
+from packed import gzipped
 
 import ir_graded
 from ir_graded.cli.main import main
@@ -27,7 +27,7 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "poor.run").write_text(POOR)
-    (tmp_path / "good.run.gz").write_bytes(gzip.compress(GOOD.encode()))
+    (tmp_path / "good.run.gz").write_bytes(gzipped(GOOD.encode()))
     return tmp_path
 
 

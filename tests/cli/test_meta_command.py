@@ -1,6 +1,5 @@
 """``ir_graded meta``: what it reads, what it refuses, and where it writes."""
 
-import gzip
 import json
 import lzma
 
@@ -8,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import zstandard
+from packed import gzipped
 
 import ir_graded
 from ir_graded.cli.main import main
@@ -182,7 +182,7 @@ def test_names_and_blanks_are_no_matter_of_numbers(write, meta):
 @pytest.mark.parametrize(
     ("ending", "compress"),
     [
-        ("gz", lambda data: gzip.compress(data, mtime=0)),
+        ("gz", gzipped),
         ("xz", lzma.compress),
         ("zst", zstandard.ZstdCompressor().compress),
     ],

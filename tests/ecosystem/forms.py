@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import random
 from itertools import count
 from pathlib import Path
@@ -11,6 +10,7 @@ import ir_measures
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from packed import gzipped
 
 from ir_graded.measures import REGISTRY
 
@@ -178,7 +178,7 @@ def name_of_file(kind, rows, folder):
 def compressed(kind, rows, folder):
     """A path to a compressed file."""
     place = Path(folder) / f"{kind}-{next(_numbers)}.gz"
-    place.write_bytes(gzip.compress(lines(kind, rows).encode()))
+    place.write_bytes(gzipped(lines(kind, rows).encode()))
     return place
 
 

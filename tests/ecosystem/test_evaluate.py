@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
 
 import ir_measures
@@ -11,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 from ir_measures import AP, RR, Judged, NumQ, NumRel, NumRet, P, nDCG
+from packed import gzipped
 
 import ir_graded
 from ecosystem import forms
@@ -171,7 +171,7 @@ def test_a_list_of_runs():
 def write(place, rows):
     place.parent.mkdir(parents=True, exist_ok=True)
     content = forms.lines("run", rows).encode()
-    place.write_bytes(gzip.compress(content) if place.suffix == ".gz" else content)
+    place.write_bytes(gzipped(content) if place.suffix == ".gz" else content)
     return place
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import gzip
 import lzma
 import os
 import re
@@ -25,6 +24,7 @@ from faults.fault_cases import (
     without_privileges,
     write_collection,
 )
+from packed import gzipped
 
 import ir_graded
 from ir_graded import evaluation
@@ -262,7 +262,7 @@ TEXT = "".join(f"{topic} Q0 {doc} 1 {score} t\n" for topic, doc, score in ROWS).
 JUDGED = {str(topic): {"d1": 1, "d3": 2} for topic in range(20)}
 
 COMPRESSIONS = {
-    "gzip": gzip.compress,
+    "gzip": gzipped,
     "xz": lzma.compress,
     "zstandard": zstandard.ZstdCompressor(write_checksum=True).compress,
 }

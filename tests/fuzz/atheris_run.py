@@ -15,7 +15,6 @@ from pathlib import Path
 def parser():
     """Bytes as a measure string; some are no UTF-8. Target, seeds and words."""
     from fuzz.test_fuzz_measures import check
-
     from ir_graded.measures import REGISTRY
 
     seeds = [f"{name}(rel=2,gains={{1:2}})@5".encode() for name in REGISTRY]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from fuzz.child_process import Child
 from fuzz.size_cases import imported
 

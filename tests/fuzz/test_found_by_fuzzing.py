@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import decimal
-import gzip
 from collections import namedtuple
 
 import ir_measures
@@ -11,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from packed import gzipped
 
 import ir_graded
 from ir_graded.grammar import parse_measure, read_measures
@@ -144,6 +144,6 @@ def test_levels_beyond_64_bits_stay_what_they_are(tmp_path, level):
 @pytest.mark.parametrize("format", [None, "trec"])
 def test_a_file_that_was_compressed_twice_is_refused(tmp_path, format):
     path = tmp_path / "run.gz"
-    path.write_bytes(gzip.compress(gzip.compress(b"1 Q0 a 1 1.0 t\n")))
+    path.write_bytes(gzipped(gzipped(b"1 Q0 a 1 1.0 t\n")))
     with pytest.raises(ir_graded.FileFormatError, match="line 1: byte 0x8b is not UTF-8"):
         ir_graded.read_run(path, format=format)

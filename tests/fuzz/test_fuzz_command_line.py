@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 
 import click
 import pytest
 from hypothesis import given, strategies as st
+from packed import gzipped
 
 from fuzz.fuzz_cases import fuzz, refused
 from fuzz.measure_strings import strings
@@ -67,7 +67,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fuzz")
     for name, text in FILES.items():
         (folder / name).write_text(text)
-    (folder / "c.run.gz").write_bytes(gzip.compress(RUN.encode()))
+    (folder / "c.run.gz").write_bytes(gzipped(RUN.encode()))
     (folder / "folder").mkdir()
     return folder
 

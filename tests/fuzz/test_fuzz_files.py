@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import lzma
 
 import pytest
 import zstandard
 from hypothesis import given, strategies as st
+from packed import gzipped
 
 import ir_graded
 from fuzz.fuzz_cases import fuzz, refused, spoilt
@@ -67,7 +67,7 @@ TOKENS = [
 ]
 COMPRESSIONS = {
     "plain": bytes,
-    "gzip": gzip.compress,
+    "gzip": gzipped,
     "xz": lambda data: lzma.compress(data, preset=0),
     "zstandard": zstandard.ZstdCompressor().compress,
 }

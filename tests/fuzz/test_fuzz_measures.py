@@ -5,11 +5,11 @@ from __future__ import annotations
 import ir_measures
 import numpy as np
 import pytest
-from fuzz.fuzz_cases import fuzz, refused
-from fuzz.measure_strings import COMPUTED, PARAMETERS, numbers, strings, values
 from hypothesis import given, strategies as st
 
 import ir_graded
+from fuzz.fuzz_cases import fuzz, refused
+from fuzz.measure_strings import COMPUTED, PARAMETERS, numbers, strings, values
 from ir_graded.grammar import _graded_name, parse_measure, parse_trec_measure, read_measures
 from ir_graded.measures import REGISTRY, GradedMeasure
 

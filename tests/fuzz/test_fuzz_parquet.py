@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 
 import pytest
+from hypothesis import given, strategies as st
+
 from fuzz.fuzz_cases import COUNTS, fuzz, spoilt
 from fuzz.size_cases import as_qrels, as_run, scored
-from hypothesis import given, strategies as st
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from fuzz.fuzz_cases import fuzz, refused, spoilt
 from hypothesis import given, strategies as st
 
+from fuzz.fuzz_cases import fuzz, refused, spoilt
 from ir_graded.inputs.inex_xml import read_submission
 
 SUBMISSION = b"""<?xml version="1.0" encoding="UTF-8"?>

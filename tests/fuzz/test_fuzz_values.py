@@ -13,10 +13,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from fuzz.fuzz_cases import fuzz, refused
 from hypothesis import given, strategies as st
 
 import ir_graded
+from fuzz.fuzz_cases import fuzz, refused
 
 #: Of more digits than Python writes.
 HUGE = st.just(5000).map(lambda digits: 10**digits)

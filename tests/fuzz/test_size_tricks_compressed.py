@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import lzma
 import zlib
 from itertools import islice
 
 import pytest
+from packed import gzipped
 
 import ir_graded
 from fuzz.size_cases import READERS, as_matrix, as_qrels, as_run, scored
@@ -96,7 +96,7 @@ def test_a_step_gives_little(monkeypatch, kind, largest):
 
 def test_a_file_of_many_members(child, tmp_path):
     path = tmp_path / "run.gz"
-    member = gzip.compress(b"1 Q0 a 1 1 t\n" * 80_000)
+    member = gzipped(b"1 Q0 a 1 1 t\n" * 80_000)
     path.write_bytes(member * 1000)
     for reader in READERS:
         outcome, memory, _ = child.call(reader, path)
@@ -106,7 +106,7 @@ def test_a_file_of_many_members(child, tmp_path):
 
 def test_a_run_inside_two_compressions_is_no_run(child, tmp_path):
     path = tmp_path / "run.gz"
-    path.write_bytes(gzip.compress(gzip_bomb(b"1 Q0 a 1 1 t\n")))
+    path.write_bytes(gzipped(gzip_bomb(b"1 Q0 a 1 1 t\n")))
     for reader in READERS:
         outcome, memory, _ = child.call(reader, path)
         assert outcome[0] == "FileFormatError"
@@ -131,7 +131,7 @@ def test_xz_that_asks_for_much_memory(child, tmp_path):
 
 @pytest.mark.parametrize("kind", ["gzip", "xz"])
 def test_what_compresses_well_is_read_where_it_is_small(child, tmp_path, kind):
-    pack = {"gzip": gzip.compress, "xz": lzma.compress}[kind]
+    pack = {"gzip": gzipped, "xz": lzma.compress}[kind]
     path = tmp_path / "run"
     path.write_bytes(pack(b"1 Q0 a 1 1 t\n" + b"\n" * (1 << 23)))
     for reader in (as_run, scored):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+
 from fuzz.size_cases import READERS, as_matrix, as_run, as_submission, scored
 
 MEMORY, TIME = 320, 10

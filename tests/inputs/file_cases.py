@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import lzma
 import math
 import struct
@@ -10,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import zstandard
+from packed import gzipped
 
 from ir_graded.inputs import files
 from ir_graded.inputs.formats import FORMATS, Format, named
@@ -100,10 +100,10 @@ SKIPPABLE = b"\x5a\x2a\x4d\x18" + struct.pack("<I", 3) + b"abc"
 
 COMPRESSIONS = {
     "none": lambda data: data,
-    "gzip": gzip.compress,
-    "gzip, members": two_members(gzip.compress),
-    "gzip, padded": lambda data: gzip.compress(data) + b"\0" * 1000,
-    "gzip, empty member": lambda data: gzip.compress(b"") + gzip.compress(data),
+    "gzip": gzipped,
+    "gzip, members": two_members(gzipped),
+    "gzip, padded": lambda data: gzipped(data) + b"\0" * 1000,
+    "gzip, empty member": lambda data: gzipped(b"") + gzipped(data),
     "zstandard": zstd,
     "zstandard, frames": two_members(zstd),
     "zstandard, size unknown": partial(zstd, write_content_size=False, write_checksum=True),

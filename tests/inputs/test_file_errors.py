@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import sys
 
 import pytest
+from packed import gzipped
 
 from ir_graded.errors import FileFormatError, GradedError, InputError
 from ir_graded.inputs import lines as line_parser
@@ -52,7 +52,7 @@ def test_a_wrong_line_is_named(write, wrong, spacing, before):
     )
     number = content.split(b"\n").index(line.encode()) + 1
     path = write(content)
-    for data in (content, gzip.compress(content)):
+    for data in (content, gzipped(content)):
         path.write_bytes(data)
         with pytest.raises(FileFormatError) as caught:
             read_run_file(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import lzma
 import os
 import threading
@@ -12,6 +11,7 @@ import polars as pl
 import pytest
 import zstandard
 from hypothesis import given, settings, strategies as st
+from packed import gzipped
 
 import ir_graded
 from ir_graded.errors import FileFormatError, InputError
@@ -21,8 +21,8 @@ from ir_graded.inputs.sources import hits_of, judgments_of, table_of
 
 COMPRESSIONS = {
     "plain": lambda data: data,
-    "gzip": gzip.compress,
-    "gzip of two members": lambda data: gzip.compress(data[:999]) + gzip.compress(data[999:]),
+    "gzip": gzipped,
+    "gzip of two members": lambda data: gzipped(data[:999]) + gzipped(data[999:]),
     "zstandard": lambda data: zstandard.ZstdCompressor().compress(data),
     "xz": lzma.compress,
 }
@@ -150,7 +150,7 @@ def test_a_file_that_is_cut_off_or_corrupt(run_file, monkeypatch):
     monkeypatch.setattr(table_runs, "_PIECE", 1000)
     qrels, data = collection(4)
     judgments = judgments_of(qrels)
-    for compress, name in ((gzip.compress, "gzip"), (lzma.compress, "xz")):
+    for compress, name in ((gzipped, "gzip"), (lzma.compress, "xz")):
         packed = compress(data)
         with pytest.raises(FileFormatError, match=f"truncated {name} data"):
             hits_of(judgments, run_file(packed[:-20]), 1.0, 2)
@@ -162,7 +162,7 @@ def test_a_file_that_is_cut_off_or_corrupt(run_file, monkeypatch):
 
 def test_files_without_lines_and_what_is_no_regular_file(run_file, tmp_path, monkeypatch):
     judgments = judgments_of({"t1": {"d1": 1}})
-    for data in (b"", b"\n \n", b"\xef\xbb\xbf", gzip.compress(b"")):
+    for data in (b"", b"\n \n", b"\xef\xbb\xbf", gzipped(b"")):
         hits = hits_of(judgments, run_file(data), 1.0, 2)
         assert hits.rank.size == 0
         assert hits.n_retrieved.tolist() == [0]

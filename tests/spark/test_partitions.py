@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from spark.spark_cases import collection, expected_table, on_one_machine, same
 
 import ir_graded
 from ir_graded.grammar import read_measures
+from spark.spark_cases import collection, expected_table, on_one_machine, same
 
 pa = pytest.importorskip("pyarrow")
 from ir_graded.spark.partitions import Scoring  # noqa: E402

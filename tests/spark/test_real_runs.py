@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from collections_data import ROOT, needs_shared_data, ranked_runs
-from spark.spark_cases import every_classic, every_measure
 
 import ir_graded
+from spark.spark_cases import every_classic, every_measure
 
 pytestmark = [needs_shared_data, pytest.mark.filterwarnings("default")]
 

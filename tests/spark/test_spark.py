@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import signal
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from packed import gzipped
 
 import ir_graded
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError
@@ -127,7 +127,7 @@ def test_names_of_runs_from_paths(spark, tmp_path):
     for folder in ("a", "b b"):
         (tmp_path / folder).mkdir()
     (tmp_path / "a" / "one + ü 100%.run").write_text("1 Q0 a 1 2 t\n")
-    (tmp_path / "b b" / "two.run.gz").write_bytes(gzip.compress(b"1 Q0 b 1 2 t\n"))
+    (tmp_path / "b b" / "two.run.gz").write_bytes(gzipped(b"1 Q0 b 1 2 t\n"))
     (tmp_path / "a" / "two.run").write_text("1 Q0 c 1 2 t\n")
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
     found = read_runs(spark, [tmp_path / "a" / "one + ü 100%.run", str(tmp_path / "b b" / "two.run.gz")])
