@@ -151,7 +151,7 @@ FORKING = """
                 said = str(error).split(" which")[0]
             os.write(write, str(said).encode())
             os._exit(0)
-        said = os.read(read, 1000).decode() if select.select([read], [], [], 20)[0] else "waits"
+        said = os.read(read, 1000).decode() if select.select([read], [], [], 120)[0] else "waits"
         os.kill(child, 9)
         os.waitpid(child, 0)
         return said
