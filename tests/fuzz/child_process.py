@@ -1,10 +1,9 @@
-"""Calls in a process of their own: it may die without harm, and its memory and time are measured."""
+"""Calls in a process of their own: it may die without harm, and its memory is measured."""
 
 from __future__ import annotations
 
 import resource
 import sys
-import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from multiprocessing import get_context
@@ -25,7 +24,7 @@ class Child:
         self.pool = None
 
     def call(self, function, *arguments):
-        """What became of a call: ``(outcome, MiB that it took at most, seconds of processors)``.
+        """What became of a call: ``(outcome, MiB that it took at most)``.
 
         The outcome is None where all went well, else the error's type and message.
 
@@ -58,13 +57,13 @@ def _limited():
 def _measured(function, arguments):
     with suppress(OSError):
         _FORGET.write_text("5")
-    before, begin = _most(), time.process_time()
+    before = _most()
     outcome = None
     try:
         function(*arguments)
     except BaseException as error:  # polars' panics are no Exception
         outcome = (type(error).__name__, str(error))
-    return outcome, _most() - before, time.process_time() - begin
+    return outcome, _most() - before
 
 
 def _most():

@@ -8,17 +8,17 @@ import pytest
 
 from fuzz.size_cases import READERS, as_matrix, as_run, as_submission, scored
 
-MEMORY, TIME = 320, 10
+#: MiB that a call may take.
+MEMORY = 320
 
 
 def refused(child, reader, path, memory=MEMORY):
     """The message with which a file is refused, within the limits."""
-    outcome, taken, seconds = child.call(reader, path)
+    outcome, taken = child.call(reader, path)
     assert outcome is not None
     assert outcome[0] in ("FileFormatError", "InputError"), outcome
     assert len(outcome[1]) < 5_000
     assert taken < memory
-    assert seconds < TIME
     return outcome[1]
 
 
@@ -59,10 +59,9 @@ def test_a_million_blank_lines(child, tmp_path, reader, white):
     path = tmp_path / "run"
     # Pieces are cut behind 8 MiB: the blank lines stand where the next topic is looked for.
     path.write_bytes(b"1 Q0 a 1 1 t\n" + b"\n" * (8 << 20) + white * 1_000_000 + b"2 Q0 b 1 1 t")
-    outcome, memory, seconds = child.call(reader, path)
+    outcome, memory = child.call(reader, path)
     assert outcome is None
     assert memory < MEMORY
-    assert seconds < TIME
 
 
 def test_a_table_of_many_columns_without_rows(child, tmp_path):
@@ -87,10 +86,9 @@ def test_articles_out_of_proportion(child, tmp_path, article):
     pytest.importorskip("lxml")
     (tmp_path / "run.xml").write_text(SUBMISSION.format("/article[1]"))
     (tmp_path / "a.xml").write_text(ARTICLES[article])
-    outcome, memory, seconds = child.call(as_submission, tmp_path / "run.xml")
+    outcome, memory = child.call(as_submission, tmp_path / "run.xml")
     assert outcome is None or outcome[0] == "FileFormatError", outcome
     assert memory < MEMORY
-    assert seconds < TIME
 
 
 def test_a_path_of_a_million_steps(child, tmp_path):
