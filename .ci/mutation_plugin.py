@@ -36,7 +36,6 @@ settings.register_profile(
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-settings.load_profile("mutation")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -64,6 +63,7 @@ def pytest_sessionstart() -> None:
 
     mutmut itself may signal another process that has its number by then.
     """
+    settings.load_profile("mutation")  # not before: the tests have loaded their own
     for cached in [found for found in gc.get_objects() if isinstance(found, _lru_cache_wrapper)]:
         if str(getattr(cached, "__module__", "")).startswith("ir_graded"):
             cached.cache_clear()
