@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import sys
 from collections import Counter
 
@@ -19,6 +20,8 @@ from ir_graded.errors import GradedError
 EFFORT = int(os.environ.get("IR_GRADED_FUZZ", "1"))
 #: Calls by target.
 COUNTS = Counter()
+#: Characters that a message may have: it shows ids, of which the longest drawn has ten thousand.
+LONGEST = 25_000
 
 
 @atexit.register
@@ -50,20 +53,35 @@ def fuzz(examples):
     )
 
 
-def refused(target, call, *arguments, also=(), **options):
-    """Whether an input is refused by an error that the documentation promises. Any other error is raised."""
+def refused(target, call, *arguments, place, also=(), **options):
+    """The message with which an input is refused, None where it is not.
+
+    The message of an error of this package must match ``place``, which says where it arose. Otherwise the
+    documentation promises some errors of ir-measures, and those ``also`` given. Any other error is raised.
+    """
     COUNTS[target] += 1
     try:
         call(*arguments, **options)
-    except (GradedError, *also):
-        return True
+    except GradedError as error:
+        message = str(error)
+        assert re.search(place, message), message
+        assert len(message) < LONGEST, message
+        return message
+    except also as error:
+        return str(error)
     except (ValueError, NameError) as error:
         if type(error) in (ValueError, NameError) and (
             str(error).startswith(_UPSTREAM) or "parse_trec_measure reads them all" in str(error)
         ):
-            return True
+            return str(error)
         raise
-    return False
+    return None
+
+
+def accepted(target, call, *arguments, **options):
+    """What a call gives for an input in which nothing is wrong: whatever it raises is a failure."""
+    COUNTS[target] += 1
+    return call(*arguments, **options)
 
 
 def spoilt(whole, tokens):

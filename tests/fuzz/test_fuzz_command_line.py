@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import io
+import re
 
 import click
 import pytest
 from hypothesis import given, strategies as st
 from packed import gzipped
 
-from fuzz.fuzz_cases import fuzz, refused
+from fuzz.fuzz_cases import accepted, fuzz, refused
 from fuzz.measure_strings import strings
 from ir_graded.cli.main import commands, main
 
@@ -29,6 +31,8 @@ FILES = {
     "name with blank.run": RUN,
 }
 
+#: How errors name what is wrong, where they do not name an argument: a file of a folder, what is missing.
+PLACE = r"^[\w .~/-]+(, line \d+)?: |^.*'.*'|^unknown |^cannot read |^no "
 places = st.sampled_from(
     [*FILES, "c.run.gz", "folder", ".", "", "missing", "no/such", "\0", "a" * 300, "-", "~", "\ud800"]
 )
@@ -81,17 +85,58 @@ def check(folder, given):
             commands.main,
             list(given),
             standalone_mode=False,
+            place="|".join([PLACE, *(re.escape(word) for word in given if word)]),
             also=(click.ClickException, click.exceptions.Exit, OSError),
         )
-        if not wrong:
+        if wrong is None:
             return
         with contextlib.redirect_stderr(io.StringIO()) as said, pytest.raises(SystemExit) as ended:
             main(list(given))
     assert ended.value.code in (0, 2)
-    assert said.getvalue().count("\n") == (ended.value.code == 2)
+    assert re.fullmatch(r"ir_graded: [^\n]+\n" if ended.value.code else "", said.getvalue()), said.getvalue()
 
 
 @fuzz(80)
 @given(given=arguments())
 def test_arguments_are_carried_out_or_refused(folder, given):
     check(folder, given)
+
+
+RIGHT_MEASURES = st.lists(
+    st.sampled_from(["Q", "nDCG@2", "P-measure@10", "NCU(stop='rb')", "map"]), min_size=1
+)
+RIGHT_RUNS = st.lists(st.sampled_from(["a.run", "b.run", "c.run.gz", "name with blank.run"]), min_size=1)
+RIGHT = {
+    "evaluate": ["--by-topic", "-o csv", "-o jsonl", "-o latex", "-p 2", "--provider auto", "-q"],
+    "meta": ["--alpha 0.1", "-o csv", "-o latex", "-B 30", "--seed 3", "--test t"],
+    "report": ["--seed 3", "-B 30", "--level 0.9"],
+}
+
+
+@st.composite
+def right_arguments(draw):
+    """A command with files, measures and options as they should be."""
+    command = draw(st.sampled_from(["evaluate", "evaluate", "meta", "meta", "report"]))
+    runs = draw(RIGHT_RUNS.map(dict.fromkeys).map(list))
+    if command == "meta" and len(runs) < 2:
+        runs = ["a.run", "b.run"]
+    options = draw(st.lists(st.sampled_from(RIGHT[command]), unique_by=lambda one: one[:2], max_size=2))
+    given = [command, "qrels.txt", *runs, "-m", " ".join(dict.fromkeys(draw(RIGHT_MEASURES)))]
+    given += [word for option in options for word in option.split()]
+    return [*given, "--html", "page.html"] if command == "report" else given
+
+
+@fuzz(20)
+@given(given=right_arguments())
+def test_arguments_in_which_nothing_is_wrong_are_carried_out(folder, given):
+    (folder / "page.html").unlink(missing_ok=True)
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as printed:
+        patch.chdir(folder)
+        accepted("right command lines", commands.main, list(given), standalone_mode=False)
+    result = printed.getvalue()
+    if given[0] == "report":
+        result = html.unescape((folder / "page.html").read_text(encoding="utf-8"))
+    at = given.index("-m")
+    runs, measures = given[2:at], given[at + 1].replace("map", "AP").split()
+    assert [measure for measure in measures if measure not in result] == []
+    assert [run for run in runs if run.removesuffix(".gz") not in result and given[0] != "meta"] == []

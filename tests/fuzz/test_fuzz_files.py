@@ -1,8 +1,9 @@
-"""No file of lines, compressed or not, gives another error than those promised, whole or in pieces."""
+"""Files of lines, compressed or not, whole or in pieces, are read, or refused with the place of the error."""
 
 from __future__ import annotations
 
 import lzma
+import re
 
 import pytest
 import zstandard
@@ -10,18 +11,41 @@ from hypothesis import given, strategies as st
 from packed import gzipped
 
 import ir_graded
-from fuzz.fuzz_cases import fuzz, refused, spoilt
+from fuzz.fuzz_cases import accepted, fuzz, refused, spoilt
 from ir_graded.inputs import content, table_runs
 
+#: Lines, each with the rows that it is read as: topic, document, what it has of value, start and length. The
+#: first of each tells the format.
 LINES = {
-    "TREC run": [b"1 Q0 a 1 3.5 t", b"1 Q0 b 2 2 t", b"2 Q0 a 1 -1e3 t"],
-    "INEX run": [b"1 Q0 a 1 3.5 t 0 20", b"1 Q0 a 2 2 t 40 7"],
-    "Genomics run": [b"1 17 1 3.5 0 20 t", b"1 18 2 2.5 9 1 t"],
-    "TREC qrels": [b"1 0 a 2", b"1 0 b 0", b"2 0 a -1"],
-    "NTCIR qrels": [b"1 a L2", b"1 b L0"],
-    "INEX qrels": [b"1 Q0 a 30 99 0 0:20 40:10", b"1 Q0 b 0 9"],
-    "Genomics qrels": [b"1\t17\t0\t20\tx|y", b"1\t18\t4\t2\t"],
+    "TREC run": {
+        b"1 Q0 a 1 3.5 t": [("1", "a", 3.5)],
+        b"1 Q0 b 2 2 t": [("1", "b", 2.0)],
+        b"2 Q0 a 1 -1e3 t": [("2", "a", -1000.0)],
+    },
+    "INEX run": {
+        b"1 Q0 a 1 3.5 t 0 20": [("1", "a", -1.0, 0, 20)],
+        b"1 Q0 a 2 2 t 40 7": [("1", "a", -2.0, 40, 7)],
+    },
+    "Genomics run": {
+        b"1 17 1 3.5 0 20 t": [("1", "17", 3.5, 0, 20)],
+        b"1 18 2 2.5 9 1 t": [("1", "18", 2.5, 9, 1)],
+    },
+    "TREC qrels": {
+        b"1 0 a 2": [("1", "a", 2)],
+        b"1 0 b 0": [("1", "b", 0)],
+        b"2 0 a -1": [("2", "a", -1)],
+    },
+    "NTCIR qrels": {b"1 a L2": [("1", "a", 2)], b"1 b L0": [("1", "b", 0)]},
+    "INEX qrels": {
+        b"1 Q0 a 30 99 0 0:20 40:10": [("1", "a", 1, 0, 20), ("1", "a", 1, 40, 10)],
+        b"1 Q0 b 0 9": [("1", "b", 0, 0, 0)],
+    },
+    "Genomics qrels": {
+        b"1\t17\t0\t20\tx|y": [("1", "17", 1, 0, 20)],
+        b"1\t18\t4\t2\t": [("1", "18", 1, 4, 2)],
+    },
 }
+READERS = {"run": ir_graded.read_run, "qrels": ir_graded.read_qrels}
 TOKENS = [
     *(
         b"\0",
@@ -75,7 +99,7 @@ QRELS = {"1": {"a": 1, "17": 2}, "2": {"a": 1}}
 
 texts = spoilt(
     st.sampled_from(sorted(LINES)).flatmap(
-        lambda name: st.lists(st.sampled_from(LINES[name]), max_size=6).map(b"\n".join)
+        lambda name: st.lists(st.sampled_from(sorted(LINES[name])), max_size=6).map(b"\n".join)
     ),
     TOKENS,
 )
@@ -86,21 +110,47 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("fuzz") / "file"
 
 
-def check(path, data, target, format=None):
-    """The file is read as qrels and as a run, or refused; to score it in tiny pieces goes likewise."""
-    path.write_bytes(data)
-    refused(target, ir_graded.read_qrels, path, format=format)
-    frames = []
-    whole = refused(target, lambda: frames.append(ir_graded.read_run(path, format=format)))
-    scores = []
+def in_pieces(path):
+    """Scores of a file that is read a few bytes at a time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_runs, "_PIECE", 5)
         patch.setattr(table_runs, "_FRAME", 2)
         patch.setattr(content, "READ", 7)
-        pieces = refused(target, lambda: scores.append(ir_graded.evaluate(["Q"], QRELS, path)))
+        return ir_graded.evaluate(["Q", "NumRet"], QRELS, path)
+
+
+def check(path, data, target, format=None):
+    """The file is read as qrels and as a run, or refused; to score it in tiny pieces goes likewise."""
+    path.write_bytes(data)
+    place = rf"{re.escape(str(path))}\b|^run '{path.name}' and the qrels|^unknown format '{format}'"
+    refused(target, ir_graded.read_qrels, path, format=format, place=place)
+    whole = refused(target, ir_graded.read_run, path, format=format, place=place)
+    pieces = refused(target, in_pieces, path, place=place)
     if format is None and whole:
         # What stands in a topic without qrels is not looked at, but it is read.
         assert pieces, data
+
+
+@fuzz(100)
+@given(
+    kind=st.sampled_from(sorted(LINES)),
+    data=st.data(),
+    end=st.sampled_from([b"\n", b"\r\n", b"\n\n", b" \n"]),
+    compression=st.sampled_from(sorted(COMPRESSIONS)),
+    named=st.booleans(),
+)
+def test_lines_in_which_nothing_is_wrong_are_read(path, kind, data, end, compression, named):
+    first, *others = LINES[kind]
+    lines = [first, *data.draw(st.permutations(others))]
+    path.write_bytes(COMPRESSIONS[compression](b"".join(line + end for line in lines)))
+    name, form = kind.split()
+    frame = accepted("right files", READERS[form], path, format=name.lower() if named else None)
+    assert list(frame.itertuples(index=False, name=None)) == [
+        row for line in lines for row in LINES[kind][line]
+    ]
+    if form == "run":
+        documents = {row[:2] for line in lines for row in LINES[kind][line] if row[0] in QRELS}
+        assert accepted("right files", in_pieces, path).values[1].sum() == len(documents)
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")

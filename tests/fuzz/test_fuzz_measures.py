@@ -1,4 +1,4 @@
-"""No measure string gives another error than those promised; what is read can be printed and computed."""
+"""Measure strings are read or refused by name; what is read can be printed and computed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import ir_measures
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from measures.measure_cases import measures_with_parameters
 
 import ir_graded
-from fuzz.fuzz_cases import fuzz, refused
+from fuzz.fuzz_cases import accepted, fuzz, refused
 from fuzz.measure_strings import COMPUTED, PARAMETERS, numbers, strings, values
 from ir_graded.grammar import _graded_name, parse_measure, parse_trec_measure, read_measures
 from ir_graded.measures import REGISTRY, GradedMeasure
@@ -17,20 +18,22 @@ from ir_graded.measures import REGISTRY, GradedMeasure
 QRELS = [
     {"1": {"a": 2, "b": 1, "c": 0, "d": level}, "2": {"a": 1}, "3": {"z": -2}} for level in (3, 1e9, 1e300)
 ]
+#: How errors name a measure or what they cannot read as one.
+PLACE = r"^(cannot read |unknown |no measure |[A-Za-z]\w*[-+]?\w*(\(.*\))?(@\S+)?[: ])"
 RUN = {"1": {"a": 1.0, "x": 0.5, "d": 0.5, "b": 0.2}, "2": {"z": 1.0}}
 
 
 def check(text):
     """The string is refused, or a measure that, where it is of this package, is printed so as to be read."""
     read = []
-    refused("measure strings", lambda: read.extend(read_measures([text])))
+    refused("measure strings", lambda: read.extend(read_measures([text])), place=PLACE)
     for reader in (parse_measure, ir_measures.parse_measure, parse_trec_measure):
         # Other names give what ir-measures gives alone, which is TypeError for AP(**{}), and for P_2.1 what
         # int() raises.
         also = (TypeError,) if _graded_name(text) is None else ()
         if reader is parse_trec_measure and _fails_alone(text):
             also += (ValueError,)
-        refused("measure strings", lambda reader=reader: read.append(reader(text)), also=also)
+        refused("measure strings", lambda reader=reader: read.append(reader(text)), place=PLACE, also=also)
     for measure in read:
         if isinstance(measure, GradedMeasure):
             assert parse_measure(str(measure)) == measure
@@ -69,4 +72,12 @@ def _scored(text, qrels):
 )
 def test_measures_are_computed_or_refused(name, parameters, cutoff, qrels):
     arguments = ",".join(f"{key}={value}" for key, value in parameters.items())
-    refused("measures computed", _scored, f"{name}({arguments}){cutoff}", qrels)
+    refused("measures computed", _scored, f"{name}({arguments}){cutoff}", qrels, place=PLACE)
+
+
+@fuzz(200)
+@given(drawn=measures_with_parameters(), qrels=st.sampled_from(QRELS[:1]))
+def test_measures_in_which_nothing_is_wrong_are_read_and_computed(drawn, qrels):
+    measure = drawn[0](**drawn[1])
+    assert accepted("right measures", parse_measure, str(measure)) == measure
+    accepted("right measures", _scored, str(measure), qrels)

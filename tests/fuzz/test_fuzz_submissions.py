@@ -1,11 +1,13 @@
-"""No INEX XML submission or article gives another error than those promised."""
+"""INEX XML submissions are read, or refused by an error that names the file."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 from hypothesis import given, strategies as st
 
-from fuzz.fuzz_cases import fuzz, refused, spoilt
+from fuzz.fuzz_cases import accepted, fuzz, refused, spoilt
 from ir_graded.inputs.inex_xml import read_submission
 
 SUBMISSION = b"""<?xml version="1.0" encoding="UTF-8"?>
@@ -66,14 +68,36 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("fuzz")
 
 
-def check(folder, submission, article):
-    """The submission is read, or refused."""
+def write(folder, submission, article):
     (folder / "run.xml").write_bytes(submission)
     for name in ("a", "b"):
         (folder / f"{name}.xml").write_bytes(article)
+
+
+def check(folder, submission, article):
+    """The submission is read, or refused."""
+    write(folder, submission, article)
     rows = []
-    refused("XML submissions", lambda: rows.extend(read_submission(folder / "run.xml", folder)))
+    place = rf"^{re.escape(str(folder))}/.*\.xml\b"
+    refused("XML submissions", lambda: rows.extend(read_submission(folder / "run.xml", folder)), place=place)
     assert all(row.start >= 0 and row.length >= 0 for row in rows)
+
+
+#: What may stand between the elements of either without a change of its text.
+BETWEEN = st.lists(st.sampled_from([b"<!-- x -->", b"<?x y?>"]), max_size=3).map(b"".join)
+
+
+@fuzz(60)
+@given(first=BETWEEN, second=BETWEEN, part=st.integers(1, 2))
+def test_submissions_in_which_nothing_is_wrong_are_read(folder, first, second, part):
+    submission = SUBMISSION.replace(b"<result>", first + b"<result>").replace(b"p[2]", b"p[%d]" % part)
+    write(folder, submission, ARTICLE.replace(b"</p>", second + b"</p>"))
+    rows = accepted("right XML submissions", lambda: list(read_submission(folder / "run.xml", folder)))
+    start, length = {1: (0, 3), 2: (3, 4)}[part]
+    assert rows[0][:2] == ("7", "a")
+    assert (rows[0].start, rows[0].length) == (start, length)
+    assert rows[1][:2] == ("7", "b")
+    assert (rows[1].start, rows[1].length) == (0, 17)
 
 
 @fuzz(250)

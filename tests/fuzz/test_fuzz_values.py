@@ -1,4 +1,4 @@
-"""No dict and no table with odd values gives another error than those promised."""
+"""Dicts and tables with odd values are scored, or refused by an error that says which."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ir_graded
-from fuzz.fuzz_cases import fuzz, refused
+from fuzz.fuzz_cases import accepted, fuzz, refused
 
+#: How errors name what is wrong: the input and its row, the topic and document, or the id itself.
+PLACE = r"\bqrels\b|\bruns?\b|\bid\b|\btopics?\b|neither a file nor a dataset"
 #: Of more digits than Python writes.
 HUGE = st.just(5000).map(lambda digits: 10**digits)
 
@@ -44,6 +46,7 @@ values = st.one_of(
 def _scored(qrels, run):
     scores = ir_graded.evaluate(["Q", "GAP", "nDCG@5", "AP"], qrels, run)
     assert np.isfinite(scores.values).all()
+    return scores
 
 
 topics = st.dictionaries(
@@ -56,7 +59,7 @@ plain = {"1": {"a": 2, "b": 1, "c": 0}, "2": {"a": 1}}
 @fuzz(150)
 @given(qrels=st.just(plain) | topics, run=st.just(plain) | topics)
 def test_dicts_are_scored_or_refused(qrels, run):
-    refused("dicts", _scored, qrels, run)
+    refused("dicts", _scored, qrels, run, place=PLACE)
 
 
 PANDAS = [
@@ -150,13 +153,54 @@ tables = pd.DataFrame(
 )
 
 
+#: Ids and values in which nothing is wrong, whatever their type.
+RIGHT_IDS = st.sampled_from(["1", "2", "é", "𝄞", "x" * 9999, " a", 3, -4, np.int64(5), np.str_("b")])
+RIGHT_VALUES = st.one_of(
+    st.integers(-2, 4),
+    st.floats(-2, 4, width=32),
+    st.sampled_from([True, np.int8(3), np.float32(1.5), decimal.Decimal("1.5"), fractions.Fraction(1, 3)]),
+)
+right_rows = st.lists(
+    st.tuples(RIGHT_IDS, RIGHT_IDS, RIGHT_VALUES), min_size=1, max_size=8, unique_by=lambda row: row[:2]
+)
+
+
+def _as_dicts(rows):
+    nested = {}
+    for topic, doc, value in rows:
+        nested.setdefault(topic, {})[doc] = value
+    return nested
+
+
+@fuzz(150)
+@given(rows=right_rows)
+def test_dicts_in_which_nothing_is_wrong_are_scored(rows):
+    """The run is the qrels: a topic with a relevant document has the highest score, any other 0."""
+    nested = _as_dicts(rows)
+    found = accepted("right dicts", _scored, nested, nested)
+    expected = [float(max(map(float, docs.values())) >= 1) for docs in nested.values()]
+    assert found.query_ids == tuple(nested)
+    for measure in (0, -1):  # Q and AP, which count levels from 1 on as relevant
+        assert found.values[measure, 0].tolist() == pytest.approx(expected)
+
+
+@fuzz(150)
+@given(rows=right_rows, library=st.sampled_from([pd.DataFrame, pl.DataFrame, pa.table]))
+def test_tables_in_which_nothing_is_wrong_are_scored(rows, library):
+    rows = [(str(topic), str(doc), float(value)) for topic, doc, value in rows]
+    ids = {"query_id": [topic for topic, _, _ in rows], "doc_id": [doc for _, doc, _ in rows]}
+    qrels, run = (library(ids | {name: [value for *_, value in rows]}) for name in ("relevance", "score"))
+    found = accepted("right tables", _scored, qrels, run)
+    assert (found.values == _scored(_as_dicts(rows), _as_dicts(rows)).values).all()
+
+
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(150)
 @given(qrels=frames("relevance"), run=frames("score"))
 def test_tables_are_scored_or_refused(qrels, run):
     for given_qrels, given_run in ((qrels, tables), (tables, run), (qrels, run)):
         if given_qrels is not None and given_run is not None:
-            refused("tables", _scored, given_qrels, given_run)
+            refused("tables", _scored, given_qrels, given_run, place=PLACE)
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
@@ -164,4 +208,4 @@ def test_tables_are_scored_or_refused(qrels, run):
 @given(thing=st.one_of(values, st.lists(values | st.tuples(ids, ids, values), max_size=3)))
 def test_what_is_no_collection_is_refused(thing):
     for qrels, run in ((thing, tables), (tables, thing)):
-        refused("other objects", _scored, qrels, run, also=(OSError,))
+        refused("other objects", _scored, qrels, run, place=PLACE, also=(OSError,))
