@@ -1,7 +1,6 @@
 """How all tests run: examples without limits of time, and which tests may be skipped.
 
-Where ``IR_GRADED_NO_SKIPS`` is set, as in CI, a test fails that is skipped for a reason which ``MAY_BE_SKIPPED``
-does not list.
+Where ``IR_GRADED_NO_SKIPS`` is set, as in CI, a skipped test fails unless ``MAY_BE_SKIPPED`` has the reason.
 """
 
 from __future__ import annotations

@@ -124,7 +124,11 @@ def test_one_run_of_any_form(form, tmp_path):
     qrels, run = TEXT[form]("qrels", forms.QRELS, tmp_path), TEXT[form]("run", forms.RUN, tmp_path)
     scores = evaluate(measures, qrels, run)
     assert len(scores.runs) == 1
-    assert (scores.values == expected.values).all() or form == "pandas in disorder"
+    # Topics stand in the order of the qrels, which is another one in disorder.
+    places = [expected.query_ids.index(topic) for topic in scores.query_ids]
+    assert sorted(places) == list(range(len(expected.query_ids)))
+    assert (scores.values == expected.values[:, :, places]).all()
+    assert places == sorted(places) or form == "pandas in disorder"
     assert as_dict(scores, scores.runs[0]) == as_dict(expected, "run")
 
 
@@ -250,6 +254,13 @@ def test_topics():
         "AP": pytest.approx(1 / 3),
         "NumRet": 2,
     }
+
+
+def test_topics_of_a_table_in_disorder_come_in_the_order_of_its_rows():
+    qrels = forms.pandas_in_disorder("qrels", forms.QRELS)
+    expected = tuple(dict.fromkeys(qrels["query_id"]))
+    assert list(expected) != sorted(expected)
+    assert evaluate("Q", qrels, TABLE_RUN).query_ids == expected
 
 
 def test_qrels_that_come_only_once():

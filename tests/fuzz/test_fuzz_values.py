@@ -19,7 +19,7 @@ import ir_graded
 from fuzz.fuzz_cases import accepted, fuzz, refused
 
 #: How errors name what is wrong: the input and its row, the topic and document, or the id itself.
-PLACE = r"\bqrels\b|\bruns?\b|\bid\b|\btopics?\b|neither a file nor a dataset"
+PLACE = r"\bqrels\b|\bruns?\b|\bids?\b|\btopics?\b|^a column |neither a file nor a dataset"
 #: Of more digits than Python writes.
 HUGE = st.just(5000).map(lambda digits: 10**digits)
 

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ir_measures import AP, NumRet
+from reference import ranked
 
 import ir_graded
 from ir_graded.provider import PROVIDER
@@ -29,9 +30,25 @@ def tables(topics):
     return qrels, run.filter(pl.Series((np.repeat(number % 3, 2) > 0) | (np.arange(2 * topics) % 2 == 0)))
 
 
+def as_dicts(table, value):
+    nested = {}
+    for topic, doc, number in table.select("query_id", "doc_id", value).iter_rows():
+        nested.setdefault(topic, {})[doc] = number
+    return nested
+
+
+def by_formulas(qrels, run):
+    """Scores by the plain reference; AP is Q without gain, and NumRet is counted."""
+    qrels, run = as_dicts(qrels, "relevance"), as_dicts(run, "score")
+    measures = [("Q", {}), ("R-WP", {}), ("GAP", {}), ("nERR", {"max_rel": 4}), ("Q", {"beta": 0})]
+    scores = [[*ranked.evaluate(name, params, qrels, run).values()] for name, params in measures]
+    return np.array([*scores, [len(docs) for docs in run.values()]])
+
+
 def test_a_million_topics_score_what_few_score():
     period = 12
     few = ir_graded.evaluate(MEASURES, *tables(period)).values
+    np.testing.assert_allclose(few[:, 0], by_formulas(*tables(period)), rtol=0, atol=1e-12)
     found = ir_graded.evaluate(MEASURES, *tables(TOPICS))
     assert found.values.shape == (len(MEASURES), 1, TOPICS)
     assert len(np.unique(few, axis=2)[0, 0]) > 4

@@ -62,27 +62,44 @@ class Page(HTMLParser):
 
 def made(tmp_path, measures=("Q", "AP"), qrels=QRELS, runs=RUNS, **options):
     place = tmp_path / "page.html"
-    ir_graded.report(list(measures), qrels, runs, place, n_resamples=50, **options)
+    ir_graded.report(list(measures), qrels, runs, place, **{"n_resamples": 50} | options)
     return place.read_text(encoding="utf-8")
 
 
+#: By hand: Q and AP of the three topics. Of topic 1 "one" finds a, "two" b at rank 2, "three" b, where Q is
+#: (1 + 2) / (1 + 2), (1 + 1) / (2 + 3) and (1 + 1) / (1 + 2), halved. Of topic 3 "two" finds e at rank 2.
+BY_TOPIC = {
+    "one": {"Q": (1 / 2, 1, 1), "AP": (1 / 2, 1, 1)},
+    "two": {"Q": (1 / 5, 1, 2 / 3), "AP": (1 / 4, 1, 1 / 2)},
+    "three": {"Q": (1 / 3, 0, 0), "AP": (1 / 2, 0, 0)},
+}
+#: Of the 8 ways to change signs of the differences to "three", so many have a mean as far from 0: those with
+#: all or none changed, and that of topic 1 where this brings the mean no nearer. Holm doubles the smallest.
+P_HOLM = {"one": {"Q": 2 * 2 / 8, "AP": 1}, "two": {"Q": 4 / 8, "AP": 1}}
+
+
 def test_the_page_holds_the_numbers(tmp_path):
-    text = made(tmp_path, baseline="three", seed=4)
-    scores = ir_graded.evaluate(["Q", "AP"], QRELS, RUNS)
-    found = ir_graded.meta.confidence_intervals(scores, n_resamples=50, rng=4)
-    tests = ir_graded.meta.against_baseline(scores, "three", n_resamples=400, rng=4)  # 10 * 2 / .05
+    # One of the 27 draws of three topics is each topic thrice: beyond 2.5% at both ends.
+    text = made(tmp_path, baseline="three", seed=4, n_resamples=4000)
     said = " ".join(" ".join(Page(text).text).split())
-    for (run, measure), (mean, low, high) in (
-        found.to_frame().stack(level=0, future_stack=True)[["mean", "low", "high"]].iterrows()
-    ):
-        assert f"{mean:.4f} {low:.3f} to {high:.3f}" in said, (run, measure)
-    for row in tests.to_frame().itertuples():
-        assert f"{row.difference:+.4f}".replace("-", "\N{MINUS SIGN}") + f", p = {row.p_holm:.3f}" in said
-    for topic in ("1", "2", "3"):
-        values = scores.matrix("Q").loc[topic, ["one", "two", "three"]]
-        assert f"{topic} " + " ".join(f"{value:.4f}" for value in values) in said
-    assert "50 replicates, level 95%, seed 4" in said
-    assert "400 replicates, seed 4" in said
+    board = said[said.index(" Run Q AP ") : said.index("significantly better or")]
+    number = "([-+]?[0-9.]+)"
+    for run, by_measure in BY_TOPIC.items():
+        against = rf" {number}, p = {number}" if run != "three" else ""
+        [found] = re.findall(f"{run}(?: baseline)?" + f" {number} {number} to {number}{against}" * 2, board)
+        half = len(found) // 2
+        for (measure, scores), cells in zip(by_measure.items(), (found[:half], found[half:]), strict=True):
+            expected = [sum(scores) / 3, min(scores), max(scores)]
+            if run != "three":
+                expected += [(sum(scores) - sum(BY_TOPIC["three"][measure])) / 3, P_HOLM[run][measure]]
+            printed = [*map(float, cells)]
+            assert printed[:4] == pytest.approx(expected[:4], abs=5.1e-4)
+            assert printed[4:] == pytest.approx(expected[4:], abs=0.05)  # of 4,000 replicates
+    for topic in range(3):
+        values = [BY_TOPIC[run]["Q"][topic] for run in ("one", "two", "three")]
+        assert f"{topic + 1} " + " ".join(f"{value:.4f}" for value in values) in said
+    assert "4,000 replicates, level 95%, seed 4" in said
+    assert "4,000 replicates, seed 4" in said
     assert "for 2 comparisons by each measure" in said
     assert f"ir_graded {ir_graded.__version__}, Python" in said
 
