@@ -106,6 +106,9 @@ KINDS = {
 
 def _column(library, cells, kind):
     """A column of a library; None where it does not make one of these cells."""
+    if library == "arrow" or str(kind).endswith("[pyarrow]"):
+        # pyarrow itself crashes over numpy's scalars of several types.
+        cells = [None if isinstance(cell, np.generic) else cell for cell in cells]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -113,8 +116,7 @@ def _column(library, cells, kind):
                 return pd.Series(cells, dtype=kind)
             if library == "polars":
                 return pl.Series(cells, dtype=kind, strict=False)
-            # pyarrow itself crashes over numpy's scalars of several types.
-            array = pa.array([None if isinstance(cell, np.generic) else cell for cell in cells])
+            array = pa.array(cells)
             return array if kind is None else array.dictionary_encode()
     except (Exception, pl.exceptions.PanicException):  # what another library refuses is no input of this one
         return None
