@@ -3,12 +3,13 @@
 ``python tests/numbers/exactness.py`` compares each measure with decimals of 60 digits: with ordinary numbers
 and random topics (``--topics`` of each scale), with parameters and levels at the ends of their ranges, and
 with a ranking of ``--documents`` documents, most of them relevant. An ulp is the unit in the last place of a
-double, 2^-53 of numbers from 1/2 to 1.
+double, 2^-53 of numbers from 1/2 to 1. ``--page docs/trust`` writes what the pages there say.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import sys
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from ir_graded.classics import CLASSICS
 
 SCALES = [(0, 1, 2, 3), (0, 0.1, 0.7, 1, 1 / 3 + 1, 2.75)]
 TITLES = ("ordinary", "ends", "long")
+#: What the pages say: a table of all measures, and the figures in the text.
+TABLE, TEXT = "exactness.csv", "exactness.txt"
 
 
 def graded(measure, ordinary, long):
@@ -65,17 +68,40 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--topics", type=int, default=20, help="random topics of each scale")
     parser.add_argument("--documents", type=int, default=100_000, help="documents of the long ranking")
+    parser.add_argument("--page", type=Path, help="folder of the pages that show the figures")
     given = parser.parse_args(arguments)
     print(f"{'largest error in ulps':26}{''.join(f'{title:>10}' for title in TITLES)}{'scores':>9}")  # noqa: T201
-    worst, total = 0.0, 0
+    found = []
     for name, parts in rows(given.topics, given.documents):
         errors = [list(part) for part in parts]
         largest = [cases.largest(part)[0] for part in errors]
         count = sum(map(len, errors))
         print(f"{name:26}{''.join(f'{error:10.2f}' for error in largest)}{count:9,}", flush=True)  # noqa: T201
-        worst, total = max(worst, *largest), total + count
+        found.append((name, largest, count))
+    worst, total = max(max(largest) for _, largest, _ in found), sum(count for *_, count in found)
     print(f"{total:,} scores compared, the largest error is {worst:.2f} ulps")  # noqa: T201
+    if given.page:
+        write(given.page, found, worst, total)
     return worst
+
+
+def write(folder, found, worst, total):
+    """Write what the pages in a folder say."""
+    with (folder / TABLE).open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(["measure", *TITLES, "scores"])
+        for name, largest, count in found:
+            lines.writerow([name, *(f"{error:.2f}" for error in largest), count])
+    figures = {"exactness scores": f"{total:,}", "exactness worst": f"{worst:.2f}"}
+    text = "".join(f".. |{name}| replace:: {figure}\n" for name, figure in figures.items())
+    (folder / TEXT).write_text(text, encoding="utf-8")
+
+
+def written(folder):
+    """The measures that the pages in a folder name, each with its errors and number of scores."""
+    with (folder / TABLE).open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        return {row["measure"]: [float(row[name]) for name in (*TITLES, "scores")] for row in rows}
 
 
 if __name__ == "__main__":
