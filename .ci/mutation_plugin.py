@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     order = {}
     for item in items:
         own = item.path.stem.startswith(f"test_{module}")
-        near = item.path.parent.name == package
+        near = package.startswith(item.path.parent.name)  # those of reporting lie in tests/report
         order[item] = (not own, not near, seen[item.function], hasattr(item.function, "hypothesis"))
         seen[item.function] += 1
     items.sort(key=order.__getitem__)
