@@ -21,6 +21,8 @@ def spark(tmp_path_factory):
         # Otherwise workers are the python3 of the PATH, which need not be that of these tests.
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
+        # Java knows no file whose name the locale cannot write.
+        patch.setenv("LC_ALL", "C.UTF-8")
         from pyspark.sql import SparkSession
 
         session = (
