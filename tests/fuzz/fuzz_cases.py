@@ -1,15 +1,14 @@
 """What every fuzz test shares: how many inputs are drawn, which errors are right, and how bytes are spoilt.
 
 ``IR_GRADED_FUZZ=100 python -m pytest tests/fuzz`` draws a hundred times as many inputs, others each time;
-without it they are few and always the same. The number of calls stands at the end.
+without it they are few and always the same. The number of calls stands at the end, and
+``IR_GRADED_PAGE=docs/trust`` writes it for the page there.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
-import sys
 from collections import Counter
 
 from hypothesis import HealthCheck, settings, strategies as st
@@ -22,13 +21,6 @@ EFFORT = int(os.environ.get("IR_GRADED_FUZZ", "1"))
 COUNTS = Counter()
 #: Characters that a message may have: it shows ids, of which the longest drawn has ten thousand.
 LONGEST = 25_000
-
-
-@atexit.register
-def _say_counts():
-    if EFFORT > 1 and COUNTS:
-        for target, number in [*sorted(COUNTS.items()), ("calls in all", COUNTS.total())]:
-            sys.__stderr__.write(f"{number:>10,} {target}\n")
 
 
 #: How errors begin that ir-measures raises for strings that name no measure or one that nobody computes.

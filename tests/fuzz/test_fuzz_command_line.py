@@ -32,7 +32,7 @@ FILES = {
 }
 
 #: How errors name what is wrong, where they do not name an argument: a file of a folder, what is missing.
-PLACE = r"^[\w .~/-]+(, line \d+)?: |^.*'.*'|^unknown |^cannot read |^no "
+PLACE = r"^[\w .~/-]+(, line \d+)?: |^.*'.*'|^unknown |^cannot read |^no |^the path of "
 places = st.sampled_from(
     [*FILES, "c.run.gz", "folder", ".", "", "missing", "no/such", "\0", "a" * 300, "-", "~", "\ud800"]
 )

@@ -19,7 +19,10 @@ QRELS = [
     {"1": {"a": 2, "b": 1, "c": 0, "d": level}, "2": {"a": 1}, "3": {"z": -2}} for level in (3, 1e9, 1e300)
 ]
 #: How errors name a measure or what they cannot read as one.
-PLACE = r"^(cannot read |unknown |no measure |[A-Za-z]\w*[-+]?\w*(\(.*\))?(@\S+)?[: ])"
+PLACE = (
+    r"^(cannot read |unknown |no measure |ir-measures' providers cannot compute one of "
+    r"|[A-Za-z]\w*[-+]?\w*(\(.*\))?(@\S+)?[: ])"
+)
 RUN = {"1": {"a": 1.0, "x": 0.5, "d": 0.5, "b": 0.2}, "2": {"z": 1.0}}
 
 
