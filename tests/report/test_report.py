@@ -83,6 +83,7 @@ def test_the_page_holds_the_numbers(tmp_path):
     text = made(tmp_path, baseline="three", seed=4, n_resamples=4000)
     said = " ".join(" ".join(Page(text).text).split())
     board = said[said.index(" Run Q AP ") : said.index("significantly better or")]
+    assert re.findall(r" (one|two|three) ", board) == ["one", "two", "three"]  # best first
     number = "([-+]?[0-9.]+)"
     for run, by_measure in BY_TOPIC.items():
         against = rf" {number}, p = {number}" if run != "three" else ""
