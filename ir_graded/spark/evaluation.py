@@ -105,7 +105,7 @@ def evaluate(
         scale=tuple(scale),
         judged=_broadcast(judged) if small else None,
         passages=passages,
-        # Sent along: a topic longer than longest_topic shows once a piece is no longer than that.
+        # A piece that held more rows than that could hide a topic that is too long.
         piece=min(_PIECE, longest_topic),
         longest=longest_topic,
     )
