@@ -10,11 +10,10 @@ import pandas as pd
 import pytest
 from collections_data import ROOT, needs_shared_data
 from hypothesis import given, settings, strategies as st
+from packed import gzipped
 
 import ir_graded
 from ir_graded.errors import FileFormatError, InputError
-
-zipped = partial(gzip.compress, mtime=0)
 
 RIGID = [("S", 1), ("A", 1), ("B", 0), ("C", 0)]
 RELAXED = [("S", 1), ("A", 1), ("B", 1), ("C", 0)]
@@ -42,7 +41,7 @@ def refusal(call, path):
 
 @pytest.mark.parametrize("lines", [RIGID, RELAXED], ids=["rigid", "relaxed"])
 @pytest.mark.parametrize("blank", ["\t", " ", "  "])
-@pytest.mark.parametrize("compress", [bytes, zipped], ids=["plain", "gzip"])
+@pytest.mark.parametrize("compress", [bytes, gzipped], ids=["plain", "gzip"])
 def test_letters_of_ntcir_are_levels(write, lines, blank, compress):
     text = "\n".join(blank.join(["0001", letter, f"d{letter}", str(mark)]) for letter, mark in lines) + "\n"
     path = write(compress(text.encode()), "qrels.txt")
@@ -232,7 +231,7 @@ PROBLEM = "a byte-order mark inside the file"
 
 
 @pytest.mark.parametrize("begin", ["", BOM])
-@pytest.mark.parametrize("compress", [bytes, zipped], ids=["plain", "gzip"])
+@pytest.mark.parametrize("compress", [bytes, gzipped], ids=["plain", "gzip"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
 def test_joined_files_with_byte_order_marks_are_rejected(write, begin, compress, end):
     qrels = f"1 0 a 1{end}2 0 b 1{end}"
@@ -265,7 +264,7 @@ def test_a_byte_order_mark_is_named_with_its_line_in_any_piece(write, monkeypatc
     lines = [f"{number} Q0 d 1 1 t" for number in range(50)]
     lines[30] = BOM + lines[30]
     qrels = {str(number): {"d": 1} for number in range(50)}
-    for compress in (bytes, zipped):
+    for compress in (bytes, gzipped):
         path = write(compress("\n".join(lines).encode()))
         assert refusal(partial(ir_graded.evaluate, "Q", qrels), path).startswith("line 31: ")
 

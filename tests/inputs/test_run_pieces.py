@@ -206,7 +206,7 @@ def test_each_byte_of_a_compressed_run_is_handled_a_few_times(run_file, monkeypa
     monkeypatch.setattr(content, "READ", 512)
     rows = [(f"t{number * topics // 20000}", f"d{number}") for number in range(20_000)]
     data = "".join(f"{topic} Q0 {doc} 1 {-number} t\n" for number, (topic, doc) in enumerate(rows)).encode()
-    path = str(run_file(gzip.compress(data, mtime=0)))
+    path = str(run_file(gzipped(data)))
     assert b"".join(load() for load in content.pieces(path, 1000)) == data
     assert len(looked) > 20
     assert sum(looked) < 3 * len(data)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import lzma
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ import zstandard
 from ir_datasets.datasets.base import Dataset
 from ir_datasets.formats import GenericScoredDoc, TrecQrel, TrecQrels, TrecScoredDocs
 from ir_datasets.util import LocalDownload
+from packed import gzipped
 
 from .draws import Draw
 
@@ -167,8 +167,8 @@ FILES: dict[str, Maker] = {
     "file with CRLF": _file("crlf", lambda text: text.replace("\n", "\r\n")),
     "file in columns": _file("aligned", _aligned),
     "file with a byte order mark": _file("bom", lambda text: "\ufeff" + text),
-    "gzip": _file("gz", lambda text: gzip.compress(text.encode(), 1, mtime=0)),
-    "gzip with tabs": _file("tabs.gz", lambda text: gzip.compress(_tabs(text).encode(), 1, mtime=0)),
+    "gzip": _file("gz", lambda text: gzipped(text.encode(), 1)),
+    "gzip with tabs": _file("tabs.gz", lambda text: gzipped(_tabs(text).encode(), 1)),
     "zstandard": _file("zst", lambda text: zstandard.compress(text.encode())),
     "xz": _file("xz", lambda text: lzma.compress(text.encode(), preset=0)),
     "NTCIR": _ntcir,

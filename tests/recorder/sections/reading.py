@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
@@ -12,6 +11,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import polars as pl
+from packed import gzipped
 
 import ir_graded
 from ir_graded import meta
@@ -108,8 +108,8 @@ _FILES: dict[str, tuple[str, str | bytes]] = {
     "blank lines": ("run", "\n\n"),
     "other topics": ("run", "9 Q0 a 1 2.0 t\n"),
     "not UTF-8": ("run", b"1 Q0 \xff 1 2.0 t\n"),
-    "cut gzip": ("run", gzip.compress(b"1 Q0 a 1 2.0 t\n" * 50, mtime=0)[:-12]),
-    "gzip of nothing": ("run", gzip.compress(b"", mtime=0)),
+    "cut gzip": ("run", gzipped(b"1 Q0 a 1 2.0 t\n" * 50)[:-12]),
+    "gzip of nothing": ("run", gzipped(b"")),
     "nul bytes": ("run", b"1 Q0 a\x00 1 2.0 t\n"),
     "byte order mark inside": ("run", "1 Q0 a 1 2.0 t\n\ufeff1 Q0 b 2 1.0 t\n"),
     "not Parquet": ("run", b"PAR1 no"),
