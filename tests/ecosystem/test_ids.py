@@ -157,7 +157,7 @@ def test_whole_numbers_are_their_digits(expected, form, number):
 
 
 @pytest.mark.parametrize("number", [np.float16, np.longdouble], ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("form", OBJECTS.keys() - {"pandas of categories"})
+@pytest.mark.parametrize("form", sorted(OBJECTS.keys() - {"pandas of categories"}))
 def test_whole_numbers_of_rare_floats_are_their_digits(expected, form, number):
     check(expected, OBJECTS[form], lambda topic: number(int(topic)), lambda doc: number(int(doc)))
 
