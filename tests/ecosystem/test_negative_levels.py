@@ -95,6 +95,7 @@ def texts(values):
 LEVELS = [-3, -2, -1, 0, 1, 2, 3]
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("ours", [by_evaluate, by_a_mixed_call])
 def test_negative_levels_beside_others_change_no_value(ours):
     """pytrec_eval is given them here, as -1: safe where a topic has another level, too."""
@@ -107,6 +108,7 @@ def test_negative_levels_beside_others_change_no_value(ours):
         assert texts(ours(MEASURES, qrels, run)) == texts(by_pytrec_eval(MEASURES, clipped, run))
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("ours", [by_evaluate, by_a_mixed_call])
 def test_a_topic_of_negative_levels_scores_as_one_without_relevant_documents(ours):
     measures = [*MEASURES, infAP, infAP(rel=2)]
@@ -115,6 +117,7 @@ def test_a_topic_of_negative_levels_scores_as_one_without_relevant_documents(our
         assert texts(ours(measures, qrels, run)) == texts(by_pytrec_eval(measures, without, run))
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("ours", [by_evaluate, by_a_mixed_call])
 def test_inf_ap_is_that_of_qrels_without_the_rows(ours):
     """It alone looks at them: as documents of the pool that nobody judged."""

@@ -131,6 +131,7 @@ def check(path, data, target, format=None):
         assert pieces, data
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(100)
 @given(
     kind=st.sampled_from(sorted(LINES)),

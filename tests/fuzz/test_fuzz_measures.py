@@ -78,6 +78,7 @@ def test_measures_are_computed_or_refused(name, parameters, cutoff, qrels):
     refused("measures computed", _scored, f"{name}({arguments}){cutoff}", qrels, place=PLACE)
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(200)
 @given(drawn=measures_with_parameters(), qrels=st.sampled_from(QRELS[:1]))
 def test_measures_in_which_nothing_is_wrong_are_read_and_computed(drawn, qrels):

@@ -174,6 +174,7 @@ def _as_dicts(rows):
     return nested
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(150)
 @given(rows=right_rows)
 def test_dicts_in_which_nothing_is_wrong_are_scored(rows):
@@ -186,6 +187,7 @@ def test_dicts_in_which_nothing_is_wrong_are_scored(rows):
         assert found.values[measure, 0].tolist() == pytest.approx(expected)
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(150)
 @given(rows=right_rows, library=st.sampled_from([pd.DataFrame, pl.DataFrame, pa.table]))
 def test_tables_in_which_nothing_is_wrong_are_scored(rows, library):

@@ -239,7 +239,7 @@ def test_joined_files_with_byte_order_marks_are_rejected(write, begin, compress,
     line = 1 + (begin + qrels).count("\n")
     for call, text in (
         (ir_graded.read_qrels, qrels),
-        (lambda path: ir_graded.evaluate("Q", path, {"1": {"a": 1.0}}), qrels),
+        (lambda path: ir_graded.evaluate("Q", path, {"1": {"a": 1.0}, "2": {"b": 1.0}}), qrels),
         (ir_graded.read_run, run),
         (lambda path: ir_graded.evaluate("Q", {"1": {"a": 1}}, path), run),
     ):
