@@ -90,7 +90,8 @@ def pages(tmp_path_factory):
         "nothing": {"9": {}},
         "partly": {"9": {"x": 2.0, "a": 1.0}},
     }
-    ir_graded.report(["Q", "AP"], qrels, runs, folder / "evil.html", baseline=OTHER, n_resamples=50)
+    with pytest.warns(ir_graded.CoverageWarning, match="Run 'partly' lacks 2 of the 3 topics"):
+        ir_graded.report(["Q", "AP"], qrels, runs, folder / "evil.html", baseline=OTHER, n_resamples=50)
     return folder
 
 
