@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, settings
 from tqdm import tqdm
 
 from ir_graded.errors import GradedError
-from ir_graded.inputs.process import check_process
+from ir_graded.io.process import check_process
 
 #: A mutant meets at most so many tests, and at most so many examples of each.
 TESTS = int(os.environ.get("MUTATION_TESTS", "60"))

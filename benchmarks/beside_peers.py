@@ -21,8 +21,8 @@ from report import Report
 from sections import SECTIONS, Run
 from workloads import Store
 
-from ir_graded.parallel import processors
-from ir_graded.whole_files import check_writable
+from ir_graded._utils.atomic_files import check_writable
+from ir_graded._utils.threads import processors
 
 
 def machine() -> str:

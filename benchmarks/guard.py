@@ -21,8 +21,8 @@ from timing import in_turn
 from workloads import Collection, Store
 
 import ir_graded
+from ir_graded._utils.threads import processors
 from ir_graded.meta.discriminative import discriminative_power
-from ir_graded.parallel import processors
 
 ROUNDS, ATTEMPTS = 5, 4
 

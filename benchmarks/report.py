@@ -7,7 +7,7 @@ from pathlib import Path
 
 from timing import Figure
 
-from ir_graded.whole_files import check_writable, write_whole
+from ir_graded._utils.atomic_files import check_writable, write_whole
 
 
 class Report:

@@ -27,8 +27,8 @@ import polars as pl
 from ir_measures.measures import Measure
 
 import ir_graded
-from ir_graded.classics import CLASSICS, scorer_of
 from ir_graded.measures import REGISTRY
+from ir_graded.measures.classic import CLASSICS, scorer_of
 
 MEASURES = ["P-measure", "Q", "nERR@10", "AP", "nDCG@10"]
 DEPTH = 1000

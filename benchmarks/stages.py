@@ -13,17 +13,17 @@ from typing import Any
 
 import peers
 
-from ir_graded.inputs.sources import hits_of, judgments_of
+from ir_graded.matching.match import hits_of, judgments_of
 
 #: Functions within ``hits_of`` by stage: module and name. Those that are not there are passed over, and their
 #: time counts as that of reading.
 WITHIN = {
     "join with the qrels": [
-        ("ir_graded.inputs.table_runs", "document_keys"),
-        ("ir_graded.inputs.table_runs", "_check_duplicates"),
-        ("ir_graded.inputs.table_runs", "_judged_rows"),
+        ("ir_graded.matching.tables", "document_keys"),
+        ("ir_graded.matching.tables", "_check_duplicates"),
+        ("ir_graded.matching.tables", "_judged_rows"),
     ],
-    "rank": [("ir_graded.ranking", "ranks")],
+    "rank": [("ir_graded.core.ranking", "ranks")],
 }
 READ = "read (of dicts: look up)"
 STAGES = ["qrels", READ, *WITHIN, "measures"]

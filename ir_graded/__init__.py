@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import plugin
+from ._version import __version__ as __version__
 from .errors import (
     CoverageWarning,
     FileFormatError,
@@ -50,43 +51,40 @@ from .measures import (
 
 if TYPE_CHECKING:
     from . import meta, passages
-    from .bundled import sample
-    from .evaluation import evaluate
-    from .explanation import Explanation, explain
-    from .inputs.datasets import level_definitions
-    from .judgedness import Unjudged, unjudged
-    from .reading import read_qrels, read_run
+    from .data.sample import sample
+    from .evaluation.evaluate import evaluate
+    from .evaluation.explain import Explanation, explain
+    from .evaluation.scores import Scores
+    from .evaluation.unjudged import Unjudged, unjudged
+    from .io.datasets import level_definitions
+    from .io.reading import read_qrels, read_run
     from .reporting import report
-    from .scores import Scores
-
-__version__ = "0.1.0"
 
 plugin.register()
 
-_MODULES = {"meta", "passages"}
 # Loaded when first asked for: importing the package stays quick.
 _LAZY = {
-    "Explanation": "explanation",
-    "Scores": "scores",
-    "Unjudged": "judgedness",
-    "evaluate": "evaluation",
-    "explain": "explanation",
-    "level_definitions": "inputs.datasets",
-    "meta": "meta",
-    "passages": "passages",
-    "read_qrels": "reading",
-    "read_run": "reading",
+    "Explanation": "evaluation.explain",
+    "Scores": "evaluation.scores",
+    "Unjudged": "evaluation.unjudged",
+    "evaluate": "evaluation.evaluate",
+    "explain": "evaluation.explain",
+    "level_definitions": "io.datasets",
+    "meta": "",
+    "passages": "",
+    "read_qrels": "io.reading",
+    "read_run": "io.reading",
     "report": "reporting",
-    "sample": "bundled",
-    "unjudged": "judgedness",
+    "sample": "data.sample",
+    "unjudged": "evaluation.unjudged",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f".{_LAZY[name]}", __name__)
-    value = module if _LAZY[name] == name and name in _MODULES else getattr(module, name)
+    module = import_module(f".{_LAZY[name] or name}", __name__)
+    value = getattr(module, name) if _LAZY[name] else module
     globals()[name] = value
     return value
 

@@ -13,10 +13,10 @@ from typing import Any
 import ir_measures
 from ir_measures.providers import Evaluator
 
-from .composition import compose
-from .grammar import parse_measure, parse_trec_measure, read_measures
+from .evaluation.composition import compose
+from .evaluation.provider import PROVIDER
 from .measures import REGISTRY, GradedMeasure
-from .provider import PROVIDER
+from .measures.parsing import parse_measure, parse_trec_measure, read_measures
 
 _MARK = "_ir_graded"
 

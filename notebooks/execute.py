@@ -24,7 +24,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-from ir_graded.whole_files import check_writable, write_whole
+from ir_graded._utils.atomic_files import check_writable, write_whole
 
 HERE = Path(__file__).parent
 LIMIT = 120  # seconds a notebook

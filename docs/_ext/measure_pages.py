@@ -13,8 +13,8 @@ import pandas as pd
 from notes import NOTES, Note
 
 import ir_graded
-from ir_graded.classics import CLASSICS
 from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure
+from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.params import NOT_PROVIDED, Param, print_value
 
 #: The worked example of Sakai and Robertson (2008): 10 relevant documents of the levels 3, 2, 1 (S, A, B).

@@ -7,10 +7,10 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import FileFormatError, InputError
-from ..inputs.content import whole
-from ..inputs.file_tables import naming
-from ..meta.matrix import ScoreMatrix
+from ir_graded.errors import FileFormatError, InputError
+from ir_graded.io.content import whole
+from ir_graded.io.file_tables import naming
+from ir_graded.meta.matrix import ScoreMatrix
 
 _COMPRESSED = (".gz", ".xz", ".zst")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from ..bundled import sample
-from ..evaluation import evaluate
+from ir_graded.data.sample import sample
+from ir_graded.evaluation.evaluate import evaluate
+
 from .output import FORMATS, Leaderboard, show
 
 MEASURES = ["P-measure", "Q", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ..evaluation import evaluate as evaluate_runs
+from ir_graded.evaluation.evaluate import evaluate as evaluate_runs
+
 from . import options
 from .output import FORMATS, Leaderboard, show
 

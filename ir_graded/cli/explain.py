@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from ..explanation import Explanation, explain as explained
+from ir_graded.evaluation.explain import Explanation, explain as explained
+
 from . import options
 from .output import FORMATS, Leaderboard, json_line, show
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import click
 
-from .. import __version__
-from ..errors import CoverageWarning, printable
+from ir_graded._version import __version__
+from ir_graded.errors import CoverageWarning, printable
+
 from .demo import demo
 from .evaluate import evaluate
 from .explain import explain

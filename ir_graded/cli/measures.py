@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import click
 
-from ..measures import REGISTRY, GradedMeasure
-from ..measures.params import NOT_PROVIDED, Param, print_value
+from ir_graded.measures import REGISTRY, GradedMeasure
+from ir_graded.measures.params import NOT_PROVIDED, Param, print_value
+
 from .output import show
 
 

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import InputError
-from ..evaluation import evaluate
-from ..whole_files import check_writable, write_whole
+from ir_graded._utils.atomic_files import check_writable, write_whole
+from ir_graded.errors import InputError
+from ir_graded.evaluation.evaluate import evaluate
+
 from . import options
 from .output import FORMATS, Leaderboard, show
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..meta import Comparison
-    from ..meta.matrix import ScoreMatrix
-    from ..scores import Scores
+    from ir_graded.evaluation.scores import Scores
+    from ir_graded.meta import Comparison
+    from ir_graded.meta.matrix import ScoreMatrix
 
 _TESTS = ("bootstrap", "t", "randomisation", "tukey_hsd")
 
@@ -79,8 +80,9 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     query_id, qid or num (in any case) holds the topics, or a first column without a name, or --topic-column;
     without one they are numbered.
     """
-    from ..meta import compare
-    from ..meta.matrix import by_measure
+    from ir_graded.meta import compare
+    from ir_graded.meta.matrix import by_measure
+
     from .csv_files import read_matrices
 
     if bool(matrices) == bool(qrels):
@@ -139,14 +141,14 @@ def _printed(reference: str, scores: dict[str, ScoreMatrix]) -> str:
     """The reference's printed name, as the matrices bear it."""
     if reference in scores:
         return reference
-    from ..grammar import parse_measure
+    from ir_graded.measures.parsing import parse_measure
 
     return str(parse_measure(reference))
 
 
 def _prepare(folder: str) -> None:
     """Make the folder for the figures, before any work. Raises an error where they cannot be drawn there."""
-    from ..plots import style
+    from ir_graded.plots import style
 
     style.matplotlib()
     if not folder:
@@ -161,7 +163,7 @@ def _prepare(folder: str) -> None:
 
 def _write_figures(comparison: Comparison, folder: Path) -> None:
     """Draw all figures, then write each as a whole: one that cannot be drawn leaves the old ones."""
-    from ..plots.meta import asl_curve, stability_curves, swap_curves, tau_heat_map
+    from ir_graded.plots.meta import asl_curve, stability_curves, swap_curves, tau_heat_map
 
     figures = {
         "asl_curve": asl_curve(comparison.power),

@@ -10,9 +10,10 @@ import click
 import ir_measures
 from ir_measures.measures import Measure
 
-from ..errors import GradedError, shown
-from ..evaluation import PROVIDERS
-from ..grammar import read_measures
+from ir_graded.errors import GradedError, shown
+from ir_graded.evaluation.evaluate import PROVIDERS
+from ir_graded.measures.parsing import read_measures
+
 from .output import FORMATS
 
 measures = click.option(

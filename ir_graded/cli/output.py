@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from ..errors import InputError, printable
-from ..scores import Scores
+from ir_graded.errors import InputError, printable
+from ir_graded.evaluation.scores import Scores
 
 #: What stands for the topic in the rows that hold aggregates, as trec_eval has it.
 ALL_TOPICS = "all"

@@ -42,7 +42,7 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     --baseline each run is tested against it (randomisation test, Holm's correction). The page needs no
     network, and says how each of its figures was computed.
     """
-    from ..reporting import write_report
+    from ir_graded.reporting import write_report
 
     given = ["ir_graded", "report", qrels, *runs, *(word for text in measures for word in ("-m", text))]
     if baseline is not None:

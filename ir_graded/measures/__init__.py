@@ -2,10 +2,10 @@
 
 from .at_rank import BR, R_WP, R_measure, nCG
 from .base import REGISTRY, GradedMeasure
-from .err import EBR, iRBU, nERR
+from .cascade import EBR, iRBU, nERR
 from .gap import GAP
 from .ncu import NCU
-from .one_document import O, P_measure, P_plus
+from .preferred_rank import O, P_measure, P_plus
 from .properties import PROPERTIES
 from .q import AWP, Q
 from .relevant_in_context import MAgP, gP, gR

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
-from ..segments import Floats, Ints
-from ..views import View, Views
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.views import View, Views
+
 from .base import COMMON, GradedMeasure, register
 from .contributions import Contributions
 from .params import BETA, GAINS, REQUIRED_CUTOFF

@@ -13,11 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 from ir_measures.measures import Measure
 
-from ..errors import ParameterError, cut, shown
-from ..hits import Levels, Overrides
-from ..segments import Floats
-from ..views import Cut, View, Views
-from .aggregate import ExactMean
+from ir_graded.core.hits import Levels, Overrides
+from ir_graded.core.segments import Floats
+from ir_graded.core.views import Cut, View, Views
+from ir_graded.errors import ParameterError, cut, shown
+
+from .aggregation import ExactMean
 from .contributions import Contributions
 from .params import CUTOFF, JUDGED_ONLY, REL, Param, print_value
 from .properties import Declared, check_declared

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import segments
-from ..article_view import ArticleView
-from ..segments import Floats, Ints
-from ..views import View
+from ir_graded.core import segments
+from ir_graded.core.article_view import ArticleView
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.views import View
+
 from .stopping import share
 
 

@@ -9,10 +9,11 @@ from itertools import accumulate
 
 import numpy as np
 
-from .. import segments
-from ..hits import LARGE, Levels, Overrides
-from ..segments import Floats, Ints
-from ..views import View
+from ir_graded.core import segments
+from ir_graded.core.hits import LARGE, Levels, Overrides
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.views import View
+
 from .base import StopUtility, register
 from .params import CUTOFF, JUDGED_ONLY, NORM, WEIGHTS
 from .stopping import held, share

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import ParameterError
-from ..segments import Floats
-from ..views import View
+from ir_graded.core.segments import Floats
+from ir_graded.core.views import View
+from ir_graded.errors import ParameterError
+
 from . import stopping
 from .base import COMMON, BlendedUtility, register, shorthand
-from .err import EBR, CascadeMeasure
-from .one_document import O, P_measure, P_plus
+from .cascade import EBR, CascadeMeasure
 from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, STOPS, Choice
+from .preferred_rank import O, P_measure, P_plus
 from .q import GIVEN_UP
 
 

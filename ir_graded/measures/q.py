@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..segments import Floats
-from ..views import View
+from ir_graded.core.segments import Floats
+from ir_graded.core.views import View
+
 from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS, NORM
 from .stopping import uniform

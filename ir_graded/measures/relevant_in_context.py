@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..article_view import ArticleView
-from ..segments import Floats
-from ..views import Views
+from ir_graded.core.article_view import ArticleView
+from ir_graded.core.segments import Floats
+from ir_graded.core.views import Views
+
 from .base import GradedMeasure, register
 from .contributions import Contributions
 from .params import CUTOFF, REL, REQUIRED_CUTOFF, Number

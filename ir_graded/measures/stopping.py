@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..hits import Ideal, Levels, Overrides
-from ..segments import Floats, Ints, cumulative_product_before, cumulative_sum
-from ..views import View
+from ir_graded.core.hits import Ideal, Levels, Overrides
+from ir_graded.core.segments import Floats, Ints, cumulative_product_before, cumulative_sum
+from ir_graded.core.views import View
 
 # So many factors at most lose hardly a digit; products below this add too little for theirs to show.
 _FEW, _NEGLIGIBLE = 64, 2.0**-24

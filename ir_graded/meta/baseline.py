@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError
-from ..segments import Bools, Floats, Ints, exact_sum
+from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
+from ir_graded.errors import ParameterError
+
 from .blocks import replicate_blocks
 from .matrix import by_measure
 from .options import check_options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..progress import hidden
+from ir_graded._utils.progress import hidden
 
 #: Arrays of one value per system (or topic) and replicate that are alive at the same time, at most.
 _COPIES = 8

@@ -60,7 +60,7 @@ class Comparison:
 
     def plot(self) -> Any:
         """One figure of four: ASL curves, stability, swap rates and the correlations (needs matplotlib)."""
-        from ..plots.meta import comparison
+        from ir_graded.plots.meta import comparison
 
         return comparison(self)
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..extras import extra
-from ..segments import Bools, Floats, exact_sum
+from ir_graded._utils.extras import extra
+from ir_graded.core.segments import Bools, Floats, exact_sum
+from ir_graded.errors import InputError
+
 from .matrix import by_measure as matrices_by_measure, cells_of, check_unique, finite, known
 from .results import read_only
 
@@ -223,7 +224,7 @@ class RankCorrelations:
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Heat map of Kendall's tau of all pairs of measures."""
-        from ..plots.meta import tau_heat_map
+        from ir_graded.plots.meta import tau_heat_map
 
         return tau_heat_map(self, ax)
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..extras import extra
-from ..progress import hidden
-from ..segments import Floats, Ints
+from ir_graded._utils.extras import extra
+from ir_graded._utils.progress import hidden
+from ir_graded.core.segments import Floats, Ints
+
 from .matrix import ScoreMatrix
 from .options import check_choice, check_options
 from .resampling import Seed, generator, permuted_rows, sign_flips, topic_counts
@@ -72,7 +73,7 @@ class DiscriminativePower:
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """The ASL curve, drawn into ``ax`` or a new figure."""
-        from ..plots.meta import asl_curve
+        from ir_graded.plots.meta import asl_curve
 
         return asl_curve({"": self}, ax)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..segments import Floats, exact_sum
+from ir_graded.core.segments import Floats, exact_sum
+
 from .blocks import replicate_blocks
 from .matrix import by_measure
 from .options import check_options
@@ -61,7 +62,7 @@ class ConfidenceIntervals:
 
     def plot(self, measure: str | None = None, ax: Axes | None = None) -> Figure:
         """The leaderboard by one measure, by default the first, drawn into ``ax`` or a new figure."""
-        from ..plots.scores import leaderboard
+        from ir_graded.plots.scores import leaderboard
 
         return leaderboard(self, measure, ax)
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..segments import Floats
+from ir_graded.core.segments import Floats
+from ir_graded.errors import InputError
 
 #: Fewer topics or systems than this cannot be compared.
 _FEWEST = 2

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError
+from ir_graded.errors import ParameterError
 
 
 def _is_number(value: object) -> bool:

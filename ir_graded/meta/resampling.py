@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import ParameterError
-from ..segments import Floats, Ints
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.errors import ParameterError
 
 Seed = int | np.random.Generator
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..segments import Floats, Ints
+from ir_graded.core.segments import Floats, Ints
+
 from .matrix import ScoreMatrix
 from .options import check_choice, check_options
 from .resampling import Seed, generator, topic_counts
@@ -76,7 +77,7 @@ class SignificanceMatrix:
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """The matrix, drawn into ``ax`` or a new figure."""
-        from ..plots.meta import significance_matrix
+        from ir_graded.plots.meta import significance_matrix
 
         return significance_matrix(self, ax)
 

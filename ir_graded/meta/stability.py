@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..segments import Floats, Ints
+from ir_graded.core.segments import Floats, Ints
+
 from .blocks import Progress, replicate_blocks
 from .matrix import ScoreMatrix
 from .options import check_options, fuzziness_values
@@ -57,7 +58,7 @@ class Stability:
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Minority rate against proportion of ties."""
-        from ..plots.meta import stability_curves
+        from ir_graded.plots.meta import stability_curves
 
         return stability_curves({"": self}, ax)
 

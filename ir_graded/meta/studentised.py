@@ -22,10 +22,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..extras import extra
-from ..parallel import in_threads, processors
-from ..progress import hidden
-from ..segments import Bools, Floats, Ints
+from ir_graded._utils.extras import extra
+from ir_graded._utils.progress import hidden
+from ir_graded._utils.threads import in_threads, processors
+from ir_graded.core.segments import Bools, Floats, Ints
 
 #: Statistics closer than this, relative to their size and to 1, are equal: so rounding cannot decide.
 TOLERANCE = 1e-12

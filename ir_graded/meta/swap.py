@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..segments import Floats, Ints
+from ir_graded.core.segments import Floats, Ints
+
 from .blocks import Progress, replicate_blocks
 from .matrix import ScoreMatrix
 from .options import check_choice, check_options
@@ -73,7 +74,7 @@ class Swap:
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Swap rate against difference, with the rate that is tolerated."""
-        from ..plots.meta import swap_curves
+        from ir_graded.plots.meta import swap_curves
 
         return swap_curves({"": self}, ax)
 

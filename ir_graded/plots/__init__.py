@@ -1,6 +1,6 @@
 """Pictures of finished results; they compute nothing. Matplotlib is imported when the first is drawn."""
 
-from .measure_profile import profile
+from .profile import profile
 from .scores import differences, leaderboard, unjudged
 
 __all__ = ["differences", "leaderboard", "profile", "unjudged"]

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError
+from ir_graded.errors import InputError
+
 from . import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..meta.comparison import Comparison
-    from ..meta.correlation import RankCorrelations
-    from ..meta.stability import Stability
-    from ..meta.swap import Swap
+    from ir_graded.meta.comparison import Comparison
+    from ir_graded.meta.correlation import RankCorrelations
+    from ir_graded.meta.stability import Stability
+    from ir_graded.meta.swap import Swap
 
 #: The part of an ASL curve that is shown, in multiples of alpha: up to .15 at .05, as Sakai (2006) has it.
 _SHOWN_ALPHAS = 3

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
+from ir_graded.errors import InputError
+
 from . import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..judgedness import Unjudged
-    from ..meta.intervals import ConfidenceIntervals
-    from ..scores import Scores
+    from ir_graded.evaluation.scores import Scores
+    from ir_graded.evaluation.unjudged import Unjudged
+    from ir_graded.meta.intervals import ConfidenceIntervals
 
 _BETTER, _WORSE = style.COLOURS[:2]
 #: Up to here each topic has a bar and a name; more are drawn as one area.

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..errors import ParameterError
+from ir_graded.errors import ParameterError
+
 from .style import PAGE_WIDTH, check_axes, figure_of, matplotlib
 
 if TYPE_CHECKING:

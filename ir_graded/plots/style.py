@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError, printable, shown
-from ..extras import extra
+from ir_graded._utils.extras import extra
+from ir_graded.errors import ParameterError, printable, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,15 +12,15 @@ from typing import Any
 from ir_measures.measures import Measure
 from ir_measures.measures.base import SumAgg
 
-from .. import __version__
-from ..classics import scorer_of
-from ..errors import ParameterError
-from ..evaluation import evaluate
-from ..inputs.named_runs import named_runs
-from ..inputs.sources import to_read_again
-from ..judgedness import Unjudged, unjudged
-from ..meta import BaselineTests, ConfidenceIntervals, against_baseline, confidence_intervals
-from ..scores import Scores
+from ir_graded._version import __version__
+from ir_graded.errors import ParameterError
+from ir_graded.evaluation.evaluate import evaluate
+from ir_graded.evaluation.scores import Scores
+from ir_graded.evaluation.unjudged import Unjudged, unjudged
+from ir_graded.io.named_runs import named_runs
+from ir_graded.io.sources import to_read_again
+from ir_graded.measures.classic import scorer_of
+from ir_graded.meta import BaselineTests, ConfidenceIntervals, against_baseline, confidence_intervals
 
 #: Libraries whose version may change a figure.
 _LIBRARIES = ("ir-measures", "numpy", "pandas", "polars", "matplotlib")

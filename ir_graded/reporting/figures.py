@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plots import scores as plots
-from ..plots.svg import svg
-from ..segments import exact_sum
+from ir_graded.core.segments import exact_sum
+from ir_graded.plots import scores as plots
+from ir_graded.plots.svg import svg
+
 from .contents import Contents
 
 if TYPE_CHECKING:

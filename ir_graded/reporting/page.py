@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ..errors import ParameterError
-from ..extras import extra
-from ..grammar import read_measures
-from ..inputs.ids import as_text
-from ..inputs.sources import is_place
-from ..meta.options import check_options
-from ..meta.resampling import generator
-from ..plots.style import matplotlib
-from ..whole_files import check_writable, write_whole
+from ir_graded._utils.atomic_files import check_writable, write_whole
+from ir_graded._utils.extras import extra
+from ir_graded.errors import ParameterError
+from ir_graded.io.ids import as_text
+from ir_graded.io.sources import is_place
+from ir_graded.measures.parsing import read_measures
+from ir_graded.meta.options import check_options
+from ir_graded.meta.resampling import generator
+from ir_graded.plots.style import matplotlib
+
 from . import figures
 from .contents import Contents, MeasureNote, collect, versions
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ..errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, listed, shown
-from ..grammar import parse_measure, read_measures
-from ..inputs.table import PASSAGE_COLUMNS, VALUE_COLUMNS, describe_document
-from ..measures.aggregate import aggregate
-from ..provider import needs_passages, own
-from ..ranking import compares_single_precision
+from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, listed, shown
+from ir_graded.evaluation.provider import needs_passages, own
+from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS, describe_document
+from ir_graded.matching.precision import compares_single_precision
+from ir_graded.measures.aggregation import aggregate
+from ir_graded.measures.parsing import parse_measure, read_measures
+
 from .files import Paths, as_paths, names_of_files
 from .partitions import SCORES, Scoring
 from .sources import ONE_RUN, prepared

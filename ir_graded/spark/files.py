@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
-from ..errors import InputError, shown
-from ..inputs.doubts import INTEGER, LETTERS, NO_ITERATION
-from ..inputs.table import VALUE_COLUMNS
+from ir_graded.errors import InputError, shown
+from ir_graded.io.doubts import INTEGER, LETTERS, NO_ITERATION
+from ir_graded.io.table import VALUE_COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

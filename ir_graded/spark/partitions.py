@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ir_measures.measures import Measure
 
-from ..errors import InputError
-from ..hits import Hits
-from ..inputs import judgments as qrels_of
-from ..inputs.judgments import Judgments
-from ..inputs.table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
-from ..inputs.table_runs import hits_of_ranked
-from ..provider import GradedEvaluator, own
+from ir_graded.core.hits import Hits
+from ir_graded.errors import InputError
+from ir_graded.evaluation.provider import GradedEvaluator, own
+from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
+from ir_graded.matching import judgments as qrels_of
+from ir_graded.matching.judgments import Judgments
+from ir_graded.matching.tables import hits_of_ranked
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
-from ..inputs.table import PASSAGE_COLUMNS, VALUE_COLUMNS
+from ir_graded.errors import InputError
+from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS
+
 from .files import active, as_paths, read_qrels, read_runs
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ir_graded.classics import CLASSICS, scorer_of
+from ir_graded.measures.classic import CLASSICS, scorer_of
 
 needs_perl = pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval runs perl")
 

@@ -7,8 +7,8 @@ from classics import classic_cases as cases
 from ir_measures import NumQ, NumRel, NumRet
 
 import ir_graded
-from ir_graded.classics import CLASSICS, scorer_of
-from ir_graded.provider import PROVIDER
+from ir_graded.evaluation.provider import PROVIDER
+from ir_graded.measures.classic import CLASSICS, scorer_of
 
 SEEDS = range(6)
 #: Levels that occur; gdeval takes none above 4.

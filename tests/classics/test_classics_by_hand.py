@@ -24,7 +24,7 @@ from ir_measures import (
 )
 
 import ir_graded
-from ir_graded.classics import CLASSICS
+from ir_graded.measures.classic import CLASSICS
 
 #: x is unjudged and d as good as; e is not retrieved. Ranks: x a c d b.
 QRELS = {"1": {"a": 2, "b": 1, "c": 0, "d": -1, "e": 1}}

@@ -6,7 +6,7 @@ from classics import classic_cases as cases
 from collections_data import ROOT, needs_shared_data, ranked_runs
 
 import ir_graded
-from ir_graded.classics import CLASSICS
+from ir_graded.measures.classic import CLASSICS
 
 #: Measures of one call; with condensed lists among them, ir-measures may take NumRet from a condensed list.
 PLAIN = [

@@ -10,10 +10,10 @@ from ir_measures import AP, ERR, RBP, NumRet, P, nDCG
 from ir_measures.providers.pytrec_eval_provider import PytrecEvalEvaluator
 
 import ir_graded
-from ir_graded import pipeline
-from ir_graded.classics import CLASSICS
 from ir_graded.cli.main import main
-from ir_graded.provider import PROVIDER, GradedEvaluator
+from ir_graded.evaluation import pipeline
+from ir_graded.evaluation.provider import PROVIDER, GradedEvaluator
+from ir_graded.measures.classic import CLASSICS
 
 QRELS = {"1": {"a": 2, "b": 1, "c": 0}, "2": {"d": 1}}
 RUN = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}, "9": {"z": 1.0}}

@@ -284,7 +284,7 @@ def test_too_little_memory_is_said_in_one_line(run, monkeypatch):
     def full(*_arguments, **_options):
         raise MemoryError("Unable to allocate 9 TiB")
 
-    monkeypatch.setattr("ir_graded.evaluation.GradedEvaluator", full)
+    monkeypatch.setattr("ir_graded.evaluation.evaluate.GradedEvaluator", full)
     refused(run(*BOTH, "-m", "Q"), "too little memory", "9 TiB")
 
 

@@ -19,10 +19,10 @@ from hypothesis import Phase, settings, strategies as st
 from measures import measure_cases
 from passages import passage_cases
 
-from ir_graded.classics import CLASSICS, scorer_of
+from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import REGISTRY, GradedMeasure
+from ir_graded.measures.classic import CLASSICS, scorer_of
 from ir_graded.measures.params import LevelTable
-from ir_graded.provider import PROVIDER
 
 PASSAGES = [REGISTRY[name] for name in sorted({m.NAME for m in REGISTRY.values() if m.NEEDS_PASSAGES})]
 #: Every measure of this package, beside those that take a stop the same with each other stop.

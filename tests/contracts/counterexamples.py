@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 from contracts import contract_cases as cases
 
-from ir_graded.classics import scorer_of
-from ir_graded.provider import PROVIDER
+from ir_graded.evaluation.provider import PROVIDER
+from ir_graded.measures.classic import scorer_of
 
 #: By how much a score must differ to be more than rounding.
 CLEARLY = 1e-9

@@ -3,8 +3,8 @@
 import pytest
 from contracts import contract_cases as cases, counterexamples
 
-from ir_graded.classics import CLASSICS, base as classics_base
 from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure, base
+from ir_graded.measures.classic import CLASSICS, base as classics_base
 
 CLASSES = list(dict.fromkeys(map(cases.declared, cases.ALL)))
 EACH_CLASS = pytest.mark.parametrize("declared", CLASSES, ids=lambda kind: kind.__name__)

@@ -6,8 +6,8 @@ from contracts import contract_cases as cases
 from hypothesis import given, strategies as st
 from measures import measure_cases
 
-from ir_graded.classics import scorer_of
-from ir_graded.provider import PROVIDER
+from ir_graded.evaluation.provider import PROVIDER
+from ir_graded.measures.classic import scorer_of
 
 
 def renamed(dicts, topics, docs):

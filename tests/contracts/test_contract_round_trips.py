@@ -8,8 +8,8 @@ import pytest
 from contracts import contract_cases as cases
 from hypothesis import given, strategies as st
 
+from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import GradedMeasure
-from ir_graded.provider import PROVIDER
 
 
 def assert_is(other, measure):

@@ -12,7 +12,7 @@ from pyNTCIREVAL import Labeler, metrics
 from reference import ranked
 
 from ir_graded import BR, NCU, O, P_measure, P_plus, Q, nERR
-from ir_graded.ranking import compares_single_precision
+from ir_graded.matching.precision import compares_single_precision
 
 #: Gains of levels 1, 2, 3; whole numbers, which nDCG's ``gains`` must be.
 GAINS = ((1, 2, 3), (1, 3, 7), (1, 1, 1), (1, 10, 1000), (3, 5, 5))

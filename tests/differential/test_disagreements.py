@@ -8,7 +8,7 @@ import pytest
 from differential import disagree_levels, disagree_measures, disagree_ranking, disagree_topics
 from docs.doc_blocks import DOCS, rows
 
-from ir_graded.ranking import compares_single_precision
+from ir_graded.matching.precision import compares_single_precision
 
 SUBJECTS = (disagree_ranking, disagree_levels, disagree_measures, disagree_topics)
 CASES = {words: case for subject in SUBJECTS for words, case in subject.case.items()}

@@ -12,7 +12,7 @@ from collections_data import ROOT, needs_shared_data
 from differential import compare, oracle_pytrec_eval, oracle_reference
 from differential.oracle_cases import Compared, Oracle, draw, real
 
-from ir_graded.classics.precision import ReciprocalRank
+from ir_graded.measures.classic.precision import ReciprocalRank
 
 by_name = pytest.mark.parametrize("oracle", compare.ORACLES, ids=lambda oracle: oracle.name)
 

@@ -60,7 +60,7 @@ def test_names_that_are_said_to_be_read_are_read():
 
 @pytest.mark.parametrize(("theirs", "ours"), TREC_EVAL, ids=lambda cell: cell)
 def test_names_of_trec_eval(theirs, ours):
-    found = ir_graded.grammar.read_measures(theirs.strip("`"))
+    found = ir_graded.measures.parsing.read_measures(theirs.strip("`"))
     assert found == [ir_measures.parse_measure(text.strip("`")) for text in ours.split(" ")]
 
 

@@ -11,10 +11,10 @@ from doc_blocks import DOCS
 from notes import NOTES
 
 from ir_graded import meta
-from ir_graded.classics import CLASSICS
 from ir_graded.cli.main import commands
 from ir_graded.measures import PROPERTIES, REGISTRY
 from ir_graded.measures.base import StopUtility, register
+from ir_graded.measures.classic import CLASSICS
 
 MEASURES = sorted({measure.NAME for measure in REGISTRY.values()})
 

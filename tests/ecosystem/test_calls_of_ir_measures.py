@@ -21,8 +21,8 @@ import ir_graded
 from ecosystem import forms
 from ecosystem.processes import python
 from ir_graded import P_measure, Q, errors
+from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import REGISTRY
-from ir_graded.provider import PROVIDER
 
 
 class E(str, enum.Enum):
@@ -71,7 +71,7 @@ def test_calc_takes_strings_and_objects_in_the_order_asked():
 
 def test_calc_aggregate_takes_strings_and_objects_in_the_order_asked():
     for order in (MIXED, MIXED[::-1]):
-        expected = NAMES if order is MIXED else names(ir_graded.grammar.read_measures(MIXED[::-1]))
+        expected = NAMES if order is MIXED else names(ir_graded.measures.parsing.read_measures(MIXED[::-1]))
         assert names(ir_measures.calc_aggregate(order, QRELS, RUN)) == expected
     assert ir_measures.calc_aggregate(MIXED, QRELS, RUN) == ir_measures.calc(MIXED, QRELS, RUN).aggregated
 
@@ -272,7 +272,7 @@ def test_reloading_the_grammar_too():
         """
         import importlib, ir_measures, ir_graded
         for _ in range(3):
-            importlib.reload(ir_graded.grammar)
+            importlib.reload(ir_graded.measures.parsing)
             importlib.reload(ir_graded.plugin).register()
         print(ir_measures.parse_trec_measure("map"), ir_measures.parse_trec_measure("P+@3"))
         providers = [provider.NAME for provider in ir_measures.DefaultPipeline.providers]

@@ -120,7 +120,7 @@ def test_scores_that_tie_as_they_are_compared_are_equal():
 
 @pytest.mark.parametrize("rows", [1, 1000])
 def test_one_score_that_differs_is_enough(rows, monkeypatch):
-    monkeypatch.setattr("ir_graded.inputs.dict_runs._BATCH_ROWS", rows)
+    monkeypatch.setattr("ir_graded.matching.dicts._BATCH_ROWS", rows)
     flat = {topic: dict.fromkeys(docs, 1.0) for topic, docs in FULL.items()}
     evaluate("Q", QRELS, flat | {"17": FULL["17"]})
 
@@ -248,7 +248,7 @@ def test_counts_in_every_form(form, tmp_path):
 
 
 def test_unknown_topics_of_a_file_in_pieces_are_counted_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("ir_graded.inputs.table_runs._PIECE", 64)
+    monkeypatch.setattr("ir_graded.matching.tables._PIECE", 64)
     scattered = [("9", f"u{at}", 1.0) for at in range(9)]
     rows = [row for at, row in enumerate(ROWS["run"]) for row in (row, *scattered[at : at + 1])]
     rows.sort(key=lambda row: row[0] == "2")
@@ -259,7 +259,7 @@ def test_unknown_topics_of_a_file_in_pieces_are_counted_once(tmp_path, monkeypat
 
 
 def test_ties_are_seen_across_the_pieces_of_a_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("ir_graded.inputs.table_runs._PIECE", 64)
+    monkeypatch.setattr("ir_graded.matching.tables._PIECE", 64)
     place = tmp_path / "a.run"
     flat = [(topic, doc, 2.0) for topic in TOPICS for doc in "abxy"]
     place.write_text(lines("run", flat))
@@ -312,16 +312,16 @@ def test_the_frame_is_the_callers_own():
 
 def test_it_counts_for_no_more_than_it_is_asked(monkeypatch):
     """Documents that no measure needs are looked for when somebody wants their number."""
-    from ir_graded.inputs import sources
+    from ir_graded.matching import match
 
     lowest = []
 
     def spy(judgments, run, level=-np.inf, threads=1):
         lowest.append(level)
-        return sources.hits_of(judgments, run, level, threads)
+        return match.hits_of(judgments, run, level, threads)
 
-    for module in ("evaluation", "provider"):
-        monkeypatch.setattr(f"ir_graded.{module}.hits_of", spy)
+    for module in ("evaluate", "provider"):
+        monkeypatch.setattr(f"ir_graded.evaluation.{module}.hits_of", spy)
     scores = evaluate(["Q", "AP"], QRELS, {"a": FULL, "b": FULL})
     assert lowest == [1, 1]
     _ = scores.coverage, scores.coverage

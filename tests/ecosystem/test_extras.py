@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
+from ir_graded._utils.extras import extra
 from ir_graded.errors import GradedError
-from ir_graded.extras import extra
 
 
 def test_a_library_that_is_there():

@@ -19,7 +19,7 @@ from reference import ranked
 import ir_graded
 from ecosystem import forms
 from ecosystem.processes import python
-from ir_graded.grammar import parse
+from ir_graded.measures.parsing import parse
 
 ALL = forms.measures_of_registry()
 # Three providers of ir-measures: pytrec_eval, judged, msmarco.

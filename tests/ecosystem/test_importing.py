@@ -144,8 +144,8 @@ def test_an_unknown_name_is_an_attribute_error(name):
 
 
 def test_what_is_loaded_late_is_the_same_each_time():
-    from ir_graded.evaluation import evaluate
-    from ir_graded.scores import Scores
+    from ir_graded.evaluation.evaluate import evaluate
+    from ir_graded.evaluation.scores import Scores
 
     assert ir_graded.evaluate is evaluate is ir_graded.evaluate
     assert ir_graded.Scores is Scores

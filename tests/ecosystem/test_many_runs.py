@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import ir_graded
+from ir_graded._utils.threads import in_threads
 from ir_graded.errors import FileFormatError, InputError
-from ir_graded.parallel import in_threads
 
 MEASURES = ["P-measure", "Q@10", "AP", "nDCG@5", "NumRet"]
 
@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_a_folder_of_runs_is_scored_as_its_files_are(folder, monkeypatch, threads):
-    monkeypatch.setattr("ir_graded.evaluation.processors", lambda: threads)
+    monkeypatch.setattr("ir_graded.evaluation.evaluate.processors", lambda: threads)
     qrels, place = folder
     files = sorted(place.glob("*.txt"))
     scores = ir_graded.evaluate(MEASURES, qrels, place)

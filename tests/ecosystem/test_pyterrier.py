@@ -39,7 +39,7 @@ def ranked(run):
 
 ASKED = ["P-measure@1000", "map", "P_10", Q @ 10, "NCU(stop='rb')@10", nERR(max_rel=3) @ 10, "nDCG@10"]
 COLUMNS = ["P-measure@1000", "map", "P_10", "Q@10", "NCU(stop='rb')@10", "nERR(max_rel=3)@10", "nDCG@10"]
-MEASURES = [*ir_graded.grammar.read_measures(["P-measure@1000"]), AP, P @ 10, *ASKED[3:]]
+MEASURES = [*ir_graded.measures.parsing.read_measures(["P-measure@1000"]), AP, P @ 10, *ASKED[3:]]
 
 
 def systems():
@@ -55,7 +55,7 @@ def values(run):
     """What ir_measures.calc gives for a run, (measure's column, topic) -> value."""
     qrels = QRELS.rename(columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"})
     frame = ranked(run).rename(columns={"qid": "query_id", "docno": "doc_id"})
-    column = dict(zip(map(str, ir_graded.grammar.read_measures(MEASURES)), COLUMNS, strict=True))
+    column = dict(zip(map(str, ir_graded.measures.parsing.read_measures(MEASURES)), COLUMNS, strict=True))
     per_topic = ir_measures.calc(MEASURES, qrels, frame).per_query
     return {(column[str(metric.measure)], metric.query_id): metric.value for metric in per_topic}
 

@@ -11,13 +11,13 @@ from measures import measure_cases as cases
 from passages import passage_cases
 
 import ir_graded
-from ir_graded.classics import CLASSICS, scorer_of
+from ir_graded.core.segments import total
+from ir_graded.core.views import Views
 from ir_graded.errors import NoSharedTopicsError, ParameterError
-from ir_graded.inputs.judgments import from_dicts
-from ir_graded.inputs.sources import hits_of
+from ir_graded.matching.judgments import from_dicts
+from ir_graded.matching.match import hits_of
 from ir_graded.measures import REGISTRY
-from ir_graded.segments import total
-from ir_graded.views import Views
+from ir_graded.measures.classic import CLASSICS, scorer_of
 
 WITHOUT = {"NumQ", "NumRel"}
 

@@ -15,10 +15,10 @@ from ecosystem.processes import python
 from faults.fault_cases import FORKED, needs_fork, run_text
 
 import ir_graded
-from ir_graded import evaluation
-from ir_graded.grammar import parse_measure
-from ir_graded.inputs import process
-from ir_graded.parallel import in_threads
+from ir_graded._utils.threads import in_threads
+from ir_graded.evaluation import evaluate as evaluation
+from ir_graded.io import process
+from ir_graded.measures.parsing import parse_measure
 
 MEASURES = ["Q", "P-measure", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]
 TOPICS, DOCS = 40, 60

@@ -17,8 +17,8 @@ from faults.fault_cases import (
     write_collection,
 )
 
-from ir_graded.inputs.process import check_process
-from ir_graded.parallel import in_threads
+from ir_graded._utils.threads import in_threads
+from ir_graded.io.process import check_process
 
 
 @pytest.fixture(autouse=True)

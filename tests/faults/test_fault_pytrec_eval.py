@@ -15,8 +15,9 @@ from ecosystem.processes import python
 from faults.fault_cases import FORKED, PATIENCE, needs_fork
 from ir_measures import AP, nDCG
 
-from ir_graded import GradedError, evaluate, pipeline
-from ir_graded.guarded_pytrec_eval import GATE, RelevanceEvaluator
+from ir_graded import GradedError, evaluate
+from ir_graded._utils.pytrec_eval_guard import GATE, RelevanceEvaluator
+from ir_graded.evaluation import pipeline
 
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
 RUN = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "2": {"x": 2.0, "c": 1.0}}
@@ -247,8 +248,8 @@ def test_an_evaluator_that_lives_until_the_interpreter_ends_is_silent():
 
 FORKING = """
 import os, select, threading, time
-import ir_measures, ir_graded.pipeline
-from ir_graded.guarded_pytrec_eval import GATE
+import ir_measures, ir_graded.evaluation.pipeline
+from ir_graded._utils.pytrec_eval_guard import GATE
 
 evaluator = ir_measures.evaluator(["Q", "nDCG"], {"1": {"a": 2, "b": 1}})
 run = {"1": {"x": 2.0, "b": 1.0}}
@@ -298,7 +299,7 @@ print(evaluator.calc_aggregate(run) == right)
 @needs_fork
 def test_a_child_evaluates_while_threads_of_its_parent_do():
     code = """
-evaluator = ir_graded.pipeline.evaluator([ir_measures.nDCG], {"1": {"a": 2, "b": 1}})
+evaluator = ir_graded.evaluation.pipeline.evaluator([ir_measures.nDCG], {"1": {"a": 2, "b": 1}})
 right = evaluator.calc_aggregate(run)
 
 def work():

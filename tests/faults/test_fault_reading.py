@@ -26,10 +26,11 @@ from faults.fault_cases import (
 from packed import gzipped
 
 import ir_graded
-from ir_graded import evaluation
 from ir_graded.cli import main
 from ir_graded.errors import FileFormatError, InputError, NoSharedTopicsError
-from ir_graded.inputs import content, parquet, table_runs
+from ir_graded.evaluation import evaluate as evaluation
+from ir_graded.io import content, parquet
+from ir_graded.matching import tables as table_runs
 
 
 @pytest.fixture
@@ -136,7 +137,7 @@ def test_a_run_that_vanishes_between_its_pieces_is_said(folder, monkeypatch):
         return found(*arguments)
 
     monkeypatch.setattr(table_runs, "_hits", vanishing)
-    monkeypatch.setattr("ir_graded.provider.processors", lambda: 1)
+    monkeypatch.setattr("ir_graded.evaluation.provider.processors", lambda: 1)
     monkeypatch.setattr(evaluation, "processors", lambda: 1)
     with pytest.raises(FileNotFoundError, match=r"one\.run"):
         ir_graded.evaluate("Q", "qrels.txt", "one.run")
@@ -317,7 +318,7 @@ def test_broken_parquet_is_an_error_and_no_panic(tmp_path, monkeypatch):
     def panicking(*_, **__):
         raise pl.exceptions.PanicException("assertion failed: offset + length <= self.length")
 
-    monkeypatch.setattr("ir_graded.inputs.parquet._height", panicking)
+    monkeypatch.setattr("ir_graded.io.parquet._height", panicking)
     with pytest.raises(FileFormatError, match=r"run\.parquet: cannot be read as Parquet \(assertion failed"):
         ir_graded.evaluate("Q", JUDGED, path)
 

@@ -33,8 +33,8 @@ from faults.fault_cases import (
 )
 
 import ir_graded
+from ir_graded._utils.atomic_files import write_whole
 from ir_graded.cli import meta
-from ir_graded.whole_files import write_whole
 
 PROJECT = Path(__file__).parents[2]
 REPORT = command("report", "qrels.txt", "one.run", "two.run", "-m", "Q AP", "-B", "50", "--html", "page.html")
@@ -136,7 +136,7 @@ def test_who_is_killed_while_writing_leaves_the_old_file(folder, name):
     code = """
         import os, signal, sys
         from pathlib import Path
-        from ir_graded.whole_files import write_whole
+        from ir_graded._utils.atomic_files import write_whole
         os.fsync = lambda _: signal.raise_signal(getattr(signal, sys.argv[1]))
         write_whole(Path("page.html"), b"the new page")
     """
@@ -177,7 +177,7 @@ def test_processes_that_write_the_same_file_leave_one_of_theirs(tmp_path):
     code = """
         import sys
         from pathlib import Path
-        from ir_graded.whole_files import write_whole
+        from ir_graded._utils.atomic_files import write_whole
         place, stop, letter = sys.argv[1:]
         while not Path(stop).exists():
             write_whole(Path(place), letter.encode() * 300_000)

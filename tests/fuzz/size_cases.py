@@ -36,7 +36,7 @@ def as_matrix(path):
 
 def as_submission(path):
     """Read as an XML submission whose articles lie beside it."""
-    from ir_graded.inputs.inex_xml import read_submission
+    from ir_graded.passages.inex_xml import read_submission
 
     read_submission(path, path.parent)
 
@@ -48,7 +48,7 @@ def imported():
     import polars as pl
 
     import ir_graded.cli.csv_files
-    import ir_graded.inputs.inex_xml
+    import ir_graded.passages.inex_xml
 
     assert lxml.etree
     assert pd

@@ -13,8 +13,8 @@ import pytest
 from packed import gzipped
 
 import ir_graded
-from ir_graded.grammar import parse_measure, read_measures
-from ir_graded.inputs.content import _next_topic
+from ir_graded.io.content import _next_topic
+from ir_graded.measures.parsing import parse_measure, read_measures
 
 PLAIN = {"1": {"a": 1}}
 HUGE = 10**5000

@@ -12,7 +12,8 @@ from packed import gzipped
 
 import ir_graded
 from fuzz.fuzz_cases import accepted, fuzz, refused, spoilt
-from ir_graded.inputs import content, table_runs
+from ir_graded.io import content
+from ir_graded.matching import tables as table_runs
 
 #: Lines, each with the rows that it is read as: topic, document, what it has of value, start and length. The
 #: first of each tells the format.

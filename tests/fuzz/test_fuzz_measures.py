@@ -11,8 +11,8 @@ from measures.measure_cases import measures_with_parameters
 import ir_graded
 from fuzz.fuzz_cases import accepted, fuzz, refused
 from fuzz.measure_strings import COMPUTED, PARAMETERS, numbers, strings, values
-from ir_graded.grammar import _graded_name, parse_measure, parse_trec_measure, read_measures
 from ir_graded.measures import REGISTRY, GradedMeasure
+from ir_graded.measures.parsing import _graded_name, parse_measure, parse_trec_measure, read_measures
 
 #: Levels of one digit, and levels that nobody can make a table of.
 QRELS = [

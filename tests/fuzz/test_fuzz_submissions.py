@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from fuzz.fuzz_cases import accepted, fuzz, refused, spoilt
-from ir_graded.inputs.inex_xml import read_submission
+from ir_graded.passages.inex_xml import read_submission
 
 SUBMISSION = b"""<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE inex-submission SYSTEM "inex.dtd">

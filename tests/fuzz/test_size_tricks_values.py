@@ -9,9 +9,9 @@ import pytest
 
 import ir_graded
 from ir_graded.cli import options
-from ir_graded.grammar import parse_measure
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.params import LevelTable
+from ir_graded.measures.parsing import parse_measure
 
 RUN = {"1": {"a": 1.0, "x": 0.5, "b": 0.2}, "2": {"z": 1.0}}
 #: Bytes.

@@ -11,8 +11,8 @@ import numpy as np
 import zstandard
 from packed import gzipped
 
-from ir_graded.inputs import files
-from ir_graded.inputs.formats import FORMATS, Format, named
+from ir_graded.io import files
+from ir_graded.io.formats import FORMATS, Format, named
 
 BOM = b"\xef\xbb\xbf"
 RUN = named("run", "trec")

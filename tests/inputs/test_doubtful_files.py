@@ -260,7 +260,7 @@ def test_a_byte_order_mark_among_passages_is_rejected(write):
 
 
 def test_a_byte_order_mark_is_named_with_its_line_in_any_piece(write, monkeypatch):
-    monkeypatch.setattr("ir_graded.inputs.table_runs._PIECE", 40)
+    monkeypatch.setattr("ir_graded.matching.tables._PIECE", 40)
     lines = [f"{number} Q0 d 1 1 t" for number in range(50)]
     lines[30] = BOM + lines[30]
     qrels = {str(number): {"d": 1} for number in range(50)}

@@ -10,8 +10,8 @@ import pytest
 from packed import gzipped
 
 from ir_graded.errors import FileFormatError, GradedError, InputError
-from ir_graded.inputs import lines as line_parser
-from ir_graded.inputs.files import read_qrels_file, read_run_file
+from ir_graded.io import lines as line_parser
+from ir_graded.io.files import read_qrels_file, read_run_file
 
 from .file_cases import (
     COMPRESSIONS,

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from ir_graded.errors import FileFormatError, ParameterError
-from ir_graded.inputs import spacing as white
-from ir_graded.inputs.files import read_qrels_file, read_run_file
-from ir_graded.inputs.formats import Format, named, recognise
+from ir_graded.io import spacing as white
+from ir_graded.io.files import read_qrels_file, read_run_file
+from ir_graded.io.formats import Format, named, recognise
 
 from .file_cases import (
     FIXED,

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ir_graded.errors import FileFormatError
-from ir_graded.inputs import content as bytes_of
-from ir_graded.inputs.files import FileTable, read_qrels_file, read_run_file
+from ir_graded.io import content as bytes_of
+from ir_graded.io.files import FileTable, read_qrels_file, read_run_file
 
 from .file_cases import (
     BOM,

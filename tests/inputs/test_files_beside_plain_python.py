@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from ir_graded.errors import FileFormatError
-from ir_graded.inputs import lines as line_parser, spacing as white
-from ir_graded.inputs.files import read_run_file
-from ir_graded.inputs.formats import named
+from ir_graded.io import lines as line_parser, spacing as white
+from ir_graded.io.files import read_run_file
+from ir_graded.io.formats import named
 
 from .file_cases import (
     BOM,

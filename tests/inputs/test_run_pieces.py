@@ -15,9 +15,11 @@ from packed import gzipped
 
 import ir_graded
 from ir_graded.errors import FileFormatError, InputError
-from ir_graded.inputs import content, table_runs
-from ir_graded.inputs.files import run_pieces
-from ir_graded.inputs.sources import hits_of, judgments_of, table_of
+from ir_graded.io import content
+from ir_graded.io.files import run_pieces
+from ir_graded.io.sources import table_of
+from ir_graded.matching import tables as table_runs
+from ir_graded.matching.match import hits_of, judgments_of
 
 COMPRESSIONS = {
     "plain": lambda data: data,

@@ -8,7 +8,7 @@ import pytest
 
 import ir_graded
 from ir_graded.errors import InputError
-from ir_graded.inputs import judgments, table_runs
+from ir_graded.matching import judgments, tables as table_runs
 
 MEASURES = ["Q", "P-measure", "nERR@5", "AP", "nDCG@5", "Judged@10", "Bpref"]
 

@@ -9,7 +9,7 @@ from measures import measure_cases as cases
 from reference import ranked
 
 import ir_graded
-from ir_graded.inputs.sources import hits_of, judgments_of
+from ir_graded.matching.match import hits_of, judgments_of
 
 
 def assert_all_equal_the_reference(chosen, qrels, runs):

@@ -4,10 +4,10 @@ import ir_measures
 import pytest
 
 from ir_graded import BR, EBR, GAP, NCU, R_WP, O, P_measure, P_plus, Q, R_measure, iRBU, nCG, nERR
-from ir_graded.classics import scorer_of
-from ir_graded.inputs.judgments import from_dicts
-from ir_graded.inputs.sources import hits_of
-from ir_graded.views import Cut, Views
+from ir_graded.core.views import Cut, Views
+from ir_graded.matching.judgments import from_dicts
+from ir_graded.matching.match import hits_of
+from ir_graded.measures.classic import scorer_of
 
 JUDGMENTS = from_dicts({"1": {"a": 3, "b": 1, "c": 0, "d": 2}})
 #: Relevant at ranks 2 (b) and 4 (a); gains of the ideal list are 3, 2, 1.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ir_graded.hits import LARGE, Hits, Ideal, Levels
-from ir_graded.spans import Spans
+from ir_graded.core.hits import LARGE, Hits, Ideal, Levels
+from ir_graded.core.spans import Spans
 
 
 def ints(*values):

@@ -7,7 +7,8 @@ import pytest
 from measure_cases import assert_same_scores, reference_scores, scores
 
 import ir_graded
-from ir_graded import GAP, segments
+from ir_graded import GAP
+from ir_graded.core import segments
 
 
 def collection(levels, seed, judged=100):

@@ -3,9 +3,9 @@
 import pytest
 
 from ir_graded import AWP, GAP, NCU, Q
-from ir_graded.inputs.judgments import from_dicts
-from ir_graded.inputs.sources import hits_of
-from ir_graded.views import Views
+from ir_graded.core.views import Views
+from ir_graded.matching.judgments import from_dicts
+from ir_graded.matching.match import hits_of
 
 LEVELS = {f"topic {R}": {f"d{n:02}": 1 + n % 3 for n in range(R)} for R in range(1, 60)}
 JUDGMENTS = from_dicts(LEVELS)

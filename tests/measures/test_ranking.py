@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from ir_graded import ranking
-from ir_graded.ranking import Grouped, Groups, Rows, ranks
+from ir_graded.core import ranking
+from ir_graded.core.ranking import Grouped, Groups, Rows, ranks
+from ir_graded.matching import precision
 
 FLOATS = (np.float32, np.float64)
 
@@ -219,9 +220,9 @@ class Evaluator:
 
 @pytest.fixture
 def asked_anew():
-    ranking.compares_single_precision.cache_clear()
+    precision.compares_single_precision.cache_clear()
     yield
-    ranking.compares_single_precision.cache_clear()
+    precision.compares_single_precision.cache_clear()
 
 
 @pytest.mark.parametrize("single", [True, False])
@@ -230,8 +231,8 @@ def test_the_precision_is_that_of_the_installed_pytrec_eval(single, monkeypatch)
     import pytrec_eval
 
     monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", Evaluator(single))
-    assert ranking.compares_single_precision() is single
-    found = ranking.comparable(np.array([1e300, 1e-300, 0.1]))
+    assert precision.compares_single_precision() is single
+    found = precision.comparable(np.array([1e300, 1e-300, 0.1]))
     assert found.dtype == (np.float32 if single else np.float64)
     assert found.tolist() == ([np.inf, 0.0, float(np.float32(0.1))] if single else [1e300, 1e-300, 0.1])
 
@@ -240,9 +241,9 @@ def test_the_precision_is_that_of_the_installed_pytrec_eval(single, monkeypatch)
 def test_pytrec_eval_is_asked_once(monkeypatch):
     import pytrec_eval
 
-    expected = ranking.compares_single_precision()
+    expected = precision.compares_single_precision()
     monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", None)
-    assert ranking.compares_single_precision() is expected
+    assert precision.compares_single_precision() is expected
 
 
 GROUPS = st.tuples(st.integers(0, 3), st.integers(1, 4), st.sampled_from([0.0, 1.0]), st.integers(0, 9))

@@ -10,7 +10,7 @@ from measures import measure_cases as cases
 from reference import ranked
 
 import ir_graded
-from ir_graded import provider
+from ir_graded.evaluation import provider
 from ir_graded.measures import REGISTRY, GradedMeasure, base, params
 
 MEASURES = {measure.NAME: REGISTRY[measure.NAME] for measure in REGISTRY.values()}

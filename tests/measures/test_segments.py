@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ir_graded import segments
+from ir_graded.core import segments
 
 SEGMENT = np.array([0, 1, 1, 3, 3, 3, 5, 5, 5, 5])
 VALUES = np.array([0.1, 0.1, 0.2, 0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.4])

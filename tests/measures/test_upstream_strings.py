@@ -12,7 +12,8 @@ import ir_measures
 import pytest
 
 import ir_graded
-from ir_graded import NCU, P_plus, Q, grammar
+from ir_graded import NCU, P_plus, Q
+from ir_graded.measures import parsing as grammar
 
 
 def listed(text):

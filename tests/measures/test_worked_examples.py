@@ -6,10 +6,10 @@ import pytest
 from ir_measures import calc_aggregate
 
 import ir_graded
-from ir_graded.hits import Levels
-from ir_graded.inputs.sources import hits_of, judgments_of
+from ir_graded.core.hits import Levels
+from ir_graded.core.views import Cut, Views
+from ir_graded.matching.match import hits_of, judgments_of
 from ir_graded.measures import stopping
-from ir_graded.views import Cut, Views
 
 THREE_LEVELS = {"t": {"s": 3, "a": 2, "b": 1}}
 SYSTEM_X = ("b", "s")

@@ -19,7 +19,7 @@ if __name__ == "__main__":
 import number_cases as cases
 import passage_precision
 
-from ir_graded.classics import CLASSICS
+from ir_graded.measures.classic import CLASSICS
 
 SCALES = [(0, 1, 2, 3), (0, 0.1, 0.7, 1, 1 / 3 + 1, 2.75)]
 TITLES = ("ordinary", "ends", "long")

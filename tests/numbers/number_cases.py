@@ -12,9 +12,9 @@ import classics_precision
 import high_precision
 from measures import measure_cases
 
-from ir_graded.classics import CLASSICS
+from ir_graded.evaluation.provider import PROVIDER
+from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.params import Choice, Flag, LevelTable, Number, Param, Whole
-from ir_graded.provider import PROVIDER
 
 #: Every measure of ranked lists by name, one with a stop with each stop.
 VARIANTS = {str(measure): measure for measure in measure_cases.VARIANTS}

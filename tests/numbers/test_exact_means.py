@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 
 import ir_graded
-from ir_graded.measures.aggregate import aggregate, exact_mean
+from ir_graded.evaluation.provider import PROVIDER
+from ir_graded.measures.aggregation import aggregate, exact_mean
 from ir_graded.meta.baseline import against_baseline
 from ir_graded.meta.correlation import rank_correlations
-from ir_graded.provider import PROVIDER
 
 MEASURES = cases.of_every_kind(max_rel=3)
 COUNTS = ("NumRet", "NumRel", "NumQ")

@@ -13,8 +13,8 @@ import passage_precision
 import pytest
 
 from ir_graded import InputError
-from ir_graded.classics import CLASSICS
 from ir_graded.measures import REGISTRY
+from ir_graded.measures.classic import CLASSICS
 
 #: With the errors of more data than are tried here, by measure.
 PAGE = Path(__file__).parents[2] / "docs" / "trust"

@@ -16,8 +16,8 @@ import pyarrow.parquet
 import pytest
 
 import ir_graded
-from ir_graded.inputs import dict_runs, table_runs
-from ir_graded.provider import PROVIDER
+from ir_graded.evaluation.provider import PROVIDER
+from ir_graded.matching import dicts as dict_runs, tables as table_runs
 
 #: All scales in one collection: whole and fractional gains, one document a topic and hundreds.
 QRELS, RANKINGS = cases.joined(
@@ -100,7 +100,7 @@ def test_pieces(expected, form, tmp_path, monkeypatch):
     monkeypatch.setattr(table_runs, "_PIECE", 500)
     monkeypatch.setattr(table_runs, "_FRAME", 100)
     for threads in (1, 2, 5):
-        monkeypatch.setattr("ir_graded.provider.processors", lambda threads=threads: threads)
+        monkeypatch.setattr("ir_graded.evaluation.provider.processors", lambda threads=threads: threads)
         assert scores(QRELS, run) == expected
 
 
@@ -118,7 +118,7 @@ def test_means_of_several_runs_at_the_same_time(monkeypatch):
     one_by_one = {
         name: ir_graded.evaluate(MEASURES, QRELS, {name: run}).aggregates for name, run in runs.items()
     }
-    monkeypatch.setattr("ir_graded.evaluation.processors", lambda: 4)
+    monkeypatch.setattr("ir_graded.evaluation.evaluate.processors", lambda: 4)
     together = ir_graded.evaluate(MEASURES, QRELS, runs).aggregates
     assert np.array_equal(together, np.concatenate(list(one_by_one.values())))
 

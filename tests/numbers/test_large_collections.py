@@ -11,7 +11,7 @@ from ir_measures import AP, NumRet
 from reference import ranked
 
 import ir_graded
-from ir_graded.provider import PROVIDER
+from ir_graded.evaluation.provider import PROVIDER
 
 TOPICS = 1_000_000
 #: One of each way to a score: sums, one rank, thresholds, cascades, counts.

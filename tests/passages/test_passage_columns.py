@@ -5,9 +5,9 @@ import pytest
 from passages.passage_cases import frame, one_topic
 
 from ir_graded import MAgP, gP, gR
-from ir_graded.article_view import f_score
-from ir_graded.inputs.sources import hits_of, judgments_of
-from ir_graded.views import Views
+from ir_graded.core.article_view import f_score
+from ir_graded.core.views import Views
+from ir_graded.matching.match import hits_of, judgments_of
 
 QRELS = frame("qrels", one_topic([("a", 1, "0:10"), ("b", 1, "0:20"), ("c", 1, "0:5")]))
 #: Article a is found whole, of b half: F = 1 at rank 1 and 2/3 at rank 3.

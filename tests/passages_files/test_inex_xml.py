@@ -16,8 +16,8 @@ from lxml import etree
 import ir_graded
 from ir_graded import passages
 from ir_graded.errors import FileFormatError, GradedError, InputError
-from ir_graded.inputs import inex_xml
-from ir_graded.inputs.inex_xml import PassageRow
+from ir_graded.passages import inex_xml
+from ir_graded.passages.inex_xml import PassageRow
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -31,7 +31,7 @@ HEADER = f"""\
 MODULES = ("ir_graded", "ir_graded.meta", "ir_graded.passages", "ir_graded.plots", "ir_graded.spark")
 #: What the guide teaches beyond them: what sample() gives, own measures, pictures of the meta-evaluation.
 NAMES = {
-    "ir_graded.bundled": ("Sample",),
+    "ir_graded.data.sample": ("Sample",),
     "ir_graded.measures": ("PROPERTIES",),
     "ir_graded.measures.base": ("COMMON", "StopUtility", "register"),
     "ir_graded.measures.contributions": ("Contributions",),

@@ -17,7 +17,8 @@ pytest.importorskip("matplotlib")
 from click.testing import CliRunner
 
 import ir_graded
-from ir_graded import reporting, whole_files as files
+from ir_graded import reporting
+from ir_graded._utils import atomic_files as files
 from ir_graded.cli.main import commands
 from ir_graded.errors import GradedError, InputError, ParameterError
 from ir_graded.reporting import page
@@ -288,7 +289,7 @@ def test_what_is_not_installed_is_named_with_its_extra(tmp_path, monkeypatch):
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr("ir_graded.extras.import_module", missing)
+    monkeypatch.setattr("ir_graded._utils.extras.import_module", missing)
     with pytest.raises(GradedError, match=r"jinja2 is needed here: pip install 'ir-graded\[report\]'"):
         made(tmp_path)
 

@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 
 import ir_graded
-from ir_graded.classics import CLASSICS, scorer_of
 from ir_graded.measures import REGISTRY
+from ir_graded.measures.classic import CLASSICS, scorer_of
 
 
 def every_measure(*, passages=False):

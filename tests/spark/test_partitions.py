@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ir_graded
-from ir_graded.grammar import read_measures
+from ir_graded.measures.parsing import read_measures
 from spark.spark_cases import collection, expected_table, on_one_machine, same
 
 pa = pytest.importorskip("pyarrow")

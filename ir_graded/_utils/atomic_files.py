@@ -1,0 +1,48 @@
+"""Files that are written as a whole or not at all: the one way in which this package writes any."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from secrets import token_hex
+
+from ir_graded.errors import InputError
+
+
+def check_writable(path: str | os.PathLike[str]) -> Path:
+    """Where a file will be, links followed.
+
+    Raises:
+        OSError: there is no such folder, or nothing can be written there.
+        InputError: something that is no file stands there.
+    """
+    place = Path(os.path.realpath(path))
+    if not place.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(place.parent))
+    if place.exists() and not place.is_file():
+        raise InputError(f"{os.fspath(path)} is no file: give the name of the file to write")
+    if not os.access(place.parent, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, "the folder is not writable", str(place.parent))
+    return place
+
+
+def write_whole(place: Path, content: bytes) -> None:
+    """Write a file beside its place, then put it there: readers see the old one or the new one.
+
+    Raises:
+        OSError: it cannot be written; what stood there stays.
+    """
+    # A name may have 255 bytes, a character four of them.
+    beside = place.with_name(f".{place.name[:32]}.{token_hex(8)}.tmp")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(place)
+    except OSError as error:
+        # The file that was asked for, not the one beside it; a failed write names none.
+        raise OSError(error.errno, error.strerror or str(error), str(place)) from error
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""The sample that is shipped with the package, and nothing else."""

@@ -1,0 +1,80 @@
+"""A real collection that comes with the package: TREC-COVID round 1, qrels and 20 runs."""
+
+from __future__ import annotations
+
+import lzma
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_QRELS = "trec-covid-round1-qrels.txt.xz"
+_RUNS = "trec-covid-round1-runs.tsv.xz"
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Qrels and runs of a collection.
+
+    Attributes:
+        qrels: frame of query_id, doc_id, relevance (0, 1, 2).
+        runs: run name to frame of query_id, doc_id, score.
+        source: where the data comes from and on which terms.
+    """
+
+    qrels: pd.DataFrame
+    runs: dict[str, pd.DataFrame]
+    source: str
+
+    def __repr__(self) -> str:
+        topics = self.qrels["query_id"].nunique()
+        return f"Sample({topics} topics, {len(self.runs)} runs: {', '.join(self.runs)})"
+
+
+def sample() -> Sample:
+    """TREC-COVID round 1: 30 topics, graded qrels, 20 runs of as many teams to depth 1,000.
+
+    The archive's scores were not kept, only the order: the score of rank n is -n.
+
+    Example:
+        >>> import ir_graded
+        >>> covid = ir_graded.sample()
+        >>> len(covid.runs), covid.qrels["query_id"].nunique()
+        (20, 30)
+    """
+    import pandas as pd
+
+    runs: dict[str, dict[str, list[str]]] = {}
+    for line in _text(_RUNS).splitlines():
+        name, query_id, docs = line.split("\t")
+        runs.setdefault(name, {})[query_id] = docs.split(" ")
+    qrels = pd.DataFrame(
+        [(topic, doc, int(level)) for topic, _, doc, level in map(str.split, _text(_QRELS).splitlines())],
+        columns=["query_id", "doc_id", "relevance"],
+    )
+    return Sample(qrels, {name: _frame(topics) for name, topics in runs.items()}, _source())
+
+
+def _frame(topics: dict[str, list[str]]) -> pd.DataFrame:
+    import pandas as pd
+
+    lengths = [len(docs) for docs in topics.values()]
+    return pd.DataFrame(
+        {
+            "query_id": np.repeat(np.array(list(topics), dtype=object), lengths),
+            "doc_id": [doc for docs in topics.values() for doc in docs],
+            "score": -np.concatenate([np.arange(1.0, length + 1) for length in lengths]),
+        }
+    )
+
+
+def _text(name: str) -> str:
+    return lzma.decompress(files(__package__).joinpath(name).read_bytes()).decode()
+
+
+def _source() -> str:
+    return files(__package__).joinpath("SOURCE.txt").read_text(encoding="utf-8")

@@ -1,0 +1,335 @@
+"""Why a topic scores what it scores: its relevant documents, and what each adds to the score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from ir_measures.measures import Measure
+
+from ir_graded.core.hits import Hits
+from ir_graded.core.views import Views
+from ir_graded.errors import (
+    MOST_IDS,
+    InputError,
+    NoSharedTopicsError,
+    ParameterError,
+    listed,
+    printable,
+    shown,
+)
+from ir_graded.io.ids import as_text
+from ir_graded.io.named_runs import named_runs
+from ir_graded.io.sources import to_read_again
+from ir_graded.matching.judgments import Judgments
+from ir_graded.matching.match import check_shared_topics, judgments_of
+from ir_graded.measures.classic import CLASSICS, Scorer, scorer_of
+from ir_graded.measures.contributions import Contributions
+from ir_graded.measures.parsing import read_measures
+
+from .other_providers import check_parameters
+from .provider import GradedEvaluator
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: All columns in the order in which they are read, with the symbols that tables print.
+SYMBOLS = {
+    "rank": "rank",
+    "rank_in_run": "rank in run",
+    "doc_id": "doc_id",
+    "level": "level",
+    "gain": "gain",
+    "C": "C",
+    "cg": "cg",
+    "cg_star": "cg*",
+    "BR": "BR",
+    "F": "F",
+    "gP": "gP",
+    "others_above": "N(n)",
+    "discount": "discount",
+    "weight": "weight",
+    "stop": "stop",
+    "utility": "utility",
+    "contribution": "contribution",
+}
+#: Sums of levels and counts, which are printed without decimals where all are whole.
+_AMOUNTS = {"level", "gain", "cg", "cg_star", "others_above"}
+#: What says the same as another column at times, and is then left out of tables.
+_TWINS = {"gain": ("level",), "utility": ("BR", "gP")}
+_ALL_DIGITS = -1
+_UNNAMED = "run"
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """The score of one topic, document by document: what ``explain`` gives.
+
+    Attributes:
+        run: name of the run.
+        measure: the measure.
+        query_id: the topic.
+        score: its score, as ``evaluate`` gives it.
+        columns: by name a value for each relevant document retrieved that the measure looks at, in the order
+            of the ranking. ``contribution`` sums to the score but for rounding. Of the others a measure has
+            those that it knows: see ``explain``.
+        relevant: number of relevant documents of the topic, retrieved or not.
+        retrieved: number of documents retrieved, relevant or not.
+        below: number of relevant documents retrieved below the cutoff.
+        notes: what else there is to know, in sentences.
+    """
+
+    run: str
+    measure: Measure
+    query_id: Any
+    score: float
+    columns: Mapping[str, npt.NDArray[Any]]
+    relevant: int
+    retrieved: int
+    below: int
+    notes: tuple[str, ...]
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """A row per relevant document retrieved that the measure looks at."""
+        return self.to_frame()
+
+    def to_frame(self) -> pd.DataFrame:
+        """The same, for the caller to change."""
+        import pandas as pd
+
+        return pd.DataFrame({name: values.copy() for name, values in self.columns.items()})
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Where users stop and what they have got there, over the ranks, in ``ax`` or a new figure."""
+        from ir_graded.plots import profile
+
+        return profile(self, ax)
+
+    def cells(self, places: int = 4, *, complete: bool = False) -> tuple[list[str], list[list[str]]]:
+        """The table as text: names of the columns, and a row per document; the last row holds the score.
+
+        Args:
+            places: decimal places; -1 for all digits.
+            complete: all columns by name; otherwise by symbol, without those that repeat another.
+        """
+        names = [name for name in self.columns if complete or not self._repeats(name)]
+        texts = [self._texts(name, places) for name in names]
+        last = ["score", *[""] * (len(names) - 2), _decimal(self.score, places)]
+        rows = [*map(list, zip(*texts, strict=True)), last]
+        return names if complete else [SYMBOLS[name] for name in names], rows
+
+    def _repeats(self, name: str) -> bool:
+        twins = (self.columns[twin] for twin in _TWINS.get(name, ()) if twin in self.columns)
+        return any(np.array_equal(self.columns[name], twin) for twin in twins)
+
+    def _texts(self, name: str, places: int) -> list[str]:
+        values = self.columns[name]
+        if values.dtype.kind != "f":
+            return [str(value) for value in values.tolist()]
+        if name in _AMOUNTS and bool((values == np.floor(values)).all()):
+            return [f"{value:.0f}" for value in values.tolist()]
+        return [_decimal(value, places) for value in values.tolist()]
+
+    def text(self, places: int = 4) -> str:
+        """The explanation to read: what there is to know, then a row per document, then the score."""
+        from tabulate import tabulate
+
+        head, rows = self.cells(places)
+        rows = [[*map(printable, row)] for row in rows]
+        align = ["left" if name in {"doc_id", "rank"} else "right" for name in head]
+        table = tabulate(rows, head, tablefmt="simple", disable_numparse=True, colalign=align)
+        # A run that was given without a name is called 'run'.
+        run = "" if self.run == _UNNAMED else f", run {self.run}"
+        title = printable(f"{self.measure}, topic {as_text(self.query_id)}{run}")
+        return "\n".join([title, *self.notes, "", table])
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return (
+            f"Explanation({self.measure}, run {self.run!r}, topic {self.query_id!r}, score {self.score:.4f})"
+        )
+
+
+def _decimal(value: float, places: int) -> str:
+    return repr(value) if places == _ALL_DIGITS else f"{value:.{places}f}"
+
+
+def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Explanation:
+    """Why a topic scores what it scores: which relevant documents stand where, and what each adds.
+
+    ``score = sum over documents of contribution``; where a measure is of the family of Sakai and Robertson
+    (2008), ``contribution = stop * utility``. Columns of the result:
+
+    - ``rank``: in the list that the measure looks at; ``rank_in_run`` where that is a condensed list;
+    - ``doc_id``, ``level``, and ``C``, the number of relevant documents so far;
+    - ``gain``, ``cg``, ``cg_star``, ``BR``: gain, cumulative gain, that of the ideal list, and the blended
+      ratio with the measure's beta (inf for AWP, R-WP and nCG), where the measure uses them;
+    - ``stop``: probability that the user stops there; ``utility``: what the list down to there is worth. AP
+      stops at each relevant document with 1/R, RR at the first, ERR in a cascade. Where what is summed is
+      divided once more (nERR, nDCG, P), the notes say by what;
+    - ``F``, ``gP`` of MAgP, gP and gR, whose documents are articles; ``discount`` of nDCG, ``weight`` of RBP,
+      ``others_above`` of Bpref: documents judged not relevant above;
+    - ``contribution``: R-measure, R-WP, BR, nCG: the share of the document in the numerator at that rank.
+
+    Success counts the first relevant document, Judged all judged ones. NumQ, NumRel, and NumRet without rel
+    have no contributions of judged documents: an error says so.
+
+    Args:
+        measure: a measure object or string of this package, or one of ir-measures that ``evaluate`` computes
+            itself: AP, RR, nDCG, P, R, Rprec, Success, Bpref, RBP, ERR, Judged, NumRet(rel=1), SetP, SetR,
+            SetF.
+        qrels: qrels in any form that ``evaluate`` takes.
+        run: one run in any form that ``evaluate`` takes.
+        query_id: the topic; ids are compared as text.
+
+    Returns:
+        The explanation: ``print`` it, or see ``.frame``, ``.score`` and ``.plot()``.
+
+    Raises:
+        InputError: the qrels have no such topic, several runs are given, or something cannot be scored.
+        NoSharedTopicsError: the qrels are empty, or the run has none of their topics.
+        ParameterError: several measures are given, or one that has no contributions of documents.
+        ValueError: the measure cannot be read.
+        NameError: the measure's name is unknown.
+
+    Source:
+        Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval Metrics" (EVIA
+        2008).
+
+    Example:
+        >>> import ir_graded
+        >>> qrels = {"1": {"s": 3, "a": 2, "b": 1}}
+        >>> run = {"1": {"b": 9.0, "s": 8.0, "x": 7.0}}
+        >>> print(ir_graded.explain("P+", qrels, run, "1"))
+        P+, topic 1
+        Relevant documents retrieved: 2 of 3, in a ranking of 3.
+        <BLANKLINE>
+        rank    doc_id      level    C    cg    cg*      BR    stop    contribution
+        ------  --------  -------  ---  ----  -----  ------  ------  --------------
+        1       b               1    1     1      3  0.5000  0.5000          0.2500
+        2       s               3    2     4      5  0.8571  0.5000          0.4286
+        score                                                                0.6786
+    """
+    wanted, scorer = _scored(measure)
+    named = named_runs(run)
+    if len(named) != 1:
+        raise InputError(f"one run can be explained at a time, given {len(named)}: {', '.join(named)}")
+    ((name, run),) = named.items()
+    judgments = judgments_of(qrels)
+    topic = _topic(judgments, query_id)
+    evaluator = GradedEvaluator({wanted: scorer}, judgments)
+    hits = _hits(evaluator, name, run)
+    views = Views(judgments.levels, hits)
+    found = scorer.contributions(views)
+    mine = np.flatnonzero(found.view.topic == topic)
+    retrieved = int(hits.n_retrieved[topic])
+    return Explanation(
+        name,
+        wanted,
+        judgments.query_ids[topic],
+        float(scorer.score(views)[topic]),
+        _columns(judgments, scorer, views, found, mine),
+        int(found.relevant[topic]),
+        retrieved,
+        int(found.view.retrieved[topic]) - mine.size,
+        tuple(_notes(found, topic, mine.size, retrieved)),
+    )
+
+
+def _scored(measure: str | Measure) -> tuple[Measure, Scorer]:
+    """The one measure that is named, with what scores it."""
+    if not isinstance(measure, (str, Measure)):
+        raise ParameterError(
+            f"measure={shown(measure)} must be one measure or its name, for example 'P-measure@10'"
+        )
+    read = read_measures(measure)
+    if len(read) != 1:
+        names = ", ".join(map(str, read))
+        raise ParameterError(f"{measure!r} names {len(read)} measures ({names}): explain takes one")
+    scorer = scorer_of(read[0])
+    if scorer is None:
+        check_parameters(read[0])
+        raise ParameterError(
+            f"{read[0]} is computed by another provider of ir-measures, which does not say what a document "
+            f"adds; explain knows this package's measures and {', '.join(CLASSICS)}"
+        )
+    scorer.validate_params()
+    return read[0], scorer
+
+
+def _topic(judgments: Judgments, query_id: Any) -> int:
+    """Number of a topic. Raises InputError, which names some that are near, where the qrels lack it."""
+    if not judgments.names:
+        raise NoSharedTopicsError("the qrels are empty: there is no topic to explain")
+    name = as_text(query_id)
+    if name not in judgments.number:
+        near = get_close_matches(name, judgments.names, MOST_IDS)
+        there = (
+            f"did you mean {' or '.join(map(repr, near))}?"
+            if near
+            else f"they have {listed(judgments.names)}"
+        )
+        raise InputError(f"the qrels have no topic {name!r}, so it is left out of the evaluation; {there}")
+    return judgments.number[name]
+
+
+def _hits(evaluator: GradedEvaluator, name: str, run: Any) -> Hits:
+    """The hits of a run on all topics, as ``evaluate`` sees them."""
+    run = to_read_again("run", run)
+    hits = evaluator.hits(run)
+    if not hits.n_retrieved.any():
+        check_shared_topics(evaluator.judgments, name, run)
+    return hits
+
+
+def _columns(
+    judgments: Judgments, scorer: Scorer, views: Views, found: Contributions, mine: npt.NDArray[np.int64]
+) -> dict[str, npt.NDArray[Any]]:
+    """Columns of an explanation in their order, for those of the documents that are of the topic."""
+    view, levels = found.view, judgments.levels
+    documents = view.document[mine]
+    columns: dict[str, npt.NDArray[Any]] = {
+        "rank": found.rank[mine],
+        "doc_id": np.array([judgments.doc_ids[at] for at in documents.tolist()], dtype=object),
+        "level": levels.values[levels.grade[documents]],
+        "C": view.C[mine],
+        **{name: np.asarray(values)[mine] for name, values in scorer.columns(views).items()},
+        "contribution": found.value[mine],
+    }
+    if found.rank_in_run is not None:
+        columns["rank_in_run"] = found.rank_in_run[mine]
+    for values in columns.values():
+        values.setflags(write=False)
+    return {name: columns[name] for name in SYMBOLS if name in columns}
+
+
+def _notes(found: Contributions, topic: int, seen: int, retrieved: int) -> list[str]:
+    """What there is to know about the topic, in sentences."""
+    relevant, below = int(found.relevant[topic]), int(found.view.retrieved[topic]) - seen
+    there = found.kind.capitalize()
+    if not relevant:
+        return [f"The qrels have no {found.kind} for the topic: it scores 0."]
+    if not retrieved:
+        return [f"The run has no document for the topic: it scores 0. {there}: {relevant}."]
+    notes = [f"{there} retrieved: {seen + below} of {relevant}, in a ranking of {retrieved}."]
+    if below:
+        notes.append(f"Of them below rank {found.cutoff}, where the measure does not look: {below}.")
+    if not seen:
+        return [*notes, "Without any to count, the topic scores 0."]
+    if found.rank_in_run is not None:
+        notes.append("Ranks are those of the condensed list, from which unjudged documents are removed.")
+    if found.norm is not None and found.norm_name:
+        norm = found.norm[topic]
+        so = "." if norm > 0 else ": it scores 0."
+        notes.append(f"The sum is divided by {norm:g}, {found.norm_name}{so}")
+    return notes

@@ -1,0 +1,141 @@
+"""The measures as an ir-measures provider: qrels are prepared once, each run is scored on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from ir_measures.measures import Measure
+from ir_measures.providers import Evaluator, Provider
+from ir_measures.util import Metric
+
+from ir_graded._utils.threads import processors
+from ir_graded.core.hits import Hits
+from ir_graded.core.segments import Floats
+from ir_graded.core.views import Views
+from ir_graded.errors import InputError
+from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS
+from ir_graded.matching.judgments import Judgments
+from ir_graded.matching.match import hits_of, judgments_of
+from ir_graded.measures import REGISTRY, GradedMeasure
+from ir_graded.measures.aggregation import aggregate
+from ir_graded.measures.classic import CLASSICS, Scorer, scorer_of
+
+
+class GradedEvaluator(Evaluator):
+    """Scores runs against qrels that were prepared once; keeps nothing of a run, and pickles.
+
+    Args:
+        scorers: the measures with what scores them (see ``scorer_of``), in the order in which results come.
+        judgments: the prepared qrels.
+    """
+
+    def __init__(self, scorers: Mapping[Measure, Scorer], judgments: Judgments) -> None:
+        super().__init__(list(scorers), judgments.query_ids)
+        self.scorers = dict(scorers)
+        self.judgments = judgments
+        for measure, scorer in self.scorers.items():
+            scorer.validate_params()
+            if scorer.highest_level is not None:
+                judgments.check_highest_level(measure, scorer.highest_level)
+        self.passage_measures = [measure for measure in self.measures if needs_passages(measure)]
+        if self.passage_measures and judgments.names and judgments.levels.highlights is None:
+            raise InputError(_without_passages("qrels", self.passage_measures[0]))
+        self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
+
+    def hits(self, run: Any, threads: int | None = None, lowest: float = np.inf) -> Hits:
+        """What the measures need of a run in any form; by default all processors look for it.
+
+        Args:
+            run: the run.
+            threads: how many threads look for it.
+            lowest: the level from which on documents are wanted, where the measures need less.
+
+        Raises:
+            InputError: the run holds something that cannot be scored.
+        """
+        hits = hits_of(self.judgments, run, min(lowest, self.lowest), threads or processors())
+        # An empty run lacks the columns at times: PyTerrier makes such for topics that no batch had.
+        if self.passage_measures and hits.retrieved is None and hits.n_retrieved.any():
+            raise InputError(_without_passages("run", self.passage_measures[0]))
+        return hits
+
+    def scores(self, run: Any) -> dict[Measure, Floats]:
+        """Score of each measure for each topic of the qrels, in their order; else as ``hits``."""
+        return self.scores_of(self.hits(run))
+
+    def scores_of(self, hits: Hits) -> dict[Measure, Floats]:
+        """The same from the hits of a run."""
+        views = Views(self.judgments.levels, hits)
+        return {measure: scorer.score(views) for measure, scorer in self.scorers.items()}
+
+    def iter_calc(self, run: Any) -> Iterator[Metric]:
+        """Yields the metric of every measure for every topic of the qrels, as ir-measures has it."""
+        for measure, scores in self.scores(run).items():
+            yield from map(Metric, self.judgments.query_ids, repeat(measure), scores.tolist())
+
+    def calc_aggregate(self, run: Any) -> dict[Measure, float]:
+        """Each measure's aggregate over the topics of the qrels: the mean, or the sum of counts."""
+        return {measure: aggregate(measure, scores) for measure, scores in self.scores(run).items()}
+
+
+def needs_passages(measure: Measure) -> bool:
+    """Whether qrels and run must say where in a document the text is."""
+    return isinstance(measure, GradedMeasure) and measure.NEEDS_PASSAGES
+
+
+def _without_passages(kind: str, measure: Measure) -> str:
+    """What is wrong with qrels or a run that name documents only."""
+    columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
+    return (
+        f"{measure} needs passages, and the {kind} given hold none: give a table or named tuples with the "
+        f"fields {columns}, or a file that has them; a dict of dicts cannot"
+    )
+
+
+class GradedProvider(Provider):
+    """ir-measures' way to the measures of this package, and to the classics as they are computed here."""
+
+    NAME = "ir_graded"
+    SUPPORTED_MEASURES = [
+        *{id(measure): measure for measure in REGISTRY.values()}.values(),
+        *(classic.MEASURE for classic in CLASSICS.values()),
+    ]
+
+    def supports(self, measure: Measure) -> bool:
+        """Whether ``measure`` is scored here. Raises ParameterError where one of ours lacks what it needs."""
+        scorer = scorer_of(measure)
+        if scorer is None:
+            return False
+        scorer.validate_params()
+        return True
+
+    def _evaluator(self, measures: Iterable[Measure], qrels: Any) -> GradedEvaluator:
+        measures = list(measures)
+        scorers = own(measures)
+        unknown = [measure for measure in measures if measure not in scorers]
+        if unknown:
+            raise ValueError(f"the provider {self.NAME} has no {', '.join(map(str, unknown))}")
+        return GradedEvaluator(scorers, judgments_of(qrels))
+
+    def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
+        """Columns that the measures need in a run."""
+        return ["query_id", "doc_id", "score", *_passage_columns(measures)]
+
+    def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:
+        """Columns that the measures need in the qrels."""
+        return ["query_id", "doc_id", "relevance", *_passage_columns(measures)]
+
+
+def own(measures: Iterable[Measure]) -> dict[Measure, Scorer]:
+    """Those of the measures that are scored here, with what scores them."""
+    return {measure: scorer for measure in measures if (scorer := scorer_of(measure)) is not None}
+
+
+def _passage_columns(measures: Iterable[Measure]) -> tuple[str, ...]:
+    return PASSAGE_COLUMNS if any(map(needs_passages, measures)) else ()
+
+
+PROVIDER = GradedProvider()

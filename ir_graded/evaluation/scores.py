@@ -1,0 +1,183 @@
+"""Scores of several runs by several measures on the same topics: what ``evaluate`` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from ir_measures.measures import Measure
+
+from ir_graded.errors import InputError
+from ir_graded.measures.aggregation import aggregate
+from ir_graded.measures.parsing import parse_measure
+
+from .coverage import Coverage
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores of runs by measures on the topics of the qrels.
+
+    Attributes:
+        runs: names of the runs, in the order given.
+        measures: the measures, in the order given.
+        query_ids: the topics, in the order of the qrels.
+        values: the scores, shape ``(measures, runs, topics)``.
+
+    Example:
+        >>> import ir_graded
+        >>> qrels = {"1": {"a": 2, "b": 1}}
+        >>> runs = {"good": {"1": {"a": 2.0, "b": 1.0}}, "poor": {"1": {"x": 2.0, "b": 1.0}}}
+        >>> scores = ir_graded.evaluate(["Q", "RR"], qrels, runs)
+        >>> scores.mean().round(4)
+              Q   RR
+        run
+        good  1.0  1.0
+        poor  0.2  0.5
+        >>> scores.matrix("RR")
+        run  good  poor
+        query_id
+        1     1.0   0.5
+    """
+
+    runs: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    query_ids: tuple[Any, ...]
+    values: npt.NDArray[np.float64]
+    _coverage: Coverage | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self.values.setflags(write=False)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.values.setflags(write=False)
+
+    def position(self, measure: str | Measure) -> int:
+        """Place of a measure, asked for by object or string. Raises InputError where it was not evaluated."""
+        wanted = parse_measure(measure)
+        if wanted not in self.measures:
+            raise InputError(f"{wanted} was not evaluated; there are {', '.join(map(str, self.measures))}")
+        return self.measures.index(wanted)
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """All scores, one a row: columns run, query_id, measure (its printed name), value."""
+        import pandas as pd
+
+        measures, runs, topics = self.values.shape
+        return pd.DataFrame(
+            {
+                "run": np.tile(np.repeat(np.array(self.runs, dtype=object), topics), measures),
+                "query_id": list(self.query_ids) * (runs * measures),
+                "measure": np.repeat(np.array(self.names, dtype=object), runs * topics),
+                "value": self.values.reshape(-1),
+            }
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """Printed names of the measures."""
+        return [str(measure) for measure in self.measures]
+
+    def matrix(self, measure: str | Measure) -> pd.DataFrame:
+        """Scores by one measure: a row per topic, a column per run."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            self.values[self.position(measure)].T.copy(),
+            index=pd.Index(self.query_ids, name="query_id"),
+            columns=pd.Index(self.runs, name="run"),
+        )
+
+    @cached_property
+    def aggregates(self) -> npt.NDArray[np.float64]:
+        """Each measure's aggregate over the topics, shape ``(runs, measures)``, runs in the order given."""
+        rows = [[aggregate(m, self.values[i, j]) for i, m in enumerate(self.measures)] for j in self._numbers]
+        return np.array(rows, dtype=np.float64).reshape(len(self.runs), len(self.measures))
+
+    @property
+    def _numbers(self) -> range:
+        return range(len(self.runs))
+
+    @property
+    def best_first(self) -> list[int]:
+        """Numbers of the runs, best first by the first measure; those without a value last."""
+        if not self.measures:
+            return [*self._numbers]
+        order: list[int] = np.argsort(-self.aggregates[:, 0], kind="stable").tolist()
+        return order
+
+    def mean(self) -> pd.DataFrame:
+        """Each measure's aggregate over the topics: a row per run, best first by the first measure."""
+        import pandas as pd
+
+        order = self.best_first
+        return pd.DataFrame(
+            self.aggregates[order],
+            index=pd.Index([self.runs[number] for number in order], name="run"),
+            columns=self.names,
+        )
+
+    @property
+    def coverage(self) -> pd.DataFrame:
+        """How each run fits the qrels: a row per run, in the order given.
+
+        Columns:
+
+        - ``run``: its name;
+        - ``topics_retrieved``, ``topics_missing``: number of topics of the qrels for which it has documents,
+          and for which it has none: those score 0;
+        - ``unknown_topics``: number of its topics that the qrels lack, which are left out;
+        - ``judged_at_10``, ``judged_share``: share of documents with a level of at least 0 among the first
+          ten, and among all that it retrieved; the mean over the topics retrieved, 1 minus what
+          ``ir_graded.unjudged`` gives.
+
+        Most measures need only the relevant documents. The shares are therefore counted when this is first
+        asked for, from the qrels and runs that were given, which are kept until then. They are NaN where a
+        run retrieved nothing, where qrels or run have changed or gone since, and in pickles and copies that
+        were made before.
+
+        Raises:
+            InputError: these scores were not made by ``evaluate``.
+
+        Example:
+            >>> import ir_graded, warnings
+            >>> qrels = {"1": {"a": 2, "b": 0}, "2": {"c": 1}}
+            >>> with warnings.catch_warnings():
+            ...     warnings.simplefilter("ignore", ir_graded.CoverageWarning)
+            ...     scores = ir_graded.evaluate("Q", qrels, {"1": {"b": 2.0, "x": 1.0}, "9": {"a": 1.0}})
+            >>> scores.coverage.T
+                                0
+            run               run
+            topics_retrieved    1
+            topics_missing      1
+            unknown_topics      1
+            judged_at_10      0.5
+            judged_share      0.5
+        """
+        if self._coverage is None:
+            raise InputError("nothing is known of the coverage: these scores were not made by evaluate")
+        return self._coverage.to_frame()
+
+    @property
+    def coverage_notes(self) -> tuple[str, ...]:
+        """Sentences of the CoverageWarning; none where all is well or nothing is known."""
+        return () if self._coverage is None else tuple(self._coverage.notes())
+
+    def __repr__(self) -> str:
+        return (
+            f"Scores({_counted(self.runs, 'run')}, {_counted(self.query_ids, 'topic')}, "
+            f"measures {', '.join(self.names)})"
+        )
+
+
+def _counted(things: Sequence[Any], name: str) -> str:
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"

@@ -1,0 +1,171 @@
+"""How much of the runs nobody judged: the share of unjudged documents, down to depths and rank by rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_graded._utils.threads import processors
+from ir_graded.core.hits import Hits
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, shown
+from ir_graded.io.named_runs import named_runs
+from ir_graded.io.sources import is_place, to_read_again
+from ir_graded.matching.judgments import Judgments
+from ir_graded.matching.match import check_shared_topics, hits_of, judgments_of
+
+from .coverage import LOWEST_JUDGED, mean_of_known, ratio, unjudged_share
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_DEPTHS = (5, 10, 20, 50, 100, 1000)
+
+
+@dataclass(frozen=True, eq=False)
+class Unjudged:
+    """Shares of unjudged documents of several runs.
+
+    Attributes:
+        runs: names of the runs, in the order given.
+        depths: the depths, in the order given.
+        query_ids: the topics, in the order of the qrels.
+        topic_share: of the documents that a run retrieved down to a depth, the share that is unjudged; shape
+            ``(runs, depths, topics)``, NaN where the run retrieved nothing for the topic.
+        by_rank: of the topics for which a run retrieved a document at rank 1, 2, ..., the share in which it
+            is unjudged; shape ``(runs, ranks)`` down to the largest depth or the longest run, NaN below the
+            end of a run.
+    """
+
+    runs: tuple[str, ...]
+    depths: tuple[int, ...]
+    query_ids: tuple[Any, ...]
+    topic_share: Floats
+    by_rank: Floats
+
+    @property
+    def share(self) -> Floats:
+        """Mean of ``topic_share`` over the topics with something retrieved, shape ``(runs, depths)``."""
+        return mean_of_known(self.topic_share)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Mean share of unjudged documents: a row per run, a column per depth."""
+        import pandas as pd
+
+        columns = pd.Index(self.depths, name="depth")
+        return pd.DataFrame(self.share, index=pd.Index(self.runs, name="run"), columns=columns)
+
+    def rank_frame(self) -> pd.DataFrame:
+        """Share of topics whose document is unjudged: a row per run, a column per rank."""
+        import pandas as pd
+
+        columns = pd.RangeIndex(1, self.by_rank.shape[1] + 1, name="rank")
+        return pd.DataFrame(self.by_rank.copy(), index=pd.Index(self.runs, name="run"), columns=columns)
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """The shares over the ranks, drawn into ``ax`` or a new figure."""
+        from ir_graded.plots.scores import unjudged as draw
+
+        return draw(self, ax)
+
+
+def unjudged(qrels: Any, runs: Any, *, depths: Iterable[int] = _DEPTHS) -> Unjudged:
+    """Share of unjudged documents among the retrieved, down to each depth and at each rank.
+
+    With j the judged of the n documents that a run retrieved for a topic down to the depth, a topic's share
+    is ``1 - j / n``. Judged is a document with a level of at least 0 in the qrels of the topic, as
+    ``judged_only`` has it: TREC writes negative levels for what nobody looked at. Judged@k of ir-measures
+    takes them for judged; without negative levels the share of a topic is ``1 - Judged@k``. Topics for which
+    a run retrieved nothing are left out of its means (Judged counts them as 0).
+
+    Args:
+        qrels: qrels in any form that ``evaluate`` takes.
+        runs: one or several runs in any form that ``evaluate`` takes.
+        depths: ranks down to which shares are wanted, each once.
+
+    Returns:
+        Shares in [0, 1]; runs with passages are looked at article by article.
+
+    Raises:
+        NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
+        InputError: something in the qrels or in a run cannot be scored.
+        ParameterError: ``depths`` are no whole numbers >= 1, none, or one stands twice.
+
+    Source:
+        Judged: MacAvaney, OpenNIR (WSDM 2020); condensed lists: Sakai, "Alternatives to Bpref" (SIGIR 2007).
+
+    Example:
+        >>> qrels = {"1": {"a": 1, "b": 0, "c": -1}}
+        >>> run = {"1": {"a": 5.0, "x": 4.0, "c": 3.0, "b": 2.0}}
+        >>> found = unjudged(qrels, run, depths=[1, 2, 4])
+        >>> found.to_frame()
+        depth    1    2    4
+        run
+        run    0.0  0.5  0.5
+        >>> found.by_rank
+        array([[0., 1., 1., 0.]])
+    """
+    wanted = _checked(depths)
+    judgments = judgments_of(qrels)
+    if not judgments.names:
+        raise NoSharedTopicsError("the qrels are empty: there is no topic to look at")
+    named = named_runs(runs)
+    found = [_shares(_hits(judgments, name, run, len(named)), wanted) for name, run in named.items()]
+    ranks = max((by_rank.size for _, by_rank in found), default=0)
+    return Unjudged(
+        tuple(named),
+        tuple(wanted.tolist()),
+        tuple(judgments.query_ids),
+        _read_only(np.array([share for share, _ in found])),
+        _read_only(np.array([_padded(by_rank, ranks) for _, by_rank in found])),
+    )
+
+
+def _checked(depths: Any) -> Ints:
+    given = list(depths) if isinstance(depths, Iterable) and not isinstance(depths, str) else [None]
+    whole = [
+        isinstance(one, (int, np.integer)) and not isinstance(one, bool) and 1 <= one < 2**63 for one in given
+    ]
+    if not given or not all(whole) or len(set(given)) < len(given):
+        raise ParameterError(
+            f"depths={shown(depths)} must be one or more whole numbers >= 1 and < 2**63, each once"
+        )
+    return np.array(given, dtype=np.int64)
+
+
+def _hits(judgments: Judgments, name: str, run: Any, runs: int) -> Hits:
+    """The judged documents of a run. Raises InputError, which names the run, where it cannot be read."""
+    try:
+        run = to_read_again("run", run)
+        hits = hits_of(judgments, run, LOWEST_JUDGED, processors())
+        if not hits.n_retrieved.any():
+            check_shared_topics(judgments, name, run)
+    except InputError as error:
+        if runs == 1 or is_place(run):
+            raise
+        raise type(error)(f"run {name!r}: {error}") from error
+    return hits
+
+
+def _shares(hits: Hits, depths: Ints) -> tuple[Floats, Floats]:
+    """Share of each topic down to each depth, and of all topics at each rank."""
+    topics = hits.n_retrieved.size
+    deepest = int(np.minimum(hits.n_retrieved, depths.max()).max(initial=0))
+    at_rank = np.bincount(hits.rank[hits.rank <= deepest], minlength=deepest + 1)[1:]
+    ends = np.bincount(np.minimum(hits.n_retrieved, deepest), minlength=deepest + 1)
+    reaching = topics - np.cumsum(ends)[:-1]
+    return unjudged_share(hits, depths), ratio(reaching - at_rank, reaching)
+
+
+def _padded(shares: Floats, ranks: int) -> Floats:
+    return np.concatenate([shares, np.full(ranks - shares.size, np.nan)])
+
+
+def _read_only(values: Floats) -> Floats:
+    values.setflags(write=False)
+    return values

@@ -1,1 +1,0 @@
-"""Qrels and runs of any form, on their way to hits."""

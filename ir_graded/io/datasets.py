@@ -1,0 +1,92 @@
+"""ir-datasets as a source of qrels and of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ir_graded.errors import InputError, shown
+
+
+def is_dataset(source: object) -> bool:
+    """Whether ``source`` is a dataset of ir-datasets (asked without importing it)."""
+    return hasattr(source, "has_qrels") and hasattr(source, "has_scoreddocs")
+
+
+def _name(dataset: Any) -> str:
+    """How to call a dataset: one made from files has no id."""
+    return f"dataset {dataset.dataset_id()!r}" if hasattr(dataset, "dataset_id") else "the dataset"
+
+
+def find(dataset_id: str) -> Any | None:
+    """Return the dataset of that id, or None if there is none. Raises OSError if it cannot be loaded."""
+    import ir_datasets
+
+    try:
+        return ir_datasets.load(dataset_id)
+    except KeyError:
+        return None
+    except Exception as error:
+        raise _unavailable(f"dataset {dataset_id!r}", error) from error
+
+
+def no_dataset(name: str) -> InputError:
+    """Return the error for a name that is neither a dataset nor a file."""
+    return InputError(
+        f"{name!r} is neither a file nor a dataset id of ir_datasets "
+        "(such as 'msmarco-passage/trec-dl-2019/judged')"
+    )
+
+
+def _unavailable(name: str, error: Exception) -> OSError:
+    """Return the error for a dataset that ir_datasets cannot give.
+
+    It does not catch the errors of downloads, archives and parsers, which may be of any class.
+    """
+    reason = shown(error.args[0]) if error.args else "no reason is given"
+    return OSError(f"{name} cannot be downloaded: {reason} ({type(error).__name__})")
+
+
+def rows(kind: str, dataset: Any) -> Any:
+    """The dataset's qrels, or its scoreddocs as a run: an iterator of named tuples.
+
+    Raises:
+        InputError: the dataset has none.
+        OSError: they have to be downloaded, and cannot be (as they are asked for).
+    """
+    if kind == "qrels":
+        if not dataset.has_qrels():
+            raise InputError(f"{_name(dataset)} has no qrels")
+        return _downloaded(dataset, dataset.qrels_iter)
+    if not dataset.has_scoreddocs():
+        raise InputError(f"{_name(dataset)} has no scoreddocs, so it gives no run")
+    return _downloaded(dataset, dataset.scoreddocs_iter)
+
+
+def _downloaded(dataset: Any, rows_of: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+    try:
+        yield from rows_of()
+    except Exception as error:
+        raise _unavailable(_name(dataset), error) from error
+
+
+def level_definitions(source: Any) -> dict[int, str]:
+    """What each level of a dataset's qrels means, in the dataset's words.
+
+    Args:
+        source: a dataset of ir-datasets or its id.
+
+    Returns:
+        Level to text, by level descending: what to read before choosing ``gains`` and ``rel``.
+        Other levels than these may occur in the qrels all the same.
+
+    Raises:
+        InputError: the id is unknown or the dataset has no qrels.
+    """
+    dataset = source if is_dataset(source) else find(str(source))
+    if dataset is None:
+        raise no_dataset(str(source))
+    if not dataset.has_qrels():
+        raise InputError(f"{_name(dataset)} has no qrels")
+    definitions = dataset.qrels_defs() or {}
+    return {level: " ".join(definitions[level].split()) for level in sorted(definitions, reverse=True)}

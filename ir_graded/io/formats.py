@@ -1,0 +1,302 @@
+"""The line formats of run and qrels files: which field of a line means what.
+
+A format is a declaration in :data:`FORMATS`; nothing else has to change for a further one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ir_graded.errors import FileFormatError, ParameterError
+
+from . import doubts
+from .doubts import INTEGER
+
+Kind = Literal["run", "qrels"]
+
+#: What the value column of a table is called.
+VALUE_NAMES: dict[Kind, str] = {"run": "score", "qrels": "relevance"}
+
+
+@dataclass(frozen=True)
+class Format:
+    """One line format, whatever blanks separate the fields.
+
+    Attributes:
+        name: what a caller writes as ``format=``.
+        kind: whether its lines are those of a run or of qrels.
+        width: number of fields of a line.
+        query_id: position of the topic, from 0 as all positions.
+        doc_id: position of the document.
+        value: position of the score (run) or the level (qrels).
+        layout: the line in words, for messages.
+        prefix: text in front of a level that is then a whole number, as in ``L2``.
+        extra: further integer columns, as (column name, position).
+        whole: positions of further fields that must be whole numbers for a line to be of this format.
+        by_order: whether the order of the lines is the ranking, and the value's field says nothing.
+        letters: whether a level is one of :data:`~.doubts.LETTERS`.
+        may_lack: number of fields that may be missing at the end of all lines if the caller names the format.
+        shows: a further condition on the fields of the first line for a file to be of this format.
+        doubt: returns why a file whose first line fits may be of another format, or None.
+        review: a check of all lines for the same question.
+    """
+
+    name: str
+    kind: Kind
+    width: int
+    query_id: int
+    doc_id: int
+    value: int
+    layout: str
+    prefix: str = ""
+    extra: tuple[tuple[str, int], ...] = ()
+    by_order: bool = False
+    whole: tuple[int, ...] = ()
+    letters: bool = False
+    may_lack: int = 0
+    shows: Callable[[Sequence[str]], bool] | None = None
+    doubt: doubts.FirstLine | None = None
+    review: doubts.Review | None = None
+
+    @property
+    def title(self) -> str:
+        """The format's name in messages, such as ``TREC run``."""
+        return f"{self.name.upper()} {self.kind}"
+
+    @property
+    def value_name(self) -> str:
+        """The name of the column that holds the value."""
+        return VALUE_NAMES[self.kind]
+
+    def fits(self, fields: Sequence[str], line: str) -> bool:  # noqa: ARG002  # the other formats ask for it
+        """Whether the first line of a file has this many fields and meets the conditions on them."""
+        if len(fields) != self.width:
+            return False
+        if self.shows is not None and not self.shows(fields):
+            return False
+        return all(INTEGER.fullmatch(fields[position]) for position in self.whole)
+
+    def named(self, first_line_fields: int) -> Format:
+        """Return the format for a file whose format the caller named.
+
+        It is not questioned, and as many of its last fields may be missing as the first line lacks.
+        """
+        width = first_line_fields if 0 <= self.width - first_line_fields <= self.may_lack else self.width
+        review = self.review if self.review is not None and self.review.of_named else None
+        return replace(self, width=width, review=review)
+
+    @property
+    def expected(self) -> str:
+        """What a line must be, for messages."""
+        return f"{self.width} fields ({self.title}: {self.layout})"
+
+
+#: Topic, document, value, start and length.
+PassageRow = tuple[str, str, float, int, int]
+
+
+@dataclass(frozen=True)
+class VaryingFormat:
+    """A format whose lines hold any number of passages.
+
+    Attributes:
+        name: what a caller writes as ``format=``.
+        kind: whether its lines are those of a run or of qrels.
+        layout: the line in words, for messages.
+        fits: whether the first line of a file, given by its fields and whole, is of this format.
+        rows: the rows (query_id, doc_id, value, start, length) of a line, given likewise; ValueError says
+            what is wrong with it.
+    """
+
+    name: str
+    kind: Kind
+    layout: str
+    fits: Callable[[Sequence[str], str], bool]
+    rows: Callable[[Sequence[str], str], list[PassageRow]]
+
+    @property
+    def title(self) -> str:
+        """The format's name in messages."""
+        return f"{self.name.upper()} {self.kind}"
+
+    @property
+    def expected(self) -> str:
+        """What a line must be, for messages."""
+        return f"{self.layout} ({self.title})"
+
+
+def _start_length(start: str, length: str) -> tuple[int, int]:
+    """A passage from its two texts; negative ones are for the table to refuse."""
+    if not (INTEGER.fullmatch(start) and INTEGER.fullmatch(length)):
+        raise ValueError(f"passage {start}:{length} is not start:length in whole numbers")
+    return int(start), int(length)
+
+
+def _fol_rows(fields: Sequence[str], line: str) -> list[PassageRow]:
+    """``topic Q0 file rel_chars doc_len [bep [start:length ...]]``: a row a passage, or one without."""
+    if not _fol_fits(fields, line):
+        raise ValueError("rel_chars and doc_len, the fourth and fifth field, must be whole numbers")
+    topic, file, relevant = fields[0], fields[2], int(fields[3]) > 0
+    if not relevant or len(fields) <= _FOL_FIRST_PASSAGE:
+        return [(topic, file, float(relevant), 0, 0)]
+    passages = (text.partition(":") for text in fields[_FOL_FIRST_PASSAGE:])
+    return [(topic, file, 1.0, *_start_length(start, length)) for start, _, length in passages]
+
+
+def _fol_fits(fields: Sequence[str], line: str) -> bool:  # noqa: ARG001  # the other formats ask for it
+    counts = fields[3:5]
+    return len(counts) == 2 and all(map(INTEGER.fullmatch, counts))  # noqa: PLR2004
+
+
+def _gold_rows(_: Sequence[str], line: str) -> list[PassageRow]:
+    """``topic pmid start length aspects``, separated by tabs: a relevant passage."""
+    fields = line.rstrip("\r\n").split("\t")
+    if len(fields) < _GOLD_WIDTH - 1:
+        raise ValueError("expected topic, pmid, start and length separated by tabs")
+    return [(fields[0].strip(), fields[1].strip(), 1.0, *_start_length(*map(str.strip, fields[2:4])))]
+
+
+def _gold_fits(_: Sequence[str], line: str) -> bool:
+    fields = line.split("\t")
+    return len(fields) >= _GOLD_WIDTH and all(INTEGER.fullmatch(text.strip()) for text in fields[2:4])
+
+
+_FOL_FIRST_PASSAGE = 6
+_GOLD_WIDTH = 5
+
+_GOLD_FIELDS = "topic pmid start length aspects, separated by tabs"
+_FOL_FIELDS = "topic Q0 file rel_chars doc_len [bep [start:length ...]]"
+
+FORMATS: tuple[Format | VaryingFormat, ...] = (
+    Format(
+        "trec",
+        "run",
+        6,
+        query_id=0,
+        doc_id=2,
+        value=4,
+        layout="topic Q0 doc rank score tag",
+        doubt=doubts.trec_run,
+    ),
+    Format(
+        "inex",
+        "run",
+        8,
+        query_id=0,
+        doc_id=2,
+        value=4,
+        layout="topic Q0 file rank rsv run_id start length",
+        extra=(("start", 6), ("length", 7)),
+        by_order=True,
+    ),
+    Format(
+        "genomics",
+        "run",
+        7,
+        query_id=0,
+        doc_id=1,
+        value=3,
+        layout="topic pmid rank score start length run_id",
+        extra=(("start", 4), ("length", 5)),
+        whole=(2, 4, 5),
+        may_lack=1,
+    ),
+    Format(
+        "ntcir-early",
+        "qrels",
+        4,
+        query_id=0,
+        doc_id=2,
+        value=1,
+        layout="topic S|A|B|C doc 0|1",
+        letters=True,
+        shows=doubts.early_ntcir,
+        review=doubts.MARKS,
+    ),
+    Format(
+        "trec",
+        "qrels",
+        4,
+        query_id=0,
+        doc_id=2,
+        value=3,
+        layout="topic iteration doc level",
+        doubt=doubts.trec_qrels,
+        review=doubts.NO_LETTERS,
+    ),
+    Format(
+        "ntcir",
+        "qrels",
+        3,
+        query_id=0,
+        doc_id=1,
+        value=2,
+        layout="topic doc L<level>",
+        prefix="L",
+        doubt=doubts.ntcir_qrels,
+    ),
+    VaryingFormat("genomics", "qrels", _GOLD_FIELDS, _gold_fits, _gold_rows),
+    VaryingFormat("inex", "qrels", _FOL_FIELDS, _fol_fits, _fol_rows),
+)
+
+
+def recognise(
+    kind: Kind, first_line_fields: Sequence[str], path: str, line: int = 1, whole: str = ""
+) -> Format | VaryingFormat:
+    """Pick the format of a file by its first line that is not blank.
+
+    Args:
+        kind: what the file is read as.
+        first_line_fields: the fields of that line.
+        path: the file, for the message.
+        line: the line's number, for the message.
+        whole: the line as it stands, which tells formats that are separated by tabs.
+
+    Returns:
+        The first format of this kind that the line fits.
+
+    Raises:
+        FileFormatError: it fits none, or it may be of another format than the one it fits.
+    """
+    candidates = _of(kind)
+    fitting = next((one for one in candidates if one.fits(first_line_fields, whole)), None)
+    problem = _doubt(fitting, first_line_fields, whole)
+    if fitting is not None and problem is None:
+        return fitting
+    if problem is None:
+        expected = " or ".join(one.expected for one in candidates)
+        problem = f"expected a {kind} line of {expected}, found {len(first_line_fields)}"
+    raise FileFormatError(f"{path}, line {line}: {problem}: {shortened(' '.join(first_line_fields))}")
+
+
+def _doubt(fitting: Format | VaryingFormat | None, fields: Sequence[str], whole: str) -> str | None:
+    """Return why a first line may be of another format than the one it fits, or None."""
+    if fitting is None:
+        return doubts.semicolons(whole)
+    doubt = fitting.doubt if isinstance(fitting, Format) else None
+    return None if doubt is None else doubt(fields, whole)
+
+
+def named(kind: Kind, name: str) -> Format | VaryingFormat:
+    """Return the format of this kind with this name.
+
+    Raises:
+        ParameterError: there is none.
+    """
+    candidates = _of(kind)
+    for candidate in candidates:
+        if candidate.name == name:
+            return candidate
+    known = ", ".join(repr(one.name) for one in candidates)
+    raise ParameterError(f"unknown format {name!r} of a {kind} file; known: {known}")
+
+
+def shortened(text: str, limit: int = 80) -> str:
+    """Quote ``text`` for a message, cut to ``limit`` characters."""
+    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
+
+
+def _of(kind: Kind) -> list[Format | VaryingFormat]:
+    return [one for one in FORMATS if one.kind == kind]

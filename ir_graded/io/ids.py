@@ -1,0 +1,73 @@
+"""What counts as an id among Python objects, and what as missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ir_graded.errors import InputError, shown
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas' NA."""
+    try:
+        # NaN and NaT differ from themselves; NA does not say whether it does.
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except (TypeError, ArithmeticError):
+        # A signalling NaN of decimal cannot be compared either.
+        return True
+    except ValueError:
+        # An array, of which each element is compared.
+        return False
+
+
+def as_text(value: Any) -> str:
+    """Return an id as text, by one rule for all forms of qrels and runs.
+
+    A string counts by its characters, even if its class defines another ``__str__``; bytes are decoded as
+    UTF-8; a whole number, even if it is a float, becomes its digits.
+
+    Raises:
+        InputError: it is anything else, such as 1.5, True, a date or a path.
+    """
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        try:
+            return str(int(value))
+        except ValueError:
+            # Python writes no int of thousands of digits.
+            raise InputError(f"{shown(value)} is no id: write it as text") from None
+    if isinstance(value, (float, np.floating)):
+        # Larger floats may stand for several whole numbers.
+        limit = 2.0 ** (np.finfo(type(value)).nmant + 1)
+        if not (float(value).is_integer() and abs(float(value)) < limit):
+            raise no_id(value)
+        return str(int(value))
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        try:
+            return bytes(value).decode()
+        except UnicodeDecodeError:
+            raise InputError(f"the id {shown(bytes(value))} is no text in UTF-8") from None
+    raise no_id(value)
+
+
+def no_id(value: Any) -> InputError:
+    """Return the error for a value that cannot be an id."""
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return InputError(
+            f"the float {shown(value)} may stand for several whole numbers: give ids as text or integers"
+        )
+    return InputError(f"an id is text or a whole number, not a {type(value).__name__} such as {shown(value)}")
+
+
+def type_of_id(value: Any) -> type:
+    """Return the type by which ids that are equal as text are told apart.
+
+    Subclasses of ``str``, and integers or floats of NumPy, count as the Python type: a dict holds them equal.
+    """
+    for kind, subclasses in ((str, str), (int, (int, np.integer)), (float, (float, np.floating))):
+        if isinstance(value, subclasses):
+            return kind
+    return type(value)

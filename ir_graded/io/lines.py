@@ -1,0 +1,215 @@
+"""From the lines of a run or qrels file to rows.
+
+Lines go through polars' CSV parser. That parser checks the number of fields on the first line only and takes
+every single blank for a separator, so a second blank would silently shift columns. Therefore nothing is
+parsed before :func:`~.spacing.white_space` found no two white characters together, and nothing is returned
+unless their number and the last fields add up to lines of the right width. Any other spacing is first brought
+into that form. Python looks at single lines only to report an error.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import math
+import re
+from collections.abc import Callable
+from typing import NoReturn
+
+import polars as pl
+
+from ir_graded.errors import FileFormatError
+
+from .doubts import LETTERS
+from .formats import VALUE_NAMES, Format, Kind, shortened
+from .spacing import LineNumbers, exact_white_space, holds_letters, normalised, white_space, whole_lines
+
+_PIECE = 1 << 20
+#: White space that the parser does not take; looked for at the beginning, where it mostly shows.
+_OTHER_WHITE = re.compile(rb"[\t\v\f\r]|  ")
+_LOOK = 1 << 12
+#: How a text may begin that polars takes for something else: gzip, zstandard or zlib data.
+_MISTAKEN = (b"x", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+
+#: The column of the field that a format's review checks.
+REVIEWED = "(reviewed)"
+
+#: What polars reads as a float; float() reads more, such as 1_000.
+_NUMBER = re.compile(
+    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE
+)
+#: Python's int() stops at 4,300 digits.
+_INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
+
+
+def empty(kind: Kind, extra: tuple[tuple[str, int], ...] = ()) -> pl.DataFrame:
+    """A table without rows."""
+    types: dict[str, pl.DataType] = {"query_id": pl.String(), "doc_id": pl.String()}
+    types[VALUE_NAMES[kind]] = pl.Float64()
+    types.update({name: pl.Int64() for name, _ in extra})
+    return pl.DataFrame(schema=types)
+
+
+def check_byte_order_marks(data: bytes, lines_before: Callable[[], int], path: str) -> None:
+    """Raise FileFormatError where a text contains a byte-order mark, as joined files do.
+
+    The mark is invisible and would be read as part of an id.
+    """
+    # Searching for one byte takes a fraction of the time, and few texts contain this one.
+    if codecs.BOM_UTF8[:1] in data and codecs.BOM_UTF8 in data:
+        before = data.count(b"\n", 0, data.index(codecs.BOM_UTF8))
+        problem = "a byte-order mark inside the file (are these several files joined?); remove it"
+        raise line_error(path, lines_before() + before + 1, problem, data.split(b"\n", before + 1)[before])
+
+
+def rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers | None]:
+    """Parse whole lines of a file, without a byte-order mark; only the last newline may be missing.
+
+    Returns:
+        The rows, with the column ``REVIEWED`` if the format's review has to check them, or None where a line
+        cannot be read; and the line number of each row, counted within ``data``, or None when row i is line
+        i + 1.
+    """
+    frame = None if _OTHER_WHITE.search(data, 0, _LOOK) else _parsed(data, white_space(data), format)
+    if frame is not None:
+        return frame, None
+    text, lines = normalised(data)
+    return _parsed(text, exact_white_space(text), format), lines
+
+
+def _parsed(text: bytes, white: int | None, format: Format) -> pl.DataFrame | None:
+    """Parse a text of so many white characters, each by itself; None if a line of it is wrong.
+
+    A line that is too short lacks its last field. Where none is, a line that is too long makes the white
+    characters too many. That the whole text is UTF-8, polars checks itself.
+    """
+    if white is None:
+        return None
+    if not text:
+        return empty(format.kind, format.extra)
+    if text.startswith(_MISTAKEN):
+        # polars drops one byte-order mark, and then looks no further.
+        text = codecs.BOM_UTF8 + text
+    value = f"f{format.value}"
+    types: dict[str, pl.DataType] = {f"f{i}": pl.String() for i in range(format.width)}
+    if not (format.prefix or format.letters or format.by_order):
+        types[value] = pl.Float64()
+    types.update({f"f{position}": pl.Int64() for _, position in format.extra})
+    last = f"f{format.width - 1}"
+    review = []
+    if format.review is not None and holds_letters(text):
+        review = [pl.col(f"f{format.review.field}").alias(REVIEWED)]
+    try:
+        lines = pl.scan_csv(text, has_header=False, separator=" ", quote_char=None, schema=types)
+        frame = lines.select(
+            pl.col(f"f{format.query_id}").alias("query_id"),
+            pl.col(f"f{format.doc_id}").alias("doc_id"),
+            pl.col(value).alias(format.value_name),
+            *(pl.col(f"f{position}").alias(name) for name, position in format.extra),
+            *review,
+            pl.col(last).is_null().alias("(short)"),
+        ).collect()
+    except pl.exceptions.PolarsError:
+        return None
+    if (
+        format.width * frame.height != white
+        or frame["(short)"].any()
+        or any(one.null_count() for one in frame)
+    ):
+        return None
+    frame = frame.drop("(short)")
+    return frame if format.kind == "run" else _with_levels(frame, format)
+
+
+def _with_levels(frame: pl.DataFrame, format: Format) -> pl.DataFrame | None:
+    """Turn the level's text into a number where it is none; None if a level is no finite number."""
+    name = format.value_name
+    if format.prefix:
+        texts = frame[name]
+        if not texts.str.contains(f"^{re.escape(format.prefix)}[0-9]+$").all():
+            return None
+        frame = frame.with_columns(texts.str.strip_prefix(format.prefix).cast(pl.Float64))
+    if format.letters:
+        if not frame[name].is_in(list(LETTERS)).all():
+            return None
+        frame = frame.with_columns(pl.col(name).replace_strict(LETTERS, return_dtype=pl.Float64))
+    return frame if frame[name].is_finite().all() else None
+
+
+# ------------------------------------------------------------------------------------------- errors
+
+
+def raise_first_error(data: bytes, format: Format, first_line: int, path: str) -> NoReturn:
+    """Name the first of some lines that cannot be read."""
+    for block in whole_lines(data, _PIECE):
+        if rows(block, format)[0] is None:
+            _check_lines(block, format, first_line, path)
+        first_line += block.count(b"\n")
+    raise FileFormatError(f"{path}: cannot be read as a {format.title} file")
+
+
+def _check_lines(block: bytes, format: Format, first_line: int, path: str) -> None:
+    for line, raw in enumerate(io.BytesIO(block), first_line):
+        fields = fields_of(raw, line, path)
+        problem = _problem(fields, format) if fields else None
+        if problem:
+            raise line_error(path, line, problem, raw)
+
+
+def fields_of(raw: bytes, line: int, path: str) -> list[str]:
+    """Split one line, with its newline, as the plain definition of the formats has it."""
+    body = raw.removesuffix(b"\n").removesuffix(b"\r")
+    if b"\r" in body:
+        raise line_error(path, line, "a carriage return inside the line; a line ends in \\n or \\r\\n", raw)
+    try:
+        return [field.decode() for field in body.split()]
+    except UnicodeDecodeError as error:
+        problem = f"byte 0x{error.object[error.start]:02x} is not UTF-8; the file must be text in UTF-8"
+        raise line_error(path, line, problem, raw) from None
+
+
+def _problem(fields: list[str], format: Format) -> str | None:
+    """Say what is wrong with a line's fields and what would be right; None if nothing is."""
+    if len(fields) != format.width:
+        return f"expected {format.expected}, found {len(fields)}"
+    text = fields[format.value]
+    problem = None
+    if not format.by_order:
+        problem = _level_problem(text, format) if format.kind == "qrels" else _score_problem(text)
+    return problem or _extra_problem(fields, format)
+
+
+def _score_problem(text: str) -> str | None:
+    if _NUMBER.fullmatch(text):
+        return None
+    return f"score {shortened(text, 40)} is not a number such as 2, -0.5 or 1e-3"
+
+
+def _level_problem(text: str, format: Format) -> str | None:
+    if format.letters:
+        wrong = f"the second field must be S, A, B or C, not {shortened(text, 40)}"
+        return None if text in LETTERS else wrong
+    prefix = format.prefix
+    digits = text.removeprefix(prefix)
+    if prefix:
+        right = text.startswith(prefix) and re.fullmatch("[0-9]+", digits)
+        wanted = f"{prefix}0, {prefix}1, {prefix}2, ..."
+    else:
+        right = _NUMBER.fullmatch(text)
+        wanted = "a finite number such as 2 or -0.5"
+    if right and math.isfinite(float(digits)):
+        return None
+    return f"level {shortened(text, 40)} is not {wanted}"
+
+
+def _extra_problem(fields: list[str], format: Format) -> str | None:
+    for name, position in format.extra:
+        if not _INTEGER.fullmatch(fields[position]) or not -(2**63) <= int(fields[position]) < 2**63:
+            return f"{name} {shortened(fields[position], 40)} is not a whole number of 64 bits such as 17"
+    return None
+
+
+def line_error(path: str, line: int, problem: str, raw: bytes) -> FileFormatError:
+    """What is wrong with a line, and where it stands."""
+    shown = shortened(raw.removesuffix(b"\n").removesuffix(b"\r")[:400].decode(errors="replace"))
+    return FileFormatError(f"{path}, line {line}: {problem}: {shown}")

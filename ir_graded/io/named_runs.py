@@ -1,0 +1,84 @@
+"""Several runs by their names: from one run, a path, a folder, a list or a mapping."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ir_graded.errors import InputError
+
+from .datasets import is_dataset
+from .sources import is_file, is_place
+from .table import Table
+
+_COMPRESSED = {".gz", ".zst", ".xz"}
+
+
+def named_runs(runs: Any) -> dict[str, Any]:
+    """Runs by name, from one run, a path, a list of paths or runs, or a mapping from names."""
+    if isinstance(runs, Mapping):
+        return _by_name(runs) if _names_runs(runs) else {"run": runs}
+    if is_place(runs):
+        return _by_path([runs])
+    if isinstance(runs, (list, tuple)) and runs and not hasattr(runs, "_fields"):
+        if all(is_place(run) for run in runs):
+            return _by_path(runs)
+        if not any(hasattr(run, "_fields") for run in runs):
+            return {f"run {number}": run for number, run in enumerate(runs, start=1)}
+    return {"run": runs}
+
+
+def _names_runs(runs: Mapping[Any, Any]) -> bool:
+    """Whether a mapping goes from names to runs, rather than being one run (topic -> doc_id -> score)."""
+    return any(map(_is_run, list(runs.values())))
+
+
+def _is_run(value: Any) -> bool:
+    """Whether a value can only be a run: not a topic's dict, nor a number where such a dict should be."""
+    if isinstance(value, Mapping):
+        # One tells: the topics of a run all hold documents, or its documents scores.
+        return isinstance(next(iter(value.values()), None), Mapping)
+    return (
+        isinstance(value, Table)
+        or is_place(value)
+        or is_dataset(value)
+        or hasattr(value, "__iter__")
+        or hasattr(type(value), "columns")
+    )
+
+
+def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
+    try:
+        named = {str(name): run for name, run in runs.items()}
+    except ValueError:
+        raise InputError("a run is named by an int of too many digits: give its name as text") from None
+    if len(named) < len(runs):
+        names = list(map(str, runs))
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"two runs have the same name as text: {twice!r}")
+    return named
+
+
+def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
+    """Runs by file name, without the ending of a compression; by path where file names repeat."""
+    given = [os.fspath(file) for path in paths for file in _files(path)]
+    names = [Path(path).stem if Path(path).suffix in _COMPRESSED else Path(path).name for path in given]
+    unique = [name if names.count(name) == 1 else path for name, path in zip(names, given, strict=True)]
+    if len(set(unique)) < len(unique):
+        twice = next(name for name in unique if unique.count(name) > 1)
+        raise InputError(f"the run {twice} is given twice")
+    return dict(zip(unique, given, strict=True))
+
+
+def _files(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
+    """The files of a folder, sorted by name and without hidden ones; anything else is itself."""
+    if not os.fspath(path):
+        raise InputError("the path of a run is empty")
+    if not (is_file(path) and Path(path).is_dir()):
+        return [path]
+    files = [file for file in sorted(Path(path).iterdir()) if not file.is_dir() and file.name[0] != "."]
+    if not files:
+        raise InputError(f"the folder {os.fspath(path)} holds no file")
+    return [*files]

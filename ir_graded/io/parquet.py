@@ -1,0 +1,150 @@
+"""Parquet files of qrels and runs with the columns of ir-measures: whole, or a run in pieces of topics."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ir_graded.errors import FileFormatError
+
+from .decompression import check_expansion
+from .file_state import FileState
+from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MAGIC = b"PAR1"
+#: Bytes of the footer's length, and the same mark once more.
+_TAIL = 8
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+#: Bytes of a row in memory, at least.
+_ROW = 16
+
+
+def is_parquet(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a Parquet file, complete or broken; a pipe, which cannot be read twice, is not.
+
+    The first topic of a text file may be PAR1 too. A Parquet file also ends with this mark and the length of
+    its footer, or, if it is cut off, its fifth byte is a control character.
+    """
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        begin = file.read(len(_MAGIC) + 1)
+        if not begin.startswith(_MAGIC):
+            return False
+        if _CONTROL.search(begin):
+            return True
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _TAIL))
+        end = file.read()
+    footer = int.from_bytes(end[: -len(_MAGIC)], "little")
+    return end.endswith(_MAGIC) and size >= len(_MAGIC) + footer + _TAIL
+
+
+def read(kind: str, path: str | os.PathLike[str]) -> Table:
+    """The rows of a file.
+
+    Raises:
+        FileFormatError: it cannot be read, or is changed meanwhile.
+        InputError: it lacks a column, or a row holds what cannot be scored.
+    """
+    # Polars opens the file each time that it is asked for something.
+    state = FileState.of(Path(path).stat())
+    with _saying(path):
+        columns = _columns(kind, path)
+        _height(columns, path)
+        frame = columns.collect()
+    state.check(Path(path).stat(), path)
+    return _table(kind, path, frame, 0)
+
+
+def run_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[], Table]]:
+    """A run in pieces of at most ``rows`` rows, or of one topic; errors as in :func:`read`."""
+    state = FileState.of(Path(path).stat())
+    with _saying(path):
+        columns = _columns("run", path)
+        height = _height(columns, path)
+    begin, wanted = 0, rows
+    while begin < height:
+        with _saying(path):
+            frame = columns.slice(begin, wanted).collect()
+        state.check(Path(path).stat(), path)
+        if begin + frame.height < height:
+            end = _last_change(frame["query_id"])
+            if not end:
+                wanted *= 2
+                continue
+            frame = frame[:end]
+        yield partial(_table, "run", path, frame, begin)
+        begin, wanted = begin + frame.height, rows
+
+
+def _columns(kind: str, path: str | os.PathLike[str]) -> pl.LazyFrame:
+    """The file's columns, but none that nobody asks for."""
+    import polars as pl
+
+    lazy = pl.scan_parquet(os.fspath(path), glob=False)
+    names = lazy.collect_schema().names()
+    wanted = ["query_id", "doc_id", VALUE_COLUMNS[kind]]
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise FileFormatError(
+            f"{os.fspath(path)}: the table has no column {', '.join(missing)}; it has {', '.join(names)}"
+        )
+    return lazy.select([*wanted, *(name for name in PASSAGE_COLUMNS if name in names)])
+
+
+def _height(columns: pl.LazyFrame, path: str | os.PathLike[str]) -> int:
+    """Number of rows. Raises FileFormatError where they are far more than so small a file holds."""
+    import polars as pl
+
+    height = int(columns.select(pl.len()).collect().item())
+    _check_size(height * _ROW, path)
+    return height
+
+
+def _check_size(size: int, path: str | os.PathLike[str]) -> None:
+    check_expansion(size, Path(path).stat().st_size, f"{os.fspath(path)}: the Parquet data")
+
+
+def _check_ids(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Raise FileFormatError where ids, which a file may hold once for many rows, take far too much memory."""
+    import polars as pl
+
+    for name in ("query_id", "doc_id"):
+        length = frame[name]
+        times: pl.Series | int = 1
+        if length.dtype in (pl.Categorical, pl.Enum):
+            counted = length.value_counts()
+            length, times = counted[name].cast(pl.String), counted["count"]
+        if length.dtype == pl.String:
+            _check_size(int((length.str.len_bytes().cast(pl.UInt64) * times).sum()), path)
+
+
+def _last_change(query_id: pl.Series) -> int:
+    """Where the last topic of a column begins."""
+    other = (query_id != query_id[-1]).arg_true()
+    return int(other[-1]) + 1 if len(other) else 0
+
+
+def _table(kind: str, path: str | os.PathLike[str], frame: pl.DataFrame, begin: int) -> Table:
+    _check_ids(frame, path)
+    return from_frame(kind, frame, lambda row: f"{os.fspath(path)}, row {begin + row}")
+
+
+@contextmanager
+def _saying(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors of the parser with the name of the file."""
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise FileFormatError(f"{os.fspath(path)}: cannot be read as Parquet ({error})") from error

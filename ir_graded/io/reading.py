@@ -1,0 +1,86 @@
+"""``read_qrels`` and ``read_run``: files and datasets as pandas frames with ir-measures' columns."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .file_tables import from_file
+from .sources import table_of
+from .table import VALUE_COLUMNS, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Beyond this a double no longer holds every whole number, and soon more than 64 bits do.
+_WHOLE_BELOW = 2.0**53
+
+
+def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = None) -> pd.DataFrame:
+    """Qrels as a frame with the columns query_id, doc_id (text) and relevance.
+
+    Args:
+        source: a file (TREC ``topic iteration doc level``, NTCIR ``topic doc L2`` or, by letters,
+            ``topic S|A|B|C doc 0|1``, INEX FOL
+            ``topic Q0 file rel_chars doc_len [bep [start:length ...]]`` or Genomics gold standard
+            ``topic pmid start length aspects`` separated by tabs; plain, gzip, zstandard or xz; any
+            spacing), or a dataset of ir_datasets or its id.
+        format: 'trec', 'ntcir', 'ntcir-early', 'inex' or 'genomics'; by default told by the columns.
+
+    Returns:
+        A row per judgment. Levels are whole numbers (int64) where all are, else float64. Passages
+        have the further columns start and length, and a row each.
+
+    Raises:
+        FileFormatError: the file or a line of it cannot be read, or it may be of two formats.
+        InputError: there is no such dataset, or it has no qrels.
+        OSError: the file cannot be opened, or the dataset cannot be downloaded.
+    """
+    frame = _frame(_table("qrels", source, format))
+    levels = frame["relevance"].to_numpy()
+    if (np.abs(levels) < _WHOLE_BELOW).all() and (levels == np.floor(levels)).all():
+        frame["relevance"] = levels.astype(np.int64)
+    return frame
+
+
+def read_run(source: str | os.PathLike[str] | Any, *, format: str | None = None) -> pd.DataFrame:
+    """A run as a frame with the columns query_id, doc_id (text) and score.
+
+    Args:
+        source: a file (TREC ``topic Q0 doc rank score tag``, INEX FOL ``topic Q0 file rank rsv run_id
+            start length`` or Genomics ``topic pmid rank score start length run_id``; plain, gzip,
+            zstandard or xz; any spacing), or a dataset of ir_datasets or its id, of which the
+            scoreddocs are taken. In INEX FOL the order of the lines is the ranking, so the score is
+            minus the position within the topic.
+        format: 'trec', 'inex' or 'genomics'; by default told by the number of columns. A Genomics run
+            may lack its last field, run_id, where it is named.
+
+    Returns:
+        A row per document. Passages have the further columns start and length, and a row each.
+
+    Raises:
+        FileFormatError: the file or a line of it cannot be read, or it may be of two formats.
+        InputError: there is no such dataset, or it has no scoreddocs.
+        OSError: the file cannot be opened, or the dataset cannot be downloaded.
+    """
+    return _frame(_table("run", source, format))
+
+
+def _table(kind: str, source: Any, format: str | None) -> Table:
+    return table_of(kind, source) if format is None else from_file(kind, source, format)
+
+
+def _frame(table: Table) -> pd.DataFrame:
+    import pandas as pd
+
+    columns: dict[str, Any] = {
+        "query_id": pd.Series(table.query_id.to_list(), dtype="str"),
+        "doc_id": pd.Series(table.doc_id.to_list(), dtype="str"),
+        VALUE_COLUMNS[table.kind]: table.value.copy(),
+    }
+    if table.passage is not None:
+        columns["start"] = table.passage.start.astype(np.int64)
+        columns["length"] = table.passage.length.astype(np.int64)
+    return pd.DataFrame(columns)

@@ -1,0 +1,97 @@
+"""Qrels and runs of any form but a dict of dicts, as tables."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ir_graded.errors import InputError
+
+from .datasets import find, is_dataset, no_dataset, rows
+from .file_tables import check_path, from_file
+from .table import Table, from_frame, from_tuples
+
+_FORMS = (
+    "a dict of dicts, a DataFrame (pandas or Polars) or Arrow table, an iterable of named tuples, "
+    "a path, or a dataset of ir_datasets or its id"
+)
+
+
+def table_of(kind: str, source: Any) -> Table:
+    """Qrels or a run of any form but a dict of dicts, as a table."""
+    if isinstance(source, Table):
+        return source
+    if is_place(source):
+        return _table_at(kind, source)
+    if is_dataset(source):
+        return from_tuples(kind, rows(kind, source))
+    if hasattr(source, "read_all"):
+        source = source.read_all()  # a reader of Arrow batches
+    if hasattr(source, "collect_schema") and not hasattr(source, "to_arrow"):
+        raise InputError(
+            f"{kind}: a {type(source).__name__} holds no rows yet: collect() it first, or give {_FORMS}"
+        )
+    if hasattr(source, "columns") or hasattr(source, "column_names"):
+        return from_frame(kind, source)
+    # numpy's scalars say that they are iterable.
+    if isinstance(source, Iterable) and getattr(source, "ndim", 1) != 0:
+        return from_tuples(kind, source)
+    raise InputError(f"{kind}: cannot read {type(source).__name__}; give {_FORMS}")
+
+
+def is_place(source: object) -> bool:
+    """Whether ``source`` says where to find the data: a path or a dataset id."""
+    return isinstance(source, (str, os.PathLike))
+
+
+def is_file(source: object) -> bool:
+    """Whether ``source`` is the path of a file; text that is none is taken for a dataset id.
+
+    Raises InputError where it is a path that no file can have.
+    """
+    if isinstance(source, os.PathLike):
+        check_path(source)
+        return True
+    return isinstance(source, str) and bool(source) and (Path(source).exists() or Path(source).is_symlink())
+
+
+def is_read_once(source: object) -> bool:
+    """Whether ``source`` gives its rows only once: an iterator, a reader of Arrow batches, a pipe."""
+    if is_place(source):
+        return is_file(source) and not Path(source).is_file()  # type: ignore[arg-type]  # a place it is
+    return isinstance(source, Iterator) or hasattr(source, "read_all")
+
+
+def to_read_again(kind: str, source: Any) -> Any:
+    """What can be read more than once: a dict or a regular file as it is, anything else as a table.
+
+    What comes through a pipe has come: it must not be opened a second time.
+
+    Raises:
+        InputError: an iterator without a row, which is most likely one that has been read before.
+    """
+    if isinstance(source, Mapping) or (is_file(source) and Path(source).is_file()):
+        return source
+    table = table_of(kind, source)
+    if isinstance(source, Iterator) and not len(table):
+        raise InputError(
+            f"{kind}: the {type(source).__name__} has no rows; was it read before? An iterator can be read "
+            f"only once: give a list of its rows (an empty list for an empty {kind})"
+        )
+    return table
+
+
+def _table_at(kind: str, place: str | os.PathLike[str]) -> Table:
+    if is_file(place):
+        return from_file(kind, place)
+    name = os.fspath(place)
+    dataset = find(name)
+    if dataset is not None:
+        return from_tuples(kind, rows(kind, dataset))
+    if any(sign in name for sign in (os.sep, os.altsep) if sign) or Path(name).suffix:
+        problem = f"{os.strerror(errno.ENOENT)}, and no dataset of ir_datasets has this id"
+        raise FileNotFoundError(errno.ENOENT, problem, name)
+    raise no_dataset(name)

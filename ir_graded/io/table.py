@@ -1,0 +1,239 @@
+"""The one table form of qrels and runs: columns of text and numbers, and the place of each row.
+
+Every form but the dict of dicts becomes a :class:`Table` here; what is wrong in a row is said with
+its place in what the caller gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.spans import Spans
+from ir_graded.errors import InputError, shown
+
+from .process import check_process
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+# Row numbers from so many on are handed over as an array.
+_MANY = 1 << 15
+# Positions beyond this are no text; below it their sums stay exact.
+_LONGEST = 2**48
+
+
+@dataclass(frozen=True, eq=False)
+class Passage:
+    """Spans of text, a row each: first position and length."""
+
+    start: Floats
+    length: Floats
+
+    def __getitem__(self, rows: Ints) -> Passage:
+        return Passage(self.start[rows], self.length[rows])
+
+    def spans(self, article: Ints) -> Spans:
+        """The rows as spans of articles."""
+        start = self.start.astype(np.int64)
+        return Spans(article, start, start + self.length.astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows of qrels or of a run.
+
+    Attributes:
+        kind: 'qrels' or 'run'.
+        query_id: topic of each row, as text.
+        doc_id: document of each row, as text.
+        value: level or score of each row; NaN where it is missing.
+        place: says where a row stands, for errors: 'run.txt, line 17', 'row 16'.
+        query_objects: gives the caller's own query_id objects of rows.
+        passage: where there are passages, first position and length of each row's, as float64.
+    """
+
+    kind: str
+    query_id: pl.Series
+    doc_id: pl.Series
+    value: Floats
+    place: Callable[[int], str]
+    query_objects: Callable[[Ints], list[Any]]
+    passage: Passage | None = None
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def check_ids(self) -> None:
+        """Raise InputError where an id is missing."""
+        for name in ("query_id", "doc_id"):
+            column = getattr(self, name)
+            if column.null_count():
+                row = int(column.is_null().arg_true()[0])
+                raise InputError(f"{self.kind}: {self.place(row) or 'a row'} has no {name}")
+
+    def check_values(self) -> None:
+        """Raise InputError where a level or score is missing."""
+        check_values(self.kind, self.value, self.describe)
+
+    def describe(self, row: int) -> str:
+        """A row by topic, document and place."""
+        return describe_document(self.query_id[row], self.doc_id[row], self.place(row))
+
+    def filter(self, rows: Ints) -> Table:
+        """The same table with some of its rows, which keep their places."""
+        return Table(
+            self.kind,
+            at_rows(self.query_id, rows),
+            at_rows(self.doc_id, rows),
+            self.value[rows],
+            lambda row: self.place(int(rows[row])),
+            lambda wanted: self.query_objects(rows[wanted]),
+            None if self.passage is None else self.passage[rows],
+        )
+
+    def part(self, begin: int, end: int) -> Table:
+        """Some neighbouring rows, which keep their places."""
+        rows = slice(begin, end)
+        return Table(
+            self.kind,
+            self.query_id[rows],
+            self.doc_id[rows],
+            self.value[rows],
+            lambda row: self.place(begin + row),
+            lambda wanted: self.query_objects(begin + wanted),
+            None if self.passage is None else Passage(self.passage.start[rows], self.passage.length[rows]),
+        )
+
+    def check_passages(self) -> None:
+        """Raise InputError where a start or length is missing, negative or no whole number."""
+        if self.passage is None:
+            return
+        for name, values in (("start", self.passage.start), ("length", self.passage.length)):
+            wrong = ~((values >= 0) & (values <= _LONGEST) & (values == np.floor(values)))
+            if wrong.any():
+                row = int(np.flatnonzero(wrong)[0])
+                value = "missing" if np.isnan(values[row]) else f"{values[row]:g}"
+                raise InputError(
+                    f"{self.kind}: {self.describe(row)}: {name} is {value}; "
+                    f"it must be a whole number from 0 to {_LONGEST}"
+                )
+
+
+def at_rows(column: pl.Series, rows: Ints) -> pl.Series:
+    """A column's values at some rows."""
+    # Polars loads numpy.ma for an array, which takes longer than a short list.
+    return column.gather(rows.tolist() if rows.size < _MANY else rows)
+
+
+VALUE_NAMES = {"qrels": "level", "run": "score"}
+VALUE_COLUMNS = {"qrels": "relevance", "run": "score"}
+PASSAGE_COLUMNS = ("start", "length")
+ONLY_PASSAGES = "only passages, with both start and length, may repeat a document"
+
+
+def describe_document(query_id: object, doc_id: object, place: str = "") -> str:
+    """A document of a topic, and where it stands."""
+    return f"topic {query_id!r}, document {doc_id!r}{f' ({place})' if place else ''}"
+
+
+def check_values(kind: str, value: Floats, describe: Callable[[int], str]) -> None:
+    """Raise InputError where a level or score is missing, or a level is infinite."""
+    wrong = np.isnan(value) if kind == "run" else ~np.isfinite(value)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        what = "missing or NaN" if np.isnan(value[row]) else "infinite"
+        raise InputError(f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]} is {what}")
+
+
+def row_place(row: int) -> str:
+    """Place of a row in something that has no lines."""
+    return f"row {row}"
+
+
+def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -> Table:
+    """A pandas or Polars frame, or an Arrow table, with the columns of ir-measures; where its rows stand."""
+    from . import columns
+
+    check_process()
+    wanted = ("query_id", "doc_id", VALUE_COLUMNS[kind])
+    present = list(columns.names(frame))
+    missing = [name for name in wanted if name not in present]
+    if missing:
+        hint = "; pt.model.to_ir_measures renames PyTerrier's columns" if "qid" in present else ""
+        raise InputError(
+            f"{kind}: the table has no column {', '.join(missing)}; "
+            f"it has {', '.join(map(str, present))}{hint}"
+        )
+    query_id, doc_id, value = (columns.get(kind, frame, name) for name in wanted)
+    passage = None
+    if all(name in present for name in PASSAGE_COLUMNS):
+        passage = tuple(columns.get(kind, frame, name) for name in PASSAGE_COLUMNS)
+    return _checked(kind, query_id, doc_id, value, place, passage)
+
+
+def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
+    """An iterable of named tuples with the fields of ir-measures."""
+    value_name = VALUE_COLUMNS[kind]
+    query_ids: list[Any] = []
+    doc_ids: list[Any] = []
+    values: list[Any] = []
+    starts: list[Any] = []
+    lengths: list[Any] = []
+    for number, row in enumerate(rows):
+        try:
+            query_ids.append(row.query_id)
+            doc_ids.append(row.doc_id)
+            values.append(getattr(row, value_name))
+            if hasattr(row, "start") and hasattr(row, "length"):
+                starts.append(row.start)
+                lengths.append(row.length)
+        except AttributeError:
+            fields = f"query_id, doc_id, {value_name}"
+            raise InputError(
+                f"{kind}: item {number} is {shown(row)}, not a named tuple with the fields {fields}"
+            ) from None
+    if lengths and len(lengths) < len(values):
+        raise InputError(f"{kind}: some items have a start and length, others have none")
+    passage = (starts, lengths) if lengths else None
+    return _checked(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage)
+
+
+def _checked(
+    kind: str, query_id: Any, doc_id: Any, value: Any, place: Callable[[int], str], passage: Any = None
+) -> Table:
+    """A table from columns of any kind."""
+    from . import columns
+
+    check_process()
+
+    def ids(column: Any, name: str, read: Callable[[Any], pl.Series]) -> pl.Series:
+        try:
+            return read(column)
+        except InputError as error:
+            raise InputError(f"{kind}: {name}: {error}") from None
+
+    topics = ids(query_id, "query_id", columns.topics)
+    docs = ids(doc_id, "doc_id", columns.text)
+
+    def numbers(column: Any, what: str) -> Floats:
+        return columns.numbers(
+            column, lambda row: f"{kind}: {describe_document(topics[row], docs[row], place(row))}: the {what}"
+        )
+
+    table = Table(
+        kind,
+        topics,
+        docs,
+        numbers(value, VALUE_NAMES[kind]),
+        place,
+        lambda rows: columns.objects(query_id, rows),
+        None if passage is None else Passage(*map(numbers, passage, PASSAGE_COLUMNS)),
+    )
+    table.check_passages()
+    return table

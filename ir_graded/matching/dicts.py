@@ -1,0 +1,183 @@
+"""From a dict of dicts to hits: judged documents are looked up, and ranked by counting what scores higher."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import chain
+from sys import getsizeof
+from typing import Any
+
+import numpy as np
+
+from ir_graded.core import ranking
+from ir_graded.core.hits import Hits
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.errors import InputError, shown
+from ir_graded.matching.precision import comparable
+
+from .judgments import Judgments, Lookup, numbers_of, text_ids, unchanged
+
+# Rows of dicts that are ranked together: enough for numpy, few enough for the cache.
+_BATCH_ROWS = 1 << 18
+# Dicts of more documents than this are looked at key by key.
+_DEEPEST = 1 << 14
+
+
+def hits_of_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -> Hits:
+    """Hits of a dict of dicts, query_id -> doc_id -> score: only judged documents are looked up."""
+    lookup = judgments.lookup(lowest)
+    n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
+    items = list(run.items())  # one snapshot, in case another thread adds topics
+    names = text_ids([query_id for query_id, _ in items], "query_id", "run")
+    own = {name: docs for name, (_, docs) in zip(names, items, strict=True)}
+    found = [(number, own[name]) for number, name in enumerate(judgments.names) if name in own]
+    parts = []
+    for batch in _batches(_documents(judgments, found)):
+        names = [judgments.names[number] for number, _ in batch]
+        with unchanged("run", names, [docs for _, docs in batch]):
+            n_retrieved[[number for number, _ in batch]] = [len(docs) for _, docs in batch]
+            parts.append(_batch_hits(judgments, lookup, batch))
+    empty = [np.zeros(0, dtype=np.int64)]
+    judged = np.concatenate([part[0] for part in parts] or empty)
+    rank = np.concatenate([part[1] for part in parts] or empty)
+    return Hits.of(
+        judgments.levels,
+        lookup.document[judged],
+        rank,
+        n_retrieved,
+        n_unknown=len(own) - len(found),
+        is_flat=all(part[2] for part in parts),
+    )
+
+
+def _documents(judgments: Judgments, found: list[tuple[int, Any]]) -> Iterable[tuple[int, Mapping[str, Any]]]:
+    """Topics of the run by number, with what they hold, doc_ids as text."""
+    # All at once where nothing is unusual, which is nearly always: a call for each topic takes its time.
+    runs = [docs for _, docs in found]
+    if set(map(type, runs)) <= {dict} and set(map(getsizeof, runs)) <= _sizes_with_text_only():
+        return found
+    return _checked(judgments, found)
+
+
+def _checked(judgments: Judgments, found: list[tuple[int, Any]]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Topics that hold documents, with ids as text. Raises InputError where one holds no dict."""
+    for number, docs in found:
+        name = judgments.names[number]
+        if type(docs) is not dict and not isinstance(docs, Mapping):
+            raise InputError(
+                f"run: topic {name!r} holds {shown(docs)} where a dict from doc_id to score is needed"
+            )
+        if docs:
+            yield number, _with_text_ids(name, docs)
+
+
+def _with_text_ids(name: str, docs: Mapping[Any, Any]) -> Mapping[str, Any]:
+    """The dict with doc_ids as text. Raises InputError where one is missing or two are the same."""
+    if _all_text(docs):
+        return docs
+    with unchanged("run", [name], [docs]):
+        ids = text_ids(list(docs), "doc_id", f"run: topic {name!r}")
+        return dict(zip(ids, docs.values(), strict=True))
+
+
+def _all_text(docs: Mapping[Any, Any]) -> bool:
+    """Whether all doc_ids are text; for a dict its size in memory mostly tells, without a look at each."""
+    return (type(docs) is dict and getsizeof(docs) in _sizes_with_text_only()) or set(map(type, docs)) <= {
+        str
+    }
+
+
+@lru_cache(maxsize=1)
+def _sizes_with_text_only() -> frozenset[int]:
+    """Sizes in memory that only dicts have whose keys are all text (CPython 3.11 and newer has such)."""
+    sizes: list[set[int]] = []
+    for key in (str, int):
+        growing: dict[Any, None] = {}
+        sizes.append(set())
+        for number in range(_DEEPEST):
+            growing[key(number)] = None
+            sizes[-1].add(getsizeof(growing))
+    return frozenset(sizes[0] - sizes[1])
+
+
+def _batches(
+    topics: Iterable[tuple[int, Mapping[str, Any]]],
+) -> Iterator[list[tuple[int, Mapping[str, Any]]]]:
+    batch: list[tuple[int, Mapping[str, Any]]] = []
+    rows = 0
+    for number, docs in topics:
+        batch.append((number, docs))
+        rows += len(docs)
+        if rows >= _BATCH_ROWS:
+            yield batch
+            batch, rows = [], 0
+    if batch:
+        yield batch
+
+
+def _batch_hits(
+    judgments: Judgments, lookup: Lookup, batch: list[tuple[int, Mapping[str, Any]]]
+) -> tuple[Ints, Ints, bool]:
+    """Judged documents of a batch of topics that the run holds, their ranks, and whether all scores tie."""
+    lengths = np.array([len(docs) for _, docs in batch], dtype=np.int64)
+    scores = _scores(judgments, batch)
+    number = np.array([number for number, _ in batch], dtype=np.int64)
+    start, stop = lookup.start[number], lookup.start[number + 1]
+    found = list(
+        chain.from_iterable(
+            map(docs.get, lookup.doc_ids[begin:end])
+            for (_, docs), begin, end in zip(batch, start.tolist(), stop.tolist(), strict=True)
+        )
+    )
+    # None (not in the run) becomes NaN; no score is NaN, they have been checked.
+    hit_scores = np.array(found, dtype=np.float64)
+    retrieved = np.flatnonzero(~np.isnan(hit_scores))
+    asked: Ints = np.cumsum(stop - start, dtype=np.int64)
+    slot = np.searchsorted(asked, retrieved, side="right").astype(np.int64)
+    judged: Ints = stop[slot] - asked[slot] + retrieved
+
+    bounds = np.concatenate(([0], np.cumsum(lengths)))
+    rows = ranking.Grouped(
+        comparable(scores),
+        ranking.Groups(np.arange(len(batch), dtype=np.int64), bounds),
+        lambda wanted: _doc_ids(batch, bounds, wanted),
+    )
+    hits = ranking.Rows(
+        comparable(hit_scores[retrieved]),
+        slot,
+        lambda wanted: [lookup.doc_ids[at] for at in judged[wanted].tolist()],
+    )
+    return judged, ranking.ranks(rows, hits), ranking.is_flat(rows.score, rows.groups)
+
+
+def _doc_ids(batch: list[tuple[int, Mapping[str, Any]]], bounds: Ints, rows: Ints) -> list[str]:
+    """Doc_ids of some rows of a batch, the rows ascending."""
+    doc_ids: list[str] = []
+    for slot in np.unique(np.searchsorted(bounds, rows, side="right") - 1).tolist():
+        listed = list(batch[slot][1])
+        inside = (
+            rows[np.searchsorted(rows, bounds[slot]) : np.searchsorted(rows, bounds[slot + 1])] - bounds[slot]
+        )
+        doc_ids += [listed[row] for row in inside.tolist()]
+    return doc_ids
+
+
+def _scores(judgments: Judgments, batch: list[tuple[int, Mapping[str, Any]]]) -> Floats:
+    """All scores of a batch. Raises InputError where one is missing or no number."""
+    # Packing is the fastest way from Python's floats to an array, and refuses what is no number.
+    scores = np.empty(sum(len(docs) for _, docs in batch))
+    memory, begin = scores.data.cast("B"), 0
+    try:
+        for _, docs in batch:
+            # One at a time: what is packed is freed, and its memory used again, while it is in the cache.
+            packed = struct.pack(f"{len(docs)}d", *docs.values())
+            memory[begin : begin + len(packed)] = packed
+            begin += len(packed)
+        # The least of numbers with a NaN among them is NaN.
+        if not np.isnan(scores.min()):
+            return scores
+    except (struct.error, TypeError, ValueError, OverflowError):
+        pass
+    return np.concatenate([numbers_of("run", judgments.names[number], docs) for number, docs in batch])

@@ -1,0 +1,52 @@
+"""Qrels of any form, prepared, and runs of any form, matched with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ir_graded.core.hits import Hits
+from ir_graded.errors import NoSharedTopicsError, listed
+from ir_graded.io.ids import as_text
+from ir_graded.io.sources import is_file, table_of
+
+from . import judgments
+from .dicts import hits_of_dicts
+from .judgments import Judgments
+
+
+def judgments_of(qrels: Any) -> Judgments:
+    """Qrels of any form, prepared. Raises InputError where they cannot be scored with."""
+    if isinstance(qrels, Mapping):
+        return judgments.from_dicts(qrels)
+    return judgments.from_table(table_of("qrels", qrels))
+
+
+def hits_of(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: int = 1) -> Hits:
+    """Hits of a run of any form: its documents of level >= ``lowest`` with their ranks.
+
+    Tables and files are divided among ``threads`` threads.
+    """
+    if isinstance(run, Mapping):
+        return hits_of_dicts(prepared, run, lowest)
+    from .tables import hits_of_run_file, hits_of_table
+
+    if is_file(run):
+        return hits_of_run_file(prepared, run, lowest, threads)
+    return hits_of_table(prepared, table_of("run", run), lowest, threads)
+
+
+def check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:
+    """Raise NoSharedTopicsError where a run, in any form, has topics, but none of the qrels'."""
+    topics = (
+        [as_text(topic) for topic in list(run)]
+        if isinstance(run, Mapping)
+        else table_of("run", run).query_id.unique().drop_nulls().to_list()
+    )
+    if topics and prepared.number.keys().isdisjoint(topics):
+        raise NoSharedTopicsError(
+            f"run {name!r} and the qrels share no topic: "
+            f"the run has {listed(sorted(topics))}, the qrels have {listed(sorted(prepared.names))}"
+        )

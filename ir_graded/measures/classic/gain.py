@@ -1,0 +1,237 @@
+"""Classics that weigh documents by level or rank: nDCG, ERR, RBP."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import ir_measures
+import numpy as np
+
+from ir_graded.core import segments
+from ir_graded.core.hits import Levels, Overrides
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.views import Cut, View, Views
+from ir_graded.measures.cascade import NEVER_SURE
+from ir_graded.measures.contributions import Contributions
+from ir_graded.measures.stopping import satisfaction, unsatisfied_before
+
+from .base import Classic, is_natural, register
+
+#: The lowest level that has a gain, where a document of level 0 has none.
+_ABOVE_0 = float(np.nextafter(0.0, 1.0))
+# 2^level - 1 loses digits to the subtraction below this level, and none from it on.
+_NEAR_0 = 0.5
+# Whole numbers that a double holds.
+_WHOLE_BELOW = 2**53
+
+
+@register(ir_measures.nDCG)
+class DiscountedGain(Classic):
+    """Normalised discounted cumulative gain.
+
+    ``nDCG = DCG / DCG of the ideal list`` with ``DCG = sum over ranks n of gain(n) / log2(n + 1)``. The gain
+    of a document is its level (dcg='log2') or 2^level - 1 (dcg='exp-log2'), and 0 for levels below 0. The
+    ideal list holds all documents of the topic by gain, down to the cutoff.
+
+    Parameters: cutoff, judged_only and gains with dcg='log2', as trec_eval has them; cutoff (needed) alone
+    with dcg='exp-log2', as gdeval has it. ``gains`` puts other levels in place of those of the qrels, before
+    all else: a level that is absent stays, one that becomes negative is unjudged from then on.
+
+    Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002); the
+    exponential gain is of Burges et al., "Learning to Rank using Gradient Descent" (ICML 2005).
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1, "b": 3}}, {"1": {"x": 3.0, "y": 2.0, "b": 1.0}}  # 3/2, 3 + 1/log2(3)
+        >>> PROVIDER.calc_aggregate([ir_measures.nDCG @ 10], qrels, run)
+        {nDCG@10: 0.413117...}
+
+    Lacks truncation:
+        >>> measure, qrels = ir_measures.nDCG @ 1, {"1": {"a": 1, "b": 1}}
+        >>> run, changed = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {nDCG@1: 1.0}
+        >>> PROVIDER.calc_aggregate([ir_measures.nDCG], qrels, changed)
+        {nDCG: 0.613147...}
+    """
+
+    LACKS = {"truncation": "the ideal list, too, is cut at rank k"}
+
+    @property
+    def exponential(self) -> bool:
+        """Whether the gain is 2^level - 1."""
+        return bool(self["dcg"] == "exp-log2")
+
+    @property
+    def highest_level(self) -> float | None:  # type: ignore[override]
+        """Sums of 2^level must stay in the range of doubles."""
+        return 1000.0 if self.exponential else None
+
+    @property
+    def gains(self) -> Overrides:
+        """The levels that stand in place of others, as sorted pairs."""
+        return tuple(sorted((self["gains"] or {}).items()))
+
+    def is_defined(self) -> bool:
+        if self.exponential:
+            return is_natural(self["cutoff"]) and self["gains"] is None and not self["judged_only"]
+        numbers = [number for pair in (self["gains"] or {}).items() for number in pair]
+        whole = all(type(number) is int and abs(number) < _WHOLE_BELOW for number in numbers)
+        return super().is_defined() and whole
+
+    @property
+    def cut(self) -> Cut:
+        return Cut(_ABOVE_0, bool(self["judged_only"]), self["cutoff"])
+
+    @property
+    def lowest_rel(self) -> float:
+        return self._lowest_with_gain(super().lowest_rel)
+
+    @property
+    def lowest_level(self) -> float:
+        return self._lowest_with_gain(super().lowest_level)
+
+    def _lowest_with_gain(self, least: float) -> float:
+        """The lowest level whose gain is at least that much."""
+        return min([least, *(float(level) for level, gain in self.gains if gain >= least)])
+
+    def contributions(self, views: Views) -> Contributions:
+        view, table = self._gained(views)
+        gain = view.levels.ideal(self.cut.rel, table).in_units(table[view.grade], view.topic)
+        terms = discounted(gain, view.n)
+        return Contributions(view, terms, self._ideal(view.levels, table), "DCG of the ideal list")
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view, table = self._gained(views)
+        return {"gain": table[view.grade], "discount": 1.0 / np.log2(view.n + 1.0)}
+
+    def _gained(self, views: Views) -> tuple[View, Floats]:
+        """The documents that have a gain, and the gain of each level."""
+        view = (relabelled(views, self.gains) if self.gains else views)[self.cut]
+        return view, exponential(view.levels.values) if self.exponential else view.levels.values
+
+    def _ideal(self, levels: Levels, table: Floats) -> Floats:
+        """DCG of each topic's ideal list, down to the cutoff."""
+        ideal = levels.ideal(self.cut.rel, table)
+        n = np.arange(1, ideal.topic.size + 1, dtype=np.int64) - ideal.start[ideal.topic]
+        counted = np.flatnonzero(n <= self["cutoff"]) if self["cutoff"] else slice(None)
+        weight = ideal.in_units(ideal.weight, ideal.topic)
+        terms = discounted(weight[counted], n[counted])
+        return segments.total(terms, ideal.topic[counted], levels.topics)
+
+
+def relabelled(views: Views, overrides: Overrides) -> Views:
+    """The same run with other levels in the qrels."""
+    levels, hits = views.levels, views.hits
+    values, place = np.unique(levels.table(overrides), return_inverse=True)
+    grade = place[levels.grade].astype(np.int64)
+    other = Levels(levels.topics, levels.topic, grade, values)
+    return Views(other, replace(hits, grade=grade[hits.document]))
+
+
+def exponential(level: Floats) -> Floats:
+    """Gain 2^level - 1 of a level."""
+    return np.where(level < _NEAR_0, np.expm1(level * np.log(2.0)), np.exp2(level) - 1.0)
+
+
+def discounted(gain: Floats, n: Ints) -> Floats:
+    """Gains at ranks n as DCG counts them."""
+    return np.asarray(gain / np.log2(n + 1.0))
+
+
+@register(ir_measures.ERR)
+class ExpectedReciprocalRank(Classic):
+    """Expected reciprocal rank.
+
+    ``ERR = sum over ranks n of 1/n * r(n) * product over ranks i < n of (1 - r(i))`` with
+    ``r(n) = (2^level - 1) / 16``, the probability that the document satisfies; levels go up to 4.
+
+    Parameters: cutoff (needed), as gdeval has it.
+
+    Source: Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded Relevance" (CIKM
+    2009), as in gdeval of the TREC Web track (Clarke, 2010). For scales that end elsewhere there is ``nERR``.
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1, "b": 4}}, {"1": {"a": 2.0, "b": 1.0}}  # 1/16 + 1/2 * 15/16 * 15/16
+        >>> PROVIDER.calc_aggregate([ir_measures.ERR @ 20], qrels, run)
+        {ERR@20: 0.501953125}
+
+    Lacks ideal:
+        >>> measure, qrels, run = ir_measures.ERR @ 20, {"1": {"a": 4}}, {"1": {"a": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {ERR@20: 0.9375}
+    """
+
+    LACKS = {"ideal": NEVER_SURE}
+
+    highest_level = 4.0
+
+    def is_defined(self) -> bool:
+        return is_natural(self["cutoff"])
+
+    @property
+    def cut(self) -> Cut:
+        return Cut(_ABOVE_0, cutoff=self["cutoff"])
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        return Contributions(view, self._stop(view) / view.n)
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view = views[self.cut]
+        return {"gain": exponential(view.level), "stop": self._stop(view), "utility": 1.0 / view.n}
+
+    def _stop(self, view: View) -> Floats:
+        """Probability that the user stops at each document."""
+        satisfied = satisfaction(exponential(view.level), 2.0**self.highest_level - 1.0)
+        return unsatisfied_before(satisfied, view.start) * satisfied
+
+
+@register(ir_measures.RBP)
+class RankBiasedPrecision(Classic):
+    """Rank-biased precision.
+
+    ``RBP = sum over relevant ranks n of p^(n-1) / sum over ranks i of p^(i-1)``, both over the first 1,000
+    ranks as cwl_eval has it. The denominator is 1/(1-p) but for p close to 1.
+
+    Parameters: p in [0, 1], rel (needed).
+
+    Source: Moffat and Zobel, "Rank-Biased Precision for Measurement of Retrieval Effectiveness" (ACM TOIS,
+    2008).
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 3.0, "x": 2.0, "b": 1.0}}  # (1 + 1/4) / 2
+        >>> PROVIDER.calc_aggregate([ir_measures.RBP(p=0.5, rel=1)], qrels, run)
+        {RBP(p=0.5,rel=1): 0.625}
+
+    Lacks ideal:
+        >>> measure, qrels, run = ir_measures.RBP(p=0.5, rel=1), {"1": {"a": 1}}, {"1": {"a": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {RBP(p=0.5,rel=1): 0.5}
+    """
+
+    LACKS = {"ideal": "the user may go on below the last relevant document"}
+
+    RANKS = 1000
+
+    def is_defined(self) -> bool:
+        return is_natural(self["rel"]) and self["cutoff"] is None and 0 <= self["p"] <= 1
+
+    @property
+    def cut(self) -> Cut:
+        return Cut(float(self["rel"]), cutoff=self.RANKS)
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        weight = self._weight()
+        whole = np.full(view.levels.topics, weight.sum())
+        return Contributions(view, weight[view.n - 1], whole, "the weights of all ranks")
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        return {"weight": self._weight()[views[self.cut].n - 1]}
+
+    def _weight(self) -> Floats:
+        """Weight p^(n-1) of each rank."""
+        return np.asarray(self["p"] ** np.arange(self.RANKS, dtype=np.float64))

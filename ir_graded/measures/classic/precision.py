@@ -1,0 +1,231 @@
+"""Classics that know relevant and other documents: AP, RR, P, R, Rprec, Success, Bpref."""
+
+from __future__ import annotations
+
+import ir_measures
+import numpy as np
+
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.views import Cut, Views
+from ir_graded.measures.contributions import Contributions
+from ir_graded.measures.stopping import first, share
+
+from .base import RELEVANT, Classic, found, register, relevant
+
+
+@register(ir_measures.AP)
+class AveragePrecision(Classic):
+    """Average precision.
+
+    ``AP = 1/R * sum over relevant ranks n of C(n)/n``, C(n) the relevant documents down to n. A cutoff ends
+    the sum; R stays that of the topic.
+
+    Parameters: cutoff, rel, judged_only, as trec_eval's map and map_cut have them.
+
+    Source: Harman, "Evaluation Issues in Information Retrieval" (Information Processing & Management, 1992).
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"a": 3.0, "x": 2.0, "b": 1.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.AP], qrels, run)
+        {AP: 0.833333...}
+    """
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        return Contributions(view, view.C / view.n, relevant(view))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view = views[self.cut]
+        return {"stop": 1.0 / view.R[view.topic], "utility": view.C / view.n}
+
+
+@register(ir_measures.RR)
+class ReciprocalRank(Classic):
+    """Reciprocal rank.
+
+    ``RR = 1/n`` for the rank n of the first relevant document; 0 without one.
+
+    Parameters: rel, and either cutoff (as MS MARCO's script has it) or judged_only (as trec_eval has it).
+
+    Source: Kantor and Voorhees, "The TREC-5 Confusion Track" (Information Retrieval, 2000).
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 2.0, "b": 1.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.RR @ 10], qrels, run)
+        {RR@10: 0.5}
+    """
+
+    def is_defined(self) -> bool:
+        return super().is_defined() and not (self["cutoff"] and self["judged_only"])
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        return Contributions(view, first(view) / view.n)
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view = views[self.cut]
+        return {"stop": first(view), "utility": 1.0 / view.n}
+
+
+@register(ir_measures.P)
+class Precision(Classic):
+    """Precision at a rank.
+
+    ``P@k = C(k)/k``, also where the run holds fewer than k documents.
+
+    Parameters: cutoff (needed), rel, judged_only, as trec_eval has them.
+
+    Source: van Rijsbergen, "Information Retrieval" (1979).
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 2.0, "b": 1.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.P @ 5], qrels, run)
+        {P@5: 0.2}
+
+    Lacks ideal:
+        >>> measure, qrels, run = ir_measures.P @ 5, {"1": {"a": 1}}, {"1": {"a": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {P@5: 0.2}
+    """
+
+    LACKS = {"ideal": "there may be fewer relevant documents than the k that it divides by"}
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        cutoff = np.full(view.levels.topics, self["cutoff"], dtype=np.float64)
+        return Contributions(view, None, cutoff, "the cutoff")
+
+
+@register(ir_measures.R)
+class Recall(Classic):
+    """Recall at a rank.
+
+    ``R@k = C(k)/R``.
+
+    Parameters: cutoff (needed), rel, judged_only, as trec_eval has them.
+
+    Source: van Rijsbergen, "Information Retrieval" (1979).
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 2.0, "b": 1.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.R @ 5], qrels, run)
+        {R@5: 0.5}
+
+    Lacks ideal:
+        >>> measure, qrels, run = ir_measures.R @ 1, {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "b": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {R@1: 0.5}
+    """
+
+    LACKS = {"ideal": "there may be more relevant documents than the first k ranks can hold"}
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        return Contributions(view, None, relevant(view), RELEVANT)
+
+
+@register(ir_measures.Rprec)
+class RPrecision(Classic):
+    """Precision at rank R, the number of relevant documents of the topic.
+
+    ``Rprec = C(R)/R``.
+
+    Parameters: rel, judged_only, as trec_eval has them.
+
+    Source: Buckley and Voorhees, "Retrieval System Evaluation" (in TREC: Experiment and Evaluation, 2005).
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 3.0, "b": 2.0, "a": 1.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.Rprec], qrels, run)
+        {Rprec: 0.5}
+    """
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        down_to_R = (view.n <= view.R[view.topic]).astype(np.float64)
+        return Contributions(view, down_to_R, relevant(view), RELEVANT)
+
+
+@register(ir_measures.Success)
+class Success(Classic):
+    """Whether a relevant document is among the first k.
+
+    ``Success@k = 1 if C(k) > 0 else 0``.
+
+    Parameters: cutoff (needed), rel, judged_only, as trec_eval has them.
+
+    Source: Tomlinson's measure in trec_eval 9 (Buckley, 2008).
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 2.0, "b": 1.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.Success @ 1, ir_measures.Success @ 2], qrels, run)
+        {Success@1: 0.0, Success@2: 1.0}
+    """
+
+    def score(self, views: Views) -> Floats:
+        return (found(views[self.cut]) > 0).astype(np.float64)
+
+    def contributions(self, views: Views) -> Contributions:
+        """The first relevant document is the success; those below it add nothing."""
+        view = views[self.cut]
+        return Contributions(view, first(view))
+
+
+@register(ir_measures.Bpref)
+class BinaryPreference(Classic):
+    """Binary preference: how far documents judged relevant stand above those judged not relevant.
+
+    ``Bpref = 1/R * sum over relevant ranks n of 1 - min(N(n), R) / min(N, R)``: N documents of the topic have
+    a level from 0 to below rel, N(n) of them stand above n; 1 is summed where N(n) is 0. Levels below 0 count
+    as unjudged.
+
+    Parameters: rel, as trec_eval has it.
+
+    Source: Buckley and Voorhees, "Retrieval Evaluation with Incomplete Information" (SIGIR 2004), as
+    corrected in trec_eval 8.
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels = {"1": {"a": 1, "b": 1, "c": 0, "d": 0}}
+        >>> run = {"1": {"a": 4.0, "c": 3.0, "x": 2.0, "b": 1.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.Bpref], qrels, run)
+        {Bpref: 0.75}
+
+    Lacks exchange:
+        >>> measure, qrels = ir_measures.Bpref(rel=2), {"1": {"a": 2, "b": 1}}
+        >>> run, changed = {"1": {"x": 2.0, "a": 1.0}}, {"1": {"b": 2.0, "a": 1.0}}
+        >>> [PROVIDER.calc_aggregate([measure], qrels, each)[measure] for each in (run, changed)]
+        [1.0, 0.0]
+    """
+
+    LACKS = {
+        "exchange": "a document judged not relevant (with rel=2 one of level 1, too) counts against those "
+        "below it, an unjudged one does not"
+    }
+
+    @property
+    def lowest_level(self) -> float:
+        return 0.0
+
+    def others_above(self, views: Views) -> Ints:
+        """N(n): how many documents judged not relevant stand above each relevant one."""
+        view, judged = views[self.cut], views[Cut(rel=0.0)]
+        # Both hold the relevant documents in one order: what is judged above but not relevant remains.
+        return judged.C[judged.level >= self.cut.rel] - view.C
+
+    def contributions(self, views: Views) -> Contributions:
+        view, judged = views[self.cut], views[Cut(rel=0.0)]
+        R, N = view.R, judged.R - view.R
+        held = np.minimum(N, R)[view.topic]
+        above = np.minimum(self.others_above(views), R[view.topic])
+        turned = share(above.astype(np.float64), held.astype(np.float64))
+        return Contributions(view, 1.0 - turned, relevant(view), RELEVANT)
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        return {"others_above": self.others_above(views).astype(np.float64)}

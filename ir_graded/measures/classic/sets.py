@@ -1,0 +1,272 @@
+"""Classics without ranks: Judged, NumRet, NumRel, NumQ, SetP, SetR, SetF."""
+
+from __future__ import annotations
+
+import math
+
+import ir_measures
+import numpy as np
+
+from ir_graded.core import segments
+from ir_graded.core.segments import Bools, Floats
+from ir_graded.core.views import Cut, Views
+from ir_graded.errors import ParameterError
+from ir_graded.measures.contributions import Contributions
+from ir_graded.measures.stopping import share
+
+from .base import RELEVANT, Classic, found, register, relevant
+
+# SetF's beta as trec_eval reads it: beyond, Python prints an exponent, at which its reader stops.
+_BETA_FROM, _BETA_BELOW = 1e-4, 1e16
+#: The range of counts.
+COUNTS = (0.0, math.inf)
+
+
+def evaluated(views: Views) -> Bools:
+    """Which topics have documents both in the run and in the qrels; of others trec_eval knows nothing."""
+    levels = views.levels
+    return (views.hits.n_retrieved > 0) & (segments.count(levels.topic, levels.topics) > 0)
+
+
+@register(ir_measures.Judged)
+class JudgmentRate(Classic):
+    """The share of judged documents among the first k, or among all.
+
+    ``Judged@k = judged among the first k / min(k, retrieved)``. Judged is what has any level, negative ones
+    included.
+
+    Parameters: cutoff, as ir-measures' own provider has it.
+
+    Source: MacAvaney, OpenNIR (WSDM 2020), from which ir-measures took it.
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1, "b": -1}}, {"1": {"a": 3.0, "b": 2.0, "x": 1.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.Judged @ 2, ir_measures.Judged @ 10], qrels, run)
+        {Judged@2: 1.0, Judged@10: 0.666666...}
+
+    Lacks nothing:
+        >>> measure, qrels, run = ir_measures.Judged, {"1": {"a": 0}}, {"1": {"a": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {Judged: 1.0}
+    """
+
+    LACKS = {"nothing": "what is judged counts, relevant or not"}
+
+    @property
+    def cut(self) -> Cut:
+        return Cut(-np.inf, cutoff=self["cutoff"])
+
+    @property
+    def lowest_rel(self) -> float:
+        return np.inf
+
+    @property
+    def lowest_level(self) -> float:
+        return -np.inf
+
+    def contributions(self, views: Views) -> Contributions:
+        retrieved = views.hits.n_retrieved
+        looked_at = np.minimum(retrieved, self["cutoff"]) if self["cutoff"] else retrieved
+        return Contributions(views[self.cut], None, looked_at.astype(np.float64), "the documents looked at")
+
+
+@register(ir_measures.NumRet)
+class Retrieved(Classic):
+    """The number of documents retrieved, or of those of level >= rel. Summed over topics.
+
+    Parameters: rel, as trec_eval has num_ret and num_rel_ret.
+
+    Source: trec_eval (Buckley, 1992).
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0, "x": 2.0}, "2": {"b": 1.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.NumRet, ir_measures.NumRet(rel=1)], qrels, run)
+        {NumRet: 3.0, NumRet(rel=1): 1.0}
+
+    Lacks nothing:
+        >>> measure, qrels, run = ir_measures.NumRet, {"1": {"a": 1}}, {"1": {"x": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {NumRet: 1.0}
+    """
+
+    RANGE = COUNTS
+    LACKS = {"nothing": "without rel all that is retrieved counts, relevant or not"}
+
+    @property
+    def lowest_rel(self) -> float:
+        return np.inf if self["rel"] is None else super().lowest_rel
+
+    def score(self, views: Views) -> Floats:
+        if self["rel"] is not None:
+            return found(views[self.cut])
+        return np.where(evaluated(views), views.hits.n_retrieved, 0.0)
+
+    def contributions(self, views: Views) -> Contributions:
+        if self["rel"] is None:
+            raise ParameterError(
+                "NumRet counts all documents retrieved, unjudged ones included, of which nothing is known: "
+                "NumRet(rel=1) counts relevant ones"
+            )
+        return Contributions(views[self.cut])
+
+
+@register(ir_measures.NumRel)
+class Relevant(Classic):
+    """The number of documents of level >= 1 in the qrels of the topics that the run has. Summed over topics.
+
+    Parameters: rel, which ir-measures supports as 1 only.
+
+    Source: trec_eval (Buckley, 1992).
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1, "b": 2, "c": 0}, "2": {"a": 1}}, {"1": {"x": 2.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.NumRel], qrels, run)
+        {NumRel: 2.0}
+
+    Lacks nothing:
+        >>> measure, qrels, run = ir_measures.NumRel, {"1": {"a": 1}}, {"1": {"x": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {NumRel: 1.0}
+    """
+
+    RANGE = COUNTS
+    LACKS = {"nothing": "what is relevant counts, retrieved or not"}
+
+    def is_defined(self) -> bool:
+        return super().is_defined() and self["rel"] == 1
+
+    @property
+    def lowest_level(self) -> float:
+        return np.inf
+
+    def score(self, views: Views) -> Floats:
+        return np.where(evaluated(views), views[self.cut].R, 0.0)
+
+    def contributions(self, views: Views) -> Contributions:  # noqa: ARG002  # there is nothing to see
+        raise ParameterError(
+            "NumRel counts the relevant documents of the qrels, retrieved or not: the ranking adds nothing; "
+            "NumRet(rel=1) counts those retrieved"
+        )
+
+
+@register(ir_measures.NumQ)
+class Topics(Classic):
+    """1 for a topic of the qrels that the run has. Summed over topics.
+
+    Source: trec_eval (Buckley, 1992).
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"x": 2.0}, "9": {"x": 2.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.NumQ], qrels, run)
+        {NumQ: 1.0}
+
+    Lacks nothing:
+        >>> measure, qrels, run = ir_measures.NumQ, {"1": {"a": 1}}, {"1": {"x": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {NumQ: 1.0}
+    """
+
+    LACKS = {"nothing": "the topic counts, whatever was retrieved"}
+
+    @property
+    def lowest_rel(self) -> float:
+        return np.inf
+
+    def score(self, views: Views) -> Floats:
+        return evaluated(views).astype(np.float64)
+
+    def contributions(self, views: Views) -> Contributions:  # noqa: ARG002  # there is nothing to see
+        raise ParameterError("NumQ counts topics: documents add nothing to it")
+
+
+class OfSet(Classic):
+    """A measure of all documents retrieved, whatever their order."""
+
+    def retrieved(self, views: Views) -> Floats:
+        """Number of documents retrieved; of those with a level >= 0 where ``judged_only``."""
+        if self["judged_only"]:
+            return found(views[Cut(rel=0.0)])
+        return views.hits.n_retrieved.astype(np.float64)
+
+
+@register(ir_measures.SetP)
+class SetPrecision(OfSet):
+    """Precision of all that was retrieved.
+
+    ``SetP = found / retrieved``; relative to the best that a set of that size can have,
+    ``found / min(retrieved, R)``, with relative=True.
+
+    Parameters: rel, relative, judged_only, as trec_eval's set_P and set_relative_P have them.
+
+    Source: trec_eval (Buckley, 1992), formerly exact_prec.
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 3.0, "x": 2.0, "y": 1.0, "z": 0.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.SetP, ir_measures.SetP(relative=True)], qrels, run)
+        {SetP: 0.25, SetP(relative=True): 0.5}
+    """
+
+    def contributions(self, views: Views) -> Contributions:
+        view, size = views[self.cut], self.retrieved(views)
+        if self["relative"]:
+            best = np.minimum(size, relevant(view))
+            return Contributions(view, None, best, "the relevant documents that a set of this size can hold")
+        return Contributions(view, None, size, "the documents retrieved")
+
+
+@register(ir_measures.SetR)
+class SetRecall(OfSet):
+    """Recall of all that was retrieved.
+
+    ``SetR = found / R``.
+
+    Parameters: rel, as trec_eval's set_recall has it.
+
+    Source: trec_eval (Buckley, 1992), formerly exact_recall.
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 3.0, "x": 2.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.SetR], qrels, run)
+        {SetR: 0.5}
+    """
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        return Contributions(view, None, relevant(view), RELEVANT)
+
+
+@register(ir_measures.SetF)
+class SetFMeasure(OfSet):
+    """F of precision and recall of all that was retrieved.
+
+    ``SetF = (beta + 1) P R / (beta P + R) = (beta + 1) found / (beta R# + retrieved)``, R# the number of
+    relevant documents. Beta weighs recall against precision as it stands, not squared: trec_eval's set_F.
+
+    Parameters: beta (0, or from 0.0001 to below 1e16: others trec_eval misreads), rel, judged_only.
+
+    Source: van Rijsbergen, "Information Retrieval" (1979), as trec_eval has it.
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1}}, {"1": {"a": 3.0, "x": 2.0}}  # P is 1/2, R is 1
+        >>> PROVIDER.calc_aggregate([ir_measures.SetF, ir_measures.SetF(beta=2.0)], qrels, run)
+        {SetF: 0.666666..., SetF(beta=2.0): 0.75}
+    """
+
+    def is_defined(self) -> bool:
+        return super().is_defined() and (self["beta"] == 0 or _BETA_FROM <= self["beta"] < _BETA_BELOW)
+
+    def score(self, views: Views) -> Floats:
+        view, beta = views[self.cut], self["beta"]
+        return share((beta + 1.0) * found(view), beta * relevant(view) + self.retrieved(views))
+
+    def contributions(self, views: Views) -> Contributions:
+        view, beta = views[self.cut], self["beta"]
+        size = beta * relevant(view) + self.retrieved(views)
+        return Contributions(view, None, size / (beta + 1.0), "(beta R + retrieved) / (beta + 1)")

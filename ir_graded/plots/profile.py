@@ -1,0 +1,125 @@
+"""The profile of a measure on one topic: where users stop, and what they have got there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ir_graded.evaluation.explain import Explanation
+
+#: Ranks beyond this are drawn on a logarithmic axis: most of what matters stands near the top.
+_DEEP = 100
+_LONGEST_TITLE = 44
+#: Lines down to the axis are this wide, in points, and thinner where there are many.
+_WIDTH = 3.0
+_MANY = 40
+_BARS, _LINE = style.COLOURS[0], style.COLOURS[1]
+
+
+def profile(explanation: Explanation, ax: Axes | None = None) -> Figure:
+    """Stop distribution (left axis) and utility (right axis) over the ranks of the relevant documents.
+
+    Measures without a stop distribution show the contributions in its place, and the blended ratio in that of
+    the utility where they have it.
+
+    Args:
+        explanation: what ``explain`` gives.
+        ax: axes to draw into; by default those of a new figure.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+        ParameterError: ``ax`` are no axes.
+
+    Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval Metrics"
+        (EVIA 2008).
+    """
+    columns = explanation.columns
+    bars = "stop" if "stop" in columns else "contribution"
+    points = next((name for name in ("utility", "BR", "gP") if name in columns), None)
+    named = [_NAMES[name] for name in (bars, points) if name is not None]
+    with style.canvas(ax, named) as axes:
+        rank = columns["rank"]
+        deepest = int(rank.max(initial=1))
+        handles: list[Any] = [
+            axes.vlines(rank, 0, columns[bars], color=_BARS, linewidth=_width(rank.size), label=named[0])
+        ]
+        axes.set_xlabel("rank")
+        axes.set_ylabel(named[0])
+        _ranks(axes, deepest)
+        axes.set_ylim(0, 1.08 * float(columns[bars].max(initial=0.0)) or 1.0)
+        if points is not None:
+            right = axes.twinx()
+            handles += right.plot(
+                rank,
+                columns[points],
+                label=named[1],
+                color=_LINE,
+                linestyle=(0, (4, 1.6)),
+                linewidth=0.9,
+                marker="o",
+                markerfacecolor="white",
+                markeredgewidth=0.8,
+            )
+            right.set_ylim(0, 1.08)
+            right.set_ylabel(named[1])
+            right.spines["right"].set_visible(True)
+        if not rank.size:
+            axes.text(0.5, 0.5, "no document counts", transform=axes.transAxes, ha="center", va="center")
+        axes.set_title(
+            f"{style.label(explanation.measure, _LONGEST_TITLE - 10)}, "
+            f"topic {style.label(explanation.query_id, 10)}"
+        )
+        _legend(axes, handles, named, own_figure=ax is None)
+    return style.figure_of(axes)
+
+
+_NAMES = {
+    "stop": "stop probability",
+    "contribution": "contribution",
+    "utility": "utility",
+    "BR": "blended ratio",
+    "gP": "gP",
+}
+
+
+def _width(documents: int) -> float:
+    return _WIDTH * min(1.0, _MANY / max(documents, 1))
+
+
+def _ranks(axes: Axes, deepest: int) -> None:
+    """The axis of ranks, with whole numbers only."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, ScalarFormatter
+
+    if deepest > _DEEP:
+        axes.set_xscale("log")
+        axes.set_xlim(0.8, deepest * 1.25)
+        decades = 10.0 ** np.arange(np.floor(np.log10(deepest)) + 1)
+        axes.xaxis.set_major_locator(FixedLocator(decades.tolist()))
+        axes.xaxis.set_major_formatter(ScalarFormatter())
+        axes.xaxis.set_minor_locator(NullLocator())
+    else:
+        axes.set_xlim(0.4, deepest + 0.6)
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
+
+
+def _legend(axes: Axes, handles: list[Any], names: list[str], *, own_figure: bool) -> None:
+    """Below the axes: at their right stands another axis."""
+    if own_figure:
+        style.legend(axes, own_figure, (handles, names))
+    else:
+        axes.legend(
+            handles,
+            names,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.22),
+            ncols=len(names),
+            frameon=False,
+            handlelength=3.0,
+        )
