@@ -41,13 +41,13 @@ _SHOWN = 400
 MOST_IDS = 3
 
 
-def listed(ids: list[str]) -> str:
-    """The first of some ids, for a message, and dots where there are more."""
+def format_ids(ids: list[str]) -> str:
+    """Format the first ids for a message, with dots where there are more."""
     return ", ".join(map(repr, ids[:MOST_IDS])) + (" ..." if len(ids) > MOST_IDS else "")
 
 
-def shown(value: object) -> str:
-    """A value as Python writes it, for a message: cut where it is long."""
+def short_repr(value: object) -> str:
+    """Return the repr of a value for a message, cut where it is long."""
     try:
         text = repr(value)
     except ValueError:

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from ir_graded.errors import GradedError, InputError, shown
+from ir_graded.errors import GradedError, InputError, short_repr
 
 Result = TypeVar("Result")
 
@@ -154,7 +154,7 @@ def _rows(topic: str, docs: Mapping[str, Any]) -> Mapping[str, int]:
     for doc_id, level in docs.items():
         if not isinstance(level, int):
             raise InputError(
-                f"qrels: topic {topic!r}, document {doc_id!r} has level {shown(level)}: "
+                f"qrels: topic {topic!r}, document {doc_id!r} has level {short_repr(level)}: "
                 "pytrec_eval takes whole levels only"
             )
     if not docs or min(docs.values()) >= 0:
@@ -175,7 +175,7 @@ def _check_text(kind: str, name: str, ids: Iterable[str]) -> None:
     if not _is_readable("".join(ids)):
         wrong = next(text for text in ids if not _is_readable(text))
         raise InputError(
-            f"{kind}: pytrec_eval cannot read the {name} {shown(wrong)}: it holds a NUL character, "
+            f"{kind}: pytrec_eval cannot read the {name} {short_repr(wrong)}: it holds a NUL character, "
             "or a surrogate that UTF-8 cannot encode"
         )
 

@@ -10,7 +10,7 @@ import click
 import ir_measures
 from ir_measures.measures import Measure
 
-from ir_graded.errors import GradedError, shown
+from ir_graded.errors import GradedError, short_repr
 from ir_graded.evaluation.evaluate import PROVIDERS
 from ir_graded.measures.parsing import read_measures
 
@@ -93,7 +93,7 @@ def _read(name: str) -> list[Measure]:
         near = get_close_matches(plain[:_LONGEST_NAME], ir_measures.measures.registry, 1, 0.6)
         hint = f"did you mean {near[0]}? " if near else ""
         raise click.UsageError(
-            f"{shown(name)} is no measure ({error}); {hint}`ir_graded measures` lists this package's"
+            f"{short_repr(name)} is no measure ({error}); {hint}`ir_graded measures` lists this package's"
         ) from None
 
 

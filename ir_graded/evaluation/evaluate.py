@@ -14,7 +14,7 @@ from ir_graded._utils.progress import hidden
 from ir_graded._utils.threads import Result, in_threads, processors
 from ir_graded.core.hits import Hits, Levels
 from ir_graded.core.segments import Floats
-from ir_graded.errors import GradedError, InputError, NoSharedTopicsError, ParameterError, shown
+from ir_graded.errors import GradedError, InputError, NoSharedTopicsError, ParameterError, short_repr
 from ir_graded.io.named_runs import named_runs
 from ir_graded.io.sources import is_place, is_read_once, table_of, to_read_again
 from ir_graded.matching.judgments import Judgments
@@ -88,7 +88,7 @@ def evaluate(
         run  0.75  0.5
     """
     if provider not in PROVIDERS:
-        raise ParameterError(f"provider={shown(provider)} must be {' or '.join(map(repr, PROVIDERS))}")
+        raise ParameterError(f"provider={short_repr(provider)} must be {' or '.join(map(repr, PROVIDERS))}")
     order = read_measures(measures)
     if not order:
         raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")

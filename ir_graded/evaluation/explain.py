@@ -19,9 +19,9 @@ from ir_graded.errors import (
     InputError,
     NoSharedTopicsError,
     ParameterError,
-    listed,
+    format_ids,
     printable,
-    shown,
+    short_repr,
 )
 from ir_graded.io.ids import as_text
 from ir_graded.io.named_runs import named_runs
@@ -250,7 +250,7 @@ def _scored(measure: str | Measure) -> tuple[Measure, Scorer]:
     """The one measure that is named, with what scores it."""
     if not isinstance(measure, (str, Measure)):
         raise ParameterError(
-            f"measure={shown(measure)} must be one measure or its name, for example 'P-measure@10'"
+            f"measure={short_repr(measure)} must be one measure or its name, for example 'P-measure@10'"
         )
     read = read_measures(measure)
     if len(read) != 1:
@@ -277,7 +277,7 @@ def _topic(judgments: Judgments, query_id: Any) -> int:
         there = (
             f"did you mean {' or '.join(map(repr, near))}?"
             if near
-            else f"they have {listed(judgments.names)}"
+            else f"they have {format_ids(judgments.names)}"
         )
         raise InputError(f"the qrels have no topic {name!r}, so it is left out of the evaluation; {there}")
     return judgments.number[name]

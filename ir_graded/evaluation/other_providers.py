@@ -10,7 +10,7 @@ import numpy as np
 from ir_measures.measures import Measure, ParamInfo
 
 from ir_graded.core.segments import Floats
-from ir_graded.errors import InputError, ParameterError, shown
+from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.io.table import Table, describe_document
 from ir_graded.matching.judgments import Judgments
 
@@ -84,7 +84,7 @@ def check_parameters(measure: Measure) -> None:
     for name, value in measure.params.items():
         # pytrec_eval ends the process where a cutoff is 0.
         if not _fits_a_provider(value, measure.SUPPORTED_PARAMS[name]) or (name == "cutoff" and value == 0):
-            raise ParameterError(f"{measure.NAME}: {name}={shown(value)} is no value that it takes")
+            raise ParameterError(f"{measure.NAME}: {name}={short_repr(value)} is no value that it takes")
     params = measure.SUPPORTED_PARAMS.items()
     missing = [name for name, param in params if param.required and name not in measure.params]
     if missing:
@@ -93,7 +93,8 @@ def check_parameters(measure: Measure) -> None:
     for name, param in params:
         if name in measure.params and not param.validate(measure.params[name]):
             raise ParameterError(
-                f"{measure.NAME}: {name}={shown(measure.params[name])} is not what it takes ({param.desc})"
+                f"{measure.NAME}: {name}={short_repr(measure.params[name])} is not what it takes "
+                f"({param.desc})"
             )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ir_graded._utils.threads import processors
 from ir_graded.core.hits import Hits
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, shown
+from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, short_repr
 from ir_graded.io.named_runs import named_runs
 from ir_graded.io.sources import is_place, to_read_again
 from ir_graded.matching.judgments import Judgments
@@ -133,7 +133,7 @@ def _checked(depths: Any) -> Ints:
     ]
     if not given or not all(whole) or len(set(given)) < len(given):
         raise ParameterError(
-            f"depths={shown(depths)} must be one or more whole numbers >= 1 and < 2**63, each once"
+            f"depths={short_repr(depths)} must be one or more whole numbers >= 1 and < 2**63, each once"
         )
     return np.array(given, dtype=np.int64)
 

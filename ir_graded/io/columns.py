@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import InputError, shown
+from ir_graded.errors import InputError, short_repr
 
 from .ids import as_text, is_missing, no_id, type_of_id
 
@@ -185,7 +185,7 @@ def number(value: Any, describe: Callable[[], str]) -> float:
             return float(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise InputError(f"{describe()}: {shown(value)} is not a number")
+    raise InputError(f"{describe()}: {short_repr(value)} is not a number")
 
 
 def _numeric(column: Any) -> Floats | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ir_graded.errors import InputError, shown
+from ir_graded.errors import InputError, short_repr
 
 
 def is_dataset(source: object) -> bool:
@@ -43,7 +43,7 @@ def _unavailable(name: str, error: Exception) -> OSError:
 
     It does not catch the errors of downloads, archives and parsers, which may be of any class.
     """
-    reason = shown(error.args[0]) if error.args else "no reason is given"
+    reason = short_repr(error.args[0]) if error.args else "no reason is given"
     return OSError(f"{name} cannot be downloaded: {reason} ({type(error).__name__})")
 
 

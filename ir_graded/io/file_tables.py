@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ir_graded.errors import InputError, shown
+from ir_graded.errors import InputError, short_repr
 
 from . import parquet
 from .process import check_process
@@ -59,13 +59,13 @@ def check_path(path: str | os.PathLike[str]) -> None:
     """Raise InputError where a path is one that no file can have, or is bytes."""
     name = os.fspath(path)
     if not isinstance(name, str):
-        raise InputError(f"the path {shown(name)} is bytes: give it as text")
+        raise InputError(f"the path {short_repr(name)} is bytes: give it as text")
     try:
         possible = b"\0" not in os.fsencode(name)
     except UnicodeEncodeError:
         possible = False
     if not possible:
-        raise InputError(f"no file can have the path {shown(name)}")
+        raise InputError(f"no file can have the path {short_repr(name)}")
 
 
 @contextmanager

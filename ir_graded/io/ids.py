@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_graded.errors import InputError, shown
+from ir_graded.errors import InputError, short_repr
 
 
 def is_missing(value: Any) -> bool:
@@ -38,7 +38,7 @@ def as_text(value: Any) -> str:
             return str(int(value))
         except ValueError:
             # Python writes no int of thousands of digits.
-            raise InputError(f"{shown(value)} is no id: write it as text") from None
+            raise InputError(f"{short_repr(value)} is no id: write it as text") from None
     if isinstance(value, (float, np.floating)):
         # Larger floats may stand for several whole numbers.
         limit = 2.0 ** (np.finfo(type(value)).nmant + 1)
@@ -49,7 +49,7 @@ def as_text(value: Any) -> str:
         try:
             return bytes(value).decode()
         except UnicodeDecodeError:
-            raise InputError(f"the id {shown(bytes(value))} is no text in UTF-8") from None
+            raise InputError(f"the id {short_repr(bytes(value))} is no text in UTF-8") from None
     raise no_id(value)
 
 
@@ -57,9 +57,11 @@ def no_id(value: Any) -> InputError:
     """Return the error for a value that cannot be an id."""
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return InputError(
-            f"the float {shown(value)} may stand for several whole numbers: give ids as text or integers"
+            f"the float {short_repr(value)} may stand for several whole numbers: give ids as text or integers"
         )
-    return InputError(f"an id is text or a whole number, not a {type(value).__name__} such as {shown(value)}")
+    return InputError(
+        f"an id is text or a whole number, not a {type(value).__name__} such as {short_repr(value)}"
+    )
 
 
 def type_of_id(value: Any) -> type:

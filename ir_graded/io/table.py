@@ -14,7 +14,7 @@ import numpy as np
 
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.spans import Spans
-from ir_graded.errors import InputError, shown
+from ir_graded.errors import InputError, short_repr
 
 from .process import check_process
 
@@ -196,7 +196,7 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
         except AttributeError:
             fields = f"query_id, doc_id, {value_name}"
             raise InputError(
-                f"{kind}: item {number} is {shown(row)}, not a named tuple with the fields {fields}"
+                f"{kind}: item {number} is {short_repr(row)}, not a named tuple with the fields {fields}"
             ) from None
     if lengths and len(lengths) < len(values):
         raise InputError(f"{kind}: some items have a start and length, others have none")

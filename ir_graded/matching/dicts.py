@@ -14,7 +14,7 @@ import numpy as np
 from ir_graded.core import ranking
 from ir_graded.core.hits import Hits
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import InputError, shown
+from ir_graded.errors import InputError, short_repr
 from ir_graded.matching.precision import comparable
 
 from .judgments import Judgments, Lookup, numbers_of, text_ids, unchanged
@@ -67,7 +67,7 @@ def _checked(judgments: Judgments, found: list[tuple[int, Any]]) -> Iterator[tup
         name = judgments.names[number]
         if type(docs) is not dict and not isinstance(docs, Mapping):
             raise InputError(
-                f"run: topic {name!r} holds {shown(docs)} where a dict from doc_id to score is needed"
+                f"run: topic {name!r} holds {short_repr(docs)} where a dict from doc_id to score is needed"
             )
         if docs:
             yield number, _with_text_ids(name, docs)
@@ -156,11 +156,11 @@ def _doc_ids(batch: list[tuple[int, Mapping[str, Any]]], bounds: Ints, rows: Int
     """Doc_ids of some rows of a batch, the rows ascending."""
     doc_ids: list[str] = []
     for slot in np.unique(np.searchsorted(bounds, rows, side="right") - 1).tolist():
-        listed = list(batch[slot][1])
+        in_order = list(batch[slot][1])
         inside = (
             rows[np.searchsorted(rows, bounds[slot]) : np.searchsorted(rows, bounds[slot + 1])] - bounds[slot]
         )
-        doc_ids += [listed[row] for row in inside.tolist()]
+        doc_ids += [in_order[row] for row in inside.tolist()]
     return doc_ids
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ir_graded.core import segments
 from ir_graded.core.hits import Highlights, Levels
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.errors import InputError, shown
+from ir_graded.errors import InputError, short_repr
 from ir_graded.io.ids import as_text, is_missing
 from ir_graded.io.table import ONLY_PASSAGES, VALUE_NAMES, Table, at_rows, check_values, describe_document
 
@@ -217,7 +217,7 @@ def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
     for name, docs in zip(names, topics, strict=True):
         if not isinstance(docs, Mapping):
             raise InputError(
-                f"qrels: topic {name!r} holds {shown(docs)} where a dict from doc_id to level is needed"
+                f"qrels: topic {name!r} holds {short_repr(docs)} where a dict from doc_id to level is needed"
             )
     doc_ids: list[str] = []
     levels: list[Floats] = []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ir_graded.core.hits import Hits
-from ir_graded.errors import NoSharedTopicsError, listed
+from ir_graded.errors import NoSharedTopicsError, format_ids
 from ir_graded.io.ids import as_text
 from ir_graded.io.sources import is_file, table_of
 
@@ -48,5 +48,5 @@ def check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:
     if topics and prepared.number.keys().isdisjoint(topics):
         raise NoSharedTopicsError(
             f"run {name!r} and the qrels share no topic: "
-            f"the run has {listed(sorted(topics))}, the qrels have {listed(sorted(prepared.names))}"
+            f"the run has {format_ids(sorted(topics))}, the qrels have {format_ids(sorted(prepared.names))}"
         )

@@ -16,7 +16,7 @@ from ir_measures.measures import Measure
 from ir_graded.core.hits import Levels, Overrides
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Cut, View, Views
-from ir_graded.errors import ParameterError, cut, shown
+from ir_graded.errors import ParameterError, cut, short_repr
 
 from .aggregation import ExactMean
 from .contributions import Contributions
@@ -61,8 +61,8 @@ class GradedMeasure(Declared, Measure):
             if name not in self.SUPPORTED_PARAMS:
                 takes = ", ".join(self.SUPPORTED_PARAMS)
                 raise ParameterError(
-                    f"{self.NAME} takes no parameter {shown(name)} (given {cut(name)}={shown(value)}); "
-                    f"it takes {takes}"
+                    f"{self.NAME} takes no parameter {short_repr(name)} "
+                    f"(given {cut(name)}={short_repr(value)}); it takes {takes}"
                 )
 
     def _canonical(self, name: str, value: Any) -> Any:
@@ -71,7 +71,7 @@ class GradedMeasure(Declared, Measure):
             return param.canonical(value)
         except ValueError:
             expected = param.expects(value)
-            raise ParameterError(f"{self.NAME}: {name}={shown(value)} must be {expected}") from None
+            raise ParameterError(f"{self.NAME}: {name}={short_repr(value)} must be {expected}") from None
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
         """Hook: raise ParameterError where parameters that are fine alone do not go together."""

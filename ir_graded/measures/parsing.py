@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import ir_measures
 from ir_measures.measures import Measure
 
-from ir_graded.errors import GradedError, MeasureSyntaxError, ParameterError, cut, shown
+from ir_graded.errors import GradedError, MeasureSyntaxError, ParameterError, cut, short_repr
 
 from . import REGISTRY
 
@@ -53,7 +53,7 @@ def parse(text: str) -> Measure:
         args = _once([*pairs, *_cutoff(measure, at)])
     except ValueError as error:
         raise MeasureSyntaxError(
-            f"cannot read {shown(text)}: {error}; write {name}, {name}@10 or {name}(name=value, ...)@10"
+            f"cannot read {short_repr(text)}: {error}; write {name}, {name}@10 or {name}(name=value, ...)@10"
         ) from None
     return measure(**args)
 
@@ -159,7 +159,7 @@ def _once(pairs: _Pairs) -> dict[Any, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise ValueError(f"{shown(twice)} is given twice")
+        raise ValueError(f"{short_repr(twice)} is given twice")
     return values
 
 
@@ -192,7 +192,7 @@ def parse_measure(measure: str | Measure) -> Measure:
     if len(found) > 1:
         names = cut(", ".join(map(str, found)))
         raise ValueError(
-            f"{shown(measure)} names {len(found)} measures ({names}): parse_trec_measure reads them all"
+            f"{short_repr(measure)} names {len(found)} measures ({names}): parse_trec_measure reads them all"
         )
     return found[0]
 
@@ -247,7 +247,9 @@ def _with_known_parameters(measure: Measure) -> Measure:
     unknown = measure.params.keys() - measure.SUPPORTED_PARAMS.keys()
     if unknown:
         takes = ", ".join(measure.SUPPORTED_PARAMS)
-        raise ParameterError(f"{measure.NAME} takes no parameter {shown(min(unknown))}; it takes {takes}")
+        raise ParameterError(
+            f"{measure.NAME} takes no parameter {short_repr(min(unknown))}; it takes {takes}"
+        )
     return measure
 
 
@@ -255,7 +257,7 @@ def _read_measure(item: str | Measure) -> list[Measure]:
     if isinstance(item, Measure):
         return [item]
     if not isinstance(item, str):
-        raise ValueError(f"{shown(item)} is neither a measure nor a string that names one")
+        raise ValueError(f"{short_repr(item)} is neither a measure nor a string that names one")
     try:
         return [parse(item)]
     except GradedError:
@@ -271,6 +273,7 @@ def _read_measure(item: str | Measure) -> list[Measure]:
         except ValueError:
             if "." in (name[1] or ""):
                 raise MeasureSyntaxError(
-                    f"cannot read {shown(item)}: {cut(name[1])} are no whole numbers; write P_10 or P_5,10"
+                    f"cannot read {short_repr(item)}: {cut(name[1])} are no whole numbers; "
+                    "write P_10 or P_5,10"
                 ) from None
         raise

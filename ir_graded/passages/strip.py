@@ -13,7 +13,7 @@ from ir_graded.core import ranking, segments
 from ir_graded.core.article_view import f_score
 from ir_graded.core.segments import Ints
 from ir_graded.core.spans import Spans
-from ir_graded.errors import InputError, ParameterError, listed, printable, shown
+from ir_graded.errors import InputError, ParameterError, format_ids, printable, short_repr
 from ir_graded.io.ids import as_text
 from ir_graded.io.sources import table_of
 from ir_graded.io.table import VALUE_COLUMNS, Table
@@ -215,11 +215,13 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
     judged, ranked = _with_passages("qrels", qrels), _with_passages("run", run)
     if topic not in judged.query_id:
         topics = list(dict.fromkeys(judged.query_id))
-        raise InputError(f"the qrels have no topic {topic!r}; they have {listed(topics)}")
+        raise InputError(f"the qrels have no topic {topic!r}; they have {format_ids(topics)}")
     judged, ranked = _where(judged, judged.query_id, topic), _where(ranked, ranked.query_id, topic)
     known = list(dict.fromkeys([*judged.doc_id, *ranked.doc_id]))
     if article not in known:
-        raise InputError(f"topic {topic!r} has no article {article!r}; qrels and run have {listed(known)}")
+        raise InputError(
+            f"topic {topic!r} has no article {article!r}; qrels and run have {format_ids(known)}"
+        )
     judged.check_values()
     ranked.check_values()
     highlights = _where(judged, judged.doc_id, article)
@@ -249,7 +251,7 @@ def _canonical(name: str, value: Any, param: Param) -> float:
     try:
         number: float = param.canonical(value)
     except ValueError:
-        raise ParameterError(f"show: {name}={shown(value)} must be {param.expected}") from None
+        raise ParameterError(f"show: {name}={short_repr(value)} must be {param.expected}") from None
     return number
 
 

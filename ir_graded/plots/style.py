@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ir_graded._utils.extras import extra
-from ir_graded.errors import ParameterError, printable, shown
+from ir_graded.errors import ParameterError, printable, short_repr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,7 @@ def check_axes(ax: object) -> None:
 
     if not isinstance(ax, Axes) or ax.figure is None:
         raise ParameterError(
-            f"ax={shown(ax)} must be matplotlib's Axes that stand in a figure, or None for a new figure"
+            f"ax={short_repr(ax)} must be matplotlib's Axes that stand in a figure, or None for a new figure"
         )
 
 

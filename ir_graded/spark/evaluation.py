@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, listed, shown
+from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
 from ir_graded.evaluation.provider import needs_passages, own
 from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS, describe_document
 from ir_graded.matching.precision import compares_single_precision
@@ -75,7 +75,7 @@ def evaluate(
     wanted = _scored_here(measures)
     if not _is_count(longest_topic):
         raise ParameterError(
-            f"longest_topic={shown(longest_topic)} must be a whole number from 1 to {_MOST_ROWS}"
+            f"longest_topic={short_repr(longest_topic)} must be a whole number from 1 to {_MOST_ROWS}"
         )
     if not (broadcast is None or isinstance(broadcast, bool)):
         raise ParameterError(f"broadcast={broadcast!r} must be True, False or None")
@@ -214,10 +214,10 @@ def _survey(judged: DataFrame, ranked: DataFrame, longest: int) -> tuple[list[st
         if row["known"] is None:
             topics = judged.select("query_id").dropna().distinct()
             of_qrels = [topic for (topic,) in topics.limit(MOST_IDS + 1).collect()]
-            of_run = listed(sorted(row["some"]))
+            of_run = format_ids(sorted(row["some"]))
             raise NoSharedTopicsError(
                 f"run {row['run']!r} and the qrels share no topic: "
-                f"the run has {of_run}, the qrels have {listed(sorted(of_qrels))}"
+                f"the run has {of_run}, the qrels have {format_ids(sorted(of_qrels))}"
             )
     long_topics = [(row["run"], topic) for row in found for topic in row["long"]]
     return sorted(row["run"] for row in found), long_topics

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
-from ir_graded.errors import InputError, shown
+from ir_graded.errors import InputError, short_repr
 from ir_graded.io.doubts import INTEGER, LETTERS, NO_ITERATION
 from ir_graded.io.table import VALUE_COLUMNS
 
@@ -100,10 +100,10 @@ def _is_parquet(paths: list[str]) -> bool:
 
 def _read(spark: SparkSession, kind: str, path: Paths) -> DataFrame:
     if not hasattr(spark, "read"):
-        raise InputError(f"{kind}: a Spark session is needed first, then the path, not {shown(spark)}")
+        raise InputError(f"{kind}: a Spark session is needed first, then the path, not {short_repr(spark)}")
     paths = as_paths(path)
     if paths is None:
-        raise InputError(f"{kind}: {shown(path)} is neither a path nor a list of paths")
+        raise InputError(f"{kind}: {short_repr(path)} is neither a path nor a list of paths")
     if _is_parquet(paths):
         return spark.read.parquet(*paths)
     text = spark.read.text(paths, lineSep="\n")

@@ -13,7 +13,7 @@ from reference import ranked
 
 import ir_graded
 from ir_graded import AWP, BR, EBR, GAP, NCU, R_WP, O, P_measure, P_plus, Q, R_measure, iRBU, nCG, nERR
-from ir_graded.errors import shown
+from ir_graded.errors import short_repr
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.params import NOT_PROVIDED
 
@@ -345,7 +345,7 @@ def test_wrong_values_are_refused_by_measure_parameter_value_and_range(measure, 
             measure(**companions(measure, name), **{name: value})
         message = str(caught.value)
         assert message.startswith(measure.NAME)
-        assert f"{name}={shown(value)}" in message
+        assert f"{name}={short_repr(value)}" in message
         assert all(word in message for word in words)
 
 
