@@ -13,10 +13,10 @@ from typing import Any
 
 import peers
 
-from ir_graded.matching.match import hits_of, judgments_of
+from ir_graded.matching.match import match_run, prepare_qrels
 
-#: Functions within ``hits_of`` by stage: module and name. Those that are not there are passed over, and their
-#: time counts as that of reading.
+#: Functions within ``match_run`` by stage: module and name. Those that are not there are passed over, and
+#: their time counts as that of reading.
 WITHIN = {
     "join with the qrels": [
         ("ir_graded.matching.tables", "document_keys"),
@@ -45,9 +45,9 @@ def _stages(qrels: Any, run: Any) -> dict[str, float]:
     times: dict[str, float] = defaultdict(float)
     gc.collect()
     with _adding(times, "qrels"):
-        judgments = judgments_of(qrels)
+        judgments = prepare_qrels(qrels)
     with _within(times), _adding(times, READ):
-        hits = hits_of(judgments, run, evaluator.lowest, 1)
+        hits = match_run(judgments, run, evaluator.lowest, 1)
     times[READ] -= sum(times[stage] for stage in WITHIN)
     with _adding(times, "measures"):
         evaluator.scores_of(hits)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from . import segments
-from .hits import Highlights, Hits, Levels
+from .judged_run import JudgedRun
+from .levels import Highlights, Levels
 from .segments import Floats, Ints
 from .spans import Spans
 
@@ -48,7 +49,7 @@ class ArticleView:
         Numrel: number of articles with relevance of each topic, shape ``(topics,)``.
     """
 
-    def __init__(self, levels: Levels, hits: Hits, rel: float, beta: float, cutoff: int | None) -> None:
+    def __init__(self, levels: Levels, hits: JudgedRun, rel: float, beta: float, cutoff: int | None) -> None:
         # None: empty qrels or an empty run; the evaluator refuses others that hold no passages.
         retrieved_spans = hits.retrieved or Spans.none()
         self.levels = levels

@@ -14,7 +14,8 @@ import numpy as np
 
 from . import segments
 from .article_view import ArticleView
-from .hits import LARGE, Hits, Ideal, Levels, Overrides
+from .judged_run import JudgedRun
+from .levels import LARGE, Ideal, Levels, Overrides
 from .segments import Floats, Ints
 
 
@@ -38,22 +39,22 @@ class View:
         C: number of relevant documents up to and including it.
     """
 
-    def __init__(self, levels: Levels, hits: Hits, cut: Cut) -> None:
+    def __init__(self, levels: Levels, hits: JudgedRun, cut: Cut) -> None:
         self.levels = levels
         self._hits = hits
         self.cut = cut
         n = (
-            hits.condensed_rank((levels.values >= 0)[hits.grade], levels.topics)
+            hits.condensed_rank((levels.values >= 0)[hits.level_index], levels.topics)
             if cut.judged_only
             else hits.rank
         )
-        looked_at = (levels.values >= cut.rel)[hits.grade]
+        looked_at = (levels.values >= cut.rel)[hits.level_index]
         if cut.cutoff is not None:
             looked_at &= n <= cut.cutoff
         self._looked_at = looked_at
         self.topic: Ints = hits.topic[looked_at]
         self.n: Ints = n[looked_at]
-        self.grade: Ints = hits.grade[looked_at]
+        self.grade: Ints = hits.level_index[looked_at]
         self.topic_start: Ints = segments.starts(self.topic, levels.topics)
         self.start: Ints = self.topic_start[self.topic]
         self.C: Ints = np.arange(1, self.topic.size + 1, dtype=np.int64) - self.start
@@ -72,7 +73,7 @@ class View:
     @property
     def retrieved(self) -> Ints:
         """Number of relevant documents that the run retrieved of each topic, below the cutoff too."""
-        relevant = (self.levels.values >= self.cut.rel)[self._hits.grade]
+        relevant = (self.levels.values >= self.cut.rel)[self._hits.level_index]
         return segments.count(self._hits.topic[relevant], self.levels.topics)
 
     @cached_property
@@ -205,7 +206,7 @@ def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, weights: Weight
 class Views:
     """The views of one run, made when a measure first asks and shared by those that ask again."""
 
-    def __init__(self, levels: Levels, hits: Hits) -> None:
+    def __init__(self, levels: Levels, hits: JudgedRun) -> None:
         self.levels = levels
         self.hits = hits
         self._views: dict[Cut, View] = {}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded.core import segments
-from ir_graded.core.hits import Hits
+from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import MOST_IDS, CoverageWarning
 
@@ -35,19 +35,21 @@ Shares = tuple[float, float]
 _NOT_KNOWN: Shares = (np.nan, np.nan)
 
 
-def unjudged_share(hits: Hits, depths: Ints) -> Floats:
-    """Of the documents of each topic down to each depth, the share that is not among the hits.
+def unjudged_share(judged_run: JudgedRun, depths: Ints) -> Floats:
+    """Of the documents of each topic down to each depth, the share that is not judged.
 
     Args:
-        hits: the judged documents that a run retrieved.
+        judged_run: the judged documents that a run retrieved.
         depths: the depths, each at least 1.
 
     Returns:
         Shape ``(depths, topics)``; NaN where the run retrieved nothing for the topic.
     """
-    topics = hits.n_retrieved.size
-    judged = np.array([segments.count(hits.topic[hits.rank <= depth], topics) for depth in depths])
-    retrieved = np.minimum(hits.n_retrieved, depths[:, np.newaxis])
+    topics = judged_run.n_retrieved.size
+    judged = np.array(
+        [segments.count(judged_run.topic[judged_run.rank <= depth], topics) for depth in depths]
+    )
+    retrieved = np.minimum(judged_run.n_retrieved, depths[:, np.newaxis])
     return ratio(retrieved - judged, retrieved)
 
 
@@ -63,9 +65,9 @@ def mean_of_known(values: Floats) -> Floats:
     return ratio(segments.exact_sum(np.where(known, values, 0.0)), known.sum(axis=-1))
 
 
-def judged_shares(hits: Hits) -> Shares:
-    """Shares of judged documents, means over the topics with something retrieved; ``hits`` has all judged."""
-    at_10, all_retrieved = (1 - mean_of_known(unjudged_share(hits, _DEPTHS))).tolist()
+def judged_shares(judged_run: JudgedRun) -> Shares:
+    """Mean shares of judged documents over the topics with something retrieved, for a run with all judged."""
+    at_10, all_retrieved = (1 - mean_of_known(unjudged_share(judged_run, _DEPTHS))).tolist()
     return at_10, all_retrieved
 
 
@@ -88,12 +90,12 @@ class RunCoverage:
     is_tie: bool
 
     @classmethod
-    def of(cls, hits: Hits, names: list[str], nothing_judged: bool) -> RunCoverage:
+    def of(cls, judged_run: JudgedRun, names: list[str], nothing_judged: bool) -> RunCoverage:
         """The coverage of a run on topics with these names."""
-        retrieved = int(np.count_nonzero(hits.n_retrieved))
-        missing = None if retrieved == len(names) else names[int(hits.n_retrieved.argmin())]
-        is_tie = hits.is_flat and int(hits.n_retrieved.max(initial=0)) > 1
-        return cls(retrieved, missing, hits.n_unknown, nothing_judged and retrieved > 0, is_tie)
+        retrieved = int(np.count_nonzero(judged_run.n_retrieved))
+        missing = None if retrieved == len(names) else names[int(judged_run.n_retrieved.argmin())]
+        is_tie = judged_run.is_flat and int(judged_run.n_retrieved.max(initial=0)) > 1
+        return cls(retrieved, missing, judged_run.n_unknown, nothing_judged and retrieved > 0, is_tie)
 
 
 class Judged:

@@ -12,13 +12,14 @@ from ir_measures.measures import Measure
 
 from ir_graded._utils.progress import hidden
 from ir_graded._utils.threads import Result, in_threads, processors
-from ir_graded.core.hits import Hits, Levels
+from ir_graded.core.judged_run import JudgedRun
+from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats
 from ir_graded.errors import GradedError, InputError, NoSharedTopicsError, ParameterError, short_repr
 from ir_graded.io.named_runs import named_runs
 from ir_graded.io.sources import is_place, is_read_once, table_of, to_read_again
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import check_shared_topics, hits_of, judgments_of
+from ir_graded.matching.match import check_shared_topics, match_run, prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.classic import Scorer
 from ir_graded.measures.parsing import read_measures
@@ -92,7 +93,7 @@ def evaluate(
     order = read_measures(measures)
     if not order:
         raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
-    judgments = judgments_of(qrels)
+    judgments = prepare_qrels(qrels)
     if not judgments.names:
         raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
     evaluation = _Evaluation(order, judgments, provider)
@@ -144,7 +145,7 @@ class _Scored:
         values: a score a topic for each measure.
         coverage: how the run fits the qrels.
         shares: shares of judged documents, where they are known without more ado.
-        mark: tells the hits of the run from those of another.
+        mark: tells the judged documents of the run from those of another.
     """
 
     values: dict[Measure, Floats]
@@ -187,25 +188,25 @@ class _Evaluation:
             run = table_of("run", run)
         # What comes only once cannot be asked for its judged documents later.
         finds_judged = self._finds_judged or is_read_once(given)
-        hits = self.graded.hits(
+        judged_run = self.graded.match(
             run, threads, min(self.lowest, LOWEST_JUDGED) if finds_judged else self.lowest
         )
-        if not hits.n_retrieved.any():
+        if not judged_run.n_retrieved.any():
             check_shared_topics(self.judgments, name, run)
-        values = self.graded.scores_of(hits)
+        values = self.graded.scores_of(judged_run)
         if self.other is not None:
             values |= self.other.scores_of(run)
         judged = None
         if finds_judged:
-            judged = hits.from_level(self.judgments.levels, LOWEST_JUDGED)
-        elif not hits.topic.size and np.isfinite(self.lowest):
+            judged = judged_run.from_level(self.judgments.levels, LOWEST_JUDGED)
+        elif not judged_run.topic.size and np.isfinite(self.lowest):
             # Nothing relevant: whether anything is judged is worth a second look.
-            judged = hits_of(self.judgments, run, LOWEST_JUDGED, threads)
+            judged = match_run(self.judgments, run, LOWEST_JUDGED, threads)
         return _Scored(
             values,
-            RunCoverage.of(hits, self.judgments.names, judged is not None and not judged.topic.size),
+            RunCoverage.of(judged_run, self.judgments.names, judged is not None and not judged.topic.size),
             None if judged is None else judged_shares(judged),
-            _mark(self.judgments.levels, hits),
+            _mark(self.judgments.levels, judged_run),
         )
 
 
@@ -216,7 +217,7 @@ class _Recount:
         qrels: the qrels as given, or prepared where they came only once.
         runs: the runs as given.
         lowest: the lowest level whose documents were looked for.
-        marks: the marks of the hits that were found.
+        marks: the marks of the judged documents that were found.
     """
 
     def __init__(self, qrels: Any, runs: list[Any], lowest: float, marks: list[int]) -> None:
@@ -228,23 +229,23 @@ class _Recount:
     def __call__(self, numbers: list[int]) -> list[Shares | None]:
         """The shares of the runs with these numbers; None where qrels or run are no longer what they were."""
         try:
-            judgments = self._qrels if isinstance(self._qrels, Judgments) else judgments_of(self._qrels)
+            judgments = self._qrels if isinstance(self._qrels, Judgments) else prepare_qrels(self._qrels)
         except (GradedError, OSError):
             return [None for _ in numbers]
         return list(in_threads(partial(self._shares, judgments), numbers, processors()))
 
     def _shares(self, judgments: Judgments, number: int) -> Shares | None:
         try:
-            hits = hits_of(judgments, to_read_again("run", self._runs[number]), LOWEST_JUDGED)
+            judged_run = match_run(judgments, to_read_again("run", self._runs[number]), LOWEST_JUDGED)
         except (GradedError, OSError):
             return None
-        before = hits.from_level(judgments.levels, self._lowest)
-        return judged_shares(hits) if _mark(judgments.levels, before) == self._marks[number] else None
+        before = judged_run.from_level(judgments.levels, self._lowest)
+        return judged_shares(judged_run) if _mark(judgments.levels, before) == self._marks[number] else None
 
 
-def _mark(levels: Levels, hits: Hits) -> int:
-    """A number that hits of another run, or on other qrels, hardly share."""
-    arrays = (levels.values, hits.n_retrieved, hits.document, hits.rank)
+def _mark(levels: Levels, judged_run: JudgedRun) -> int:
+    """A number that another run, or other qrels, hardly give."""
+    arrays = (levels.values, judged_run.n_retrieved, judged_run.document, judged_run.rank)
     return hash((levels.topic.size, *(array.tobytes() for array in arrays)))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from ir_measures.measures import Measure
 
-from ir_graded.core.hits import Hits
+from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.views import Views
 from ir_graded.errors import (
     MOST_IDS,
@@ -27,7 +27,7 @@ from ir_graded.io.ids import as_text
 from ir_graded.io.named_runs import named_runs
 from ir_graded.io.sources import to_read_again
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import check_shared_topics, judgments_of
+from ir_graded.matching.match import check_shared_topics, prepare_qrels
 from ir_graded.measures.classic import CLASSICS, Scorer, scorer_of
 from ir_graded.measures.contributions import Contributions
 from ir_graded.measures.parsing import read_measures
@@ -225,14 +225,14 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     if len(named) != 1:
         raise InputError(f"one run can be explained at a time, given {len(named)}: {', '.join(named)}")
     ((name, run),) = named.items()
-    judgments = judgments_of(qrels)
+    judgments = prepare_qrels(qrels)
     topic = _topic(judgments, query_id)
     evaluator = GradedEvaluator({wanted: scorer}, judgments)
-    hits = _hits(evaluator, name, run)
-    views = Views(judgments.levels, hits)
+    judged_run = _hits(evaluator, name, run)
+    views = Views(judgments.levels, judged_run)
     found = scorer.contributions(views)
     mine = np.flatnonzero(found.view.topic == topic)
-    retrieved = int(hits.n_retrieved[topic])
+    retrieved = int(judged_run.n_retrieved[topic])
     return Explanation(
         name,
         wanted,
@@ -283,13 +283,13 @@ def _topic(judgments: Judgments, query_id: Any) -> int:
     return judgments.number[name]
 
 
-def _hits(evaluator: GradedEvaluator, name: str, run: Any) -> Hits:
-    """The hits of a run on all topics, as ``evaluate`` sees them."""
+def _hits(evaluator: GradedEvaluator, name: str, run: Any) -> JudgedRun:
+    """The judged documents of a run on all topics, as ``evaluate`` sees them."""
     run = to_read_again("run", run)
-    hits = evaluator.hits(run)
-    if not hits.n_retrieved.any():
+    judged_run = evaluator.match(run)
+    if not judged_run.n_retrieved.any():
         check_shared_topics(evaluator.judgments, name, run)
-    return hits
+    return judged_run
 
 
 def _columns(
@@ -301,7 +301,7 @@ def _columns(
     columns: dict[str, npt.NDArray[Any]] = {
         "rank": found.rank[mine],
         "doc_id": np.array([judgments.doc_ids[at] for at in documents.tolist()], dtype=object),
-        "level": levels.values[levels.grade[documents]],
+        "level": levels.values[levels.level_index[documents]],
         "C": view.C[mine],
         **{name: np.asarray(values)[mine] for name, values in scorer.columns(views).items()},
         "contribution": found.value[mine],

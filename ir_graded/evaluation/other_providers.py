@@ -111,10 +111,10 @@ def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
     """Raise InputError where a level is no whole number, or one to which pytrec_eval makes a huge table."""
     levels = judgments.levels
     refused = (levels.values != np.floor(levels.values)) | (np.abs(levels.values) > _HIGHEST)
-    if refused[levels.grade].any():
-        row = int(np.flatnonzero(refused[levels.grade])[0])
+    if refused[levels.level_index].any():
+        row = int(np.flatnonzero(refused[levels.level_index])[0])
         where = describe_document(judgments.names[levels.topic[row]], judgments.doc_ids[row])
         names = ", ".join(map(str, measures))
-        level = levels.values[levels.grade[row]]
+        level = levels.values[levels.level_index[row]]
         only = f"levels to {_HIGHEST}" if abs(level) > _HIGHEST else "whole levels"
         raise InputError(f"qrels: {where} has level {level:g}: {names} take {only} only")

@@ -12,13 +12,13 @@ from ir_measures.providers import Evaluator, Provider
 from ir_measures.util import Metric
 
 from ir_graded._utils.threads import processors
-from ir_graded.core.hits import Hits
+from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError
 from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import hits_of, judgments_of
+from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.aggregation import aggregate
 from ir_graded.measures.classic import CLASSICS, Scorer, scorer_of
@@ -45,7 +45,7 @@ class GradedEvaluator(Evaluator):
             raise InputError(_without_passages("qrels", self.passage_measures[0]))
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
-    def hits(self, run: Any, threads: int | None = None, lowest: float = np.inf) -> Hits:
+    def match(self, run: Any, threads: int | None = None, lowest: float = np.inf) -> JudgedRun:
         """What the measures need of a run in any form; by default all processors look for it.
 
         Args:
@@ -56,19 +56,19 @@ class GradedEvaluator(Evaluator):
         Raises:
             InputError: the run holds something that cannot be scored.
         """
-        hits = hits_of(self.judgments, run, min(lowest, self.lowest), threads or processors())
+        judged_run = match_run(self.judgments, run, min(lowest, self.lowest), threads or processors())
         # An empty run lacks the columns at times: PyTerrier makes such for topics that no batch had.
-        if self.passage_measures and hits.retrieved is None and hits.n_retrieved.any():
+        if self.passage_measures and judged_run.retrieved is None and judged_run.n_retrieved.any():
             raise InputError(_without_passages("run", self.passage_measures[0]))
-        return hits
+        return judged_run
 
     def scores(self, run: Any) -> dict[Measure, Floats]:
-        """Score of each measure for each topic of the qrels, in their order; else as ``hits``."""
-        return self.scores_of(self.hits(run))
+        """Score of each measure for each topic of the qrels, in their order; else as ``match``."""
+        return self.scores_of(self.match(run))
 
-    def scores_of(self, hits: Hits) -> dict[Measure, Floats]:
-        """The same from the hits of a run."""
-        views = Views(self.judgments.levels, hits)
+    def scores_of(self, judged_run: JudgedRun) -> dict[Measure, Floats]:
+        """Score of each measure for each topic of the qrels, in their order, from a matched run."""
+        views = Views(self.judgments.levels, judged_run)
         return {measure: scorer.score(views) for measure, scorer in self.scorers.items()}
 
     def iter_calc(self, run: Any) -> Iterator[Metric]:
@@ -118,7 +118,7 @@ class GradedProvider(Provider):
         unknown = [measure for measure in measures if measure not in scorers]
         if unknown:
             raise ValueError(f"the provider {self.NAME} has no {', '.join(map(str, unknown))}")
-        return GradedEvaluator(scorers, judgments_of(qrels))
+        return GradedEvaluator(scorers, prepare_qrels(qrels))
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Columns that the measures need in a run."""

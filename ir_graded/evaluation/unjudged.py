@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded._utils.threads import processors
-from ir_graded.core.hits import Hits
+from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, short_repr
 from ir_graded.io.named_runs import named_runs
 from ir_graded.io.sources import is_place, to_read_again
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import check_shared_topics, hits_of, judgments_of
+from ir_graded.matching.match import check_shared_topics, match_run, prepare_qrels
 
 from .coverage import LOWEST_JUDGED, mean_of_known, ratio, unjudged_share
 
@@ -111,7 +111,7 @@ def unjudged(qrels: Any, runs: Any, *, depths: Iterable[int] = _DEPTHS) -> Unjud
         array([[0., 1., 1., 0.]])
     """
     wanted = _checked(depths)
-    judgments = judgments_of(qrels)
+    judgments = prepare_qrels(qrels)
     if not judgments.names:
         raise NoSharedTopicsError("the qrels are empty: there is no topic to look at")
     named = named_runs(runs)
@@ -138,28 +138,28 @@ def _checked(depths: Any) -> Ints:
     return np.array(given, dtype=np.int64)
 
 
-def _hits(judgments: Judgments, name: str, run: Any, runs: int) -> Hits:
+def _hits(judgments: Judgments, name: str, run: Any, runs: int) -> JudgedRun:
     """The judged documents of a run. Raises InputError, which names the run, where it cannot be read."""
     try:
         run = to_read_again("run", run)
-        hits = hits_of(judgments, run, LOWEST_JUDGED, processors())
-        if not hits.n_retrieved.any():
+        judged_run = match_run(judgments, run, LOWEST_JUDGED, processors())
+        if not judged_run.n_retrieved.any():
             check_shared_topics(judgments, name, run)
     except InputError as error:
         if runs == 1 or is_place(run):
             raise
         raise type(error)(f"run {name!r}: {error}") from error
-    return hits
+    return judged_run
 
 
-def _shares(hits: Hits, depths: Ints) -> tuple[Floats, Floats]:
+def _shares(judged_run: JudgedRun, depths: Ints) -> tuple[Floats, Floats]:
     """Share of each topic down to each depth, and of all topics at each rank."""
-    topics = hits.n_retrieved.size
-    deepest = int(np.minimum(hits.n_retrieved, depths.max()).max(initial=0))
-    at_rank = np.bincount(hits.rank[hits.rank <= deepest], minlength=deepest + 1)[1:]
-    ends = np.bincount(np.minimum(hits.n_retrieved, deepest), minlength=deepest + 1)
+    topics = judged_run.n_retrieved.size
+    deepest = int(np.minimum(judged_run.n_retrieved, depths.max()).max(initial=0))
+    at_rank = np.bincount(judged_run.rank[judged_run.rank <= deepest], minlength=deepest + 1)[1:]
+    ends = np.bincount(np.minimum(judged_run.n_retrieved, deepest), minlength=deepest + 1)
     reaching = topics - np.cumsum(ends)[:-1]
-    return unjudged_share(hits, depths), ratio(reaching - at_rank, reaching)
+    return unjudged_share(judged_run, depths), ratio(reaching - at_rank, reaching)
 
 
 def _padded(shares: Floats, ranks: int) -> Floats:

@@ -22,7 +22,7 @@ from ir_graded.matching.judgments import Judgments, text_ids, unchanged
 def qrels_dicts(judgments: Judgments) -> dict[str, dict[str, Any]]:
     """Prepared qrels as a dict of dicts; levels that are no whole numbers stay floats."""
     level_of = [int(level) if level.is_integer() else level for level in judgments.levels.values.tolist()]
-    levels = [level_of[grade] for grade in judgments.levels.grade.tolist()]
+    levels = [level_of[grade] for grade in judgments.levels.level_index.tolist()]
     topic = judgments.levels.topic
     bounds = [*segments.starts(topic, len(judgments.names)).tolist(), topic.size]
     return {

@@ -1,4 +1,4 @@
-"""From a dict of dicts to hits: judged documents are looked up, and ranked by counting what scores higher."""
+"""Match runs in dicts: judged documents are looked up, and ranked by counting what scores higher."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ir_graded.core import ranking
-from ir_graded.core.hits import Hits
+from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, short_repr
 from ir_graded.matching.precision import comparable
@@ -25,8 +25,8 @@ _BATCH_ROWS = 1 << 18
 _DEEPEST = 1 << 14
 
 
-def hits_of_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -> Hits:
-    """Hits of a dict of dicts, query_id -> doc_id -> score: only judged documents are looked up."""
+def match_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -> JudgedRun:
+    """Match a dict of dicts, query_id -> doc_id -> score: only judged documents are looked up."""
     lookup = judgments.lookup(lowest)
     n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
     items = list(run.items())  # one snapshot, in case another thread adds topics
@@ -38,11 +38,11 @@ def hits_of_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -
         names = [judgments.names[number] for number, _ in batch]
         with unchanged("run", names, [docs for _, docs in batch]):
             n_retrieved[[number for number, _ in batch]] = [len(docs) for _, docs in batch]
-            parts.append(_batch_hits(judgments, lookup, batch))
+            parts.append(_match_batch(judgments, lookup, batch))
     empty = [np.zeros(0, dtype=np.int64)]
     judged = np.concatenate([part[0] for part in parts] or empty)
     rank = np.concatenate([part[1] for part in parts] or empty)
-    return Hits.of(
+    return JudgedRun.of(
         judgments.levels,
         lookup.document[judged],
         rank,
@@ -117,7 +117,7 @@ def _batches(
         yield batch
 
 
-def _batch_hits(
+def _match_batch(
     judgments: Judgments, lookup: Lookup, batch: list[tuple[int, Mapping[str, Any]]]
 ) -> tuple[Ints, Ints, bool]:
     """Judged documents of a batch of topics that the run holds, their ranks, and whether all scores tie."""

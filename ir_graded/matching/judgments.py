@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ir_graded.core import segments
-from ir_graded.core.hits import Highlights, Levels
+from ir_graded.core.levels import Highlights, Levels
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, short_repr
 from ir_graded.io.ids import as_text, is_missing
@@ -127,7 +127,7 @@ class Judgments:
     def lookup(self, lowest: float) -> Lookup:
         """The documents of level >= ``lowest``: what measures ask no one else about need not be searched."""
         if lowest not in self._lookups:
-            wanted = np.flatnonzero(self.levels.values[self.levels.grade] >= lowest)
+            wanted = np.flatnonzero(self.levels.values[self.levels.level_index] >= lowest)
             topic = self.levels.topic[wanted]
             doc_ids = self.doc_ids
             if wanted.size < len(doc_ids):
@@ -138,9 +138,9 @@ class Judgments:
     def check_highest_level(self, measure: object, highest: float) -> None:
         """Raise InputError where a level is above the highest that a measure takes."""
         if self.levels.values.size and self.levels.values[-1] > highest:
-            row = int(np.flatnonzero(self.levels.values[self.levels.grade] > highest)[0])
+            row = int(np.flatnonzero(self.levels.values[self.levels.level_index] > highest)[0])
             where = describe_document(self.names[self.levels.topic[row]], self.doc_ids[row])
-            level = self.levels.values[self.levels.grade[row]]
+            level = self.levels.values[self.levels.level_index[row]]
             raise InputError(
                 f"{measure}: {where} has level {level:g}, above {highest:g}, the highest it takes"
             )

@@ -1,4 +1,4 @@
-"""Qrels of any form, prepared, and runs of any form, matched with them."""
+"""Prepare qrels of any form, and match runs of any form with them."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from typing import Any
 
 import numpy as np
 
-from ir_graded.core.hits import Hits
+from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import NoSharedTopicsError, format_ids
 from ir_graded.io.ids import as_text
 from ir_graded.io.sources import is_file, table_of
 
 from . import judgments
-from .dicts import hits_of_dicts
+from .dicts import match_dicts
 from .judgments import Judgments
 
 
-def judgments_of(qrels: Any) -> Judgments:
-    """Qrels of any form, prepared. Raises InputError where they cannot be scored with."""
+def prepare_qrels(qrels: Any) -> Judgments:
+    """Prepare qrels of any form. Raises InputError where they cannot be scored with."""
     if isinstance(qrels, Mapping):
         return judgments.from_dicts(qrels)
     return judgments.from_table(table_of("qrels", qrels))
 
 
-def hits_of(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: int = 1) -> Hits:
-    """Hits of a run of any form: its documents of level >= ``lowest`` with their ranks.
+def match_run(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: int = 1) -> JudgedRun:
+    """Find the documents of level >= ``lowest`` that a run of any form retrieved, with their ranks.
 
     Tables and files are divided among ``threads`` threads.
     """
     if isinstance(run, Mapping):
-        return hits_of_dicts(prepared, run, lowest)
-    from .tables import hits_of_run_file, hits_of_table
+        return match_dicts(prepared, run, lowest)
+    from .tables import match_run_file, match_table
 
     if is_file(run):
-        return hits_of_run_file(prepared, run, lowest, threads)
-    return hits_of_table(prepared, table_of("run", run), lowest, threads)
+        return match_run_file(prepared, run, lowest, threads)
+    return match_table(prepared, table_of("run", run), lowest, threads)
 
 
 def check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:

@@ -1,4 +1,4 @@
-"""From a run's table to hits: keys find the judged documents, scores are ranked within topics.
+"""Match runs in tables: keys find the judged documents, scores are ranked within topics.
 
 A table with passages is first brought to one row an article.
 """
@@ -16,7 +16,7 @@ import numpy as np
 
 from ir_graded._utils.threads import in_threads
 from ir_graded.core import ranking
-from ir_graded.core.hits import Hits
+from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Ints
 from ir_graded.errors import InputError, printable
 from ir_graded.io.file_tables import from_file, run_pieces
@@ -39,55 +39,57 @@ _FRAME = 1 << 20
 _LARGE = 1 << 28
 
 
-def hits_of_table(judgments: Judgments, table: Table, lowest: float, threads: int) -> Hits:
-    """Hits of a run's table. Raises InputError for a duplicate document or a missing id or score."""
+def match_table(judgments: Judgments, table: Table, lowest: float, threads: int) -> JudgedRun:
+    """Match a run's table. Raises InputError for a duplicate document or a missing id or score."""
     table.check_ids()
     groups = _groups(judgments, table.query_id)
     lookup = judgments.lookup(lowest).prepared()
 
-    def hits_of(part: slice) -> Hits:
+    def match_part(part: slice) -> JudgedRun:
         rows = table.part(int(groups.begin[part.start]), int(groups.begin[part.stop]))
-        return _hits(judgments, lookup, rows, groups.part(part.start, part.stop))
+        return _match_rows(judgments, lookup, rows, groups.part(part.start, part.stop))
 
-    parts = list(in_threads(hits_of, _parts(groups), threads))
-    return Hits.joined(judgments.levels, parts, len(_unknown(table, groups)))
+    parts = list(in_threads(match_part, _parts(groups), threads))
+    return JudgedRun.concat(judgments.levels, parts, len(_unknown(table, groups)))
 
 
-def hits_of_run_file(judgments: Judgments, path: str | os.PathLike[str], lowest: float, threads: int) -> Hits:
-    """Hits of a run's file, in pieces where it stands topic by topic, else of the whole.
+def match_run_file(
+    judgments: Judgments, path: str | os.PathLike[str], lowest: float, threads: int
+) -> JudgedRun:
+    """Match a run's file, in pieces where it is ordered by topic, else as a whole.
 
     Raises:
-        InputError: as :func:`hits_of_table`.
+        InputError: as :func:`match_table`.
         FileFormatError: the file or a line of it cannot be read.
         OSError: the file cannot be read.
     """
     if not Path(path).is_file():
         # What may be read only once, such as a pipe: pieces may have to be read again.
-        return hits_of_table(judgments, from_file("run", path), lowest, threads)
+        return match_table(judgments, from_file("run", path), lowest, threads)
     lookup = judgments.lookup(lowest).prepared()
 
-    def hits_of(load: Callable[[], Table]) -> tuple[Hits, set[str]]:
+    def match_piece(load: Callable[[], Table]) -> tuple[JudgedRun, set[str]]:
         table = load()
         table.check_ids()
         groups = _groups(judgments, table.query_id)
-        return _hits(judgments, lookup, table, groups), _unknown(table, groups)
+        return _match_rows(judgments, lookup, table, groups), _unknown(table, groups)
 
-    parts: list[Hits] = []
+    parts: list[JudgedRun] = []
     unknown: set[str] = set()
     seen = np.zeros(judgments.levels.topics, dtype=np.bool_)
-    for hits, others in in_threads(hits_of, run_pieces(path, _PIECE, _FRAME), threads):
-        again = np.flatnonzero(seen & (hits.n_retrieved > 0))
+    for judged_run, others in in_threads(match_piece, run_pieces(path, _PIECE, _FRAME), threads):
+        again = np.flatnonzero(seen & (judged_run.n_retrieved > 0))
         if again.size:
             _say_scattered(path, judgments.names[again[0]])
-            return hits_of_table(judgments, from_file("run", path), lowest, threads)
-        seen |= hits.n_retrieved > 0
-        parts.append(hits)
+            return match_table(judgments, from_file("run", path), lowest, threads)
+        seen |= judged_run.n_retrieved > 0
+        parts.append(judged_run)
         unknown |= others
-    return Hits.joined(judgments.levels, parts, len(unknown))
+    return JudgedRun.concat(judgments.levels, parts, len(unknown))
 
 
-def hits_of_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -> Hits:
-    """Hits of one topic, whose documents come ranked and each once, from tables that need not fit in memory.
+def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -> JudgedRun:
+    """Match one topic; its documents come ranked, each once, from tables that need not fit in memory.
 
     Raises:
         InputError: an id or a score is missing.
@@ -107,8 +109,8 @@ def hits_of_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float)
         ranks.append(n_retrieved[topic[row]] + row + 1)
         n_retrieved[topic[:1]] += len(table)
     if not documents:
-        return Hits.joined(judgments.levels, [])
-    return Hits.of(judgments.levels, np.concatenate(documents), np.concatenate(ranks), n_retrieved)
+        return JudgedRun.concat(judgments.levels, [])
+    return JudgedRun.of(judgments.levels, np.concatenate(documents), np.concatenate(ranks), n_retrieved)
 
 
 def _say_scattered(path: str | os.PathLike[str], topic: str) -> None:
@@ -132,8 +134,8 @@ def _parts(groups: ranking.Groups) -> list[slice]:
     return [slice(begin, end) for begin, end in pairwise(bounds)]
 
 
-def _hits(judgments: Judgments, lookup: Lookup, table: Table, groups: ranking.Groups) -> Hits:
-    """Hits of rows whose ids are there."""
+def _match_rows(judgments: Judgments, lookup: Lookup, table: Table, groups: ranking.Groups) -> JudgedRun:
+    """Match rows whose ids have been checked with the qrels."""
     if (groups.number < 0).any():
         table, groups = _with_qrels(table, groups)
     topic = groups.topic
@@ -159,7 +161,7 @@ def _hits(judgments: Judgments, lookup: Lookup, table: Table, groups: ranking.Gr
     spans = None if articles is None else articles.spans(row, document)
     n_retrieved = groups.lengths(judgments.levels.topics)
     is_flat = ranking.is_flat(score, groups)
-    return Hits.of(judgments.levels, document, rank, n_retrieved, spans, is_flat=is_flat)
+    return JudgedRun.of(judgments.levels, document, rank, n_retrieved, spans, is_flat=is_flat)
 
 
 def _groups(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded.core.hits import Levels, Overrides
+from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError, cut, short_repr

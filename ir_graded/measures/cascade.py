@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ir_graded.core import segments
-from ir_graded.core.hits import LARGE, Ideal, Levels
+from ir_graded.core.levels import LARGE, Ideal, Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import View, Views
 

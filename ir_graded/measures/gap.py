@@ -10,7 +10,7 @@ from itertools import accumulate
 import numpy as np
 
 from ir_graded.core import segments
-from ir_graded.core.hits import LARGE, Levels, Overrides
+from ir_graded.core.levels import LARGE, Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import View
 
@@ -41,11 +41,11 @@ class Thresholds:
     def of(cls, levels: Levels, rel: float, weights: Overrides) -> Thresholds:
         """Thresholds from the qrels: 1..highest where all levels of the topic are whole, else its levels."""
         grades = max(levels.values.size, 1)
-        relevant = levels.values[levels.grade] >= rel
-        key = np.unique((levels.topic * grades + levels.grade)[relevant])
+        relevant = levels.values[levels.level_index] >= rel
+        key = np.unique((levels.topic * grades + levels.level_index)[relevant])
         topic, level = key // grades, levels.values[key % grades]
         start = segments.starts(topic, levels.topics)
-        fractional = (levels.values != np.floor(levels.values))[levels.grade]
+        fractional = (levels.values != np.floor(levels.values))[levels.level_index]
         whole = segments.count(levels.topic[fractional], levels.topics)[topic] == 0
         own = levels.table(weights)[key % grades]
         # What leaves the range of doubles is found by its largest sum, and computed otherwise.
@@ -179,8 +179,8 @@ class _GAP(StopUtility):
     def _ideal_weight(self, view: View, thresholds: Thresholds) -> Floats:
         """sum_j w_j R_{>=j} of each topic, or of the first min(R, k) documents of its ideal list."""
         levels = view.levels
-        relevant = levels.values[levels.grade] >= view.cut.rel
-        topic, grade = levels.topic[relevant], levels.grade[relevant]
+        relevant = levels.values[levels.level_index] >= view.cut.rel
+        topic, grade = levels.topic[relevant], levels.level_index[relevant]
         weight = thresholds.weight_up_to[thresholds.position(topic, grade)]
         # Weights grow with the level, so the best come first in this order too.
         order = np.lexsort((-weight, topic))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ir_graded.core.hits import Ideal, Levels, Overrides
+from ir_graded.core.levels import Ideal, Levels, Overrides
 from ir_graded.core.segments import Floats, Ints, cumulative_product_before, cumulative_sum
 from ir_graded.core.views import View
 

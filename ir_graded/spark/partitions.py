@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded.core.hits import Hits
+from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import InputError
 from ir_graded.evaluation.provider import GradedEvaluator, own
 from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 from ir_graded.matching import judgments as qrels_of
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.tables import hits_of_ranked
+from ir_graded.matching.tables import match_ranked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -100,8 +100,8 @@ class Scoring:
         import pyarrow as pa
 
         judgments = evaluator.judgments
-        hits = [self._hits(evaluator, name, piece) for piece in self._pieces(tables)]
-        scored = evaluator.scores_of(Hits.joined(judgments.levels, hits))
+        parts = [self._match(evaluator, name, piece) for piece in self._pieces(tables)]
+        scored = evaluator.scores_of(JudgedRun.concat(judgments.levels, parts))
         topics = len(judgments.names)
         for measure, values in scored.items():
             yield pa.RecordBatch.from_pydict(
@@ -113,12 +113,14 @@ class Scoring:
                 }
             )
 
-    def _hits(self, evaluator: GradedEvaluator, name: str, piece: pa.Table | Iterator[pa.Table]) -> Hits:
+    def _match(
+        self, evaluator: GradedEvaluator, name: str, piece: pa.Table | Iterator[pa.Table]
+    ) -> JudgedRun:
         where = f"run {name!r}" if self.named else "the only run, as the DataFrame has no column run"
         if isinstance(piece, Iterator):
             parts = (self._table("run", table, where) for table in piece)
-            return hits_of_ranked(evaluator.judgments, parts, evaluator.lowest)
-        return evaluator.hits(self._table("run", piece, where), threads=1)
+            return match_ranked(evaluator.judgments, parts, evaluator.lowest)
+        return evaluator.match(self._table("run", piece, where), threads=1)
 
     def _pieces(self, tables: Iterator[pa.Table]) -> Iterator[pa.Table | Iterator[pa.Table]]:
         """A run in tables of whole topics; a topic that is too long comes as an iterator of its tables."""

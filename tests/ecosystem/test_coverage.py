@@ -318,10 +318,10 @@ def test_it_counts_for_no_more_than_it_is_asked(monkeypatch):
 
     def spy(judgments, run, level=-np.inf, threads=1):
         lowest.append(level)
-        return match.hits_of(judgments, run, level, threads)
+        return match.match_run(judgments, run, level, threads)
 
     for module in ("evaluate", "provider"):
-        monkeypatch.setattr(f"ir_graded.evaluation.{module}.hits_of", spy)
+        monkeypatch.setattr(f"ir_graded.evaluation.{module}.match_run", spy)
     scores = evaluate(["Q", "AP"], QRELS, {"a": FULL, "b": FULL})
     assert lowest == [1, 1]
     _ = scores.coverage, scores.coverage

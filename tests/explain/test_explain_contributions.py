@@ -15,7 +15,7 @@ from ir_graded.core.segments import total
 from ir_graded.core.views import Views
 from ir_graded.errors import NoSharedTopicsError, ParameterError
 from ir_graded.matching.judgments import from_dicts
-from ir_graded.matching.match import hits_of
+from ir_graded.matching.match import match_run
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.classic import CLASSICS, scorer_of
 
@@ -66,7 +66,7 @@ def test_contributions_to_classics_sum_to_the_score(name, seed):
     levels = [-1, 0, 1, 2, 4] if seed % 2 else [-2, 0, 1, 3]
     qrels, run = classic_cases.collection(seed, levels, ties=seed == 1)
     judgments = from_dicts(qrels)
-    views = Views(judgments.levels, hits_of(judgments, run))
+    views = Views(judgments.levels, match_run(judgments, run))
     measures = classic_cases.supported(name)
     highest = 0.0
     for measure in measures:

@@ -130,13 +130,13 @@ def test_a_run_that_vanishes_after_the_folder_was_listed_is_said(folder, monkeyp
 @pytest.mark.usefixtures("small_pieces")
 def test_a_run_that_vanishes_between_its_pieces_is_said(folder, monkeypatch):
     path = folder / "one.run"
-    found = table_runs._hits
+    found = table_runs._match_rows
 
     def vanishing(*arguments):
         path.unlink(missing_ok=True)
         return found(*arguments)
 
-    monkeypatch.setattr(table_runs, "_hits", vanishing)
+    monkeypatch.setattr(table_runs, "_match_rows", vanishing)
     monkeypatch.setattr("ir_graded.evaluation.provider.processors", lambda: 1)
     monkeypatch.setattr(evaluation, "processors", lambda: 1)
     with pytest.raises(FileNotFoundError, match=r"one\.run"):
@@ -154,13 +154,13 @@ def test_a_run_that_is_changed_between_its_pieces_is_refused(folder, monkeypatch
         "shorter": lambda: path.write_text(run_text(RUNS["one.run"])[:-15]),
         "touched": lambda: os.utime(path, ns=(0, 0)),
     }
-    found = table_runs._hits
+    found = table_runs._match_rows
 
     def changing(*arguments):
         changes[change]()
         return found(*arguments)
 
-    monkeypatch.setattr(table_runs, "_hits", changing)
+    monkeypatch.setattr(table_runs, "_match_rows", changing)
     monkeypatch.setattr(evaluation, "processors", lambda: 1)
     with pytest.raises(FileFormatError, match=r"one\.run: (was changed|became shorter) while it was read"):
         ir_graded.evaluate("Q", "qrels.txt", "one.run")
@@ -209,14 +209,14 @@ def test_qrels_that_are_changed_while_they_are_read_are_refused(
 def test_a_compressed_run_that_grows_between_its_pieces_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "run.gz"
     path.write_bytes(gzipped(TEXT))
-    found = table_runs._hits
+    found = table_runs._match_rows
 
     def growing(*arguments):
         with path.open("ab") as file:
             file.write(gzipped(b"21 Q0 d1 1 1 t\n"))
         return found(*arguments)
 
-    monkeypatch.setattr(table_runs, "_hits", growing)
+    monkeypatch.setattr(table_runs, "_match_rows", growing)
     monkeypatch.setattr(content, "READ", 64)
     with pytest.raises(FileFormatError, match=r"run\.gz: was changed while it was read"):
         ir_graded.evaluate("Q", JUDGED, path)

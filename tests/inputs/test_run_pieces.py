@@ -19,7 +19,7 @@ from ir_graded.io import content
 from ir_graded.io.files import run_pieces
 from ir_graded.io.sources import table_of
 from ir_graded.matching import tables as table_runs
-from ir_graded.matching.match import hits_of, judgments_of
+from ir_graded.matching.match import match_run, prepare_qrels
 
 COMPRESSIONS = {
     "plain": lambda data: data,
@@ -38,7 +38,7 @@ SPACINGS = {
     "byte-order mark": lambda data: b"\xef\xbb\xbf" + data,
     "no last newline": lambda data: data.rstrip(b"\n"),
 }
-FIELDS = ("topic", "rank", "grade", "document", "n_retrieved")
+FIELDS = ("topic", "rank", "level_index", "document", "n_retrieved")
 
 
 def collection(seed, topics=40, depth=60, scattered=False):
@@ -74,7 +74,7 @@ def run_file(tmp_path):
 
 
 def whole(judgments, path, lowest=1.0):
-    return hits_of(judgments, table_of("run", path), lowest)
+    return match_run(judgments, table_of("run", path), lowest)
 
 
 @pytest.mark.parametrize("size", [1, 100, 1000, 5000, 1 << 23])
@@ -82,7 +82,7 @@ def whole(judgments, path, lowest=1.0):
 @pytest.mark.parametrize("spacing", SPACINGS)
 def test_pieces_give_the_hits_of_the_whole(run_file, monkeypatch, spacing, compression, size):
     qrels, data = collection(size)
-    judgments = judgments_of(qrels)
+    judgments = prepare_qrels(qrels)
     expected = whole(judgments, run_file(data))
     assert expected.rank.size > 50
     path = run_file(COMPRESSIONS[compression](SPACINGS[spacing](data)))
@@ -90,7 +90,7 @@ def test_pieces_give_the_hits_of_the_whole(run_file, monkeypatch, spacing, compr
     monkeypatch.setattr(content, "_LOOK", 64)
     monkeypatch.setattr(content, "READ", 512)
     for threads in (1, 3):
-        same(hits_of(judgments, path, 1.0, threads), expected)
+        same(match_run(judgments, path, 1.0, threads), expected)
 
 
 @pytest.mark.parametrize("compression", ["plain", "gzip"])
@@ -118,14 +118,14 @@ def test_a_topic_that_begins_another_is_another(run_file):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_scattered_topics_are_read_as_a_whole(run_file, monkeypatch, threads):
     qrels, data = collection(2, scattered=True)
-    judgments = judgments_of(qrels)
+    judgments = prepare_qrels(qrels)
     path = run_file(data)
     expected = whole(judgments, path)
     monkeypatch.setattr(table_runs, "_PIECE", 1000)
-    same(hits_of(judgments, path, 1.0, threads), expected)
+    same(match_run(judgments, path, 1.0, threads), expected)
     monkeypatch.setattr(table_runs, "_LARGE", 1000)
     with pytest.warns(UserWarning, match=r"topic 't\d+' stands in several places.*sort it by topic"):
-        hits_of(judgments, path, 1.0, threads)
+        match_run(judgments, path, 1.0, threads)
 
 
 @pytest.mark.parametrize("compression", ["plain", "xz"])
@@ -133,29 +133,29 @@ def test_scattered_topics_are_read_as_a_whole(run_file, monkeypatch, threads):
 def test_errors_name_the_line_of_the_file(run_file, monkeypatch, spacing, compression):
     qrels, data = collection(3)
     monkeypatch.setattr(table_runs, "_PIECE", 300)
-    judgments = judgments_of(qrels)
+    judgments = prepare_qrels(qrels)
     lines = data.splitlines(keepends=True)
     for at in (0, 7, len(lines) // 2, len(lines) - 1):
         wrong = [*lines[:at], lines[at].replace(b" 0 ", b" "), *lines[at + 1 :]]
         text = SPACINGS[spacing](b"".join(wrong))
         line = next(n for n, one in enumerate(text.split(b"\n"), 1) if len(one.split()) == 5)
         with pytest.raises(FileFormatError, match=rf"run\.txt, line {line}: expected .*6 fields"):
-            hits_of(judgments, run_file(COMPRESSIONS[compression](text)), 1.0, 3)
+            match_run(judgments, run_file(COMPRESSIONS[compression](text)), 1.0, 3)
     at = max(n for n, one in enumerate(lines) if one.split()[0].decode() in qrels)
     text = SPACINGS[spacing](b"".join([*lines[: at + 1], lines[at], *lines[at + 1 :]]))
     places = [n for n, one in enumerate(text.split(b"\n"), 1) if one.strip() == lines[at].strip()]
     with pytest.raises(InputError, match=rf"twice, at .*line {places[0]} and at .*line {places[1]};"):
-        hits_of(judgments, run_file(COMPRESSIONS[compression](text)), 1.0, 3)
+        match_run(judgments, run_file(COMPRESSIONS[compression](text)), 1.0, 3)
 
 
 def test_a_file_that_is_cut_off_or_corrupt(run_file, monkeypatch):
     monkeypatch.setattr(table_runs, "_PIECE", 1000)
     qrels, data = collection(4)
-    judgments = judgments_of(qrels)
+    judgments = prepare_qrels(qrels)
     for compress, name in ((gzipped, "gzip"), (lzma.compress, "xz")):
         packed = compress(data)
         with pytest.raises(FileFormatError, match=f"truncated {name} data"):
-            hits_of(judgments, run_file(packed[:-20]), 1.0, 2)
+            match_run(judgments, run_file(packed[:-20]), 1.0, 2)
     loads = list(content.pieces(str(run_file(data)), 1000))
     run_file(data[:2000])
     with pytest.raises(FileFormatError, match="became shorter"):
@@ -163,9 +163,9 @@ def test_a_file_that_is_cut_off_or_corrupt(run_file, monkeypatch):
 
 
 def test_files_without_lines_and_what_is_no_regular_file(run_file, tmp_path, monkeypatch):
-    judgments = judgments_of({"t1": {"d1": 1}})
+    judgments = prepare_qrels({"t1": {"d1": 1}})
     for data in (b"", b"\n \n", b"\xef\xbb\xbf", gzipped(b"")):
-        hits = hits_of(judgments, run_file(data), 1.0, 2)
+        hits = match_run(judgments, run_file(data), 1.0, 2)
         assert hits.rank.size == 0
         assert hits.n_retrieved.tolist() == [0]
     pipe = tmp_path / "pipe"
@@ -174,7 +174,7 @@ def test_files_without_lines_and_what_is_no_regular_file(run_file, tmp_path, mon
     writer = threading.Thread(target=pipe.write_bytes, args=(scattered,))
     writer.start()
     monkeypatch.setattr(table_runs, "_PIECE", 1)
-    assert hits_of(judgments, pipe, 1.0, 2).rank.tolist() == [2]
+    assert match_run(judgments, pipe, 1.0, 2).rank.tolist() == [2]
     writer.join()
 
 
@@ -233,12 +233,12 @@ def frame_of(data):
 @pytest.mark.parametrize("rows", [1, 10, 100, 1 << 20])
 def test_parquet_gives_the_hits_of_the_lines(run_file, tmp_path, monkeypatch, rows, scattered):
     qrels, data = collection(5, scattered=scattered)
-    judgments = judgments_of(qrels)
+    judgments = prepare_qrels(qrels)
     expected = whole(judgments, run_file(data))
     path = tmp_path / "run[1].parquet"
     frame_of(data).write_parquet(path, row_group_size=50)
     monkeypatch.setattr(table_runs, "_FRAME", rows)
-    same(hits_of(judgments, path, 1.0, 2), expected)
+    same(match_run(judgments, path, 1.0, 2), expected)
     same(whole(judgments, path), expected)
 
 
@@ -257,20 +257,20 @@ def test_parquet_qrels_and_reading(tmp_path):
 
 def test_parquet_errors_name_file_and_row(tmp_path, monkeypatch):
     qrels, data = collection(7)
-    judgments = judgments_of(qrels)
+    judgments = prepare_qrels(qrels)
     frame = frame_of(data)
     monkeypatch.setattr(table_runs, "_FRAME", 50)
     path = tmp_path / "run.parquet"
     frame.drop("score").write_parquet(path)
     with pytest.raises(InputError, match="no column score; it has rank, query_id, doc_id"):
-        hits_of(judgments, path, 1.0, 2)
+        match_run(judgments, path, 1.0, 2)
     at = next(row for row in range(200, 900) if frame["query_id"][row] in qrels)
     missing = frame.with_columns(
         pl.when(pl.int_range(pl.len()) == at).then(None).otherwise(pl.col("score")).alias("score")
     )
     missing.write_parquet(path)
     with pytest.raises(InputError, match=rf"run\.parquet, row {at}\): the score is missing"):
-        hits_of(judgments, path, 1.0, 2)
+        match_run(judgments, path, 1.0, 2)
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(FileFormatError, match=r"run\.parquet: cannot be read as Parquet"):
-        hits_of(judgments, path, 1.0, 2)
+        match_run(judgments, path, 1.0, 2)

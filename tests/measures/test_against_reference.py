@@ -9,7 +9,7 @@ from measures import measure_cases as cases
 from reference import ranked
 
 import ir_graded
-from ir_graded.matching.match import hits_of, judgments_of
+from ir_graded.matching.match import match_run, prepare_qrels
 
 
 def assert_all_equal_the_reference(chosen, qrels, runs):
@@ -50,21 +50,21 @@ def test_a_gain_that_is_the_level_names_no_level():
 @cases.examples(60)
 @given(qrels=cases.qrels(), runs=cases.runs_twice(), lowest=st.sampled_from([-np.inf, 0.0, 0.5, 1.0, 3.0]))
 def test_dicts_and_tables_give_the_same_hits(qrels, runs, lowest):
-    judgments = judgments_of(qrels)
-    of_dicts, of_table = (hits_of(judgments, run, lowest) for run in runs)
-    for name in ("topic", "rank", "grade"):
+    judgments = prepare_qrels(qrels)
+    of_dicts, of_table = (match_run(judgments, run, lowest) for run in runs)
+    for name in ("topic", "rank", "level_index"):
         assert getattr(of_dicts, name).tolist() == getattr(of_table, name).tolist()
 
 
 @cases.examples(60)
 @given(qrels=cases.qrels(), run=cases.runs())
 def test_hits_are_the_judged_documents_at_their_ranks(qrels, run):
-    judgments = judgments_of(qrels)
-    hits = hits_of(judgments, run)
+    judgments = prepare_qrels(qrels)
+    hits = match_run(judgments, run)
     got = [
         (judgments.names[topic], rank, judgments.levels.values[grade])
         for topic, rank, grade in zip(
-            hits.topic.tolist(), hits.rank.tolist(), hits.grade.tolist(), strict=True
+            hits.topic.tolist(), hits.rank.tolist(), hits.level_index.tolist(), strict=True
         )
     ]
     expected = [

@@ -6,7 +6,7 @@ import pytest
 from ir_graded import BR, EBR, GAP, NCU, R_WP, O, P_measure, P_plus, Q, R_measure, iRBU, nCG, nERR
 from ir_graded.core.views import Cut, Views
 from ir_graded.matching.judgments import from_dicts
-from ir_graded.matching.match import hits_of
+from ir_graded.matching.match import match_run
 from ir_graded.measures.classic import scorer_of
 
 JUDGMENTS = from_dicts({"1": {"a": 3, "b": 1, "c": 0, "d": 2}})
@@ -23,7 +23,7 @@ def blended(stop, utility=BLENDED):
 
 
 def views():
-    return Views(JUDGMENTS.levels, hits_of(JUDGMENTS, RUN))
+    return Views(JUDGMENTS.levels, match_run(JUDGMENTS, RUN))
 
 
 def contributions(measure):

@@ -5,7 +5,7 @@ import pytest
 from ir_graded import AWP, GAP, NCU, Q
 from ir_graded.core.views import Views
 from ir_graded.matching.judgments import from_dicts
-from ir_graded.matching.match import hits_of
+from ir_graded.matching.match import match_run
 
 LEVELS = {f"topic {R}": {f"d{n:02}": 1 + n % 3 for n in range(R)} for R in range(1, 60)}
 JUDGMENTS = from_dicts(LEVELS)
@@ -14,7 +14,7 @@ IDEAL = {topic: {doc: float(level) for doc, level in docs.items()} for topic, do
 
 @pytest.mark.parametrize("measure", [Q, AWP, GAP, NCU, NCU(stop="rb")], ids=str)
 def test_rounding_carries_no_score_beyond_1(measure):
-    views = Views(JUDGMENTS.levels, hits_of(JUDGMENTS, IDEAL))
+    views = Views(JUDGMENTS.levels, match_run(JUDGMENTS, IDEAL))
     scores = measure.score(views)
     assert measure.contributions(views).total().max() > 1  # so the bound is needed
     assert scores.max() == 1

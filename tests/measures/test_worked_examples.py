@@ -6,9 +6,9 @@ import pytest
 from ir_measures import calc_aggregate
 
 import ir_graded
-from ir_graded.core.hits import Levels
+from ir_graded.core.levels import Levels
 from ir_graded.core.views import Cut, Views
-from ir_graded.matching.match import hits_of, judgments_of
+from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import stopping
 
 THREE_LEVELS = {"t": {"s": 3, "a": 2, "b": 1}}
@@ -32,8 +32,8 @@ def score(measure, qrels, ranked):
 
 
 def view_of(qrels, ranked):
-    judgments = judgments_of(qrels)
-    return Views(judgments.levels, hits_of(judgments, run_of(ranked)))[Cut()]
+    judgments = prepare_qrels(qrels)
+    return Views(judgments.levels, match_run(judgments, run_of(ranked)))[Cut()]
 
 
 @pytest.mark.parametrize(
@@ -132,6 +132,6 @@ def test_the_user_of_p_goes_on_to_the_best_document(stop, expected):
 
 
 def test_ideal_list_of_the_ten_relevant():
-    levels = judgments_of(TEN_RELEVANT).levels
+    levels = prepare_qrels(TEN_RELEVANT).levels
     assert isinstance(levels, Levels)
     assert levels.ideal(1, levels.values).cumulative.tolist() == [3, 6, 9, 11, 13, 15, 16, 17, 18, 19]

@@ -7,7 +7,7 @@ from passages.passage_cases import frame, one_topic
 from ir_graded import MAgP, gP, gR
 from ir_graded.core.article_view import f_score
 from ir_graded.core.views import Views
-from ir_graded.matching.match import hits_of, judgments_of
+from ir_graded.matching.match import match_run, prepare_qrels
 
 QRELS = frame("qrels", one_topic([("a", 1, "0:10"), ("b", 1, "0:20"), ("c", 1, "0:5")]))
 #: Article a is found whole, of b half: F = 1 at rank 1 and 2/3 at rank 3.
@@ -17,8 +17,8 @@ GP = [1, (1 + 2 / 3) / 3]
 
 
 def views():
-    judgments = judgments_of(QRELS)
-    return Views(judgments.levels, hits_of(judgments, RUN))
+    judgments = prepare_qrels(QRELS)
+    return Views(judgments.levels, match_run(judgments, RUN))
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_what_the_articles_are():
 
 def test_articles_retrieved_count_where_one_position_is_highlighted():
     judged = [("one", 1, "3:1"), ("none", 0, "0:10"), ("far", 1, "0:10"), ("missed", 1, "0:10")]
-    judgments = judgments_of(frame("qrels", one_topic(judged)))
+    judgments = prepare_qrels(frame("qrels", one_topic(judged)))
     found = [("none", 3.0, "0:10"), ("one", 2.0, "0:10"), ("far", 1.0, "20:10")]
-    view = Views(judgments.levels, hits_of(judgments, frame("run", one_topic(found)))).articles(1, 1, None)
+    view = Views(judgments.levels, match_run(judgments, frame("run", one_topic(found)))).articles(1, 1, None)
     assert (view.Numrel.tolist(), view.retrieved.tolist(), view.r.tolist()) == ([3], [2], [2, 3])
     assert view.F.tolist() == [2 * 1 / (1 + 10), 0]
 
@@ -80,9 +80,9 @@ def test_rounding_carries_no_f_beyond_1():
 
 def test_articles_are_counted_topic_by_topic():
     rows = [(topic, doc, 1, 0, 5) for topic in "12" for doc in "abc"]
-    judgments = judgments_of(frame("qrels", rows))
+    judgments = prepare_qrels(frame("qrels", rows))
     ranked = [(topic, doc, -float(place), 0, 5) for topic in "12" for place, doc in enumerate("xcab")]
-    view = Views(judgments.levels, hits_of(judgments, frame("run", ranked))).articles(1, 1, 3)
+    view = Views(judgments.levels, match_run(judgments, frame("run", ranked))).articles(1, 1, 3)
     assert view.topic.tolist() == [0, 0, 1, 1]
     assert view.C.tolist() == [1, 2, 1, 2]
     assert view.r.tolist() == [2, 3, 2, 3]

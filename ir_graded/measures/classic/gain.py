@@ -8,7 +8,7 @@ import ir_measures
 import numpy as np
 
 from ir_graded.core import segments
-from ir_graded.core.hits import Levels, Overrides
+from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.measures.cascade import NEVER_SURE
@@ -124,9 +124,9 @@ def relabelled(views: Views, overrides: Overrides) -> Views:
     """The same run with other levels in the qrels."""
     levels, hits = views.levels, views.hits
     values, place = np.unique(levels.table(overrides), return_inverse=True)
-    grade = place[levels.grade].astype(np.int64)
+    grade = place[levels.level_index].astype(np.int64)
     other = Levels(levels.topics, levels.topic, grade, values)
-    return Views(other, replace(hits, grade=grade[hits.document]))
+    return Views(other, replace(hits, level_index=grade[hits.document]))
 
 
 def exponential(level: Floats) -> Floats:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ir_graded.core.hits import LARGE, Hits, Ideal, Levels
+from ir_graded.core.judged_run import JudgedRun
+from ir_graded.core.levels import LARGE, Ideal, Levels
 from ir_graded.core.spans import Spans
 
 
@@ -28,8 +29,8 @@ def test_levels_are_kept_once_each_in_ascending_order():
     assert levels.topics == 3
     assert levels.topic.tolist() == [0, 0, 2, 2]
     assert levels.values.tolist() == [-1, 0, 1.5, 2, 7]
-    assert levels.values[levels.grade].tolist() == [2, 0, -1, 2]
-    assert levels.grade.dtype == np.int64
+    assert levels.values[levels.level_index].tolist() == [2, 0, -1, 2]
+    assert levels.level_index.dtype == np.int64
     assert levels.values.dtype == np.float64
     assert levels.highlights is None
 
@@ -124,7 +125,7 @@ def test_a_total_beyond_doubles_is_infinite_without_a_warning():
 
 
 def of(levels, document, rank, n_retrieved, retrieved=None):
-    return Hits.of(levels, ints(*document), ints(*rank), ints(*n_retrieved), retrieved)
+    return JudgedRun.of(levels, ints(*document), ints(*rank), ints(*n_retrieved), retrieved)
 
 
 def test_hits_are_ordered_by_topic_and_rank():
@@ -133,7 +134,7 @@ def test_hits_are_ordered_by_topic_and_rank():
     assert hits.topic.tolist() == [0, 0, 1, 1]
     assert hits.rank.tolist() == [3, 9, 2, 7]
     assert hits.document.tolist() == [1, 0, 2, 4]
-    assert levels.values[hits.grade].tolist() == [0, 2, 1, 5]
+    assert levels.values[hits.level_index].tolist() == [0, 2, 1, 5]
     assert hits.n_retrieved.tolist() == [9, 8]
     assert hits.retrieved is None
 
@@ -141,9 +142,9 @@ def test_hits_are_ordered_by_topic_and_rank():
 def test_parts_of_a_run_are_joined_in_the_order_of_the_topics():
     levels = levels_of([[2, 0], [1, 3], [1]])
     last, first = of(levels, [4], [2], [0, 0, 6]), of(levels, [3, 2, 0], [5, 4, 1], [1, 7, 0])
-    joined = Hits.joined(levels, [last, first])
+    joined = JudgedRun.concat(levels, [last, first])
     whole = of(levels, [4, 3, 2, 0], [2, 5, 4, 1], [1, 7, 6])
-    for name in ("topic", "rank", "grade", "document", "n_retrieved"):
+    for name in ("topic", "rank", "level_index", "document", "n_retrieved"):
         assert getattr(joined, name).tolist() == getattr(whole, name).tolist(), name
     assert joined.retrieved is None
 
@@ -158,16 +159,16 @@ def test_joined_parts_keep_all_spans():
         of(levels, [1], [1], [0, 1], spans(1, 3, 9)),
         of(levels, [0], [1], [1, 0], spans(0, 4, 5)),
     ]
-    joined = Hits.joined(levels, parts).retrieved
+    joined = JudgedRun.concat(levels, parts).retrieved
     assert sorted(zip(joined.start.tolist(), joined.stop.tolist(), strict=True)) == [(3, 9), (4, 5)]
 
 
 def test_a_single_part_is_the_run_and_none_is_an_empty_one():
     levels = levels_of([[1], [1]])
     one = of(levels, [1], [1], [0, 1])
-    assert Hits.joined(levels, [one]) is one
-    nothing = Hits.joined(levels, [])
-    assert nothing.topic.size == nothing.rank.size == nothing.grade.size == nothing.document.size == 0
+    assert JudgedRun.concat(levels, [one]) is one
+    nothing = JudgedRun.concat(levels, [])
+    assert nothing.topic.size == nothing.rank.size == nothing.level_index.size == nothing.document.size == 0
     assert nothing.n_retrieved.tolist() == [0, 0]
     assert nothing.n_retrieved.dtype == nothing.rank.dtype == np.int64
 

@@ -1,0 +1,106 @@
+"""A run reduced to its judged documents, as flat arrays: nothing else of a run matters to a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from . import segments
+from .levels import Levels
+from .segments import Bools, Ints
+from .spans import Spans
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRun:
+    """The judged documents that one run retrieved, ordered by topic and rank.
+
+    Attributes:
+        topic: topic of each document, ascending.
+        rank: its rank in the run, from 1.
+        level_index: position of its level in ``Levels.values``.
+        document: its position in ``Levels.topic`` and ``Levels.level_index``.
+        n_retrieved: number of documents that the run retrieved, judged or not, shape ``(topics,)``.
+        retrieved: where the run holds passages, those of the documents; their article is ``document``.
+        n_unknown: number of topics of the run that the qrels lack.
+        is_flat: whether it is known that all documents of each topic have one score.
+    """
+
+    topic: Ints
+    rank: Ints
+    level_index: Ints
+    document: Ints
+    n_retrieved: Ints
+    retrieved: Spans | None = None
+    n_unknown: int = 0
+    is_flat: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        levels: Levels,
+        document: Ints,
+        rank: Ints,
+        n_retrieved: Ints,
+        retrieved: Spans | None = None,
+        n_unknown: int = 0,
+        is_flat: bool = False,
+    ) -> JudgedRun:
+        """A run from its judged documents, given in any order with their ranks."""
+        order = np.lexsort((rank, levels.topic[document]))
+        document = document[order]
+        topic, level_index = levels.topic[document], levels.level_index[document]
+        return cls(topic, rank[order], level_index, document, n_retrieved, retrieved, n_unknown, is_flat)
+
+    @classmethod
+    def concat(cls, levels: Levels, parts: Sequence[JudgedRun], n_unknown: int = 0) -> JudgedRun:
+        """Concatenate the parts of a run, no two of which hold the same topic of the qrels.
+
+        Topics that the qrels lack may lie in several parts, so their number is given.
+        """
+        if len(parts) == 1:
+            return parts[0] if parts[0].n_unknown == n_unknown else replace(parts[0], n_unknown=n_unknown)
+        if not parts:
+            nothing = np.zeros(0, dtype=np.int64)
+            return cls.of(levels, nothing, nothing, np.zeros(levels.topics, dtype=np.int64))
+        topic = np.concatenate([part.topic for part in parts])
+        order = np.argsort(topic, kind="stable")
+        rank, level_index, document = (
+            np.concatenate([getattr(part, name) for part in parts])[order]
+            for name in ("rank", "level_index", "document")
+        )
+        spans = [part.retrieved for part in parts if part.retrieved is not None]
+        return cls(
+            topic[order],
+            rank,
+            level_index,
+            document,
+            np.sum([part.n_retrieved for part in parts], axis=0),
+            reduce(Spans.joined, spans) if spans else None,
+            n_unknown,
+            all(part.is_flat for part in parts),
+        )
+
+    def from_level(self, levels: Levels, lowest: float) -> JudgedRun:
+        """The run with the documents of level >= ``lowest`` alone."""
+        if levels.values.size and levels.values[0] >= lowest:
+            return self
+        wanted = (levels.values >= lowest)[self.level_index]
+        topic, rank, level_index, document = (
+            column[wanted] for column in (self.topic, self.rank, self.level_index, self.document)
+        )
+        return replace(self, topic=topic, rank=rank, level_index=level_index, document=document)
+
+    def condensed_rank(self, judged: Bools, topics: int) -> Ints:
+        """Rank in the condensed list: unjudged documents removed before ranks are counted.
+
+        Args:
+            judged: for each document, whether its level counts as judged (>= 0).
+            topics: number of topics.
+        """
+        above = np.concatenate(([0], np.cumsum(judged, dtype=np.int64)))
+        start = segments.starts(self.topic, topics)
+        return np.asarray(above[1:] - above[start[self.topic]])
