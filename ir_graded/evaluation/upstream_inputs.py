@@ -16,7 +16,8 @@ from ir_graded.core import segments
 from ir_graded.io.ids import as_text
 from ir_graded.io.table import Table
 from ir_graded.matching.articles import one_row_an_article
-from ir_graded.matching.judgments import Judgments, text_ids, unchanged
+from ir_graded.matching.dict_checks import text_ids, unchanged
+from ir_graded.matching.judgments import Judgments
 
 
 def qrels_dicts(judgments: Judgments) -> dict[str, dict[str, Any]]:

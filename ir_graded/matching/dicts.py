@@ -15,9 +15,11 @@ from ir_graded.core import ranking
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, short_repr
-from ir_graded.matching.precision import comparable
 
-from .judgments import Judgments, Lookup, numbers_of, text_ids, unchanged
+from .dict_checks import numbers_of, text_ids, unchanged
+from .judgments import Judgments
+from .lookup import Lookup
+from .precision import comparable
 
 # Rows of dicts that are ranked together: enough for numpy, few enough for the cache.
 _BATCH_ROWS = 1 << 18
@@ -31,10 +33,10 @@ def match_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -> 
     n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
     items = list(run.items())  # one snapshot, in case another thread adds topics
     names = text_ids([query_id for query_id, _ in items], "query_id", "run")
-    own = {name: docs for name, (_, docs) in zip(names, items, strict=True)}
-    found = [(number, own[name]) for number, name in enumerate(judgments.names) if name in own]
+    by_name = {name: docs for name, (_, docs) in zip(names, items, strict=True)}
+    shared = [(number, by_name[name]) for number, name in enumerate(judgments.names) if name in by_name]
     parts = []
-    for batch in _batches(_documents(judgments, found)):
+    for batch in _batches(_documents(judgments, shared)):
         names = [judgments.names[number] for number, _ in batch]
         with unchanged("run", names, [docs for _, docs in batch]):
             n_retrieved[[number for number, _ in batch]] = [len(docs) for _, docs in batch]
@@ -47,7 +49,7 @@ def match_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -> 
         lookup.document[judged],
         rank,
         n_retrieved,
-        n_unknown=len(own) - len(found),
+        n_unknown=len(by_name) - len(shared),
         is_flat=all(part[2] for part in parts),
     )
 

@@ -1,96 +1,25 @@
-"""The qrels, prepared once: levels for the measures, and documents to look up in a run."""
+"""The qrels, prepared once: topics by number, levels for the measures, documents to look up in a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Sized
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ir_graded.core import segments
 from ir_graded.core.levels import Highlights, Levels
-from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, short_repr
-from ir_graded.io.ids import as_text, is_missing
-from ir_graded.io.table import ONLY_PASSAGES, VALUE_NAMES, Table, at_rows, check_values, describe_document
+from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
 
 from .articles import articles_of
+from .dict_checks import numbers_of, text_ids, unchanged
+from .lookup import Lookup, document_keys
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-Keys = npt.NDArray[np.uint64]
-
-
-def document_keys(topic: Ints, doc_id: pl.Series, topics: int) -> Keys:
-    """A number for each (topic, document): topic above, hash of the doc_id below. Equal ids, equal keys."""
-    bits = np.uint64(max(topics, 1).bit_length())
-    key = topic.astype(np.uint64)
-    key <<= np.uint64(64) - bits
-    key |= doc_id.hash().to_numpy() >> bits
-    return key
-
-
-@dataclass(frozen=True, eq=False)
-class Lookup:
-    """The judged documents that a run is searched for, ordered by topic.
-
-    Attributes:
-        topics: number of topics in the qrels.
-        topic: topic of each document, ascending.
-        document: its position in ``Levels``.
-        doc_ids: the documents.
-    """
-
-    topics: int
-    topic: Ints
-    document: Ints
-    doc_ids: list[str]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # The cached keys stay behind: another process may hash otherwise.
-        return Lookup, (self.topics, self.topic, self.document, self.doc_ids)
-
-    @cached_property
-    def start(self) -> Ints:
-        """Position of each topic's first document, and one past the last."""
-        return np.append(segments.starts(self.topic, self.topics), self.topic.size).astype(np.int64)
-
-    @cached_property
-    def series(self) -> pl.Series:
-        """The documents as a Polars column."""
-        import polars as pl
-
-        return pl.Series(self.doc_ids, dtype=pl.String)
-
-    @cached_property
-    def sorted_keys(self) -> tuple[Keys, Ints]:
-        """The documents' keys in ascending order, and which document each belongs to."""
-        key = document_keys(self.topic, self.series, self.topics)
-        order = np.argsort(key).astype(np.int64)
-        return key[order], order
-
-    def prepared(self) -> Lookup:
-        """This, with all that threads would make at the same time."""
-        _ = self.filter, self.series
-        return self
-
-    @cached_property
-    def filter(self) -> Bools:
-        """A table over the low bits of keys: False says that no judged document has them."""
-        table = np.zeros(1 << max(16, min(24, 4 + self.topic.size.bit_length())), dtype=np.bool_)
-        table[self.sorted_keys[0] & np.uint64(table.size - 1)] = True
-        return table
-
-    @property
-    def filter_mask(self) -> np.uint64:
-        """The low bits of a key that ``filter`` looks at."""
-        return np.uint64(self.filter.size - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,68 +158,3 @@ def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
     topic = np.repeat(np.arange(len(names), dtype=np.int64), counts)
     flat = np.concatenate(levels) if levels else np.zeros(0)
     return Judgments(query_ids, names, Levels.of(len(names), topic, flat), doc_ids)
-
-
-@contextmanager
-def unchanged(kind: str, names: Sequence[str], topics: Sequence[Sized]) -> Iterator[None]:
-    """Raise InputError if the dict of a topic grows or shrinks meanwhile, because a thread writes to it.
-
-    Args:
-        kind: 'qrels' or 'run'.
-        names: the topics.
-        topics: the dict of each.
-    """
-    sizes = [*map(len, topics)]
-
-    def check(reason: Exception | None = None) -> None:
-        for name, topic, size in zip(names, topics, sizes, strict=True):
-            if len(topic) != size:
-                raise InputError(
-                    f"{kind}: topic {name!r} was changed while it was scored: "
-                    "give a copy that nobody writes to"
-                ) from reason
-
-    try:
-        yield
-    except Exception as error:
-        check(error)
-        raise
-    check()
-
-
-def text_ids(ids: list[Any], name: str, where: str) -> list[str]:
-    """Ids as text. Raises InputError where one is missing, or two differ only in type.
-
-    Args:
-        ids: the ids, each once.
-        name: 'query_id' or 'doc_id'.
-        where: what holds them, for messages.
-    """
-    if set(map(type, ids)) <= {str}:
-        return ids
-    if any(map(is_missing, ids)):
-        raise InputError(f"{where}: a {name} is missing (None or NaN)")
-    try:
-        names = [as_text(value) for value in ids]
-    except InputError as error:
-        raise InputError(f"{where}: {name}: {error}") from None
-    if len(set(names)) < len(names):
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
-        raise InputError(f"{where}: two of {name} are the same as text: {twice!r}")
-    return names
-
-
-def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
-    """The levels or scores of one topic's dict. Raises InputError where one is missing or no number."""
-    from ir_graded.io import columns
-
-    doc_ids = list(docs)
-
-    def describe(row: int) -> str:
-        return describe_document(name, doc_ids[row])
-
-    values = columns.numbers(
-        list(docs.values()), lambda row: f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]}"
-    )
-    check_values(kind, values, describe)
-    return values

@@ -21,10 +21,11 @@ from ir_graded.core.segments import Ints
 from ir_graded.errors import InputError, printable
 from ir_graded.io.file_tables import from_file, run_pieces
 from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
-from ir_graded.matching.precision import comparable
 
 from .articles import articles_of
-from .judgments import Judgments, Keys, Lookup, document_keys
+from .judgments import Judgments
+from .lookup import Keys, Lookup, document_keys
+from .precision import comparable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -80,7 +81,7 @@ def match_run_file(
     for judged_run, others in in_threads(match_piece, run_pieces(path, _PIECE, _FRAME), threads):
         again = np.flatnonzero(seen & (judged_run.n_retrieved > 0))
         if again.size:
-            _say_scattered(path, judgments.names[again[0]])
+            _warn_not_grouped(path, judgments.names[again[0]])
             return match_table(judgments, from_file("run", path), lowest, threads)
         seen |= judged_run.n_retrieved > 0
         parts.append(judged_run)
@@ -113,7 +114,7 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
     return JudgedRun.of(judgments.levels, np.concatenate(documents), np.concatenate(ranks), n_retrieved)
 
 
-def _say_scattered(path: str | os.PathLike[str], topic: str) -> None:
+def _warn_not_grouped(path: str | os.PathLike[str], topic: str) -> None:
     """Warn where a file is large and must be held whole."""
     size = Path(path).stat().st_size
     if size > _LARGE:

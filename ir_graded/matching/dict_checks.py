@@ -1,0 +1,77 @@
+"""Checks of qrels and runs in dicts: ids, values, and that nobody changes them meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
+from typing import Any
+
+from ir_graded.core.segments import Floats
+from ir_graded.errors import InputError
+from ir_graded.io.ids import as_text, is_missing
+from ir_graded.io.table import VALUE_NAMES, check_values, describe_document
+
+
+@contextmanager
+def unchanged(kind: str, names: Sequence[str], topics: Sequence[Sized]) -> Iterator[None]:
+    """Raise InputError if the dict of a topic grows or shrinks meanwhile, because a thread writes to it.
+
+    Args:
+        kind: 'qrels' or 'run'.
+        names: the topics.
+        topics: the dict of each.
+    """
+    sizes = [*map(len, topics)]
+
+    def check(reason: Exception | None = None) -> None:
+        for name, topic, size in zip(names, topics, sizes, strict=True):
+            if len(topic) != size:
+                raise InputError(
+                    f"{kind}: topic {name!r} was changed while it was scored: "
+                    "give a copy that nobody writes to"
+                ) from reason
+
+    try:
+        yield
+    except Exception as error:
+        check(error)
+        raise
+    check()
+
+
+def text_ids(ids: list[Any], name: str, where: str) -> list[str]:
+    """Ids as text. Raises InputError where one is missing, or two differ only in type.
+
+    Args:
+        ids: the ids, each once.
+        name: 'query_id' or 'doc_id'.
+        where: what holds them, for messages.
+    """
+    if set(map(type, ids)) <= {str}:
+        return ids
+    if any(map(is_missing, ids)):
+        raise InputError(f"{where}: a {name} is missing (None or NaN)")
+    try:
+        names = [as_text(value) for value in ids]
+    except InputError as error:
+        raise InputError(f"{where}: {name}: {error}") from None
+    if len(set(names)) < len(names):
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        raise InputError(f"{where}: two of {name} are the same as text: {twice!r}")
+    return names
+
+
+def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
+    """The levels or scores of one topic's dict. Raises InputError where one is missing or no number."""
+    from ir_graded.io import columns
+
+    doc_ids = list(docs)
+
+    def describe(row: int) -> str:
+        return describe_document(name, doc_ids[row])
+
+    values = columns.numbers(
+        list(docs.values()), lambda row: f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]}"
+    )
+    check_values(kind, values, describe)
+    return values
