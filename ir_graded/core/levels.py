@@ -70,10 +70,10 @@ class Ideal:
 
     def first(self, n: Ints, topic: Ints) -> Floats:
         """Cumulative weight of the first ``n`` documents of ``topic``'s list; constant after n = R."""
-        held = np.minimum(n, self.R[topic])
-        result = np.zeros(held.shape)
-        some = held > 0
-        result[some] = self.cumulative[self.start[topic[some]] + held[some] - 1]
+        depth = np.minimum(n, self.R[topic])
+        result = np.zeros(depth.shape)
+        some = depth > 0
+        result[some] = self.cumulative[self.start[topic[some]] + depth[some] - 1]
         return result
 
     def total(self) -> Floats:
