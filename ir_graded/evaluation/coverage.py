@@ -5,17 +5,22 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import MOST_IDS, CoverageWarning
+from ir_graded.errors import MOST_IDS, CoverageWarning, GradedError
+from ir_graded.io.sources import to_read_again
+from ir_graded.matching.judgments import Judgments
+from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +86,8 @@ class RunCoverage:
         unknown: number of its topics that the qrels lack.
         nothing_judged: whether it is known that none of its documents is judged.
         is_tie: whether some topic has several documents, and all documents of each topic have one score.
+        shares: shares of its judged documents; None where they have to be counted first.
+        fingerprint: where shares have to be counted, a hash of the documents found.
     """
 
     retrieved: int
@@ -88,48 +95,81 @@ class RunCoverage:
     unknown: int
     nothing_judged: bool
     is_tie: bool
+    shares: Shares | None
+    fingerprint: int | None
 
     @classmethod
-    def of(cls, judged_run: JudgedRun, names: list[str], nothing_judged: bool) -> RunCoverage:
-        """The coverage of a run on topics with these names."""
-        retrieved = int(np.count_nonzero(judged_run.n_retrieved))
-        missing = None if retrieved == len(names) else names[int(judged_run.n_retrieved.argmin())]
-        is_tie = judged_run.is_flat and int(judged_run.n_retrieved.max(initial=0)) > 1
-        return cls(retrieved, missing, judged_run.n_unknown, nothing_judged and retrieved > 0, is_tie)
+    def of(cls, judgments: Judgments, matched: MatchedRun) -> RunCoverage:
+        """The coverage of a matched run."""
+        found, names = matched.judged, judgments.names
+        retrieved = int(np.count_nonzero(found.n_retrieved))
+        judged = _all_judged(judgments, matched)
+        return cls(
+            retrieved,
+            None if retrieved == len(names) else names[int(found.n_retrieved.argmin())],
+            found.n_unknown,
+            judged is not None and not judged.topic.size and retrieved > 0,
+            found.is_flat and int(found.n_retrieved.max(initial=0)) > 1,
+            None if judged is None else judged_shares(judged),
+            _fingerprint(judgments, found) if judged is None else None,
+        )
 
 
-class Judged:
-    """Shares of judged documents of several runs, counted when first asked for.
+def _all_judged(judgments: Judgments, matched: MatchedRun) -> JudgedRun | None:
+    """All judged documents of a run, where they are known without searching it once more."""
+    judged_from, found_from = judgments.levels.values.searchsorted([LOWEST_JUDGED, matched.lowest])
+    if judged_from >= found_from:
+        return matched.judged.from_level(judgments.levels, LOWEST_JUDGED)
+    if not matched.judged.topic.size and np.isfinite(matched.lowest):
+        # Nothing relevant: whether anything is judged is worth a second look.
+        return match_run(judgments, matched.run, LOWEST_JUDGED, processors())
+    return None
 
-    Pickles and copies hold what has been counted by then; the rest is NaN there.
+
+def _fingerprint(judgments: Judgments, found: JudgedRun) -> int:
+    """A number that another run, or other qrels, hardly give."""
+    arrays = (judgments.levels.values, found.n_retrieved, found.document, found.rank)
+    return hash((judgments.levels.topic.size, *(array.tobytes() for array in arrays)))
+
+
+def count_again(
+    qrels: Any, runs: Sequence[Any], scored: Sequence[RunCoverage], lowest: float
+) -> list[Shares]:
+    """Shares of judged documents of runs that have been scored; NaN where qrels or run have changed since.
 
     Args:
-        shares: the shares of each run; None where they have not been counted.
-        count: counts those of the runs with these numbers; it is kept no longer than needed.
+        qrels: the qrels as given, or prepared where they came only once.
+        runs: the runs as given.
+        scored: their coverage.
+        lowest: the level from which on documents were looked for.
     """
+    try:
+        judgments = qrels if isinstance(qrels, Judgments) else prepare_qrels(qrels)
+    except (GradedError, OSError):
+        return known_shares(scored)
 
-    def __init__(
-        self, shares: list[Shares | None], count: Callable[[list[int]], list[Shares | None]] | None
-    ) -> None:
-        self._shares = shares
-        self._count = count if None in shares else None
+    def count(of: tuple[Any, RunCoverage]) -> Shares:
+        run, coverage = of
+        if coverage.shares is not None:
+            return coverage.shares
+        try:
+            judged = match_run(judgments, to_read_again("run", run), LOWEST_JUDGED)
+        except (GradedError, OSError):
+            return _NOT_KNOWN
+        found = judged.from_level(judgments.levels, lowest)
+        return judged_shares(judged) if _fingerprint(judgments, found) == coverage.fingerprint else _NOT_KNOWN
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_shares": self._shares, "_count": None}
-
-    def shares(self) -> list[Shares]:
-        """The shares of each run."""
-        count, self._count = self._count, None
-        if count is not None:
-            wanted = [number for number, shares in enumerate(self._shares) if shares is None]
-            for number, shares in zip(wanted, count(wanted), strict=True):
-                self._shares[number] = shares
-        return [_NOT_KNOWN if shares is None else shares for shares in self._shares]
+    return list(in_threads(count, zip(runs, scored, strict=True), processors()))
 
 
-@dataclass(frozen=True, eq=False)
+def known_shares(scored: Iterable[RunCoverage]) -> list[Shares]:
+    """Shares of judged documents as far as they have been counted; NaN elsewhere."""
+    return [_NOT_KNOWN if run.shares is None else run.shares for run in scored]
+
+
+@dataclass(eq=False)
 class Coverage:
-    """How several runs fit the qrels.
+    """How several runs fit the qrels. Pickles and copies hold the shares that have been counted by then.
 
     Attributes:
         names: names of the runs.
@@ -137,7 +177,7 @@ class Coverage:
         topics: number of topics of the qrels.
         rel: the lowest level that any of the measures takes for relevant; inf where none asks.
         has_relevant: whether a document of the qrels has that level or a higher one.
-        judged: shares of judged documents.
+        count: counts the shares of judged documents; kept no longer than needed.
     """
 
     names: tuple[str, ...]
@@ -145,13 +185,28 @@ class Coverage:
     topics: int
     rel: float
     has_relevant: bool
-    judged: Judged
+    count: Callable[[], list[Shares]] | None
+
+    def __post_init__(self) -> None:
+        self._shares = known_shares(self.runs)
+        if not any(run.shares is None for run in self.runs):
+            self.count = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"count": None}
+
+    def shares(self) -> list[Shares]:
+        """Shares of judged documents of each run, counted when first asked for."""
+        if self.count is not None:
+            self._shares = self.count()
+            self.count = None
+        return self._shares
 
     def to_frame(self) -> pd.DataFrame:
         """A row per run; ``Scores.coverage`` describes the columns."""
         import pandas as pd
 
-        at_10, all_retrieved = zip(*self.judged.shares(), strict=True) if self.names else ((), ())
+        at_10, all_retrieved = zip(*self.shares(), strict=True) if self.names else ((), ())
         return pd.DataFrame(
             {
                 "run": pd.Series(self.names, dtype=object),
@@ -215,7 +270,7 @@ def _of_runs(said: dict[str, str], one: str, several: str) -> Iterator[str]:
 
 def _levels_to_caller() -> int:
     """Levels of the stack from the function that asks up to the one that called the package."""
-    root = os.path.dirname(__file__) + os.sep  # noqa: PTH120  # frames name files as text
+    root = f"{Path(__file__).parents[1]}{os.sep}"  # frames name files as text
     frame = inspect.currentframe()
     frame, level = frame and frame.f_back, 1
     while frame is not None and frame.f_code.co_filename.startswith(root):

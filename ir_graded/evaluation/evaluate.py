@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -11,23 +10,20 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.progress import hidden
-from ir_graded._utils.threads import Result, in_threads, processors
-from ir_graded.core.judged_run import JudgedRun
-from ir_graded.core.levels import Levels
+from ir_graded._utils.threads import Result
 from ir_graded.core.segments import Floats
-from ir_graded.errors import GradedError, InputError, NoSharedTopicsError, ParameterError, short_repr
+from ir_graded.errors import ParameterError, short_repr
 from ir_graded.io.named_runs import named_runs
-from ir_graded.io.sources import is_place, is_read_once, table_of, to_read_again
-from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import check_shared_topics, match_run, prepare_qrels
+from ir_graded.io.sources import is_read_once
+from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.classic import Scorer
 from ir_graded.measures.parsing import read_measures
 
-from .coverage import LOWEST_JUDGED, Coverage, Judged, RunCoverage, Shares, judged_shares
-from .other_providers import OtherEvaluator
-from .provider import GradedEvaluator, own
+from .coverage import Coverage, RunCoverage, count_again
+from .provider import GradedEvaluator, native_scorers
 from .scores import Scores
+from .upstream import lowest_rel, mix
 
 
 def _graded_only(measures: list[Measure]) -> dict[Measure, Scorer]:
@@ -36,7 +32,7 @@ def _graded_only(measures: list[Measure]) -> dict[Measure, Scorer]:
 
 #: Which of the measures are scored here, by the choice of ``provider``; all others go to ir-measures.
 PROVIDERS: dict[str, Callable[[list[Measure]], dict[Measure, Scorer]]] = {
-    "auto": own,
+    "auto": native_scorers,
     "upstream": _graded_only,
 }
 
@@ -90,167 +86,79 @@ def evaluate(
     """
     if provider not in PROVIDERS:
         raise ParameterError(f"provider={short_repr(provider)} must be {' or '.join(map(repr, PROVIDERS))}")
-    order = read_measures(measures)
-    if not order:
-        raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
-    judgments = prepare_qrels(qrels)
-    if not judgments.names:
-        raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
-    evaluation = _Evaluation(order, judgments, provider)
+    evaluation = Evaluation(read_measures(measures), qrels, provider)
     named = named_runs(runs)
-    values = np.zeros((len(order), len(named), len(judgments.names)))
-    # Several runs at the same time make better use of the processors than the parts of one; but ir-measures'
-    # other providers do not promise to take two at a time.
-    at_once = 1 if len(named) == 1 or evaluation.other is not None else processors()
-
-    def scored_of(item: tuple[str, Any]) -> _Scored:
-        name, run = item
-        try:
-            return evaluation.scored(name, run, threads=1 if at_once > 1 else processors())
-        except InputError as error:
-            if len(named) == 1 or is_place(run):
-                raise
-            raise type(error)(f"run {name!r}: {error}") from error
-
-    found = []
-    for at, scored in enumerate(
-        _with_progress(in_threads(scored_of, named.items(), at_once), len(named), progress)
-    ):
-        for position, measure in enumerate(order):
-            values[position, at] = scored.values[measure]
-        found.append(scored)
-    recount = _Recount(
-        judgments if is_read_once(qrels) else qrels,
-        [*named.values()],
-        evaluation.lowest,
-        [one.mark for one in found],
-    )
-    coverage = Coverage(
-        tuple(named),
-        tuple(one.coverage for one in found),
-        len(judgments.names),
-        evaluation.rel,
-        evaluation.has_relevant,
-        Judged([one.shares for one in found], recount),
-    )
-    coverage.warn()
-    return Scores(tuple(named), tuple(order), tuple(judgments.query_ids), values, coverage)
+    scored = evaluation.match(named, evaluation.lowest, evaluation.score)
+    return evaluation.scores(named, with_progress(scored, len(named), progress))
 
 
-@dataclass(frozen=True, eq=False)
-class _Scored:
-    """One run, scored.
-
-    Attributes:
-        values: a score a topic for each measure.
-        coverage: how the run fits the qrels.
-        shares: shares of judged documents, where they are known without more ado.
-        mark: tells the judged documents of the run from those of another.
-    """
-
-    values: dict[Measure, Floats]
-    coverage: RunCoverage
-    shares: Shares | None
-    mark: int
+#: One run, scored: a score a topic for each measure, and how it fits the qrels.
+ScoredRun = tuple[dict[Measure, Floats], RunCoverage]
 
 
-class _Evaluation:
+class Evaluation:
     """Scores runs by measures of all kinds.
 
-    Attributes:
-        other: ir-measures' other providers; None where they have nothing to do.
-        rel: the lowest level that any of the measures takes for relevant; inf where none asks.
-        lowest: the lowest level whose documents are looked for in runs.
-        has_relevant: whether a document of the qrels is relevant to any of the measures that ask.
-    """
-
-    def __init__(self, measures: list[Measure], judgments: Judgments, provider: str) -> None:
-        scorers = PROVIDERS[provider](measures)
-        self.judgments = judgments
-        self.graded = GradedEvaluator(scorers, judgments)
-        left = [measure for measure in measures if measure not in scorers]
-        self.other = OtherEvaluator(left, judgments) if left else None
-        rels = [scorer.lowest_rel for scorer in scorers.values()]
-        if self.other is not None:
-            rels.append(self.other.lowest_rel)
-        self.rel = min(rels)
-        self.lowest = min(self.rel, self.graded.lowest)
-        levels = judgments.levels.values
-        self.has_relevant = np.isinf(self.rel) or bool(levels.size and levels[-1] >= self.rel)
-        from_, below = levels.searchsorted([LOWEST_JUDGED, self.lowest]).tolist()
-        self._finds_judged = from_ >= below
-
-    def scored(self, name: str, given: Any, threads: int) -> _Scored:
-        """Scores of one run by all measures, and what there is to say of it."""
-        run = to_read_again("run", given)
-        # A file that nobody else asks for need not be held as a whole.
-        if self.other is not None and not isinstance(run, Mapping):
-            run = table_of("run", run)
-        # What comes only once cannot be asked for its judged documents later.
-        finds_judged = self._finds_judged or is_read_once(given)
-        judged_run = self.graded.match(
-            run, threads, min(self.lowest, LOWEST_JUDGED) if finds_judged else self.lowest
-        )
-        if not judged_run.n_retrieved.any():
-            check_shared_topics(self.judgments, name, run)
-        values = self.graded.scores_of(judged_run)
-        if self.other is not None:
-            values |= self.other.scores_of(run)
-        judged = None
-        if finds_judged:
-            judged = judged_run.from_level(self.judgments.levels, LOWEST_JUDGED)
-        elif not judged_run.topic.size and np.isfinite(self.lowest):
-            # Nothing relevant: whether anything is judged is worth a second look.
-            judged = match_run(self.judgments, run, LOWEST_JUDGED, threads)
-        return _Scored(
-            values,
-            RunCoverage.of(judged_run, self.judgments.names, judged is not None and not judged.topic.size),
-            None if judged is None else judged_shares(judged),
-            _mark(self.judgments.levels, judged_run),
-        )
-
-
-class _Recount:
-    """Looks for all judged documents of runs that have been scored.
-
     Args:
-        qrels: the qrels as given, or prepared where they came only once.
-        runs: the runs as given.
-        lowest: the lowest level whose documents were looked for.
-        marks: the marks of the judged documents that were found.
+        measures: the measures.
+        qrels: the qrels in any form.
+        provider: one of ``PROVIDERS``.
+
+    Attributes:
+        judgments: the prepared qrels.
+        lowest: the lowest level whose documents the measures look for in runs.
     """
 
-    def __init__(self, qrels: Any, runs: list[Any], lowest: float, marks: list[int]) -> None:
-        self._qrels = qrels
-        self._runs = runs
-        self._lowest = lowest
-        self._marks = marks
+    def __init__(self, measures: list[Measure], qrels: Any, provider: str = "auto") -> None:
+        if not measures:
+            raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
+        self.measures = measures
+        self.judgments = prepare_qrels(qrels)
+        self.judgments.require_topics("evaluate")
+        # Documents may be counted again later.
+        self._qrels = self.judgments if is_read_once(qrels) else qrels
+        graded = GradedEvaluator(PROVIDERS[provider](measures), self.judgments)
+        self._evaluator = mix(measures, graded)
+        others = self._evaluator.others
+        rels = [scorer.lowest_rel for scorer in graded.scorers.values()]
+        self._rel = min([*rels, lowest_rel(others)] if others else rels)
+        self.lowest = min(self._rel, graded.lowest)
 
-    def __call__(self, numbers: list[int]) -> list[Shares | None]:
-        """The shares of the runs with these numbers; None where qrels or run are no longer what they were."""
-        try:
-            judgments = self._qrels if isinstance(self._qrels, Judgments) else prepare_qrels(self._qrels)
-        except (GradedError, OSError):
-            return [None for _ in numbers]
-        return list(in_threads(partial(self._shares, judgments), numbers, processors()))
+    def match(
+        self, runs: dict[str, Any], lowest: float, work: Callable[[MatchedRun], Result]
+    ) -> Iterator[Result]:
+        """Match runs down to a level, and yield the result of ``work`` for each."""
+        # ir-measures' other providers do not promise to take two runs at a time.
+        return match_runs(self.judgments, runs, lowest, work, whole=bool(self._evaluator.others))
 
-    def _shares(self, judgments: Judgments, number: int) -> Shares | None:
-        try:
-            judged_run = match_run(judgments, to_read_again("run", self._runs[number]), LOWEST_JUDGED)
-        except (GradedError, OSError):
-            return None
-        before = judged_run.from_level(judgments.levels, self._lowest)
-        return judged_shares(judged_run) if _mark(judgments.levels, before) == self._marks[number] else None
+    def score(self, matched: MatchedRun) -> ScoredRun:
+        """Score one run by all measures."""
+        scores = self._evaluator.scores_of(matched.judged, matched.run)
+        return scores, RunCoverage.of(self.judgments, matched)
+
+    def scores(self, runs: dict[str, Any], scored: Iterable[ScoredRun]) -> Scores:
+        """Collect the scores of all runs, and warn where the runs and the qrels fit badly."""
+        values = np.zeros((len(self.measures), len(runs), len(self.judgments.names)))
+        found = []
+        for at, (of_measures, run) in enumerate(scored):
+            for position, measure in enumerate(self.measures):
+                values[position, at] = of_measures[measure]
+            found.append(run)
+        levels = self.judgments.levels.values
+        coverage = Coverage(
+            tuple(runs),
+            tuple(found),
+            len(self.judgments.names),
+            self._rel,
+            np.isinf(self._rel) or bool(levels.size and levels[-1] >= self._rel),
+            partial(count_again, self._qrels, [*runs.values()], found, self.lowest),
+        )
+        coverage.warn()
+        return Scores(tuple(runs), tuple(self.measures), tuple(self.judgments.query_ids), values, coverage)
 
 
-def _mark(levels: Levels, judged_run: JudgedRun) -> int:
-    """A number that another run, or other qrels, hardly give."""
-    arrays = (levels.values, judged_run.n_retrieved, judged_run.document, judged_run.rank)
-    return hash((levels.topic.size, *(array.tobytes() for array in arrays)))
-
-
-def _with_progress(scored: Iterable[Result], runs: int, progress: bool | None) -> Iterable[Result]:
-    """What comes for each run, with a progress bar where there are several and someone to see it."""
+def with_progress(scored: Iterable[Result], runs: int, progress: bool | None) -> Iterable[Result]:
+    """Show a progress bar over the runs where there are several and someone to see it."""
     if runs <= 1 or progress is False:
         return scored
     from tqdm import tqdm

@@ -12,12 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from ir_measures.measures import Measure
 
-from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.views import Views
 from ir_graded.errors import (
     MOST_IDS,
     InputError,
-    NoSharedTopicsError,
     ParameterError,
     format_ids,
     printable,
@@ -25,15 +23,14 @@ from ir_graded.errors import (
 )
 from ir_graded.io.ids import as_text
 from ir_graded.io.named_runs import named_runs
-from ir_graded.io.sources import to_read_again
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import check_shared_topics, prepare_qrels
+from ir_graded.matching.match import match_runs, prepare_qrels
 from ir_graded.measures.classic import CLASSICS, Scorer, scorer_of
 from ir_graded.measures.contributions import Contributions
 from ir_graded.measures.parsing import read_measures
 
-from .other_providers import check_parameters
 from .provider import GradedEvaluator
+from .upstream import check_parameters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,17 +221,16 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     named = named_runs(run)
     if len(named) != 1:
         raise InputError(f"one run can be explained at a time, given {len(named)}: {', '.join(named)}")
-    ((name, run),) = named.items()
     judgments = prepare_qrels(qrels)
     topic = _topic(judgments, query_id)
     evaluator = GradedEvaluator({wanted: scorer}, judgments)
-    judged_run = _hits(evaluator, name, run)
-    views = Views(judgments.levels, judged_run)
+    (judged_run,) = match_runs(judgments, named, evaluator.lowest, lambda matched: matched.judged)
+    views = evaluator.views(judged_run)
     found = scorer.contributions(views)
     mine = np.flatnonzero(found.view.topic == topic)
     retrieved = int(judged_run.n_retrieved[topic])
     return Explanation(
-        name,
+        next(iter(named)),
         wanted,
         judgments.query_ids[topic],
         float(scorer.score(views)[topic]),
@@ -269,8 +265,7 @@ def _scored(measure: str | Measure) -> tuple[Measure, Scorer]:
 
 def _topic(judgments: Judgments, query_id: Any) -> int:
     """Number of a topic. Raises InputError, which names some that are near, where the qrels lack it."""
-    if not judgments.names:
-        raise NoSharedTopicsError("the qrels are empty: there is no topic to explain")
+    judgments.require_topics("explain")
     name = as_text(query_id)
     if name not in judgments.number:
         near = get_close_matches(name, judgments.names, MOST_IDS)
@@ -281,15 +276,6 @@ def _topic(judgments: Judgments, query_id: Any) -> int:
         )
         raise InputError(f"the qrels have no topic {name!r}, so it is left out of the evaluation; {there}")
     return judgments.number[name]
-
-
-def _hits(evaluator: GradedEvaluator, name: str, run: Any) -> JudgedRun:
-    """The judged documents of a run on all topics, as ``evaluate`` sees them."""
-    run = to_read_again("run", run)
-    judged_run = evaluator.match(run)
-    if not judged_run.n_retrieved.any():
-        check_shared_topics(evaluator.judgments, name, run)
-    return judged_run
 
 
 def _columns(

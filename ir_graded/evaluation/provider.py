@@ -45,31 +45,29 @@ class GradedEvaluator(Evaluator):
             raise InputError(_without_passages("qrels", self.passage_measures[0]))
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
-    def match(self, run: Any, threads: int | None = None, lowest: float = np.inf) -> JudgedRun:
-        """What the measures need of a run in any form; by default all processors look for it.
-
-        Args:
-            run: the run.
-            threads: how many threads look for it.
-            lowest: the level from which on documents are wanted, where the measures need less.
+    def match(self, run: Any, threads: int | None = None) -> JudgedRun:
+        """Find the documents that the measures need in a run of any form, by default with all processors.
 
         Raises:
             InputError: the run holds something that cannot be scored.
         """
-        judged_run = match_run(self.judgments, run, min(lowest, self.lowest), threads or processors())
+        return match_run(self.judgments, run, self.lowest, threads or processors())
+
+    def views(self, judged_run: JudgedRun) -> Views:
+        """Views of a matched run for the measures. Raises InputError where it lacks passages."""
         # An empty run lacks the columns at times: PyTerrier makes such for topics that no batch had.
         if self.passage_measures and judged_run.retrieved is None and judged_run.n_retrieved.any():
             raise InputError(_without_passages("run", self.passage_measures[0]))
-        return judged_run
-
-    def scores(self, run: Any) -> dict[Measure, Floats]:
-        """Score of each measure for each topic of the qrels, in their order; else as ``match``."""
-        return self.scores_of(self.match(run))
+        return Views(self.judgments.levels, judged_run)
 
     def scores_of(self, judged_run: JudgedRun) -> dict[Measure, Floats]:
-        """Score of each measure for each topic of the qrels, in their order, from a matched run."""
-        views = Views(self.judgments.levels, judged_run)
+        """Score of each measure for each topic of the qrels, in their order, for a matched run."""
+        views = self.views(judged_run)
         return {measure: scorer.score(views) for measure, scorer in self.scorers.items()}
+
+    def scores(self, run: Any) -> dict[Measure, Floats]:
+        """Score of each measure for each topic of the qrels, in their order, for a run of any form."""
+        return self.scores_of(self.match(run))
 
     def iter_calc(self, run: Any) -> Iterator[Metric]:
         """Yields the metric of every measure for every topic of the qrels, as ir-measures has it."""
@@ -114,7 +112,7 @@ class GradedProvider(Provider):
 
     def _evaluator(self, measures: Iterable[Measure], qrels: Any) -> GradedEvaluator:
         measures = list(measures)
-        scorers = own(measures)
+        scorers = native_scorers(measures)
         unknown = [measure for measure in measures if measure not in scorers]
         if unknown:
             raise ValueError(f"the provider {self.NAME} has no {', '.join(map(str, unknown))}")
@@ -129,7 +127,7 @@ class GradedProvider(Provider):
         return ["query_id", "doc_id", "relevance", *_passage_columns(measures)]
 
 
-def own(measures: Iterable[Measure]) -> dict[Measure, Scorer]:
+def native_scorers(measures: Iterable[Measure]) -> dict[Measure, Scorer]:
     """Those of the measures that are scored here, with what scores them."""
     return {measure: scorer for measure in measures if (scorer := scorer_of(measure)) is not None}
 

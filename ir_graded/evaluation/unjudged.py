@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.threads import processors
-from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, short_repr
+from ir_graded.errors import ParameterError, short_repr
 from ir_graded.io.named_runs import named_runs
-from ir_graded.io.sources import is_place, to_read_again
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import check_shared_topics, match_run, prepare_qrels
+from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 
 from .coverage import LOWEST_JUDGED, mean_of_known, ratio, unjudged_share
 
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_DEPTHS = (5, 10, 20, 50, 100, 1000)
+DEPTHS = (5, 10, 20, 50, 100, 1000)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +71,7 @@ class Unjudged:
         return draw(self, ax)
 
 
-def unjudged(qrels: Any, runs: Any, *, depths: Iterable[int] = _DEPTHS) -> Unjudged:
+def unjudged(qrels: Any, runs: Any, *, depths: Iterable[int] = DEPTHS) -> Unjudged:
     """Share of unjudged documents among the retrieved, down to each depth and at each rank.
 
     With j the judged of the n documents that a run retrieved for a topic down to the depth, a topic's share
@@ -112,17 +109,27 @@ def unjudged(qrels: Any, runs: Any, *, depths: Iterable[int] = _DEPTHS) -> Unjud
     """
     wanted = _checked(depths)
     judgments = prepare_qrels(qrels)
-    if not judgments.names:
-        raise NoSharedTopicsError("the qrels are empty: there is no topic to look at")
+    judgments.require_topics("look at")
     named = named_runs(runs)
-    found = [_shares(_hits(judgments, name, run, len(named)), wanted) for name, run in named.items()]
-    ranks = max((by_rank.size for _, by_rank in found), default=0)
+    shares = match_runs(judgments, named, LOWEST_JUDGED, lambda run: unjudged_shares(judgments, run, wanted))
+    return collect(judgments, named, wanted, shares)
+
+
+#: Shares of one run: of each topic down to each depth, and of all topics at each rank.
+RunShares = tuple[Floats, Floats]
+
+
+def collect(judgments: Judgments, runs: Iterable[str], depths: Ints, shares: Iterable[RunShares]) -> Unjudged:
+    """Collect the shares of several runs, given their names."""
+    topic_share, by_rank = zip(*shares, strict=True)
+    ranks = max(at_rank.size for at_rank in by_rank)
+    padded = [np.append(at_rank, np.full(ranks - at_rank.size, np.nan)) for at_rank in by_rank]
     return Unjudged(
-        tuple(named),
-        tuple(wanted.tolist()),
+        tuple(runs),
+        tuple(depths.tolist()),
         tuple(judgments.query_ids),
-        _read_only(np.array([share for share, _ in found])),
-        _read_only(np.array([_padded(by_rank, ranks) for _, by_rank in found])),
+        _read_only(np.array(topic_share)),
+        _read_only(np.array(padded)),
     )
 
 
@@ -138,32 +145,15 @@ def _checked(depths: Any) -> Ints:
     return np.array(given, dtype=np.int64)
 
 
-def _hits(judgments: Judgments, name: str, run: Any, runs: int) -> JudgedRun:
-    """The judged documents of a run. Raises InputError, which names the run, where it cannot be read."""
-    try:
-        run = to_read_again("run", run)
-        judged_run = match_run(judgments, run, LOWEST_JUDGED, processors())
-        if not judged_run.n_retrieved.any():
-            check_shared_topics(judgments, name, run)
-    except InputError as error:
-        if runs == 1 or is_place(run):
-            raise
-        raise type(error)(f"run {name!r}: {error}") from error
-    return judged_run
-
-
-def _shares(judged_run: JudgedRun, depths: Ints) -> tuple[Floats, Floats]:
-    """Share of each topic down to each depth, and of all topics at each rank."""
-    topics = judged_run.n_retrieved.size
-    deepest = int(np.minimum(judged_run.n_retrieved, depths.max()).max(initial=0))
-    at_rank = np.bincount(judged_run.rank[judged_run.rank <= deepest], minlength=deepest + 1)[1:]
-    ends = np.bincount(np.minimum(judged_run.n_retrieved, deepest), minlength=deepest + 1)
+def unjudged_shares(judgments: Judgments, matched: MatchedRun, depths: Ints) -> RunShares:
+    """Shares of unjudged documents of a run that was matched down to the lowest judged level."""
+    judged = matched.judged.from_level(judgments.levels, LOWEST_JUDGED)
+    topics = judged.n_retrieved.size
+    deepest = int(np.minimum(judged.n_retrieved, depths.max()).max(initial=0))
+    at_rank = np.bincount(judged.rank[judged.rank <= deepest], minlength=deepest + 1)[1:]
+    ends = np.bincount(np.minimum(judged.n_retrieved, deepest), minlength=deepest + 1)
     reaching = topics - np.cumsum(ends)[:-1]
-    return unjudged_share(judged_run, depths), ratio(reaching - at_rank, reaching)
-
-
-def _padded(shares: Floats, ranks: int) -> Floats:
-    return np.concatenate([shares, np.full(ranks - shares.size, np.nan)])
+    return unjudged_share(judged, depths), ratio(reaching - at_rank, reaching)
 
 
 def _read_only(values: Floats) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ir_graded.core.levels import Highlights, Levels
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import InputError, short_repr
+from ir_graded.errors import InputError, NoSharedTopicsError, short_repr
 from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
 
 from .articles import articles_of
@@ -63,6 +63,11 @@ class Judgments:
                 doc_ids = [doc_ids[row] for row in wanted.tolist()]
             self._lookups[lowest] = Lookup(self.levels.topics, topic, wanted, doc_ids)
         return self._lookups[lowest]
+
+    def require_topics(self, purpose: str) -> None:
+        """Raise NoSharedTopicsError where the qrels are empty: there is no topic to ``purpose``."""
+        if not self.names:
+            raise NoSharedTopicsError(f"the qrels are empty: there is no topic to {purpose}")
 
     def check_highest_level(self, measure: object, highest: float) -> None:
         """Raise InputError where a level is above the highest that a measure takes."""

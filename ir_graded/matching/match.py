@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ir_graded._utils.threads import Result, in_threads, processors
 from ir_graded.core.judged_run import JudgedRun
-from ir_graded.errors import NoSharedTopicsError, format_ids
+from ir_graded.errors import InputError, NoSharedTopicsError, format_ids
 from ir_graded.io.ids import as_text
-from ir_graded.io.sources import is_file, table_of
+from ir_graded.io.sources import is_file, is_place, is_read_once, table_of, to_read_again
 
 from . import judgments
 from .dicts import match_dicts
@@ -38,7 +40,67 @@ def match_run(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: i
     return match_table(prepared, table_of("run", run), lowest, threads)
 
 
-def check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:
+@dataclass(frozen=True, eq=False)
+class MatchedRun:
+    """A run that has been matched with the qrels.
+
+    Attributes:
+        run: the run, in a form that can be read again.
+        judged: its judged documents.
+        lowest: the level from which on they were looked for.
+    """
+
+    run: Any
+    judged: JudgedRun
+    lowest: float
+
+
+def match_runs(
+    prepared: Judgments,
+    runs: Mapping[str, Any],
+    lowest: float,
+    work: Callable[[MatchedRun], Result],
+    *,
+    whole: bool = False,
+) -> Iterator[Result]:
+    """Match several runs with the qrels, and yield the result of ``work`` for each, in their order.
+
+    Args:
+        prepared: the prepared qrels.
+        runs: the runs by name, in any form.
+        lowest: the level from which on documents are looked for; for a run that can be read only once, all
+            are, as nobody can look again.
+        work: called with each matched run, by several threads at a time unless ``whole``.
+        whole: whether ``work`` needs the rows of the runs: then files are held as tables, one at a time.
+
+    Raises:
+        NoSharedTopicsError: a run has none of the qrels' topics.
+        InputError: a run cannot be scored; the message names it where there are several.
+    """
+    # Several runs at the same time make better use of the processors than the parts of one.
+    at_once = 1 if whole or len(runs) == 1 else processors()
+    threads = 1 if at_once > 1 else processors()
+
+    def matched(item: tuple[str, Any]) -> Result:
+        name, given = item
+        try:
+            run = to_read_again("run", given)
+            if whole and not isinstance(run, Mapping):
+                run = table_of("run", run)
+            level = -np.inf if is_read_once(given) else lowest
+            judged = match_run(prepared, run, level, threads)
+            if not judged.n_retrieved.any():
+                _check_shared_topics(prepared, name, run)
+            return work(MatchedRun(run, judged, level))
+        except InputError as error:
+            if len(runs) == 1 or is_place(given):
+                raise
+            raise type(error)(f"run {name!r}: {error}") from error
+
+    return in_threads(matched, runs.items(), at_once)
+
+
+def _check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:
     """Raise NoSharedTopicsError where a run, in any form, has topics, but none of the qrels'."""
     topics = (
         [as_text(topic) for topic in list(run)]

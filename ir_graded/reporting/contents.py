@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
 from ir_measures.measures import Measure
 from ir_measures.measures.base import SumAgg
 
 from ir_graded._version import __version__
 from ir_graded.errors import ParameterError
-from ir_graded.evaluation.evaluate import evaluate
+from ir_graded.evaluation.coverage import LOWEST_JUDGED
+from ir_graded.evaluation.evaluate import Evaluation, ScoredRun, with_progress
 from ir_graded.evaluation.scores import Scores
-from ir_graded.evaluation.unjudged import Unjudged, unjudged
+from ir_graded.evaluation.unjudged import DEPTHS, RunShares, Unjudged, collect as unjudged_of, unjudged_shares
 from ir_graded.io.named_runs import named_runs
-from ir_graded.io.sources import to_read_again
+from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.meta import BaselineTests, ConfidenceIntervals, against_baseline, confidence_intervals
 
 #: Libraries whose version may change a figure.
 _LIBRARIES = ("ir-measures", "numpy", "pandas", "polars", "matplotlib")
+_DEPTHS = np.array(DEPTHS, dtype=np.int64)
 #: Replicates of the test per run and share of alpha: what Holm's correction can then still resolve.
 _PER_COMPARISON = 10
 _MOST_FLIPS = 100_000
@@ -63,7 +65,7 @@ class Contents:
 
 
 def collect(  # noqa: PLR0913  # those of report
-    measures: Iterable[str | Measure] | str | Measure,
+    measures: list[Measure],
     qrels: Any,
     runs: Any,
     *,
@@ -74,11 +76,17 @@ def collect(  # noqa: PLR0913  # those of report
     command: str,
 ) -> Contents:
     """Evaluate the runs and all that a report says of them; arguments and errors as those of ``report``."""
-    # Both are read twice, for the scores and for what is unjudged.
-    qrels = to_read_again("qrels", qrels)
-    named = {_writable(name): to_read_again("run", run) for name, run in named_runs(runs).items()}
+    named = {_writable(name): run for name, run in named_runs(runs).items()}
     baseline = _baseline(baseline, runs, list(named))
-    scores = evaluate(measures, qrels, named)
+    evaluation = Evaluation(measures, qrels)
+    judgments = evaluation.judgments
+
+    def look(run: MatchedRun) -> tuple[ScoredRun, RunShares]:
+        return evaluation.score(run), unjudged_shares(judgments, run, _DEPTHS)
+
+    found = evaluation.match(named, min(evaluation.lowest, LOWEST_JUDGED), look)
+    scored, shares = zip(*with_progress(found, len(named), None), strict=True)
+    scores = evaluation.scores(named, scored)
     intervals = confidence_intervals(scores, level=level, n_resamples=n_resamples, rng=seed)
     tests = None
     if baseline is not None:
@@ -86,7 +94,8 @@ def collect(  # noqa: PLR0913  # those of report
         wanted = math.ceil(_PER_COMPARISON * (len(named) - 1) / alpha)
         flips = max(n_resamples, min(wanted, _MOST_FLIPS))
         tests = against_baseline(scores, baseline, alpha=alpha, n_resamples=flips, rng=seed)
-    return Contents(scores, intervals, tests, unjudged(qrels, named), seed, command)
+    unjudged = unjudged_of(judgments, named, _DEPTHS, shares)
+    return Contents(scores, intervals, tests, unjudged, seed, command)
 
 
 def _writable(name: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
-from ir_graded.evaluation.provider import needs_passages, own
+from ir_graded.evaluation.provider import native_scorers, needs_passages
 from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS, describe_document
 from ir_graded.matching.precision import compares_single_precision
 from ir_graded.measures.aggregation import aggregate
@@ -166,7 +166,7 @@ def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> list[Meas
     wanted = read_measures(measures)
     if not wanted:
         raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
-    scorers = own(wanted)
+    scorers = native_scorers(wanted)
     for measure in wanted:
         if measure not in scorers:
             raise ParameterError(f"{measure} is computed by other providers, which do not run on Spark")

@@ -17,7 +17,7 @@ from ir_measures.measures import Measure
 
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import InputError
-from ir_graded.evaluation.provider import GradedEvaluator, own
+from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
 from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 from ir_graded.matching import judgments as qrels_of
 from ir_graded.matching.judgments import Judgments
@@ -63,7 +63,7 @@ class Scoring:
         judgments = self._judgments([table for _, table in rows]) if name is None else None
         if judgments is None:
             return
-        evaluator = GradedEvaluator(own(self.measures), judgments)
+        evaluator = GradedEvaluator(native_scorers(self.measures), judgments)
         missing = dict.fromkeys(self.runs)
         for name, stretches in parts:
             if str(name) not in missing:

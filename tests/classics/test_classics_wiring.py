@@ -11,7 +11,7 @@ from ir_measures.providers.pytrec_eval_provider import PytrecEvalEvaluator
 
 import ir_graded
 from ir_graded.cli.main import main
-from ir_graded.evaluation import pipeline
+from ir_graded.evaluation import upstream
 from ir_graded.evaluation.provider import PROVIDER, GradedEvaluator
 from ir_graded.measures.classic import CLASSICS
 
@@ -35,7 +35,7 @@ def upstream_refuses(monkeypatch):
     def refuse(*_):
         raise RuntimeError("ir_measures was called")
 
-    monkeypatch.setattr(pipeline, "evaluator", refuse)
+    monkeypatch.setattr(upstream, "pipeline_evaluator", refuse)
 
 
 # --------------------------------------------------------------------------------- ir-measures' calls

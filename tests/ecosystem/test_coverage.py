@@ -315,13 +315,14 @@ def test_it_counts_for_no_more_than_it_is_asked(monkeypatch):
     from ir_graded.matching import match
 
     lowest = []
+    match_run = match.match_run
 
     def spy(judgments, run, level=-np.inf, threads=1):
         lowest.append(level)
-        return match.match_run(judgments, run, level, threads)
+        return match_run(judgments, run, level, threads)
 
-    for module in ("evaluate", "provider"):
-        monkeypatch.setattr(f"ir_graded.evaluation.{module}.match_run", spy)
+    for module in ("matching.match", "evaluation.coverage"):
+        monkeypatch.setattr(f"ir_graded.{module}.match_run", spy)
     scores = evaluate(["Q", "AP"], QRELS, {"a": FULL, "b": FULL})
     assert lowest == [1, 1]
     _ = scores.coverage, scores.coverage

@@ -15,7 +15,7 @@ from packed import gzipped
 import ir_graded
 from ecosystem import forms
 from ir_graded import InputError, NoSharedTopicsError, ParameterError, Q, evaluate
-from ir_graded.evaluation.other_providers import check_parameters
+from ir_graded.evaluation.upstream import check_parameters
 
 #: The runs lack topics on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")

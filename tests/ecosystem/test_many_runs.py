@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_a_folder_of_runs_is_scored_as_its_files_are(folder, monkeypatch, threads):
-    monkeypatch.setattr("ir_graded.evaluation.evaluate.processors", lambda: threads)
+    monkeypatch.setattr("ir_graded.matching.match.processors", lambda: threads)
     qrels, place = folder
     files = sorted(place.glob("*.txt"))
     scores = ir_graded.evaluate(MEASURES, qrels, place)

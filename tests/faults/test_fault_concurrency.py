@@ -16,7 +16,6 @@ from faults.fault_cases import FORKED, needs_fork, run_text
 
 import ir_graded
 from ir_graded._utils.threads import in_threads
-from ir_graded.evaluation import evaluate as evaluation
 from ir_graded.io import process
 from ir_graded.measures.parsing import parse_measure
 
@@ -102,7 +101,7 @@ def test_an_evaluation_inside_a_thread_of_ours_has_threads_of_its_own(files):
 
 
 def test_a_run_that_is_wrong_does_not_touch_the_others(files, monkeypatch):
-    monkeypatch.setattr(evaluation, "processors", lambda: 3)
+    monkeypatch.setattr("ir_graded.matching.match.processors", lambda: 3)
     right = scored(files)
     (files / "runs" / "run3").write_text("1 Q0 a 1 high t\n")
     with pytest.raises(ir_graded.FileFormatError, match="run3, line 1"):

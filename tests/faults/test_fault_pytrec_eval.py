@@ -17,7 +17,7 @@ from ir_measures import AP, nDCG
 
 from ir_graded import GradedError, evaluate
 from ir_graded._utils.pytrec_eval_guard import GATE, RelevanceEvaluator
-from ir_graded.evaluation import pipeline
+from ir_graded.evaluation import upstream
 
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
 RUN = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "2": {"x": 2.0, "c": 1.0}}
@@ -116,7 +116,7 @@ def test_one_thread_is_inside_at_a_time():
 
 
 def test_no_lock_is_held_between_two_metrics():
-    metrics = pipeline.evaluator([nDCG, AP], QRELS).iter_calc(RUN)
+    metrics = upstream.pipeline_evaluator([nDCG, AP], QRELS).iter_calc(RUN)
     first = next(metrics)
     with Inside():
         # Everything has been computed: nobody has to wait for the caller to ask for the rest.
@@ -248,7 +248,7 @@ def test_an_evaluator_that_lives_until_the_interpreter_ends_is_silent():
 
 FORKING = """
 import os, select, threading, time
-import ir_measures, ir_graded.evaluation.pipeline
+import ir_measures, ir_graded.evaluation.upstream
 from ir_graded._utils.pytrec_eval_guard import GATE
 
 evaluator = ir_measures.evaluator(["Q", "nDCG"], {"1": {"a": 2, "b": 1}})
@@ -299,7 +299,7 @@ print(evaluator.calc_aggregate(run) == right)
 @needs_fork
 def test_a_child_evaluates_while_threads_of_its_parent_do():
     code = """
-evaluator = ir_graded.evaluation.pipeline.evaluator([ir_measures.nDCG], {"1": {"a": 2, "b": 1}})
+evaluator = ir_graded.evaluation.upstream.pipeline_evaluator([ir_measures.nDCG], {"1": {"a": 2, "b": 1}})
 right = evaluator.calc_aggregate(run)
 
 def work():

@@ -137,8 +137,7 @@ def test_a_run_that_vanishes_between_its_pieces_is_said(folder, monkeypatch):
         return found(*arguments)
 
     monkeypatch.setattr(table_runs, "_match_rows", vanishing)
-    monkeypatch.setattr("ir_graded.evaluation.provider.processors", lambda: 1)
-    monkeypatch.setattr(evaluation, "processors", lambda: 1)
+    monkeypatch.setattr("ir_graded.matching.match.processors", lambda: 1)
     with pytest.raises(FileNotFoundError, match=r"one\.run"):
         ir_graded.evaluate("Q", "qrels.txt", "one.run")
 
@@ -161,7 +160,7 @@ def test_a_run_that_is_changed_between_its_pieces_is_refused(folder, monkeypatch
         return found(*arguments)
 
     monkeypatch.setattr(table_runs, "_match_rows", changing)
-    monkeypatch.setattr(evaluation, "processors", lambda: 1)
+    monkeypatch.setattr("ir_graded.matching.match.processors", lambda: 1)
     with pytest.raises(FileFormatError, match=r"one\.run: (was changed|became shorter) while it was read"):
         ir_graded.evaluate("Q", "qrels.txt", "one.run")
 

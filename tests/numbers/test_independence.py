@@ -118,7 +118,7 @@ def test_means_of_several_runs_at_the_same_time(monkeypatch):
     one_by_one = {
         name: ir_graded.evaluate(MEASURES, QRELS, {name: run}).aggregates for name, run in runs.items()
     }
-    monkeypatch.setattr("ir_graded.evaluation.evaluate.processors", lambda: 4)
+    monkeypatch.setattr("ir_graded.matching.match.processors", lambda: 4)
     together = ir_graded.evaluate(MEASURES, QRELS, runs).aggregates
     assert np.array_equal(together, np.concatenate(list(one_by_one.values())))
 

@@ -200,6 +200,26 @@ def test_frames_files_iterators_and_dicts_give_the_same(tmp_path):
     assert made(tmp_path) == frames == made(tmp_path, qrels=qrels.itertuples(), runs=once)
 
 
+class Opened(dict):
+    """Qrels or a run that count how often they are read."""
+
+    def __init__(self, topics):
+        super().__init__(topics)
+        self.times = 0
+
+    def items(self):
+        self.times += 1
+        return super().items()
+
+
+def test_qrels_and_runs_are_read_once(tmp_path):
+    qrels, runs = Opened(QRELS), {name: Opened(run) for name, run in RUNS.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ir_graded.CoverageWarning)
+        made(tmp_path, qrels=qrels, runs=runs)
+    assert [one.times for one in (qrels, *runs.values())] == [1] * (1 + len(runs))
+
+
 def test_one_run_needs_no_other(tmp_path):
     text = made(tmp_path, runs=RUNS["one"])
     assert "No baseline was named" in text

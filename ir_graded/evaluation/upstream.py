@@ -1,0 +1,277 @@
+"""Measures that ir-measures' other providers compute, beside those of this package over the same qrels.
+
+The other providers get dicts with ids as text, whole levels as ints and scores as floats: pytrec_eval, for
+one, takes nothing else. It is entered through its guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain, pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import ir_measures
+import numpy as np
+from ir_measures.measures import Measure, ParamInfo
+from ir_measures.providers import Evaluator, FallbackProvider, PytrecEvalProvider
+from ir_measures.util import Metric
+
+from ir_graded._utils.pytrec_eval_guard import RelevanceEvaluator
+from ir_graded.core import segments
+from ir_graded.core.judged_run import JudgedRun
+from ir_graded.core.segments import Floats
+from ir_graded.errors import InputError, ParameterError, short_repr
+from ir_graded.io.ids import as_text
+from ir_graded.io.sources import table_of
+from ir_graded.io.table import Table, describe_document
+from ir_graded.matching.articles import one_row_an_article
+from ir_graded.matching.dict_checks import text_ids, unchanged
+from ir_graded.matching.judgments import Judgments
+from ir_graded.matching.match import prepare_qrels
+from ir_graded.measures import GradedMeasure
+
+from .provider import GradedEvaluator
+
+_HIGHEST = 1 << 20  # level that the other providers are asked about
+#: Values of parameters that measures of ir-measures require, for messages.
+_EXAMPLES: dict[str, float] = {"cutoff": 10, "max_rel": 2, "recall": 0.5}
+
+
+class MixedEvaluator(Evaluator):
+    """Scores runs by measures of this package and by others. Threads may share it, and it pickles.
+
+    Args:
+        measures: all of them, in the order in which results come.
+        graded: the evaluator of those that are scored here.
+        qrels: the caller's own qrels, for measures that need subtopics: only they hold them.
+    """
+
+    def __init__(self, measures: list[Measure], graded: GradedEvaluator, qrels: Any = None) -> None:
+        super().__init__(measures, graded.judgments.query_ids)
+        self.graded = graded
+        self._qrels = qrels
+        self.others = [measure for measure in measures if measure not in graded.scorers]
+        subtopics = [measure for measure in self.others if needs_subtopics(measure)]
+        plain = [measure for measure in self.others if measure not in subtopics]
+        self._evaluators: list[Evaluator] = []
+        if plain:
+            self._evaluators.append(pipeline_evaluator(plain, qrels_dicts(graded.judgments)))
+        if subtopics:
+            self._evaluators.append(pipeline_evaluator(subtopics, qrels))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The evaluators of other providers do not pickle: they are made again.
+        return type(self), (self.measures, self.graded, self._qrels)
+
+    def _iter_calc(self, run: Any) -> Iterator[Metric]:
+        if not isinstance(run, Mapping):
+            run = table_of("run", run)
+        metrics: dict[Measure, list[Metric]] = {measure: [] for measure in self.measures}
+        query_ids = self.graded.judgments.query_ids
+        for metric in self.graded.iter_calc(run):
+            metrics[metric.measure].append(metric)
+        for number, metric in self._of_others(run):
+            metrics[metric.measure].append(Metric(query_ids[number], metric.measure, metric.value))
+        yield from chain.from_iterable(metrics.values())
+
+    def _of_others(self, run: Mapping[Any, Any] | Table) -> Iterator[tuple[int, Metric]]:
+        """The metrics of the other providers, each with the number of its topic."""
+        judgments = self.graded.judgments
+        dicts = run_dicts(judgments, run)
+        for evaluator in self._evaluators:
+            for metric in evaluator.iter_calc(dicts):
+                number = judgments.number.get(as_text(metric.query_id))
+                # A provider may yield topics that only the run has.
+                if number is not None:
+                    yield number, metric
+
+    def scores_of(self, judged_run: JudgedRun, run: Any) -> dict[Measure, Floats]:
+        """Score of each measure for each topic of the qrels, in their order.
+
+        A topic that the run lacks has the default of a measure that is not scored here.
+
+        Args:
+            judged_run: the run, matched with the qrels.
+            run: the run itself, as a dict of dicts or a table; needed where there are other measures.
+        """
+        scores = self.graded.scores_of(judged_run)
+        if self.others:
+            topics = len(self.graded.judgments.names)
+            scores |= {measure: np.full(topics, measure.DEFAULT, dtype=float) for measure in self.others}
+            with wrap_provider_errors(self.others):
+                for number, metric in self._of_others(run):
+                    scores[metric.measure][number] = metric.value
+        return scores
+
+
+def compose(measures: list[Measure], qrels: Any) -> Evaluator:
+    """An evaluator of ir-measures for measures of both sides; results come in the order of ``measures``.
+
+    Args:
+        measures: measures of this package and of others.
+        qrels: the qrels in any form.
+    """
+    scorers = {measure: measure for measure in measures if isinstance(measure, GradedMeasure)}
+    with_subtopics = any(map(needs_subtopics, measures))
+    if with_subtopics and isinstance(qrels, Iterator):
+        qrels = list(qrels)
+    graded = GradedEvaluator(scorers, prepare_qrels(qrels))
+    if len(scorers) == len(measures):
+        return graded
+    return MixedEvaluator(measures, graded, qrels if with_subtopics else None)
+
+
+def mix(measures: list[Measure], graded: GradedEvaluator) -> MixedEvaluator:
+    """The evaluator that ``evaluate`` uses, after checks that the other providers do not make.
+
+    Raises:
+        InputError: a level is no whole number or too large, or a measure needs qrels by subtopic.
+        ParameterError: a measure has parameters that it cannot have.
+    """
+    others = [measure for measure in measures if measure not in graded.scorers]
+    for measure in others:
+        check_parameters(measure)
+    if others:
+        _check_whole_levels(others, graded.judgments)
+    for measure in filter(needs_subtopics, others):
+        raise InputError(f"{measure} needs qrels by subtopic, which evaluate lacks: use ir_measures.calc")
+    with wrap_provider_errors(others):
+        return MixedEvaluator(measures, graded)
+
+
+def lowest_rel(measures: list[Measure]) -> float:
+    """The lowest level that counts as relevant; where some measure has no ``rel``, all above 0 do."""
+    rels = [measure["rel"] for measure in measures if "rel" in measure.SUPPORTED_PARAMS]
+    given = [float(rel) for rel in rels if isinstance(rel, (int, float))]
+    return min(given) if len(given) == len(measures) else float(np.nextafter(0.0, 1.0))
+
+
+def needs_subtopics(measure: Measure) -> bool:
+    """Whether a measure of ir-measures needs the qrels' subtopics (column ``iteration``)."""
+    return any(measure.NAME == known.NAME for known in ir_measures.pyndeval.SUPPORTED_MEASURES)
+
+
+@contextmanager
+def wrap_provider_errors(measures: list[Measure]) -> Iterator[None]:
+    """Raise errors in the providers' own code as ParameterError; those meant for users pass unchanged."""
+    try:
+        yield
+    except (ValueError, OSError, ImportError, RuntimeError):
+        raise
+    except Exception as error:
+        names = ", ".join(map(str, measures))
+        raise ParameterError(
+            f"ir-measures' providers cannot compute one of {names}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def check_parameters(measure: Measure) -> None:
+    """Raise ParameterError where a measure of ir-measures has parameters that it cannot have."""
+    for name, value in measure.params.items():
+        # pytrec_eval ends the process where a cutoff is 0.
+        if not _fits_a_provider(value, measure.SUPPORTED_PARAMS[name]) or (name == "cutoff" and value == 0):
+            raise ParameterError(f"{measure.NAME}: {name}={short_repr(value)} is no value that it takes")
+    params = measure.SUPPORTED_PARAMS.items()
+    missing = [name for name, param in params if param.required and name not in measure.params]
+    if missing:
+        example = measure(**{name: _EXAMPLES.get(name, 1) for name in missing})
+        raise ParameterError(f"{measure} needs a {' and a '.join(missing)}: for example {example}")
+    for name, param in params:
+        if name in measure.params and not param.validate(measure.params[name]):
+            raise ParameterError(
+                f"{measure.NAME}: {name}={short_repr(measure.params[name])} is not what it takes "
+                f"({param.desc})"
+            )
+
+
+def _fits_a_provider(value: object, param: ParamInfo) -> bool:
+    """Whether whole numbers, in dicts too, are within 64 bits, and truth values stand where one is wanted."""
+    if isinstance(value, Mapping):
+        return all(_fits_a_provider(part, param) for pair in value.items() for part in pair)
+    if isinstance(value, bool):
+        return param.dtype is bool
+    return not isinstance(value, int) or -(2**63) <= value < 2**63
+
+
+def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
+    """Raise InputError where a level is no whole number, or one to which pytrec_eval makes a huge table."""
+    levels = judgments.levels
+    refused = (levels.values != np.floor(levels.values)) | (np.abs(levels.values) > _HIGHEST)
+    if refused[levels.level_index].any():
+        row = int(np.flatnonzero(refused[levels.level_index])[0])
+        where = describe_document(judgments.names[levels.topic[row]], judgments.doc_ids[row])
+        names = ", ".join(map(str, measures))
+        level = levels.values[levels.level_index[row]]
+        only = f"levels to {_HIGHEST}" if abs(level) > _HIGHEST else "whole levels"
+        raise InputError(f"qrels: {where} has level {level:g}: {names} take {only} only")
+
+
+class GuardedPytrecEvalProvider(PytrecEvalProvider):
+    """ir-measures' provider of pytrec_eval's measures, whose evaluators threads may share."""
+
+    def initialize(self) -> None:
+        super().initialize()
+        # Not the guard's module: an evaluator that outlives its names at exit would fail.
+        self.pytrec_eval = SimpleNamespace(RelevanceEvaluator=RelevanceEvaluator)
+
+
+_GUARDED = GuardedPytrecEvalProvider()
+
+
+def pipeline_evaluator(measures: Iterable[Measure], qrels: Any) -> Evaluator:
+    """``ir_measures.evaluator`` for measures that ir-measures' providers compute.
+
+    Each measure goes to the provider that ``ir_measures.DefaultPipeline`` chooses for it at this moment.
+
+    Raises:
+        ValueError: a measure that no provider supports.
+        InputError: qrels that pytrec_eval cannot take.
+    """
+    providers = ir_measures.DefaultPipeline.providers
+    guarded = [_GUARDED if type(provider) is PytrecEvalProvider else provider for provider in providers]
+    return FallbackProvider(guarded).evaluator(measures, qrels)
+
+
+def qrels_dicts(judgments: Judgments) -> dict[str, dict[str, Any]]:
+    """Prepared qrels as a dict of dicts; levels that are no whole numbers stay floats."""
+    level_of = [int(level) if level.is_integer() else level for level in judgments.levels.values.tolist()]
+    levels = [level_of[grade] for grade in judgments.levels.level_index.tolist()]
+    topic = judgments.levels.topic
+    bounds = [*segments.starts(topic, len(judgments.names)).tolist(), topic.size]
+    return {
+        name: dict(zip(judgments.doc_ids[begin:end], levels[begin:end], strict=True))
+        for name, (begin, end) in zip(judgments.names, pairwise(bounds), strict=True)
+    }
+
+
+def run_dicts(judgments: Judgments, run: Mapping[Any, Any] | Table) -> dict[str, dict[str, float]]:
+    """A run as a dict of dicts, scores as floats: the topics that the qrels have."""
+    if isinstance(run, Mapping):
+        topics = {as_text(topic): docs for topic, docs in list(run.items())}
+        names = [name for name in topics if name in judgments.number]
+        with unchanged("run", names, [topics[name] for name in names]):
+            return {
+                name: dict(
+                    zip(
+                        text_ids(list(topics[name]), "doc_id", f"run: topic {name!r}"),
+                        map(float, topics[name].values()),
+                        strict=True,
+                    )
+                )
+                for name in names
+            }
+    known = run.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
+    run = one_row_an_article(run.filter(known.astype(np.int64)))
+    changes = (run.query_id != run.query_id.shift(1)).to_numpy()[1:]
+    bounds = [*(np.flatnonzero(changes) + 1).tolist(), len(run)] if len(run) else []
+    doc_ids, scores = run.doc_id.to_list(), run.value.tolist()
+    dicts: dict[str, dict[str, float]] = {}
+    begin = 0
+    for end in bounds:
+        dicts.setdefault(run.query_id[begin], {}).update(
+            zip(doc_ids[begin:end], scores[begin:end], strict=True)
+        )
+        begin = end
+    return dicts
