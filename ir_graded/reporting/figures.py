@@ -51,7 +51,7 @@ def of_measures(contents: Contents) -> Iterator[Picture]:
         yield _leaderboard(contents, at, name)
         rivals = contents.rivals(at)
         if rivals is not None:
-            yield _differences(contents, name, *rivals)
+            yield _differences(contents, at, name, *rivals)
 
 
 def of_unjudged(contents: Contents) -> Picture:
@@ -83,9 +83,9 @@ def _leaderboard(contents: Contents, at: int, name: str) -> Picture:
     return Picture.of(plots.leaderboard(found, name), caption, alt)
 
 
-def _differences(contents: Contents, name: str, run: str, other: str) -> Picture:
-    matrix = contents.scores.matrix(name)
-    difference = (matrix[run] - matrix[other]).to_numpy()
+def _differences(contents: Contents, at: int, name: str, run: str, other: str) -> Picture:
+    of_run, of_other = (contents.scores.values[at, contents.scores.runs.index(one)] for one in (run, other))
+    difference = of_run - of_other
     mean = exact_sum(difference) / difference.size
     better, worse = int((difference > 0).sum()), int((difference < 0).sum())
     alt = (
