@@ -55,11 +55,11 @@ class MixedEvaluator(Evaluator):
         self.others = [measure for measure in measures if measure not in graded.scorers]
         subtopics = [measure for measure in self.others if needs_subtopics(measure)]
         plain = [measure for measure in self.others if measure not in subtopics]
-        self._evaluators: list[Evaluator] = []
+        self.evaluators: list[Evaluator] = []
         if plain:
-            self._evaluators.append(pipeline_evaluator(plain, qrels_dicts(graded.judgments)))
+            self.evaluators.append(pipeline_evaluator(plain, qrels_dicts(graded.judgments)))
         if subtopics:
-            self._evaluators.append(pipeline_evaluator(subtopics, qrels))
+            self.evaluators.append(pipeline_evaluator(subtopics, qrels))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The evaluators of other providers do not pickle: they are made again.
@@ -80,7 +80,7 @@ class MixedEvaluator(Evaluator):
         """The metrics of the other providers, each with the number of its topic."""
         judgments = self.graded.judgments
         dicts = run_dicts(judgments, run)
-        for evaluator in self._evaluators:
+        for evaluator in self.evaluators:
             for metric in evaluator.iter_calc(dicts):
                 number = judgments.number.get(as_text(metric.query_id))
                 # A provider may yield topics that only the run has.

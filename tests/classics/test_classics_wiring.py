@@ -45,7 +45,7 @@ def test_ir_measures_goes_on_using_its_own_providers():
     assert type(ir_measures.evaluator([AP, nDCG @ 10], QRELS)) is PytrecEvalEvaluator
     mixed = ir_measures.evaluator(["Q", AP], QRELS)
     assert list(mixed.graded.scorers) == [ir_graded.Q]
-    assert type(mixed.others[0]) is PytrecEvalEvaluator
+    assert type(mixed.evaluators[0]) is PytrecEvalEvaluator
 
 
 @pytest.mark.usefixtures("without_perl")
