@@ -37,8 +37,8 @@ from .provider import GradedEvaluator
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from ir_graded.plots.style import Axes, Figure
 
 #: All columns in the order in which they are read, with the symbols that tables print.
 SYMBOLS = {

@@ -27,8 +27,8 @@ from . import inex_xml
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from ir_graded.plots.style import Axes, Figure
 
 __all__ = ["Strip", "read_submission", "show"]
 

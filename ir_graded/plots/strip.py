@@ -12,8 +12,7 @@ from ir_graded.errors import ParameterError
 from .style import PAGE_WIDTH, check_axes, figure_of, matplotlib
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from .style import Axes, Figure
 
 #: The spans of each lane by its name: (start, stop).
 Lanes: TypeAlias = Mapping[str, Sequence[tuple[int, int]]]

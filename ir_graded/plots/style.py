@@ -10,8 +10,9 @@ from ir_graded._utils.extras import extra
 from ir_graded.errors import ParameterError, printable, shown
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    # The other packages take these types from here, so that none of them imports matplotlib.
+    from matplotlib.axes import Axes as Axes  # noqa: PLC0414
+    from matplotlib.figure import Figure as Figure  # noqa: PLC0414
 
 #: Okabe and Ito (2008), without yellow, which is too pale for lines on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")

@@ -16,7 +16,7 @@ from ir_graded.plots.svg import svg
 from .contents import Contents
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from ir_graded.plots.style import Figure
 
 
 @dataclass(frozen=True)
