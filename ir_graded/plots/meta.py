@@ -1,4 +1,4 @@
-"""Pictures of the meta-evaluation: each draws a finished result and gives the matplotlib Figure.
+"""Plots of the meta-evaluation. Each function returns the matplotlib Figure.
 
 Without ``ax`` the figure is new, as wide as one column of a two-column paper, and no part of pyplot: save it
 with ``figure.savefig("name.pdf")``, widen it with ``figure.set_size_inches(7, 3)``.
@@ -16,13 +16,10 @@ from ir_graded.errors import InputError
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    import pandas as pd
 
-    from ir_graded.meta.comparison import Comparison
-    from ir_graded.meta.correlation import RankCorrelations
-    from ir_graded.meta.stability import Stability
-    from ir_graded.meta.swap import Swap
+    from .drawable import AslCurve, StabilityCurve, SwapCurve
+    from .style import Axes, Figure
 
 #: The part of an ASL curve that is shown, in multiples of alpha: up to .15 at .05, as Sakai (2006) has it.
 _SHOWN_ALPHAS = 3
@@ -33,13 +30,13 @@ _DARK = "#0B3C5D"
 _LIGHT = "#E8EEF2"
 
 
-def asl_curve(results: Mapping[str, Any], ax: Axes | None = None) -> Figure:
+def asl_curve(results: Mapping[str, AslCurve], ax: Axes | None = None) -> Figure:
     """Achieved significance levels of all pairs of systems, sorted descending, with alpha.
 
     The lower a curve, the more pairs the measure tells apart. ASLs up to three times alpha are shown.
 
     Args:
-        results: by name, results with ``.curve``, the sorted ASLs, and ``.alpha``.
+        results: discriminative powers by measure.
         ax: axes to draw into; by default those of a new figure.
 
     Raises:
@@ -71,12 +68,12 @@ def asl_curve(results: Mapping[str, Any], ax: Axes | None = None) -> Figure:
     return style.figure_of(axes)
 
 
-def significance_matrix(result: Any, ax: Axes | None = None) -> Figure:
+def significance_matrix(significant: pd.DataFrame, asl: pd.DataFrame, ax: Axes | None = None) -> Figure:
     """Which systems are significantly better than which: the row's than the column's, best system first.
 
     Args:
-        result: with ``.significant``, a DataFrame systems x systems of booleans in order of the systems'
-            means, and ``.asl``, the one-tailed ASLs in the same form, written into the cells of up to ten.
+        significant: systems x systems, booleans, in descending order of the systems' means.
+        asl: one-tailed ASLs in the same form, written into the cells of up to ten systems.
         ax: axes to draw into; by default those of a new figure.
 
     Raises:
@@ -84,19 +81,19 @@ def significance_matrix(result: Any, ax: Axes | None = None) -> Figure:
 
     Source: Kamps et al. (2007).
     """
-    significant = np.asarray(result.significant, dtype=bool)
-    names = list(result.significant.index)
+    better = significant.to_numpy(dtype=bool)
+    names = list(significant.index)
     legend = ("significantly better", "not significant")
     with style.canvas(ax, legend, height=style.COLUMN_WIDTH) as axes:
         from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch
 
-        axes.imshow(significant, cmap=ListedColormap([_LIGHT, _DARK]), vmin=0, vmax=1, aspect="equal")
+        axes.imshow(better, cmap=ListedColormap([_LIGHT, _DARK]), vmin=0, vmax=1, aspect="equal")
         if len(names) <= _MOST_NUMBERS:
             # Not by np.array, which hands out the result itself with pandas 2.2 and numpy 2.
-            levels = result.asl.to_numpy(dtype=np.float64, copy=True)
+            levels = asl.to_numpy(dtype=np.float64, copy=True)
             np.fill_diagonal(levels, np.nan)
-            _numbers(axes, levels, dark=significant)
+            _numbers(axes, levels, dark=better)
         _name_cells(axes, names)
         axes.set_xlabel("system, from best to worst")
         axes.set_ylabel("system, from best to worst")
@@ -105,7 +102,7 @@ def significance_matrix(result: Any, ax: Axes | None = None) -> Figure:
     return style.figure_of(axes)
 
 
-def stability_curves(results: Mapping[str, Stability], ax: Axes | None = None) -> Figure:
+def stability_curves(results: Mapping[str, StabilityCurve], ax: Axes | None = None) -> Figure:
     """Minority rate against proportion of ties, a point per fuzziness value: the lower left is best.
 
     Args:
@@ -134,7 +131,7 @@ def stability_curves(results: Mapping[str, Stability], ax: Axes | None = None) -
     return style.figure_of(axes)
 
 
-def swap_curves(results: Mapping[str, Swap], ax: Axes | None = None) -> Figure:
+def swap_curves(results: Mapping[str, SwapCurve], ax: Axes | None = None) -> Figure:
     """Swap rate against the difference between two systems, with the rate that is tolerated.
 
     A point stands at the lower edge of its bin; empty bins have none.
@@ -168,50 +165,61 @@ def swap_curves(results: Mapping[str, Swap], ax: Axes | None = None) -> Figure:
     return style.figure_of(axes)
 
 
-def tau_heat_map(correlations: RankCorrelations, ax: Axes | None = None) -> Figure:
+def tau_heat_map(taus: pd.DataFrame, *, tied: bool, ax: Axes | None = None) -> Figure:
     """Kendall's tau of all pairs of measures, in colour and, for up to ten measures, in numbers.
 
     Args:
-        correlations: what ``rank_correlations`` gives.
+        taus: Kendall's tau, measures x measures.
+        tied: whether any systems are tied, so that the values are those of tau-b.
         ax: axes to draw into; by default those of a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
     """
-    taus = correlations.matrix.to_numpy(dtype=np.float64)
-    names = list(correlations.matrix.index)
+    values = taus.to_numpy(dtype=np.float64)
+    names = list(taus.index)
     with style.canvas(ax, height=style.COLUMN_WIDTH) as axes:
-        lowest = float(np.nanmin(taus, initial=1.0))
+        lowest = float(np.nanmin(values, initial=1.0))
         bottom = min(np.floor(lowest * 10) / 10, 0.9)
-        image = axes.imshow(taus, cmap="Blues", vmin=bottom, vmax=1, aspect="equal")
+        image = axes.imshow(values, cmap="Blues", vmin=bottom, vmax=1, aspect="equal")
         if len(names) <= _MOST_NUMBERS:
-            _numbers(axes, taus, dark=taus > bottom + 0.65 * (1 - bottom))
+            _numbers(axes, values, dark=values > bottom + 0.65 * (1 - bottom))
         _name_cells(axes, names)
-        tied = bool(np.any(correlations.tied))
         bar = style.figure_of(axes).colorbar(image, ax=axes, shrink=0.8, pad=0.03)
         bar.set_label("Kendall's tau-b" if tied else "Kendall's tau")
         bar.outline.set_visible(False)
     return style.figure_of(axes)
 
 
-def comparison(result: Comparison) -> Figure:
+def comparison(
+    power: Mapping[str, AslCurve],
+    stability: Mapping[str, StabilityCurve],
+    swap: Mapping[str, SwapCurve],
+    taus: pd.DataFrame,
+    *,
+    tied: bool,
+) -> Figure:
     """ASL curves, stability, swap rates and rank correlations of the same measures in one figure.
 
     Args:
-        result: what ``compare`` gives.
+        power: see :func:`asl_curve`.
+        stability: see :func:`stability_curves`.
+        swap: see :func:`swap_curves`.
+        taus: see :func:`tau_heat_map`.
+        tied: likewise.
 
     Raises:
         GradedError: matplotlib is not installed.
     """
-    names = _cell_names(list(result.correlations.matrix.index))
+    names = _cell_names(list(taus.index))
     below = _NARROWEST * max(map(len, names)) / 2  # the heat map is in one row of two
-    with style.panels(2, 2, map(style.label, result.power), below) as ((asl, stable), (swaps, taus)):
-        asl_curve(result.power, asl)
-        stability_curves(result.stability, stable)
-        swap_curves(result.swap, swaps)
-        tau_heat_map(result.correlations, taus)
-        style.share_legend((asl, stable, swaps))
-    return style.figure_of(asl)
+    with style.panels(2, 2, map(style.label, power), below) as ((one, two), (three, four)):
+        asl_curve(power, one)
+        stability_curves(stability, two)
+        swap_curves(swap, three)
+        tau_heat_map(taus, tied=tied, ax=four)
+        style.share_legend((one, two, three))
+    return style.figure_of(one)
 
 
 def _check_some(results: Mapping[str, Any]) -> None:

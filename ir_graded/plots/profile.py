@@ -9,10 +9,8 @@ import numpy as np
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from ir_graded.evaluation.explain import Explanation
+    from .drawable import TopicProfile
+    from .style import Axes, Figure
 
 #: Ranks beyond this are drawn on a logarithmic axis: most of what matters stands near the top.
 _DEEP = 100
@@ -23,7 +21,7 @@ _MANY = 40
 _BARS, _LINE = style.COLOURS[0], style.COLOURS[1]
 
 
-def profile(explanation: Explanation, ax: Axes | None = None) -> Figure:
+def profile(explanation: TopicProfile, ax: Axes | None = None) -> Figure:
     """Stop distribution (left axis) and utility (right axis) over the ranks of the relevant documents.
 
     Measures without a stop distribution show the contributions in its place, and the blended ratio in that of
@@ -48,11 +46,11 @@ def profile(explanation: Explanation, ax: Axes | None = None) -> Figure:
         rank = columns["rank"]
         deepest = int(rank.max(initial=1))
         handles: list[Any] = [
-            axes.vlines(rank, 0, columns[bars], color=_BARS, linewidth=_width(rank.size), label=named[0])
+            axes.vlines(rank, 0, columns[bars], color=_BARS, linewidth=_line_width(rank.size), label=named[0])
         ]
         axes.set_xlabel("rank")
         axes.set_ylabel(named[0])
-        _ranks(axes, deepest)
+        _format_rank_axis(axes, deepest)
         axes.set_ylim(0, 1.08 * float(columns[bars].max(initial=0.0)) or 1.0)
         if points is not None:
             right = axes.twinx()
@@ -76,7 +74,7 @@ def profile(explanation: Explanation, ax: Axes | None = None) -> Figure:
             f"{style.label(explanation.measure, _LONGEST_TITLE - 10)}, "
             f"topic {style.label(explanation.query_id, 10)}"
         )
-        _legend(axes, handles, named, own_figure=ax is None)
+        _draw_legend(axes, handles, named, own_figure=ax is None)
     return style.figure_of(axes)
 
 
@@ -89,11 +87,11 @@ _NAMES = {
 }
 
 
-def _width(documents: int) -> float:
+def _line_width(documents: int) -> float:
     return _WIDTH * min(1.0, _MANY / max(documents, 1))
 
 
-def _ranks(axes: Axes, deepest: int) -> None:
+def _format_rank_axis(axes: Axes, deepest: int) -> None:
     """The axis of ranks, with whole numbers only."""
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, ScalarFormatter
 
@@ -109,7 +107,7 @@ def _ranks(axes: Axes, deepest: int) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
 
 
-def _legend(axes: Axes, handles: list[Any], names: list[str], *, own_figure: bool) -> None:
+def _draw_legend(axes: Axes, handles: list[Any], names: list[str], *, own_figure: bool) -> None:
     """Below the axes: at their right stands another axis."""
     if own_figure:
         style.legend(axes, own_figure, (handles, names))

@@ -13,12 +13,8 @@ from ir_graded.errors import InputError
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from ir_graded.evaluation.scores import Scores
-    from ir_graded.evaluation.unjudged import Unjudged
-    from ir_graded.meta.intervals import ConfidenceIntervals
+    from .drawable import MeanIntervals, ScoreTables, UnjudgedShares
+    from .style import Axes, Figure
 
 _BETTER, _WORSE = style.COLOURS[:2]
 #: Up to here each topic has a bar and a name; more are drawn as one area.
@@ -35,7 +31,7 @@ _SMALLEST = 5.0  # points
 _MARGIN = 0.55  # inches, for the axis below
 
 
-def differences(scores: Scores, measure: Any, run_a: str, run_b: str, ax: Axes | None = None) -> Figure:
+def differences(scores: ScoreTables, measure: Any, run_a: str, run_b: str, ax: Axes | None = None) -> Figure:
     """Differences of two runs per topic, ``run_a - run_b``, largest first, with their mean.
 
     Args:
@@ -73,13 +69,13 @@ def differences(scores: Scores, measure: Any, run_a: str, run_b: str, ax: Axes |
             if len(heights) > _MANY_TOPICS:
                 axes.tick_params(axis="x", labelsize=_SMALLEST)
         axes.set_xlabel("topic, by difference")
-        printed = style.label(_printed(scores, measure), _LONGEST_RUN)
+        printed = style.label(scores.names[scores.position(measure)], _LONGEST_RUN)
         axes.set_ylabel(_on_lines("difference in", printed, _LONGEST_BESIDE))
         style.legend(axes, ax is None)
     return style.figure_of(axes)
 
 
-def leaderboard(intervals: ConfidenceIntervals, measure: Any = None, ax: Axes | None = None) -> Figure:
+def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None = None) -> Figure:
     """Means of the runs with their confidence intervals, best first; the best 50 of more.
 
     Args:
@@ -114,7 +110,7 @@ def leaderboard(intervals: ConfidenceIntervals, measure: Any = None, ax: Axes | 
     return style.figure_of(axes)
 
 
-def unjudged(result: Unjudged, ax: Axes | None = None) -> Figure:
+def unjudged(result: UnjudgedShares, ax: Axes | None = None) -> Figure:
     """Share of unjudged documents over the ranks.
 
     Up to six runs are lines: thick, with markers, the share down to each depth; thin, the share at each rank.
@@ -148,7 +144,7 @@ def unjudged(result: Unjudged, ax: Axes | None = None) -> Figure:
     return style.figure_of(axes)
 
 
-def _unjudged_table(result: Unjudged, ax: Axes | None) -> Figure:
+def _unjudged_table(result: UnjudgedShares, ax: Axes | None) -> Figure:
     columns = np.argsort(result.depths)
     order = np.argsort(result.share.mean(axis=1), kind="stable")[:_MOST_RUNS]
     shares = result.share[np.ix_(order, columns)]
@@ -191,10 +187,6 @@ def _log_ticks(last: int) -> tuple[list[int], list[str]]:
     """1, 10, 100, ... and what stands at them."""
     ticks = [10**power for power in range(len(str(last)))]
     return ticks, [f"{tick:,}" for tick in ticks]
-
-
-def _printed(scores: Scores, measure: Any) -> str:
-    return scores.names[scores.position(measure)]
 
 
 def _counted(count: int, name: str) -> str:
