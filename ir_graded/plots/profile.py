@@ -1,4 +1,4 @@
-"""The profile of a measure on one topic: where users stop, and what they have got there."""
+"""Plot of a measure on one topic: where users stop, and the utility of the list down to there."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from .drawable import TopicProfile
     from .style import Axes, Figure
 
-#: Ranks beyond this are drawn on a logarithmic axis: most of what matters stands near the top.
+#: Ranks beyond this are drawn on a logarithmic axis: most of what matters is near the top.
 _DEEP = 100
-_LONGEST_TITLE = 44
+_MAX_TITLE_LENGTH = 44
 #: Lines down to the axis are this wide, in points, and thinner where there are many.
 _WIDTH = 3.0
 _MANY = 40
@@ -45,8 +45,9 @@ def profile(explanation: TopicProfile, ax: Axes | None = None) -> Figure:
     with style.canvas(ax, named) as axes:
         rank = columns["rank"]
         deepest = int(rank.max(initial=1))
+        width = _WIDTH * min(1.0, _MANY / max(rank.size, 1))
         handles: list[Any] = [
-            axes.vlines(rank, 0, columns[bars], color=_BARS, linewidth=_line_width(rank.size), label=named[0])
+            axes.vlines(rank, 0, columns[bars], color=_BARS, linewidth=width, label=named[0])
         ]
         axes.set_xlabel("rank")
         axes.set_ylabel(named[0])
@@ -71,7 +72,7 @@ def profile(explanation: TopicProfile, ax: Axes | None = None) -> Figure:
         if not rank.size:
             axes.text(0.5, 0.5, "no document counts", transform=axes.transAxes, ha="center", va="center")
         axes.set_title(
-            f"{style.label(explanation.measure, _LONGEST_TITLE - 10)}, "
+            f"{style.label(explanation.measure, _MAX_TITLE_LENGTH - 10)}, "
             f"topic {style.label(explanation.query_id, 10)}"
         )
         _draw_legend(axes, handles, named, own_figure=ax is None)
@@ -85,10 +86,6 @@ _NAMES = {
     "BR": "blended ratio",
     "gP": "gP",
 }
-
-
-def _line_width(documents: int) -> float:
-    return _WIDTH * min(1.0, _MANY / max(documents, 1))
 
 
 def _format_rank_axis(axes: Axes, deepest: int) -> None:
