@@ -17,11 +17,10 @@ from . import options
 from .output import FORMATS, Leaderboard, show
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ir_graded.evaluation.scores import Scores
     from ir_graded.meta import Comparison
     from ir_graded.meta.matrix import ScoreMatrix
+    from ir_graded.plots.style import Figure
 
 _TESTS = ("bootstrap", "t", "randomisation", "tukey_hsd")
 
@@ -163,13 +162,13 @@ def _prepare(folder: str) -> None:
 
 def _write_figures(comparison: Comparison, folder: Path) -> None:
     """Draw all figures, then write each as a whole: one that cannot be drawn leaves the old ones."""
-    from ir_graded.plots.meta import asl_curve, stability_curves, swap_curves, tau_heat_map
+    from ir_graded.plots.meta import asl_curve, stability_curves, swap_curves
 
     figures = {
         "asl_curve": asl_curve(comparison.power),
         "stability": stability_curves(comparison.stability),
         "swap": swap_curves(comparison.swap),
-        "tau": tau_heat_map(comparison.correlations),
+        "tau": comparison.correlations.plot(),
     }
     drawn = {
         check_writable(folder / f"{name}.{ending}"): _drawn(figure, ending)

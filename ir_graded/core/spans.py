@@ -54,3 +54,24 @@ class Spans:
         sums = np.concatenate(([0], np.cumsum(added)))
         bounds = np.append(segments.starts(article, articles), article.size)
         return np.asarray(sums[bounds[1:]] - sums[bounds[:-1]])
+
+    def union(self) -> Spans:
+        """Union of each article's spans: ascending, none empty, none touching the next."""
+        article, position, change, depth = _edges(self[self.stop > self.start], openings_first=True)
+        first, last = np.flatnonzero(depth == change), np.flatnonzero(depth == 0)
+        return Spans(article[first], position[first], position[last])
+
+    def intersection(self, other: Spans) -> Spans:
+        """Overlap of two unions, see :meth:`union`."""
+        article, position, _, depth = _edges(self.joined(other), openings_first=False)
+        first = np.flatnonzero(depth == 2)  # noqa: PLR2004  # in both
+        return Spans(article[first], position[first], position[first + 1])
+
+
+def _edges(spans: Spans, *, openings_first: bool) -> tuple[Ints, Ints, Ints, Ints]:
+    """Article, position and change (1 or -1) of each edge in order, and how many spans are open after it."""
+    article = np.concatenate((spans.article, spans.article))
+    position = np.concatenate((spans.start, spans.stop))
+    change = np.repeat(np.array([1, -1], dtype=np.int64), spans.article.size)
+    order = np.lexsort((-change if openings_first else change, position, article))
+    return article[order], position[order], change[order], np.cumsum(change[order])

@@ -34,8 +34,8 @@ from .upstream import check_parameters
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from ir_graded.plots.style import Axes, Figure
 
 #: All columns in the order in which they are read, with the symbols that tables print.
 SYMBOLS = {

@@ -18,8 +18,8 @@ from .coverage import LOWEST_JUDGED, mean_of_known, ratio, unjudged_share
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from ir_graded.plots.style import Axes, Figure
 
 DEPTHS = (5, 10, 20, 50, 100, 1000)
 

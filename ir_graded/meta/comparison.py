@@ -62,7 +62,8 @@ class Comparison:
         """One figure of four: ASL curves, stability, swap rates and the correlations (needs matplotlib)."""
         from ir_graded.plots.meta import comparison
 
-        return comparison(self)
+        taus, tied = self.correlations.matrix, bool(self.correlations.tied.any())
+        return comparison(self.power, self.stability, self.swap, taus, tied=tied)
 
 
 def compare(  # noqa: PLR0913  # options, all by keyword

@@ -21,8 +21,8 @@ from .results import read_only
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from ir_graded.plots.style import Axes, Figure
 
 _FEWEST = 2
 _SHOWN = 5  # names of tied systems in an error
@@ -226,7 +226,7 @@ class RankCorrelations:
         """Heat map of Kendall's tau of all pairs of measures."""
         from ir_graded.plots.meta import tau_heat_map
 
-        return tau_heat_map(self, ax)
+        return tau_heat_map(self.matrix, tied=bool(self.tied.any()), ax=ax)
 
 
 def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:

@@ -18,8 +18,8 @@ from .results import read_only
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from ir_graded.plots.style import Axes, Figure
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,8 +29,8 @@ from .studentised import (
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from ir_graded.plots.style import Axes, Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class SignificanceMatrix:
         """The matrix, drawn into ``ax`` or a new figure."""
         from ir_graded.plots.meta import significance_matrix
 
-        return significance_matrix(self, ax)
+        return significance_matrix(self.significant, self.asl, ax)
 
 
 def significance(

@@ -18,8 +18,8 @@ from .results import read_only
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from ir_graded.plots.style import Axes, Figure
 
 _FUZZINESS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10)
 #: Differences below this share are rounding: sums in another order differ by about 1e-15.

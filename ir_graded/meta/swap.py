@@ -17,8 +17,8 @@ from .results import read_only
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from ir_graded.plots.style import Axes, Figure
 
 _BINS = 21
 #: Means are compared as whole numbers of 1e-12, so that scores on the edge of a bin fall into it.

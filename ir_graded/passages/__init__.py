@@ -1,5 +1,10 @@
-"""Passages of articles: submissions in XML, and a look at one article of a run."""
+"""Passages of articles: submissions in XML, and a look at one article of a run.
 
-from .strip import Strip, read_submission, show
+``strip`` asks the matching for ranks and the core for unions of spans, and hands its spans to ``plots``; XML is
+read by ``submissions`` alone. Measures of passages belong into ``measures``.
+"""
+
+from .strip import Strip, show
+from .submissions import read_submission
 
 __all__ = ["Strip", "read_submission", "show"]

@@ -1,15 +1,13 @@
-"""Passages of articles: submissions in XML, and a look at one article of a run."""
+"""Show one article of a run: its highlighted and its retrieved text."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ir_graded.core import ranking, segments
 from ir_graded.core.article_view import f_score
 from ir_graded.core.segments import Ints
 from ir_graded.core.spans import Spans
@@ -17,20 +15,15 @@ from ir_graded.errors import InputError, ParameterError, format_ids, printable, 
 from ir_graded.io.ids import as_text
 from ir_graded.io.sources import table_of
 from ir_graded.io.table import VALUE_COLUMNS, Table
-from ir_graded.matching.articles import articles_of
-from ir_graded.matching.precision import comparable
+from ir_graded.matching.match import judgments_of
+from ir_graded.matching.tables import hits_of_table
 from ir_graded.measures.params import REL, Param
 from ir_graded.measures.relevant_in_context import F_BETA
 
-from . import inex_xml
-
 if TYPE_CHECKING:
-    import pandas as pd
     import polars as pl
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-__all__ = ["Strip", "read_submission", "show"]
+    from ir_graded.plots.style import Axes, Figure
 
 #: Spans of one article in ascending order, none touching the next: (start, stop).
 Merged: TypeAlias = tuple[tuple[int, int], ...]
@@ -77,7 +70,9 @@ class Strip:
     beta: float = 1
 
     def __str__(self) -> str:
-        sizes = ", ".join(f"{name} {_size(spans)}" for name, spans in self._lanes().items())
+        sizes = ", ".join(
+            f"{name} {sum(stop - start for start, stop in spans)}" for name, spans in self._lanes().items()
+        )
         return f"{self._subject()}: {self._scores(4)} ({sizes})"
 
     def _subject(self, longest: int | None = None) -> str:
@@ -128,56 +123,6 @@ class Strip:
         return strip.html(self._lanes(), self.extent, self._title(), str(self))
 
 
-def read_submission(path: str | os.PathLike[str], articles: inex_xml.Articles) -> pd.DataFrame:
-    """An INEX XML submission as a run with passages.
-
-    Each result names an element of an article, such as ``/article[1]/body[1]/p[3]`` (a step without
-    position means the first; the last step may be ``text()[1]``). It becomes the span of the element's
-    text within the text of the article: all that stands between the tags, without comments and
-    processing instructions, counted in characters. The order of the results is the ranking; ``<rank>``
-    and ``<rsv>`` are not looked at.
-
-    Reading it needs lxml: ``pip install 'ir-graded[xml]'``. Entities are never expanded, and nothing
-    but the files themselves is opened: a file that uses or declares an entity is an error.
-
-    Args:
-        path: the submission.
-        articles: a directory that holds each article as ``<file>.xml``, or a callable that gives the
-            bytes or the path of an article by its ``<file>``. Each article is asked for once.
-
-    Returns:
-        A row per result with query_id, doc_id (text), score (minus the position within the topic),
-        start and length (int64), in the order of the file.
-
-    Raises:
-        FileFormatError: the submission cannot be read, or an article that it names, or a path matches
-            nothing; the message says where.
-        InputError: ``articles`` is neither a directory nor callable, or lxml is not installed.
-        OSError: the submission cannot be opened.
-
-    Example:
-        >>> import pathlib, tempfile
-        >>> from ir_graded import passages
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> path = pathlib.Path(folder.name, "run.xml")
-        >>> size = path.write_text(
-        ...     '<inex-submission><topic topic-id="289"><result><file>12</file>'
-        ...     "<path>/article[1]/p[2]</path></result></topic></inex-submission>"
-        ... )
-        >>> articles = {"12": b"<article><p>Some text.</p><p>More.</p></article>"}
-        >>> passages.read_submission(path, articles.__getitem__)
-          query_id doc_id  score  start  length
-        0      289     12   -1.0     10       5
-        >>> folder.cleanup()
-    """
-    import pandas as pd
-
-    rows = inex_xml.read_submission(path, articles)
-    frame = pd.DataFrame(rows, columns=list(inex_xml.PassageRow._fields))
-    types = {"query_id": "str", "doc_id": "str", "score": "float64", "start": "int64", "length": "int64"}
-    return frame.astype(types)
-
-
 def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float = 1, beta: float = 1) -> Strip:
     """One article as a strip of its text: what is highlighted, what is retrieved, and what is both.
 
@@ -210,13 +155,13 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
         >>> strip.overlap
         ((20, 30), (100, 120))
     """
-    rel, beta = _canonical("rel", rel, REL), _canonical("beta", beta, F_BETA)
+    rel, beta = _validated("rel", rel, REL), _validated("beta", beta, F_BETA)
     topic, article = as_text(query_id), as_text(doc_id)
-    judged, ranked = _with_passages("qrels", qrels), _with_passages("run", run)
+    judged, ranked = _passage_table("qrels", qrels), _passage_table("run", run)
     if topic not in judged.query_id:
         topics = list(dict.fromkeys(judged.query_id))
         raise InputError(f"the qrels have no topic {topic!r}; they have {format_ids(topics)}")
-    judged, ranked = _where(judged, judged.query_id, topic), _where(ranked, ranked.query_id, topic)
+    judged, ranked = _rows_with(judged, judged.query_id, topic), _rows_with(ranked, ranked.query_id, topic)
     known = list(dict.fromkeys([*judged.doc_id, *ranked.doc_id]))
     if article not in known:
         raise InputError(
@@ -224,30 +169,28 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
         )
     judged.check_values()
     ranked.check_values()
-    highlights = _where(judged, judged.doc_id, article)
-    retrieved = _spans(_where(ranked, ranked.doc_id, article))
-    highlighted = _spans(highlights)[highlights.value >= rel]
-    # Counted as the measures count.
-    of_highlighted = highlighted.covered(1)
-    of_retrieved = retrieved.covered(1)
-    of_overlap = of_highlighted + of_retrieved - highlighted.joined(retrieved).covered(1)
+    rank = hits_of_table(judgments_of({topic: {article: 1}}), ranked, lowest=1, threads=1).rank
+    judged = _rows_with(judged, judged.doc_id, article)
+    in_qrels, in_run = _spans(judged), _spans(_rows_with(ranked, ranked.doc_id, article))
+    highlighted, retrieved = in_qrels[judged.value >= rel].union(), in_run.union()
+    overlap = highlighted.intersection(retrieved)
+    of_overlap, of_retrieved, of_highlighted = (part.covered(1) for part in (overlap, retrieved, highlighted))
     return Strip(
         query_id=topic,
         doc_id=article,
-        rank=_rank(ranked, article),
-        highlighted=_merged(highlighted),
-        retrieved=_merged(retrieved),
-        overlap=_common(_merged(highlighted), _merged(retrieved)),
-        extent=int(_spans(highlights).joined(retrieved).stop.max(initial=0)),
-        P=_ratio(of_overlap, of_retrieved),
-        R=_ratio(of_overlap, of_highlighted),
-        # Rounding may carry a perfect article an ulp beyond 1.
-        F=min(float(f_score(of_overlap, of_retrieved, of_highlighted, beta)[0]), 1.0),
+        rank=int(rank[0]) if rank.size else None,
+        highlighted=_pairs(highlighted),
+        retrieved=_pairs(retrieved),
+        overlap=_pairs(overlap),
+        extent=int(in_qrels.joined(in_run).stop.max(initial=0)),
+        P=_safe_divide(of_overlap, of_retrieved),
+        R=_safe_divide(of_overlap, of_highlighted),
+        F=float(f_score(of_overlap, of_retrieved, of_highlighted, beta)[0]),
         beta=beta,
     )
 
 
-def _canonical(name: str, value: Any, param: Param) -> float:
+def _validated(name: str, value: Any, param: Param) -> float:
     try:
         number: float = param.canonical(value)
     except ValueError:
@@ -255,7 +198,7 @@ def _canonical(name: str, value: Any, param: Param) -> float:
     return number
 
 
-def _with_passages(kind: str, source: Any) -> Table:
+def _passage_table(kind: str, source: Any) -> Table:
     """Qrels or a run as a table. Raises InputError where they hold no passages."""
     table = None if isinstance(source, Mapping) else table_of(kind, source)
     if table is None or table.passage is None:
@@ -268,65 +211,20 @@ def _with_passages(kind: str, source: Any) -> Table:
     return table
 
 
-def _where(table: Table, column: pl.Series, value: str) -> Table:
-    """The rows of a topic or of an article."""
+def _rows_with(table: Table, column: pl.Series, value: str) -> Table:
     return table.filter((column == value).arg_true().to_numpy().astype(np.int64))
 
 
 def _spans(table: Table) -> Spans:
-    """The spans of the rows of one article."""
-    passage = table.passage
-    if passage is None:  # pragma: no cover
-        raise ValueError("no passages")
-    return passage.spans(np.zeros(len(table), dtype=np.int64))
+    """Spans of the rows of one article."""
+    if table.passage is None:
+        return Spans.none()
+    return table.passage.spans(np.zeros(len(table), dtype=np.int64))
 
 
-def _rank(ranked: Table, article: str) -> int | None:
-    """Rank of an article among those that a run has for a topic, found as for the measures."""
-    articles = articles_of(ranked, np.zeros(len(ranked), dtype=np.int64))
-    if articles is None:  # pragma: no cover
-        raise ValueError("no passages")
-    table = articles.table
-    row = (table.doc_id == article).arg_true().to_numpy().astype(np.int64)
-    score = comparable(table.value)
-
-    def rows(at: Ints) -> ranking.Rows:
-        return ranking.Rows(
-            score[at], np.zeros_like(at), lambda wanted: table.doc_id.gather(at[wanted]).to_list()
-        )
-
-    rank = ranking.ranks(rows(np.arange(len(table), dtype=np.int64)), rows(row))
-    return int(rank[0]) if rank.size else None
+def _pairs(spans: Spans) -> Merged:
+    return tuple(zip(spans.start.tolist(), spans.stop.tolist(), strict=True))
 
 
-def _ratio(part: Ints, whole: Ints) -> float:
+def _safe_divide(part: Ints, whole: Ints) -> float:
     return float(part[0] / whole[0]) if whole[0] else 0.0
-
-
-def _merged(spans: Spans) -> Merged:
-    """The union of one article's spans."""
-    spans = spans[spans.stop > spans.start]
-    spans = spans[np.argsort(spans.start)]
-    if not spans.start.size:
-        return ()
-    reached = segments.cumulative_maximum_before(spans.stop, np.zeros_like(spans.start))
-    first = np.flatnonzero(np.append(True, spans.start[1:] > reached[1:]))
-    stop = np.maximum.reduceat(spans.stop, first)
-    return tuple(zip(spans.start[first].tolist(), stop.tolist(), strict=True))
-
-
-def _common(one: Merged, other: Merged) -> Merged:
-    """The overlap of two unions."""
-    edges = sorted(edge for start, stop in one + other for edge in ((start, 1), (stop, -1)))
-    found = []
-    depth = begin = 0
-    for position, change in edges:
-        if depth == 2:  # noqa: PLR2004  # in both
-            found.append((begin, position))
-        depth += change
-        begin = position
-    return tuple(found)
-
-
-def _size(spans: Merged) -> int:
-    return sum(stop - start for start, stop in spans)

@@ -1,4 +1,4 @@
-"""Pictures of the meta-evaluation: each draws a finished result and gives the matplotlib Figure.
+"""Plots of the meta-evaluation. Each function returns the matplotlib Figure.
 
 Without ``ax`` the figure is new, as wide as one column of a two-column paper, and no part of pyplot: save it
 with ``figure.savefig("name.pdf")``, widen it with ``figure.set_size_inches(7, 3)``.
@@ -6,8 +6,9 @@ with ``figure.savefig("name.pdf")``, widen it with ``figure.set_size_inches(7, 3
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -16,30 +17,29 @@ from ir_graded.errors import InputError
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    import pandas as pd
 
-    from ir_graded.meta.comparison import Comparison
-    from ir_graded.meta.correlation import RankCorrelations
-    from ir_graded.meta.stability import Stability
-    from ir_graded.meta.swap import Swap
+    from .drawable import AslCurve, StabilityCurve, SwapCurve
+    from .style import Axes, Figure
+
+_Result = TypeVar("_Result")
 
 #: The part of an ASL curve that is shown, in multiples of alpha: up to .15 at .05, as Sakai (2006) has it.
-_SHOWN_ALPHAS = 3
+_MAX_ALPHAS = 3
 _MARKERS_PER_LINE = 8
-_MOST_LABELS = 24
-_MOST_NUMBERS = 10
+_MAX_LABELS = 24
+_MAX_ANNOTATED = 10
 _DARK = "#0B3C5D"
 _LIGHT = "#E8EEF2"
 
 
-def asl_curve(results: Mapping[str, Any], ax: Axes | None = None) -> Figure:
+def asl_curve(results: Mapping[str, AslCurve], ax: Axes | None = None) -> Figure:
     """Achieved significance levels of all pairs of systems, sorted descending, with alpha.
 
     The lower a curve, the more pairs the measure tells apart. ASLs up to three times alpha are shown.
 
     Args:
-        results: by name, results with ``.curve``, the sorted ASLs, and ``.alpha``.
+        results: discriminative powers by measure.
         ax: axes to draw into; by default those of a new figure.
 
     Raises:
@@ -47,36 +47,26 @@ def asl_curve(results: Mapping[str, Any], ax: Axes | None = None) -> Figure:
 
     Source: Sakai (2006), Figures 2 and 3.
     """
-    _check_some(results)
-    alphas = sorted({float(result.alpha) for result in results.values()})
-    top = _SHOWN_ALPHAS * alphas[-1]
-    with style.canvas(ax, map(style.label, results)) as axes:
-        _reference_lines(axes, alphas)
+    with _curves(results, ax, "pairs of systems, by ASL", "achieved significance level") as (axes, curves):
+        alphas = sorted({float(result.alpha) for result in results.values()})
+        top = _MAX_ALPHAS * alphas[-1]
+        _draw_reference_lines(axes, alphas)
         axes.set_ylim(0, top)
-        for number, (name, result) in enumerate(results.items()):
+        for number, (result, look) in enumerate(curves):
             curve = np.asarray(result.curve, dtype=np.float64).reshape(-1)
             begin = int(np.count_nonzero(curve > top))
             end = max(begin + 1, int(np.count_nonzero(curve > 0)))
-            axes.plot(
-                np.arange(1, len(curve) + 1),
-                curve,
-                label=style.label(name),
-                markevery=_spread(begin, min(end, len(curve)), number / len(results)),
-                **style.line_style(number),
-            )
-        axes.set_xlim(left=0)
-        axes.set_xlabel("pairs of systems, by ASL")
-        axes.set_ylabel("achieved significance level")
-        style.legend(axes, ax is None)
+            markers = _marker_positions(begin, min(end, len(curve)), number / len(results))
+            axes.plot(np.arange(1, len(curve) + 1), curve, markevery=markers, **look)
     return style.figure_of(axes)
 
 
-def significance_matrix(result: Any, ax: Axes | None = None) -> Figure:
+def significance_matrix(significant: pd.DataFrame, asl: pd.DataFrame, ax: Axes | None = None) -> Figure:
     """Which systems are significantly better than which: the row's than the column's, best system first.
 
     Args:
-        result: with ``.significant``, a DataFrame systems x systems of booleans in order of the systems'
-            means, and ``.asl``, the one-tailed ASLs in the same form, written into the cells of up to ten.
+        significant: systems x systems, booleans, in descending order of the systems' means.
+        asl: one-tailed ASLs in the same form, written into the cells of up to ten systems.
         ax: axes to draw into; by default those of a new figure.
 
     Raises:
@@ -84,20 +74,20 @@ def significance_matrix(result: Any, ax: Axes | None = None) -> Figure:
 
     Source: Kamps et al. (2007).
     """
-    significant = np.asarray(result.significant, dtype=bool)
-    names = list(result.significant.index)
+    better = significant.to_numpy(dtype=bool)
+    names = list(significant.index)
     legend = ("significantly better", "not significant")
     with style.canvas(ax, legend, height=style.COLUMN_WIDTH) as axes:
         from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch
 
-        axes.imshow(significant, cmap=ListedColormap([_LIGHT, _DARK]), vmin=0, vmax=1, aspect="equal")
-        if len(names) <= _MOST_NUMBERS:
+        axes.imshow(better, cmap=ListedColormap([_LIGHT, _DARK]), vmin=0, vmax=1, aspect="equal")
+        if len(names) <= _MAX_ANNOTATED:
             # Not by np.array, which hands out the result itself with pandas 2.2 and numpy 2.
-            levels = result.asl.to_numpy(dtype=np.float64, copy=True)
+            levels = asl.to_numpy(dtype=np.float64, copy=True)
             np.fill_diagonal(levels, np.nan)
-            _numbers(axes, levels, dark=significant)
-        _name_cells(axes, names)
+            style.annotate_cells(axes, levels, better, _two_decimals)
+        _label_cells(axes, names)
         axes.set_xlabel("system, from best to worst")
         axes.set_ylabel("system, from best to worst")
         patches = [Patch(facecolor=colour, edgecolor="0.4", linewidth=0.5) for colour in (_DARK, _LIGHT)]
@@ -105,7 +95,7 @@ def significance_matrix(result: Any, ax: Axes | None = None) -> Figure:
     return style.figure_of(axes)
 
 
-def stability_curves(results: Mapping[str, Stability], ax: Axes | None = None) -> Figure:
+def stability_curves(results: Mapping[str, StabilityCurve], ax: Axes | None = None) -> Figure:
     """Minority rate against proportion of ties, a point per fuzziness value: the lower left is best.
 
     Args:
@@ -117,27 +107,17 @@ def stability_curves(results: Mapping[str, Stability], ax: Axes | None = None) -
 
     Source: Buckley and Voorhees (2000); in this form Sakai (2007).
     """
-    _check_some(results)
-    with style.canvas(ax, map(style.label, results)) as axes:
-        for number, (name, result) in enumerate(results.items()):
-            axes.plot(
-                result.proportion_of_ties,
-                result.minority_rate,
-                label=style.label(name),
-                **style.line_style(number),
-            )
-        axes.set_xlim(left=0)
+    with _curves(results, ax, "proportion of ties", "minority rate") as (axes, curves):
+        for result, look in curves:
+            axes.plot(result.proportion_of_ties, result.minority_rate, **look)
         axes.set_ylim(bottom=0)
-        axes.set_xlabel("proportion of ties")
-        axes.set_ylabel("minority rate")
-        style.legend(axes, ax is None)
     return style.figure_of(axes)
 
 
-def swap_curves(results: Mapping[str, Swap], ax: Axes | None = None) -> Figure:
+def swap_curves(results: Mapping[str, SwapCurve], ax: Axes | None = None) -> Figure:
     """Swap rate against the difference between two systems, with the rate that is tolerated.
 
-    A point stands at the lower edge of its bin; empty bins have none.
+    A point is at the lower edge of its bin; empty bins have none.
 
     Args:
         results: results of the swap method by measure.
@@ -148,120 +128,128 @@ def swap_curves(results: Mapping[str, Swap], ax: Axes | None = None) -> Figure:
 
     Source: Voorhees and Buckley (2002); Sakai (2006).
     """
-    _check_some(results)
-    with style.canvas(ax, map(style.label, results)) as axes:
-        _reference_lines(axes, sorted({result.max_rate for result in results.values()}))
-        for number, (name, result) in enumerate(results.items()):
-            held = result.observations > 0
-            axes.plot(
-                result.lower[held],
-                result.rate[held],
-                label=style.label(name),
-                markevery=(number % 2, 2),
-                **style.line_style(number),
-            )
-        axes.set_xlim(left=0)
+    with _curves(results, ax, "difference of means (lower edge of bin)", "swap rate") as (axes, curves):
+        _draw_reference_lines(axes, sorted({result.max_rate for result in results.values()}))
+        for number, (result, look) in enumerate(curves):
+            some = result.observations > 0
+            axes.plot(result.lower[some], result.rate[some], markevery=(number % 2, 2), **look)
         axes.set_ylim(bottom=0)
-        axes.set_xlabel("difference of means (lower edge of bin)")
-        axes.set_ylabel("swap rate")
-        style.legend(axes, ax is None)
     return style.figure_of(axes)
 
 
-def tau_heat_map(correlations: RankCorrelations, ax: Axes | None = None) -> Figure:
+def tau_heat_map(taus: pd.DataFrame, *, tied: bool, ax: Axes | None = None) -> Figure:
     """Kendall's tau of all pairs of measures, in colour and, for up to ten measures, in numbers.
 
     Args:
-        correlations: what ``rank_correlations`` gives.
+        taus: Kendall's tau, measures x measures.
+        tied: whether any systems are tied, so that the values are those of tau-b.
         ax: axes to draw into; by default those of a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
     """
-    taus = correlations.matrix.to_numpy(dtype=np.float64)
-    names = list(correlations.matrix.index)
+    values = taus.to_numpy(dtype=np.float64)
+    names = list(taus.index)
     with style.canvas(ax, height=style.COLUMN_WIDTH) as axes:
-        lowest = float(np.nanmin(taus, initial=1.0))
+        lowest = float(np.nanmin(values, initial=1.0))
         bottom = min(np.floor(lowest * 10) / 10, 0.9)
-        image = axes.imshow(taus, cmap="Blues", vmin=bottom, vmax=1, aspect="equal")
-        if len(names) <= _MOST_NUMBERS:
-            _numbers(axes, taus, dark=taus > bottom + 0.65 * (1 - bottom))
-        _name_cells(axes, names)
-        tied = bool(np.any(correlations.tied))
+        image = axes.imshow(values, cmap="Blues", vmin=bottom, vmax=1, aspect="equal")
+        if len(names) <= _MAX_ANNOTATED:
+            style.annotate_cells(axes, values, values > bottom + 0.65 * (1 - bottom), _two_decimals)
+        _label_cells(axes, names)
         bar = style.figure_of(axes).colorbar(image, ax=axes, shrink=0.8, pad=0.03)
         bar.set_label("Kendall's tau-b" if tied else "Kendall's tau")
         bar.outline.set_visible(False)
     return style.figure_of(axes)
 
 
-def comparison(result: Comparison) -> Figure:
+def comparison(
+    power: Mapping[str, AslCurve],
+    stability: Mapping[str, StabilityCurve],
+    swap: Mapping[str, SwapCurve],
+    taus: pd.DataFrame,
+    *,
+    tied: bool,
+) -> Figure:
     """ASL curves, stability, swap rates and rank correlations of the same measures in one figure.
 
     Args:
-        result: what ``compare`` gives.
+        power: see :func:`asl_curve`.
+        stability: see :func:`stability_curves`.
+        swap: see :func:`swap_curves`.
+        taus: see :func:`tau_heat_map`.
+        tied: likewise.
 
     Raises:
         GradedError: matplotlib is not installed.
     """
-    names = _cell_names(list(result.correlations.matrix.index))
-    below = _NARROWEST * max(map(len, names)) / 2  # the heat map is in one row of two
-    with style.panels(2, 2, map(style.label, result.power), below) as ((asl, stable), (swaps, taus)):
-        asl_curve(result.power, asl)
-        stability_curves(result.stability, stable)
-        swap_curves(result.swap, swaps)
-        tau_heat_map(result.correlations, taus)
-        style.share_legend((asl, stable, swaps))
-    return style.figure_of(asl)
+    names = _cell_labels(list(taus.index))
+    below = _SMALL_CHARACTER_WIDTH * max(map(len, names)) / 2  # the heat map is in one row of two
+    with style.panels(2, 2, map(style.label, power), below) as ((one, two), (three, four)):
+        asl_curve(power, one)
+        stability_curves(stability, two)
+        swap_curves(swap, three)
+        tau_heat_map(taus, tied=tied, ax=four)
+        style.share_legend((one, two, three))
+    return style.figure_of(one)
 
 
-def _check_some(results: Mapping[str, Any]) -> None:
+@contextmanager
+def _curves(
+    results: Mapping[str, _Result], ax: Axes | None, x: str, y: str
+) -> Iterator[tuple[Axes, list[tuple[_Result, dict[str, Any]]]]]:
+    """Axes with a legend, and each result with the options of its line."""
     if not results:
         raise InputError("there is no result to draw")
+    labels = [style.label(name) for name in results]
+    with style.canvas(ax, labels) as axes:
+        looks = ({"label": label, **style.line_style(number)} for number, label in enumerate(labels))
+        yield axes, list(zip(results.values(), looks, strict=True))
+        axes.set_xlim(left=0)
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        style.legend(axes, ax is None)
 
 
-def _reference_lines(axes: Axes, heights: Sequence[float]) -> None:
+def _draw_reference_lines(axes: Axes, heights: Sequence[float]) -> None:
     for height in heights:
         axes.axhline(height, **style.REFERENCE_LINE)
 
 
-def _spread(start: int, stop: int, phase: float) -> list[int]:
+def _marker_positions(start: int, stop: int, phase: float) -> list[int]:
     """Places of a few markers from start up to stop, shifted by a share of their distance."""
     step = (stop - start) / _MARKERS_PER_LINE
     return sorted({min(stop - 1, int(start + (at + phase) * step)) for at in range(_MARKERS_PER_LINE)})
 
 
-def _numbers(axes: Axes, values: Any, dark: Any) -> None:
-    """Two decimals in each cell that has a number, as short as they go: .47, 1."""
-    for (row, column), value in np.ndenumerate(values):
-        if not np.isnan(value):
-            text = f"{value:.2f}".replace("0.", ".", 1).replace("1.00", "1")
-            colour = "white" if dark[row, column] else "black"
-            axes.text(column, row, text, ha="center", va="center", color=colour, fontsize="x-small")
+def _two_decimals(value: float) -> str:
+    """Two decimals without a leading zero, such as ``.47``, and ``1`` for one."""
+    return f"{value:.2f}".replace("0.", ".", 1).replace("1.00", "1")
 
 
 _MANY_LABELS = 14
 _LONG_LABEL = 14
-_LONGEST_LABEL = 28
-_SMALLEST = 4.5  # points
-_NARROWEST = 0.045  # inches that a character of this size takes
+_MAX_LABEL_LENGTH = 28
+_SMALL_FONT = 4.5  # points
+_SMALL_CHARACTER_WIDTH = 0.045  # inches that a character of this size takes
 
 
-def _name_cells(axes: Axes, names: Sequence[object]) -> None:
+def _label_cells(axes: Axes, names: Sequence[object]) -> None:
     """Names along both axes, as many as can be read."""
-    shown = _cell_names(names)
-    places = range(0, len(names), _every(names))
+    shown = _cell_labels(names)
+    places = range(0, len(names), _label_step(names))
     axes.set_xticks(places, shown, rotation=90)
     axes.set_yticks(places, shown)
     axes.tick_params(length=0)
     # Many names are set smaller, lest they run into each other, and long ones, lest they leave no room.
     if len(shown) > _MANY_LABELS or max(map(len, shown)) > _LONG_LABEL:
-        axes.tick_params(labelsize=_SMALLEST)
+        axes.tick_params(labelsize=_SMALL_FONT)
     axes.spines[:].set_visible(False)
 
 
-def _cell_names(names: Sequence[object]) -> list[str]:
-    return [style.label(name, _LONGEST_LABEL) for name in names[:: _every(names)]]
+def _cell_labels(names: Sequence[object]) -> list[str]:
+    return [style.label(name, _MAX_LABEL_LENGTH) for name in names[:: _label_step(names)]]
 
 
-def _every(names: Sequence[object]) -> int:
-    return -(-len(names) // _MOST_LABELS)
+def _label_step(names: Sequence[object]) -> int:
+    return -(-len(names) // _MAX_LABELS)

@@ -1,4 +1,4 @@
-"""The profile of a measure on one topic: where users stop, and what they have got there."""
+"""Plot of a measure on one topic: where users stop, and the utility of the list down to there."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ import numpy as np
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from .drawable import TopicProfile
+    from .style import Axes, Figure
 
-    from ir_graded.evaluation.explain import Explanation
-
-#: Ranks beyond this are drawn on a logarithmic axis: most of what matters stands near the top.
+#: Ranks beyond this are drawn on a logarithmic axis: most of what matters is near the top.
 _DEEP = 100
-_LONGEST_TITLE = 44
+_MAX_TITLE_LENGTH = 44
 #: Lines down to the axis are this wide, in points, and thinner where there are many.
 _WIDTH = 3.0
 _MANY = 40
 _BARS, _LINE = style.COLOURS[0], style.COLOURS[1]
 
 
-def profile(explanation: Explanation, ax: Axes | None = None) -> Figure:
+def profile(explanation: TopicProfile, ax: Axes | None = None) -> Figure:
     """Stop distribution (left axis) and utility (right axis) over the ranks of the relevant documents.
 
     Measures without a stop distribution show the contributions in its place, and the blended ratio in that of
@@ -47,12 +45,13 @@ def profile(explanation: Explanation, ax: Axes | None = None) -> Figure:
     with style.canvas(ax, named) as axes:
         rank = columns["rank"]
         deepest = int(rank.max(initial=1))
+        width = _WIDTH * min(1.0, _MANY / max(rank.size, 1))
         handles: list[Any] = [
-            axes.vlines(rank, 0, columns[bars], color=_BARS, linewidth=_width(rank.size), label=named[0])
+            axes.vlines(rank, 0, columns[bars], color=_BARS, linewidth=width, label=named[0])
         ]
         axes.set_xlabel("rank")
         axes.set_ylabel(named[0])
-        _ranks(axes, deepest)
+        _format_rank_axis(axes, deepest)
         axes.set_ylim(0, 1.08 * float(columns[bars].max(initial=0.0)) or 1.0)
         if points is not None:
             right = axes.twinx()
@@ -73,10 +72,10 @@ def profile(explanation: Explanation, ax: Axes | None = None) -> Figure:
         if not rank.size:
             axes.text(0.5, 0.5, "no document counts", transform=axes.transAxes, ha="center", va="center")
         axes.set_title(
-            f"{style.label(explanation.measure, _LONGEST_TITLE - 10)}, "
+            f"{style.label(explanation.measure, _MAX_TITLE_LENGTH - 10)}, "
             f"topic {style.label(explanation.query_id, 10)}"
         )
-        _legend(axes, handles, named, own_figure=ax is None)
+        _draw_legend(axes, handles, named, own_figure=ax is None)
     return style.figure_of(axes)
 
 
@@ -89,11 +88,7 @@ _NAMES = {
 }
 
 
-def _width(documents: int) -> float:
-    return _WIDTH * min(1.0, _MANY / max(documents, 1))
-
-
-def _ranks(axes: Axes, deepest: int) -> None:
+def _format_rank_axis(axes: Axes, deepest: int) -> None:
     """The axis of ranks, with whole numbers only."""
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, ScalarFormatter
 
@@ -109,7 +104,7 @@ def _ranks(axes: Axes, deepest: int) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
 
 
-def _legend(axes: Axes, handles: list[Any], names: list[str], *, own_figure: bool) -> None:
+def _draw_legend(axes: Axes, handles: list[Any], names: list[str], *, own_figure: bool) -> None:
     """Below the axes: at their right stands another axis."""
     if own_figure:
         style.legend(axes, own_figure, (handles, names))

@@ -1,4 +1,4 @@
-"""Pictures of scores: differences by topic, leaderboards with intervals, unjudged documents by rank."""
+"""Plots of scores: differences by topic, leaderboards with intervals, unjudged documents by rank."""
 
 from __future__ import annotations
 
@@ -13,29 +13,25 @@ from ir_graded.errors import InputError
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from ir_graded.evaluation.scores import Scores
-    from ir_graded.evaluation.unjudged import Unjudged
-    from ir_graded.meta.intervals import ConfidenceIntervals
+    from .drawable import MeanIntervals, ScoreTables, UnjudgedShares
+    from .style import Axes, Figure
 
 _BETTER, _WORSE = style.COLOURS[:2]
 #: Up to here each topic has a bar and a name; more are drawn as one area.
-_MOST_TOPICS = 50
+_MAX_BARS = 50
 _MANY_TOPICS = 20
-_MOST_RUNS = 50
-_MOST_LINES = 6
-_LONGEST_RUN = 24
+_MAX_RUNS = 50
+_MAX_LINES = 6
+_MAX_NAME_LENGTH = 24
 #: Characters of an axis's label on one line.
-_LONGEST_BELOW = 34
-_LONGEST_BESIDE = 26
+_X_LABEL_LENGTH = 34
+_Y_LABEL_LENGTH = 26
 _RUN_HEIGHT = 0.15
-_SMALLEST = 5.0  # points
+_SMALL_FONT = 5.0  # points
 _MARGIN = 0.55  # inches, for the axis below
 
 
-def differences(scores: Scores, measure: Any, run_a: str, run_b: str, ax: Axes | None = None) -> Figure:
+def differences(scores: ScoreTables, measure: Any, run_a: str, run_b: str, ax: Axes | None = None) -> Figure:
     """Differences of two runs per topic, ``run_a - run_b``, largest first, with their mean.
 
     Args:
@@ -55,31 +51,33 @@ def differences(scores: Scores, measure: Any, run_a: str, run_b: str, ax: Axes |
             raise InputError(f"there is no run {run!r}; there are {', '.join(map(repr, matrix.columns))}")
     values = (matrix[run_a] - matrix[run_b]).sort_values(ascending=False, kind="stable")
     heights = values.to_numpy(dtype=np.float64)
-    names = [f"{style.label(run, _LONGEST_RUN)} better" for run in (run_a, run_b)]
+    names = [f"{style.label(run, _MAX_NAME_LENGTH)} better" for run in (run_a, run_b)]
     labels = [
-        f"{name} ({_counted(int(np.count_nonzero(wins)), 'topic')})"
+        f"{name} ({style.plural(int(np.count_nonzero(wins)), 'topic')})"
         for name, wins in zip(names, (heights > 0, heights < 0), strict=True)
     ]
     with style.canvas(ax, [*labels, "mean"]) as axes:
         places = np.arange(1, len(heights) + 1)
         for wins, colour, label in zip((heights > 0, heights < 0), (_BETTER, _WORSE), labels, strict=True):
-            _bars(axes, places, np.where(wins, heights, 0.0), colour, label)
+            _draw_bars(axes, places, np.where(wins, heights, 0.0), colour, label)
         axes.axhline(0, color="0.15", linewidth=0.6)
         axes.axhline(heights.mean(), label="mean", **style.REFERENCE_LINE)
         axes.set_xlim(0.4, len(heights) + 0.6)
-        if len(heights) <= _MOST_TOPICS:
-            axes.set_xticks(places, [style.label(topic, _LONGEST_RUN) for topic in values.index], rotation=90)
+        if len(heights) <= _MAX_BARS:
+            axes.set_xticks(
+                places, [style.label(topic, _MAX_NAME_LENGTH) for topic in values.index], rotation=90
+            )
             axes.tick_params(axis="x", length=0, pad=1)
             if len(heights) > _MANY_TOPICS:
-                axes.tick_params(axis="x", labelsize=_SMALLEST)
+                axes.tick_params(axis="x", labelsize=_SMALL_FONT)
         axes.set_xlabel("topic, by difference")
-        printed = style.label(_printed(scores, measure), _LONGEST_RUN)
-        axes.set_ylabel(_on_lines("difference in", printed, _LONGEST_BESIDE))
+        printed = style.label(scores.names[scores.position(measure)], _MAX_NAME_LENGTH)
+        axes.set_ylabel(_wrap_label("difference in", printed, _Y_LABEL_LENGTH))
         style.legend(axes, ax is None)
     return style.figure_of(axes)
 
 
-def leaderboard(intervals: ConfidenceIntervals, measure: Any = None, ax: Axes | None = None) -> Figure:
+def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None = None) -> Figure:
     """Means of the runs with their confidence intervals, best first; the best 50 of more.
 
     Args:
@@ -95,26 +93,26 @@ def leaderboard(intervals: ConfidenceIntervals, measure: Any = None, ax: Axes | 
     if name not in intervals.measures:
         raise InputError(f"there are no intervals of {name}, only of {', '.join(intervals.measures)}")
     at = intervals.measures.index(name)
-    order = np.argsort(-intervals.mean[at], kind="stable")[:_MOST_RUNS]
+    order = np.argsort(-intervals.mean[at], kind="stable")[:_MAX_RUNS]
     mean, low, high = (ends[at, order] for ends in (intervals.mean, intervals.low, intervals.high))
     with style.canvas(ax, height=_MARGIN + _RUN_HEIGHT * max(len(order), 4)) as axes:
         places = np.arange(len(order))
         axes.hlines(places, low, high, color=_BETTER, linewidth=1.4, alpha=0.55)
         axes.plot(mean, places, "o", color=_BETTER, markersize=3.4)
-        axes.set_yticks(places, _run_names([intervals.systems[number] for number in order]))
+        axes.set_yticks(places, _run_labels([intervals.systems[number] for number in order]))
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(order) - 0.4, -0.6)
         axes.xaxis.grid(visible=True, color="0.9", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.locator_params(axis="x", nbins=5)
         interval = f"mean with {100 * intervals.level:g}% interval"
-        axes.set_xlabel(_on_lines(f"{style.label(name, _LONGEST_RUN)},", interval, _LONGEST_BELOW))
+        axes.set_xlabel(_wrap_label(f"{style.label(name, _MAX_NAME_LENGTH)},", interval, _X_LABEL_LENGTH))
         if len(order) < len(intervals.systems):
             axes.set_ylabel(f"the best {len(order)} of {len(intervals.systems)} runs")
     return style.figure_of(axes)
 
 
-def unjudged(result: Unjudged, ax: Axes | None = None) -> Figure:
+def unjudged(result: UnjudgedShares, ax: Axes | None = None) -> Figure:
     """Share of unjudged documents over the ranks.
 
     Up to six runs are lines: thick, with markers, the share down to each depth; thin, the share at each rank.
@@ -128,7 +126,7 @@ def unjudged(result: Unjudged, ax: Axes | None = None) -> Figure:
     Raises:
         GradedError: matplotlib is not installed.
     """
-    if len(result.runs) > _MOST_LINES:
+    if len(result.runs) > _MAX_LINES:
         return _unjudged_table(result, ax)
     labels = [style.label(run) for run in result.runs]
     with style.canvas(ax, labels) as axes:
@@ -139,7 +137,7 @@ def unjudged(result: Unjudged, ax: Axes | None = None) -> Figure:
             axes.plot(ranks, at, color=look["color"], linewidth=0.4, alpha=0.25, zorder=1)
             axes.plot(np.array(result.depths)[order], down_to[order], label=label, clip_on=False, **look)
         axes.set_xscale("log")
-        axes.set_xticks(*_log_ticks(max(*result.depths, ranks.size)))
+        axes.set_xticks(*_decade_ticks(max(*result.depths, ranks.size)))
         axes.minorticks_off()
         axes.set_ylim(0, 1)
         axes.set_xlabel("rank (thick: down to it, thin: at it)")
@@ -148,19 +146,16 @@ def unjudged(result: Unjudged, ax: Axes | None = None) -> Figure:
     return style.figure_of(axes)
 
 
-def _unjudged_table(result: Unjudged, ax: Axes | None) -> Figure:
+def _unjudged_table(result: UnjudgedShares, ax: Axes | None) -> Figure:
     columns = np.argsort(result.depths)
-    order = np.argsort(result.share.mean(axis=1), kind="stable")[:_MOST_RUNS]
+    order = np.argsort(result.share.mean(axis=1), kind="stable")[:_MAX_RUNS]
     shares = result.share[np.ix_(order, columns)]
     with style.canvas(ax, height=_MARGIN + _RUN_HEIGHT * len(order)) as axes:
         axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        for (row, column), value in np.ndenumerate(shares):
-            if not np.isnan(value):
-                colour = "white" if value > 0.6 else "black"  # noqa: PLR2004  # where the blue turns dark
-                text = f"{100 * value:.0f}"
-                axes.text(column, row, text, ha="center", va="center", color=colour, fontsize="x-small")
+        # Beyond 0.6 the blue is dark.
+        style.annotate_cells(axes, shares, shares > 0.6, lambda share: f"{100 * share:.0f}")  # noqa: PLR2004
         axes.set_xticks(range(len(columns)), [f"{result.depths[at]:,}" for at in columns])
-        axes.set_yticks(range(len(order)), _run_names([result.runs[number] for number in order]))
+        axes.set_yticks(range(len(order)), _run_labels([result.runs[number] for number in order]))
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
         axes.set_xlabel("% unjudged down to rank")
@@ -169,33 +164,25 @@ def _unjudged_table(result: Unjudged, ax: Axes | None) -> Figure:
     return style.figure_of(axes)
 
 
-def _bars(
+def _draw_bars(
     axes: Axes, places: npt.NDArray[Any], heights: npt.NDArray[np.float64], colour: str, label: str
 ) -> None:
-    if len(places) <= _MOST_TOPICS:
+    if len(places) <= _MAX_BARS:
         axes.bar(places, heights, width=0.8, color=colour, label=label)
     else:
         axes.fill_between(places, heights, step="mid", color=colour, linewidth=0, label=label)
 
 
-def _run_names(runs: Sequence[object]) -> list[str]:
-    return [style.label(run, _LONGEST_RUN) for run in runs]
+def _run_labels(runs: Sequence[object]) -> list[str]:
+    return [style.label(run, _MAX_NAME_LENGTH) for run in runs]
 
 
-def _on_lines(one: str, other: str, longest: int) -> str:
+def _wrap_label(one: str, other: str, max_length: int) -> str:
     """Two parts of an axis's label, on two lines where one would be longer than the axis."""
-    return f"{one} {other}" if len(one) + len(other) < longest else f"{one}\n{other}"
+    return f"{one} {other}" if len(one) + len(other) < max_length else f"{one}\n{other}"
 
 
-def _log_ticks(last: int) -> tuple[list[int], list[str]]:
-    """1, 10, 100, ... and what stands at them."""
+def _decade_ticks(last: int) -> tuple[list[int], list[str]]:
+    """Positions and labels of the ticks 1, 10, 100, ..."""
     ticks = [10**power for power in range(len(str(last)))]
     return ticks, [f"{tick:,}" for tick in ticks]
-
-
-def _printed(scores: Scores, measure: Any) -> str:
-    return scores.names[scores.position(measure)]
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{count} {name}{'' if count == 1 else 's'}"

@@ -1,4 +1,7 @@
-"""One article of a run as a strip: what is highlighted, what was retrieved, and what is both."""
+"""Plots of one article of a run as a strip: highlighted text, retrieved text, and their overlap.
+
+Matplotlib draws figures; notebooks show an SVG image that needs no library and names each span.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,13 @@ from ir_graded.errors import ParameterError
 from .style import PAGE_WIDTH, check_axes, figure_of, matplotlib
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from .style import Axes, Figure
 
 #: The spans of each lane by its name: (start, stop).
 Lanes: TypeAlias = Mapping[str, Sequence[tuple[int, int]]]
 
 _AXIS = "position in the article"
-_THINNEST = 0.5  # points: what even a span of one character gets
+_MIN_LINE_WIDTH = 0.5  # points: what even a span of one character gets
 _HEIGHT = 1.7  # inches
 
 
@@ -71,14 +73,14 @@ def draw(lanes: Lanes, extent: int, title: tuple[str, str], ax: Axes | None = No
             facecolor=look.fill,
             edgecolor=look.dark,
             hatch=look.hatch,
-            linewidth=_THINNEST,
+            linewidth=_MIN_LINE_WIDTH,
             clip_on=False,
         )
     ax.set_yticks(range(len(_LOOKS)), list(_LOOKS))
     ax.set_ylim(len(_LOOKS) - 0.4, -0.6)
     ax.set_xlim(0, end)
     room = ax.get_window_extent().width / ax.figure.dpi * 72
-    ticks = MaxNLocator(_ticks_in(room, end), steps=[1, 2, 2.5, 5, 10], integer=True)
+    ticks = MaxNLocator(_max_ticks(room, end), steps=[1, 2, 2.5, 5, 10], integer=True)
     ax.xaxis.set_major_locator(ticks)
     ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     ax.tick_params(labelsize="small")
@@ -118,7 +120,7 @@ def html(lanes: Lanes, extent: int, title: tuple[str, str], description: str) ->
                 f'<rect x="{left + start / end * wide:.2f}" y="{y}" width="{width:.2f}" height="{high}" '
                 f'fill="{_LOOKS[name].dark}"><title>{start:,} to {stop:,}</title></rect>'
             )
-    step = _step(end, _ticks_in(wide, end))
+    step = _tick_step(end, _max_ticks(wide, end))
     for tick in range(0, end + 1, step):
         x = f"{left + tick / end * wide:.2f}"
         parts.append(f'<path d="M{x} 110v4" stroke="#222"/>')
@@ -127,16 +129,14 @@ def html(lanes: Lanes, extent: int, title: tuple[str, str], description: str) ->
     return "".join(parts)
 
 
-def _ticks_in(room: float, end: int) -> int:
+def _max_ticks(room: float, end: int) -> int:
     """How many intervals with labels up to ``end`` go into so many points."""
     return max(1, min(6, int(room / (5 * len(f"{end:,}") + 10))))
 
 
-def _step(end: int, most: int) -> int:
+def _tick_step(end: int, most: int) -> int:
     """The smallest of 1, 2, 5, 10, 20, ... of which at most so many go up to ``end``."""
     power = 1
-    while True:
-        for step in (power, 2 * power, 5 * power):
-            if end <= step * most:
-                return step
+    while end > 5 * power * most:
         power *= 10
+    return next(step for step in (power, 2 * power, 5 * power) if end <= step * most)

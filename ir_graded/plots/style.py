@@ -1,17 +1,20 @@
-"""One look for all pictures: colours for everyone, lines that differ in black and white, legends outside."""
+"""Style of all plots: colour-blind safe colours, lines that differ in black and white, legends outside."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ir_graded._utils.extras import extra
 from ir_graded.errors import ParameterError, printable, short_repr
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    # The other packages take these types from here, so that none of them imports matplotlib.
+    from matplotlib.axes import Axes as Axes  # noqa: PLC0414
+    from matplotlib.figure import Figure as Figure  # noqa: PLC0414
 
 #: Okabe and Ito (2008), without yellow, which is too pale for lines on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -32,16 +35,16 @@ _ROW_HEIGHT = 0.14
 _CHARACTER_WIDTH = 0.07
 _HANDLE_WIDTH = 0.5
 #: The longest name in a legend, in characters: with its line it is as wide as a column.
-_LONGEST = 34
+_MAX_LABEL_LENGTH = 34
 _FONT = 8.0
-_SMALL = 7.0
+_SMALL_FONT = 7.0
 _RC = {
     "font.size": _FONT,
     "axes.labelsize": _FONT,
     "axes.titlesize": _FONT,
-    "xtick.labelsize": _SMALL,
-    "ytick.labelsize": _SMALL,
-    "legend.fontsize": _SMALL,
+    "xtick.labelsize": _SMALL_FONT,
+    "ytick.labelsize": _SMALL_FONT,
+    "legend.fontsize": _SMALL_FONT,
     "axes.linewidth": 0.6,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -60,9 +63,14 @@ def matplotlib() -> Any:
     return extra("matplotlib", "plot")
 
 
-def label(name: object, longest: int = _LONGEST) -> str:
-    """A name as it can be drawn: on one line, shortened in its middle, its ``$`` no sign of a formula."""
-    return printable(" ".join(str(name).split()), longest).replace("$", r"\$")
+def label(name: object, max_length: int = _MAX_LABEL_LENGTH) -> str:
+    """Text of a name: on one line, shortened in its middle, with ``$`` escaped, which begins a formula."""
+    return printable(" ".join(str(name).split()), max_length).replace("$", r"\$")
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun, such as ``1 topic`` and ``2 topics``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def check_axes(ax: object) -> None:
@@ -149,6 +157,14 @@ def line_style(number: int) -> dict[str, Any]:
         "markerfacecolor": "white" if number % 2 else COLOURS[number % len(COLOURS)],
         "markeredgewidth": 0.8,
     }
+
+
+def annotate_cells(ax: Axes, values: Any, dark: Any, text: Callable[[float], str]) -> None:
+    """Write the values of a matrix into its cells, but for NaN: white on dark cells, black on the others."""
+    for (row, column), value in np.ndenumerate(values):
+        if not np.isnan(value):
+            colour = "white" if dark[row, column] else "black"
+            ax.text(column, row, text(value), ha="center", va="center", color=colour, fontsize="x-small")
 
 
 def legend(ax: Axes, own_figure: bool, entries: tuple[list[Any], list[str]] | None = None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from . import style
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from .style import Figure
 
 
 def svg(figure: Figure) -> str:

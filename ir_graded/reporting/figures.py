@@ -11,12 +11,13 @@ import numpy as np
 
 from ir_graded.core.segments import exact_sum
 from ir_graded.plots import scores as plots
+from ir_graded.plots.style import plural
 from ir_graded.plots.svg import svg
 
 from .contents import Contents
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from ir_graded.plots.style import Figure
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def of_unjudged(contents: Contents) -> Picture:
     alt = "Nothing was retrieved."
     if np.isfinite(first).any():
         alt = (
-            f"Share of unjudged documents over the ranks of {_counted(len(found.runs), 'run')}: down to rank "
+            f"Share of unjudged documents over the ranks of {plural(len(found.runs), 'run')}: down to rank "
             f"{depth} from {np.nanmin(first):.0%} to {np.nanmax(first):.0%}; the table holds the numbers."
         )
     return Picture.of(plots.unjudged(found), "Unjudged documents over the ranks.", alt)
@@ -78,7 +79,7 @@ def _leaderboard(contents: Contents, at: int, name: str) -> Picture:
     )
     ends = f"the best is {best}, the last is {worst}" if len(order) > 1 else best
     intervals = f"{100 * found.level:g}% confidence intervals"
-    alt = f"Means by {name} with {intervals} of {_counted(len(order), 'run')}: {ends}."
+    alt = f"Means by {name} with {intervals} of {plural(len(order), 'run')}: {ends}."
     caption = f"{name}: means with {intervals}, best first."
     return Picture.of(plots.leaderboard(found, name), caption, alt)
 
@@ -89,13 +90,9 @@ def _differences(contents: Contents, at: int, name: str, run: str, other: str) -
     mean = exact_sum(difference) / difference.size
     better, worse = int((difference > 0).sum()), int((difference < 0).sum())
     alt = (
-        f"Differences in {name} by topic: {run} is better than {other} on {_counted(better, 'topic')}, worse "
+        f"Differences in {name} by topic: {run} is better than {other} on {plural(better, 'topic')}, worse "
         f"on {worse}, equal on {difference.size - better - worse}; their mean is {mean:+.4f}."
     )
     against = "the baseline" if contents.tests is not None else "the second best"
     caption = f"{name}: {run} against {other}, {against}, topic by topic."
     return Picture.of(plots.differences(contents.scores, name, run, other), caption, alt)
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{count} {name}{'' if count == 1 else 's'}"

@@ -36,9 +36,9 @@ def as_matrix(path):
 
 def as_submission(path):
     """Read as an XML submission whose articles lie beside it."""
-    from ir_graded.passages.inex_xml import read_submission
+    from ir_graded.passages.submissions import passage_rows
 
-    read_submission(path, path.parent)
+    passage_rows(path, path.parent)
 
 
 def imported():
@@ -48,7 +48,7 @@ def imported():
     import polars as pl
 
     import ir_graded.cli.csv_files
-    import ir_graded.passages.inex_xml
+    import ir_graded.passages.submissions
 
     assert lxml.etree
     assert pd

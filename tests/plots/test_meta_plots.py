@@ -59,16 +59,14 @@ def lines_of(ax):
 def correlations(count, tied=False):
     names = NAMES[:count]
     taus = np.full((count, count), 0.5) + np.eye(count) / 2
-    return SimpleNamespace(
-        matrix=pd.DataFrame(taus, index=names, columns=names), tied=np.array([tied] * count)
-    )
+    return {"taus": pd.DataFrame(taus, index=names, columns=names), "tied": tied}
 
 
 def significance(count):
     names = [f"s{at}" for at in range(count)]
     asl = np.where(np.triu(np.ones((count, count)), 1) > 0, 0.01, 0.99)
     frame = pd.DataFrame(asl, index=names, columns=names)
-    return SimpleNamespace(significant=frame < 0.05, asl=frame)
+    return frame < 0.05, frame
 
 
 def assert_legend_outside(figure, legends):
@@ -164,10 +162,10 @@ def test_extreme_asl_curves(curve):
 
 @pytest.mark.parametrize("count", [2, 9, 60])
 def test_significance_matrix(count):
-    figure = plots.significance_matrix(significance(count))
+    figure = plots.significance_matrix(*significance(count))
     (ax,) = figure.axes
     (image,) = ax.get_images()
-    np.testing.assert_array_equal(image.get_array(), significance(count).significant)
+    np.testing.assert_array_equal(image.get_array(), significance(count)[0])
     assert ax.get_xlabel()
     assert ax.get_ylabel()
     assert_legend_outside(figure, figure.legends)
@@ -176,18 +174,18 @@ def test_significance_matrix(count):
     assert ax.get_yticklabels()[0].get_text() == "s0"
 
 
-def test_significance_matrix_leaves_the_result_as_it_was():
-    result = significance(4)
-    plots.significance_matrix(result)
-    pd.testing.assert_frame_equal(result.asl, significance(4).asl)
+def test_significance_matrix_leaves_the_levels_as_they_were():
+    significant, asl = significance(4)
+    plots.significance_matrix(significant, asl)
+    pd.testing.assert_frame_equal(asl, significance(4)[1])
 
 
 @pytest.mark.parametrize("count", [1, 3, 9, 30])
 def test_tau_heat_map(count):
-    figure = plots.tau_heat_map(correlations(min(count, 9)))
+    figure = plots.tau_heat_map(**correlations(min(count, 9)))
     figure.savefig(io.BytesIO())
     ax, bar = figure.axes
-    np.testing.assert_array_equal(ax.get_images()[0].get_array(), correlations(min(count, 9)).matrix)
+    np.testing.assert_array_equal(ax.get_images()[0].get_array(), correlations(min(count, 9))["taus"])
     assert [label.get_text() for label in ax.get_xticklabels()] == list(NAMES[:count])
     assert bar.get_ylabel() == "Kendall's tau"
     assert {text.get_text() for text in ax.texts} <= {"1", ".50"}
@@ -195,17 +193,12 @@ def test_tau_heat_map(count):
 
 
 def test_tau_heat_map_says_which_tau():
-    assert plots.tau_heat_map(correlations(3, tied=True)).axes[1].get_ylabel() == "Kendall's tau-b"
+    assert plots.tau_heat_map(**correlations(3, tied=True)).axes[1].get_ylabel() == "Kendall's tau-b"
 
 
 def test_comparison_has_four_panels_and_one_legend():
     figure = plots.comparison(
-        SimpleNamespace(
-            power=results(curves, 9),
-            stability=results(stabilities, 9),
-            swap=results(swaps, 9),
-            correlations=correlations(9),
-        )
+        results(curves, 9), results(stabilities, 9), results(swaps, 9), **correlations(9)
     )
     assert len(figure.axes) == 5  # and the colour bar
     assert all(ax.get_legend() is None for ax in figure.axes)
@@ -234,8 +227,8 @@ def test_long_names_and_names_with_dollars_at_cells():
     taus = np.full((6, 6), 0.5) + np.eye(6) / 2
     frame = pd.DataFrame(taus, index=AWKWARD, columns=AWKWARD)
     for figure in (
-        plots.significance_matrix(SimpleNamespace(significant=frame > 0.9, asl=frame)),
-        plots.tau_heat_map(SimpleNamespace(matrix=frame, tied=np.zeros(6, dtype=bool))),
+        plots.significance_matrix(frame > 0.9, frame),
+        plots.tau_heat_map(frame, tied=False),
     ):
         figure.savefig(io.BytesIO())
         ax = figure.axes[0]
@@ -260,12 +253,9 @@ def test_many_long_names_leave_room_in_a_comparison():
     names = [f"measure number {at} (beta=1,gains={{1:2}})" for at in range(25)]
     frame = pd.DataFrame(np.eye(25), index=names, columns=names)
     figure = plots.comparison(
-        SimpleNamespace(
-            power={name: curves(at) for at, name in enumerate(names)},
-            stability={name: stabilities(at) for at, name in enumerate(names)},
-            swap={name: swaps(at) for at, name in enumerate(names)},
-            correlations=SimpleNamespace(matrix=frame, tied=np.zeros(25, dtype=bool)),
-        )
+        *({name: make(at) for at, name in enumerate(names)} for make in (curves, stabilities, swaps)),
+        taus=frame,
+        tied=False,
     )
     figure.savefig(io.BytesIO())
     assert_legend_outside(figure, figure.legends)
@@ -293,6 +283,12 @@ def test_results_plot_themselves():
         figure.savefig(io.BytesIO())
         part = Figure()
         assert result.plot(ax=part.subplots()) is part
+
+
+@pytest.mark.parametrize(("last", "label"), [(0.1, "Kendall's tau"), (0.2, "Kendall's tau-b")])
+def test_the_colour_bar_names_tau_b_where_systems_tie(last, label):
+    found = rank_correlations({"Q": [[0.3, 0.2, 0.1]] * 2, "AP": [[0.3, 0.2, last]] * 2}, reference="Q")
+    assert found.plot().axes[1].get_ylabel() == label
 
 
 def test_no_figure_stays_open_and_no_setting_changes():

@@ -16,8 +16,7 @@ from lxml import etree
 import ir_graded
 from ir_graded import passages
 from ir_graded.errors import FileFormatError, GradedError, InputError
-from ir_graded.passages import inex_xml
-from ir_graded.passages.inex_xml import PassageRow
+from ir_graded.passages.submissions import PassageRow, passage_rows
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -53,7 +52,7 @@ def read(tmp_path):
     def read(text, **articles):
         for name, content in {"n12": ARTICLE, **articles}.items():
             written(tmp_path / "articles" / f"{name[1:]}.xml", content)
-        return inex_xml.read_submission(written(tmp_path / "run.xml", text), tmp_path / "articles")
+        return passage_rows(written(tmp_path / "run.xml", text), tmp_path / "articles")
 
     return read
 
@@ -145,7 +144,7 @@ def test_order_is_the_ranking_and_ranks_are_not_looked_at(read):
 def test_articles_may_lie_in_subdirectories(tmp_path):
     written(tmp_path / "an" / "a1.xml", "<article>x</article>")
     run = written(tmp_path / "run.xml", submission(topic(result(file="an/a1"))))
-    assert inex_xml.read_submission(str(run), str(tmp_path)) == [PassageRow("289", "an/a1", -1.0, 0, 1)]
+    assert passage_rows(str(run), str(tmp_path)) == [PassageRow("289", "an/a1", -1.0, 0, 1)]
 
 
 def test_a_callable_gives_bytes_or_a_path_and_is_asked_once_for_each_article(tmp_path):
@@ -159,7 +158,7 @@ def test_a_callable_gives_bytes_or_a_path_and_is_asked_once_for_each_article(tmp
     )
     for given_, expected in ((lying, 5), (str(lying), 5), (ARTICLE.encode(), 5)):
         asked = []
-        rows = inex_xml.read_submission(run, lambda name: asked.append(name) or given_)  # noqa: B023
+        rows = passage_rows(run, lambda name: asked.append(name) or given_)  # noqa: B023
         assert sorted(asked) == ["12", "13"]
         assert len(rows) == expected
 
@@ -187,7 +186,7 @@ def test_a_frame_comes_of_it_which_measures_take(tmp_path):
     )
     # Rank 1 whole, rank 2 beside what is highlighted.
     assert ir_measures.calc_aggregate([ir_graded.MAgP], qrels, frame) == {ir_graded.MAgP: 0.75}
-    rows = inex_xml.read_submission(run, lambda _: article)
+    rows = passage_rows(run, lambda _: article)
     assert ir_measures.calc_aggregate([ir_graded.MAgP], qrels, rows) == {ir_graded.MAgP: 0.75}
 
 
@@ -266,7 +265,7 @@ def run_path(tmp_path_factory):
 
 def spans_read(run_path, article, paths):
     written(run_path, submission(topic(*map(result, paths))))
-    return [row[3:] for row in inex_xml.read_submission(run_path, lambda _: article.encode())]
+    return [row[3:] for row in passage_rows(run_path, lambda _: article.encode())]
 
 
 @settings(deadline=None)
@@ -442,7 +441,7 @@ def test_a_file_never_leads_out_of_the_directory(read, tmp_path, file):
     with pytest.raises(FileFormatError, match=message):
         read(submission(topic(result(file=file))))
     with pytest.raises(FileFormatError, match=message):
-        inex_xml.read_submission(tmp_path / "run.xml", lambda _: ARTICLE.encode())
+        passage_rows(tmp_path / "run.xml", lambda _: ARTICLE.encode())
 
 
 def test_the_submission_must_exist(tmp_path):
@@ -512,7 +511,7 @@ def test_an_article_that_is_no_xml_is_named_with_its_line(read, tmp_path, articl
     with pytest.raises(FileFormatError, match=rf"articles.12\.xml, line {line}: cannot be read as XML: \w"):
         read(submission(topic(result())), n12=article)
     with pytest.raises(FileFormatError, match=rf"^article '12', line {line}: "):
-        inex_xml.read_submission(
+        passage_rows(
             tmp_path / "run.xml", lambda _: article if isinstance(article, bytes) else article.encode()
         )
 
