@@ -18,13 +18,18 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Number = TypeVar("Number", Floats, Ints)
 
-# Below this every whole number has a double of its own, so sums of whole numbers are exact.
-_EXACT_BELOW = 2.0**53
+#: Doubles hold every whole number below this, so that sums of whole numbers are exact.
+EXACT_INTEGERS_BELOW = 2.0**53
 
 
 def starts(segment: Ints, segments: int) -> Ints:
     """First position of each of ``segments`` segments (of an empty one: where it would be)."""
     return np.searchsorted(segment, np.arange(segments, dtype=np.int64)).astype(np.int64)
+
+
+def ordinals(start: Ints) -> Ints:
+    """Number of each position within its segment, from 1."""
+    return np.arange(1, start.size + 1, dtype=np.int64) - start
 
 
 def total(values: Floats, segment: Ints, segments: int) -> Floats:
@@ -61,23 +66,23 @@ def cumulative_sum(values: Floats, start: Ints) -> Floats:
     if not values.size:
         return values.copy()
     flat = np.cumsum(values)
-    if flat[-1] < _EXACT_BELOW and bool((values == np.floor(values)).all()):
+    if flat[-1] < EXACT_INTEGERS_BELOW and bool((values == np.floor(values)).all()):
         return np.asarray(flat - (flat[start] - values[start]))
     return _scan(values, start, np.add)
 
 
 def cumulative_product_before(values: Floats, start: Ints) -> Floats:
     """Product of the values *above* each position in its segment (exclusive; 1 at the first)."""
-    return _moved_down(_scan(values, start, np.multiply), start, 1)
+    return _exclusive(_scan(values, start, np.multiply), start, 1)
 
 
 def cumulative_maximum_before(values: Ints, start: Ints) -> Ints:
     """Largest of the values above each position in its segment (exclusive; 0 at the first)."""
-    return _moved_down(_scan(values, start, np.maximum), start, 0)
+    return _exclusive(_scan(values, start, np.maximum), start, 0)
 
 
-def _moved_down(scan: Number, start: Ints, first: int) -> Number:
-    """An inclusive scan made exclusive: each value one position down, ``first`` where a segment begins."""
+def _exclusive(scan: Number, start: Ints, first: int) -> Number:
+    """Make an inclusive scan exclusive: each value one position down, ``first`` where a segment begins."""
     before = np.empty_like(scan)
     before[1:] = scan[:-1]
     before[start] = first
@@ -87,7 +92,7 @@ def _moved_down(scan: Number, start: Ints, first: int) -> Number:
 def _scan(values: Number, start: Ints, combine: Callable[[Number, Number], Number]) -> Number:
     """Inclusive scan within segments in log2(longest segment) whole-array steps (Hillis and Steele 1986)."""
     result = values.copy()
-    depth = np.arange(values.size, dtype=np.int64) - start
+    depth = ordinals(start) - 1
     longest = int(depth.max(initial=0))
     step = 1
     while step <= longest:

@@ -28,7 +28,7 @@ class Spans:
     stop: Ints
 
     @classmethod
-    def none(cls) -> Spans:
+    def empty(cls) -> Spans:
         """No spans."""
         nothing = np.zeros(0, dtype=np.int64)
         return cls(nothing, nothing, nothing)
@@ -36,7 +36,7 @@ class Spans:
     def __getitem__(self, rows: Ints | Bools) -> Spans:
         return Spans(self.article[rows], self.start[rows], self.stop[rows])
 
-    def joined(self, other: Spans) -> Spans:
+    def concat(self, other: Spans) -> Spans:
         """These spans and others."""
         return Spans(
             np.concatenate((self.article, other.article)),
@@ -44,7 +44,7 @@ class Spans:
             np.concatenate((self.stop, other.stop)),
         )
 
-    def covered(self, articles: int) -> Ints:
+    def union_length(self, articles: int) -> Ints:
         """Number of positions in the union of each article's spans, shape ``(articles,)``."""
         order = np.lexsort((self.start, self.article))
         article, start, stop = self.article[order], self.start[order], self.stop[order]

@@ -1,7 +1,7 @@
-"""What a measure sees of a run: its relevant documents, in the symbols of the papers.
+"""Views of a run: the documents that a measure looks at, in the symbols of the papers.
 
-A :class:`View` holds, for all topics at once, the ranks ``n`` that hold a relevant document, with
-``C(n)``, ``cg(n)``, ``cg*(n)`` and ``BR(n)`` there. Measures of one evaluation share views.
+A :class:`View` holds, for all topics at once, the ranks ``n`` of the relevant documents, with ``C(n)``,
+``cg(n)``, ``cg*(n)`` and ``BR(n)`` there. The measures of one evaluation share views.
 """
 
 from __future__ import annotations
@@ -14,105 +14,77 @@ import numpy as np
 
 from . import segments
 from .article_view import ArticleView
+from .counted import CountedDocuments
 from .hits import LARGE, Hits, Ideal, Levels, Overrides
 from .segments import Floats, Ints
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Which documents of a ranking a measure looks at: the key under which views are shared."""
+    """Part of a ranking that a measure looks at. Measures with equal cuts share a view."""
 
     rel: float = 1.0
     judged_only: bool = False
     cutoff: int | None = None
 
 
-class View:
+class View(CountedDocuments):
     """The relevant documents that a run retrieved, seen through a :class:`Cut`.
 
     Attributes:
-        topic: topic of each relevant document retrieved, ascending.
-        n: its rank (in the condensed list where ``judged_only``).
-        grade: position of its level in ``levels.values``.
-        start: position at which its topic begins.
-        C: number of relevant documents up to and including it.
+        cut: the cut.
+        level_index: position of the level of each document in ``levels.values``.
     """
 
     def __init__(self, levels: Levels, hits: Hits, cut: Cut) -> None:
-        self.levels = levels
-        self._hits = hits
+        n = hits.rank
+        if cut.judged_only:
+            n = hits.condensed_rank((levels.values >= 0)[hits.grade], levels.topics)
+        super().__init__(levels, hits, (levels.values >= cut.rel)[hits.grade], n, cut.cutoff)
         self.cut = cut
-        n = (
-            hits.condensed_rank((levels.values >= 0)[hits.grade], levels.topics)
-            if cut.judged_only
-            else hits.rank
-        )
-        looked_at = (levels.values >= cut.rel)[hits.grade]
-        if cut.cutoff is not None:
-            looked_at &= n <= cut.cutoff
-        self._looked_at = looked_at
-        self.topic: Ints = hits.topic[looked_at]
-        self.n: Ints = n[looked_at]
-        self.grade: Ints = hits.grade[looked_at]
-        self.topic_start: Ints = segments.starts(self.topic, levels.topics)
-        self.start: Ints = self.topic_start[self.topic]
-        self.C: Ints = np.arange(1, self.topic.size + 1, dtype=np.int64) - self.start
-        self._graded: dict[Overrides, Graded] = {}
+        self.level_index: Ints = hits.grade[self._rows]
+        self._graded: dict[Overrides, GradedView] = {}
+        if cut.rel == -np.inf:
+            self.kind = "judged documents"
 
     @property
-    def document(self) -> Ints:
-        """Position of each document in ``levels``."""
-        return self._hits.document[self._looked_at]
-
-    @property
-    def rank(self) -> Ints:
-        """Rank of each document in the run, whatever list the measure looks at."""
-        return self._hits.rank[self._looked_at]
-
-    @property
-    def retrieved(self) -> Ints:
-        """Number of relevant documents that the run retrieved of each topic, below the cutoff too."""
-        relevant = (self.levels.values >= self.cut.rel)[self._hits.grade]
-        return segments.count(self._hits.topic[relevant], self.levels.topics)
+    def rank_in_run(self) -> Ints | None:
+        return self._hits.rank[self._rows] if self.cut.judged_only else None
 
     @cached_property
     def level(self) -> Floats:
         """Level of each document."""
-        return self.levels.values[self.grade]
+        return self.levels.values[self.level_index]
 
     @cached_property
     def R(self) -> Ints:
         """Number of relevant documents of each topic, shape ``(topics,)``."""
         return self.levels.ideal(self.cut.rel, self.levels.values).R
 
-    @cached_property
-    def top(self) -> Ints:
-        """R, or what of it the first ``cutoff`` ranks can hold: min(R, k). Shape ``(topics,)``."""
-        return self.R if self.cut.cutoff is None else np.minimum(self.R, self.cut.cutoff)
+    @property
+    def max_retrievable(self) -> Ints:
+        """Number of relevant documents that the first k ranks can hold: min(R, k). Shape ``(topics,)``."""
+        return self.R if self.cutoff is None else np.minimum(self.R, self.cutoff)
 
     @cached_property
     def rp(self) -> Ints:
         """Preferred rank of each topic: the first rank with its highest level retrieved; 0 where none is."""
         best = np.full(self.levels.topics, -1, dtype=np.int64)
-        np.maximum.at(best, self.topic, self.grade)
-        preferred = np.flatnonzero(self.grade == best[self.topic])
+        np.maximum.at(best, self.topic, self.level_index)
+        preferred = np.flatnonzero(self.level_index == best[self.topic])
         rp = np.zeros(self.levels.topics, dtype=np.int64)
         # Written from the last to the first, so that the smallest rank stays.
         rp[self.topic[preferred[::-1]]] = self.n[preferred[::-1]]
         return rp
 
-    def graded(self, gains: Overrides) -> Graded:
+    def graded(self, gains: Overrides) -> GradedView:
         """The same documents with their gains."""
         if gains not in self._graded:
-            self._graded[gains] = Graded(self, gains)
+            self._graded[gains] = GradedView(self, gains)
         return self._graded[gains]
 
-    def sum_by_topic(self, contributions: Floats) -> Floats:
-        """Sum over the ranks of each topic, shape ``(topics,)``."""
-        return segments.total(contributions, self.topic, self.levels.topics)
 
-
-class Graded:
+class GradedView:
     """A view with gains: cumulative gain, ideal cumulative gain and their blend with counts.
 
     Cumulative gains are in the units of the ideal lists.
@@ -121,7 +93,7 @@ class Graded:
     def __init__(self, view: View, gains: Overrides) -> None:
         self.view = view
         self.table: Floats = view.levels.table(gains)
-        self.g: Floats = self.table[view.grade]
+        self.g: Floats = self.table[view.level_index]
 
     @cached_property
     def cg(self) -> Floats:
@@ -143,8 +115,8 @@ class Graded:
         """Cumulative gain cg* of the ideal list at the same ranks."""
         return self.ideal.first(self.view.n, self.view.topic)
 
-    def blend(self, beta: float) -> Floats:
-        """1 + beta g of each document, which the numerator of BR sums, in a unit that sums can take."""
+    def blended_gain(self, beta: float) -> Floats:
+        """Return 1 + beta g of each document, the summands in the numerator of BR, in units."""
         of_count, of_gain = self._weights(beta, self.view.topic)
         return of_count + of_gain * self._in_units
 

@@ -20,7 +20,7 @@ from ir_graded.io.sources import is_place, is_read_once, table_of, to_read_again
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import check_shared_topics, hits_of, judgments_of
 from ir_graded.measures import GradedMeasure
-from ir_graded.measures.classic import Scorer
+from ir_graded.measures.base import Scorer
 from ir_graded.measures.parsing import read_measures
 
 from .coverage import LOWEST_JUDGED, Coverage, Judged, RunCoverage, Shares, judged_shares

@@ -28,7 +28,8 @@ from ir_graded.io.named_runs import named_runs
 from ir_graded.io.sources import to_read_again
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import check_shared_topics, judgments_of
-from ir_graded.measures.classic import CLASSICS, Scorer, scorer_of
+from ir_graded.measures.base import Scorer
+from ir_graded.measures.classic import CLASSICS, scorer_of
 from ir_graded.measures.contributions import Contributions
 from ir_graded.measures.parsing import read_measures
 

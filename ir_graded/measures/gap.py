@@ -16,7 +16,7 @@ from ir_graded.core.views import View
 
 from .base import StopUtility, register
 from .params import CUTOFF, JUDGED_ONLY, NORM, WEIGHTS
-from .stopping import held, share
+from .stopping import recall_base, safe_divide
 
 #: Up to this many thresholds of a topic are summed one by one, which is faster than sorting.
 _MANY = 64
@@ -157,13 +157,13 @@ class _GAP(StopUtility):
         """Share of a document's thresholds in those of all relevant documents (of the topic's best few)."""
         thresholds = self._thresholds(view)
         total = self._ideal_weight(view, thresholds)
-        weight = thresholds.weight_up_to[thresholds.position(view.topic, view.grade)]
-        return share(weight, total[view.topic])
+        weight = thresholds.weight_up_to[thresholds.position(view.topic, view.level_index)]
+        return safe_divide(weight, total[view.topic])
 
     def utility(self, view: View) -> Floats:
         """Precision at n for the thresholds that the document at n passes, by their weights."""
         thresholds = self._thresholds(view)
-        position = thresholds.position(view.topic, view.grade)
+        position = thresholds.position(view.topic, view.level_index)
         weight = thresholds.weight_up_to[position]
         precision = np.zeros(view.n.size)
         many = np.diff(thresholds.start, append=thresholds.key.size)[view.topic] > _MANY
@@ -174,7 +174,7 @@ class _GAP(StopUtility):
             topic = view.topic[at]
             C = np.arange(1, at.size + 1) - segments.starts(topic, view.levels.topics)[topic]
             precision[at] += thresholds.weight[thresholds.start[topic] + passed] * C / view.n[at]
-        return share(precision, weight)
+        return safe_divide(precision, weight)
 
     def _ideal_weight(self, view: View, thresholds: Thresholds) -> Floats:
         """sum_j w_j R_{>=j} of each topic, or of the first min(R, k) documents of its ideal list."""
@@ -185,7 +185,7 @@ class _GAP(StopUtility):
         # Weights grow with the level, so the best come first in this order too.
         order = np.lexsort((-weight, topic))
         n = np.arange(1, topic.size + 1) - segments.starts(topic, levels.topics)[topic]
-        counted = n <= held(view, self["norm"])[topic]
+        counted = n <= recall_base(view, self["norm"])[topic]
         return segments.total(np.where(counted, weight[order], 0.0), topic, levels.topics)
 
 

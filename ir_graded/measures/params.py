@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import ParamInfo
 
+from ir_graded.core.segments import EXACT_INTEGERS_BELOW
+
 #: What ``measure[name]`` gives where a parameter has no default and was not set.
 NOT_PROVIDED: Any = ParamInfo().default
-
-# Whole numbers are printed as ints up to here; beyond, a double no longer holds every whole number.
-_WHOLE_BELOW = 2.0**53
 
 
 def canonical_number(value: object) -> int | float:
@@ -31,7 +30,7 @@ def canonical_number(value: object) -> int | float:
         raise ValueError(f"{value!r} is beyond a double") from None
     if math.isnan(number):
         raise ValueError("NaN is no number")
-    return int(number) if number.is_integer() and abs(number) < _WHOLE_BELOW else number
+    return int(number) if number.is_integer() and abs(number) < EXACT_INTEGERS_BELOW else number
 
 
 def print_value(value: object) -> str:
@@ -127,7 +126,7 @@ class Whole(Param):
         return number
 
     def expects(self, value: object) -> str:
-        is_large = isinstance(value, (int, float, np.integer, np.floating)) and value >= _WHOLE_BELOW
+        is_large = isinstance(value, (int, float, np.integer, np.floating)) and value >= EXACT_INTEGERS_BELOW
         return f"{self.expected} and < 2**53" if is_large else self.expected
 
 

@@ -9,7 +9,7 @@ from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS
 from .stopping import first, preferred, up_to_preferred
 
-#: Why a measure that looks at the preferred rank lacks the property 'swap'.
+#: Reason for which a measure that looks at the preferred rank lacks the property 'swap'.
 PREFERRED = (
     "the preferred rank moves up with the best document, away from relevant documents that counted above it "
     "and no longer do"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import View
 
@@ -11,7 +9,7 @@ from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS, NORM
 from .stopping import uniform
 
-#: Why a mean of ratios over ranks lacks the property 'exchange'.
+#: Reason for which a mean of ratios over ranks lacks the property 'exchange'.
 GIVEN_UP = (
     "the ratio at the lower rank, which the better document gives up, may be higher than that at the rank it "
     "takes, where little gain has gathered yet"
@@ -89,9 +87,6 @@ class _AWP(BlendedUtility):
 
     def stop(self, view: View) -> Floats:
         return uniform(view, self["norm"])
-
-    def beta(self) -> float:
-        return math.inf
 
 
 Q = _Q()

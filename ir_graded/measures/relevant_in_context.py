@@ -71,11 +71,11 @@ class _MAgP(PassageMeasure):
 
     def contributions(self, views: Views) -> Contributions:
         articles = self.articles(views)
-        return Contributions(articles, articles.gP, articles.Numrel.astype(np.float64))
+        return Contributions(articles, articles.gP, articles.R.astype(np.float64))
 
     def columns(self, views: Views) -> dict[str, Floats]:
         articles = self.articles(views)
-        stop = 1.0 / articles.Numrel[articles.topic]
+        stop = 1.0 / articles.R[articles.topic]
         return {**super().columns(views), "stop": stop, "utility": articles.gP}
 
 
@@ -150,8 +150,7 @@ class _gR(PassageMeasure):
 
     def contributions(self, views: Views) -> Contributions:
         articles = self.articles(views)
-        Numrel = articles.Numrel.astype(np.float64)
-        return Contributions(articles, None, Numrel, "the articles with relevance")
+        return Contributions(articles, None, articles.R.astype(np.float64), "the articles with relevance")
 
 
 MAgP = _MAgP()

@@ -226,9 +226,9 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
     retrieved = _spans(_where(ranked, ranked.doc_id, article))
     highlighted = _spans(highlights)[highlights.value >= rel]
     # Counted as the measures count.
-    of_highlighted = highlighted.covered(1)
-    of_retrieved = retrieved.covered(1)
-    of_overlap = of_highlighted + of_retrieved - highlighted.joined(retrieved).covered(1)
+    of_highlighted = highlighted.union_length(1)
+    of_retrieved = retrieved.union_length(1)
+    of_overlap = of_highlighted + of_retrieved - highlighted.concat(retrieved).union_length(1)
     return Strip(
         query_id=topic,
         doc_id=article,
@@ -236,7 +236,7 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
         highlighted=_merged(highlighted),
         retrieved=_merged(retrieved),
         overlap=_common(_merged(highlighted), _merged(retrieved)),
-        extent=int(_spans(highlights).joined(retrieved).stop.max(initial=0)),
+        extent=int(_spans(highlights).concat(retrieved).stop.max(initial=0)),
         P=_ratio(of_overlap, of_retrieved),
         R=_ratio(of_overlap, of_highlighted),
         # Rounding may carry a perfect article an ulp beyond 1.

@@ -12,6 +12,7 @@ from reference import ranked
 import ir_graded
 from ir_graded.evaluation import provider
 from ir_graded.measures import REGISTRY, GradedMeasure, base, params
+from ir_graded.measures.classic import CLASSICS
 
 MEASURES = {measure.NAME: REGISTRY[measure.NAME] for measure in REGISTRY.values()}
 EACH = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
@@ -143,3 +144,8 @@ def test_registering_again_changes_nothing():
     assert (dict(ir_measures.measures.registry), list(ir_measures.DefaultPipeline.providers)) == before
     assert ir_measures.DefaultPipeline._evaluator == evaluator
     assert ir_measures.parse_measure is parse
+
+
+def test_measures_and_classics_are_scorers():
+    assert all(isinstance(measure, base.Scorer) for measure in REGISTRY.values())
+    assert all(issubclass(classic, base.Scorer) for classic in CLASSICS.values())
