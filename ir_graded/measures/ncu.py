@@ -1,4 +1,4 @@
-"""Normalised Cumulative Utility: any stop distribution with any blended ratio."""
+"""Normalised cumulative utility (NCU): any stop distribution with the blended ratio of any beta."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .q import GIVEN_UP
 
 @dataclass(frozen=True)
 class Stop:
-    """A stop distribution by name: how it is computed, what only it takes, and what NCU lacks with it."""
+    """A stop distribution: its function, its parameters, and the properties that NCU lacks with it."""
 
     compute: Callable[[_NCU, View], Floats]
     takes: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ class _NCU(BlendedUtility, CascadeMeasure):
                 )
 
     def stop_weights(self, view: View) -> Floats:
-        """Stop weight of each level: as named in ``stops``, else its gain."""
+        """Return the stop weight of each level: its entry in ``stops``, else its gain."""
         return view.levels.table(self.overrides("stops"), view.levels.table(self.overrides("gains")))
 
     def stop(self, view: View) -> Floats:

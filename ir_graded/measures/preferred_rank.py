@@ -1,4 +1,4 @@
-"""Measures for a user who wants one document: O-measure, P-measure and P+."""
+"""Measures of the preferred rank, for users who want one document: O-measure, P-measure and P+."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PREFERRED = (
 
 
 class _BlendedRatioMeasure(BlendedUtility):
-    """What the three have in common: parameters, and the blended ratio as utility."""
+    """Base of the three measures: their parameters, and the blended ratio as utility."""
 
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
 

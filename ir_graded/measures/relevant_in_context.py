@@ -25,7 +25,7 @@ class PassageMeasure(GradedMeasure):
     NEEDS_PASSAGES = True
 
     def articles(self, views: Views) -> ArticleView:
-        """The articles with relevance that the run retrieved."""
+        """Return the view of the articles with relevance that the run retrieved."""
         return views.articles(self["rel"], self["beta"], self.optional("cutoff"))
 
     def columns(self, views: Views) -> dict[str, Floats]:

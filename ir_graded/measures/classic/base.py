@@ -1,8 +1,8 @@
 """Base class of the classic measures: those of ir-measures that this package computes from views.
 
 A classic is one class. ``@register`` enters it into ``CLASSICS``, from which the provider, the command
-line and the tests read. Its values are those of the provider that ir-measures prefers for it. Parameters and values
-that no provider of ir-measures defines are left to ir-measures.
+line and the tests read. Its values are those of the provider that ir-measures prefers for it. Parameters and
+values that no provider of ir-measures defines are left to ir-measures.
 """
 
 from __future__ import annotations
