@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.progress import hidden
+from ir_graded._utils.progress import progress_bar
 from ir_graded._utils.threads import Result, in_threads, processors
 from ir_graded.core.hits import Hits, Levels
 from ir_graded.core.segments import Floats
@@ -252,9 +252,5 @@ def _with_progress(scored: Iterable[Result], runs: int, progress: bool | None) -
     """What comes for each run, with a progress bar where there are several and someone to see it."""
     if runs <= 1 or progress is False:
         return scored
-    from tqdm import tqdm
-
-    bar: Iterable[Result] = tqdm(
-        scored, total=runs, desc="evaluating", unit="run", leave=False, disable=hidden(progress)
-    )
+    bar: Iterable[Result] = progress_bar(scored, total=runs, desc="evaluating", unit="run", progress=progress)
     return bar

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded._utils.arrays import read_only
 from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
 from ir_graded.errors import ParameterError
 
-from .blocks import replicate_blocks
 from .matrix import by_measure
 from .options import check_options
-from .resampling import Seed, generator, sign_flips
-from .results import read_only
+from .resampling import Seed, generator, replicate_blocks, sign_flips
 from .studentised import TOLERANCE
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded._utils.arrays import read_only
 from ir_graded._utils.extras import extra
 from ir_graded.core.segments import Bools, Floats, exact_sum
 from ir_graded.errors import InputError
 
 from .matrix import by_measure as matrices_by_measure, cells_of, check_unique, finite, known
-from .results import read_only
 
 if TYPE_CHECKING:
     import pandas as pd
