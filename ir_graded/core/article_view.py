@@ -67,5 +67,5 @@ class ArticleView(CountedDocuments):
 
     @property
     def gP(self) -> Floats:
-        """Generalised precision at each article: sum of F down to it, over its rank."""
+        """Generalised precision at each article: the sum of F down to it over its rank."""
         return np.asarray(segments.cumulative_sum(self.F, self.start) / self.n)

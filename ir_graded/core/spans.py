@@ -15,7 +15,7 @@ from .segments import Bools, Ints
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """Spans of articles; those of one article may overlap and stand anywhere in the arrays.
+    """Spans of articles; those of one article may overlap and be in any place of the arrays.
 
     Attributes:
         article: number of the article of each span.
@@ -29,7 +29,7 @@ class Spans:
 
     @classmethod
     def empty(cls) -> Spans:
-        """No spans."""
+        """Return no spans."""
         nothing = np.zeros(0, dtype=np.int64)
         return cls(nothing, nothing, nothing)
 
@@ -37,7 +37,7 @@ class Spans:
         return Spans(self.article[rows], self.start[rows], self.stop[rows])
 
     def concat(self, other: Spans) -> Spans:
-        """These spans and others."""
+        """Return these spans and others."""
         return Spans(
             np.concatenate((self.article, other.article)),
             np.concatenate((self.start, other.start)),
@@ -45,7 +45,7 @@ class Spans:
         )
 
     def union_length(self, articles: int) -> Ints:
-        """Number of positions in the union of each article's spans, shape ``(articles,)``."""
+        """Return the number of positions in the union of the spans of each article, shape ``(articles,)``."""
         order = np.lexsort((self.start, self.article))
         article, start, stop = self.article[order], self.start[order], self.stop[order]
         first = segments.starts(article, articles)[article]

@@ -68,17 +68,17 @@ class View(CountedDocuments):
 
     @cached_property
     def rp(self) -> Ints:
-        """Preferred rank of each topic: the first rank with its highest level retrieved; 0 where none is."""
+        """Preferred rank of each topic: the first rank of its highest level retrieved; 0 without one."""
         best = np.full(self.levels.topics, -1, dtype=np.int64)
         np.maximum.at(best, self.topic, self.level_index)
         preferred = np.flatnonzero(self.level_index == best[self.topic])
         rp = np.zeros(self.levels.topics, dtype=np.int64)
-        # Written from the last to the first, so that the smallest rank stays.
+        # Assigned from the last to the first, so that the smallest rank remains.
         rp[self.topic[preferred[::-1]]] = self.n[preferred[::-1]]
         return rp
 
     def graded(self, gains: Overrides) -> GradedView:
-        """The same documents with their gains."""
+        """Return the same documents with their gains."""
         if gains not in self._graded:
             self._graded[gains] = GradedView(self, gains)
         return self._graded[gains]
@@ -121,12 +121,12 @@ class GradedView:
         return of_count + of_gain * self._in_units
 
     def BR(self, beta: float) -> Floats:
-        """Blended ratio (C + beta cg) / (n + beta cg*) at each relevant document."""
+        """Return the blended ratio (C + beta cg) / (n + beta cg*) at each relevant document."""
         weights = self._weights(beta, self.view.topic)
         return blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, weights)
 
     def BR_at(self, n: Ints, beta: float) -> Floats:
-        """Blended ratio at one rank ``n`` of each topic (n >= 1), relevant or not.
+        """Return the blended ratio at one rank ``n`` of each topic (n >= 1), relevant or not.
 
         Where the list ends above n, C and cg stay at their last value.
         """
@@ -140,7 +140,7 @@ class GradedView:
         return blended_ratio(C, cg, n, self.ideal.first(n, every), self._weights(beta, every))
 
     def _weights(self, beta: float, topic: Ints) -> Weights:
-        """Weights of count and of gain in units: (1, beta), or both divided by a beta that is too large."""
+        """Return the weights of count and of gain: (1, beta), or both divided by a beta that is too large."""
         if beta == 0 or math.isinf(beta):
             return float(beta == 0), float(beta != 0)
         mantissa, exponent = math.frexp(beta)
@@ -158,7 +158,7 @@ Weights = tuple[float, float] | tuple[Floats, Floats]
 
 
 def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, weights: Weights) -> Floats:
-    """BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)); C/n where the denominator is 0 (beta = inf, cg* = 0).
+    """Return BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)); C/n where beta = inf and cg* = 0.
 
     Args:
         C: number of relevant documents down to n.
@@ -168,14 +168,14 @@ def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, weights: Weight
         weights: of counts and of gains: (1, beta), or (0, 1) for beta = inf.
     """
     of_count, of_gain = weights
-    below = of_count * n + of_gain * cg_star
-    above = of_count * C + of_gain * cg
-    defined = below > 0
-    return np.where(defined, above / np.where(defined, below, 1.0), C / n)
+    numerator = of_count * C + of_gain * cg
+    denominator = of_count * n + of_gain * cg_star
+    defined = denominator > 0
+    return np.where(defined, numerator / np.where(defined, denominator, 1.0), C / n)
 
 
 class Views:
-    """The views of one run, made when a measure first asks and shared by those that ask again."""
+    """The views of one run, made on first use and shared between measures."""
 
     def __init__(self, levels: Levels, hits: Hits) -> None:
         self.levels = levels
@@ -189,7 +189,7 @@ class Views:
         return self._views[cut]
 
     def articles(self, rel: float, beta: float, cutoff: int | None) -> ArticleView:
-        """The articles with relevance that the run retrieved; it and the qrels must hold passages."""
+        """Return the view of the articles with relevance; run and qrels must hold passages."""
         key = (rel, beta, cutoff)
         if key not in self._articles:
             self._articles[key] = ArticleView(self.levels, self.hits, rel, beta, cutoff)

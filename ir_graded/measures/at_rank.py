@@ -7,13 +7,13 @@ import numpy as np
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import View, Views
 
-from .base import COMMON, GradedMeasure, register
+from .base import COMMON, BlendedRatioMeasure, register
 from .contributions import Contributions
 from .params import BETA, GAINS, REQUIRED_CUTOFF
 from .stopping import safe_divide
 
 
-class AtRankMeasure(GradedMeasure):
+class AtRankMeasure(BlendedRatioMeasure):
     """A blended ratio at one rank of each topic."""
 
     def rank(self, view: View) -> Ints:

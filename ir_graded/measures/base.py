@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded.core.hits import Overrides
+from ir_graded.core.hits import Levels, Overrides
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Cut, GradedView, View, Views
 from ir_graded.errors import ParameterError, cut, shown
@@ -168,11 +168,6 @@ class GradedMeasure(Scorer, Measure):
         return tuple(self[name].items())
 
     @property
-    def beta(self) -> float:
-        """Weight of gain against count in the blended ratio; inf (cg/cg*) where it is not a parameter."""
-        return float(self["beta"]) if "beta" in self.SUPPORTED_PARAMS else math.inf
-
-    @property
     def cut(self) -> Cut:
         rel = self["rel"] if "rel" in self.SUPPORTED_PARAMS else REL.default
         judged_only = bool(self.params.get("judged_only", False))
@@ -182,6 +177,11 @@ class GradedMeasure(Scorer, Measure):
     def highest_level(self) -> float | None:
         highest: float | None = self.optional("max_rel")
         return highest
+
+    def max_rel(self, levels: Levels) -> float:
+        """Return the highest level of the scale: the parameter, or else the highest level in the qrels."""
+        highest = levels.values[-1] if levels.values.size else 0.0
+        return float(highest if self.highest_level is None else self.highest_level)
 
     @property
     def __name__(self) -> str:
@@ -215,7 +215,16 @@ class StopUtility(GradedMeasure):
         return {**gains, "stop": self.stop(view), "utility": self.utility(view)}
 
 
-class BlendedUtility(StopUtility):
+class BlendedRatioMeasure(GradedMeasure):
+    """A measure with the blended ratio."""
+
+    @property
+    def beta(self) -> float:
+        """Weight of gain against count in the blended ratio; inf (cg/cg*) where it is not a parameter."""
+        return float(self["beta"]) if "beta" in self.SUPPORTED_PARAMS else math.inf
+
+
+class BlendedUtility(BlendedRatioMeasure, StopUtility):
     """A measure of that family whose utility is the blended ratio."""
 
     def utility(self, view: View) -> Floats:

@@ -24,11 +24,8 @@ class CascadeMeasure(StopUtility):
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "max_rel": MAX_REL}
 
     def gmax(self, levels: Levels) -> float:
-        """Return the largest gain on the scale, which ends at ``max_rel`` or the highest level given."""
-        max_rel = self.highest_level
-        if max_rel is None:
-            max_rel = levels.values[-1] if levels.values.size else 0.0
-        return largest_gain(levels, self.overrides("gains"), self["rel"], float(max_rel))
+        """Return the largest gain on the scale."""
+        return largest_gain(levels, self.overrides("gains"), self["rel"], self.max_rel(levels))
 
     def stop(self, view: View) -> Floats:
         return cascade(view, self.overrides("gains"), self.gmax(view.levels))

@@ -16,13 +16,13 @@ PREFERRED = (
 )
 
 
-class _BlendedRatioMeasure(BlendedUtility):
+class _OneDocumentMeasure(BlendedUtility):
     """Base of the three measures: their parameters, and the blended ratio as utility."""
 
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
 
 
-class _O(_BlendedRatioMeasure):
+class _O(_OneDocumentMeasure):
     """O-measure: the blended ratio at the first relevant document.
 
     ``O = BR(n1)``, n1 the rank of the first relevant document retrieved; 0 without one. In [0, 1];
@@ -59,7 +59,7 @@ class _O(_BlendedRatioMeasure):
         return first(view)
 
 
-class _P_measure(_BlendedRatioMeasure):
+class _P_measure(_OneDocumentMeasure):
     """P-measure: the blended ratio at the preferred rank.
 
     ``P-measure = BR(rp)``; the preferred rank rp is the first rank that holds a document of the
@@ -94,7 +94,7 @@ class _P_measure(_BlendedRatioMeasure):
         return preferred(view)
 
 
-class _P_plus(_BlendedRatioMeasure):
+class _P_plus(_OneDocumentMeasure):
     """P+: the mean blended ratio over the relevant documents down to the preferred rank.
 
     ``P+ = 1/C(rp) * sum over relevant ranks n <= rp of BR(n)``; rp as for P-measure. In [0, 1].
