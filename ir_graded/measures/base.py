@@ -20,8 +20,8 @@ from ir_graded.errors import ParameterError, cut, shown
 
 from .aggregation import ExactMean
 from .contributions import Contributions
-from .params import CUTOFF, JUDGED_ONLY, REL, Param, print_value
-from .properties import check_declared
+from .params import CUTOFF, JUDGED_ONLY, REL, Param, format_value
+from .properties import check_lacks
 
 #: Measure objects by every name that strings may use.
 REGISTRY: dict[str, GradedMeasure] = {}
@@ -110,11 +110,11 @@ class GradedMeasure(Scorer, Measure):
                 )
         canonical = {name: self._canonical(name, params[name]) for name in sorted(params)}
         # Measures with a default value given and not given are equal.
-        told = {
+        not_default = {
             name: value for name, value in canonical.items() if value != self.SUPPORTED_PARAMS[name].default
         }
-        self.check_combination(told)
-        super().__init__(**told)
+        self.check_combination(not_default)
+        super().__init__(**not_default)
 
     def _canonical(self, name: str, value: Any) -> Any:
         param = self.SUPPORTED_PARAMS[name]
@@ -189,7 +189,7 @@ class GradedMeasure(Scorer, Measure):
         return self.NAME
 
     def __repr__(self) -> str:
-        params = ",".join(f"{k}={print_value(v)}" for k, v in self.params.items() if k != self.AT_PARAM)
+        params = ",".join(f"{k}={format_value(v)}" for k, v in self.params.items() if k != self.AT_PARAM)
         at = f"@{self.params[self.AT_PARAM]}" if self.AT_PARAM in self.params else ""
         return f"{self.NAME}{f'({params})' if params else ''}{at}"
 
@@ -237,11 +237,11 @@ class BlendedUtility(BlendedRatioMeasure, StopUtility):
 
 def register(measure: GradedMeasure, *aliases: str) -> None:
     """Enter a measure into REGISTRY under its printed name and ``aliases``."""
-    check_declared(measure.NAME, measure.LACKS)
-    shorthand(measure, measure.NAME, *aliases)
+    check_lacks(measure.NAME, measure.LACKS)
+    add_names(measure, measure.NAME, *aliases)
 
 
-def shorthand(measure: GradedMeasure, *names: str) -> None:
+def add_names(measure: GradedMeasure, *names: str) -> None:
     """Enter further names of a measure, which may have parameters."""
     for name in names:
         if REGISTRY.get(name, measure) != measure:

@@ -15,7 +15,7 @@ from .params import BETA, GAINS, MAX_REL, PERSISTENCE
 from .stopping import cascade, ideal_cascade, largest_gain, satisfaction
 
 #: Reason for which a cascade that is not normalised lacks the property 'ideal'.
-NEVER_SURE = "no list satisfies every user, and the score is not divided by that of the ideal list"
+WHY_NO_IDEAL = "no list satisfies every user, and the score is not divided by that of the ideal list"
 
 
 class CascadeMeasure(StopUtility):
@@ -69,7 +69,7 @@ class _EBR(BlendedUtility, CascadeMeasure):
     )
     SOURCE = "Sakai and Robertson 2008; Chapelle et al. 2009"
     LACKS = {
-        "ideal": NEVER_SURE,
+        "ideal": WHY_NO_IDEAL,
         "swap": "users whom the better document stops earlier may stop at a lower blended ratio",
     }
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "beta": BETA}
@@ -100,7 +100,7 @@ class _iRBU(CascadeMeasure):
     PRETTY_NAME = "Intentwise Rank-Biased Utility"
     SHORT_DESC = "The probability of being satisfied, discounted by p for every rank on the way."
     SOURCE = "Sakai and Zeng 2019"
-    LACKS = {"ideal": NEVER_SURE}
+    LACKS = {"ideal": WHY_NO_IDEAL}
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "p": PERSISTENCE}
 
     def utility(self, view: View) -> Floats:

@@ -33,10 +33,10 @@ def canonical_number(value: object) -> int | float:
     return int(number) if number.is_integer() and abs(number) < EXACT_INTEGERS_BELOW else number
 
 
-def print_value(value: object) -> str:
+def format_value(value: object) -> str:
     """Format a canonical value for the printed name of a measure, from which it can be read back."""
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{print_value(k)}:{print_value(v)}" for k, v in value.items()) + "}"
+        return "{" + ",".join(f"{format_value(k)}:{format_value(v)}" for k, v in value.items()) + "}"
     return repr(value)
 
 

@@ -10,7 +10,7 @@ from .params import BETA, GAINS
 from .stopping import first, preferred, up_to_preferred
 
 #: Reason for which a measure that looks at the preferred rank lacks the property 'swap'.
-PREFERRED = (
+WHY_NO_SWAP = (
     "the preferred rank moves up with the best document, away from relevant documents that counted above it "
     "and no longer do"
 )
@@ -88,7 +88,7 @@ class _P_measure(_OneDocumentMeasure):
         "The blended ratio at the preferred rank, where the first of the best documents retrieved stands."
     )
     SOURCE = "Sakai 2006"
-    LACKS = {"swap": PREFERRED}
+    LACKS = {"swap": WHY_NO_SWAP}
 
     def stop(self, view: View) -> Floats:
         return preferred(view)
@@ -121,7 +121,7 @@ class _P_plus(_OneDocumentMeasure):
     PRETTY_NAME = "P-plus"
     SHORT_DESC = "The mean blended ratio over the relevant documents down to the preferred rank."
     SOURCE = "Sakai 2006"
-    LACKS = {"swap": PREFERRED}
+    LACKS = {"swap": WHY_NO_SWAP}
 
     def stop(self, view: View) -> Floats:
         return up_to_preferred(view)

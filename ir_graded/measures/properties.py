@@ -21,7 +21,7 @@ PROPERTIES: dict[str, str] = {
 }
 
 
-def check_declared(name: str, lacks: Mapping[str, str]) -> None:
+def check_lacks(name: str, lacks: Mapping[str, str]) -> None:
     """Raise ValueError where ``LACKS`` names something that is not a property."""
     unknown = sorted(lacks.keys() - PROPERTIES.keys())
     if unknown:

@@ -10,7 +10,7 @@ from .params import BETA, GAINS, NORM
 from .stopping import uniform
 
 #: Reason for which a mean of ratios over ranks lacks the property 'exchange'.
-GIVEN_UP = (
+WHY_NO_EXCHANGE = (
     "the ratio at the lower rank, which the better document gives up, may be higher than that at the rank it "
     "takes, where little gain has gathered yet"
 )
@@ -45,7 +45,7 @@ class _Q(BlendedUtility):
         "AP for graded relevance: the mean over the relevant documents of the blended ratio at their ranks."
     )
     SOURCE = "Sakai 2004"
-    LACKS = {"exchange": GIVEN_UP}
+    LACKS = {"exchange": WHY_NO_EXCHANGE}
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS, "norm": NORM}
 
     def stop(self, view: View) -> Floats:
@@ -82,7 +82,7 @@ class _AWP(BlendedUtility):
         "The mean over the relevant documents of cumulative gain over ideal cumulative gain at their ranks."
     )
     SOURCE = "Kando et al. 2001"
-    LACKS = {"exchange": GIVEN_UP}
+    LACKS = {"exchange": WHY_NO_EXCHANGE}
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "norm": NORM}
 
     def stop(self, view: View) -> Floats:

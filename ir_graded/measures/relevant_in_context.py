@@ -11,7 +11,7 @@ from ir_graded.core.views import Views
 from .base import GradedMeasure, register
 from .contributions import Contributions
 from .params import CUTOFF, REL, REQUIRED_CUTOFF, Number
-from .q import GIVEN_UP
+from .q import WHY_NO_EXCHANGE
 
 F_BETA = Number(
     "weight of recall against precision in F; inf is recall alone", default=1, low=0, infinite=True
@@ -67,7 +67,7 @@ class _MAgP(PassageMeasure):
     PRETTY_NAME = "Mean Average Generalised Precision"
     SHORT_DESC = "AP over articles in which each counts by the F-score of the text found in it."
     SOURCE = "Kamps et al. 2007"
-    LACKS = {"exchange": GIVEN_UP}
+    LACKS = {"exchange": WHY_NO_EXCHANGE}
 
     def contributions(self, views: Views) -> Contributions:
         articles = self.articles(views)

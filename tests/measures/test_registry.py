@@ -133,7 +133,7 @@ def test_measure_has_a_reference_and_strategies(measure):
 
 def test_a_name_is_given_once_only():
     with pytest.raises(ValueError, match="'Q' is taken by Q"):
-        base.shorthand(ir_graded.O, "Q")
+        base.add_names(ir_graded.O, "Q")
     assert REGISTRY["Q"] == ir_graded.Q
 
 

@@ -18,7 +18,7 @@ from ir_graded.core.segments import Floats
 from ir_graded.core.views import Cut, View
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.params import NOT_PROVIDED
-from ir_graded.measures.properties import check_declared
+from ir_graded.measures.properties import check_lacks
 
 #: The class of each classic by its name in ir-measures.
 CLASSICS: dict[str, type[Classic]] = {}
@@ -70,7 +70,7 @@ def register(measure: Measure) -> Callable[[Kind], Kind]:
     """Enter a class into CLASSICS as the scorer of ``measure`` with any parameters."""
 
     def enter(classic: Kind) -> Kind:
-        check_declared(measure.NAME, classic.LACKS)
+        check_lacks(measure.NAME, classic.LACKS)
         classic.MEASURE = measure
         CLASSICS[measure.NAME] = classic
         return classic

@@ -11,7 +11,7 @@ from ir_graded.core import segments
 from ir_graded.core.hits import Levels, Overrides
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
 from ir_graded.core.views import Cut, View, Views
-from ir_graded.measures.cascade import NEVER_SURE
+from ir_graded.measures.cascade import WHY_NO_IDEAL
 from ir_graded.measures.contributions import Contributions
 from ir_graded.measures.stopping import satisfaction, unsatisfied_before
 
@@ -161,7 +161,7 @@ class ExpectedReciprocalRank(Classic):
         {ERR@20: 0.9375}
     """
 
-    LACKS = {"ideal": NEVER_SURE}
+    LACKS = {"ideal": WHY_NO_IDEAL}
 
     #: gdeval's highest level.
     TOP_LEVEL = 4.0

@@ -18,8 +18,8 @@ from .base import RELEVANT, Classic, num_rel, num_rel_ret, register
 
 # Python prints other betas with an exponent, which trec_eval does not read.
 _BETA_FROM, _BETA_BELOW = 1e-4, 1e16
-#: The range of counts.
-COUNTS = (0.0, math.inf)
+#: Range of measures that count.
+COUNT_RANGE = (0.0, math.inf)
 
 
 def is_evaluated(views: Views) -> Bools:
@@ -72,7 +72,7 @@ class JudgmentRate(Classic):
 
 
 @register(ir_measures.NumRet)
-class Retrieved(Classic):
+class NumRetrieved(Classic):
     """The number of documents retrieved, or of those of level >= rel. Summed over topics.
 
     Parameters: rel, as trec_eval has num_ret and num_rel_ret.
@@ -91,7 +91,7 @@ class Retrieved(Classic):
         {NumRet: 1.0}
     """
 
-    RANGE = COUNTS
+    RANGE = COUNT_RANGE
     LACKS = {"nothing": "without rel all that is retrieved counts, relevant or not"}
 
     @property
@@ -113,7 +113,7 @@ class Retrieved(Classic):
 
 
 @register(ir_measures.NumRel)
-class Relevant(Classic):
+class NumRelevant(Classic):
     """The number of documents of level >= 1 in the qrels of the topics that the run has. Summed over topics.
 
     Parameters: rel, which ir-measures supports as 1 only.
@@ -132,7 +132,7 @@ class Relevant(Classic):
         {NumRel: 1.0}
     """
 
-    RANGE = COUNTS
+    RANGE = COUNT_RANGE
     LACKS = {"nothing": "what is relevant counts, retrieved or not"}
 
     def is_defined(self) -> bool:
@@ -153,7 +153,7 @@ class Relevant(Classic):
 
 
 @register(ir_measures.NumQ)
-class Topics(Classic):
+class NumTopics(Classic):
     """1 for a topic of the qrels that the run has. Summed over topics.
 
     Source: trec_eval (Buckley, 1992).
