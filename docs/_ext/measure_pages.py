@@ -15,7 +15,7 @@ from notes import NOTES, Note
 import ir_graded
 from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure
 from ir_graded.measures.classic import CLASSICS
-from ir_graded.measures.params import NOT_PROVIDED, Param, print_value
+from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
 
 #: The worked example of Sakai and Robertson (2008): 10 relevant documents of the levels 3, 2, 1 (S, A, B).
 LEVELS = {"S1": 3, "S2": 3, "S3": 3, "A1": 2, "A2": 2, "A3": 2, "B1": 1, "B2": 1, "B3": 1, "B4": 1}
@@ -193,7 +193,7 @@ def _properties(measure: GradedMeasure, doc: Docstring) -> Iterator[str]:
 def _default(param: Param) -> str:
     if param.required:
         return "needed"
-    return "unset" if param.default is NOT_PROVIDED else f"``{print_value(param.default)}``"
+    return "unset" if param.default is NOT_PROVIDED else f"``{format_value(param.default)}``"
 
 
 def _aliases(measure: GradedMeasure) -> str:

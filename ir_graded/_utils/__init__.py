@@ -1,4 +1,4 @@
-"""Tools that know nothing of retrieval: threads, progress, optional libraries, files written whole.
+"""Tools without retrieval: threads, progress bars, optional libraries, atomic files and read-only arrays.
 
-And the guard around pytrec_eval, which only one thread may enter at a time.
+The guard of pytrec_eval, which only one thread may enter at a time, is here too.
 """

@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all: the one way in which this package writes any."""
+"""Files that are written as a whole or not at all. All files of the package are written here."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ir_graded.errors import InputError
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
-    """Where a file will be, links followed.
+    """Return the path of a file to write, with links resolved.
 
     Raises:
-        OSError: there is no such folder, or nothing can be written there.
-        InputError: something that is no file stands there.
+        OSError: the folder does not exist or is not writable.
+        InputError: the path exists and is not a file.
     """
     place = Path(os.path.realpath(path))
     if not place.parent.is_dir():
@@ -28,10 +28,10 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
 
 
 def write_whole(place: Path, content: bytes) -> None:
-    """Write a file beside its place, then put it there: readers see the old one or the new one.
+    """Write a temporary file, then replace the old one: readers see the old or the new file.
 
     Raises:
-        OSError: it cannot be written; what stood there stays.
+        OSError: the file cannot be written; the old one remains.
     """
     # A name may have 255 bytes, a character four of them.
     beside = place.with_name(f".{place.name[:32]}.{token_hex(8)}.tmp")
@@ -42,7 +42,7 @@ def write_whole(place: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         beside.replace(place)
     except OSError as error:
-        # The file that was asked for, not the one beside it; a failed write names none.
+        # Name the given file, not the temporary one; a failed write names none.
         raise OSError(error.errno, error.strerror or str(error), str(place)) from error
     finally:
         beside.unlink(missing_ok=True)

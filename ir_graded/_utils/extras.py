@@ -1,4 +1,4 @@
-"""Libraries that only some parts of the package need, and what to say where one is not installed."""
+"""Optional libraries, with an error that names the extra where one is not installed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ir_graded.errors import GradedError
 
 
 def extra(module: str, name: str) -> Any:
-    """A module of an optional library. Raises GradedError, which names the extra, where it is missing.
+    """Import a module of an optional library. Raises GradedError, which names the extra, without it.
 
     Args:
         module: the module, such as 'scipy.stats'.

@@ -1,17 +1,23 @@
-"""Who sees a progress bar."""
+"""Progress bars."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from typing import Any
 
 
-def hidden(progress: bool | None) -> bool | None:
-    """What tqdm takes as ``disable``; None there shows the bar on a terminal only.
+def progress_bar(items: Iterable[Any] | None = None, *, progress: bool | None, **options: Any) -> Any:
+    """Return a bar of tqdm over ``items``, which disappears when it is done.
 
     Args:
+        items: an iterable; without one the caller updates the bar.
         progress: True shows a bar, False none, None one on a terminal. Where standard error is closed there
             is none.
+        options: further options of tqdm, such as ``total`` and ``unit``.
     """
-    if sys.stderr is None:
-        return True
-    return None if progress is None else not progress
+    from tqdm import tqdm
+
+    # With None, tqdm shows a bar on a terminal only.
+    disable = None if progress is None else not progress
+    return tqdm(items, disable=True if sys.stderr is None else disable, leave=False, **options)

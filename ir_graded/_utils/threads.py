@@ -1,4 +1,4 @@
-"""Work on all processors, in order and with a bounded number of results in flight."""
+"""Work in threads, with results in order and a bounded number of them waiting."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Result = TypeVar("Result")
 
 
 def processors() -> int:
-    """Number of processors that this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
-    """Results of ``work`` in the order of the items; few items are taken before their turn.
+    """Yield the results of ``work`` in the order of the items; few items are read ahead.
 
-    An error of ``work`` or of the items is raised where its result would come. It waits for what is under
-    way; an interrupt does not.
+    An error of ``work`` or of the items is raised in place of its result, after the work under way. An
+    interrupt does not wait for that work.
     """
     items = iter(items)
     first = list(islice(items, 2))

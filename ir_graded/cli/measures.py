@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 
 from ir_graded.measures import REGISTRY, GradedMeasure
-from ir_graded.measures.params import NOT_PROVIDED, Param, print_value
+from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
 
 from .output import show
 
@@ -41,4 +41,4 @@ def _describe(measure: GradedMeasure) -> Iterator[str]:
 def _with_default(name: str, param: Param) -> str:
     if param.required:
         return f"{name} (needed)"
-    return name if param.default is NOT_PROVIDED else f"{name}={print_value(param.default)}"
+    return name if param.default is NOT_PROVIDED else f"{name}={format_value(param.default)}"

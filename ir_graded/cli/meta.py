@@ -80,7 +80,7 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     without one they are numbered.
     """
     from ir_graded.meta import compare
-    from ir_graded.meta.matrix import by_measure
+    from ir_graded.meta.matrix import matrices_by_measure
 
     from .csv_files import read_matrices
 
@@ -97,7 +97,7 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
         if matrices
         else _evaluated(str(qrels), runs, measures, provider)
     )
-    scores = by_measure(given)
+    scores = matrices_by_measure(given)
     if teams is not None:
         scores = _one_run_per_team(scores, teams, seed)
     if reference is not None and not matrices:

@@ -1,4 +1,4 @@
 """Arrays of numbers, NumPy only: segments and spans, ranks, judged documents retrieved, and views of them.
 
-No room below this one but the errors; nothing here knows a file, a frame, a measure or ir-measures.
+It imports only the errors and NumPy; files, frames, measures and ir-measures stay outside.
 """

@@ -1,6 +1,7 @@
-"""What a passage measure sees of a run: its articles with relevance and the F-score of each.
+"""The view of measures of passages: the articles with relevance that a run retrieved, with F-scores.
 
-Symbols are those of Kamps, Lalmas and Pehcevski (2007): P(a), R(a), F(a), gP(r), Numrel.
+Symbols are those of Kamps, Lalmas and Pehcevski (2007): P(a), R(a), F(a) and gP(r). Their rank r is ``n`` and
+their Numrel is ``R``, as in the other views.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import segments
+from .counted import CountedDocuments
 from .judged_run import JudgedRun
 from .levels import Highlights, Levels
 from .segments import Floats, Ints
@@ -15,7 +17,7 @@ from .spans import Spans
 
 
 def f_score(overlap: Ints, retrieved: Ints, highlighted: Ints, beta: float) -> Floats:
-    """F(a) = (1 + beta^2) P R / (beta^2 P + R); beta = inf: R. 0 where nothing relevant is retrieved.
+    """Return F(a) = (1 + beta^2) P R / (beta^2 P + R), or R where beta is inf; 0 without overlap.
 
     With P = overlap/retrieved and R = overlap/highlighted this is
     (1 + beta^2) overlap / (beta^2 highlighted + retrieved), which divides once.
@@ -28,69 +30,43 @@ def f_score(overlap: Ints, retrieved: Ints, highlighted: Ints, beta: float) -> F
         # Divided by beta^2, lest the square overflow.
         of_highlighted, of_retrieved = 1.0, (1 / float(beta)) ** 2
     weight = of_highlighted * highlighted + of_retrieved * retrieved
-    found = overlap > 0
-    ratio = (of_highlighted + of_retrieved) * overlap / np.where(found, weight, 1.0)
+    overlaps = overlap > 0
+    ratio = (of_highlighted + of_retrieved) * overlap / np.where(overlaps, weight, 1.0)
     # Rounding may carry a perfect article an ulp beyond 1.
-    return np.where(found, np.minimum(ratio, 1.0), 0.0)
+    return np.where(overlaps, np.minimum(ratio, 1.0), 0.0)
 
 
-class ArticleView:
+class ArticleView(CountedDocuments):
     """The articles with relevance that a run retrieved, in the order of its ranking.
 
     An article has relevance where spans of level >= ``rel`` highlight at least one position of it.
 
     Attributes:
-        topic: topic of each article, ascending.
-        r: its rank among the run's articles.
-        C: number of articles with relevance down to it.
-        document: its position in ``levels``.
-        cutoff: the rank below which the view does not look.
-        F: its F-score.
-        Numrel: number of articles with relevance of each topic, shape ``(topics,)``.
+        F: F-score of each article.
     """
 
+    kind = "articles with relevance"
+
     def __init__(self, levels: Levels, hits: JudgedRun, rel: float, beta: float, cutoff: int | None) -> None:
-        # None: empty qrels or an empty run; the evaluator refuses others that hold no passages.
-        retrieved_spans = hits.retrieved or Spans.none()
-        self.levels = levels
-        documents = levels.topic.size
-        highlights = relevant_highlights(levels.highlights or Highlights(Spans.none(), np.zeros(0)), rel)
-        highlighted = highlights.spans.covered(documents)
-        self.Numrel: Ints = segments.count(levels.topic[highlighted > 0], levels.topics)
-        seen = highlighted[hits.document] > 0
-        if cutoff is not None:
-            seen &= hits.rank <= cutoff
-        document = hits.document[seen]
-        self.cutoff = cutoff
-        self._hits = hits
-        self._highlighted = highlighted
-        self.document: Ints = document
-        self.topic: Ints = hits.topic[seen]
-        self.r: Ints = hits.rank[seen]
-        self.start: Ints = segments.starts(self.topic, levels.topics)[self.topic]
-        self.C: Ints = np.arange(1, self.topic.size + 1, dtype=np.int64) - self.start
-        retrieved = retrieved_spans.covered(documents)
-        union = retrieved_spans.joined(highlights.spans).covered(documents)
-        overlap = highlighted + retrieved - union
-        self.F: Floats = f_score(overlap[document], retrieved[document], highlighted[document], beta)
+        # Only empty qrels and empty runs come without passages.
+        retrieved_spans = hits.retrieved or Spans.empty()
+        highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
+        relevant_spans = highlights.spans[highlights.level >= rel]
+        articles = levels.topic.size
+        highlighted = relevant_spans.union_length(articles)
+        super().__init__(levels, hits, highlighted[hits.document] > 0, hits.rank, cutoff)
+        self._R = segments.count(levels.topic[highlighted > 0], levels.topics)
+        retrieved = retrieved_spans.union_length(articles)
+        overlap = highlighted + retrieved - retrieved_spans.concat(relevant_spans).union_length(articles)
+        article = self.document
+        self.F: Floats = f_score(overlap[article], retrieved[article], highlighted[article], beta)
 
     @property
-    def retrieved(self) -> Ints:
-        """Number of articles with relevance that the run retrieved of each topic, below the cutoff too."""
-        topic = self._hits.topic[self._highlighted[self._hits.document] > 0]
-        return segments.count(topic, self.levels.topics)
+    def R(self) -> Ints:
+        """Number of articles with relevance of each topic (Numrel), shape ``(topics,)``."""
+        return self._R
 
     @property
     def gP(self) -> Floats:
-        """Generalised precision at each article: sum of F down to it, over its rank."""
-        return np.asarray(segments.cumulative_sum(self.F, self.start) / self.r)
-
-    def sum_by_topic(self, contributions: Floats) -> Floats:
-        """Sum over the articles of each topic, shape ``(topics,)``."""
-        return segments.total(contributions, self.topic, self.levels.topics)
-
-
-def relevant_highlights(highlights: Highlights, rel: float) -> Highlights:
-    """The highlights of level >= ``rel``."""
-    relevant = highlights.level >= rel
-    return Highlights(highlights.spans[relevant], highlights.level[relevant])
+        """Generalised precision at each article: the sum of F down to it over its rank."""
+        return np.asarray(segments.cumulative_sum(self.F, self.start) / self.n)

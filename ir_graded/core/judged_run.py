@@ -79,7 +79,7 @@ class JudgedRun:
             level_index,
             document,
             np.sum([part.n_retrieved for part in parts], axis=0),
-            reduce(Spans.joined, spans) if spans else None,
+            reduce(Spans.concat, spans) if spans else None,
             n_unknown,
             all(part.is_flat for part in parts),
         )

@@ -1,4 +1,4 @@
-"""Ranks from scores: score descending, ties by doc_id descending, as trec_eval ranks."""
+"""Ranks from scores: by score descending, ties by doc_id descending, as in trec_eval."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Keys = npt.NDArray[np.uint64]
 Scores = npt.NDArray[Any]  # float32 or float64
 
 _HALF = np.uint64(32)
-# Comparing each hit with its topic's rows beats sorting up to about this many comparisons a row.
+# Up to about this many comparisons per row, comparing each hit with the rows of its topic beats sorting.
 _COMPARISONS_PER_ROW = 3
 
 
@@ -26,7 +26,7 @@ class Rows:
     Attributes:
         score: their scores, in the precision in which they are compared.
         topic: topic number of each.
-        doc_ids: gives the doc_ids of some rows; asked only for rows that tie.
+        doc_ids: function from row numbers to doc_ids, called for tied rows only.
     """
 
     def __init__(self, score: Scores, topic: Ints, doc_ids: Callable[[Ints], Sequence[str]]) -> None:
@@ -36,10 +36,10 @@ class Rows:
 
 
 class Grouped:
-    """Scored documents that stand topic by topic, the topics in any order.
+    """Scored documents grouped by topic, the topics in any order.
 
     Attributes:
-        groups: where the topics stand.
+        groups: the rows of each topic.
         score, topic, doc_ids: as in :class:`Rows`.
     """
 
@@ -56,7 +56,7 @@ class Grouped:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Neighbouring rows of one topic each.
+    """Groups of neighbouring rows of one topic.
 
     Attributes:
         number: topic number of each group.
@@ -72,32 +72,32 @@ class Groups:
         return np.repeat(self.number, np.diff(self.begin))
 
     def part(self, first: int, stop: int) -> Groups:
-        """Some neighbouring groups, their rows counted from the first one's."""
+        """Return some neighbouring groups, with rows counted from the first of them."""
         return Groups(self.number[first:stop], self.begin[first : stop + 1] - self.begin[first])
 
     @cached_property
     def distinct(self) -> bool:
-        """Whether every topic is one group."""
+        """True where every topic is one group."""
         number = np.sort(self.number)
         return bool((number[1:] != number[:-1]).all())
 
     def lengths(self, topics: int) -> Ints:
-        """Number of rows of each topic, shape ``(topics,)``."""
+        """Return the number of rows of each topic, shape ``(topics,)``."""
         length = np.zeros(topics, dtype=np.int64)
         np.add.at(length, self.number, np.diff(self.begin))
         return length
 
     def spans(self, topic: Ints) -> tuple[Ints, Ints]:
-        """First row of each topic asked for, and one past its last; every topic is one group."""
+        """Return the first row of each given topic and one past its last, if every topic is one group."""
         order = np.argsort(self.number, kind="stable")
         group = order[np.searchsorted(self.number, topic, sorter=order)]
         return self.begin[group], self.begin[group + 1]
 
 
 def is_flat(score: Scores, groups: Groups) -> bool:
-    """Whether the rows of every topic have one score, so that the scores rank nothing."""
+    """Return whether all rows of every topic have the same score, so that scores rank nothing."""
     first, last = score[groups.begin[:-1]], score[groups.begin[1:] - 1]
-    # Two looks at each group mostly tell.
+    # The ends of the groups mostly decide.
     if (first != last).any():
         return False
     changes = score[1:] != score[:-1]
@@ -111,22 +111,22 @@ def is_flat(score: Scores, groups: Groups) -> bool:
 
 
 def ranks(rows: Rows | Grouped, hits: Rows) -> Ints:
-    """Rank from 1 of each hit among the rows of its topic; the hits are some of the same documents."""
+    """Return the rank of each hit, from 1, among the rows of its topic; hits are some of these documents."""
     if not hits.topic.size:
         return np.zeros(0, dtype=np.int64)
-    above, tied = _places(rows, hits)
+    above, tied = _count_above_and_tied(rows, hits)
     rank = above + 1
     among_tied = np.flatnonzero(tied > 1)
     if among_tied.size:
-        rank[among_tied] += _places_in_ties(rows, hits, among_tied)
+        rank[among_tied] += _rank_among_tied(rows, hits, among_tied)
     return rank
 
 
-def _places(rows: Rows | Grouped, hits: Rows) -> tuple[Ints, Ints]:
-    """For each hit, how many rows of its topic score higher, and how many the same (with itself)."""
+def _count_above_and_tied(rows: Rows | Grouped, hits: Rows) -> tuple[Ints, Ints]:
+    """Return the number of rows with a higher score in the topic of each hit, and with its score."""
     if isinstance(rows, Grouped):
         start, stop = rows.groups.spans(hits.topic)
-        if _descends(rows):
+        if _is_descending(rows):
             first = _bisect(rows.score, hits.score, start, stop, np.greater)
             return first - start, _bisect(rows.score, hits.score, first, stop, np.greater_equal) - first
         if int((stop - start).sum()) <= _COMPARISONS_PER_ROW * rows.score.size:
@@ -134,8 +134,8 @@ def _places(rows: Rows | Grouped, hits: Rows) -> tuple[Ints, Ints]:
     return _sort(rows, hits)
 
 
-def _descends(rows: Grouped) -> bool:
-    """Whether the scores of every topic already stand in descending order."""
+def _is_descending(rows: Grouped) -> bool:
+    """Return whether the scores of every topic are in descending order."""
     in_order = rows.score[1:] <= rows.score[:-1]
     in_order[rows.groups.begin[1:-1] - 1] = True
     return bool(in_order.all())
@@ -144,7 +144,7 @@ def _descends(rows: Grouped) -> bool:
 def _bisect(
     score: Scores, wanted: Scores, low: Ints, high: Ints, before: Callable[[Any, Any], Bools]
 ) -> Ints:
-    """For each wanted score, the first row in [low, high) whose score is not ``before`` it."""
+    """Return for each wanted score the first row in [low, high) whose score is not ``before`` it."""
     low, high = low.copy(), high.copy()
     while True:
         open_ = low < high
@@ -157,17 +157,17 @@ def _bisect(
 
 
 def _compare(score: Scores, wanted: Scores, start: Ints, stop: Ints) -> tuple[Ints, Ints]:
-    """The places by comparing each hit with all rows of its topic."""
+    """Count the rows above and tied by comparing each hit with all rows of its topic."""
     length = stop - start
     offset = np.concatenate(([0], np.cumsum(length)[:-1]))
     row = np.arange(int(length.sum()), dtype=np.int64) + np.repeat(start - offset, length)
-    theirs, own = score[row], np.repeat(wanted, length)
-    above = np.add.reduceat(theirs > own, offset, dtype=np.int64)
-    return above, np.add.reduceat(theirs == own, offset, dtype=np.int64)
+    of_row, of_hit = score[row], np.repeat(wanted, length)
+    above = np.add.reduceat(of_row > of_hit, offset, dtype=np.int64)
+    return above, np.add.reduceat(of_row == of_hit, offset, dtype=np.int64)
 
 
 def _sort(rows: Rows | Grouped, hits: Rows) -> tuple[Ints, Ints]:
-    """The places by sorting keys, whatever the order of the rows."""
+    """Count the rows above and tied by sorting keys, for rows in any order."""
     key, wanted = _keys(rows, hits)
     ordered = np.sort(key)
     left = np.searchsorted(ordered, wanted, side="left")
@@ -177,16 +177,16 @@ def _sort(rows: Rows | Grouped, hits: Rows) -> tuple[Ints, Ints]:
 
 
 def _keys(rows: Rows | Grouped, hits: Rows) -> tuple[Keys, Keys]:
-    """One sortable number a row and a hit: topic in the high half, place of the score in the low."""
-    code = _codes(np.concatenate((rows.score, hits.score)))
+    """Return a sortable number per row and per hit: topic in the high half, score code in the low half."""
+    code = _descending_codes(np.concatenate((rows.score, hits.score)))
     key = np.concatenate((rows.topic, hits.topic)).astype(np.uint64)
     key <<= _HALF
     key |= code
     return key[: rows.score.size], key[rows.score.size :]
 
 
-def _codes(score: Scores) -> npt.NDArray[np.uint32]:
-    """Place of each score as a number: a higher score has a smaller one, equal scores the same."""
+def _descending_codes(score: Scores) -> npt.NDArray[np.uint32]:
+    """Return a number per score: smaller for higher scores, the same for equal ones."""
     if score.dtype != np.float32:
         return np.unique(-score, return_inverse=True)[1].astype(np.uint32)
     bits = (score + np.float32(0)).view(np.uint32)  # -0.0 becomes 0.0
@@ -194,14 +194,14 @@ def _codes(score: Scores) -> npt.NDArray[np.uint32]:
     return np.asarray(bits ^ (~negative.view(np.uint32) & np.uint32(0x7FFFFFFF)))
 
 
-def _places_in_ties(rows: Rows | Grouped, hits: Rows, among: Ints) -> Ints:
-    """How many of the documents that tie with each hit go before it: those with a larger doc_id."""
-    near = _rows_near(rows, hits.topic[among])
+def _rank_among_tied(rows: Rows | Grouped, hits: Rows, among: Ints) -> Ints:
+    """Return how many documents with the score of each hit have a larger doc_id and so a better rank."""
+    near = _rows_of_topics(rows, hits.topic[among])
     key, wanted = _keys(
         Rows(rows.score[near], rows.topic[near], rows.doc_ids),
         Rows(hits.score[among], hits.topic[among], hits.doc_ids),
     )
-    tied = _members(key, np.unique(wanted))
+    tied = _positions_of_keys(key, np.unique(wanted))
     names = rows.doc_ids(near[tied])
     by_name = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True), dtype=np.int64)
     order = by_name[np.argsort(key[tied[by_name]], kind="stable")]
@@ -215,16 +215,16 @@ def _places_in_ties(rows: Rows | Grouped, hits: Rows, among: Ints) -> Ints:
     return np.array([known[found] for found in zip(wanted.tolist(), hit_names, strict=True)], dtype=np.int64)
 
 
-def _rows_near(rows: Rows | Grouped, topic: Ints) -> Ints:
-    """Rows of some topics, ascending; all rows where they do not stand topic by topic."""
+def _rows_of_topics(rows: Rows | Grouped, topic: Ints) -> Ints:
+    """Return the rows of some topics, ascending; all rows where they are not grouped by topic."""
     if not isinstance(rows, Grouped):
         return np.arange(rows.score.size, dtype=np.int64)
     start, stop = rows.groups.spans(np.unique(topic))
     return np.concatenate([np.arange(*span) for span in zip(np.sort(start), np.sort(stop), strict=True)])
 
 
-def _members(key: Keys, wanted: Keys) -> Ints:
-    """Positions of keys that are among ``wanted`` (sorted)."""
+def _positions_of_keys(key: Keys, wanted: Keys) -> Ints:
+    """Return the positions of the keys that are in ``wanted``, which is sorted."""
     at = np.searchsorted(wanted, key)
     at[at == wanted.size] = 0
     return np.flatnonzero(wanted[at] == key)

@@ -15,7 +15,7 @@ from .segments import Bools, Ints
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """Spans of articles; those of one article may overlap and stand anywhere in the arrays.
+    """Spans of articles; those of one article may overlap and be in any place of the arrays.
 
     Attributes:
         article: number of the article of each span.
@@ -28,24 +28,24 @@ class Spans:
     stop: Ints
 
     @classmethod
-    def none(cls) -> Spans:
-        """No spans."""
+    def empty(cls) -> Spans:
+        """Return no spans."""
         nothing = np.zeros(0, dtype=np.int64)
         return cls(nothing, nothing, nothing)
 
     def __getitem__(self, rows: Ints | Bools) -> Spans:
         return Spans(self.article[rows], self.start[rows], self.stop[rows])
 
-    def joined(self, other: Spans) -> Spans:
-        """These spans and others."""
+    def concat(self, other: Spans) -> Spans:
+        """Return these spans and others."""
         return Spans(
             np.concatenate((self.article, other.article)),
             np.concatenate((self.start, other.start)),
             np.concatenate((self.stop, other.stop)),
         )
 
-    def covered(self, articles: int) -> Ints:
-        """Number of positions in the union of each article's spans, shape ``(articles,)``."""
+    def union_length(self, articles: int) -> Ints:
+        """Return the number of positions in the union of the spans of each article, shape ``(articles,)``."""
         order = np.lexsort((self.start, self.article))
         article, start, stop = self.article[order], self.start[order], self.stop[order]
         first = segments.starts(article, articles)[article]
@@ -63,7 +63,7 @@ class Spans:
 
     def intersection(self, other: Spans) -> Spans:
         """Overlap of two unions, see :meth:`union`."""
-        article, position, _, depth = _edges(self.joined(other), openings_first=False)
+        article, position, _, depth = _edges(self.concat(other), openings_first=False)
         first = np.flatnonzero(depth == 2)  # noqa: PLR2004  # in both
         return Spans(article[first], position[first], position[first + 1])
 

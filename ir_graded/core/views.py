@@ -1,7 +1,7 @@
-"""What a measure sees of a run: its relevant documents, in the symbols of the papers.
+"""Views of a run: the documents that a measure looks at, in the symbols of the papers.
 
-A :class:`View` holds, for all topics at once, the ranks ``n`` that hold a relevant document, with
-``C(n)``, ``cg(n)``, ``cg*(n)`` and ``BR(n)`` there. Measures of one evaluation share views.
+A :class:`View` holds, for all topics at once, the ranks ``n`` of the relevant documents, with ``C(n)``,
+``cg(n)``, ``cg*(n)`` and ``BR(n)`` there. The measures of one evaluation share views.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from . import segments
 from .article_view import ArticleView
+from .counted import CountedDocuments
 from .judged_run import JudgedRun
 from .levels import LARGE, Ideal, Levels, Overrides
 from .segments import Floats, Ints
@@ -21,99 +22,70 @@ from .segments import Floats, Ints
 
 @dataclass(frozen=True)
 class Cut:
-    """Which documents of a ranking a measure looks at: the key under which views are shared."""
+    """Part of a ranking that a measure looks at. Measures with equal cuts share a view."""
 
     rel: float = 1.0
     judged_only: bool = False
     cutoff: int | None = None
 
 
-class View:
+class View(CountedDocuments):
     """The relevant documents that a run retrieved, seen through a :class:`Cut`.
 
     Attributes:
-        topic: topic of each relevant document retrieved, ascending.
-        n: its rank (in the condensed list where ``judged_only``).
-        grade: position of its level in ``levels.values``.
-        start: position at which its topic begins.
-        C: number of relevant documents up to and including it.
+        cut: the cut.
+        level_index: position of the level of each document in ``levels.values``.
     """
 
     def __init__(self, levels: Levels, hits: JudgedRun, cut: Cut) -> None:
-        self.levels = levels
-        self._hits = hits
+        n = hits.rank
+        if cut.judged_only:
+            n = hits.condensed_rank((levels.values >= 0)[hits.level_index], levels.topics)
+        super().__init__(levels, hits, (levels.values >= cut.rel)[hits.level_index], n, cut.cutoff)
         self.cut = cut
-        n = (
-            hits.condensed_rank((levels.values >= 0)[hits.level_index], levels.topics)
-            if cut.judged_only
-            else hits.rank
-        )
-        looked_at = (levels.values >= cut.rel)[hits.level_index]
-        if cut.cutoff is not None:
-            looked_at &= n <= cut.cutoff
-        self._looked_at = looked_at
-        self.topic: Ints = hits.topic[looked_at]
-        self.n: Ints = n[looked_at]
-        self.grade: Ints = hits.level_index[looked_at]
-        self.topic_start: Ints = segments.starts(self.topic, levels.topics)
-        self.start: Ints = self.topic_start[self.topic]
-        self.C: Ints = np.arange(1, self.topic.size + 1, dtype=np.int64) - self.start
-        self._graded: dict[Overrides, Graded] = {}
+        self.level_index: Ints = hits.level_index[self._rows]
+        self._graded: dict[Overrides, GradedView] = {}
+        if cut.rel == -np.inf:
+            self.kind = "judged documents"
 
     @property
-    def document(self) -> Ints:
-        """Position of each document in ``levels``."""
-        return self._hits.document[self._looked_at]
-
-    @property
-    def rank(self) -> Ints:
-        """Rank of each document in the run, whatever list the measure looks at."""
-        return self._hits.rank[self._looked_at]
-
-    @property
-    def retrieved(self) -> Ints:
-        """Number of relevant documents that the run retrieved of each topic, below the cutoff too."""
-        relevant = (self.levels.values >= self.cut.rel)[self._hits.level_index]
-        return segments.count(self._hits.topic[relevant], self.levels.topics)
+    def rank_in_run(self) -> Ints | None:
+        return self._hits.rank[self._rows] if self.cut.judged_only else None
 
     @cached_property
     def level(self) -> Floats:
         """Level of each document."""
-        return self.levels.values[self.grade]
+        return self.levels.values[self.level_index]
 
     @cached_property
     def R(self) -> Ints:
         """Number of relevant documents of each topic, shape ``(topics,)``."""
         return self.levels.ideal(self.cut.rel, self.levels.values).R
 
-    @cached_property
-    def top(self) -> Ints:
-        """R, or what of it the first ``cutoff`` ranks can hold: min(R, k). Shape ``(topics,)``."""
-        return self.R if self.cut.cutoff is None else np.minimum(self.R, self.cut.cutoff)
+    @property
+    def max_retrievable(self) -> Ints:
+        """Number of relevant documents that the first k ranks can hold: min(R, k). Shape ``(topics,)``."""
+        return self.R if self.cutoff is None else np.minimum(self.R, self.cutoff)
 
     @cached_property
     def rp(self) -> Ints:
-        """Preferred rank of each topic: the first rank with its highest level retrieved; 0 where none is."""
+        """Preferred rank of each topic: the first rank of its highest level retrieved; 0 without one."""
         best = np.full(self.levels.topics, -1, dtype=np.int64)
-        np.maximum.at(best, self.topic, self.grade)
-        preferred = np.flatnonzero(self.grade == best[self.topic])
+        np.maximum.at(best, self.topic, self.level_index)
+        preferred = np.flatnonzero(self.level_index == best[self.topic])
         rp = np.zeros(self.levels.topics, dtype=np.int64)
-        # Written from the last to the first, so that the smallest rank stays.
+        # Assigned from the last to the first, so that the smallest rank remains.
         rp[self.topic[preferred[::-1]]] = self.n[preferred[::-1]]
         return rp
 
-    def graded(self, gains: Overrides) -> Graded:
-        """The same documents with their gains."""
+    def graded(self, gains: Overrides) -> GradedView:
+        """Return the same documents with their gains."""
         if gains not in self._graded:
-            self._graded[gains] = Graded(self, gains)
+            self._graded[gains] = GradedView(self, gains)
         return self._graded[gains]
 
-    def sum_by_topic(self, contributions: Floats) -> Floats:
-        """Sum over the ranks of each topic, shape ``(topics,)``."""
-        return segments.total(contributions, self.topic, self.levels.topics)
 
-
-class Graded:
+class GradedView:
     """A view with gains: cumulative gain, ideal cumulative gain and their blend with counts.
 
     Cumulative gains are in the units of the ideal lists.
@@ -122,7 +94,7 @@ class Graded:
     def __init__(self, view: View, gains: Overrides) -> None:
         self.view = view
         self.table: Floats = view.levels.table(gains)
-        self.g: Floats = self.table[view.grade]
+        self.g: Floats = self.table[view.level_index]
 
     @cached_property
     def cg(self) -> Floats:
@@ -144,18 +116,18 @@ class Graded:
         """Cumulative gain cg* of the ideal list at the same ranks."""
         return self.ideal.first(self.view.n, self.view.topic)
 
-    def blend(self, beta: float) -> Floats:
-        """1 + beta g of each document, which the numerator of BR sums, in a unit that sums can take."""
+    def blended_gain(self, beta: float) -> Floats:
+        """Return 1 + beta g of each document, the summands in the numerator of BR, in units."""
         of_count, of_gain = self._weights(beta, self.view.topic)
         return of_count + of_gain * self._in_units
 
     def BR(self, beta: float) -> Floats:
-        """Blended ratio (C + beta cg) / (n + beta cg*) at each relevant document."""
+        """Return the blended ratio (C + beta cg) / (n + beta cg*) at each relevant document."""
         weights = self._weights(beta, self.view.topic)
         return blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, weights)
 
     def BR_at(self, n: Ints, beta: float) -> Floats:
-        """Blended ratio at one rank ``n`` of each topic (n >= 1), relevant or not.
+        """Return the blended ratio at one rank ``n`` of each topic (n >= 1), relevant or not.
 
         Where the list ends above n, C and cg stay at their last value.
         """
@@ -169,7 +141,7 @@ class Graded:
         return blended_ratio(C, cg, n, self.ideal.first(n, every), self._weights(beta, every))
 
     def _weights(self, beta: float, topic: Ints) -> Weights:
-        """Weights of count and of gain in units: (1, beta), or both divided by a beta that is too large."""
+        """Return the weights of count and of gain: (1, beta), or both divided by a beta that is too large."""
         if beta == 0 or math.isinf(beta):
             return float(beta == 0), float(beta != 0)
         mantissa, exponent = math.frexp(beta)
@@ -187,7 +159,7 @@ Weights = tuple[float, float] | tuple[Floats, Floats]
 
 
 def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, weights: Weights) -> Floats:
-    """BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)); C/n where the denominator is 0 (beta = inf, cg* = 0).
+    """Return BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)); C/n where beta = inf and cg* = 0.
 
     Args:
         C: number of relevant documents down to n.
@@ -197,14 +169,14 @@ def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, weights: Weight
         weights: of counts and of gains: (1, beta), or (0, 1) for beta = inf.
     """
     of_count, of_gain = weights
-    below = of_count * n + of_gain * cg_star
-    above = of_count * C + of_gain * cg
-    defined = below > 0
-    return np.where(defined, above / np.where(defined, below, 1.0), C / n)
+    numerator = of_count * C + of_gain * cg
+    denominator = of_count * n + of_gain * cg_star
+    defined = denominator > 0
+    return np.where(defined, numerator / np.where(defined, denominator, 1.0), C / n)
 
 
 class Views:
-    """The views of one run, made when a measure first asks and shared by those that ask again."""
+    """The views of one run, made on first use and shared between measures."""
 
     def __init__(self, levels: Levels, hits: JudgedRun) -> None:
         self.levels = levels
@@ -218,7 +190,7 @@ class Views:
         return self._views[cut]
 
     def articles(self, rel: float, beta: float, cutoff: int | None) -> ArticleView:
-        """The articles with relevance that the run retrieved; it and the qrels must hold passages."""
+        """Return the view of the articles with relevance; run and qrels must hold passages."""
         key = (rel, beta, cutoff)
         if key not in self._articles:
             self._articles[key] = ArticleView(self.levels, self.hits, rel, beta, cutoff)

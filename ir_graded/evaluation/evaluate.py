@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.progress import hidden
+from ir_graded._utils.progress import progress_bar
 from ir_graded._utils.threads import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import ParameterError, short_repr
@@ -17,7 +17,7 @@ from ir_graded.io.named_runs import named_runs
 from ir_graded.io.sources import is_read_once
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures import GradedMeasure
-from ir_graded.measures.classic import Scorer
+from ir_graded.measures.base import Scorer
 from ir_graded.measures.parsing import read_measures
 
 from .coverage import Coverage, RunCoverage, count_again
@@ -161,9 +161,5 @@ def with_progress(scored: Iterable[Result], runs: int, progress: bool | None) ->
     """Show a progress bar over the runs where there are several and someone to see it."""
     if runs <= 1 or progress is False:
         return scored
-    from tqdm import tqdm
-
-    bar: Iterable[Result] = tqdm(
-        scored, total=runs, desc="evaluating", unit="run", leave=False, disable=hidden(progress)
-    )
+    bar: Iterable[Result] = progress_bar(scored, total=runs, desc="evaluating", unit="run", progress=progress)
     return bar

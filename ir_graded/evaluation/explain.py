@@ -25,7 +25,8 @@ from ir_graded.io.ids import as_text
 from ir_graded.io.named_runs import named_runs
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_runs, prepare_qrels
-from ir_graded.measures.classic import CLASSICS, Scorer, scorer_of
+from ir_graded.measures.base import Scorer
+from ir_graded.measures.classic import CLASSICS, scorer_of
 from ir_graded.measures.contributions import Contributions
 from ir_graded.measures.parsing import read_measures
 

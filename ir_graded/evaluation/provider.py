@@ -21,7 +21,8 @@ from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.aggregation import aggregate
-from ir_graded.measures.classic import CLASSICS, Scorer, scorer_of
+from ir_graded.measures.base import Scorer
+from ir_graded.measures.classic import CLASSICS, scorer_of
 
 
 class GradedEvaluator(Evaluator):

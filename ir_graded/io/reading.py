@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded.core.segments import EXACT_INTEGERS_BELOW
+
 from .file_tables import from_file
 from .sources import table_of
 from .table import VALUE_COLUMNS, Table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: Beyond this a double no longer holds every whole number, and soon more than 64 bits do.
-_WHOLE_BELOW = 2.0**53
 
 
 def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = None) -> pd.DataFrame:
@@ -40,7 +39,7 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
     """
     frame = _frame(_table("qrels", source, format))
     levels = frame["relevance"].to_numpy()
-    if (np.abs(levels) < _WHOLE_BELOW).all() and (levels == np.floor(levels)).all():
+    if (np.abs(levels) < EXACT_INTEGERS_BELOW).all() and (levels == np.floor(levels)).all():
         frame["relevance"] = levels.astype(np.int64)
     return frame
 

@@ -1,4 +1,7 @@
-"""The measures, one small module per measure or group; ``REGISTRY`` holds them by every name."""
+"""The measures, one module per family; ``REGISTRY`` holds them by every name.
+
+Measures see views of ``core`` only: no files, tables or statistics.
+"""
 
 from .at_rank import BR, R_WP, R_measure, nCG
 from .base import REGISTRY, GradedMeasure

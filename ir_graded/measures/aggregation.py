@@ -12,7 +12,7 @@ from ir_graded.core.segments import Floats
 
 
 def exact_mean(values: Iterable[float]) -> float:
-    """Mean of ``values``, summed exactly and rounded once; NaN without values, as ir-measures has it."""
+    """Return the mean of ``values``, summed exactly and rounded once; NaN without values, as ir-measures."""
     values = list(values)
     return math.fsum(values) / len(values) if values else math.nan
 
@@ -24,19 +24,19 @@ class ExactMean(Agg):
         self.values: list[float] = []
 
     def add(self, value: float) -> None:
-        """Take one topic's score."""
+        """Add the score of a topic."""
         self.values.append(value)
 
     def result(self) -> float:
-        """Mean of the scores taken."""
+        """Return the mean of the scores added."""
         return exact_mean(self.values)
 
 
 def aggregate(measure: Measure, values: Floats) -> float:
-    """A measure's own aggregate over the topics: the mean, or the sum of counts such as NumRet."""
+    """Return the aggregate of a measure over the topics: the mean, or the sum of counts such as NumRet."""
     aggregator = measure.aggregator()
     if type(aggregator) in (ExactMean, MeanAgg) and values.size:
-        # ir-measures adds up in the order of the topics, which would show in the last digit.
+        # The sum of ir-measures depends on the order of the topics in the last digit.
         return exact_mean(values.tolist())
     for value in values.tolist():
         aggregator.add(value)

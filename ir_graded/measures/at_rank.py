@@ -1,52 +1,46 @@
-"""Measures that look at one rank: R-measure and R-WP at rank R, nCG and BR at the cutoff."""
+"""Measures at one rank: R-measure and R-WP at rank R, nCG and BR at the cutoff."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import View, Views
 
-from .base import COMMON, GradedMeasure, register
+from .base import COMMON, BlendedRatioMeasure, register
 from .contributions import Contributions
 from .params import BETA, GAINS, REQUIRED_CUTOFF
-from .stopping import share
+from .stopping import safe_divide
 
 
-class AtRankMeasure(GradedMeasure):
+class AtRankMeasure(BlendedRatioMeasure):
     """A blended ratio at one rank of each topic."""
 
     def rank(self, view: View) -> Ints:
-        """The rank to look at in each topic, shape ``(topics,)``; 0 where there is none."""
-        raise NotImplementedError  # pragma: no cover
-
-    def beta(self) -> float:
-        """Weight of gain against count at that rank."""
+        """Return the rank to look at in each topic, shape ``(topics,)``; 0 where there is none."""
         raise NotImplementedError  # pragma: no cover
 
     def score(self, views: Views) -> Floats:
         view = views[self.cut]
         # Without relevant documents there is no rank R, and the ratio is 0 at any rank.
         rank = np.maximum(self.rank(view), 1)
-        ratio = view.graded(self.overrides("gains")).BR_at(rank, self.beta())
+        ratio = self.graded(view).BR_at(rank, self.beta)
         # Rounding may carry a perfect list an ulp beyond 1.
         return np.minimum(ratio, 1.0)
 
     def contributions(self, views: Views) -> Contributions:
-        """The blended ratio by what each document above that rank, or at it, adds to its numerator."""
+        """Divide the blended ratio among the documents down to that rank by their parts of its numerator."""
         view = views[self.cut]
         above = view.n <= self.rank(view)[view.topic]
-        part = np.where(above, view.graded(self.overrides("gains")).blend(self.beta()), 0.0)
+        part = np.where(above, self.graded(view).blended_gain(self.beta), 0.0)
         # beta=inf without any gain in the ideal list: the ratio is C/n, in which all count alike.
         part = np.where((view.sum_by_topic(part) == 0)[view.topic], above, part)
         whole = view.sum_by_topic(part)
-        return Contributions(view, share(part, whole[view.topic]) * self.score(views)[view.topic])
+        return Contributions(view, safe_divide(part, whole[view.topic]) * self.score(views)[view.topic])
 
     def columns(self, views: Views) -> dict[str, Floats]:
         view = views[self.cut]
-        return {**self.gain_columns(view), "BR": view.graded(self.overrides("gains")).BR(self.beta())}
+        return {**self.gain_columns(view), "BR": self.graded(view).BR(self.beta)}
 
 
 class _AtR(AtRankMeasure):
@@ -86,9 +80,6 @@ class _R_measure(_AtR):
     SOURCE = "Sakai 2004"
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
 
-    def beta(self) -> float:
-        return float(self["beta"])
-
 
 class _R_WP(_AtR):
     """R-weighted precision: normalised cumulative gain at rank R.
@@ -113,9 +104,6 @@ class _R_WP(_AtR):
     SOURCE = "Kando et al. 2001"
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS}
 
-    def beta(self) -> float:
-        return math.inf
-
 
 class _nCG(_AtCutoff):
     """Normalised cumulative gain at a rank, without discount.
@@ -138,9 +126,6 @@ class _nCG(_AtCutoff):
     SHORT_DESC = "Cumulative gain over ideal cumulative gain at the cutoff."
     SOURCE = "Jarvelin and Kekalainen 2002"
     SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "gains": GAINS}
-
-    def beta(self) -> float:
-        return math.inf
 
 
 class _BR(_AtCutoff):
@@ -171,9 +156,6 @@ class _BR(_AtCutoff):
     SOURCE = "Sakai 2004"
     LACKS = {"ideal": "below rank R the ideal list holds nothing, and its precision falls"}
     SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "beta": BETA, "gains": GAINS}
-
-    def beta(self) -> float:
-        return float(self["beta"])
 
 
 R_measure = _R_measure()

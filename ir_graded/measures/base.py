@@ -1,12 +1,12 @@
-"""The base of all measures: parameters in canonical form, and a score per topic from views.
+"""Base classes of measures: scores per topic from views, and parameters in canonical form.
 
-A measure is one class in one place: its name and aliases, what it is about, its parameters, what
-it stops at and its utility. ``@register`` enters it into ``REGISTRY``, from which the plugin, the
-command line and the tests take everything.
+A measure is one class: its name and aliases, its description, its parameters, its stop distribution and its
+utility. ``register`` enters it into ``REGISTRY``, from which the plugin, the command line and the tests read.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -15,48 +15,92 @@ from ir_measures.measures import Measure
 
 from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import Floats
-from ir_graded.core.views import Cut, View, Views
+from ir_graded.core.views import Cut, GradedView, View, Views
 from ir_graded.errors import ParameterError, cut, short_repr
 
 from .aggregation import ExactMean
 from .contributions import Contributions
-from .params import CUTOFF, JUDGED_ONLY, REL, Param, print_value
-from .properties import Declared, check_declared
+from .params import CUTOFF, JUDGED_ONLY, REL, Param, format_value
+from .properties import check_lacks
 
-#: Every name that a string may use, and the measure object that it stands for.
+#: Measure objects by every name that strings may use.
 REGISTRY: dict[str, GradedMeasure] = {}
 
 #: Parameters that nearly every measure takes.
 COMMON: dict[str, Param] = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY}
 
 
-class GradedMeasure(Declared, Measure):
-    """A measure of this package: an ir-measures ``Measure`` whose parameters are checked when it is made.
+class Scorer:
+    """Computes the scores of a run by one measure, of this package or of ir-measures."""
 
-    Measures with the same canonical parameters are equal, hash alike and print alike; the printed
+    #: The lowest and the highest score of a topic.
+    RANGE: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    #: Those of ``PROPERTIES`` that the measure lacks, each with the reason.
+    LACKS: ClassVar[Mapping[str, str]] = {}
+    #: Whether qrels and run must hold the positions of passages in their documents.
+    NEEDS_PASSAGES: ClassVar[bool] = False
+
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        """Properties that the measure lacks with these parameters; ``LACKS`` for most measures."""
+        return self.LACKS
+
+    @property
+    def cut(self) -> Cut:
+        """The part of a ranking that the measure looks at."""
+        raise NotImplementedError  # pragma: no cover
+
+    @property
+    def lowest_rel(self) -> float:
+        """The lowest level that counts as relevant; inf where relevance makes no difference."""
+        return float(self.cut.rel)
+
+    @property
+    def lowest_level(self) -> float:
+        """The lowest level of the documents that the score depends on."""
+        return 0.0 if self.cut.judged_only else self.lowest_rel
+
+    @property
+    def highest_level(self) -> float | None:
+        """The highest level for which the measure is defined; None without one."""
+        return None
+
+    def validate_params(self) -> None:
+        """Raise ParameterError or AssertionError where the measure cannot be computed."""
+        raise NotImplementedError  # pragma: no cover
+
+    def contributions(self, views: Views) -> Contributions:
+        """Return the contribution of each document to the score of its topic.
+
+        Raises:
+            ParameterError: documents add nothing to this measure, or not only judged ones do.
+        """
+        raise NotImplementedError  # pragma: no cover
+
+    def score(self, views: Views) -> Floats:
+        """Return the score of every topic of the qrels, shape ``(topics,)``; 0 where the run lacks it."""
+        return self.contributions(views).total()
+
+    def columns(self, views: Views) -> dict[str, Floats]:  # noqa: ARG002  # for subclasses that have some
+        """Return by name the symbols from which the contribution of each document is computed."""
+        return {}
+
+
+class GradedMeasure(Scorer, Measure):
+    """A measure of this package: an ir-measures ``Measure`` that checks its parameters when it is made.
+
+    Measures with the same canonical parameters are equal, have one hash and print alike; the printed
     name reads back as the same measure.
     """
 
     NAME: ClassVar[str]
     PRETTY_NAME: ClassVar[str]
     SHORT_DESC: ClassVar[str]
-    #: Where the measure was defined.
+    #: The publication that defines the measure.
     SOURCE: ClassVar[str]
     SUPPORTED_PARAMS: ClassVar[dict[str, Param]] = COMMON
-    #: Whether qrels and run must say where in a document the text is.
-    NEEDS_PASSAGES: ClassVar[bool] = False
 
     def __init__(self, **params: Any) -> None:
-        self._check_names(params)
-        canonical = {name: self._canonical(name, params[name]) for name in sorted(params)}
-        # A default is as good as unset.
-        told = {
-            name: value for name, value in canonical.items() if value != self.SUPPORTED_PARAMS[name].default
-        }
-        self.check_combination(told)
-        super().__init__(**told)
-
-    def _check_names(self, params: Mapping[str, Any]) -> None:
         for name, value in params.items():
             if name not in self.SUPPORTED_PARAMS:
                 takes = ", ".join(self.SUPPORTED_PARAMS)
@@ -64,6 +108,13 @@ class GradedMeasure(Declared, Measure):
                     f"{self.NAME} takes no parameter {short_repr(name)} "
                     f"(given {cut(name)}={short_repr(value)}); it takes {takes}"
                 )
+        canonical = {name: self._canonical(name, params[name]) for name in sorted(params)}
+        # Measures with a default value given and not given are equal.
+        not_default = {
+            name: value for name, value in canonical.items() if value != self.SUPPORTED_PARAMS[name].default
+        }
+        self.check_combination(not_default)
+        super().__init__(**not_default)
 
     def _canonical(self, name: str, value: Any) -> Any:
         param = self.SUPPORTED_PARAMS[name]
@@ -74,12 +125,12 @@ class GradedMeasure(Declared, Measure):
             raise ParameterError(f"{self.NAME}: {name}={short_repr(value)} must be {expected}") from None
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
-        """Hook: raise ParameterError where parameters that are fine alone do not go together."""
+        """Raise ParameterError where parameters exclude each other; a hook for subclasses."""
 
     def validate_params(self) -> None:
-        """Raise ParameterError where something is missing that the measure cannot do without.
+        """Raise ParameterError where a required parameter is missing.
 
-        Only here and not when the measure is made, since ``nCG`` comes before ``nCG@10``.
+        This is not checked when the measure is made, since ``nCG@10`` makes ``nCG`` first.
         """
         for name, param in self.SUPPORTED_PARAMS.items():
             if param.required and name not in self.params:
@@ -88,75 +139,57 @@ class GradedMeasure(Declared, Measure):
             raise ParameterError(f"{self}: norm='cutoff' needs a cutoff: for example {self}@10")
         self.validated = True
 
-    def contributions(self, views: Views) -> Contributions:
-        """What each document adds to the score of its topic."""
-        raise NotImplementedError  # pragma: no cover
-
     def score(self, views: Views) -> Floats:
-        """Score of every topic of the qrels, shape ``(topics,)``."""
         # Rounding may carry a perfect list an ulp beyond 1.
-        return np.minimum(self.contributions(views).total(), 1.0)
+        return np.minimum(super().score(views), 1.0)
 
-    def columns(self, views: Views) -> dict[str, Floats]:
-        """The symbols from which the contribution of each document comes, by name."""
-        raise NotImplementedError  # pragma: no cover
+    def graded(self, view: View) -> GradedView:
+        """Return the documents of a view with the gains of this measure."""
+        return view.graded(self.overrides("gains"))
 
     def gain_columns(self, view: View) -> dict[str, Floats]:
-        """Gain g, cumulative gain cg and ideal cumulative gain cg* at each document."""
-        graded = view.graded(self.overrides("gains"))
+        """Return gain g, cumulative gain cg and ideal cumulative gain cg* at each document."""
+        graded = self.graded(view)
         exponent = graded.ideal.exponent[view.topic]
         with np.errstate(over="ignore"):
             cg, cg_star = np.ldexp(graded.cg, exponent), np.ldexp(graded.cg_star, exponent)
         return {"gain": graded.g, "cg": cg, "cg_star": cg_star}
 
     def aggregator(self) -> ExactMean:
-        """The mean over topics, rounded once."""
+        """Return the aggregator over topics: a mean, rounded once."""
         return ExactMean()
 
     def optional(self, name: str) -> Any:
-        """Value of a parameter without default, None where it is not set."""
+        """Return the value of a parameter without default; None where it is not set."""
         return self.params.get(name)
 
     def overrides(self, name: str) -> Overrides:
-        """A dict parameter as sorted pairs."""
+        """Return a dict parameter as sorted pairs."""
         return tuple(self[name].items())
 
     @property
     def cut(self) -> Cut:
-        """Which documents the measure looks at."""
         rel = self["rel"] if "rel" in self.SUPPORTED_PARAMS else REL.default
         judged_only = bool(self.params.get("judged_only", False))
         return Cut(rel, judged_only, self.optional("cutoff"))
 
     @property
-    def lowest_rel(self) -> float:
-        """The lowest level that counts as relevant."""
-        return float(self.cut.rel)
-
-    @property
-    def lowest_level(self) -> float:
-        """The lowest level whose documents the measure needs to know of."""
-        return 0.0 if self.cut.judged_only else self.lowest_rel
-
-    @property
     def highest_level(self) -> float | None:
-        """Where the scale ends, above which there may be no level; None where the qrels say."""
-        named: float | None = self.optional("max_rel")
-        return named
+        highest: float | None = self.optional("max_rel")
+        return highest
 
     def max_rel(self, levels: Levels) -> float:
-        """The highest level of the scale: as named, else the highest in the qrels given."""
-        named = self.highest_level
+        """Return the highest level of the scale: the parameter, or else the highest level in the qrels."""
         highest = levels.values[-1] if levels.values.size else 0.0
-        return float(highest if named is None else named)
+        return float(highest if self.highest_level is None else self.highest_level)
 
     @property
     def __name__(self) -> str:
-        """The printed name: ir-measures registers and sorts measures by it."""
+        """The printed name, by which ir-measures registers and sorts measures."""
         return self.NAME
 
     def __repr__(self) -> str:
-        params = ",".join(f"{k}={print_value(v)}" for k, v in self.params.items() if k != self.AT_PARAM)
+        params = ",".join(f"{k}={format_value(v)}" for k, v in self.params.items() if k != self.AT_PARAM)
         at = f"@{self.params[self.AT_PARAM]}" if self.AT_PARAM in self.params else ""
         return f"{self.NAME}{f'({params})' if params else ''}{at}"
 
@@ -165,11 +198,11 @@ class StopUtility(GradedMeasure):
     """A measure of the family ``sum over ranks n of stop(n) * utility(n)`` (Sakai and Robertson 2008)."""
 
     def stop(self, view: View) -> Floats:
-        """Probability that the user stops at each relevant document retrieved."""
+        """Return the probability that the user stops at each relevant document retrieved."""
         raise NotImplementedError  # pragma: no cover
 
     def utility(self, view: View) -> Floats:
-        """What the list down to that document is worth, in [0, 1]."""
+        """Return the utility of the list down to each relevant document retrieved, in [0, 1]."""
         raise NotImplementedError  # pragma: no cover
 
     def contributions(self, views: Views) -> Contributions:
@@ -182,29 +215,34 @@ class StopUtility(GradedMeasure):
         return {**gains, "stop": self.stop(view), "utility": self.utility(view)}
 
 
-class BlendedUtility(StopUtility):
-    """One of the family whose utility is the blended ratio."""
+class BlendedRatioMeasure(GradedMeasure):
+    """A measure with the blended ratio."""
 
+    @property
     def beta(self) -> float:
-        """Weight of gain against count."""
-        return float(self["beta"])
+        """Weight of gain against count in the blended ratio; inf (cg/cg*) where it is not a parameter."""
+        return float(self["beta"]) if "beta" in self.SUPPORTED_PARAMS else math.inf
+
+
+class BlendedUtility(BlendedRatioMeasure, StopUtility):
+    """A measure of that family whose utility is the blended ratio."""
 
     def utility(self, view: View) -> Floats:
-        return view.graded(self.overrides("gains")).BR(self.beta())
+        return self.graded(view).BR(self.beta)
 
     def columns(self, views: Views) -> dict[str, Floats]:
-        found = super().columns(views)
-        return {**found, "BR": found["utility"]}
+        columns = super().columns(views)
+        return {**columns, "BR": columns["utility"]}
 
 
 def register(measure: GradedMeasure, *aliases: str) -> None:
     """Enter a measure into REGISTRY under its printed name and ``aliases``."""
-    check_declared(measure.NAME, measure.LACKS)
-    shorthand(measure, measure.NAME, *aliases)
+    check_lacks(measure.NAME, measure.LACKS)
+    add_names(measure, measure.NAME, *aliases)
 
 
-def shorthand(measure: GradedMeasure, *names: str) -> None:
-    """Enter names that stand for a measure with parameters."""
+def add_names(measure: GradedMeasure, *names: str) -> None:
+    """Enter further names of a measure, which may have parameters."""
     for name in names:
         if REGISTRY.get(name, measure) != measure:
             raise ValueError(f"the name {name!r} is taken by {REGISTRY[name]!r}")

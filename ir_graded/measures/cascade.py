@@ -1,4 +1,4 @@
-"""The cascade family: EBR, iRBU and nERR stop where a document satisfies."""
+"""Cascade measures, whose user stops where a document satisfies: EBR, iRBU and nERR."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .contributions import Contributions
 from .params import BETA, GAINS, MAX_REL, PERSISTENCE
 from .stopping import cascade, ideal_cascade, largest_gain, satisfaction
 
-#: Why a cascade that is not normalised lacks the property 'ideal'.
-NEVER_SURE = "no list satisfies every user, and the score is not divided by that of the ideal list"
+#: Reason for which a cascade that is not normalised lacks the property 'ideal'.
+WHY_NO_IDEAL = "no list satisfies every user, and the score is not divided by that of the ideal list"
 
 
 class CascadeMeasure(StopUtility):
-    """What the family has in common: the scale of gains and the cascading stop."""
+    """Base of the cascade measures: the scale of gains and the cascading stop."""
 
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "max_rel": MAX_REL}
 
     def gmax(self, levels: Levels) -> float:
-        """The largest gain on the scale."""
+        """Return the largest gain on the scale."""
         return largest_gain(levels, self.overrides("gains"), self["rel"], self.max_rel(levels))
 
     def stop(self, view: View) -> Floats:
@@ -69,7 +69,7 @@ class _EBR(BlendedUtility, CascadeMeasure):
     )
     SOURCE = "Sakai and Robertson 2008; Chapelle et al. 2009"
     LACKS = {
-        "ideal": NEVER_SURE,
+        "ideal": WHY_NO_IDEAL,
         "swap": "users whom the better document stops earlier may stop at a lower blended ratio",
     }
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "beta": BETA}
@@ -100,7 +100,7 @@ class _iRBU(CascadeMeasure):
     PRETTY_NAME = "Intentwise Rank-Biased Utility"
     SHORT_DESC = "The probability of being satisfied, discounted by p for every rank on the way."
     SOURCE = "Sakai and Zeng 2019"
-    LACKS = {"ideal": NEVER_SURE}
+    LACKS = {"ideal": WHY_NO_IDEAL}
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "p": PERSISTENCE}
 
     def utility(self, view: View) -> Floats:
@@ -142,13 +142,13 @@ class _nERR(CascadeMeasure):
         return np.asarray(1.0 / view.n)
 
     def ideal_list(self, levels: Levels) -> Ideal:
-        """The ideal list of each topic, by gain."""
+        """Return the ideal list of each topic, by gain."""
         return levels.ideal(self["rel"], levels.table(self.overrides("gains")))
 
     def ideal_score(self, levels: Levels) -> Floats:
-        """ERR of each topic's ideal list, down to the cutoff."""
+        """Return ERR of the ideal list of each topic, down to the cutoff."""
         ideal = self.ideal_list(levels)
-        n = np.arange(1, ideal.topic.size + 1, dtype=np.int64) - ideal.start[ideal.topic]
+        n = segments.ordinals(ideal.start[ideal.topic])
         stop = ideal_cascade(ideal, self.gmax(levels))
         terms = self._in_units(stop, ideal.weight, ideal.topic, levels) / n
         cutoff = self.optional("cutoff")
@@ -158,13 +158,13 @@ class _nERR(CascadeMeasure):
 
     def contributions(self, views: Views) -> Contributions:
         view, levels = views[self.cut], views.levels
-        gain = view.graded(self.overrides("gains")).g
+        gain = self.graded(view).g
         stop = self._in_units(self.stop(view), gain, view.topic, levels)
         ideal = self.ideal_score(levels)
         return Contributions(view, stop * self.utility(view), ideal, "ERR of the ideal list")
 
     def _in_units(self, stop: Floats, gain: Floats, topic: Ints, levels: Levels) -> Floats:
-        """Stops by the cascade; where they are too small for doubles, gains, of which they are multiples."""
+        """Return the stops; where they are too small for doubles, gains, of which they are multiples."""
         ideal = self.ideal_list(levels)
         too_small = satisfaction(ideal.largest, self.gmax(levels)) < 2.0**-LARGE
         return np.where(too_small[topic], ideal.in_units(gain, topic), stop)

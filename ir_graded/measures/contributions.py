@@ -1,4 +1,4 @@
-"""What each document adds to the score of its topic: one sum, for scores and for explanations."""
+"""Contributions of documents to scores: one sum, for scores and for explanations."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ir_graded.core import segments
-from ir_graded.core.article_view import ArticleView
+from ir_graded.core.counted import CountedDocuments
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.core.views import View
 
-from .stopping import share
+from .stopping import safe_divide
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,57 +18,54 @@ class Contributions:
     """A score as a sum over documents: ``score(topic) = sum of term over its documents / norm(topic)``.
 
     Attributes:
-        view: the documents that the measure counts, as it sees them.
-        term: what is summed, for each of them; None where each counts 1.
-        norm: what the sum of each topic is divided by, shape ``(topics,)``; None where that is 1. Where it is
-            0, the score is 0.
-        norm_name: what that is, in words, where the columns of an explanation do not tell.
+        view: the documents that the measure counts.
+        term: the summand of each of them; None where each counts 1.
+        norm: divisor of the sum of each topic, shape ``(topics,)``; None where it is 1. With divisor 0 a
+            topic scores 0.
+        norm_name: the divisor in words, where the columns of an explanation do not tell.
     """
 
-    view: View | ArticleView
+    view: CountedDocuments
     term: Floats | None = None
     norm: Floats | None = None
     norm_name: str = ""
 
     def total(self) -> Floats:
-        """Score of each topic, shape ``(topics,)``; divided once, after the sum."""
+        """Return the score of each topic, shape ``(topics,)``; divided once, after the sum."""
         view = self.view
         if self.term is None:
             total = segments.count(view.topic, view.levels.topics).astype(np.float64)
         else:
             total = view.sum_by_topic(self.term)
-        return total if self.norm is None else share(total, self.norm)
+        return total if self.norm is None else safe_divide(total, self.norm)
 
     @property
     def rank(self) -> Ints:
         """Rank of each document in the list that the measure looks at."""
-        return self.view.r if isinstance(self.view, ArticleView) else self.view.n
+        return self.view.n
 
     @property
     def rank_in_run(self) -> Ints | None:
-        """Its rank in the run, where the measure looks at a condensed list; None where that is no other."""
-        view = self.view
-        return view.rank if isinstance(view, View) and view.cut.judged_only else None
+        """Rank of each document in the run where the measure looks at a condensed list, else None."""
+        return self.view.rank_in_run
 
     @property
     def cutoff(self) -> int | None:
-        """The rank below which the measure does not look."""
-        return self.view.cutoff if isinstance(self.view, ArticleView) else self.view.cut.cutoff
+        """The last rank that the measure looks at."""
+        return self.view.cutoff
 
     @property
     def relevant(self) -> Ints:
-        """Number of documents per topic that the measure would count if all were retrieved."""
-        return self.view.Numrel if isinstance(self.view, ArticleView) else self.view.R
+        """Number of documents of each topic that would count if all were retrieved."""
+        return self.view.R
 
     @property
     def kind(self) -> str:
-        """What the documents are that the measure counts."""
-        if isinstance(self.view, ArticleView):
-            return "articles with relevance"
-        return "judged documents" if self.view.cut.rel == -np.inf else "relevant documents"
+        """Name of the documents that the measure counts."""
+        return self.view.kind
 
     @property
     def value(self) -> Floats:
-        """What each document adds to its topic's score; these sum to it but for rounding."""
+        """Contribution of each document to the score of its topic; they sum to it but for rounding."""
         term = np.ones(self.view.topic.size) if self.term is None else self.term
-        return term if self.norm is None else share(term, self.norm[self.view.topic])
+        return term if self.norm is None else safe_divide(term, self.norm[self.view.topic])

@@ -1,8 +1,7 @@
-"""Graded average precision: average precision in expectation over what a user counts as relevant."""
+"""Graded average precision: the expected AP over users who differ in what they count as relevant."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -16,78 +15,80 @@ from ir_graded.core.views import View
 
 from .base import StopUtility, register
 from .params import CUTOFF, JUDGED_ONLY, NORM, WEIGHTS
-from .stopping import held, share
+from .stopping import recall_base, safe_divide
 
-#: Up to this many thresholds of a topic are summed one by one, which is faster than sorting.
-_MANY = 64
+#: Up to this many thresholds of a topic, adding them one by one is faster than sorting.
+_MOST_ADDED = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """The distinct relevant levels of every topic, as thresholds, flat and ascending within the topic.
+    """The distinct relevant levels of every topic as thresholds, in flat arrays, ascending within the topic.
 
-    Thresholds between two neighbouring levels admit the same documents as the upper one, so their
-    weights are added up there: ``weight`` of a level is the sum of w_j over the thresholds j that
-    it is the first level to reach, and ``weight_up_to`` that over all thresholds j <= level.
+    Thresholds between two neighbouring levels admit the same documents as the upper level, so their weights
+    are added to its weight.
+
+    Attributes:
+        key: topic and level of each threshold as one number, ascending.
+        start: position of the first threshold of each topic.
+        weight: sum of w_j over the thresholds j above the next lower level, up to this level.
+        weight_up_to: sum of w_j over all thresholds j <= level.
+        levels: number of distinct levels, the factor of the topic in ``key``.
     """
 
     key: Ints
     start: Ints
     weight: Floats
     weight_up_to: Floats
-    grades: int
+    levels: int
 
     @classmethod
     def of(cls, levels: Levels, rel: float, weights: Overrides) -> Thresholds:
-        """Thresholds from the qrels: 1..highest where all levels of the topic are whole, else its levels."""
-        grades = max(levels.values.size, 1)
+        """Return 1..highest where all levels of the topic are whole numbers, else its levels."""
+        factor = max(levels.values.size, 1)
         relevant = levels.values[levels.level_index] >= rel
-        key = np.unique((levels.topic * grades + levels.level_index)[relevant])
-        topic, level = key // grades, levels.values[key % grades]
+        key = np.unique((levels.topic * factor + levels.level_index)[relevant])
+        topic, level = key // factor, levels.values[key % factor]
         start = segments.starts(topic, levels.topics)
         fractional = (levels.values != np.floor(levels.values))[levels.level_index]
         whole = segments.count(levels.topic[fractional], levels.topics)[topic] == 0
-        own = levels.table(weights)[key % grades]
-        # What leaves the range of doubles is found by its largest sum, and computed otherwise.
+        named = levels.table(weights)[key % factor]
+        # Topics whose sums leave the range of doubles are computed again below, in fractions.
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            by_level = segments.cumulative_sum(own, start[topic])
+            by_level = segments.cumulative_sum(named, start[topic])
             up_to = np.where(whole, _sum_of_whole_thresholds(level, weights), by_level)
-        for rows in _extreme(up_to, topic):
+        for rows in _rows_out_of_range(up_to, topic):
             if whole[rows.start]:
+                whole_weights = [(Fraction(j), Fraction(w)) for j, w in _whole_thresholds(weights)]
                 sums = [
-                    _exact_sum_of_whole_thresholds(Fraction(one), weights) for one in level[rows].tolist()
+                    top * (top + 1) / 2 + sum(w - j for j, w in whole_weights if j <= top)
+                    for top in map(Fraction, level[rows].tolist())
                 ]
             else:
-                sums = [*accumulate(map(Fraction, own[rows].tolist()))]
+                sums = [*accumulate(map(Fraction, named[rows].tolist()))]
             up_to[rows] = [float(one / (sums[-1] or 1)) for one in sums]
         weight = np.diff(up_to, prepend=0.0)
         at_start = start[topic] == np.arange(topic.size)
         weight[at_start] = up_to[at_start]
-        return cls(key, start, weight, up_to, grades)
+        return cls(key, start, weight, up_to, factor)
 
-    def position(self, topic: Ints, grade: Ints) -> Ints:
-        """Where the level of each document stands among the flat thresholds."""
-        return np.searchsorted(self.key, topic * self.grades + grade).astype(np.int64)
+    def position(self, topic: Ints, level_index: Ints) -> Ints:
+        """Return the position of the threshold at the level of each document."""
+        return np.searchsorted(self.key, topic * self.levels + level_index).astype(np.int64)
 
 
-def _whole(weights: Overrides) -> Sequence[tuple[float, float]]:
-    """The weights named for whole thresholds."""
+def _whole_thresholds(weights: Overrides) -> list[tuple[float, float]]:
+    """Return the whole thresholds >= 1 that are named in ``weights``, with their weights."""
     return [(j, w) for j, w in weights if j >= 1 and float(j).is_integer()]
 
 
 def _sum_of_whole_thresholds(level: Floats, weights: Overrides) -> Floats:
-    """Sum of w_j over j = 1..level, w_j = j where it is not overridden."""
-    named = np.array(_whole(weights), dtype=np.float64).reshape(-1, 2)
+    """Return the sum of w_j over j = 1..level, with w_j = j where ``weights`` does not name it."""
+    named = np.array(_whole_thresholds(weights), dtype=np.float64).reshape(-1, 2)
     thresholds, sums = named[:, 0], np.concatenate((np.zeros((1, 2)), np.cumsum(named, axis=0)))
     by_default, as_named = sums[np.searchsorted(thresholds, level, side="right")].T
-    # Whole numbers apart from the weights, or small ones would be lost among them.
+    # Whole numbers are added apart from the weights, among which small ones would be lost.
     return np.asarray(level * (level + 1) / 2 - by_default + as_named)
-
-
-def _exact_sum_of_whole_thresholds(level: Fraction, weights: Overrides) -> Fraction:
-    """The same of one level, whatever the size of level and weights."""
-    named = [(Fraction(j), Fraction(w)) for j, w in _whole(weights)]
-    return level * (level + 1) / 2 + sum(w - j for j, w in named if j <= level)
 
 
 def _sum_of_minima(weight: Floats, topic: Ints, topics: int) -> Floats:
@@ -98,7 +99,7 @@ def _sum_of_minima(weight: Floats, topic: Ints, topics: int) -> Floats:
     pairwise, in log2(longest topic) sorts, whatever the number of thresholds.
     """
     total = weight.copy()
-    place = np.arange(topic.size) - segments.starts(topic, topics)[topic]
+    place = segments.ordinals(segments.starts(topic, topics)[topic]) - 1
     size = 1
     while size <= place.max(initial=0):
         # The first half of a block is full wherever there is a second half.
@@ -114,13 +115,13 @@ def _sum_of_minima(weight: Floats, topic: Ints, topics: int) -> Floats:
     return total
 
 
-def _extreme(up_to: Floats, topic: Ints) -> list[slice]:
-    """The rows of each topic whose sum of weights is beyond what can be added up and multiplied."""
+def _rows_out_of_range(up_to: Floats, topic: Ints) -> list[slice]:
+    """Return the rows of each topic whose sum of weights is too large or too small for sums and products."""
     end = np.flatnonzero(np.append(topic[1:] != topic[:-1], True))[: topic.size]
     largest = up_to[end]
-    extreme = ~((largest >= 2.0**-LARGE) & (largest <= 2.0**LARGE) | (largest == 0))
+    out_of_range = ~((largest >= 2.0**-LARGE) & (largest <= 2.0**LARGE) | (largest == 0))
     begin = np.append(0, end[:-1] + 1)
-    return [slice(begin[at], end[at] + 1) for at in np.flatnonzero(extreme).tolist()]
+    return [slice(begin[at], end[at] + 1) for at in np.flatnonzero(out_of_range).tolist()]
 
 
 class _GAP(StopUtility):
@@ -154,38 +155,37 @@ class _GAP(StopUtility):
         return Thresholds.of(view.levels, view.cut.rel, self.overrides("weights"))
 
     def stop(self, view: View) -> Floats:
-        """Share of a document's thresholds in those of all relevant documents (of the topic's best few)."""
+        """Return the weight of the thresholds that a document passes, over that of all relevant documents."""
         thresholds = self._thresholds(view)
-        total = self._ideal_weight(view, thresholds)
-        weight = thresholds.weight_up_to[thresholds.position(view.topic, view.grade)]
-        return share(weight, total[view.topic])
+        total = self._total_weight(view, thresholds)
+        weight = thresholds.weight_up_to[thresholds.position(view.topic, view.level_index)]
+        return safe_divide(weight, total[view.topic])
 
     def utility(self, view: View) -> Floats:
-        """Precision at n for the thresholds that the document at n passes, by their weights."""
+        """Return the mean precision at n over the thresholds that the document at n passes, by weight."""
         thresholds = self._thresholds(view)
-        position = thresholds.position(view.topic, view.grade)
+        position = thresholds.position(view.topic, view.level_index)
         weight = thresholds.weight_up_to[position]
         precision = np.zeros(view.n.size)
-        many = np.diff(thresholds.start, append=thresholds.key.size)[view.topic] > _MANY
+        many = np.diff(thresholds.start, append=thresholds.key.size)[view.topic] > _MOST_ADDED
         precision[many] = _sum_of_minima(weight[many], view.topic[many], view.levels.topics) / view.n[many]
         depth = np.where(many, -1, position - thresholds.start[view.topic])
         for passed in range(int(depth.max(initial=-1)) + 1):
             at = np.flatnonzero(depth >= passed)
             topic = view.topic[at]
-            C = np.arange(1, at.size + 1) - segments.starts(topic, view.levels.topics)[topic]
+            C = segments.ordinals(segments.starts(topic, view.levels.topics)[topic])
             precision[at] += thresholds.weight[thresholds.start[topic] + passed] * C / view.n[at]
-        return share(precision, weight)
+        return safe_divide(precision, weight)
 
-    def _ideal_weight(self, view: View, thresholds: Thresholds) -> Floats:
-        """sum_j w_j R_{>=j} of each topic, or of the first min(R, k) documents of its ideal list."""
+    def _total_weight(self, view: View, thresholds: Thresholds) -> Floats:
+        """Return sum_j w_j R_{>=j} of each topic, or of the first min(R, k) documents of its ideal list."""
         levels = view.levels
         relevant = levels.values[levels.level_index] >= view.cut.rel
-        topic, grade = levels.topic[relevant], levels.level_index[relevant]
-        weight = thresholds.weight_up_to[thresholds.position(topic, grade)]
-        # Weights grow with the level, so the best come first in this order too.
+        topic, level_index = levels.topic[relevant], levels.level_index[relevant]
+        weight = thresholds.weight_up_to[thresholds.position(topic, level_index)]
         order = np.lexsort((-weight, topic))
-        n = np.arange(1, topic.size + 1) - segments.starts(topic, levels.topics)[topic]
-        counted = n <= held(view, self["norm"])[topic]
+        n = segments.ordinals(segments.starts(topic, levels.topics)[topic])
+        counted = n <= recall_base(view, self["norm"])[topic]
         return segments.total(np.where(counted, weight[order], 0.0), topic, levels.topics)
 
 

@@ -1,4 +1,4 @@
-"""Normalised Cumulative Utility: any stop distribution with any blended ratio."""
+"""Normalised cumulative utility (NCU): any stop distribution with the blended ratio of any beta."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from ir_graded.core.views import View
 from ir_graded.errors import ParameterError
 
 from . import stopping
-from .base import COMMON, BlendedUtility, register, shorthand
+from .base import COMMON, BlendedUtility, add_names, register
 from .cascade import EBR, CascadeMeasure
 from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, STOPS, Choice
 from .preferred_rank import O, P_measure, P_plus
-from .q import GIVEN_UP
+from .q import WHY_NO_EXCHANGE
 
 
 @dataclass(frozen=True)
 class Stop:
-    """A stop distribution by name: how it is computed, what only it takes, and what NCU lacks with it."""
+    """A stop distribution: its function, its parameters, and the properties that NCU lacks with it."""
 
     compute: Callable[[_NCU, View], Floats]
     takes: tuple[str, ...] = ()
-    lacks: Mapping[str, str] = field(default_factory=lambda: {"exchange": GIVEN_UP})
+    lacks: Mapping[str, str] = field(default_factory=lambda: {"exchange": WHY_NO_EXCHANGE})
 
 
 class _NCU(BlendedUtility, CascadeMeasure):
@@ -106,7 +106,7 @@ class _NCU(BlendedUtility, CascadeMeasure):
                 )
 
     def stop_weights(self, view: View) -> Floats:
-        """Stop weight of each level: as named in ``stops``, else its gain."""
+        """Return the stop weight of each level: its entry in ``stops``, else its gain."""
         return view.levels.table(self.overrides("stops"), view.levels.table(self.overrides("gains")))
 
     def stop(self, view: View) -> Floats:
@@ -116,7 +116,7 @@ class _NCU(BlendedUtility, CascadeMeasure):
 NCU = _NCU()
 register(NCU)
 # NTCIREVAL's names.
-shorthand(NCU(stop="gu", beta=0), "NCUgu,P")
-shorthand(NCU(stop="gu"), "NCUgu,BR")
-shorthand(NCU(stop="rb", beta=0), "NCUrb,P")
-shorthand(NCU(stop="rb"), "NCUrb,BR")
+add_names(NCU(stop="gu", beta=0), "NCUgu,P")
+add_names(NCU(stop="gu"), "NCUgu,BR")
+add_names(NCU(stop="rb", beta=0), "NCUrb,P")
+add_names(NCU(stop="rb"), "NCUrb,BR")

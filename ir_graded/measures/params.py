@@ -1,7 +1,7 @@
-"""Parameters of measures: what a value may be, and its one canonical form.
+"""Parameters of measures: their valid values and the canonical form of each value.
 
-Each class is an ir-measures ``ParamInfo`` (so its docs and ``validate`` work) that also says in
-words what it expects and brings a value into canonical form: 1, 1.0 and numpy's are one number.
+Each class is a ``ParamInfo`` of ir-measures that also describes the values it expects and converts a value to
+its canonical form: 1, 1.0 and ``numpy.int64(1)`` are one number.
 """
 
 from __future__ import annotations
@@ -14,41 +14,40 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import ParamInfo
 
-#: What ``measure[name]`` gives where a parameter has no default and was not set.
-NOT_PROVIDED: Any = ParamInfo().default
+from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 
-# Whole numbers are printed as ints up to here; beyond, a double no longer holds every whole number.
-_WHOLE_BELOW = 2.0**53
+#: The result of ``measure[name]`` for a parameter without default that was not set.
+NOT_PROVIDED: Any = ParamInfo().default
 
 
 def canonical_number(value: object) -> int | float:
-    """The one form of a number: whole ones as int. Raises ValueError for what is no number, or NaN."""
+    """Return a number in canonical form, whole ones as int. Raises ValueError for NaN and non-numbers."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise ValueError(f"{value!r} is no number")
+        raise ValueError(f"{value!r} is not a number")
     try:
         number = float(value)
     except OverflowError:
         raise ValueError(f"{value!r} is beyond a double") from None
     if math.isnan(number):
-        raise ValueError("NaN is no number")
-    return int(number) if number.is_integer() and abs(number) < _WHOLE_BELOW else number
+        raise ValueError("NaN is not a number")
+    return int(number) if number.is_integer() and abs(number) < EXACT_INTEGERS_BELOW else number
 
 
-def print_value(value: object) -> str:
-    """A canonical value as it stands in a measure's printed name, where it can be read back."""
+def format_value(value: object) -> str:
+    """Format a canonical value for the printed name of a measure, from which it can be read back."""
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{print_value(k)}:{print_value(v)}" for k, v in value.items()) + "}"
+        return "{" + ",".join(f"{format_value(k)}:{format_value(v)}" for k, v in value.items()) + "}"
     return repr(value)
 
 
 class Param(ParamInfo):
-    """A parameter: its type for the docs, its default, and what its values are.
+    """A parameter: its type, its default and its valid values.
 
     Args:
         dtype: the type that ir-measures' documentation names.
-        expected: what a value must be, in words, for error messages.
+        expected: description of valid values for error messages.
         desc: one line of meaning.
-        default: its value where it is not given; without one, the parameter is simply unset.
+        default: its value where it is not given; without one, the parameter stays unset.
         required: whether the measure cannot be computed without it.
     """
 
@@ -59,15 +58,15 @@ class Param(ParamInfo):
         self.expected = expected
 
     def canonical(self, value: Any) -> Any:
-        """``value`` in canonical form. Raises ValueError where it is not what is expected."""
+        """Return ``value`` in canonical form. Raises ValueError where it is not valid."""
         raise NotImplementedError  # pragma: no cover
 
-    def expects(self, value: object) -> str:  # noqa: ARG002  # for those whose range needs no mention elsewhere
-        """What is expected instead of ``value``, in words."""
+    def expects(self, value: object) -> str:  # noqa: ARG002  # subclasses may use it
+        """Describe the values that are valid in place of ``value``."""
         return self.expected
 
     def validate(self, value: object) -> bool:
-        """Whether ir-measures may use ``value`` (its sentinel for an unset one included)."""
+        """Return whether ``value`` is valid for ir-measures, whose sentinel stands for an unset parameter."""
         if value is NOT_PROVIDED:
             return not self.required
         try:
@@ -123,11 +122,11 @@ class Whole(Param):
     def canonical(self, value: object) -> int:
         number = canonical_number(value)
         if not isinstance(number, int) or number < 1:
-            raise ValueError(f"{value!r} is no whole number >= 1")
+            raise ValueError(f"{value!r} is not a whole number >= 1")
         return number
 
     def expects(self, value: object) -> str:
-        is_large = isinstance(value, (int, float, np.integer, np.floating)) and value >= _WHOLE_BELOW
+        is_large = isinstance(value, (int, float, np.integer, np.floating)) and value >= EXACT_INTEGERS_BELOW
         return f"{self.expected} and < 2**53" if is_large else self.expected
 
 
@@ -170,7 +169,7 @@ class LevelTable(Param):
 
     def canonical(self, value: object) -> dict[int | float, int | float]:
         if not isinstance(value, Mapping):
-            raise ValueError(f"{value!r} is no dict")
+            raise ValueError(f"{value!r} is not a dict")
         table = {}
         for given, weight in value.items():
             level, number = canonical_number(given), canonical_number(weight)

@@ -1,4 +1,4 @@
-"""Measures for a user who wants one document: O-measure, P-measure and P+."""
+"""Measures of the preferred rank, for users who want one document: O-measure, P-measure and P+."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS
 from .stopping import first, preferred, up_to_preferred
 
-#: Why a measure that looks at the preferred rank lacks the property 'swap'.
-PREFERRED = (
+#: Reason for which a measure that looks at the preferred rank lacks the property 'swap'.
+WHY_NO_SWAP = (
     "the preferred rank moves up with the best document, away from relevant documents that counted above it "
     "and no longer do"
 )
 
 
-class _BlendedRatioMeasure(BlendedUtility):
-    """What the three have in common: parameters, and the blended ratio as utility."""
+class _OneDocumentMeasure(BlendedUtility):
+    """Base of the three measures: their parameters, and the blended ratio as utility."""
 
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
 
 
-class _O(_BlendedRatioMeasure):
+class _O(_OneDocumentMeasure):
     """O-measure: the blended ratio at the first relevant document.
 
     ``O = BR(n1)``, n1 the rank of the first relevant document retrieved; 0 without one. In [0, 1];
@@ -59,7 +59,7 @@ class _O(_BlendedRatioMeasure):
         return first(view)
 
 
-class _P_measure(_BlendedRatioMeasure):
+class _P_measure(_OneDocumentMeasure):
     """P-measure: the blended ratio at the preferred rank.
 
     ``P-measure = BR(rp)``; the preferred rank rp is the first rank that holds a document of the
@@ -88,13 +88,13 @@ class _P_measure(_BlendedRatioMeasure):
         "The blended ratio at the preferred rank, where the first of the best documents retrieved stands."
     )
     SOURCE = "Sakai 2006"
-    LACKS = {"swap": PREFERRED}
+    LACKS = {"swap": WHY_NO_SWAP}
 
     def stop(self, view: View) -> Floats:
         return preferred(view)
 
 
-class _P_plus(_BlendedRatioMeasure):
+class _P_plus(_OneDocumentMeasure):
     """P+: the mean blended ratio over the relevant documents down to the preferred rank.
 
     ``P+ = 1/C(rp) * sum over relevant ranks n <= rp of BR(n)``; rp as for P-measure. In [0, 1].
@@ -121,7 +121,7 @@ class _P_plus(_BlendedRatioMeasure):
     PRETTY_NAME = "P-plus"
     SHORT_DESC = "The mean blended ratio over the relevant documents down to the preferred rank."
     SOURCE = "Sakai 2006"
-    LACKS = {"swap": PREFERRED}
+    LACKS = {"swap": WHY_NO_SWAP}
 
     def stop(self, view: View) -> Floats:
         return up_to_preferred(view)

@@ -1,13 +1,12 @@
-"""What holds of every measure on any input, unless its class says otherwise and why.
+"""Properties that every measure has on any input, unless its class declares that it lacks one.
 
-The tests try each property on random input for all that is registered. Where one does not hold, the class
-declares it (``LACKS``), and a counterexample in its docstring, which the tests run, shows it.
+The tests check each property of each registered measure on random input. A class that lacks one names it in
+``LACKS`` with the reason, and its docstring shows a counterexample, which the tests run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 #: The properties by name, in words. A document is better than another where its level is higher and no
 #: parameter (gains, stops, weights) gives it less.
@@ -22,22 +21,8 @@ PROPERTIES: dict[str, str] = {
 }
 
 
-class Declared:
-    """The part of a measure that says what holds of it."""
-
-    #: The lowest and the highest score of a topic.
-    RANGE: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    #: Those of ``PROPERTIES`` that the measure lacks, each with the reason.
-    LACKS: ClassVar[Mapping[str, str]] = {}
-
-    @property
-    def lacks(self) -> Mapping[str, str]:
-        """What the measure lacks with these parameters; ``LACKS`` where they make no difference."""
-        return self.LACKS
-
-
-def check_declared(name: str, lacks: Mapping[str, str]) -> None:
-    """Raise ValueError where a measure declares to lack what is no property."""
+def check_lacks(name: str, lacks: Mapping[str, str]) -> None:
+    """Raise ValueError where ``LACKS`` names something that is not a property."""
     unknown = sorted(lacks.keys() - PROPERTIES.keys())
     if unknown:
         known = ", ".join(PROPERTIES)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import View
 
@@ -11,8 +9,8 @@ from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS, NORM
 from .stopping import uniform
 
-#: Why a mean of ratios over ranks lacks the property 'exchange'.
-GIVEN_UP = (
+#: Reason for which a mean of ratios over ranks lacks the property 'exchange'.
+WHY_NO_EXCHANGE = (
     "the ratio at the lower rank, which the better document gives up, may be higher than that at the rank it "
     "takes, where little gain has gathered yet"
 )
@@ -47,7 +45,7 @@ class _Q(BlendedUtility):
         "AP for graded relevance: the mean over the relevant documents of the blended ratio at their ranks."
     )
     SOURCE = "Sakai 2004"
-    LACKS = {"exchange": GIVEN_UP}
+    LACKS = {"exchange": WHY_NO_EXCHANGE}
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS, "norm": NORM}
 
     def stop(self, view: View) -> Floats:
@@ -84,14 +82,11 @@ class _AWP(BlendedUtility):
         "The mean over the relevant documents of cumulative gain over ideal cumulative gain at their ranks."
     )
     SOURCE = "Kando et al. 2001"
-    LACKS = {"exchange": GIVEN_UP}
+    LACKS = {"exchange": WHY_NO_EXCHANGE}
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "norm": NORM}
 
     def stop(self, view: View) -> Floats:
         return uniform(view, self["norm"])
-
-    def beta(self) -> float:
-        return math.inf
 
 
 Q = _Q()

@@ -11,7 +11,7 @@ from ir_graded.core.views import Views
 from .base import GradedMeasure, register
 from .contributions import Contributions
 from .params import CUTOFF, REL, REQUIRED_CUTOFF, Number
-from .q import GIVEN_UP
+from .q import WHY_NO_EXCHANGE
 
 F_BETA = Number(
     "weight of recall against precision in F; inf is recall alone", default=1, low=0, infinite=True
@@ -25,7 +25,7 @@ class PassageMeasure(GradedMeasure):
     NEEDS_PASSAGES = True
 
     def articles(self, views: Views) -> ArticleView:
-        """The articles with relevance that the run retrieved."""
+        """Return the view of the articles with relevance that the run retrieved."""
         return views.articles(self["rel"], self["beta"], self.optional("cutoff"))
 
     def columns(self, views: Views) -> dict[str, Floats]:
@@ -67,15 +67,15 @@ class _MAgP(PassageMeasure):
     PRETTY_NAME = "Mean Average Generalised Precision"
     SHORT_DESC = "AP over articles in which each counts by the F-score of the text found in it."
     SOURCE = "Kamps et al. 2007"
-    LACKS = {"exchange": GIVEN_UP}
+    LACKS = {"exchange": WHY_NO_EXCHANGE}
 
     def contributions(self, views: Views) -> Contributions:
         articles = self.articles(views)
-        return Contributions(articles, articles.gP, articles.Numrel.astype(np.float64))
+        return Contributions(articles, articles.gP, articles.R.astype(np.float64))
 
     def columns(self, views: Views) -> dict[str, Floats]:
         articles = self.articles(views)
-        stop = 1.0 / articles.Numrel[articles.topic]
+        stop = 1.0 / articles.R[articles.topic]
         return {**super().columns(views), "stop": stop, "utility": articles.gP}
 
 
@@ -150,8 +150,7 @@ class _gR(PassageMeasure):
 
     def contributions(self, views: Views) -> Contributions:
         articles = self.articles(views)
-        Numrel = articles.Numrel.astype(np.float64)
-        return Contributions(articles, None, Numrel, "the articles with relevance")
+        return Contributions(articles, None, articles.R.astype(np.float64), "the articles with relevance")
 
 
 MAgP = _MAgP()

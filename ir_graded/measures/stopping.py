@@ -1,7 +1,7 @@
-"""Stop distributions: at which relevant document a user stops, with which probability.
+"""Stop distributions: the probability that a user stops at each relevant document.
 
-Each function gives the probability at every relevant document that the run retrieved; at all
-other ranks it is 0. What the run did not retrieve keeps its share: the sums may stay below 1.
+Each function returns the probabilities at the relevant documents that the run retrieved; at all other ranks
+they are 0. Relevant documents that were not retrieved keep theirs, so the sum over a run may stay below 1.
 """
 
 from __future__ import annotations
@@ -9,31 +9,31 @@ from __future__ import annotations
 import numpy as np
 
 from ir_graded.core.levels import Ideal, Levels, Overrides
-from ir_graded.core.segments import Floats, Ints, cumulative_product_before, cumulative_sum
+from ir_graded.core.segments import Floats, Ints, cumulative_product_before, cumulative_sum, ordinals
 from ir_graded.core.views import View
 
-# So many factors at most lose hardly a digit; products below this add too little for theirs to show.
-_FEW, _NEGLIGIBLE = 64, 2.0**-24
+# Products of at most so many factors lose hardly a digit; errors of smaller products do not show in a sum.
+_FEW_FACTORS, _NEGLIGIBLE = 64, 2.0**-24
 
 
-def share(weight: Floats, total: Floats) -> Floats:
-    """Weight / total, and 0 where the total is 0."""
-    return np.divide(weight, total, out=np.zeros_like(total), where=total > 0)
+def safe_divide(numerator: Floats, denominator: Floats) -> Floats:
+    """Return numerator / denominator, and 0 where the denominator is 0."""
+    return np.divide(numerator, denominator, out=np.zeros_like(denominator), where=denominator > 0)
 
 
-def held(view: View, norm: str) -> Ints:
-    """How many relevant documents the denominator counts: R, or min(R, k) with norm='cutoff'."""
-    return view.top if norm == "cutoff" else view.R
+def recall_base(view: View, norm: str) -> Ints:
+    """Number of relevant documents in the denominator: R, or min(R, k) with norm='cutoff'."""
+    return view.max_retrievable if norm == "cutoff" else view.R
 
 
 def uniform(view: View, norm: str = "all") -> Floats:
     """p_u = 1/R (Robertson 2008)."""
-    return np.asarray(1.0 / held(view, norm)[view.topic])
+    return np.asarray(1.0 / recall_base(view, norm)[view.topic])
 
 
 def rank_biased(view: View, gamma: float, norm: str = "all") -> Floats:
     """p_rb = gamma^(C(n)-1) / sum_{i=1..R} gamma^(i-1) (Sakai and Robertson 2008)."""
-    terms = held(view, norm)[view.topic]
+    terms = recall_base(view, norm)[view.topic]
     if gamma == 1:
         return np.asarray(1.0 / terms)
     # expm1 keeps the digits of 1 - gamma^R where gamma is close to 1.
@@ -51,8 +51,8 @@ def graded_uniform(view: View, weights: Floats, norm: str = "all") -> Floats:
         norm: 'cutoff' sums only the min(R, k) largest weights.
     """
     ideal = view.levels.ideal(view.cut.rel, weights)
-    total = ideal.first(held(view, norm), np.arange(view.levels.topics, dtype=np.int64))
-    return share(ideal.in_units(weights[view.grade], view.topic), total[view.topic])
+    total = ideal.first(recall_base(view, norm), np.arange(view.levels.topics, dtype=np.int64))
+    return safe_divide(ideal.in_units(weights[view.level_index], view.topic), total[view.topic])
 
 
 def first(view: View) -> Floats:
@@ -84,7 +84,7 @@ def cascade(view: View, gains: Overrides, gmax: float) -> Floats:
 
 
 def ideal_cascade(ideal: Ideal, gmax: float) -> Floats:
-    """The same along the ideal list."""
+    """dsat(n-1) g(n)/(gmax+1) along the ideal list."""
     satisfied = satisfaction(ideal.weight, gmax)
     return unsatisfied_before(satisfied, ideal.start[ideal.topic]) * satisfied
 
@@ -92,7 +92,7 @@ def ideal_cascade(ideal: Ideal, gmax: float) -> Floats:
 def unsatisfied_before(satisfied: Floats, start: Ints) -> Floats:
     """dsat(n-1): probability that no document above each one satisfied."""
     product = cumulative_product_before(1.0 - satisfied, start)
-    far = (np.arange(satisfied.size) - start > _FEW) & (product > _NEGLIGIBLE)
+    far = (ordinals(start) > _FEW_FACTORS + 1) & (product > _NEGLIGIBLE)
     if not far.any():
         return product
     # Products of many factors close to 1 lose digits, sums of their logarithms do not.

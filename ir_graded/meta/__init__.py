@@ -1,4 +1,4 @@
-"""Meta-evaluation: how good is a measure? The instruments of the papers behind the measures.
+"""Meta-evaluation: statistics that compare measures and systems, from matrices of scores.
 
 Scores are a topics x systems matrix of one measure (a DataFrame or what numpy takes); where measures are
 compared, what ``ir_graded.evaluate`` gives, or a mapping from measures to matrices. The topics of a DataFrame

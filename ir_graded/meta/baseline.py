@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded._utils.arrays import read_only
 from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
 from ir_graded.errors import ParameterError
 
-from .blocks import replicate_blocks
-from .matrix import by_measure
+from .matrix import matrices_by_measure
 from .options import check_options
-from .resampling import Seed, generator, sign_flips
-from .results import read_only
+from .resampling import Seed, generator, replicate_blocks, sign_flips
 from .studentised import TOLERANCE
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ def against_baseline(
         1       Q   new         0.2  0.005    0.01         True
     """
     check_options(alpha=alpha, n_resamples=n_resamples)
-    matrices = by_measure(scores)
+    matrices = matrices_by_measure(scores)
     names = next(iter(matrices.values())).systems
     if baseline not in names:
         raise ParameterError(f"baseline={baseline!r} must be one of {', '.join(map(repr, names))}")
@@ -127,7 +126,7 @@ def against_baseline(
 
 
 def _p_values(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
-    """Of differences of shape ``(measures, systems, topics)``; what differs by rounding is equal."""
+    """Return p-values from differences z of shape ``(measures, systems, topics)``, equal up to rounding."""
     measures, systems, topics = z.shape
     least = np.abs(z.sum(axis=2)) - TOLERANCE * np.abs(z).sum(axis=2)
     count: Ints = np.zeros((measures, systems), dtype=np.int64)
@@ -138,7 +137,7 @@ def _p_values(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
 
 
 def holm(p: Floats) -> Floats:
-    """p-values after Holm's correction (1979), in the order given."""
+    """Return p-values after the correction of Holm (1979), in the order given."""
     order = np.argsort(p, kind="stable")
     corrected = np.empty_like(p)
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))

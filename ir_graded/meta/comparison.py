@@ -1,4 +1,4 @@
-"""Measures beside each other: power, stability, sensitivity and agreement with a reference, in one table."""
+"""Comparison of measures: power, stability, sensitivity and agreement with a reference, in one table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .correlation import RankCorrelations, rank_correlations
 from .discriminative import DiscriminativePower, discriminative_power
-from .matrix import by_measure, known
+from .matrix import matrices_by_measure, reference_name
 from .options import check_options
 from .resampling import Seed, generator
 from .stability import Stability, stability
@@ -105,8 +105,8 @@ def compare(  # noqa: PLR0913  # options, all by keyword
         ['Q', 'P-measure']
     """
     check_options(fuzziness=fuzziness)
-    matrices = by_measure(scores)
-    reference = known(next(iter(matrices)) if reference is None else reference, matrices)
+    matrices = matrices_by_measure(scores)
+    reference = reference_name(next(iter(matrices)) if reference is None else reference, matrices)
     for_power, for_stability, for_swap = (int(seed) for seed in generator(rng).integers(0, 2**62, 3))
     steps = sorted({*(round(0.01 * step, 2) for step in range(1, 11)), float(fuzziness)})
     common: dict[str, Any] = {"n_resamples": n_resamples, "memory_mib": memory_mib}

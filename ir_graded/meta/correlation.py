@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded._utils.arrays import read_only
 from ir_graded._utils.extras import extra
 from ir_graded.core.segments import Bools, Floats, exact_sum
 from ir_graded.errors import InputError
 
-from .matrix import by_measure as matrices_by_measure, cells_of, check_unique, finite, known
-from .results import read_only
+from .matrix import as_cells, as_finite, check_unique, matrices_by_measure, reference_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 _FEWEST = 2
-_SHOWN = 5  # names of tied systems in an error
+_MOST_NAMES = 5  # names of tied systems in an error
 _DECIMALS = 12
 _VARIANTS_FOR_TIES = "tau_ap_a takes ties in the estimate, tau_ap_b in both"
 
@@ -53,10 +53,10 @@ def kendall_tau(a: Any, b: Any) -> float:
         >>> round(kendall_tau([0.1, 0.2, 0.3], [0.1, 0.3, 0.2]), 4)
         0.3333
     """
-    x, y, _ = _aligned(a, b, "a", "b")
+    x, y, _ = _align(a, b, "a", "b")
     # No differences: those of scores near the largest float are beyond it.
-    concordant = np.count_nonzero(_higher(x, x) & _higher(y, y))
-    discordant = np.count_nonzero(_higher(x, x) & _higher(y, y).T)
+    concordant = np.count_nonzero(_is_above(x, x) & _is_above(y, y))
+    discordant = np.count_nonzero(_is_above(x, x) & _is_above(y, y).T)
     return float((concordant - discordant) / (len(x) * (len(x) - 1) / 2))
 
 
@@ -83,7 +83,7 @@ def kendall_tau_b(a: Any, b: Any) -> float:
         >>> round(kendall_tau_b([0.1, 0.2, 0.2], [0.1, 0.2, 0.3]), 4)
         0.8165
     """
-    x, y, _ = _aligned(a, b, "a", "b")
+    x, y, _ = _align(a, b, "a", "b")
     return _tau_b(x, y)
 
 
@@ -110,9 +110,9 @@ def tau_ap(reference: Any, estimate: Any) -> float:
         >>> tau_ap([0.3, 0.2, 0.1], [0.2, 0.3, 0.1]), tau_ap([0.3, 0.2, 0.1], [0.3, 0.1, 0.2])
         (0.0, 0.5)
     """
-    x, y, systems = _aligned(reference, estimate, "reference", "estimate")
-    _refuse_ties(x, systems, "reference", _VARIANTS_FOR_TIES)
-    _refuse_ties(y, systems, "estimate", _VARIANTS_FOR_TIES)
+    x, y, systems = _align(reference, estimate, "reference", "estimate")
+    _reject_ties(x, systems, "reference", _VARIANTS_FOR_TIES)
+    _reject_ties(y, systems, "estimate", _VARIANTS_FOR_TIES)
     return _tau_ap(x, y)
 
 
@@ -142,13 +142,13 @@ def tau_ap_a(reference: Any, estimate: Any) -> float:
         >>> tau_ap_a([0.3, 0.2, 0.1], [0.5, 0.5, 0.1])
         0.5
     """
-    x, y, systems = _aligned(reference, estimate, "reference", "estimate")
-    _refuse_ties(x, systems, "reference", "tau_ap_b takes ties in both, tau_ap_a in the estimate only")
+    x, y, systems = _align(reference, estimate, "reference", "estimate")
+    _reject_ties(x, systems, "reference", "tau_ap_b takes ties in both, tau_ap_a in the estimate only")
     total = 0.0
     for score in np.unique(y):
         group, above = y == score, y > score
-        inside = _higher(x[group], x[group])
-        total += _expected_sum(_higher(x[above], x[group]), inside, int(above.sum()))
+        inside = _is_above(x[group], x[group])
+        total += _expected_terms(_is_above(x[above], x[group]), inside, int(above.sum()))
     return float(2 / (len(x) - 1) * total - 1)
 
 
@@ -177,7 +177,7 @@ def tau_ap_b(a: Any, b: Any) -> float:
         >>> round(tau_ap_b([0.3, 0.2, 0.2, 0.1], [0.5, 0.5, 0.1, 0.0]), 4)
         0.4167
     """
-    x, y, _ = _aligned(a, b, "a", "b")
+    x, y, _ = _align(a, b, "a", "b")
     return _tau_ap_b(x, y)
 
 
@@ -258,7 +258,7 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     import pandas as pd
 
     matrices = matrices_by_measure(by_measure)
-    name = known(reference, matrices)
+    name = reference_name(reference, matrices)
     measures = tuple(matrices)
     values = [matrix.values.T for matrix in matrices.values()]
     means = [(exact_sum(of_systems) / of_systems.shape[1]).round(_DECIMALS) for of_systems in values]
@@ -295,57 +295,59 @@ def _tau_b(x: Floats, y: Floats) -> float:
 
 def _tau_ap(reference: Floats, estimate: Floats) -> float:
     ranked = reference[np.argsort(-estimate)]
-    agreeing = np.triu(_higher(ranked, ranked)).sum(axis=0)
+    agreeing = np.triu(_is_above(ranked, ranked)).sum(axis=0)
     return float(2 / (len(ranked) - 1) * (agreeing[1:] / np.arange(1, len(ranked))).sum() - 1)
 
 
 def _tau_ap_b(x: Floats, y: Floats) -> float:
-    agreeing = (_higher(x, x) & _higher(y, y)).sum(axis=0)
-    return (_one_direction(agreeing, x) + _one_direction(agreeing, y)) / 2
+    agreeing = (_is_above(x, x) & _is_above(y, y)).sum(axis=0)
+    return (_tau_ap_b_one_way(agreeing, x) + _tau_ap_b_one_way(agreeing, y)) / 2
 
 
-def _one_direction(agreeing: Any, estimate: Floats) -> float:
-    above = _higher(estimate, estimate).sum(axis=0)
+def _tau_ap_b_one_way(agreeing: Any, estimate: Floats) -> float:
+    above = _is_above(estimate, estimate).sum(axis=0)
     below_top = above > 0
     if not below_top.any():
         return float("nan")
     return float(2 * (agreeing[below_top] / above[below_top]).mean() - 1)
 
 
-def _higher(one: Floats, other: Floats) -> Bools:
-    """Whether the system of the row is above that of the column."""
+def _is_above(one: Floats, other: Floats) -> Bools:
+    """Return whether the system of each row is above that of each column."""
     higher: Bools = one[:, np.newaxis] > other
     return higher
 
 
-def _expected_sum(outside: Bools, inside: Bools, above: int) -> float:
-    """What a tied group adds to the sum of tau_ap, averaged over its orders."""
+def _expected_terms(outside: Bools, inside: Bools, above: int) -> float:
+    """Return the terms of a tied group in the sum of tau_ap, averaged over its orders."""
     size = inside.shape[1]
     places = np.arange(size)
     ranks_above = above + places
-    share = np.zeros(size)
-    np.divide(1.0, ranks_above, out=share, where=ranks_above > 0)
-    total = outside.sum() * share.sum()
+    weight = np.zeros(size)
+    np.divide(1.0, ranks_above, out=weight, where=ranks_above > 0)
+    total = outside.sum() * weight.sum()
     if size > 1:
-        total += inside.sum() * (share * places).sum() / (size - 1)
+        total += inside.sum() * (weight * places).sum() / (size - 1)
     return float(total / size)
 
 
-def _refuse_ties(scores: Floats, systems: tuple[Hashable, ...], which: str, advice: str) -> None:
+def _reject_ties(scores: Floats, systems: tuple[Hashable, ...], which: str, advice: str) -> None:
     values, counts = np.unique(scores, return_counts=True)
     if len(values) == len(scores):
         return
     best = values[counts > 1].max()
     tied = [repr(name) for name, score in zip(systems, scores, strict=True) if score == best]
-    more = f" and {len(tied) - _SHOWN} more" if len(tied) > _SHOWN else ""
-    raise InputError(f"systems {', '.join(tied[:_SHOWN])}{more} are tied in the {which}: {advice}")
+    more = f" and {len(tied) - _MOST_NAMES} more" if len(tied) > _MOST_NAMES else ""
+    raise InputError(f"systems {', '.join(tied[:_MOST_NAMES])}{more} are tied in the {which}: {advice}")
 
 
-def _aligned(a: Any, b: Any, first: str, second: str) -> tuple[Floats, Floats, tuple[Hashable, ...]]:
-    """Both rankings' scores in the same order, and the systems' names (numbers where there are none)."""
-    (x, own), (y, other) = _scores(a, first), _scores(b, second)
+def _align(a: Any, b: Any, first: str, second: str) -> tuple[Floats, Floats, tuple[Hashable, ...]]:
+    """Return the scores of both rankings in one order, and the names of the systems, or numbers."""
+    (x, own), (y, other) = _scores_and_names(a, first), _scores_and_names(b, second)
     if own and other:
-        _check_same(own, other, first, second)
+        if differing := sorted(set(own) ^ set(other), key=str):
+            where = first if differing[0] in set(own) else second
+            raise InputError(f"systems differ: {differing[0]!r} is in the {where} only")
         place = {name: at for at, name in enumerate(other)}
         y = y[[place[name] for name in own]]
     if len(x) != len(y):
@@ -356,24 +358,17 @@ def _aligned(a: Any, b: Any, first: str, second: str) -> tuple[Floats, Floats, t
     return x, y, systems
 
 
-def _scores(given: Any, which: str) -> tuple[Floats, tuple[Hashable, ...]]:
-    """Scores and the names they come with, if any."""
+def _scores_and_names(given: Any, which: str) -> tuple[Floats, tuple[Hashable, ...]]:
+    """Return scores and their names, if they have any."""
     names: tuple[Hashable, ...] = ()
     if isinstance(given, Mapping):
         names, given = tuple(given), list(given.values())
     elif hasattr(given, "index") and hasattr(given, "to_numpy"):
         names = tuple(given.index)
-    cells = cells_of(given, which, "one number per system", dimensions=1)
+    cells = as_cells(given, which, "one number per system", dimensions=1)
     check_unique("system", names, which)
 
     def describe(system: int) -> str:
         return f"{which}: the score of system {(names or range(len(cells)))[system]!r}"
 
-    return finite(cells, describe), names
-
-
-def _check_same(own: tuple[Hashable, ...], other: tuple[Hashable, ...], first: str, second: str) -> None:
-    differing = sorted(set(own) ^ set(other), key=str)
-    if differing:
-        where = first if differing[0] in set(own) else second
-        raise InputError(f"systems differ: {differing[0]!r} is in the {where} only")
+    return as_finite(cells, describe), names

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded._utils.arrays import read_only
 from ir_graded._utils.extras import extra
-from ir_graded._utils.progress import hidden
+from ir_graded._utils.progress import progress_bar
 from ir_graded.core.segments import Floats, Ints
 
 from .matrix import ScoreMatrix
 from .options import check_choice, check_options
 from .resampling import Seed, generator, permuted_rows, sign_flips, topic_counts
-from .results import read_only
 from .studentised import (
+    SECONDS_BEFORE_BAR,
     TOLERANCE,
     PairBlock,
     PairedScores,
@@ -24,9 +25,9 @@ from .studentised import (
     WeightedSums,
     Workspace,
     at_least,
+    for_each_block,
+    for_each_bootstrap_block,
     one_blas_thread,
-    over_blocks,
-    replicate_statistics,
 )
 
 if TYPE_CHECKING:
@@ -79,35 +80,29 @@ class DiscriminativePower:
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
-    """What a test is given."""
+class _TestInput:
+    """Scores and options of a test."""
 
     values: Floats
     scores: PairedScores
-    pairs: Pairs
     alpha: float
     n_resamples: int
     rng: np.random.Generator
     memory_mib: float
     progress: bool | None
 
-    def over_blocks(self, work: Callable[[PairBlock, slice, Workspace], None], replicates: int) -> None:
-        """Call ``work`` with the observations of all pairs, block by block."""
-        over_blocks(
-            lambda part, rows, space: work(PairBlock.of(self.scores, part), rows, space),
-            self.pairs,
-            topics=self.scores.topics,
-            replicates=replicates,
-            memory_mib=self.memory_mib,
-            progress=self.progress,
-        )
+    @property
+    def block_options(self) -> dict[str, Any]:
+        """Options of the loop over blocks of pairs."""
+        return {"memory_mib": self.memory_mib, "progress": self.progress}
 
-    def result(self) -> Floats:
-        """An array with a place for each pair."""
-        return np.empty(len(self.pairs.first))
+    def empty(self) -> Floats:
+        """Return an array with an element for each pair."""
+        systems = len(self.scores.values)
+        return np.empty(systems * (systems - 1) // 2)
 
 
-#: ASL of each pair and, where the test gives them, its required differences.
+#: ASL of each pair and, where the test computes them, its required differences.
 _Outcome = tuple[Floats, Floats | None]
 
 
@@ -170,76 +165,71 @@ def discriminative_power(
     check_choice("test", test, _TESTS)
     check_options(alpha=alpha, n_resamples=n_resamples, memory_mib=memory_mib, progress=progress)
     matrix = ScoreMatrix.of(scores)
+    pairs = Pairs.of(len(matrix.systems))
     with one_blas_thread():
-        task = _Task(
-            values=matrix.values,
-            scores=PairedScores.of(matrix.values),
-            pairs=Pairs.of(len(matrix.systems)),
-            alpha=float(alpha),
-            n_resamples=int(n_resamples),
-            rng=generator(rng),
-            memory_mib=memory_mib,
-            progress=progress,
+        paired = PairedScores.of(matrix.values)
+        asl, required = _TESTS[test](
+            _TestInput(
+                values=matrix.values,
+                scores=paired,
+                alpha=float(alpha),
+                n_resamples=int(n_resamples),
+                rng=generator(rng),
+                memory_mib=memory_mib,
+                progress=progress,
+            )
         )
-        asl, required = _TESTS[test](task)
-    return _collected(task, matrix, test, asl, required)
-
-
-def _collected(
-    task: _Task, matrix: ScoreMatrix, test: str, asl: Floats, required: Floats | None
-) -> DiscriminativePower:
     import pandas as pd
 
     names = pd.Index(list(matrix.systems), tupleize_cols=False)
     index = pd.MultiIndex.from_arrays(
-        [names[task.pairs.first], names[task.pairs.second]], names=["system_a", "system_b"]
+        [names[pairs.first], names[pairs.second]], names=["system_a", "system_b"]
     )
-    differences = task.scores.mean(task.scores.total(task.pairs))
-    largest = _smallest_sure(np.abs(differences), asl < task.alpha) if required is None else required.max()
+    differences = paired.mean(paired.total(pairs))
+    sufficient = (
+        _smallest_sufficient(np.abs(differences), asl < float(alpha)) if required is None else required.max()
+    )
 
     def series(values: Floats, name: str) -> pd.Series[float]:
         return pd.Series(read_only(values), index=index, name=name, copy=False)
 
     return DiscriminativePower(
-        power=float(np.mean(asl < task.alpha)),
-        required_difference=float(largest),
+        power=float(np.mean(asl < float(alpha))),
+        required_difference=float(sufficient),
         asl=series(asl, "asl"),
         differences=series(differences, "difference"),
         required_differences=None if required is None else series(required, "required_difference"),
-        alpha=task.alpha,
+        alpha=float(alpha),
         test=test,
-        n_resamples=task.n_resamples,
+        n_resamples=int(n_resamples),
     )
 
 
-def _smallest_sure(sizes: Floats, significant: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
-    """The smallest difference such that every pair with at least it was significant; NaN where none."""
+def _smallest_sufficient(sizes: Floats, significant: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
+    """Return the smallest size from which on all pairs were significant; NaN where there is none."""
     unsure = sizes[~significant].max(initial=-1.0)
     sure = sizes[sizes > unsure + TOLERANCE * abs(unsure)]
     return float(sure.min()) if len(sure) else float("nan")
 
 
-def _bootstrap(task: _Task) -> _Outcome:
-    topics = task.scores.topics
-    counts = topic_counts(task.rng, topics, task.n_resamples)
-    sums = WeightedSums.of(task.scores.values, counts - 1)
-    place = max(1, round(task.n_resamples * task.alpha))
-    asl, required = task.result(), task.result()
+def _bootstrap(given: _TestInput) -> _Outcome:
+    topics = given.scores.topics
+    counts = topic_counts(given.rng, topics, given.n_resamples)
+    place = max(1, round(given.n_resamples * given.alpha))
+    asl, required = given.empty(), given.empty()
 
     def work(block: PairBlock, rows: slice, space: Workspace) -> None:
-        shifted = sums.differences(block.pairs, space)
-        statistics = replicate_statistics(block, counts, shifted, space)
-        reached = statistics >= at_least(block.statistic(), topics)[:, np.newaxis]
-        asl[rows] = np.count_nonzero(reached, axis=1) / task.n_resamples
-        column = _at_place(space, place)
-        required[rows] = np.where(block.constant, 0.0, np.abs(shifted[np.arange(len(column)), column]))
+        reached = space.statistics >= at_least(block.statistic(), topics)[:, np.newaxis]
+        asl[rows] = np.count_nonzero(reached, axis=1) / given.n_resamples
+        column = _replicate_at_place(space, place)
+        required[rows] = np.where(block.constant, 0.0, np.abs(space.sums[np.arange(len(column)), column]))
 
-    task.over_blocks(work, task.n_resamples)
-    return asl, task.scores.mean(required)
+    for_each_bootstrap_block(work, given.scores, counts, **given.block_options)
+    return asl, given.scores.mean(required)
 
 
-def _at_place(space: Workspace, place: int) -> Ints:
-    """The replicate of each pair with the ``place``-th largest statistic; of equal ones, larger sum first."""
+def _replicate_at_place(space: Workspace, place: int) -> Ints:
+    """Return the replicate of each pair with the ``place``-th largest statistic; ties by sum, descending."""
     sums, statistics, sorted_at = space.sums, space.statistics, space.scratch
     at = statistics.shape[1] - place
     np.copyto(sorted_at, statistics)
@@ -258,50 +248,49 @@ def _at_place(space: Workspace, place: int) -> Ints:
     return np.asarray(column, dtype=np.int64)
 
 
-def _student(task: _Task) -> _Outcome:
+def _t_test(given: _TestInput) -> _Outcome:
     stdtr = extra("scipy.special", "meta").stdtr
-
-    asl = task.result()
+    asl = given.empty()
 
     def work(block: PairBlock, rows: slice, _: Workspace) -> None:
-        asl[rows] = 2 * stdtr(task.scores.topics - 1, -np.abs(block.statistic()))
+        asl[rows] = 2 * stdtr(given.scores.topics - 1, -np.abs(block.statistic()))
 
-    task.over_blocks(work, replicates=1)
+    for_each_block(work, given.scores, replicates=1, **given.block_options)
     return asl, None
 
 
-def _randomisation(task: _Task) -> _Outcome:
-    flips = sign_flips(task.rng, task.scores.topics, task.n_resamples)
-    sums = WeightedSums.of(task.scores.values, flips)
-    asl = task.result()
+def _randomisation(given: _TestInput) -> _Outcome:
+    flips = sign_flips(given.rng, given.scores.topics, given.n_resamples)
+    sums = WeightedSums.of(given.scores.values, flips)
+    asl = given.empty()
 
     def work(block: PairBlock, rows: slice, space: Workspace) -> None:
         flipped = np.abs(sums.differences(block.pairs, space), out=space.statistics)
         least = np.abs(block.total) - TOLERANCE * np.abs(block.z).sum(axis=1)
         count = np.count_nonzero(flipped >= least[:, np.newaxis], axis=1)
-        asl[rows] = np.where(block.identical, 1.0, (count + 1) / (task.n_resamples + 1))
+        asl[rows] = np.where(block.identical, 1.0, (count + 1) / (given.n_resamples + 1))
 
-    task.over_blocks(work, task.n_resamples)
+    for_each_block(work, given.scores, replicates=given.n_resamples, **given.block_options)
     return asl, None
 
 
-def _tukey_hsd(task: _Task) -> _Outcome:
-    from tqdm import tqdm
-
-    ranges = np.empty(task.n_resamples)
-    disable = hidden(task.progress)
-    for replicate in tqdm(range(task.n_resamples), unit="replicate", delay=3, disable=disable, leave=False):
-        means = permuted_rows(task.rng, task.values).mean(axis=0)
+def _tukey_hsd(given: _TestInput) -> _Outcome:
+    ranges = np.empty(given.n_resamples)
+    replicates = range(given.n_resamples)
+    for replicate in progress_bar(
+        replicates, progress=given.progress, unit="replicate", delay=SECONDS_BEFORE_BAR
+    ):
+        means = permuted_rows(given.rng, given.values).mean(axis=0)
         ranges[replicate] = means.max() - means.min()
     ranges.sort()
-    sizes = np.abs(task.scores.mean(task.scores.total(task.pairs)))
-    below = np.searchsorted(ranges, sizes - TOLERANCE * np.abs(task.values).max(), side="left")
-    return (task.n_resamples - below) / task.n_resamples, None
+    sizes = np.abs(given.scores.mean(given.scores.total(Pairs.of(len(given.scores.values)))))
+    below = np.searchsorted(ranges, sizes - TOLERANCE * np.abs(given.values).max(), side="left")
+    return (given.n_resamples - below) / given.n_resamples, None
 
 
-_TESTS: dict[str, Callable[[_Task], _Outcome]] = {
+_TESTS: dict[str, Callable[[_TestInput], _Outcome]] = {
     "bootstrap": _bootstrap,
-    "t": _student,
+    "t": _t_test,
     "randomisation": _randomisation,
     "tukey_hsd": _tukey_hsd,
 }

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded._utils.arrays import read_only
 from ir_graded.core.segments import Floats, exact_sum
 
-from .blocks import replicate_blocks
-from .matrix import by_measure
+from .matrix import matrices_by_measure
 from .options import check_options
-from .resampling import Seed, generator, topic_counts
-from .results import read_only
+from .resampling import Seed, generator, replicate_blocks, topic_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,7 +106,7 @@ def confidence_intervals(
         poor  0.25  0.15  0.35
     """
     check_options(level=level, n_resamples=n_resamples)
-    matrices = by_measure(scores, fewest_systems=1)
+    matrices = matrices_by_measure(scores, fewest_systems=1)
     source = generator(rng)
     values = np.stack([matrix.values.T for matrix in matrices.values()])
     measures, systems, topics = values.shape

@@ -1,4 +1,4 @@
-"""Score matrices, topics x systems, checked once: all methods take them in this form."""
+"""Score matrices, topics x systems: the checked form of the scores that all statistics take."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ir_graded.core.segments import Floats
+from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats
 from ir_graded.errors import InputError
 
-#: Fewer topics or systems than this cannot be compared.
+#: The smallest number of topics or systems that can be compared.
 _FEWEST = 2
-#: Up to here no sum, product or rounding that a method takes of scores can overflow.
+#: Sums, products and roundings of scores up to this size do not overflow.
 _LARGEST = 1e130
 #: Columns with such names, in any case and with any signs between words, hold the topics.
 _TOPIC_COLUMNS = frozenset(
@@ -23,8 +23,6 @@ _TOPIC_COLUMNS = frozenset(
 ) | {"qid", "num"}
 #: A first column without a name, as pandas writes and reads it, holds them too.
 _UNNAMED = ("", "unnamed: 0")
-#: Whole numbers from here on are no ids.
-_HIGHEST_ID = 2.0**53
 _SET_INDEX = "make the column of the topics the index of the table, or name the index if it holds them"
 #: Kinds of numpy types that may hold numbers: objects and texts are looked at one by one.
 _KINDS = "biufOUS"
@@ -48,31 +46,31 @@ class ScoreMatrix:
     def of(
         cls, scores: Any, name: str = "scores", fewest_systems: int = _FEWEST, advice: str = _SET_INDEX
     ) -> ScoreMatrix:
-        """A matrix from a topics x systems DataFrame or anything that ``np.asarray`` takes.
+        """Make a matrix from a topics x systems DataFrame or anything that ``np.asarray`` takes.
 
-        The topics of a table are its index, where that has a name or holds other than whole numbers; else its
-        column named topic, topic_id, query_id, qid, num or the like, wherever it stands.
+        The topics of a table are its index, if that has a name or holds other values than whole numbers.
+        Otherwise they are its column named topic, topic_id, query_id, qid, num or the like, in any place.
 
         Args:
             scores: the matrix; without names, topics and systems are numbered from 0.
-            name: what to call it in messages.
-            fewest_systems: how many systems there must be at least.
-            advice: what to do where a column may hold topics as well as scores, for messages.
+            name: name of the matrix in messages.
+            fewest_systems: the smallest number of systems.
+            advice: advice of the message about a column that may hold topics or scores.
 
         Raises:
-            InputError: it is no matrix of numbers, has fewer than two topics or too few systems, holds a NaN,
-                an infinite score or one beyond 1e130, a name is empty or stands twice, or a column may hold
-                topics as well as scores.
+            InputError: the scores are not a matrix of numbers, there are fewer than two topics or too few
+                systems, a score is NaN, infinite or beyond 1e130, a name is empty or appears twice, or a
+                column may hold topics or scores.
         """
         if isinstance(scores, ScoreMatrix):
             return scores
-        table, suspects = _with_topics(_as_pandas(scores), name, advice)
-        cells = cells_of(table, name, "a topics x systems matrix of numbers", dimensions=2)
+        table, suspects = _with_topic_index(_pandas_or_same(scores), name, advice)
+        cells = as_cells(table, name, "a topics x systems matrix of numbers", dimensions=2)
         named = hasattr(table, "index") and hasattr(table, "columns")
         topics = tuple(table.index if named else range(cells.shape[0]))
         systems = tuple(table.columns if named else range(cells.shape[1]))
         matrix = cls.checked(cells, topics, systems, name, fewest_systems)
-        _refuse_ids(matrix, suspects, name, advice)
+        _reject_id_columns(matrix, suspects, name, advice)
         return matrix
 
     @classmethod
@@ -84,30 +82,30 @@ class ScoreMatrix:
         name: str,
         fewest_systems: int = _FEWEST,
     ) -> ScoreMatrix:
-        """A matrix of cells, a row each of the topics, a column each of the systems. Errors as in ``of``."""
+        """Make a matrix of cells, with a row per topic and a column per system. Raises errors as ``of``."""
         _check_names("topic", topics, name)
         _check_names("system", systems, name, fewest_systems)
 
         def describe(topic: int, system: int) -> str:
             return f"{name}: topic {topics[topic]!r}, system {systems[system]!r}: the score"
 
-        return cls(finite(cells, describe, _LARGEST), topics, systems)
+        return cls(as_finite(cells, describe, _LARGEST), topics, systems)
 
     def of_systems(self, systems: Sequence[Hashable], name: str) -> ScoreMatrix:
-        """The matrix of some of the systems. Raises InputError where they are too few."""
+        """Return the matrix of some of the systems. Raises InputError where they are too few."""
         _check_names("system", tuple(systems), name)
         places = [self.systems.index(system) for system in systems]
         return ScoreMatrix(self.values[:, places], self.topics, tuple(systems))
 
     def aligned(self, other: ScoreMatrix, name: str) -> ScoreMatrix:
-        """This matrix with rows and columns in the order of another. Raises InputError where names differ."""
-        rows = _order("topic", self.topics, other.topics, name)
-        columns = _order("system", self.systems, other.systems, name)
+        """Return the matrix in the order of another one. Raises InputError where names differ."""
+        rows = _positions("topic", self.topics, other.topics, name)
+        columns = _positions("system", self.systems, other.systems, name)
         return ScoreMatrix(self.values[np.ix_(rows, columns)], other.topics, other.systems)
 
 
-def _as_pandas(scores: Any) -> Any:
-    """A table of Polars or Arrow as one of pandas; anything else as it is."""
+def _pandas_or_same(scores: Any) -> Any:
+    """Convert a table of Polars or Arrow to pandas; return anything else as it is."""
     if hasattr(scores, "column_names") and hasattr(scores, "to_pandas"):
         return scores.to_pandas()
     if hasattr(scores, "to_numpy") and hasattr(scores, "columns") and not hasattr(scores, "index"):
@@ -117,13 +115,13 @@ def _as_pandas(scores: Any) -> Any:
     return scores
 
 
-def _with_topics(table: Any, name: str, advice: str) -> tuple[Any, set[Hashable]]:
-    """A table with the topics as its index, and the columns that are no systems where they look like ids."""
+def _with_topic_index(table: Any, name: str, advice: str) -> tuple[Any, set[Hashable]]:
+    """Return a table with the topics as its index, and the columns that may not look like ids."""
     import pandas as pd
 
     if not isinstance(table, pd.DataFrame):
         return table, set()
-    places = [place for place, column in enumerate(table.columns) if _names_topics(column, place)]
+    places = [place for place, column in enumerate(table.columns) if _is_topic_name(column, place)]
     if table.index.name is not None or table.index.dtype.kind not in "iu":
         return table, {table.columns[place] for place in places}
     if not places:
@@ -133,7 +131,7 @@ def _with_topics(table: Any, name: str, advice: str) -> tuple[Any, set[Hashable]
         raise InputError(f"{name}: the columns {names} may both hold the topics: {advice}")
     place = places[0]
     topics = table.iloc[:, place]
-    # A first column is known by its name alone: there are topics such as 31.2.
+    # The name of a first column is enough: there are topics such as 31.2.
     if place and (pd.to_numeric(topics, errors="coerce") % 1 > 0).any():
         column = table.columns[place]
         raise InputError(f"{name}: the column {column!r} is named like topics but holds scores: {advice}")
@@ -141,11 +139,11 @@ def _with_topics(table: Any, name: str, advice: str) -> tuple[Any, set[Hashable]
     return table.iloc[:, others].set_axis(pd.Index(topics.tolist()), axis=0), set()
 
 
-def _refuse_ids(matrix: ScoreMatrix, suspects: set[Hashable], name: str, advice: str) -> None:
-    """Raise InputError where one of these columns, but not every column, holds what looks like ids."""
+def _reject_id_columns(matrix: ScoreMatrix, suspects: set[Hashable], name: str, advice: str) -> None:
+    """Raise InputError where one of these columns, but not every column, looks like ids."""
     values = np.sort(matrix.values, axis=0)
     distinct = (values % 1 == 0).all(axis=0) & (np.diff(values, axis=0) > 0).all(axis=0)
-    ids = distinct & (values[0] >= 0) & (values[-1] > 1) & (values[-1] < _HIGHEST_ID)
+    ids = distinct & (values[0] >= 0) & (values[-1] > 1) & (values[-1] < EXACT_INTEGERS_BELOW)
     wrong = [
         system for system, is_id in zip(matrix.systems, ids, strict=True) if is_id and system in suspects
     ]
@@ -156,8 +154,8 @@ def _refuse_ids(matrix: ScoreMatrix, suspects: set[Hashable], name: str, advice:
         )
 
 
-def _names_topics(column: Hashable, place: int) -> bool:
-    """Whether a column of that name, in that place, holds the topics."""
+def _is_topic_name(column: Hashable, place: int) -> bool:
+    """Return whether a column of that name in that place holds the topics."""
     if not isinstance(column, str):
         return False
     if place == 0 and column.strip().lower() in _UNNAMED:
@@ -177,17 +175,17 @@ def _check_names(kind: str, names: tuple[Hashable, ...], name: str, fewest: int 
 
 
 def check_unique(kind: str, names: tuple[Hashable, ...], name: str) -> None:
-    """Raise InputError where a name stands twice."""
+    """Raise InputError where a name appears twice."""
     if len(set(names)) < len(names):
         twice = next(one for one in names if names.count(one) > 1)
         raise InputError(f"{name}: {kind} {twice!r} stands twice")
 
 
-def cells_of(given: Any, name: str, expected: str, dimensions: int) -> np.ndarray[Any, Any]:
-    """An array of what may be numbers; what a masked array hides is NaN.
+def as_cells(given: Any, name: str, expected: str, dimensions: int) -> np.ndarray[Any, Any]:
+    """Return an array of values that may be numbers; masked values become NaN.
 
     Raises:
-        InputError: it has other dimensions, or is of a type that holds no real numbers.
+        InputError: the array has other dimensions or a type without real numbers.
     """
     try:
         if isinstance(given, np.ma.MaskedArray):
@@ -202,32 +200,32 @@ def cells_of(given: Any, name: str, expected: str, dimensions: int) -> np.ndarra
     return cells
 
 
-def finite(cells: np.ndarray[Any, Any], describe: Callable[..., str], largest: float = math.inf) -> Floats:
-    """The numbers in an array, as float64.
+def as_finite(cells: np.ndarray[Any, Any], describe: Callable[..., str], largest: float = math.inf) -> Floats:
+    """Return the numbers in an array, as float64.
 
     Args:
         cells: the array.
-        describe: says from its place in the array which score one is.
+        describe: returns the description of a score from its position in the array.
         largest: the largest size of a score.
 
     Raises:
-        InputError: one is no number, not finite or too large.
+        InputError: a value is not a number, not finite or too large.
     """
     try:
         with np.errstate(over="ignore"):
             values = np.array(cells, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        place = next(place for place, cell in np.ndenumerate(cells) if not _is_readable(cell))
+        place = next(place for place, cell in np.ndenumerate(cells) if not _is_number(cell))
     else:
         wrong = np.argwhere(~(np.abs(values) <= largest) | np.isinf(values))
         if not len(wrong):
             return values
         place = tuple(wrong[0].tolist())
     bound = "" if math.isinf(largest) else f" up to {largest:g}"
-    raise InputError(f"{describe(*place)} is {_printed(cells[place])}, expected a finite number{bound}")
+    raise InputError(f"{describe(*place)} is {_format_cell(cells[place])}, expected a finite number{bound}")
 
 
-def _is_readable(cell: Any) -> bool:
+def _is_number(cell: Any) -> bool:
     try:
         float(cell)
     except (TypeError, ValueError, OverflowError):
@@ -235,14 +233,15 @@ def _is_readable(cell: Any) -> bool:
     return np.ndim(cell) == 0
 
 
-def _printed(cell: Any) -> str:
-    """A wrong score, whatever its length: Python refuses to print whole numbers of very many digits."""
+def _format_cell(cell: Any) -> str:
+    """Format a wrong score. Python does not print whole numbers of thousands of digits."""
     if isinstance(cell, int):
         return "a huge whole number"
     return reprlib.repr(str(cell)) if isinstance(cell, str) else str(cell)
 
 
-def _order(kind: str, own: tuple[Hashable, ...], wanted: tuple[Hashable, ...], name: str) -> list[int]:
+def _positions(kind: str, own: tuple[Hashable, ...], wanted: tuple[Hashable, ...], name: str) -> list[int]:
+    """Return the position in ``own`` of each wanted name. Raises InputError where names differ."""
     differing = set(own) ^ set(wanted)
     if differing:
         one = min(differing, key=str)
@@ -252,20 +251,20 @@ def _order(kind: str, own: tuple[Hashable, ...], wanted: tuple[Hashable, ...], n
     return [place[one] for one in wanted]
 
 
-def by_measure(scores: Any, fewest_systems: int = _FEWEST) -> dict[str, ScoreMatrix]:
-    """One matrix per measure over the same topics and systems.
+def matrices_by_measure(scores: Any, fewest_systems: int = _FEWEST) -> dict[str, ScoreMatrix]:
+    """Return one matrix per measure, over the same topics and systems in one order.
 
     Args:
         scores: what ``ir_graded.evaluate`` gives, or a mapping from measure (name or object) to matrix.
             Topics and systems in another order are aligned by name.
-        fewest_systems: how many systems there must be at least.
+        fewest_systems: the smallest number of systems.
 
     Raises:
         InputError: there is no measure, two have the same name, a matrix is wrong, or topics or systems
             differ.
     """
     if hasattr(scores, "matrix") and hasattr(scores, "names"):
-        # Its columns are runs, whatever they are called.
+        # All columns are runs, also those named like topics.
         tables = {name: scores.matrix(name) for name in scores.names}
         scores = {
             name: ScoreMatrix.checked(
@@ -284,8 +283,8 @@ def by_measure(scores: Any, fewest_systems: int = _FEWEST) -> dict[str, ScoreMat
     return {name: matrix.aligned(first, name) for name, matrix in matrices.items()}
 
 
-def known(reference: Any, measures: Collection[str]) -> str:
-    """The printed name of the reference measure, given as it or as the measure. Raises InputError."""
+def reference_name(reference: Any, measures: Collection[str]) -> str:
+    """Return the printed name of the reference measure. Raises InputError where it is not a measure."""
     name = str(reference)
     if name in measures:
         return name

@@ -1,4 +1,4 @@
-"""Options of the methods, all checked here: an error says which is wrong and what would be right."""
+"""Checks of the options of all statistics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-#: Of each option: whether a value will do, and what it must be. No comparison holds for NaN.
+#: For each option a test of its values and their description. All comparisons with NaN are false.
 _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "alpha": (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1"),
     "fuzziness": (lambda value: _is_number(value) and 0 <= value < 1, "a number >= 0 and < 1"),
@@ -31,11 +31,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def check_options(**options: Any) -> None:
-    """Refuse options of a wrong type or out of their range, by their names.
-
-    Raises:
-        ParameterError: one of them is wrong.
-    """
+    """Raise ParameterError where an option has a wrong type or is out of its range."""
     for name, value in options.items():
         holds, expected = _RULES[name]
         if not holds(value):
@@ -49,7 +45,7 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
 
 
 def fuzziness_values(fuzziness: Any) -> list[float]:
-    """Several values of the fuzziness. Raises ParameterError where there is none or one is wrong."""
+    """Return the values of the fuzziness. Raises ParameterError where there is none or one is wrong."""
     try:
         values = list(fuzziness)
     except TypeError:

@@ -1,21 +1,31 @@
-"""The one place that makes randomness: resampled topic sets, as vectors of counts.
+"""Resampled topic sets as vectors of counts, drawn in blocks that fit in memory.
 
-All measures and all pairs of systems of one call see the same replicates. The same seed gives the same
-numbers on every machine and however many replicates are drawn at a time.
+All measures and all pairs of systems of one call use the same replicates. A seed gives the same numbers on
+every machine, whatever the size of the blocks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
+from ir_graded._utils.progress import progress_bar
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import ParameterError
 
 Seed = int | np.random.Generator
 
+#: Number of arrays with a value per system (or topic) and replicate that exist at the same time.
+_COPIES = 8
+#: Values of one array that the cache of a processor holds beside the others.
+_IN_CACHE = 2**16
+_SECONDS_BEFORE_BAR = 1.0
+
 
 def generator(rng: Seed) -> np.random.Generator:
-    """The generator of a seed; a generator is itself. Raises ParameterError for anything else."""
+    """Return the generator of a seed, or a generator itself. Raises ParameterError for anything else."""
     if isinstance(rng, np.random.Generator):
         return rng
     if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
@@ -23,38 +33,55 @@ def generator(rng: Seed) -> np.random.Generator:
     raise ParameterError(f"rng={rng!r} must be a whole number >= 0 (a seed) or a numpy.random.Generator")
 
 
-def topic_counts(rng: np.random.Generator, topics: int, replicates: int) -> Floats:
-    """Bootstrap samples: how often each topic was drawn, shape ``(topics, replicates)``.
+def replicate_blocks(n_resamples: int, rows: int, memory_mib: float = 64) -> Iterator[int]:
+    """Yield numbers of replicates to draw at a time, so that arrays with ``rows`` values each stay small."""
+    size = max(1, int(min(_IN_CACHE, memory_mib * 2**20 / (8 * _COPIES)) / rows))
+    for start in range(0, n_resamples, size):
+        yield min(size, n_resamples - start)
 
-    A replicate is as many topics as there are, drawn with replacement.
+
+def replicate_blocks_with_progress(n_resamples: int, rows: int, memory_mib: float) -> Iterator[int]:
+    """Yield as ``replicate_blocks``, with a progress bar on a terminal when the work takes a while."""
+    options: dict[str, Any] = {"unit": "replicate", "unit_scale": True, "delay": _SECONDS_BEFORE_BAR}
+    with progress_bar(progress=None, total=int(n_resamples), **options) as bar:
+        for size in replicate_blocks(n_resamples, rows, memory_mib):
+            yield size
+            bar.update(size)
+
+
+def topic_counts(rng: np.random.Generator, topics: int, replicates: int) -> Floats:
+    """Draw bootstrap samples: how often each topic occurs in each, shape ``(topics, replicates)``.
+
+    A replicate draws as many topics as there are, with replacement.
     """
-    return _counted(rng.integers(0, topics, size=(replicates, topics)), topics)
+    return _counts(rng.integers(0, topics, size=(replicates, topics)), topics)
 
 
 def topic_count_pairs(rng: np.random.Generator, topics: int, trials: int) -> tuple[Floats, Floats]:
-    """Two independent bootstrap samples a trial, each of shape ``(topics, trials)``."""
+    """Draw two independent bootstrap samples per trial, each of shape ``(topics, trials)``."""
     drawn = rng.integers(0, topics, size=(trials, 2, topics))
-    return _counted(drawn[:, 0], topics), _counted(drawn[:, 1], topics)
+    return _counts(drawn[:, 0], topics), _counts(drawn[:, 1], topics)
 
 
 def disjoint_halves(rng: np.random.Generator, topics: int, trials: int) -> tuple[Floats, Floats]:
-    """Two disjoint sets of floor(topics/2) topics a trial, as counts of 0 and 1."""
+    """Draw two disjoint sets of floor(topics/2) topics per trial, as counts of 0 and 1."""
     order = rng.permuted(np.tile(np.arange(topics), (trials, 1)), axis=1)
     half = topics // 2
-    return _counted(order[:, :half], topics), _counted(order[:, half : 2 * half], topics)
+    return _counts(order[:, :half], topics), _counts(order[:, half : 2 * half], topics)
 
 
 def sign_flips(rng: np.random.Generator, topics: int, replicates: int) -> Floats:
-    """Signs +1 and -1, shape ``(topics, replicates)``."""
+    """Draw signs +1 and -1, shape ``(topics, replicates)``."""
     return np.asarray(1.0 - 2.0 * rng.integers(0, 2, size=(replicates, topics))).T
 
 
 def permuted_rows(rng: np.random.Generator, values: Floats) -> Floats:
-    """A score matrix with the scores of each topic dealt out to the systems at random."""
+    """Permute the scores of each topic of a matrix among the systems."""
     return rng.permuted(values, axis=1)
 
 
-def _counted(drawn: Ints, topics: int) -> Floats:
+def _counts(drawn: Ints, topics: int) -> Floats:
+    """Count how often each topic occurs in each row of ``drawn``, shape ``(topics, rows)``."""
     sets = drawn.shape[0]
     cell = drawn + topics * np.arange(sets)[:, np.newaxis]
     counts = np.bincount(cell.reshape(-1), minlength=sets * topics).reshape(sets, topics)

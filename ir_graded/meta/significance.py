@@ -8,23 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded._utils.arrays import read_only
 from ir_graded.core.segments import Floats, Ints
 
 from .matrix import ScoreMatrix
 from .options import check_choice, check_options
 from .resampling import Seed, generator, topic_counts
-from .results import read_only
 from .studentised import (
     TOLERANCE,
     PairBlock,
     PairedScores,
-    Pairs,
-    WeightedSums,
     Workspace,
     at_least,
+    for_each_bootstrap_block,
     one_blas_thread,
-    over_blocks,
-    replicate_statistics,
 )
 
 if TYPE_CHECKING:
@@ -132,53 +129,44 @@ def significance(
     check_choice("alternative", alternative, _ALTERNATIVES)
     check_options(alpha=alpha, n_resamples=n_resamples, memory_mib=memory_mib, progress=progress)
     matrix = ScoreMatrix.of(scores)
+    names = matrix.systems
+    asl = np.ones((len(names), len(names)))
+    count = _ALTERNATIVES[alternative]
     with one_blas_thread():
-        prepared = PairedScores.of(matrix.values)
-        means = prepared.mean((prepared.totals.coarse + prepared.totals.rest)[:, 0])
-        order = _by_mean(means)
-        counts = topic_counts(generator(rng), prepared.topics, int(n_resamples))
-        asl = _asl(prepared, order, counts, _ALTERNATIVES[alternative], memory_mib, progress)
-    return _collected(matrix, means, order, asl, float(alpha), alternative, int(n_resamples))
+        paired = PairedScores.of(matrix.values)
+        means = paired.mean((paired.totals.coarse + paired.totals.rest)[:, 0])
+        # Rounded, so that means which differ by the order of a sum are equal.
+        order = np.argsort(-np.round(means, 12), kind="stable")
+        place = np.argsort(order)
+        counts = topic_counts(generator(rng), paired.topics, int(n_resamples))
+
+        def work(block: PairBlock, _: slice, space: Workspace) -> None:
+            first, second = count(space.statistics, space.sums, block.statistic(), paired.topics)
+            one, two = place[block.pairs.first], place[block.pairs.second]
+            asl[one, two] = first / int(n_resamples)
+            asl[two, one] = second / int(n_resamples)
+
+        for_each_bootstrap_block(work, paired, counts, memory_mib=memory_mib, progress=progress)
+    import pandas as pd
+
+    index = pd.Index([names[number] for number in order], tupleize_cols=False)
+    both = {"index": index, "columns": index, "copy": False}
+    return SignificanceMatrix(
+        asl=pd.DataFrame(read_only(asl), **both),
+        significant=pd.DataFrame(read_only(asl < float(alpha)), **both),
+        means=pd.Series(read_only(means[order]), index=index, name="mean", copy=False),
+        alpha=float(alpha),
+        alternative=alternative,
+        n_resamples=int(n_resamples),
+    )
 
 
-def _by_mean(means: Floats) -> Ints:
-    # Rounded: means that differ by the order of a sum are equal.
-    return np.argsort(-np.round(means, 12), kind="stable").astype(np.int64)
-
-
-#: From (squared statistics, S1, t(z), n): how many replicates speak against the first system, and the second.
+#: From squared statistics, S1, t(z) and n: how many replicates favour the first system of a pair at least as
+#: much as observed, and how many the second.
 _Count = Callable[[Floats, Floats, Floats, int], tuple[Ints, Ints]]
 
 
-def _asl(
-    scores: PairedScores, order: Ints, counts: Floats, count: _Count, memory_mib: float, progress: bool | None
-) -> Floats:
-    """ASLs, shape ``(systems, systems)``, systems in the given order."""
-    topics, replicates = counts.shape
-    sums = WeightedSums.of(scores.values, counts - 1)
-    place = np.argsort(order)
-    asl = np.ones((len(order), len(order)))
-
-    def work(part: Pairs, _: slice, space: Workspace) -> None:
-        block = PairBlock.of(scores, part)
-        shifted = sums.differences(part, space)
-        squares = replicate_statistics(block, counts, shifted, space)
-        first, second = count(squares, shifted, block.statistic(), topics)
-        asl[place[part.first], place[part.second]] = first / replicates
-        asl[place[part.second], place[part.first]] = second / replicates
-
-    over_blocks(
-        work,
-        Pairs.of(len(order)),
-        topics=topics,
-        replicates=replicates,
-        memory_mib=memory_mib,
-        progress=progress,
-    )
-    return asl
-
-
-def _greater(squares: Floats, sums: Floats, t: Floats, topics: int) -> tuple[Ints, Ints]:
+def _count_one_sided(squares: Floats, sums: Floats, t: Floats, topics: int) -> tuple[Ints, Ints]:
     signed = np.copysign(squares, sums)
     least, most = _signed_bounds(t, topics)
     first = np.count_nonzero(signed >= least[:, np.newaxis], axis=1)
@@ -187,39 +175,16 @@ def _greater(squares: Floats, sums: Floats, t: Floats, topics: int) -> tuple[Int
 
 
 def _signed_bounds(t: Floats, topics: int) -> tuple[Floats, Floats]:
-    """The least and the largest ``t(w*) * |t(w*)| / (n - 1)`` that still equal t."""
+    """Return the least and the largest ``t(w*) * |t(w*)| / (n - 1)`` that count as equal to t."""
     finite = np.where(np.isinf(t), 0.0, t)
     margin = TOLERANCE * (1 + np.abs(finite))
     low, high = (t - margin, t + margin)
     return low * np.abs(low) / (topics - 1), high * np.abs(high) / (topics - 1)
 
 
-def _two_sided(squares: Floats, sums: Floats, t: Floats, topics: int) -> tuple[Ints, Ints]:  # noqa: ARG001
+def _count_two_sided(squares: Floats, sums: Floats, t: Floats, topics: int) -> tuple[Ints, Ints]:  # noqa: ARG001
     count = np.asarray(np.count_nonzero(squares >= at_least(t, topics)[:, np.newaxis], axis=1))
     return count, count
 
 
-_ALTERNATIVES: dict[str, _Count] = {"greater": _greater, "two-sided": _two_sided}
-
-
-def _collected(
-    matrix: ScoreMatrix,
-    means: Floats,
-    order: Ints,
-    asl: Floats,
-    alpha: float,
-    alternative: str,
-    n_resamples: int,
-) -> SignificanceMatrix:
-    import pandas as pd
-
-    names = pd.Index([matrix.systems[number] for number in order], tupleize_cols=False)
-    both = {"index": names, "columns": names, "copy": False}
-    return SignificanceMatrix(
-        asl=pd.DataFrame(read_only(asl), **both),
-        significant=pd.DataFrame(read_only(asl < alpha), **both),
-        means=pd.Series(read_only(means[order]), index=names, name="mean", copy=False),
-        alpha=alpha,
-        alternative=alternative,
-        n_resamples=n_resamples,
-    )
+_ALTERNATIVES: dict[str, _Count] = {"greater": _count_one_sided, "two-sided": _count_two_sided}

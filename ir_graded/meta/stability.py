@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded._utils.arrays import read_only
 from ir_graded.core.segments import Floats, Ints
 
-from .blocks import Progress, replicate_blocks
 from .matrix import ScoreMatrix
 from .options import check_options, fuzziness_values
-from .resampling import Seed, generator, topic_counts
-from .results import read_only
+from .resampling import Seed, generator, replicate_blocks_with_progress, topic_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,19 +110,28 @@ def stability(
     source = generator(rng)
     rounding = _TOLERANCE * topics * float(np.abs(matrix.values).max())
     thresholds = np.maximum(np.sort(margins) - _TOLERANCE, _SMALLEST)
-    levels = np.zeros((2, len(thresholds) + 1, systems, systems), dtype=np.int64)
-    with Progress(n_resamples, systems) as bar:
-        for size in replicate_blocks(n_resamples, topics + systems, memory_mib):
-            totals = matrix.values.T @ topic_counts(source, topics, size)
-            for x in range(systems - 1):
-                difference = _relative_difference(totals[x], totals[x + 1 :], rounding)
-                levels[:, :, x, x + 1 :] += _margins_reached(difference, thresholds)
-                bar.advance(size)
-    return _result(margins, levels, n_resamples)
+    by_margins = np.zeros((2, len(thresholds) + 1, systems, systems), dtype=np.int64)
+    for size in replicate_blocks_with_progress(n_resamples, topics + systems, memory_mib):
+        totals = matrix.values.T @ topic_counts(source, topics, size)
+        for x in range(systems - 1):
+            difference = _relative_difference(totals[x], totals[x + 1 :], rounding)
+            by_margins[:, :, x, x + 1 :] += _count_by_margins_reached(difference, thresholds)
+    comparisons = n_resamples * (systems * (systems - 1) // 2)
+    reached = by_margins[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
+    ascending = np.argsort(margins, kind="stable")
+    minority, decided = np.empty_like(margins), np.empty_like(margins)
+    minority[ascending] = reached.min(axis=0).sum(axis=(1, 2))
+    decided[ascending] = reached.sum(axis=(0, 2, 3))
+    return Stability(
+        fuzziness=read_only(margins),
+        minority_rate=read_only(minority / comparisons),
+        proportion_of_ties=read_only((comparisons - decided) / comparisons),
+        n_resamples=n_resamples,
+    )
 
 
 def _relative_difference(one: Floats, others: Floats, rounding: float) -> Floats:
-    """``(M(X) - M(Y)) / max(M(X), M(Y))``, shape ``(others, replicates)``.
+    """Return ``(M(X) - M(Y)) / max(M(X), M(Y))``, shape ``(others, replicates)``.
 
     Infinite where the larger mean, and with it the margin, is not above 0.
     """
@@ -138,10 +146,10 @@ def _relative_difference(one: Floats, others: Floats, rounding: float) -> Floats
     return difference
 
 
-def _margins_reached(difference: Floats, thresholds: Floats) -> Ints:
-    """Replicates by the number of margins that X (first) or Y exceeds the other by.
+def _count_by_margins_reached(difference: Floats, thresholds: Floats) -> Ints:
+    """Count replicates by the number of margins by which X (first) or Y exceeds the other.
 
-    Shape ``(2, thresholds + 1, others)``; each pair and replicate is looked at once, for all margins.
+    Shape ``(2, thresholds + 1, others)``; one pass over pairs and replicates serves all margins.
     """
     others, kinds = len(difference), 2 * (len(thresholds) + 1)
     margins = np.zeros(difference.shape, dtype=np.uint8 if len(thresholds) <= _MOST_IN_BYTE else np.intp)
@@ -151,19 +159,3 @@ def _margins_reached(difference: Floats, thresholds: Floats) -> Ints:
     kind = margins + (kinds // 2) * (difference < 0) + kinds * np.arange(others)[:, np.newaxis]
     counts = np.bincount(kind.reshape(-1), minlength=others * kinds)
     return counts.reshape(others, 2, -1).transpose(1, 2, 0).astype(np.int64, copy=False)
-
-
-def _result(margins: Floats, levels: Ints, n_resamples: int) -> Stability:
-    systems = levels.shape[-1]
-    comparisons = n_resamples * (systems * (systems - 1) // 2)
-    reached = levels[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
-    ascending = np.argsort(margins, kind="stable")
-    minority, decided = np.empty_like(margins), np.empty_like(margins)
-    minority[ascending] = reached.min(axis=0).sum(axis=(1, 2))
-    decided[ascending] = reached.sum(axis=(0, 2, 3))
-    return Stability(
-        fuzziness=read_only(margins),
-        minority_rate=read_only(minority / comparisons),
-        proportion_of_ties=read_only((comparisons - decided) / comparisons),
-        n_resamples=n_resamples,
-    )

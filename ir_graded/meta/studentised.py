@@ -23,7 +23,7 @@ from itertools import pairwise
 import numpy as np
 
 from ir_graded._utils.extras import extra
-from ir_graded._utils.progress import hidden
+from ir_graded._utils.progress import progress_bar
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core.segments import Bools, Floats, Ints
 
@@ -40,16 +40,18 @@ _MOST_THREADS = 16
 _REPLICATE_ARRAYS = 6
 _TOPIC_ARRAYS = 4
 _CELLS_A_LOOK = 1 << 18
+#: Bars over blocks and replicates appear after this time.
+SECONDS_BEFORE_BAR = 3.0
 
 
 @dataclass(frozen=True, eq=False)
 class Workspace:
-    """Arrays of shape ``(pairs, replicates)`` that a thread uses again for each block, so they stay in cache.
+    """Arrays of shape ``(pairs, replicates)`` that a thread reuses for each block to keep them in cache.
 
     Attributes:
         sums: for S1.
         statistics: for the statistics.
-        scratch: for anything in between.
+        scratch: for intermediate results.
     """
 
     sums: Floats
@@ -58,11 +60,11 @@ class Workspace:
 
     @classmethod
     def of(cls, pairs: int, replicates: int) -> Workspace:
-        """Arrays for so many pairs and replicates."""
+        """Allocate arrays for a number of pairs and replicates."""
         return cls(*(np.empty((pairs, replicates)) for _ in range(3)))
 
     def first(self, pairs: int) -> Workspace:
-        """The part for a smaller block."""
+        """Return the part for a smaller block."""
         return Workspace(self.sums[:pairs], self.statistics[:pairs], self.scratch[:pairs])
 
 
@@ -92,10 +94,10 @@ class WeightedSums:
         return cls(coarse @ weights, (values - coarse) @ weights)
 
     def differences(self, pairs: Pairs, space: Workspace | None = None) -> Floats:
-        """Sums of the differences of each pair, shape ``(pairs, replicates)``; ``space.sums`` where given."""
+        """Return sums of the differences of each pair, shape ``(pairs, replicates)``, in ``space.sums``."""
         space = space or Workspace.of(len(pairs.first), self.coarse.shape[1])
         found, rest = space.sums, space.scratch
-        for one, others, rows in pairs.stretches():
+        for one, others, rows in pairs.by_first():
             np.subtract(self.coarse[one], self.coarse[others], out=found[rows])
             np.subtract(self.rest[one], self.rest[others], out=rest[rows])
         found += rest
@@ -116,16 +118,16 @@ class Pairs:
 
     @classmethod
     def of(cls, systems: int) -> Pairs:
-        """All pairs of so many systems."""
+        """Return all pairs of a number of systems."""
         first, second = np.triu_indices(systems, 1)
         return cls(first.astype(np.int64), second.astype(np.int64))
 
     def part(self, rows: slice) -> Pairs:
-        """Some of the pairs."""
+        """Return some of the pairs."""
         return Pairs(self.first[rows], self.second[rows])
 
-    def stretches(self) -> Iterator[tuple[int, slice, slice]]:
-        """Runs of pairs with the same first system: that one, the second ones, and the rows of the run."""
+    def by_first(self) -> Iterator[tuple[int, slice, slice]]:
+        """Yield each first system with the slices of its second systems and of its rows."""
         cuts = [0, *(np.flatnonzero(np.diff(self.first)) + 1).tolist(), len(self.first)]
         for begin, end in pairwise(cuts):
             second = int(self.second[begin])
@@ -134,13 +136,13 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
-    """Scores made ready for pairs: in [-1, 1] by a power of two, so that squares cannot overflow.
+    """Scores scaled to [-1, 1] by a power of two, so that squares cannot overflow.
 
     Attributes:
         values: the scaled scores, shape ``(systems, topics)``.
         exponent: the scores are ``values * 2**exponent``.
-        rounding: what counts as rounding in each system's scores, shape ``(systems,)``.
-        totals: each system's sum over topics.
+        rounding: differences in the scores of each system that count as rounding, shape ``(systems,)``.
+        totals: sum over topics of each system.
     """
 
     values: Floats
@@ -150,7 +152,7 @@ class PairedScores:
 
     @classmethod
     def of(cls, scores: Floats) -> PairedScores:
-        """Scores of shape ``(topics, systems)``, made ready."""
+        """Scale scores of shape ``(topics, systems)``."""
         exponent = int(np.frexp(np.abs(scores).max())[1])
         values = np.ascontiguousarray(np.ldexp(scores, -exponent).T)
         totals = WeightedSums.of(values, np.ones((len(scores), 1)))
@@ -162,7 +164,7 @@ class PairedScores:
         return int(self.values.shape[1])
 
     def total(self, pairs: Pairs) -> Floats:
-        """Sum over topics of each pair's differences, shape ``(pairs,)``."""
+        """Return the sum over topics of the differences of each pair, shape ``(pairs,)``."""
         coarse, rest = self.totals.coarse[:, 0], self.totals.rest[:, 0]
         found = coarse[pairs.first] - coarse[pairs.second]
         found += rest[pairs.first] - rest[pairs.second]
@@ -199,7 +201,7 @@ class PairBlock:
 
     @classmethod
     def of(cls, scores: PairedScores, pairs: Pairs) -> PairBlock:
-        """The observed differences of some pairs."""
+        """Return the observed differences of some pairs."""
         z = scores.values[pairs.first] - scores.values[pairs.second]
         total = scores.total(pairs)
         w = z - (total / z.shape[1])[:, np.newaxis]
@@ -217,7 +219,7 @@ class PairBlock:
         )
 
     def statistic(self) -> Floats:
-        """Student's t of each pair: ``mean(z) / (sd(z) / sqrt(n))``.
+        """Return Student's t of each pair: ``mean(z) / (sd(z) / sqrt(n))``.
 
         0 for identical systems, infinite where all differences equal another value.
         """
@@ -232,7 +234,7 @@ class PairBlock:
 def replicate_statistics(
     block: PairBlock, counts: Floats, sums: Floats, space: Workspace | None = None
 ) -> Floats:
-    """Squared statistics of all replicates, ``S1**2 / D``, that is ``t(w*)**2 / (n - 1)``.
+    """Return squared statistics of all replicates, ``S1**2 / D``, that is ``t(w*)**2 / (n - 1)``.
 
     Args:
         block: the pairs.
@@ -265,7 +267,7 @@ def replicate_statistics(
 
 
 def _settle_common_values(block: PairBlock, counts: Floats, cancelled: Bools, statistics: Floats) -> None:
-    """Replicates that drew nothing but the pair's median difference (most often 0: few topics differ)."""
+    """Set the statistics of replicates that drew only the median difference of the pair, mostly 0."""
     rows = np.flatnonzero(cancelled.any(axis=1))
     z = block.z[rows]
     middle = z.shape[1] // 2
@@ -282,7 +284,7 @@ def _settle_common_values(block: PairBlock, counts: Floats, cancelled: Bools, st
 def _settle_one_by_one(
     block: PairBlock, counts: Floats, cancelled: Bools, statistics: Floats, sums: Floats
 ) -> None:
-    """The other replicates with hardly any variance, from the values that they drew."""
+    """Set the statistics of other replicates with hardly any variance from the values that they drew."""
     rows, columns = np.nonzero(cancelled)
     step = max(1, _CELLS_A_LOOK // len(counts))
     for begin in range(0, len(rows), step):
@@ -291,7 +293,7 @@ def _settle_one_by_one(
 
 
 def _from_values_drawn(block: PairBlock, counts: Floats, rows: Ints, sums: Floats) -> Floats:
-    """Squared statistics of replicates, ``counts`` of shape ``(replicates, topics)``, of pairs ``rows``."""
+    """Return squared statistics of replicates of pairs ``rows``; ``counts`` is (replicates, topics)."""
     topics = counts.shape[1]
     w, rounding = block.w[rows], block.rounding[rows]
     drawn = counts > 0
@@ -306,57 +308,78 @@ def _from_values_drawn(block: PairBlock, counts: Floats, rows: Ints, sums: Float
 
 
 def at_least(t: Floats, topics: int) -> Floats:
-    """The least ``t(w*)**2 / (n - 1)`` that counts as ``|t(w*)| >= |t|``, for statistics ``t`` of pairs."""
+    """Return the least ``t(w*)**2 / (n - 1)`` that counts as ``|t(w*)| >= |t|``, for each t."""
     reached = np.maximum(np.abs(t) * (1 - TOLERANCE) - TOLERANCE, 0.0)
     return np.asarray(np.square(reached) / (topics - 1))
 
 
-def over_blocks(
-    work: Callable[[Pairs, slice, Workspace], None],
-    pairs: Pairs,
-    *,
-    topics: int,
-    replicates: int,
-    memory_mib: float,
-    progress: bool | None = None,
+#: Work on a block of pairs, given its rows among all pairs and arrays to compute in. It stores its results by
+#: row, so that neither the size nor the order of the blocks matters.
+BlockWork = Callable[[PairBlock, slice, Workspace], None]
+
+
+def for_each_block(
+    work: BlockWork, scores: PairedScores, *, replicates: int, memory_mib: float, progress: bool | None
 ) -> None:
-    """Do some work for all pairs, in blocks of pairs on all processors.
+    """Call ``work`` for all pairs of systems, in blocks of pairs on all processors.
 
     Args:
-        work: called with a block's pairs, their rows and arrays to compute in; it stores its results by
-            row, so that neither the size of the blocks nor their order matters.
-        pairs: the pairs.
-        topics: number of topics.
+        work: the work.
+        scores: the scores.
         replicates: number of replicates.
         memory_mib: bound for the arrays of all blocks at a time, in MiB; a block holds at least one pair.
         progress: True shows a progress bar, False none; None shows it on a terminal when the work is long.
     """
-    from tqdm import tqdm
-
+    systems, topics = scores.values.shape
+    pairs = Pairs.of(systems)
     threads = min(processors(), _MOST_THREADS)
     cell = 8 * (_REPLICATE_ARRAYS * replicates + _TOPIC_ARRAYS * topics)
     affordable = min(memory_mib * 2**20 / (threads * cell), _PAIRS_A_BLOCK)  # the memory may be infinite
     size = min(len(pairs.first), max(1, int(affordable)))
     blocks = [slice(begin, begin + size) for begin in range(0, len(pairs.first), size)]
 
-    own = threading.local()
+    of_thread = threading.local()
 
-    def one(rows: slice) -> int:
-        if not hasattr(own, "space"):
-            own.space = Workspace.of(size, replicates)
+    def work_on(rows: slice) -> int:
+        if not hasattr(of_thread, "space"):
+            of_thread.space = Workspace.of(size, replicates)
         part = pairs.part(rows)
-        work(part, rows, own.space.first(len(part.first)))
+        work(PairBlock.of(scores, part), rows, of_thread.space.first(len(part.first)))
         return len(part.first)
 
-    bar = tqdm(total=len(pairs.first), unit="pair", delay=3, disable=hidden(progress), leave=False)
-    with bar:
-        for done in in_threads(one, blocks, threads):
+    with progress_bar(
+        progress=progress, total=len(pairs.first), unit="pair", delay=SECONDS_BEFORE_BAR
+    ) as bar:
+        for done in in_threads(work_on, blocks, threads):
             bar.update(done)
+
+
+def for_each_bootstrap_block(
+    work: BlockWork, scores: PairedScores, counts: Floats, *, memory_mib: float, progress: bool | None
+) -> None:
+    """Call ``work`` as ``for_each_block``, with S1 in ``sums`` and squared statistics in ``statistics``.
+
+    Args:
+        work: the work.
+        scores: the scores.
+        counts: how often each topic was drawn, shape ``(topics, replicates)``.
+        memory_mib: see ``for_each_block``.
+        progress: see ``for_each_block``.
+    """
+    sums = WeightedSums.of(scores.values, counts - 1)
+
+    def with_statistics(block: PairBlock, rows: slice, space: Workspace) -> None:
+        replicate_statistics(block, counts, sums.differences(block.pairs, space), space)
+        work(block, rows, space)
+
+    for_each_block(
+        with_statistics, scores, replicates=counts.shape[1], memory_mib=memory_mib, progress=progress
+    )
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Matrix products on the calling thread alone: threads of ours beside BLAS's own wait for each other."""
+    """Keep matrix products on the calling thread: threads of BLAS and of blocks wait for each other."""
     threadpool_limits = extra("threadpoolctl", "meta").threadpool_limits
 
     with threadpool_limits(1, user_api="blas"):

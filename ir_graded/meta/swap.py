@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ir_graded._utils.arrays import read_only
 from ir_graded.core.segments import Floats, Ints
 
-from .blocks import Progress, replicate_blocks
 from .matrix import ScoreMatrix
 from .options import check_choice, check_options
-from .resampling import Seed, disjoint_halves, generator, topic_count_pairs
-from .results import read_only
+from .resampling import (
+    Seed,
+    disjoint_halves,
+    generator,
+    replicate_blocks_with_progress,
+    topic_count_pairs,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 _BINS = 21
-#: Means are compared as whole numbers of 1e-12, so that scores on the edge of a bin fall into it.
+#: Means are rounded to 1e-12, so that differences at the edge of a bin fall into it.
 _UNIT = 1e12
 _BIN_UNITS = 1e10
 
@@ -56,7 +61,7 @@ class Swap:
     @property
     def rate(self) -> Floats:
         """Swap rates of the bins, in [0, 1]; NaN in an empty bin."""
-        return _rates(self.observations, self.swaps)
+        return _swap_rates(self.observations, self.swaps)
 
     def to_frame(self) -> pd.DataFrame:
         """A row per bin: columns lower, upper, observations, swaps, rate (NaN in an empty bin)."""
@@ -123,9 +128,18 @@ def swap(
     check_choice("resample", resample, ("bootstrap", "disjoint"))
     check_options(n_resamples=n_resamples, max_rate=max_rate, memory_mib=memory_mib)
     matrix = ScoreMatrix.of(scores)
-    observations, swaps = _counts(matrix, n_resamples, resample, rng, memory_mib)
+    topics, systems = matrix.values.shape
+    source = generator(rng)
+    draw, drawn = (disjoint_halves, topics // 2) if resample == "disjoint" else (topic_count_pairs, topics)
+    counts = np.zeros((_BINS, 2), dtype=np.int64)
+    for size in replicate_blocks_with_progress(n_resamples, 2 * (topics + systems), memory_mib):
+        # Means as whole numbers of 1e-12, whose differences are exact.
+        one, two = (np.rint(matrix.values.T @ sets / drawn * _UNIT) for sets in draw(source, topics, size))
+        for x in range(systems - 1):
+            counts += _count_by_bin(one[x] - one[x + 1 :], two[x] - two[x + 1 :])
+    observations, swaps = counts.sum(axis=1), counts[:, 1].copy()
     edges = np.arange(_BINS) / 100
-    first = _first_good_bin(_rates(observations, swaps), max_rate)
+    first = _first_tolerable_bin(_swap_rates(observations, swaps), max_rate)
     return Swap(
         lower=read_only(edges),
         upper=read_only(np.append(edges[1:], 1.0)),
@@ -139,44 +153,22 @@ def swap(
     )
 
 
-def _counts(
-    matrix: ScoreMatrix, n_resamples: int, resample: str, rng: Seed, memory_mib: float
-) -> tuple[Ints, Ints]:
-    """Observations and swaps of each bin."""
-    topics, systems = matrix.values.shape
-    source = generator(rng)
-    draw, drawn = (disjoint_halves, topics // 2) if resample == "disjoint" else (topic_count_pairs, topics)
-    counts = np.zeros((_BINS, 2), dtype=np.int64)
-    with Progress(n_resamples, systems) as bar:
-        for size in replicate_blocks(n_resamples, 2 * (topics + systems), memory_mib):
-            one, two = (_means(matrix, sets, drawn) for sets in draw(source, topics, size))
-            for x in range(systems - 1):
-                counts += _binned(one[x] - one[x + 1 :], two[x] - two[x + 1 :])
-                bar.advance(size)
-    return counts.sum(axis=1), counts[:, 1].copy()
-
-
-def _means(matrix: ScoreMatrix, sets: Floats, drawn: int) -> Floats:
-    """System means on each topic set in units of 1e-12, whole numbers: differences of them are exact."""
-    means: Floats = np.rint(matrix.values.T @ sets / drawn * _UNIT)
-    return means
-
-
-def _binned(difference: Floats, again: Floats) -> Ints:
-    """Observations of each bin without and with a swap, shape ``(21, 2)``."""
+def _count_by_bin(difference: Floats, again: Floats) -> Ints:
+    """Count the observations of each bin without and with a swap, shape ``(21, 2)``."""
     bins = np.minimum(np.floor(np.abs(difference) / _BIN_UNITS), _BINS - 1)
     code = 2 * bins.astype(np.intp) + (difference * again < 0)
     return np.bincount(code.reshape(-1), minlength=2 * _BINS).reshape(_BINS, 2).astype(np.int64, copy=False)
 
 
-def _rates(observations: Ints, swaps: Ints) -> Floats:
+def _swap_rates(observations: Ints, swaps: Ints) -> Floats:
+    """Return the swap rate of each bin; NaN in an empty bin."""
     rates = np.full(observations.shape, np.nan)
     np.divide(swaps, observations, out=rates, where=observations > 0)
     return rates
 
 
-def _first_good_bin(rates: Floats, max_rate: float) -> int | None:
-    """The first bin with observations from which on no bin has a higher rate than ``max_rate``."""
+def _first_tolerable_bin(rates: Floats, max_rate: float) -> int | None:
+    """Return the first bin with observations from which on no bin has a rate above ``max_rate``."""
     first = None
     for at in range(len(rates) - 1, -1, -1):
         if rates[at] > max_rate:

@@ -15,8 +15,8 @@ from ir_graded.errors import InputError, ParameterError, format_ids, printable, 
 from ir_graded.io.ids import as_text
 from ir_graded.io.sources import table_of
 from ir_graded.io.table import VALUE_COLUMNS, Table
-from ir_graded.matching.match import judgments_of
-from ir_graded.matching.tables import hits_of_table
+from ir_graded.matching.match import prepare_qrels
+from ir_graded.matching.tables import match_table
 from ir_graded.measures.params import REL, Param
 from ir_graded.measures.relevant_in_context import F_BETA
 
@@ -169,12 +169,14 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
         )
     judged.check_values()
     ranked.check_values()
-    rank = hits_of_table(judgments_of({topic: {article: 1}}), ranked, lowest=1, threads=1).rank
+    rank = match_table(prepare_qrels({topic: {article: 1}}), ranked, lowest=1, threads=1).rank
     judged = _rows_with(judged, judged.doc_id, article)
     in_qrels, in_run = _spans(judged), _spans(_rows_with(ranked, ranked.doc_id, article))
     highlighted, retrieved = in_qrels[judged.value >= rel].union(), in_run.union()
     overlap = highlighted.intersection(retrieved)
-    of_overlap, of_retrieved, of_highlighted = (part.covered(1) for part in (overlap, retrieved, highlighted))
+    of_overlap, of_retrieved, of_highlighted = (
+        part.union_length(1) for part in (overlap, retrieved, highlighted)
+    )
     return Strip(
         query_id=topic,
         doc_id=article,
@@ -182,7 +184,7 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
         highlighted=_pairs(highlighted),
         retrieved=_pairs(retrieved),
         overlap=_pairs(overlap),
-        extent=int(in_qrels.joined(in_run).stop.max(initial=0)),
+        extent=int(in_qrels.concat(in_run).stop.max(initial=0)),
         P=_safe_divide(of_overlap, of_retrieved),
         R=_safe_divide(of_overlap, of_highlighted),
         F=float(f_score(of_overlap, of_retrieved, of_highlighted, beta)[0]),
@@ -218,7 +220,7 @@ def _rows_with(table: Table, column: pl.Series, value: str) -> Table:
 def _spans(table: Table) -> Spans:
     """Spans of the rows of one article."""
     if table.passage is None:
-        return Spans.none()
+        return Spans.empty()
     return table.passage.spans(np.zeros(len(table), dtype=np.int64))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from faults.fault_cases import called, command, needs_posix, shell, write_collection
 
 import ir_graded
-from ir_graded._utils.progress import hidden
+from ir_graded._utils.progress import progress_bar
 
 EVALUATE = command("evaluate", "qrels.txt", "one.run", "two.run", "-m", "Q AP")
 WRONG = command("evaluate", "qrels.txt", "nowhere.run", "-m", "Q")
@@ -114,9 +115,10 @@ def test_there_is_no_progress_bar_where_errors_are_closed(monkeypatch):
     run = {"1": {"a": 1.0}}
     monkeypatch.setattr(sys, "stderr", None)
     assert ir_graded.evaluate("Q", {"1": {"a": 1}}, {"one": run, "two": run}, progress=True).mean().size == 2
-    assert hidden(None) is hidden(True) is True
+    assert [progress_bar([], progress=shown).disable for shown in (None, True)] == [True, True]
     monkeypatch.undo()
-    assert [hidden(None), hidden(True), hidden(False)] == [None, False, True]
+    monkeypatch.setattr(sys, "stderr", io.StringIO())  # which is not a terminal
+    assert [progress_bar([], progress=shown).disable for shown in (None, True, False)] == [True, False, True]
 
 
 def test_closed_errors_do_not_stop_what_goes_well(folder):

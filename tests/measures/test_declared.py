@@ -4,14 +4,14 @@ import pytest
 
 from ir_graded import EBR, NCU, O, P_measure, P_plus, Q
 from ir_graded.measures import PROPERTIES
-from ir_graded.measures.properties import check_declared
+from ir_graded.measures.properties import check_lacks
 
 
 def test_only_properties_can_be_lacking():
-    check_declared("Q", {})
-    check_declared("Q", dict.fromkeys(PROPERTIES, "why"))
+    check_lacks("Q", {})
+    check_lacks("Q", dict.fromkeys(PROPERTIES, "why"))
     with pytest.raises(ValueError) as caught:  # noqa: PT011  # the whole text is compared
-        check_declared("Q", {"swap": "why", "swop": "why", "ideals": "why"})
+        check_lacks("Q", {"swap": "why", "swop": "why", "ideals": "why"})
     known = "nothing, ideal, swap, exchange, truncation"
     assert str(caught.value) == f"Q: LACKS names 'ideals', but the properties are {known}"
 

@@ -14,7 +14,7 @@ from ir_graded.measures.params import (
     Param,
     Whole,
     canonical_number,
-    print_value,
+    format_value,
 )
 
 WORDS = {
@@ -125,5 +125,5 @@ def test_whole_numbers_are_ints_as_far_as_doubles_hold_them_all(value, kind):
 
 
 def test_a_table_is_printed_without_blanks():
-    assert print_value({1: 0.5, 2: 3}) == "{1:0.5,2:3}"
-    assert print_value("u") == "'u'"
+    assert format_value({1: 0.5, 2: 3}) == "{1:0.5,2:3}"
+    assert format_value("u") == "'u'"

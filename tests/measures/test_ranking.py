@@ -82,8 +82,8 @@ def test_every_way_finds_the_same_places(run):
     hits = chosen(rows, doc_ids, at)
     start, stop = rows.groups.spans(hits.topic)
     above, tied = ranking._sort(rows, hits)
-    ways = [ranking._places(rows, hits), ranking._compare(rows.score, hits.score, start, stop)]
-    if ranking._descends(rows):
+    ways = [ranking._count_above_and_tied(rows, hits), ranking._compare(rows.score, hits.score, start, stop)]
+    if ranking._is_descending(rows):
         first = ranking._bisect(rows.score, hits.score, start, stop, np.greater)
         last = ranking._bisect(rows.score, hits.score, first, stop, np.greater_equal)
         ways.append((first - start, last - first))
@@ -123,9 +123,9 @@ def test_the_way_depends_on_how_the_rows_stand(monkeypatch):
 
 def test_where_one_topic_ends_scores_may_rise():
     names = list("abcdef")
-    assert ranking._descends(grouped_of([0, 0, 1, 1, 2, 2], [2, 1, 5, 4, 9, 9], names))
-    assert not ranking._descends(grouped_of([0, 0, 1, 1, 2, 2], [1, 2, 5, 4, 9, 9], names))
-    assert not ranking._descends(grouped_of([0, 0, 1, 1, 2, 2], [2, 1, 5, 4, 8, 9], names))
+    assert ranking._is_descending(grouped_of([0, 0, 1, 1, 2, 2], [2, 1, 5, 4, 9, 9], names))
+    assert not ranking._is_descending(grouped_of([0, 0, 1, 1, 2, 2], [1, 2, 5, 4, 9, 9], names))
+    assert not ranking._is_descending(grouped_of([0, 0, 1, 1, 2, 2], [2, 1, 5, 4, 8, 9], names))
 
 
 def test_without_hits_there_are_no_ranks():

@@ -12,6 +12,7 @@ from reference import ranked
 import ir_graded
 from ir_graded.evaluation import provider
 from ir_graded.measures import REGISTRY, GradedMeasure, base, params
+from ir_graded.measures.classic import CLASSICS
 
 MEASURES = {measure.NAME: REGISTRY[measure.NAME] for measure in REGISTRY.values()}
 EACH = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
@@ -132,7 +133,7 @@ def test_measure_has_a_reference_and_strategies(measure):
 
 def test_a_name_is_given_once_only():
     with pytest.raises(ValueError, match="'Q' is taken by Q"):
-        base.shorthand(ir_graded.O, "Q")
+        base.add_names(ir_graded.O, "Q")
     assert REGISTRY["Q"] == ir_graded.Q
 
 
@@ -143,3 +144,8 @@ def test_registering_again_changes_nothing():
     assert (dict(ir_measures.measures.registry), list(ir_measures.DefaultPipeline.providers)) == before
     assert ir_measures.DefaultPipeline._evaluator == evaluator
     assert ir_measures.parse_measure is parse
+
+
+def test_measures_and_classics_are_scorers():
+    assert all(isinstance(measure, base.Scorer) for measure in REGISTRY.values())
+    assert all(issubclass(classic, base.Scorer) for classic in CLASSICS.values())

@@ -9,7 +9,7 @@ import pytest
 
 from ir_graded import meta
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.meta.discriminative import _at_place, _smallest_sure
+from ir_graded.meta.discriminative import _replicate_at_place, _smallest_sufficient
 from ir_graded.meta.matrix import ScoreMatrix
 from ir_graded.meta.significance import _signed_bounds
 from ir_graded.meta.studentised import Workspace
@@ -152,7 +152,7 @@ def test_of_equal_statistics_the_larger_sum_comes_first(statistics, sums, order)
         space = Workspace.of(2, 4)
         space.statistics[:] = [statistics, statistics[::-1]]
         space.sums[:] = [sums, sums[::-1]]
-        assert _at_place(space, place).tolist() == [expected, 3 - expected]
+        assert _replicate_at_place(space, place).tolist() == [expected, 3 - expected]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_of_equal_statistics_the_larger_sum_comes_first(statistics, sums, order)
     ],
 )
 def test_the_smallest_difference_from_which_on_all_were_significant(sizes, significant, smallest):
-    found = _smallest_sure(np.array(sizes), np.array(significant))
+    found = _smallest_sufficient(np.array(sizes), np.array(significant))
     np.testing.assert_array_equal(found, smallest)
 
 

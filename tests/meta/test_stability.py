@@ -9,7 +9,7 @@ import pytest
 from reference import meta_rank as plain
 
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.meta import blocks
+from ir_graded.meta import resampling
 from ir_graded.meta.resampling import generator, topic_counts
 from ir_graded.meta.stability import Stability, stability
 
@@ -107,10 +107,10 @@ def test_block_size_changes_nothing(scores, memory_mib):
 
 
 def test_small_memory_means_small_blocks():
-    sizes = list(blocks.replicate_blocks(1000, 100, 0.5))
+    sizes = list(resampling.replicate_blocks(1000, 100, 0.5))
     assert sum(sizes) == 1000
     assert max(sizes) * 100 * 8 < 0.5 * 2**20
-    assert len(list(blocks.replicate_blocks(1000, 100, 0.05))) > len(sizes)
+    assert len(list(resampling.replicate_blocks(1000, 100, 0.05))) > len(sizes)
 
 
 def test_order_and_names_change_nothing(scores, fixed):
@@ -189,7 +189,7 @@ def test_result_is_frozen_and_told_as_a_table(scores):
 
 
 def test_progress_on_a_terminal_only(scores, capsys, monkeypatch):
-    monkeypatch.setattr(blocks, "_SECONDS_BEFORE_BAR", 0)
+    monkeypatch.setattr(resampling, "_SECONDS_BEFORE_BAR", 0)
     stability(scores, n_resamples=5)
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)

@@ -6,7 +6,7 @@ from passages.passage_cases import frame, one_topic
 
 from ir_graded import MAgP, gP, gR
 from ir_graded.core.article_view import f_score
-from ir_graded.core.views import Views
+from ir_graded.core.views import Cut, Views
 from ir_graded.matching.match import match_run, prepare_qrels
 
 QRELS = frame("qrels", one_topic([("a", 1, "0:10"), ("b", 1, "0:20"), ("c", 1, "0:5")]))
@@ -65,7 +65,7 @@ def test_articles_retrieved_count_where_one_position_is_highlighted():
     judgments = prepare_qrels(frame("qrels", one_topic(judged)))
     found = [("none", 3.0, "0:10"), ("one", 2.0, "0:10"), ("far", 1.0, "20:10")]
     view = Views(judgments.levels, match_run(judgments, frame("run", one_topic(found)))).articles(1, 1, None)
-    assert (view.Numrel.tolist(), view.retrieved.tolist(), view.r.tolist()) == ([3], [2], [2, 3])
+    assert (view.R.tolist(), view.retrieved.tolist(), view.n.tolist()) == ([3], [2], [2, 3])
     assert view.F.tolist() == [2 * 1 / (1 + 10), 0]
 
 
@@ -85,6 +85,16 @@ def test_articles_are_counted_topic_by_topic():
     view = Views(judgments.levels, match_run(judgments, frame("run", ranked))).articles(1, 1, 3)
     assert view.topic.tolist() == [0, 0, 1, 1]
     assert view.C.tolist() == [1, 2, 1, 2]
-    assert view.r.tolist() == [2, 3, 2, 3]
+    assert view.n.tolist() == [2, 3, 2, 3]
     assert view.start.tolist() == [0, 0, 2, 2]
     assert view.sum_by_topic(view.F).tolist() == [2, 2]
+
+
+def test_views_of_articles_and_of_documents_have_the_same_attributes():
+    every = views()
+    documents, articles = every[Cut(judged_only=True, cutoff=2)], every.articles(1, 1, 2)
+    for name in ("topic", "n", "start", "C", "R", "document", "retrieved"):
+        assert (getattr(documents, name).dtype, getattr(articles, name).dtype) == (np.int64, np.int64), name
+    assert (documents.cutoff, articles.cutoff) == (2, 2)
+    assert documents.rank_in_run.size == documents.n.size
+    assert articles.rank_in_run is None

@@ -102,14 +102,14 @@ def arrays(spans):
 @examples(150)
 @given(SPANS, SPANS)
 def test_positions_covered_by_spans(some, others):
-    for spans, given_spans in ((some, arrays(some)), (some + others, arrays(some).joined(arrays(others)))):
+    for spans, given_spans in ((some, arrays(some)), (some + others, arrays(some).concat(arrays(others)))):
         expected = [
             len(
                 passages.positions([(start, length) for article, start, length in spans if article == number])
             )
             for number in range(5)
         ]
-        assert given_spans.covered(5).tolist() == expected
+        assert given_spans.union_length(5).tolist() == expected
 
 
 def test_measures_are_in_the_registry_under_their_names():

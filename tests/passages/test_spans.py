@@ -34,7 +34,7 @@ def test_union_covers_each_position_once_and_joins_what_touches(rows):
     spans = spans_of(rows)
     union = spans.union()
     assert_is_union(union, set(positions(spans)))
-    assert union.covered(3).tolist() == spans.covered(3).tolist()
+    assert union.union_length(3).tolist() == spans.union_length(3).tolist()
 
 
 @given(ROWS, ROWS)

@@ -1,28 +1,26 @@
-"""The classic measures of ir-measures, computed here: one pass over a run for them and the graded ones.
+"""The classic measures of ir-measures, computed here in one pass over a run with the graded measures.
 
-Values are those of ir-measures' own providers, which go first in its calls all the same. Levels that are no
-whole numbers, which those refuse, are taken as they are.
+Values are those of the providers of ir-measures, which still come first in its calls. Levels that are not
+whole numbers, which those providers reject, are used as they are.
 """
 
 from __future__ import annotations
 
 from ir_measures.measures import Measure
 
-from ir_graded.measures import GradedMeasure
+from ir_graded.measures.base import GradedMeasure, Scorer
 from ir_graded.measures.params import NOT_PROVIDED
 
 from . import gain as gain, precision as precision, sets as sets
 from .base import CLASSICS, Classic
 
-Scorer = GradedMeasure | Classic
-
-__all__ = ["CLASSICS", "Classic", "Scorer", "scorer_of"]
+__all__ = ["CLASSICS", "Classic", "scorer_of"]
 
 
 def scorer_of(measure: Measure) -> Scorer | None:
-    """What scores a measure here: the measure itself where it is of this package, or its classic.
+    """Return the scorer of a measure: the measure itself if it is of this package, or its classic.
 
-    None for a measure, a parameter or a value that is left to ir-measures' other providers.
+    None for a measure, a parameter or a value that is left to the other providers of ir-measures.
 
     Example:
         >>> from ir_measures import AP, infAP
@@ -32,16 +30,13 @@ def scorer_of(measure: Measure) -> Scorer | None:
     if isinstance(measure, GradedMeasure):
         return measure
     kind = CLASSICS.get(measure.NAME)
-    # ``define`` may make a measure of the same name, which is another.
-    if kind is None or type(measure) is not type(kind.MEASURE) or not _takes(measure):
+    # ``ir_measures.define`` may make another measure with the name of a classic.
+    if kind is None or type(measure) is not type(kind.MEASURE):
+        return None
+    params, known = measure.params, measure.SUPPORTED_PARAMS
+    # ir-measures does not check this when it makes a measure.
+    valid = all(param.validate(params.get(name, NOT_PROVIDED)) for name, param in known.items())
+    if not valid or params.keys() - known.keys():
         return None
     classic = kind(measure)
     return classic if classic.is_defined() else None
-
-
-def _takes(measure: Measure) -> bool:
-    """Whether ir-measures takes the parameters: their names and types, and that none is missing."""
-    params, known = measure.params, measure.SUPPORTED_PARAMS
-    return params.keys() <= known.keys() and all(
-        param.validate(params.get(name, NOT_PROVIDED)) for name, param in known.items()
-    )

@@ -1,4 +1,4 @@
-"""Classics that weigh documents by level or rank: nDCG, ERR, RBP."""
+"""Classics that weight documents by level or rank: nDCG, ERR and RBP."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from ir_graded.core import segments
 from ir_graded.core.levels import Levels, Overrides
-from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
 from ir_graded.core.views import Cut, View, Views
-from ir_graded.measures.cascade import NEVER_SURE
+from ir_graded.measures.cascade import WHY_NO_IDEAL
 from ir_graded.measures.contributions import Contributions
 from ir_graded.measures.stopping import satisfaction, unsatisfied_before
 
@@ -21,8 +21,6 @@ from .base import Classic, is_natural, register
 _ABOVE_0 = float(np.nextafter(0.0, 1.0))
 # 2^level - 1 loses digits to the subtraction below this level, and none from it on.
 _NEAR_0 = 0.5
-# Whole numbers that a double holds.
-_WHOLE_BELOW = 2**53
 
 
 @register(ir_measures.nDCG)
@@ -59,24 +57,24 @@ class DiscountedGain(Classic):
 
     @property
     def exponential(self) -> bool:
-        """Whether the gain is 2^level - 1."""
+        """True where the gain is 2^level - 1."""
         return bool(self["dcg"] == "exp-log2")
 
     @property
-    def highest_level(self) -> float | None:  # type: ignore[override]
-        """Sums of 2^level must stay in the range of doubles."""
+    def highest_level(self) -> float | None:
+        # Sums of 2^level must not overflow.
         return 1000.0 if self.exponential else None
 
     @property
     def gains(self) -> Overrides:
-        """The levels that stand in place of others, as sorted pairs."""
+        """Levels that replace others, as sorted pairs."""
         return tuple(sorted((self["gains"] or {}).items()))
 
     def is_defined(self) -> bool:
         if self.exponential:
             return is_natural(self["cutoff"]) and self["gains"] is None and not self["judged_only"]
         numbers = [number for pair in (self["gains"] or {}).items() for number in pair]
-        whole = all(type(number) is int and abs(number) < _WHOLE_BELOW for number in numbers)
+        whole = all(type(number) is int and abs(number) < EXACT_INTEGERS_BELOW for number in numbers)
         return super().is_defined() and whole
 
     @property
@@ -92,28 +90,28 @@ class DiscountedGain(Classic):
         return self._lowest_with_gain(super().lowest_level)
 
     def _lowest_with_gain(self, least: float) -> float:
-        """The lowest level whose gain is at least that much."""
+        """Return the lowest level with a gain of at least ``least``."""
         return min([least, *(float(level) for level, gain in self.gains if gain >= least)])
 
     def contributions(self, views: Views) -> Contributions:
-        view, table = self._gained(views)
-        gain = view.levels.ideal(self.cut.rel, table).in_units(table[view.grade], view.topic)
+        view, table = self._view_and_gains(views)
+        gain = view.levels.ideal(self.cut.rel, table).in_units(table[view.level_index], view.topic)
         terms = discounted(gain, view.n)
-        return Contributions(view, terms, self._ideal(view.levels, table), "DCG of the ideal list")
+        return Contributions(view, terms, self._ideal_dcg(view.levels, table), "DCG of the ideal list")
 
     def columns(self, views: Views) -> dict[str, Floats]:
-        view, table = self._gained(views)
-        return {"gain": table[view.grade], "discount": 1.0 / np.log2(view.n + 1.0)}
+        view, table = self._view_and_gains(views)
+        return {"gain": table[view.level_index], "discount": 1.0 / np.log2(view.n + 1.0)}
 
-    def _gained(self, views: Views) -> tuple[View, Floats]:
-        """The documents that have a gain, and the gain of each level."""
+    def _view_and_gains(self, views: Views) -> tuple[View, Floats]:
+        """Return the view of the documents that have a gain, and the gain of each level."""
         view = (relabelled(views, self.gains) if self.gains else views)[self.cut]
-        return view, exponential(view.levels.values) if self.exponential else view.levels.values
+        return view, exponential_gain(view.levels.values) if self.exponential else view.levels.values
 
-    def _ideal(self, levels: Levels, table: Floats) -> Floats:
-        """DCG of each topic's ideal list, down to the cutoff."""
+    def _ideal_dcg(self, levels: Levels, table: Floats) -> Floats:
+        """Return DCG of the ideal list of each topic, down to the cutoff."""
         ideal = levels.ideal(self.cut.rel, table)
-        n = np.arange(1, ideal.topic.size + 1, dtype=np.int64) - ideal.start[ideal.topic]
+        n = segments.ordinals(ideal.start[ideal.topic])
         counted = np.flatnonzero(n <= self["cutoff"]) if self["cutoff"] else slice(None)
         weight = ideal.in_units(ideal.weight, ideal.topic)
         terms = discounted(weight[counted], n[counted])
@@ -121,21 +119,21 @@ class DiscountedGain(Classic):
 
 
 def relabelled(views: Views, overrides: Overrides) -> Views:
-    """The same run with other levels in the qrels."""
+    """Return the views of the same run with other levels in the qrels."""
     levels, hits = views.levels, views.hits
     values, place = np.unique(levels.table(overrides), return_inverse=True)
-    grade = place[levels.level_index].astype(np.int64)
-    other = Levels(levels.topics, levels.topic, grade, values)
-    return Views(other, replace(hits, level_index=grade[hits.document]))
+    level_index = place[levels.level_index].astype(np.int64)
+    other = Levels(levels.topics, levels.topic, level_index, values)
+    return Views(other, replace(hits, level_index=level_index[hits.document]))
 
 
-def exponential(level: Floats) -> Floats:
-    """Gain 2^level - 1 of a level."""
+def exponential_gain(level: Floats) -> Floats:
+    """Return the gain 2^level - 1 of a level."""
     return np.where(level < _NEAR_0, np.expm1(level * np.log(2.0)), np.exp2(level) - 1.0)
 
 
 def discounted(gain: Floats, n: Ints) -> Floats:
-    """Gains at ranks n as DCG counts them."""
+    """Return gains at ranks n with the discount of DCG."""
     return np.asarray(gain / np.log2(n + 1.0))
 
 
@@ -163,9 +161,14 @@ class ExpectedReciprocalRank(Classic):
         {ERR@20: 0.9375}
     """
 
-    LACKS = {"ideal": NEVER_SURE}
+    LACKS = {"ideal": WHY_NO_IDEAL}
 
-    highest_level = 4.0
+    #: gdeval's highest level.
+    TOP_LEVEL = 4.0
+
+    @property
+    def highest_level(self) -> float:
+        return self.TOP_LEVEL
 
     def is_defined(self) -> bool:
         return is_natural(self["cutoff"])
@@ -180,11 +183,11 @@ class ExpectedReciprocalRank(Classic):
 
     def columns(self, views: Views) -> dict[str, Floats]:
         view = views[self.cut]
-        return {"gain": exponential(view.level), "stop": self._stop(view), "utility": 1.0 / view.n}
+        return {"gain": exponential_gain(view.level), "stop": self._stop(view), "utility": 1.0 / view.n}
 
     def _stop(self, view: View) -> Floats:
-        """Probability that the user stops at each document."""
-        satisfied = satisfaction(exponential(view.level), 2.0**self.highest_level - 1.0)
+        """Return the probability that the user stops at each document."""
+        satisfied = satisfaction(exponential_gain(view.level), 2.0**self.TOP_LEVEL - 1.0)
         return unsatisfied_before(satisfied, view.start) * satisfied
 
 
@@ -233,5 +236,5 @@ class RankBiasedPrecision(Classic):
         return {"weight": self._weight()[views[self.cut].n - 1]}
 
     def _weight(self) -> Floats:
-        """Weight p^(n-1) of each rank."""
+        """Return the weight p^(n-1) of each rank."""
         return np.asarray(self["p"] ** np.arange(self.RANKS, dtype=np.float64))

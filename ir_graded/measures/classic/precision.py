@@ -1,4 +1,4 @@
-"""Classics that know relevant and other documents: AP, RR, P, R, Rprec, Success, Bpref."""
+"""Classics of binary relevance: AP, RR, P, R, Rprec, Success and Bpref."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import Cut, Views
 from ir_graded.measures.contributions import Contributions
-from ir_graded.measures.stopping import first, share
+from ir_graded.measures.stopping import first, safe_divide
 
-from .base import RELEVANT, Classic, found, register, relevant
+from .base import RELEVANT, Classic, num_rel, num_rel_ret, register
 
 
 @register(ir_measures.AP)
@@ -33,7 +33,7 @@ class AveragePrecision(Classic):
 
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
-        return Contributions(view, view.C / view.n, relevant(view))
+        return Contributions(view, view.C / view.n, num_rel(view))
 
     def columns(self, views: Views) -> dict[str, Floats]:
         view = views[self.cut]
@@ -125,7 +125,7 @@ class Recall(Classic):
 
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
-        return Contributions(view, None, relevant(view), RELEVANT)
+        return Contributions(view, None, num_rel(view), RELEVANT)
 
 
 @register(ir_measures.Rprec)
@@ -148,7 +148,7 @@ class RPrecision(Classic):
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
         down_to_R = (view.n <= view.R[view.topic]).astype(np.float64)
-        return Contributions(view, down_to_R, relevant(view), RELEVANT)
+        return Contributions(view, down_to_R, num_rel(view), RELEVANT)
 
 
 @register(ir_measures.Success)
@@ -169,10 +169,10 @@ class Success(Classic):
     """
 
     def score(self, views: Views) -> Floats:
-        return (found(views[self.cut]) > 0).astype(np.float64)
+        return (num_rel_ret(views[self.cut]) > 0).astype(np.float64)
 
     def contributions(self, views: Views) -> Contributions:
-        """The first relevant document is the success; those below it add nothing."""
+        """Count the first relevant document as the success; those below it add nothing."""
         view = views[self.cut]
         return Contributions(view, first(view))
 
@@ -214,18 +214,18 @@ class BinaryPreference(Classic):
         return 0.0
 
     def others_above(self, views: Views) -> Ints:
-        """N(n): how many documents judged not relevant stand above each relevant one."""
+        """Return N(n), the number of documents judged not relevant above each relevant one."""
         view, judged = views[self.cut], views[Cut(rel=0.0)]
-        # Both hold the relevant documents in one order: what is judged above but not relevant remains.
+        # Both hold the relevant documents in the same order, so the difference counts the others.
         return judged.C[judged.level >= self.cut.rel] - view.C
 
     def contributions(self, views: Views) -> Contributions:
         view, judged = views[self.cut], views[Cut(rel=0.0)]
         R, N = view.R, judged.R - view.R
-        held = np.minimum(N, R)[view.topic]
+        most = np.minimum(N, R)[view.topic]
         above = np.minimum(self.others_above(views), R[view.topic])
-        turned = share(above.astype(np.float64), held.astype(np.float64))
-        return Contributions(view, 1.0 - turned, relevant(view), RELEVANT)
+        discount = safe_divide(above.astype(np.float64), most.astype(np.float64))
+        return Contributions(view, 1.0 - discount, num_rel(view), RELEVANT)
 
     def columns(self, views: Views) -> dict[str, Floats]:
         return {"others_above": self.others_above(views).astype(np.float64)}

@@ -1,4 +1,4 @@
-"""Classics without ranks: Judged, NumRet, NumRel, NumQ, SetP, SetR, SetF."""
+"""Classics of sets: Judged, NumRet, NumRel, NumQ, SetP, SetR and SetF."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ir_graded.core.segments import Bools, Floats
 from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError
 from ir_graded.measures.contributions import Contributions
-from ir_graded.measures.stopping import share
+from ir_graded.measures.stopping import safe_divide
 
-from .base import RELEVANT, Classic, found, register, relevant
+from .base import RELEVANT, Classic, num_rel, num_rel_ret, register
 
-# SetF's beta as trec_eval reads it: beyond, Python prints an exponent, at which its reader stops.
+# Python prints other betas with an exponent, which trec_eval does not read.
 _BETA_FROM, _BETA_BELOW = 1e-4, 1e16
-#: The range of counts.
-COUNTS = (0.0, math.inf)
+#: Range of measures that count.
+COUNT_RANGE = (0.0, math.inf)
 
 
-def evaluated(views: Views) -> Bools:
-    """Which topics have documents both in the run and in the qrels; of others trec_eval knows nothing."""
+def is_evaluated(views: Views) -> Bools:
+    """Return whether each topic has documents in the run and in the qrels; trec_eval omits the others."""
     levels = views.levels
     return (views.hits.n_retrieved > 0) & (segments.count(levels.topic, levels.topics) > 0)
 
@@ -72,7 +72,7 @@ class JudgmentRate(Classic):
 
 
 @register(ir_measures.NumRet)
-class Retrieved(Classic):
+class NumRetrieved(Classic):
     """The number of documents retrieved, or of those of level >= rel. Summed over topics.
 
     Parameters: rel, as trec_eval has num_ret and num_rel_ret.
@@ -91,7 +91,7 @@ class Retrieved(Classic):
         {NumRet: 1.0}
     """
 
-    RANGE = COUNTS
+    RANGE = COUNT_RANGE
     LACKS = {"nothing": "without rel all that is retrieved counts, relevant or not"}
 
     @property
@@ -100,8 +100,8 @@ class Retrieved(Classic):
 
     def score(self, views: Views) -> Floats:
         if self["rel"] is not None:
-            return found(views[self.cut])
-        return np.where(evaluated(views), views.hits.n_retrieved, 0.0)
+            return num_rel_ret(views[self.cut])
+        return np.where(is_evaluated(views), views.hits.n_retrieved, 0.0)
 
     def contributions(self, views: Views) -> Contributions:
         if self["rel"] is None:
@@ -113,7 +113,7 @@ class Retrieved(Classic):
 
 
 @register(ir_measures.NumRel)
-class Relevant(Classic):
+class NumRelevant(Classic):
     """The number of documents of level >= 1 in the qrels of the topics that the run has. Summed over topics.
 
     Parameters: rel, which ir-measures supports as 1 only.
@@ -132,7 +132,7 @@ class Relevant(Classic):
         {NumRel: 1.0}
     """
 
-    RANGE = COUNTS
+    RANGE = COUNT_RANGE
     LACKS = {"nothing": "what is relevant counts, retrieved or not"}
 
     def is_defined(self) -> bool:
@@ -143,7 +143,7 @@ class Relevant(Classic):
         return np.inf
 
     def score(self, views: Views) -> Floats:
-        return np.where(evaluated(views), views[self.cut].R, 0.0)
+        return np.where(is_evaluated(views), views[self.cut].R, 0.0)
 
     def contributions(self, views: Views) -> Contributions:  # noqa: ARG002  # there is nothing to see
         raise ParameterError(
@@ -153,7 +153,7 @@ class Relevant(Classic):
 
 
 @register(ir_measures.NumQ)
-class Topics(Classic):
+class NumTopics(Classic):
     """1 for a topic of the qrels that the run has. Summed over topics.
 
     Source: trec_eval (Buckley, 1992).
@@ -177,24 +177,24 @@ class Topics(Classic):
         return np.inf
 
     def score(self, views: Views) -> Floats:
-        return evaluated(views).astype(np.float64)
+        return is_evaluated(views).astype(np.float64)
 
     def contributions(self, views: Views) -> Contributions:  # noqa: ARG002  # there is nothing to see
         raise ParameterError("NumQ counts topics: documents add nothing to it")
 
 
-class OfSet(Classic):
-    """A measure of all documents retrieved, whatever their order."""
+class SetMeasure(Classic):
+    """A measure of the set of the documents retrieved."""
 
-    def retrieved(self, views: Views) -> Floats:
-        """Number of documents retrieved; of those with a level >= 0 where ``judged_only``."""
+    def num_ret(self, views: Views) -> Floats:
+        """Return the number of documents retrieved; of those with a level >= 0 where ``judged_only``."""
         if self["judged_only"]:
-            return found(views[Cut(rel=0.0)])
+            return num_rel_ret(views[Cut(rel=0.0)])
         return views.hits.n_retrieved.astype(np.float64)
 
 
 @register(ir_measures.SetP)
-class SetPrecision(OfSet):
+class SetPrecision(SetMeasure):
     """Precision of all that was retrieved.
 
     ``SetP = found / retrieved``; relative to the best that a set of that size can have,
@@ -212,15 +212,15 @@ class SetPrecision(OfSet):
     """
 
     def contributions(self, views: Views) -> Contributions:
-        view, size = views[self.cut], self.retrieved(views)
+        view, size = views[self.cut], self.num_ret(views)
         if self["relative"]:
-            best = np.minimum(size, relevant(view))
+            best = np.minimum(size, num_rel(view))
             return Contributions(view, None, best, "the relevant documents that a set of this size can hold")
         return Contributions(view, None, size, "the documents retrieved")
 
 
 @register(ir_measures.SetR)
-class SetRecall(OfSet):
+class SetRecall(SetMeasure):
     """Recall of all that was retrieved.
 
     ``SetR = found / R``.
@@ -238,11 +238,11 @@ class SetRecall(OfSet):
 
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
-        return Contributions(view, None, relevant(view), RELEVANT)
+        return Contributions(view, None, num_rel(view), RELEVANT)
 
 
 @register(ir_measures.SetF)
-class SetFMeasure(OfSet):
+class SetFMeasure(SetMeasure):
     """F of precision and recall of all that was retrieved.
 
     ``SetF = (beta + 1) P R / (beta P + R) = (beta + 1) found / (beta R# + retrieved)``, R# the number of
@@ -264,9 +264,9 @@ class SetFMeasure(OfSet):
 
     def score(self, views: Views) -> Floats:
         view, beta = views[self.cut], self["beta"]
-        return share((beta + 1.0) * found(view), beta * relevant(view) + self.retrieved(views))
+        return safe_divide((beta + 1.0) * num_rel_ret(view), beta * num_rel(view) + self.num_ret(views))
 
     def contributions(self, views: Views) -> Contributions:
         view, beta = views[self.cut], self["beta"]
-        size = beta * relevant(view) + self.retrieved(views)
+        size = beta * num_rel(view) + self.num_ret(views)
         return Contributions(view, None, size / (beta + 1.0), "(beta R + retrieved) / (beta + 1)")

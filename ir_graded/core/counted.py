@@ -1,0 +1,70 @@
+"""The documents of a run that count for a measure, with their ranks: the base of all views."""
+
+from __future__ import annotations
+
+from . import segments
+from .judged_run import JudgedRun
+from .levels import Levels
+from .segments import Bools, Floats, Ints
+
+
+class CountedDocuments:
+    """The documents that a run retrieved and that count for a measure.
+
+    Attributes:
+        levels: the judgments.
+        cutoff: the last rank that the measure looks at; None without a cutoff.
+        topic: topic of each document, ascending.
+        n: its rank in the list that the measure looks at.
+        topic_start: position at which each topic begins, shape ``(topics,)``.
+        start: position at which the topic of each document begins.
+        C: number of counted documents down to each one.
+        kind: name of the counted documents in explanations.
+    """
+
+    kind: str = "relevant documents"
+
+    def __init__(self, levels: Levels, hits: JudgedRun, counts: Bools, n: Ints, cutoff: int | None) -> None:
+        """Select the hits that count.
+
+        Args:
+            levels: the judgments.
+            hits: the judged documents that the run retrieved.
+            counts: whether each hit counts, whatever its rank.
+            n: rank of each hit in the list that the measure looks at.
+            cutoff: the last rank that the measure looks at.
+        """
+        self.levels = levels
+        self.cutoff = cutoff
+        self._hits = hits
+        self._counts = counts
+        self._rows = counts if cutoff is None else counts & (n <= cutoff)
+        self.topic: Ints = hits.topic[self._rows]
+        self.n: Ints = n[self._rows]
+        self.topic_start: Ints = segments.starts(self.topic, levels.topics)
+        self.start: Ints = self.topic_start[self.topic]
+        self.C: Ints = segments.ordinals(self.start)
+
+    @property
+    def R(self) -> Ints:
+        """Number of documents of each topic that count if retrieved, shape ``(topics,)``."""
+        raise NotImplementedError  # pragma: no cover
+
+    @property
+    def rank_in_run(self) -> Ints | None:
+        """Rank of each document in the run where ``n`` is its rank in the condensed list, else None."""
+        return None
+
+    @property
+    def document(self) -> Ints:
+        """Position of each document in ``levels``."""
+        return self._hits.document[self._rows]
+
+    @property
+    def retrieved(self) -> Ints:
+        """Number of documents per topic that count, those below the cutoff included."""
+        return segments.count(self._hits.topic[self._counts], self.levels.topics)
+
+    def sum_by_topic(self, values: Floats) -> Floats:
+        """Return the sum over the documents of each topic, shape ``(topics,)``."""
+        return segments.total(values, self.topic, self.levels.topics)
