@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ir_graded.errors import InputError, shown
 
 from . import parquet
-from .process import check_process
+from .forks import check_fork
 from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Passage, Table, at_rows
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def from_file(kind: str, path: str | os.PathLike[str], format: str | None = None
     """A file of qrels or of a run, in a format that its columns or ``format`` tell."""
     from . import files
 
-    check_process()
+    check_fork()
     check_path(path)
     with naming(path):
         if format is None and parquet.is_parquet(path):
@@ -41,7 +41,7 @@ def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[C
     """
     from . import files
 
-    check_process()
+    check_fork()
     with naming(path):
         if parquet.is_parquet(path):
             yield from parquet.run_pieces(path, rows)

@@ -16,7 +16,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.spans import Spans
 from ir_graded.errors import InputError, shown
 
-from .process import check_process
+from .forks import check_fork
 
 if TYPE_CHECKING:
     import polars as pl
@@ -160,7 +160,7 @@ def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -
     """A pandas or Polars frame, or an Arrow table, with the columns of ir-measures; where its rows stand."""
     from . import columns
 
-    check_process()
+    check_fork()
     wanted = ("query_id", "doc_id", VALUE_COLUMNS[kind])
     present = list(columns.names(frame))
     missing = [name for name in wanted if name not in present]
@@ -210,7 +210,7 @@ def _checked(
     """A table from columns of any kind."""
     from . import columns
 
-    check_process()
+    check_fork()
 
     def ids(column: Any, name: str, read: Callable[[Any], pl.Series]) -> pl.Series:
         try:
