@@ -10,18 +10,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ir_graded.errors import FileFormatError
+from ir_graded.errors import FileFormatError, cut
 
 from .decompression import check_expansion
 from .file_state import FileState
+from .parquet_footer import TAIL, column_sizes
 from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 
 if TYPE_CHECKING:
     import polars as pl
 
 _MAGIC = b"PAR1"
-#: Bytes of the footer's length, and the same mark once more.
-_TAIL = 8
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 #: Bytes of a row in memory, at least.
 _ROW = 16
@@ -42,10 +41,10 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
         if _CONTROL.search(begin):
             return True
         size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - _TAIL))
+        file.seek(max(0, size - TAIL))
         end = file.read()
     footer = int.from_bytes(end[: -len(_MAGIC)], "little")
-    return end.endswith(_MAGIC) and size >= len(_MAGIC) + footer + _TAIL
+    return end.endswith(_MAGIC) and size >= len(_MAGIC) + footer + TAIL
 
 
 def read(kind: str, path: str | os.PathLike[str]) -> Table:
@@ -87,18 +86,30 @@ def run_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[],
 
 
 def _columns(kind: str, path: str | os.PathLike[str]) -> pl.LazyFrame:
-    """The file's columns, but none that nobody asks for."""
+    """Return the columns that are needed, unread.
+
+    Raises FileFormatError where one is missing, holds lists or structs, or all are far larger than the file.
+    """
     import polars as pl
 
     lazy = pl.scan_parquet(os.fspath(path), glob=False)
-    names = lazy.collect_schema().names()
+    schema = lazy.collect_schema()
     wanted = ["query_id", "doc_id", VALUE_COLUMNS[kind]]
-    missing = [name for name in wanted if name not in names]
+    missing = [name for name in wanted if name not in schema]
     if missing:
         raise FileFormatError(
-            f"{os.fspath(path)}: the table has no column {', '.join(missing)}; it has {', '.join(names)}"
+            f"{os.fspath(path)}: the table has no column {', '.join(missing)}; it has {', '.join(schema)}"
         )
-    return lazy.select([*wanted, *(name for name in PASSAGE_COLUMNS if name in names)])
+    wanted += [name for name in PASSAGE_COLUMNS if name in schema]
+    for name in wanted:
+        if schema[name].is_nested():
+            raise FileFormatError(
+                f"{os.fspath(path)}: the column {name} has the type {cut(str(schema[name]))}, "
+                "expected text or numbers"
+            )
+    sizes = column_sizes(path)
+    _check_size(sum(sizes[name] for name in wanted), path)
+    return lazy.select(wanted)
 
 
 def _height(columns: pl.LazyFrame, path: str | os.PathLike[str]) -> int:
