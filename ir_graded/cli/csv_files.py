@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ir_graded.errors import FileFormatError, InputError
-from ir_graded.io.content import whole
-from ir_graded.io.file_tables import naming
+from ir_graded.io.file_text import read_text
+from ir_graded.io.paths import errors_with_path
 from ir_graded.meta.matrix import ScoreMatrix
 
 _COMPRESSED = (".gz", ".xz", ".zst")
@@ -118,8 +118,8 @@ def _table(path: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 def _rows(path: str) -> Iterator[tuple[int, list[str]]]:
     try:
-        with naming(path):
-            text = whole(path).decode()
+        with errors_with_path(path):
+            text = read_text(path).decode()
     except UnicodeDecodeError as error:
         raise FileFormatError(f"{path}: not a CSV file in UTF-8 ({error})") from None
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)

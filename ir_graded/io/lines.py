@@ -32,7 +32,7 @@ _LOOK = 1 << 12
 _MISTAKEN = (b"x", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 #: The column of the field that a format's review checks.
-REVIEWED = "(reviewed)"
+_REVIEWED = "(reviewed)"
 
 #: What polars reads as a float; float() reads more, such as 1_000.
 _NUMBER = re.compile(
@@ -62,11 +62,47 @@ def check_byte_order_marks(data: bytes, lines_before: Callable[[], int], path: s
         raise line_error(path, lines_before() + before + 1, problem, data.split(b"\n", before + 1)[before])
 
 
-def rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers | None]:
+def parse_lines(
+    data: bytes, format: Format, path: str, lines_before: Callable[[], int] = int
+) -> tuple[pl.DataFrame, LineNumbers | None]:
+    """Return the rows of a file or of a piece of it, without a byte-order mark.
+
+    Args:
+        data: whole lines; only the last newline may be missing.
+        format: which field of a line means what.
+        path: the file, for errors.
+        lines_before: returns the number of lines before ``data``; called only for an error.
+
+    Returns:
+        A row per line that is not blank; and the line number of each row, counted within ``data``, or None
+        when row i is line i + 1.
+
+    Raises:
+        FileFormatError: a line cannot be read, or contradicts the format.
+    """
+    check_byte_order_marks(data, lines_before, path)
+    frame, lines = _rows(data, format)
+    if frame is None:
+        _raise_first_error(data, format, lines_before() + 1, path)
+    if format.review is not None and _REVIEWED in frame.columns:
+        wrong = format.review.first_wrong(frame[_REVIEWED], frame[format.value_name])
+        if wrong is not None:
+            line = wrong + 1 if lines is None else int(lines[wrong])
+            raw = data.split(b"\n", line)[line - 1]
+            raise line_error(path, lines_before() + line, format.review.problem(raw.decode().split()), raw)
+        frame = frame.drop(_REVIEWED)
+    if format.by_order:
+        # Scores that say what the order of the lines says: the negated position within the topic.
+        position = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("query_id")
+        frame = frame.with_columns((-position).cast(pl.Float64).alias("score"))
+    return frame, lines
+
+
+def _rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers | None]:
     """Parse whole lines of a file, without a byte-order mark; only the last newline may be missing.
 
     Returns:
-        The rows, with the column ``REVIEWED`` if the format's review has to check them, or None where a line
+        The rows, with the column ``_REVIEWED`` if the format's review has to check them, or None where a line
         cannot be read; and the line number of each row, counted within ``data``, or None when row i is line
         i + 1.
     """
@@ -98,7 +134,7 @@ def _parsed(text: bytes, white: int | None, format: Format) -> pl.DataFrame | No
     last = f"f{format.width - 1}"
     review = []
     if format.review is not None and holds_letters(text):
-        review = [pl.col(f"f{format.review.field}").alias(REVIEWED)]
+        review = [pl.col(f"f{format.review.field}").alias(_REVIEWED)]
     try:
         lines = pl.scan_csv(text, has_header=False, separator=" ", quote_char=None, schema=types)
         frame = lines.select(
@@ -139,10 +175,10 @@ def _with_levels(frame: pl.DataFrame, format: Format) -> pl.DataFrame | None:
 # ------------------------------------------------------------------------------------------- errors
 
 
-def raise_first_error(data: bytes, format: Format, first_line: int, path: str) -> NoReturn:
+def _raise_first_error(data: bytes, format: Format, first_line: int, path: str) -> NoReturn:
     """Name the first of some lines that cannot be read."""
     for block in whole_lines(data, _PIECE):
-        if rows(block, format)[0] is None:
+        if _rows(block, format)[0] is None:
             _check_lines(block, format, first_line, path)
         first_line += block.count(b"\n")
     raise FileFormatError(f"{path}: cannot be read as a {format.title} file")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from ir_graded.errors import FileFormatError, cut
 
 from .decompression import check_expansion
-from .file_state import FileState
 from .parquet_footer import TAIL, column_sizes
+from .paths import check_unchanged
 from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
     return end.endswith(_MAGIC) and size >= len(_MAGIC) + footer + TAIL
 
 
-def read(kind: str, path: str | os.PathLike[str]) -> Table:
+def read_parquet(kind: str, path: str | os.PathLike[str]) -> Table:
     """The rows of a file.
 
     Raises:
@@ -55,18 +55,18 @@ def read(kind: str, path: str | os.PathLike[str]) -> Table:
         InputError: it lacks a column, or a row holds what cannot be scored.
     """
     # Polars opens the file each time that it is asked for something.
-    state = FileState.of(Path(path).stat())
+    before = Path(path).stat()
     with _saying(path):
         columns = _columns(kind, path)
         _height(columns, path)
         frame = columns.collect()
-    state.check(Path(path).stat(), path)
+    check_unchanged(path, before)
     return _table(kind, path, frame, 0)
 
 
-def run_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[], Table]]:
-    """A run in pieces of at most ``rows`` rows, or of one topic; errors as in :func:`read`."""
-    state = FileState.of(Path(path).stat())
+def parquet_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[], Table]]:
+    """A run in pieces of at most ``rows`` rows, or of one topic; errors as in :func:`read_parquet`."""
+    before = Path(path).stat()
     with _saying(path):
         columns = _columns("run", path)
         height = _height(columns, path)
@@ -74,7 +74,7 @@ def run_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[],
     while begin < height:
         with _saying(path):
             frame = columns.slice(begin, wanted).collect()
-        state.check(Path(path).stat(), path)
+        check_unchanged(path, before)
         if begin + frame.height < height:
             end = _last_change(frame["query_id"])
             if not end:

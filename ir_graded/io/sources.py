@@ -11,7 +11,8 @@ from typing import Any
 from ir_graded.errors import InputError
 
 from .datasets import find, is_dataset, no_dataset, rows
-from .file_tables import check_path, from_file
+from .files import read_file
+from .paths import check_path
 from .table import Table, from_frame, from_tuples
 
 _FORMS = (
@@ -86,7 +87,7 @@ def to_read_again(kind: str, source: Any) -> Any:
 
 def _table_at(kind: str, place: str | os.PathLike[str]) -> Table:
     if is_file(place):
-        return from_file(kind, place)
+        return read_file(kind, place)
     name = os.fspath(place)
     dataset = find(name)
     if dataset is not None:

@@ -19,7 +19,7 @@ from ir_graded.core import ranking
 from ir_graded.core.hits import Hits
 from ir_graded.core.segments import Ints
 from ir_graded.errors import InputError, printable
-from ir_graded.io.file_tables import from_file, run_pieces
+from ir_graded.io.files import read_file, run_pieces
 from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
 from ir_graded.matching.precision import comparable
 
@@ -63,7 +63,7 @@ def hits_of_run_file(judgments: Judgments, path: str | os.PathLike[str], lowest:
     """
     if not Path(path).is_file():
         # What may be read only once, such as a pipe: pieces may have to be read again.
-        return hits_of_table(judgments, from_file("run", path), lowest, threads)
+        return hits_of_table(judgments, read_file("run", path), lowest, threads)
     lookup = judgments.lookup(lowest).prepared()
 
     def hits_of(load: Callable[[], Table]) -> tuple[Hits, set[str]]:
@@ -79,7 +79,7 @@ def hits_of_run_file(judgments: Judgments, path: str | os.PathLike[str], lowest:
         again = np.flatnonzero(seen & (hits.n_retrieved > 0))
         if again.size:
             _say_scattered(path, judgments.names[again[0]])
-            return hits_of_table(judgments, from_file("run", path), lowest, threads)
+            return hits_of_table(judgments, read_file("run", path), lowest, threads)
         seen |= hits.n_retrieved > 0
         parts.append(hits)
         unknown |= others

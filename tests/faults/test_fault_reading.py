@@ -29,7 +29,7 @@ import ir_graded
 from ir_graded.cli import main
 from ir_graded.errors import FileFormatError, InputError, NoSharedTopicsError
 from ir_graded.evaluation import evaluate as evaluation
-from ir_graded.io import content, parquet
+from ir_graded.io import file_text, parquet
 from ir_graded.matching import tables as table_runs
 
 
@@ -192,13 +192,13 @@ def test_qrels_that_are_changed_while_they_are_read_are_refused(
         "other bytes": lambda: path.write_bytes(compress("".join(reversed(lines)).encode())),
         "touched": lambda: os.utime(path, ns=(0, 0)),
     }
-    begun = content.codec_of
+    begun = file_text.codec_of
 
     def changing(*arguments):
         changes[change]()
         return begun(*arguments)
 
-    monkeypatch.setattr(content, "codec_of", changing)
+    monkeypatch.setattr(file_text, "codec_of", changing)
     with pytest.raises(
         FileFormatError, match=r"qrels\.txt: (was changed while it was read|truncated|corrupt)"
     ):
@@ -217,7 +217,7 @@ def test_a_compressed_run_that_grows_between_its_pieces_is_refused(tmp_path, mon
         return found(*arguments)
 
     monkeypatch.setattr(table_runs, "_hits", growing)
-    monkeypatch.setattr(content, "READ", 64)
+    monkeypatch.setattr(file_text, "READ", 64)
     with pytest.raises(FileFormatError, match=r"run\.gz: was changed while it was read"):
         ir_graded.evaluate("Q", JUDGED, path)
 
@@ -231,7 +231,7 @@ def test_a_parquet_run_that_is_replaced_between_its_pieces_is_refused(tmp_path):
     run, other = tmp_path / "run.parquet", tmp_path / "other.parquet"
     write_parquet(run, 1)
     write_parquet(other, -1)
-    pieces = parquet.run_pieces(run, 20)
+    pieces = parquet.parquet_pieces(run, 20)
     assert next(pieces)().value[0] > 0
     other.replace(run)
     with pytest.raises(FileFormatError, match=r"run\.parquet: was changed while it was read"):
