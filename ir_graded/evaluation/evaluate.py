@@ -16,7 +16,7 @@ from ir_graded.core.hits import Hits, Levels
 from ir_graded.core.segments import Floats
 from ir_graded.errors import GradedError, InputError, NoSharedTopicsError, ParameterError, shown
 from ir_graded.io.named_runs import named_runs
-from ir_graded.io.sources import is_place, is_read_once, table_of, to_read_again
+from ir_graded.io.sources import ensure_rereadable, is_path_or_dataset_id, is_read_once, table_of
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import check_shared_topics, hits_of, judgments_of
 from ir_graded.measures import GradedMeasure
@@ -107,7 +107,7 @@ def evaluate(
         try:
             return evaluation.scored(name, run, threads=1 if at_once > 1 else processors())
         except InputError as error:
-            if len(named) == 1 or is_place(run):
+            if len(named) == 1 or is_path_or_dataset_id(run):
                 raise
             raise type(error)(f"run {name!r}: {error}") from error
 
@@ -181,7 +181,7 @@ class _Evaluation:
 
     def scored(self, name: str, given: Any, threads: int) -> _Scored:
         """Scores of one run by all measures, and what there is to say of it."""
-        run = to_read_again("run", given)
+        run = ensure_rereadable("run", given)
         # A file that nobody else asks for need not be held as a whole.
         if self.other is not None and not isinstance(run, Mapping):
             run = table_of("run", run)
@@ -235,7 +235,7 @@ class _Recount:
 
     def _shares(self, judgments: Judgments, number: int) -> Shares | None:
         try:
-            hits = hits_of(judgments, to_read_again("run", self._runs[number]), LOWEST_JUDGED)
+            hits = hits_of(judgments, ensure_rereadable("run", self._runs[number]), LOWEST_JUDGED)
         except (GradedError, OSError):
             return None
         before = hits.from_level(judgments.levels, self._lowest)

@@ -25,7 +25,7 @@ from ir_graded.errors import (
 )
 from ir_graded.io.ids import as_text
 from ir_graded.io.named_runs import named_runs
-from ir_graded.io.sources import to_read_again
+from ir_graded.io.sources import ensure_rereadable
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import check_shared_topics, judgments_of
 from ir_graded.measures.classic import CLASSICS, Scorer, scorer_of
@@ -285,7 +285,7 @@ def _topic(judgments: Judgments, query_id: Any) -> int:
 
 def _hits(evaluator: GradedEvaluator, name: str, run: Any) -> Hits:
     """The hits of a run on all topics, as ``evaluate`` sees them."""
-    run = to_read_again("run", run)
+    run = ensure_rereadable("run", run)
     hits = evaluator.hits(run)
     if not hits.n_retrieved.any():
         check_shared_topics(evaluator.judgments, name, run)

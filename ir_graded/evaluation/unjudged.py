@@ -13,7 +13,7 @@ from ir_graded.core.hits import Hits
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, shown
 from ir_graded.io.named_runs import named_runs
-from ir_graded.io.sources import is_place, to_read_again
+from ir_graded.io.sources import ensure_rereadable, is_path_or_dataset_id
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import check_shared_topics, hits_of, judgments_of
 
@@ -141,12 +141,12 @@ def _checked(depths: Any) -> Ints:
 def _hits(judgments: Judgments, name: str, run: Any, runs: int) -> Hits:
     """The judged documents of a run. Raises InputError, which names the run, where it cannot be read."""
     try:
-        run = to_read_again("run", run)
+        run = ensure_rereadable("run", run)
         hits = hits_of(judgments, run, LOWEST_JUDGED, processors())
         if not hits.n_retrieved.any():
             check_shared_topics(judgments, name, run)
     except InputError as error:
-        if runs == 1 or is_place(run):
+        if runs == 1 or is_path_or_dataset_id(run):
             raise
         raise type(error)(f"run {name!r}: {error}") from error
     return hits

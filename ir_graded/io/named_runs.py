@@ -10,7 +10,7 @@ from typing import Any
 from ir_graded.errors import InputError
 
 from .datasets import is_dataset
-from .sources import is_file, is_place
+from .sources import is_file, is_path_or_dataset_id
 from .table import Table
 
 _COMPRESSED = {".gz", ".zst", ".xz"}
@@ -20,10 +20,10 @@ def named_runs(runs: Any) -> dict[str, Any]:
     """Runs by name, from one run, a path, a list of paths or runs, or a mapping from names."""
     if isinstance(runs, Mapping):
         return _by_name(runs) if _names_runs(runs) else {"run": runs}
-    if is_place(runs):
+    if is_path_or_dataset_id(runs):
         return _by_path([runs])
     if isinstance(runs, (list, tuple)) and runs and not hasattr(runs, "_fields"):
-        if all(is_place(run) for run in runs):
+        if all(is_path_or_dataset_id(run) for run in runs):
             return _by_path(runs)
         if not any(hasattr(run, "_fields") for run in runs):
             return {f"run {number}": run for number, run in enumerate(runs, start=1)}
@@ -42,7 +42,7 @@ def _is_run(value: Any) -> bool:
         return isinstance(next(iter(value.values()), None), Mapping)
     return (
         isinstance(value, Table)
-        or is_place(value)
+        or is_path_or_dataset_id(value)
         or is_dataset(value)
         or hasattr(value, "__iter__")
         or hasattr(type(value), "columns")

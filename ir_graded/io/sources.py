@@ -25,7 +25,7 @@ def table_of(kind: str, source: Any) -> Table:
     """Qrels or a run of any form but a dict of dicts, as a table."""
     if isinstance(source, Table):
         return source
-    if is_place(source):
+    if is_path_or_dataset_id(source):
         return _table_at(kind, source)
     if is_dataset(source):
         return from_tuples(kind, rows(kind, source))
@@ -43,7 +43,7 @@ def table_of(kind: str, source: Any) -> Table:
     raise InputError(f"{kind}: cannot read {type(source).__name__}; give {_FORMS}")
 
 
-def is_place(source: object) -> bool:
+def is_path_or_dataset_id(source: object) -> bool:
     """Whether ``source`` says where to find the data: a path or a dataset id."""
     return isinstance(source, (str, os.PathLike))
 
@@ -61,12 +61,12 @@ def is_file(source: object) -> bool:
 
 def is_read_once(source: object) -> bool:
     """Whether ``source`` gives its rows only once: an iterator, a reader of Arrow batches, a pipe."""
-    if is_place(source):
+    if is_path_or_dataset_id(source):
         return is_file(source) and not Path(source).is_file()  # type: ignore[arg-type]  # a place it is
     return isinstance(source, Iterator) or hasattr(source, "read_all")
 
 
-def to_read_again(kind: str, source: Any) -> Any:
+def ensure_rereadable(kind: str, source: Any) -> Any:
     """What can be read more than once: a dict or a regular file as it is, anything else as a table.
 
     What comes through a pipe has come: it must not be opened a second time.

@@ -18,7 +18,7 @@ from ir_graded.evaluation.evaluate import evaluate
 from ir_graded.evaluation.scores import Scores
 from ir_graded.evaluation.unjudged import Unjudged, unjudged
 from ir_graded.io.named_runs import named_runs
-from ir_graded.io.sources import to_read_again
+from ir_graded.io.sources import ensure_rereadable
 from ir_graded.measures.classic import scorer_of
 from ir_graded.meta import BaselineTests, ConfidenceIntervals, against_baseline, confidence_intervals
 
@@ -75,8 +75,8 @@ def collect(  # noqa: PLR0913  # those of report
 ) -> Contents:
     """Evaluate the runs and all that a report says of them; arguments and errors as those of ``report``."""
     # Both are read twice, for the scores and for what is unjudged.
-    qrels = to_read_again("qrels", qrels)
-    named = {_writable(name): to_read_again("run", run) for name, run in named_runs(runs).items()}
+    qrels = ensure_rereadable("qrels", qrels)
+    named = {_writable(name): ensure_rereadable("run", run) for name, run in named_runs(runs).items()}
     baseline = _baseline(baseline, runs, list(named))
     scores = evaluate(measures, qrels, named)
     intervals = confidence_intervals(scores, level=level, n_resamples=n_resamples, rng=seed)
