@@ -21,8 +21,9 @@ import polars as pl
 from ir_graded.errors import FileFormatError
 
 from .doubts import LETTERS
-from .formats import VALUE_NAMES, Format, Kind, shortened
+from .formats import Format, Kind, shortened
 from .spacing import LineNumbers, exact_white_space, holds_letters, normalised, white_space, whole_lines
+from .table import VALUE_COLUMNS
 
 _PIECE = 1 << 20
 #: White space that the parser does not take; looked for at the beginning, where it mostly shows.
@@ -45,7 +46,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 def empty(kind: Kind, extra: tuple[tuple[str, int], ...] = ()) -> pl.DataFrame:
     """A table without rows."""
     types: dict[str, pl.DataType] = {"query_id": pl.String(), "doc_id": pl.String()}
-    types[VALUE_NAMES[kind]] = pl.Float64()
+    types[VALUE_COLUMNS[kind]] = pl.Float64()
     types.update({name: pl.Int64() for name, _ in extra})
     return pl.DataFrame(schema=types)
 
