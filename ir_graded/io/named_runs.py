@@ -10,10 +10,9 @@ from typing import Any
 from ir_graded.errors import InputError
 
 from .datasets import is_dataset
+from .paths import uncompressed_name
 from .sources import is_file, is_path_or_dataset_id
 from .table import Table
-
-_COMPRESSED = {".gz", ".zst", ".xz"}
 
 
 def named_runs(runs: Any) -> dict[str, Any]:
@@ -64,7 +63,7 @@ def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
 def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
     """Runs by file name, without the ending of a compression; by path where file names repeat."""
     given = [os.fspath(file) for path in paths for file in _files(path)]
-    names = [Path(path).stem if Path(path).suffix in _COMPRESSED else Path(path).name for path in given]
+    names = list(map(uncompressed_name, given))
     unique = [name if names.count(name) == 1 else path for name, path in zip(names, given, strict=True)]
     if len(set(unique)) < len(unique):
         twice = next(name for name in unique if unique.count(name) > 1)

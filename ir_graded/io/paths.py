@@ -10,6 +10,10 @@ from pathlib import Path
 
 from ir_graded.errors import FileFormatError, InputError, shown
 
+_COMPRESSIONS = (".gz", ".xz", ".zst")
+#: Attributes of a file that a change of it changes.
+_STATE = ("st_dev", "st_ino", "st_size", "st_mtime_ns")
+
 
 def check_path(path: str | os.PathLike[str]) -> None:
     """Raise InputError where a path is one that no file can have, or is bytes."""
@@ -22,6 +26,11 @@ def check_path(path: str | os.PathLike[str]) -> None:
         possible = False
     if not possible:
         raise InputError(f"no file can have the path {shown(name)}")
+
+
+def uncompressed_name(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file, without the ending of a compression."""
+    return Path(path).stem if Path(path).suffix in _COMPRESSIONS else Path(path).name
 
 
 @contextmanager
@@ -41,6 +50,3 @@ def check_unchanged(path: str | os.PathLike[str], before: os.stat_result) -> Non
         now = Path(path).stat()
         if any(getattr(now, name) != getattr(before, name) for name in _STATE):
             raise FileFormatError(f"{os.fspath(path)}: was changed while it was read")
-
-
-_STATE = ("st_dev", "st_ino", "st_size", "st_mtime_ns")
