@@ -2,9 +2,9 @@
 
 Lines go through polars' CSV parser. That parser checks the number of fields on the first line only and takes
 every single blank for a separator, so a second blank would silently shift columns. Therefore nothing is
-parsed before :func:`~.spacing.white_space` found no two white characters together, and nothing is returned
-unless their number and the last fields add up to lines of the right width. Any other spacing is first brought
-into that form. Python looks at single lines only to report an error.
+parsed before :func:`~.spacing.count_white_space` found no two white characters together, and nothing is
+returned unless their number and the last fields add up to lines of the right width. Any other spacing is
+first brought into that form. Python looks at single lines only to report an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,14 @@ from ir_graded.errors import FileFormatError
 
 from .doubts import LETTERS
 from .formats import Format, Kind, shortened
-from .spacing import LineNumbers, exact_white_space, holds_letters, normalised, white_space, whole_lines
+from .spacing import (
+    LineNumbers,
+    count_white_space,
+    count_white_space_exactly,
+    has_letter_fields,
+    normalise_spacing,
+    split_after_newlines,
+)
 from .table import VALUE_COLUMNS
 
 _PIECE = 1 << 20
@@ -107,11 +114,11 @@ def _rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers
         cannot be read; and the line number of each row, counted within ``data``, or None when row i is line
         i + 1.
     """
-    frame = None if _OTHER_WHITE.search(data, 0, _LOOK) else _parsed(data, white_space(data), format)
+    frame = None if _OTHER_WHITE.search(data, 0, _LOOK) else _parsed(data, count_white_space(data), format)
     if frame is not None:
         return frame, None
-    text, lines = normalised(data)
-    return _parsed(text, exact_white_space(text), format), lines
+    text, lines = normalise_spacing(data)
+    return _parsed(text, count_white_space_exactly(text), format), lines
 
 
 def _parsed(text: bytes, white: int | None, format: Format) -> pl.DataFrame | None:
@@ -134,7 +141,7 @@ def _parsed(text: bytes, white: int | None, format: Format) -> pl.DataFrame | No
     types.update({f"f{position}": pl.Int64() for _, position in format.extra})
     last = f"f{format.width - 1}"
     review = []
-    if format.review is not None and holds_letters(text):
+    if format.review is not None and has_letter_fields(text):
         review = [pl.col(f"f{format.review.field}").alias(_REVIEWED)]
     try:
         lines = pl.scan_csv(text, has_header=False, separator=" ", quote_char=None, schema=types)
@@ -178,7 +185,7 @@ def _with_levels(frame: pl.DataFrame, format: Format) -> pl.DataFrame | None:
 
 def _raise_first_error(data: bytes, format: Format, first_line: int, path: str) -> NoReturn:
     """Name the first of some lines that cannot be read."""
-    for block in whole_lines(data, _PIECE):
+    for block in split_after_newlines(data, _PIECE):
         if _rows(block, format)[0] is None:
             _check_lines(block, format, first_line, path)
         first_line += block.count(b"\n")

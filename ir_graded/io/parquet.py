@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MAGIC = b"PAR1"
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 #: Bytes of a row in memory, at least.
-_ROW = 16
+_BYTES_OF_ROW = 16
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
@@ -56,9 +56,9 @@ def read_parquet(kind: str, path: str | os.PathLike[str]) -> Table:
     """
     # Polars opens the file each time that it is asked for something.
     before = Path(path).stat()
-    with _saying(path):
+    with _parser_errors_with_path(path):
         columns = _columns(kind, path)
-        _height(columns, path)
+        _number_of_rows(columns, path)
         frame = columns.collect()
     check_unchanged(path, before)
     return _table(kind, path, frame, 0)
@@ -67,16 +67,16 @@ def read_parquet(kind: str, path: str | os.PathLike[str]) -> Table:
 def parquet_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[], Table]]:
     """A run in pieces of at most ``rows`` rows, or of one topic; errors as in :func:`read_parquet`."""
     before = Path(path).stat()
-    with _saying(path):
+    with _parser_errors_with_path(path):
         columns = _columns("run", path)
-        height = _height(columns, path)
+        height = _number_of_rows(columns, path)
     begin, wanted = 0, rows
     while begin < height:
-        with _saying(path):
+        with _parser_errors_with_path(path):
             frame = columns.slice(begin, wanted).collect()
         check_unchanged(path, before)
         if begin + frame.height < height:
-            end = _last_change(frame["query_id"])
+            end = _start_of_last_topic(frame["query_id"])
             if not end:
                 wanted *= 2
                 continue
@@ -112,12 +112,12 @@ def _columns(kind: str, path: str | os.PathLike[str]) -> pl.LazyFrame:
     return lazy.select(wanted)
 
 
-def _height(columns: pl.LazyFrame, path: str | os.PathLike[str]) -> int:
+def _number_of_rows(columns: pl.LazyFrame, path: str | os.PathLike[str]) -> int:
     """Number of rows. Raises FileFormatError where they are far more than so small a file holds."""
     import polars as pl
 
     height = int(columns.select(pl.len()).collect().item())
-    _check_size(height * _ROW, path)
+    _check_size(height * _BYTES_OF_ROW, path)
     return height
 
 
@@ -139,7 +139,7 @@ def _check_ids(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
             _check_size(int((length.str.len_bytes().cast(pl.UInt64) * times).sum()), path)
 
 
-def _last_change(query_id: pl.Series) -> int:
+def _start_of_last_topic(query_id: pl.Series) -> int:
     """Where the last topic of a column begins."""
     other = (query_id != query_id[-1]).arg_true()
     return int(other[-1]) + 1 if len(other) else 0
@@ -151,7 +151,7 @@ def _table(kind: str, path: str | os.PathLike[str], frame: pl.DataFrame, begin: 
 
 
 @contextmanager
-def _saying(path: str | os.PathLike[str]) -> Iterator[None]:
+def _parser_errors_with_path(path: str | os.PathLike[str]) -> Iterator[None]:
     """Errors of the parser with the name of the file."""
     import polars as pl
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ir_graded.errors import InputError
 
-from .datasets import find, is_dataset, no_dataset, rows
+from .datasets import is_dataset, iterate_rows, load_dataset, unknown_dataset
 from .files import read_file
 from .paths import check_path
 from .table import Table, from_frame, from_tuples
@@ -26,9 +26,9 @@ def table_of(kind: str, source: Any) -> Table:
     if isinstance(source, Table):
         return source
     if is_path_or_dataset_id(source):
-        return _table_at(kind, source)
+        return _table_of_path_or_dataset_id(kind, source)
     if is_dataset(source):
-        return from_tuples(kind, rows(kind, source))
+        return from_tuples(kind, iterate_rows(kind, source))
     if hasattr(source, "read_all"):
         source = source.read_all()  # a reader of Arrow batches
     if hasattr(source, "collect_schema") and not hasattr(source, "to_arrow"):
@@ -85,14 +85,14 @@ def ensure_rereadable(kind: str, source: Any) -> Any:
     return table
 
 
-def _table_at(kind: str, place: str | os.PathLike[str]) -> Table:
+def _table_of_path_or_dataset_id(kind: str, place: str | os.PathLike[str]) -> Table:
     if is_file(place):
         return read_file(kind, place)
     name = os.fspath(place)
-    dataset = find(name)
+    dataset = load_dataset(name)
     if dataset is not None:
-        return from_tuples(kind, rows(kind, dataset))
+        return from_tuples(kind, iterate_rows(kind, dataset))
     if any(sign in name for sign in (os.sep, os.altsep) if sign) or Path(name).suffix:
         problem = f"{os.strerror(errno.ENOENT)}, and no dataset of ir_datasets has this id"
         raise FileNotFoundError(errno.ENOENT, problem, name)
-    raise no_dataset(name)
+    raise unknown_dataset(name)

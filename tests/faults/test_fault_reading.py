@@ -242,13 +242,13 @@ def test_a_parquet_file_that_is_replaced_between_its_columns_and_rows_is_refused
     run, other = tmp_path / "run.parquet", tmp_path / "other.parquet"
     write_parquet(run, 1)
     write_parquet(other, -1)
-    found = parquet._height
+    found = parquet._number_of_rows
 
     def replacing(columns, path):
         other.replace(run)
         return found(columns, path)
 
-    monkeypatch.setattr(parquet, "_height", replacing)
+    monkeypatch.setattr(parquet, "_number_of_rows", replacing)
     with pytest.raises(FileFormatError, match=r"run\.parquet: was changed while it was read"):
         ir_graded.read_run(run)
 
@@ -318,7 +318,7 @@ def test_broken_parquet_is_an_error_and_no_panic(tmp_path, monkeypatch):
     def panicking(*_, **__):
         raise pl.exceptions.PanicException("assertion failed: offset + length <= self.length")
 
-    monkeypatch.setattr("ir_graded.io.parquet._height", panicking)
+    monkeypatch.setattr("ir_graded.io.parquet._number_of_rows", panicking)
     with pytest.raises(FileFormatError, match=r"run\.parquet: cannot be read as Parquet \(assertion failed"):
         ir_graded.evaluate("Q", JUDGED, path)
 
