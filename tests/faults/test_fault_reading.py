@@ -167,7 +167,7 @@ def test_a_run_that_is_changed_between_its_pieces_is_refused(folder, monkeypatch
 
 
 @pytest.mark.parametrize("compress", [bytes, gzipped, lzma.compress], ids=["plain", "gzip", "xz"])
-@pytest.mark.parametrize("change", ["longer", "shorter", "other bytes", "touched"])
+@pytest.mark.parametrize("change", ["longer", "shorter", "other bytes", "touched", "replaced"])
 @pytest.mark.parametrize(
     "call",
     [
@@ -185,12 +185,15 @@ def test_qrels_that_are_changed_while_they_are_read_are_refused(
     lines = [f"{topic} 0 {doc} {level}\n" for topic, docs in QRELS.items() for doc, level in docs.items()]
     data = compress("".join(lines).encode())
     path.write_bytes(data)
+    other = tmp_path / "other.txt"
+    other.write_bytes(data)
     call(path)
     changes = {
         "longer": lambda: path.write_bytes(data + compress(b"1 0 z 3\n")),
         "shorter": lambda: path.write_bytes(data[: len(data) // 2]),
         "other bytes": lambda: path.write_bytes(compress("".join(reversed(lines)).encode())),
         "touched": lambda: os.utime(path, ns=(0, 0)),
+        "replaced": lambda: other.replace(path),
     }
     begun = file_text.codec_of
 
