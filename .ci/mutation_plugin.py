@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, settings
 from tqdm import tqdm
 
 from ir_graded.errors import GradedError
-from ir_graded.io.process import check_process
+from ir_graded.io.forks import check_fork
 
 #: A mutant meets at most so many tests, and at most so many examples of each.
 TESTS = int(os.environ.get("MUTATION_TESTS", "60"))
@@ -69,7 +69,7 @@ def pytest_sessionstart() -> None:
             cached.cache_clear()
     if "__mutmut_" in os.environ.get("MUTANT_UNDER_TEST", ""):
         try:
-            check_process()
+            check_fork()
         except GradedError:  # every test of a table would fail, whatever the mutant
             os._exit(UNFIT)
         # The one that all processes share stays taken where a mutant ended in the middle.

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
 from pathlib import Path
 
 from ir_graded.errors import FileFormatError, InputError
-from ir_graded.io.content import whole
-from ir_graded.io.file_tables import naming
+from ir_graded.io.file_text import read_text
+from ir_graded.io.paths import errors_with_path, uncompressed_name
 from ir_graded.meta.matrix import ScoreMatrix
-
-_COMPRESSED = (".gz", ".xz", ".zst")
 
 
 def read_matrices(paths: tuple[str, ...], topic_column: str | None = None) -> dict[str, ScoreMatrix]:
@@ -27,15 +24,11 @@ def read_matrices(paths: tuple[str, ...], topic_column: str | None = None) -> di
     """
     matrices: dict[str, ScoreMatrix] = {}
     for path in paths:
-        name = _measure(Path(path))
+        name = Path(uncompressed_name(path)).stem
         if name in matrices:
             raise InputError(f"two matrices are named {name!r}: the file's name is the measure's")
         matrices[name] = _read_matrix(path, topic_column)
     return matrices
-
-
-def _measure(path: Path) -> str:
-    return path.with_suffix("").stem if path.suffix in _COMPRESSED else path.stem
 
 
 def _read_matrix(path: str, topic_column: str | None) -> ScoreMatrix:
@@ -94,12 +87,21 @@ def read_teams(path: str) -> dict[str, str]:
 
 
 def _table(path: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The names of a file's columns, and its rows with the numbers of their lines; blank lines are left out.
+    """Return the names of the columns, and the rows with their line numbers; blank lines are left out.
 
     Raises:
         FileFormatError: it is no text, holds nothing, or a row is longer or shorter than the first.
     """
-    rows = list(_rows(path))
+    with errors_with_path(path):
+        data = read_text(path)
+    try:
+        reader = csv.reader(io.StringIO(data.decode(), newline=""), strict=True)
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"{path}: not a CSV file in UTF-8 ({error})") from None
+    try:
+        rows = [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
+        raise FileFormatError(f"{path}, line {reader.line_num}: not in the CSV format ({error})") from None
     if not rows:
         raise FileFormatError(f"{path}: holds nothing, expected a CSV file with the names of its columns")
     (_, header), *others = rows
@@ -114,18 +116,3 @@ def _table(path: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
                 f"{path}, line {line}: {found} fields (commas separate them), the first line has {wanted}"
             )
     return header, others
-
-
-def _rows(path: str) -> Iterator[tuple[int, list[str]]]:
-    try:
-        with naming(path):
-            text = whole(path).decode()
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path}: not a CSV file in UTF-8 ({error})") from None
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        for row in reader:
-            if row:
-                yield reader.line_num, row
-    except csv.Error as error:
-        raise FileFormatError(f"{path}, line {reader.line_num}: not in the CSV format ({error})") from None

@@ -11,7 +11,7 @@ from .output import FORMATS, Leaderboard, show
 
 
 @click.command()
-@click.argument("qrels")
+@options.qrels
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @options.measures
 @options.provider

@@ -17,7 +17,7 @@ _ALL_DIGITS = -1
 
 @click.command()
 @click.argument("measure")
-@click.argument("qrels")
+@options.qrels
 @click.argument("run")
 @click.argument("query_id")
 @options.output

@@ -26,7 +26,7 @@ _TESTS = ("bootstrap", "t", "randomisation", "tukey_hsd")
 
 
 @click.command()
-@click.argument("qrels", required=False)
+@options.optional_qrels
 @click.argument("runs", nargs=-1, metavar="RUN...")
 @options.optional_measures
 @options.provider

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -16,6 +17,25 @@ from ir_graded.measures.parsing import read_measures
 
 from .output import FORMATS
 
+
+def _end_waits_on_interrupt(
+    _context: click.Context, _option: click.Parameter, path: str | None
+) -> str | None:
+    """Let Ctrl-C end a wait for a pipe or for threads, as Python has it.
+
+    Importing Polars makes the system resume a wait that a signal interrupts, so that Python notices Ctrl-C at
+    its end only: https://github.com/pola-rs/polars/issues/21739. Programs that use the package as a library
+    decide on this themselves.
+    """
+    if path and hasattr(signal, "siginterrupt"):
+        import polars  # noqa: F401  # it would undo the next line later
+
+        signal.siginterrupt(signal.SIGINT, True)
+    return path
+
+
+qrels = click.argument("qrels", callback=_end_waits_on_interrupt)
+optional_qrels = click.argument("qrels", required=False, callback=_end_waits_on_interrupt)
 measures = click.option(
     "-m",
     "--measures",

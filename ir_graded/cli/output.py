@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -116,12 +116,13 @@ def _tabulated(style: str, escaped: Callable[[str], str] = _as_it_is) -> Callabl
 
 def _separated(delimiter: str) -> Callable[[Leaderboard, int], str]:
     def write(board: Leaderboard, digits: int) -> str:
-        text = io.StringIO()
-        writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+        lines: list[str] = []
+        # The writer quotes fields with characters of its line end: here both that readers end lines at.
+        writer = csv.writer(SimpleNamespace(write=lines.append), delimiter=delimiter, lineterminator="\r\n")
         writer.writerow([*board.labels, *board.measures])
         for labels, values in board.rows:
             writer.writerow([*labels, *(places(value, digits) for value in values)])
-        return text.getvalue().rstrip("\n")
+        return "\n".join(line.removesuffix("\r\n") for line in lines)
 
     return write
 

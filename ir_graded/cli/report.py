@@ -11,7 +11,7 @@ from .output import show
 
 
 @click.command()
-@click.argument("qrels")
+@options.qrels
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @options.measures
 @click.option("--html", "path", required=True, metavar="FILE", help="The page to write.")

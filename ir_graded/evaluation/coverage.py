@@ -18,7 +18,7 @@ from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import MOST_IDS, CoverageWarning, GradedError
-from ir_graded.io.sources import to_read_again
+from ir_graded.io.sources import ensure_rereadable
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 
@@ -153,7 +153,7 @@ def count_again(
         if coverage.shares is not None:
             return coverage.shares
         try:
-            judged = match_run(judgments, to_read_again("run", run), LOWEST_JUDGED)
+            judged = match_run(judgments, ensure_rereadable("run", run), LOWEST_JUDGED)
         except (GradedError, OSError):
             return _NOT_KNOWN
         found = judged.from_level(judgments.levels, lowest)

@@ -13,10 +13,10 @@ import polars as pl
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, short_repr
 
-from .ids import as_text, is_missing, no_id, type_of_id
+from .ids import as_text, invalid_id, is_missing, type_of_id
 
 #: What polars raises for lists of objects that are no text, such as numbers beyond 128 bits.
-_NO_TEXT = (
+_NOT_TEXT = (
     *(TypeError, ValueError, AttributeError, OverflowError),
     *(pl.exceptions.PolarsError, pl.exceptions.PanicException),
 )
@@ -24,77 +24,62 @@ _NO_TEXT = (
 _NO_SERIES = re.compile(r"decimal256|extension<arrow\.uuid")
 
 
-def names(frame: Any) -> Iterable[str]:
+def column_names(frame: Any) -> Iterable[str]:
     """Column names of a frame or Arrow table."""
     columns: Iterable[str] = frame.column_names if hasattr(frame, "column_names") else frame.columns
     return columns
 
 
-def get(kind: str, frame: Any, name: str) -> Any:
+def get_column(kind: str, frame: Any, name: str) -> Any:
     """One column of qrels or a run; a name that stands twice is an error."""
-    if list(names(frame)).count(name) > 1:
+    if list(column_names(frame)).count(name) > 1:
         raise InputError(f"{kind}: the table has several columns named {name!r}")
     return frame[name]
 
 
-def topics(column: Any) -> pl.Series:
+def topic_strings(column: Any) -> pl.Series:
     """A column of query_ids as text. Raises InputError where two differ only in type, such as 1 and '1'."""
-    names = text(column)
-    if _holds_objects(column):
-        own = dict.fromkeys(zip(names.to_list(), map(type_of_id, _objects(column)), strict=True))
-        ids = [name for name, _ in own]
-        if len(set(ids)) < len(ids):
-            twice = next(name for at, name in enumerate(ids) if name in ids[:at])
-            raise InputError(f"two topics are the same as text: {twice!r}")
+    names = as_strings(column)
+    if isinstance(column, list) or getattr(column, "dtype", None) in (np.dtype(object), pl.Object):
+        values = _as_objects(column)
+        if len(set(map(type, values))) > 1:
+            ids = [name for name, _ in dict.fromkeys(zip(names, map(type_of_id, values), strict=True))]
+            if len(set(ids)) < len(ids):
+                twice = next(name for at, name in enumerate(ids) if name in ids[:at])
+                raise InputError(f"two topics are the same as text: {twice!r}")
     return names
 
 
-def _holds_objects(column: Any) -> bool:
-    """Whether a column may hold Python objects of several types."""
-    if isinstance(column, list):
-        return len(set(map(type, column))) > 1
-    return getattr(column, "dtype", None) in (np.dtype(object), pl.Object) and not _all_text(column)
-
-
-def _all_text(column: Any) -> bool:
-    return set(map(type, _objects(column))) <= {str}
-
-
-def _objects(column: Any) -> list[Any]:
-    values: list[Any] = column if isinstance(column, list) else column.to_list()
-    return values
-
-
-def text(column: Any) -> pl.Series:
+def as_strings(column: Any) -> pl.Series:
     """A column of ids as text: what :func:`~.ids.as_text` makes of each value; null where one is missing.
 
     Raises InputError where a value is no id.
     """
     if _is_pandas(column) and isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
-        return _of_floats(column.to_numpy())
+        return _strings_of_floats(column.to_numpy())
     series = _series(column)
     if series.dtype == pl.String:
         return series
     if series.dtype.is_integer() or series.dtype in (pl.Categorical, pl.Enum):
         return series.cast(pl.String)
     if series.dtype.is_float():
-        return _of_floats(series.to_numpy())
-    return _texts(_listed(series))
+        return _strings_of_floats(series.to_numpy())
+    return _strings_of_objects(_as_objects(series))
 
 
-def _of_floats(values: Floats) -> pl.Series:
+def _strings_of_floats(values: Floats) -> pl.Series:
     """Return whole numbers that are floats as text, null for NaN. Raises InputError for other floats."""
     missing = np.isnan(values)
     # Larger floats may stand for several whole numbers.
     limit = 2.0 ** min(np.finfo(values.dtype).nmant + 1, 63)
     wrong = ~(missing | ((values == np.floor(values)) & (np.abs(values) < limit)))
     if wrong.any():
-        raise no_id(values[wrong][0].item())
+        raise invalid_id(values[wrong][0].item())
     numbers = pl.Series(np.where(missing, 0, values).astype(np.int64))
     return numbers.set(pl.Series(missing), None).cast(pl.String)
 
 
-def _listed(column: Any) -> list[Any]:
+def _as_objects(column: Any) -> list[Any]:
     """The Python objects of a column. Raises InputError where there are none for what it holds."""
     try:
         if hasattr(column, "to_pylist"):
@@ -106,7 +91,7 @@ def _listed(column: Any) -> list[Any]:
     return values
 
 
-def _texts(values: Iterable[Any]) -> pl.Series:
+def _strings_of_objects(values: Iterable[Any]) -> pl.Series:
     texts = [None if is_missing(value) else as_text(value) for value in values]
     try:
         return pl.Series(texts, dtype=pl.String)
@@ -119,13 +104,13 @@ def _series(column: Any) -> pl.Series:
     if isinstance(column, pl.Series):
         return column
     if isinstance(column, list):
-        return _from_objects(column)
+        return _series_of_objects(column)
     if _is_pandas(column):
-        return _from_pandas(column)
-    return _of_arrow(column)
+        return _series_of_pandas(column)
+    return _series_of_arrow(column)
 
 
-def _of_arrow(column: Any) -> pl.Series:
+def _series_of_arrow(column: Any) -> pl.Series:
     """A column of Arrow. Raises InputError where Polars has no such type, as for unions."""
     if not _NO_SERIES.search(str(column.type)):
         with suppress(pl.exceptions.PolarsError, pl.exceptions.PanicException):
@@ -139,43 +124,43 @@ def _is_pandas(column: Any) -> bool:
     return type(column).__module__.partition(".")[0] == "pandas"
 
 
-def _from_pandas(column: Any) -> pl.Series:
+def _series_of_pandas(column: Any) -> pl.Series:
     dtype = column.dtype
     if isinstance(getattr(dtype, "categories", None), object) and hasattr(column, "cat"):
-        categories = text(column.cat.categories.to_series())
+        categories = as_strings(column.cat.categories.to_series())
         code = pl.Series(column.cat.codes.to_numpy(), dtype=pl.Int64)
         return categories.gather(code.set(code < 0, None))
     arrow = getattr(column.array, "_pa_array", None)
     if arrow is not None:
-        return _of_arrow(arrow)
+        return _series_of_arrow(arrow)
     if isinstance(dtype, np.dtype) and dtype.kind in "iu":
         return pl.Series(column.to_numpy())
-    return _from_objects(column.to_numpy(dtype=object))
+    return _series_of_objects(column.to_numpy(dtype=object))
 
 
-def _from_objects(values: Sequence[Any] | np.ndarray[Any, Any]) -> pl.Series:
+def _series_of_objects(values: Sequence[Any] | np.ndarray[Any, Any]) -> pl.Series:
     """Python objects: text where all are text, else the text of each; None, NaN and NA are missing."""
     try:
         return pl.Series(values=values, dtype=pl.String, strict=True)
-    except _NO_TEXT:
-        return _texts(values)
+    except _NOT_TEXT:
+        return _strings_of_objects(values)
 
 
-def numbers(column: Any, describe: Callable[[int], str]) -> Floats:
+def as_floats(column: Any, describe: Callable[[int], str]) -> Floats:
     """A column of levels or scores as float64, NaN where missing.
 
     Raises InputError for what is no number, at the row that ``describe`` describes.
     """
-    values = _numeric(column)
+    values = _floats_if_numeric(column)
     if values is None:
-        objects = _listed(column)
+        objects = _as_objects(column)
         values = np.empty(len(objects))
         for row, value in enumerate(objects):
-            values[row] = number(value, lambda row=row: describe(row))  # type: ignore[misc]
+            values[row] = as_float(value, lambda row=row: describe(row))  # type: ignore[misc]
     return values
 
 
-def number(value: Any, describe: Callable[[], str]) -> float:
+def as_float(value: Any, describe: Callable[[], str]) -> float:
     """One level or score as a float, NaN where it is missing."""
     if is_missing(value):
         return np.nan
@@ -188,10 +173,10 @@ def number(value: Any, describe: Callable[[], str]) -> float:
     raise InputError(f"{describe()}: {short_repr(value)} is not a number")
 
 
-def _numeric(column: Any) -> Floats | None:
+def _floats_if_numeric(column: Any) -> Floats | None:
     """The column at once, where its type says that it holds numbers."""
     if isinstance(column, list):
-        return _plain_list(column)
+        return _floats_of_list(column)
     if isinstance(column, pl.Series):
         return column.cast(pl.Float64).fill_null(np.nan).to_numpy() if column.dtype.is_numeric() else None
     dtype = getattr(column, "dtype", None)
@@ -201,11 +186,11 @@ def _numeric(column: Any) -> Floats | None:
         values: Floats = column.to_numpy(dtype=np.float64, na_value=np.nan)
         return values
     if hasattr(column, "to_pylist"):
-        return _numeric(_of_arrow(column))
+        return _floats_if_numeric(_series_of_arrow(column))
     return None
 
 
-def _plain_list(values: list[Any]) -> Floats | None:
+def _floats_of_list(values: list[Any]) -> Floats | None:
     """A list of Python ints and floats; None where there is anything else in it."""
     if set(map(type, values)) <= {int, float}:
         try:
@@ -215,7 +200,7 @@ def _plain_list(values: list[Any]) -> Floats | None:
     return None
 
 
-def objects(column: Any, rows: Ints) -> list[Any]:
+def objects_at(column: Any, rows: Ints) -> list[Any]:
     """The column's own Python objects at some rows."""
     if isinstance(column, list):
         return [column[row] for row in rows.tolist()]

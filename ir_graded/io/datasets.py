@@ -13,12 +13,12 @@ def is_dataset(source: object) -> bool:
     return hasattr(source, "has_qrels") and hasattr(source, "has_scoreddocs")
 
 
-def _name(dataset: Any) -> str:
+def _description(dataset: Any) -> str:
     """How to call a dataset: one made from files has no id."""
     return f"dataset {dataset.dataset_id()!r}" if hasattr(dataset, "dataset_id") else "the dataset"
 
 
-def find(dataset_id: str) -> Any | None:
+def load_dataset(dataset_id: str) -> Any | None:
     """Return the dataset of that id, or None if there is none. Raises OSError if it cannot be loaded."""
     import ir_datasets
 
@@ -27,10 +27,10 @@ def find(dataset_id: str) -> Any | None:
     except KeyError:
         return None
     except Exception as error:
-        raise _unavailable(f"dataset {dataset_id!r}", error) from error
+        raise _download_error(f"dataset {dataset_id!r}", error) from error
 
 
-def no_dataset(name: str) -> InputError:
+def unknown_dataset(name: str) -> InputError:
     """Return the error for a name that is neither a dataset nor a file."""
     return InputError(
         f"{name!r} is neither a file nor a dataset id of ir_datasets "
@@ -38,7 +38,7 @@ def no_dataset(name: str) -> InputError:
     )
 
 
-def _unavailable(name: str, error: Exception) -> OSError:
+def _download_error(name: str, error: Exception) -> OSError:
     """Return the error for a dataset that ir_datasets cannot give.
 
     It does not catch the errors of downloads, archives and parsers, which may be of any class.
@@ -47,7 +47,7 @@ def _unavailable(name: str, error: Exception) -> OSError:
     return OSError(f"{name} cannot be downloaded: {reason} ({type(error).__name__})")
 
 
-def rows(kind: str, dataset: Any) -> Any:
+def iterate_rows(kind: str, dataset: Any) -> Any:
     """The dataset's qrels, or its scoreddocs as a run: an iterator of named tuples.
 
     Raises:
@@ -56,10 +56,10 @@ def rows(kind: str, dataset: Any) -> Any:
     """
     if kind == "qrels":
         if not dataset.has_qrels():
-            raise InputError(f"{_name(dataset)} has no qrels")
+            raise InputError(f"{_description(dataset)} has no qrels")
         return _downloaded(dataset, dataset.qrels_iter)
     if not dataset.has_scoreddocs():
-        raise InputError(f"{_name(dataset)} has no scoreddocs, so it gives no run")
+        raise InputError(f"{_description(dataset)} has no scoreddocs, so it gives no run")
     return _downloaded(dataset, dataset.scoreddocs_iter)
 
 
@@ -67,7 +67,7 @@ def _downloaded(dataset: Any, rows_of: Callable[[], Iterable[Any]]) -> Iterator[
     try:
         yield from rows_of()
     except Exception as error:
-        raise _unavailable(_name(dataset), error) from error
+        raise _download_error(_description(dataset), error) from error
 
 
 def level_definitions(source: Any) -> dict[int, str]:
@@ -83,10 +83,10 @@ def level_definitions(source: Any) -> dict[int, str]:
     Raises:
         InputError: the id is unknown or the dataset has no qrels.
     """
-    dataset = source if is_dataset(source) else find(str(source))
+    dataset = source if is_dataset(source) else load_dataset(str(source))
     if dataset is None:
-        raise no_dataset(str(source))
+        raise unknown_dataset(str(source))
     if not dataset.has_qrels():
-        raise InputError(f"{_name(dataset)} has no qrels")
+        raise InputError(f"{_description(dataset)} has no qrels")
     definitions = dataset.qrels_defs() or {}
     return {level: " ".join(definitions[level].split()) for level in sorted(definitions, reverse=True)}

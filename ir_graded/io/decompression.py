@@ -1,6 +1,7 @@
-"""Decompression in steps of bounded output: gzip, zstandard and xz, told by their first bytes.
+"""Decompression of gzip, zstandard and xz, told by their first bytes, in steps of bounded output.
 
-A small file may be made to expand to any size. What expands to far more than a run or qrels can is refused.
+A small file may be made to expand to any size. Data that expand to far more than a run or qrels can are an
+error. The libraries' own file objects give no such bound, and miss truncated zstandard and joined xz data.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ MAGIC = 6
 _EXPANDED = 1 << 26
 #: No text of runs or qrels is so many times as large as what it was compressed to; most are less than ten.
 _RATIO = 200
-#: The output of a step, about.
+#: The output of a step.
 _STEP = 1 << 22
 #: Memory that decompressing xz may take: several times what its highest level does.
 _XZ_MEMORY = 1 << 28
@@ -32,7 +33,7 @@ _ZSTANDARD_STEP = 1 << 12
 
 #: A frame, or the skippable frame that parallel compressors put in front.
 _ZSTANDARD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
-#: What is not read, by how it begins.
+#: Compressions that are not read, by how they begin.
 _NOT_READ = {"bzip2": re.compile(rb"BZh[1-9]"), "zip": re.compile(rb"PK\x03\x04")}
 
 
@@ -40,29 +41,35 @@ class Codec(NamedTuple):
     """A compression.
 
     Attributes:
-        name: what messages call it.
+        name: its name in messages.
         start: gives a decompressor of one member, as those of zlib, lzma and zstandard are.
-        outputs: gives what a decompressor makes of some bytes, a bounded piece at a time.
+        error: raised by the decompressor for corrupt data.
         step: how many bytes are given to it at a time.
-        error: what it raises for corrupt data.
+        limit: further arguments of its ``decompress``: the largest output.
     """
 
     name: str
     start: Callable[[], Any]
-    outputs: Callable[[Any, bytes], Iterator[bytes]]
-    step: int
     error: type[Exception]
+    step: int = READ
+    limit: tuple[int, ...] = (_STEP,)
 
 
 def codec_of(data: bytes, path: str) -> Codec | None:
-    """The compression of data that begin so; None where they are not compressed."""
+    """Return the compression of data that begin so; None where they are not compressed."""
     if data.startswith(b"\x1f\x8b"):
-        return Codec("gzip", partial(zlib.decompressobj, zlib.MAX_WBITS | 16), _from_gzip, READ, zlib.error)
+        return Codec("gzip", partial(zlib.decompressobj, zlib.MAX_WBITS | 16), zlib.error)
     if data.startswith(b"\xfd7zXZ\0"):
-        start = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _XZ_MEMORY)
-        return Codec("xz", start, _from_xz, READ, lzma.LZMAError)
+        return Codec("xz", partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _XZ_MEMORY), lzma.LZMAError)
     if _ZSTANDARD.match(data):
-        return _zstandard(path)
+        try:
+            import zstandard
+        except ImportError as error:
+            raise FileFormatError(
+                f"{path}: compressed with zstandard; install the package 'zstandard' to read it"
+            ) from error
+        start = zstandard.ZstdDecompressor().decompressobj
+        return Codec("zstandard", start, zstandard.ZstdError, _ZSTANDARD_STEP, ())
     for name, magic in _NOT_READ.items():
         if magic.match(data) and not data.isascii():
             raise FileFormatError(
@@ -70,39 +77,6 @@ def codec_of(data: bytes, path: str) -> Codec | None:
                 "gzip, zstandard or xz"
             )
     return None
-
-
-def _zstandard(path: str) -> Codec:
-    try:
-        import zstandard
-    except ImportError as error:
-        raise FileFormatError(
-            f"{path}: compressed with zstandard; install the package 'zstandard' to read it"
-        ) from error
-
-    def start() -> Any:
-        return zstandard.ZstdDecompressor().decompressobj()
-
-    return Codec("zstandard", start, _from_zstandard, _ZSTANDARD_STEP, zstandard.ZstdError)
-
-
-def _from_gzip(member: Any, data: bytes) -> Iterator[bytes]:
-    while True:
-        found = member.decompress(data, _STEP)
-        yield found
-        data = member.unconsumed_tail
-        if member.eof or not (data or len(found) == _STEP):
-            return
-
-
-def _from_xz(member: Any, data: bytes) -> Iterator[bytes]:
-    yield member.decompress(data, _STEP)
-    while not (member.eof or member.needs_input):
-        yield member.decompress(b"", _STEP)
-
-
-def _from_zstandard(member: Any, data: bytes) -> Iterator[bytes]:
-    yield member.decompress(data)
 
 
 def decompressed(blocks: Iterator[bytes], codec: Codec, path: str) -> Iterator[bytes]:
@@ -116,18 +90,18 @@ def decompressed(blocks: Iterator[bytes], codec: Codec, path: str) -> Iterator[b
     try:
         for data in _steps(blocks, codec.step):
             taken += len(data)
-            rest = data
-            while rest:
+            rest, text = data, b""
+            while rest or len(text) == _STEP:
                 if member.eof:
                     rest = rest.lstrip(b"\0")
                     if not rest:
                         break
                     member = codec.start()
-                for text in codec.outputs(member, rest):
-                    given += len(text)
-                    check_expansion(given, taken, f"{path}: the {codec.name} data")
-                    yield text
-                rest = member.unused_data if member.eof else b""
+                text = member.decompress(rest, *codec.limit)
+                rest = member.unused_data or getattr(member, "unconsumed_tail", b"")
+                given += len(text)
+                check_expansion(given, taken, f"{path}: the {codec.name} data")
+                yield text
     except codec.error as error:
         what = "too much memory is needed for the" if "memory" in str(error).lower() else "corrupt"
         raise FileFormatError(f"{path}: {what} {codec.name} data ({error})") from error
@@ -136,7 +110,6 @@ def decompressed(blocks: Iterator[bytes], codec: Codec, path: str) -> Iterator[b
 
 
 def _steps(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
-    """The same stream in blocks of at most ``size`` bytes."""
     for block in blocks:
         for start in range(0, len(block), size):
             yield block[start : start + size]

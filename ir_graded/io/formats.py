@@ -13,11 +13,9 @@ from ir_graded.errors import FileFormatError, ParameterError
 
 from . import doubts
 from .doubts import INTEGER
+from .table import VALUE_COLUMNS
 
 Kind = Literal["run", "qrels"]
-
-#: What the value column of a table is called.
-VALUE_NAMES: dict[Kind, str] = {"run": "score", "qrels": "relevance"}
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Format:
     @property
     def value_name(self) -> str:
         """The name of the column that holds the value."""
-        return VALUE_NAMES[self.kind]
+        return VALUE_COLUMNS[self.kind]
 
     def fits(self, fields: Sequence[str], line: str) -> bool:  # noqa: ARG002  # the other formats ask for it
         """Whether the first line of a file has this many fields and meets the conditions on them."""

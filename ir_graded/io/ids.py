@@ -43,17 +43,17 @@ def as_text(value: Any) -> str:
         # Larger floats may stand for several whole numbers.
         limit = 2.0 ** (np.finfo(type(value)).nmant + 1)
         if not (float(value).is_integer() and abs(float(value)) < limit):
-            raise no_id(value)
+            raise invalid_id(value)
         return str(int(value))
     if isinstance(value, (bytes, bytearray, memoryview)):
         try:
             return bytes(value).decode()
         except UnicodeDecodeError:
             raise InputError(f"the id {short_repr(bytes(value))} is no text in UTF-8") from None
-    raise no_id(value)
+    raise invalid_id(value)
 
 
-def no_id(value: Any) -> InputError:
+def invalid_id(value: Any) -> InputError:
     """Return the error for a value that cannot be an id."""
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return InputError(

@@ -2,9 +2,9 @@
 
 Lines go through polars' CSV parser. That parser checks the number of fields on the first line only and takes
 every single blank for a separator, so a second blank would silently shift columns. Therefore nothing is
-parsed before :func:`~.spacing.white_space` found no two white characters together, and nothing is returned
-unless their number and the last fields add up to lines of the right width. Any other spacing is first brought
-into that form. Python looks at single lines only to report an error.
+parsed before :func:`~.spacing.count_white_space` found no two white characters together, and nothing is
+returned unless their number and the last fields add up to lines of the right width. Any other spacing is
+first brought into that form. Python looks at single lines only to report an error.
 """
 
 from __future__ import annotations
@@ -21,8 +21,16 @@ import polars as pl
 from ir_graded.errors import FileFormatError
 
 from .doubts import LETTERS
-from .formats import VALUE_NAMES, Format, Kind, shortened
-from .spacing import LineNumbers, exact_white_space, holds_letters, normalised, white_space, whole_lines
+from .formats import Format, Kind, shortened
+from .spacing import (
+    LineNumbers,
+    count_white_space,
+    count_white_space_exactly,
+    has_letter_fields,
+    normalise_spacing,
+    split_after_newlines,
+)
+from .table import VALUE_COLUMNS
 
 _PIECE = 1 << 20
 #: White space that the parser does not take; looked for at the beginning, where it mostly shows.
@@ -32,7 +40,7 @@ _LOOK = 1 << 12
 _MISTAKEN = (b"x", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 #: The column of the field that a format's review checks.
-REVIEWED = "(reviewed)"
+_REVIEWED = "(reviewed)"
 
 #: What polars reads as a float; float() reads more, such as 1_000.
 _NUMBER = re.compile(
@@ -45,7 +53,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 def empty(kind: Kind, extra: tuple[tuple[str, int], ...] = ()) -> pl.DataFrame:
     """A table without rows."""
     types: dict[str, pl.DataType] = {"query_id": pl.String(), "doc_id": pl.String()}
-    types[VALUE_NAMES[kind]] = pl.Float64()
+    types[VALUE_COLUMNS[kind]] = pl.Float64()
     types.update({name: pl.Int64() for name, _ in extra})
     return pl.DataFrame(schema=types)
 
@@ -62,19 +70,55 @@ def check_byte_order_marks(data: bytes, lines_before: Callable[[], int], path: s
         raise line_error(path, lines_before() + before + 1, problem, data.split(b"\n", before + 1)[before])
 
 
-def rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers | None]:
+def parse_lines(
+    data: bytes, format: Format, path: str, lines_before: Callable[[], int] = int
+) -> tuple[pl.DataFrame, LineNumbers | None]:
+    """Return the rows of a file or of a piece of it, without a byte-order mark.
+
+    Args:
+        data: whole lines; only the last newline may be missing.
+        format: which field of a line means what.
+        path: the file, for errors.
+        lines_before: returns the number of lines before ``data``; called only for an error.
+
+    Returns:
+        A row per line that is not blank; and the line number of each row, counted within ``data``, or None
+        when row i is line i + 1.
+
+    Raises:
+        FileFormatError: a line cannot be read, or contradicts the format.
+    """
+    check_byte_order_marks(data, lines_before, path)
+    frame, lines = _rows(data, format)
+    if frame is None:
+        _raise_first_error(data, format, lines_before() + 1, path)
+    if format.review is not None and _REVIEWED in frame.columns:
+        wrong = format.review.first_wrong(frame[_REVIEWED], frame[format.value_name])
+        if wrong is not None:
+            line = wrong + 1 if lines is None else int(lines[wrong])
+            raw = data.split(b"\n", line)[line - 1]
+            raise line_error(path, lines_before() + line, format.review.problem(raw.decode().split()), raw)
+        frame = frame.drop(_REVIEWED)
+    if format.by_order:
+        # Scores that say what the order of the lines says: the negated position within the topic.
+        position = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("query_id")
+        frame = frame.with_columns((-position).cast(pl.Float64).alias("score"))
+    return frame, lines
+
+
+def _rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers | None]:
     """Parse whole lines of a file, without a byte-order mark; only the last newline may be missing.
 
     Returns:
-        The rows, with the column ``REVIEWED`` if the format's review has to check them, or None where a line
+        The rows, with the column ``_REVIEWED`` if the format's review has to check them, or None where a line
         cannot be read; and the line number of each row, counted within ``data``, or None when row i is line
         i + 1.
     """
-    frame = None if _OTHER_WHITE.search(data, 0, _LOOK) else _parsed(data, white_space(data), format)
+    frame = None if _OTHER_WHITE.search(data, 0, _LOOK) else _parsed(data, count_white_space(data), format)
     if frame is not None:
         return frame, None
-    text, lines = normalised(data)
-    return _parsed(text, exact_white_space(text), format), lines
+    text, lines = normalise_spacing(data)
+    return _parsed(text, count_white_space_exactly(text), format), lines
 
 
 def _parsed(text: bytes, white: int | None, format: Format) -> pl.DataFrame | None:
@@ -97,8 +141,8 @@ def _parsed(text: bytes, white: int | None, format: Format) -> pl.DataFrame | No
     types.update({f"f{position}": pl.Int64() for _, position in format.extra})
     last = f"f{format.width - 1}"
     review = []
-    if format.review is not None and holds_letters(text):
-        review = [pl.col(f"f{format.review.field}").alias(REVIEWED)]
+    if format.review is not None and has_letter_fields(text):
+        review = [pl.col(f"f{format.review.field}").alias(_REVIEWED)]
     try:
         lines = pl.scan_csv(text, has_header=False, separator=" ", quote_char=None, schema=types)
         frame = lines.select(
@@ -139,10 +183,10 @@ def _with_levels(frame: pl.DataFrame, format: Format) -> pl.DataFrame | None:
 # ------------------------------------------------------------------------------------------- errors
 
 
-def raise_first_error(data: bytes, format: Format, first_line: int, path: str) -> NoReturn:
+def _raise_first_error(data: bytes, format: Format, first_line: int, path: str) -> NoReturn:
     """Name the first of some lines that cannot be read."""
-    for block in whole_lines(data, _PIECE):
-        if rows(block, format)[0] is None:
+    for block in split_after_newlines(data, _PIECE):
+        if _rows(block, format)[0] is None:
             _check_lines(block, format, first_line, path)
         first_line += block.count(b"\n")
     raise FileFormatError(f"{path}: cannot be read as a {format.title} file")

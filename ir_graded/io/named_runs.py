@@ -10,20 +10,19 @@ from typing import Any
 from ir_graded.errors import InputError
 
 from .datasets import is_dataset
-from .sources import is_file, is_place
+from .paths import uncompressed_name
+from .sources import is_file, is_path_or_dataset_id
 from .table import Table
-
-_COMPRESSED = {".gz", ".zst", ".xz"}
 
 
 def named_runs(runs: Any) -> dict[str, Any]:
     """Runs by name, from one run, a path, a list of paths or runs, or a mapping from names."""
     if isinstance(runs, Mapping):
         return _by_name(runs) if _names_runs(runs) else {"run": runs}
-    if is_place(runs):
+    if is_path_or_dataset_id(runs):
         return _by_path([runs])
     if isinstance(runs, (list, tuple)) and runs and not hasattr(runs, "_fields"):
-        if all(is_place(run) for run in runs):
+        if all(is_path_or_dataset_id(run) for run in runs):
             return _by_path(runs)
         if not any(hasattr(run, "_fields") for run in runs):
             return {f"run {number}": run for number, run in enumerate(runs, start=1)}
@@ -42,7 +41,7 @@ def _is_run(value: Any) -> bool:
         return isinstance(next(iter(value.values()), None), Mapping)
     return (
         isinstance(value, Table)
-        or is_place(value)
+        or is_path_or_dataset_id(value)
         or is_dataset(value)
         or hasattr(value, "__iter__")
         or hasattr(type(value), "columns")
@@ -64,7 +63,7 @@ def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
 def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
     """Runs by file name, without the ending of a compression; by path where file names repeat."""
     given = [os.fspath(file) for path in paths for file in _files(path)]
-    names = [Path(path).stem if Path(path).suffix in _COMPRESSED else Path(path).name for path in given]
+    names = list(map(uncompressed_name, given))
     unique = [name if names.count(name) == 1 else path for name, path in zip(names, given, strict=True)]
     if len(set(unique)) < len(unique):
         twice = next(name for name in unique if unique.count(name) > 1)

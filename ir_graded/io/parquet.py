@@ -10,21 +10,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ir_graded.errors import FileFormatError
+from ir_graded.errors import FileFormatError, cut
 
 from .decompression import check_expansion
-from .file_state import FileState
+from .parquet_footer import TAIL, column_sizes
+from .paths import check_unchanged
 from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 
 if TYPE_CHECKING:
     import polars as pl
 
 _MAGIC = b"PAR1"
-#: Bytes of the footer's length, and the same mark once more.
-_TAIL = 8
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 #: Bytes of a row in memory, at least.
-_ROW = 16
+_BYTES_OF_ROW = 16
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
@@ -42,13 +41,13 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
         if _CONTROL.search(begin):
             return True
         size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - _TAIL))
+        file.seek(max(0, size - TAIL))
         end = file.read()
     footer = int.from_bytes(end[: -len(_MAGIC)], "little")
-    return end.endswith(_MAGIC) and size >= len(_MAGIC) + footer + _TAIL
+    return end.endswith(_MAGIC) and size >= len(_MAGIC) + footer + TAIL
 
 
-def read(kind: str, path: str | os.PathLike[str]) -> Table:
+def read_parquet(kind: str, path: str | os.PathLike[str]) -> Table:
     """The rows of a file.
 
     Raises:
@@ -56,28 +55,28 @@ def read(kind: str, path: str | os.PathLike[str]) -> Table:
         InputError: it lacks a column, or a row holds what cannot be scored.
     """
     # Polars opens the file each time that it is asked for something.
-    state = FileState.of(Path(path).stat())
-    with _saying(path):
+    before = Path(path).stat()
+    with _parser_errors_with_path(path):
         columns = _columns(kind, path)
-        _height(columns, path)
+        _number_of_rows(columns, path)
         frame = columns.collect()
-    state.check(Path(path).stat(), path)
+    check_unchanged(path, before)
     return _table(kind, path, frame, 0)
 
 
-def run_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[], Table]]:
-    """A run in pieces of at most ``rows`` rows, or of one topic; errors as in :func:`read`."""
-    state = FileState.of(Path(path).stat())
-    with _saying(path):
+def parquet_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[], Table]]:
+    """A run in pieces of at most ``rows`` rows, or of one topic; errors as in :func:`read_parquet`."""
+    before = Path(path).stat()
+    with _parser_errors_with_path(path):
         columns = _columns("run", path)
-        height = _height(columns, path)
+        height = _number_of_rows(columns, path)
     begin, wanted = 0, rows
     while begin < height:
-        with _saying(path):
+        with _parser_errors_with_path(path):
             frame = columns.slice(begin, wanted).collect()
-        state.check(Path(path).stat(), path)
+        check_unchanged(path, before)
         if begin + frame.height < height:
-            end = _last_change(frame["query_id"])
+            end = _start_of_last_topic(frame["query_id"])
             if not end:
                 wanted *= 2
                 continue
@@ -87,26 +86,38 @@ def run_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[],
 
 
 def _columns(kind: str, path: str | os.PathLike[str]) -> pl.LazyFrame:
-    """The file's columns, but none that nobody asks for."""
+    """Return the columns that are needed, unread.
+
+    Raises FileFormatError where one is missing, holds lists or structs, or all are far larger than the file.
+    """
     import polars as pl
 
     lazy = pl.scan_parquet(os.fspath(path), glob=False)
-    names = lazy.collect_schema().names()
+    schema = lazy.collect_schema()
     wanted = ["query_id", "doc_id", VALUE_COLUMNS[kind]]
-    missing = [name for name in wanted if name not in names]
+    missing = [name for name in wanted if name not in schema]
     if missing:
         raise FileFormatError(
-            f"{os.fspath(path)}: the table has no column {', '.join(missing)}; it has {', '.join(names)}"
+            f"{os.fspath(path)}: the table has no column {', '.join(missing)}; it has {', '.join(schema)}"
         )
-    return lazy.select([*wanted, *(name for name in PASSAGE_COLUMNS if name in names)])
+    wanted += [name for name in PASSAGE_COLUMNS if name in schema]
+    for name in wanted:
+        if schema[name].is_nested():
+            raise FileFormatError(
+                f"{os.fspath(path)}: the column {name} has the type {cut(str(schema[name]))}, "
+                "expected text or numbers"
+            )
+    sizes = column_sizes(path)
+    _check_size(sum(sizes[name] for name in wanted), path)
+    return lazy.select(wanted)
 
 
-def _height(columns: pl.LazyFrame, path: str | os.PathLike[str]) -> int:
+def _number_of_rows(columns: pl.LazyFrame, path: str | os.PathLike[str]) -> int:
     """Number of rows. Raises FileFormatError where they are far more than so small a file holds."""
     import polars as pl
 
     height = int(columns.select(pl.len()).collect().item())
-    _check_size(height * _ROW, path)
+    _check_size(height * _BYTES_OF_ROW, path)
     return height
 
 
@@ -128,7 +139,7 @@ def _check_ids(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
             _check_size(int((length.str.len_bytes().cast(pl.UInt64) * times).sum()), path)
 
 
-def _last_change(query_id: pl.Series) -> int:
+def _start_of_last_topic(query_id: pl.Series) -> int:
     """Where the last topic of a column begins."""
     other = (query_id != query_id[-1]).arg_true()
     return int(other[-1]) + 1 if len(other) else 0
@@ -140,7 +151,7 @@ def _table(kind: str, path: str | os.PathLike[str], frame: pl.DataFrame, begin: 
 
 
 @contextmanager
-def _saying(path: str | os.PathLike[str]) -> Iterator[None]:
+def _parser_errors_with_path(path: str | os.PathLike[str]) -> Iterator[None]:
     """Errors of the parser with the name of the file."""
     import polars as pl
 

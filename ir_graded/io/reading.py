@@ -9,7 +9,7 @@ import numpy as np
 
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 
-from .file_tables import from_file
+from .files import read_file
 from .sources import table_of
 from .table import VALUE_COLUMNS, Table
 
@@ -68,7 +68,7 @@ def read_run(source: str | os.PathLike[str] | Any, *, format: str | None = None)
 
 
 def _table(kind: str, source: Any, format: str | None) -> Table:
-    return table_of(kind, source) if format is None else from_file(kind, source, format)
+    return table_of(kind, source) if format is None else read_file(kind, source, format)
 
 
 def _frame(table: Table) -> pd.DataFrame:

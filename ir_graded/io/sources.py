@@ -10,8 +10,9 @@ from typing import Any
 
 from ir_graded.errors import InputError
 
-from .datasets import find, is_dataset, no_dataset, rows
-from .file_tables import check_path, from_file
+from .datasets import is_dataset, iterate_rows, load_dataset, unknown_dataset
+from .files import read_file
+from .paths import check_path
 from .table import Table, from_frame, from_tuples
 
 _FORMS = (
@@ -24,10 +25,10 @@ def table_of(kind: str, source: Any) -> Table:
     """Qrels or a run of any form but a dict of dicts, as a table."""
     if isinstance(source, Table):
         return source
-    if is_place(source):
-        return _table_at(kind, source)
+    if is_path_or_dataset_id(source):
+        return _table_of_path_or_dataset_id(kind, source)
     if is_dataset(source):
-        return from_tuples(kind, rows(kind, source))
+        return from_tuples(kind, iterate_rows(kind, source))
     if hasattr(source, "read_all"):
         source = source.read_all()  # a reader of Arrow batches
     if hasattr(source, "collect_schema") and not hasattr(source, "to_arrow"):
@@ -42,7 +43,7 @@ def table_of(kind: str, source: Any) -> Table:
     raise InputError(f"{kind}: cannot read {type(source).__name__}; give {_FORMS}")
 
 
-def is_place(source: object) -> bool:
+def is_path_or_dataset_id(source: object) -> bool:
     """Whether ``source`` says where to find the data: a path or a dataset id."""
     return isinstance(source, (str, os.PathLike))
 
@@ -60,12 +61,12 @@ def is_file(source: object) -> bool:
 
 def is_read_once(source: object) -> bool:
     """Whether ``source`` gives its rows only once: an iterator, a reader of Arrow batches, a pipe."""
-    if is_place(source):
+    if is_path_or_dataset_id(source):
         return is_file(source) and not Path(source).is_file()  # type: ignore[arg-type]  # a place it is
     return isinstance(source, Iterator) or hasattr(source, "read_all")
 
 
-def to_read_again(kind: str, source: Any) -> Any:
+def ensure_rereadable(kind: str, source: Any) -> Any:
     """What can be read more than once: a dict or a regular file as it is, anything else as a table.
 
     What comes through a pipe has come: it must not be opened a second time.
@@ -84,14 +85,14 @@ def to_read_again(kind: str, source: Any) -> Any:
     return table
 
 
-def _table_at(kind: str, place: str | os.PathLike[str]) -> Table:
+def _table_of_path_or_dataset_id(kind: str, place: str | os.PathLike[str]) -> Table:
     if is_file(place):
-        return from_file(kind, place)
+        return read_file(kind, place)
     name = os.fspath(place)
-    dataset = find(name)
+    dataset = load_dataset(name)
     if dataset is not None:
-        return from_tuples(kind, rows(kind, dataset))
+        return from_tuples(kind, iterate_rows(kind, dataset))
     if any(sign in name for sign in (os.sep, os.altsep) if sign) or Path(name).suffix:
         problem = f"{os.strerror(errno.ENOENT)}, and no dataset of ir_datasets has this id"
         raise FileNotFoundError(errno.ENOENT, problem, name)
-    raise no_dataset(name)
+    raise unknown_dataset(name)

@@ -20,7 +20,7 @@ _TAB, _NEWLINE, _RETURN, _BLANK = b"\t\n\r "
 _OTHER_BLANKS = (b"\t", b"\v", b"\f")
 
 
-def white_space(data: bytes) -> int | None:
+def count_white_space(data: bytes) -> int | None:
     """Number of white characters of a text in which single blanks and newlines separate all fields.
 
     Control characters count as white where there are any: they make the number differ from that of the
@@ -30,12 +30,12 @@ def white_space(data: bytes) -> int | None:
         Their number, with the newline that may be missing at the end; None if two stand next to each other
         or the text begins with one.
     """
-    return _single(data, _blank_or_control)
+    return _count_if_single(data, _blank_or_control)
 
 
-def exact_white_space(data: bytes) -> int | None:
+def count_white_space_exactly(data: bytes) -> int | None:
     """The same, for a text that may hold control characters in its fields."""
-    return _single(data, _white)
+    return _count_if_single(data, _white)
 
 
 def _blank_or_control(values: _Bytes) -> _Mask:
@@ -47,7 +47,7 @@ def _white(values: _Bytes) -> _Mask:
     return np.asarray((values == _BLANK) | ((values - np.uint8(_TAB)) <= _RETURN - _TAB))
 
 
-def _single(data: bytes, white_in: Callable[[_Bytes], _Mask]) -> int | None:
+def _count_if_single(data: bytes, white_in: Callable[[_Bytes], _Mask]) -> int | None:
     values = np.frombuffer(data, np.uint8)
     count = 0
     before = True
@@ -60,7 +60,7 @@ def _single(data: bytes, white_in: Callable[[_Bytes], _Mask]) -> int | None:
     return count + (not before)
 
 
-def holds_letters(text: bytes) -> bool:
+def has_letter_fields(text: bytes) -> bool:
     """Whether some field of a text, except the first and the last, is a single letter from A to S.
 
     Single white characters must separate the fields. Takes a fraction of the time of parsing a column.
@@ -78,7 +78,7 @@ def holds_letters(text: bytes) -> bool:
     return False
 
 
-def normalised(data: bytes) -> tuple[bytes, LineNumbers | None]:
+def normalise_spacing(data: bytes) -> tuple[bytes, LineNumbers | None]:
     """Bring any spacing into the parser's form; a carriage return inside a line stays.
 
     Returns:
@@ -87,8 +87,8 @@ def normalised(data: bytes) -> tuple[bytes, LineNumbers | None]:
     texts: list[bytes] = []
     numbers: list[LineNumbers] = []
     total = 0
-    for block in whole_lines(data, _BLOCK):
-        text, kept, count = _normalised_lines(block)
+    for block in split_after_newlines(data, _BLOCK):
+        text, kept, count = _normalise_lines(block)
         texts.append(text)
         numbers.append(kept + (1 + total))
         total += count
@@ -96,7 +96,7 @@ def normalised(data: bytes) -> tuple[bytes, LineNumbers | None]:
     return b"".join(texts), None if lines is None or lines.size == total else lines
 
 
-def whole_lines(data: bytes, size: int) -> Iterator[bytes]:
+def split_after_newlines(data: bytes, size: int) -> Iterator[bytes]:
     """Cut a text after newlines; supply the last newline if it is missing."""
     start = 0
     while start < len(data):
@@ -110,7 +110,7 @@ def whole_lines(data: bytes, size: int) -> Iterator[bytes]:
         start = end
 
 
-def _normalised_lines(block: bytes) -> tuple[bytes, LineNumbers, int]:
+def _normalise_lines(block: bytes) -> tuple[bytes, LineNumbers, int]:
     """Normalise lines that all end in a newline; return the text, the lines kept and their number."""
     values = np.frombuffer(block, np.uint8)
     for other in _OTHER_BLANKS:

@@ -16,7 +16,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.spans import Spans
 from ir_graded.errors import InputError, short_repr
 
-from .process import check_process
+from .forks import check_fork
 
 if TYPE_CHECKING:
     import polars as pl
@@ -160,9 +160,9 @@ def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -
     """A pandas or Polars frame, or an Arrow table, with the columns of ir-measures; where its rows stand."""
     from . import columns
 
-    check_process()
+    check_fork()
     wanted = ("query_id", "doc_id", VALUE_COLUMNS[kind])
-    present = list(columns.names(frame))
+    present = list(columns.column_names(frame))
     missing = [name for name in wanted if name not in present]
     if missing:
         hint = "; pt.model.to_ir_measures renames PyTerrier's columns" if "qid" in present else ""
@@ -170,11 +170,11 @@ def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -
             f"{kind}: the table has no column {', '.join(missing)}; "
             f"it has {', '.join(map(str, present))}{hint}"
         )
-    query_id, doc_id, value = (columns.get(kind, frame, name) for name in wanted)
+    query_id, doc_id, value = (columns.get_column(kind, frame, name) for name in wanted)
     passage = None
     if all(name in present for name in PASSAGE_COLUMNS):
-        passage = tuple(columns.get(kind, frame, name) for name in PASSAGE_COLUMNS)
-    return _checked(kind, query_id, doc_id, value, place, passage)
+        passage = tuple(columns.get_column(kind, frame, name) for name in PASSAGE_COLUMNS)
+    return _from_columns(kind, query_id, doc_id, value, place, passage)
 
 
 def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
@@ -201,16 +201,16 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
     if lengths and len(lengths) < len(values):
         raise InputError(f"{kind}: some items have a start and length, others have none")
     passage = (starts, lengths) if lengths else None
-    return _checked(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage)
+    return _from_columns(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage)
 
 
-def _checked(
+def _from_columns(
     kind: str, query_id: Any, doc_id: Any, value: Any, place: Callable[[int], str], passage: Any = None
 ) -> Table:
     """A table from columns of any kind."""
     from . import columns
 
-    check_process()
+    check_fork()
 
     def ids(column: Any, name: str, read: Callable[[Any], pl.Series]) -> pl.Series:
         try:
@@ -218,11 +218,11 @@ def _checked(
         except InputError as error:
             raise InputError(f"{kind}: {name}: {error}") from None
 
-    topics = ids(query_id, "query_id", columns.topics)
-    docs = ids(doc_id, "doc_id", columns.text)
+    topics = ids(query_id, "query_id", columns.topic_strings)
+    docs = ids(doc_id, "doc_id", columns.as_strings)
 
     def numbers(column: Any, what: str) -> Floats:
-        return columns.numbers(
+        return columns.as_floats(
             column, lambda row: f"{kind}: {describe_document(topics[row], docs[row], place(row))}: the {what}"
         )
 
@@ -232,7 +232,7 @@ def _checked(
         docs,
         numbers(value, VALUE_NAMES[kind]),
         place,
-        lambda rows: columns.objects(query_id, rows),
+        lambda rows: columns.objects_at(query_id, rows),
         None if passage is None else Passage(*map(numbers, passage, PASSAGE_COLUMNS)),
     )
     table.check_passages()

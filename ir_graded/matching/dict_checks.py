@@ -70,7 +70,7 @@ def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
     def describe(row: int) -> str:
         return describe_document(name, doc_ids[row])
 
-    values = columns.numbers(
+    values = columns.as_floats(
         list(docs.values()), lambda row: f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]}"
     )
     check_values(kind, values, describe)

@@ -12,7 +12,7 @@ from ir_graded._utils.threads import Result, in_threads, processors
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids
 from ir_graded.io.ids import as_text
-from ir_graded.io.sources import is_file, is_place, is_read_once, table_of, to_read_again
+from ir_graded.io.sources import ensure_rereadable, is_file, is_path_or_dataset_id, is_read_once, table_of
 
 from . import judgments
 from .dicts import match_dicts
@@ -84,7 +84,7 @@ def match_runs(
     def matched(item: tuple[str, Any]) -> Result:
         name, given = item
         try:
-            run = to_read_again("run", given)
+            run = ensure_rereadable("run", given)
             if whole and not isinstance(run, Mapping):
                 run = table_of("run", run)
             level = -np.inf if is_read_once(given) else lowest
@@ -93,7 +93,7 @@ def match_runs(
                 _check_shared_topics(prepared, name, run)
             return work(MatchedRun(run, judged, level))
         except InputError as error:
-            if len(runs) == 1 or is_place(given):
+            if len(runs) == 1 or is_path_or_dataset_id(given):
                 raise
             raise type(error)(f"run {name!r}: {error}") from error
 

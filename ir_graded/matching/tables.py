@@ -19,7 +19,7 @@ from ir_graded.core import ranking
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Ints
 from ir_graded.errors import InputError, printable
-from ir_graded.io.file_tables import from_file, run_pieces
+from ir_graded.io.files import read_file, run_pieces
 from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
 
 from .articles import articles_of
@@ -66,7 +66,7 @@ def match_run_file(
     """
     if not Path(path).is_file():
         # What may be read only once, such as a pipe: pieces may have to be read again.
-        return match_table(judgments, from_file("run", path), lowest, threads)
+        return match_table(judgments, read_file("run", path), lowest, threads)
     lookup = judgments.lookup(lowest).prepared()
 
     def match_piece(load: Callable[[], Table]) -> tuple[JudgedRun, set[str]]:
@@ -82,7 +82,7 @@ def match_run_file(
         again = np.flatnonzero(seen & (judged_run.n_retrieved > 0))
         if again.size:
             _warn_not_grouped(path, judgments.names[again[0]])
-            return match_table(judgments, from_file("run", path), lowest, threads)
+            return match_table(judgments, read_file("run", path), lowest, threads)
         seen |= judged_run.n_retrieved > 0
         parts.append(judged_run)
         unknown |= others

@@ -17,7 +17,7 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded._utils.extras import extra
 from ir_graded.errors import ParameterError
 from ir_graded.io.ids import as_text
-from ir_graded.io.sources import is_place
+from ir_graded.io.sources import is_path_or_dataset_id
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.options import check_options
 from ir_graded.meta.resampling import generator
@@ -100,9 +100,9 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
 
 def _shown(source: Any, name: str) -> str:
     """Places as they are, anything else by the name of its parameter."""
-    if is_place(source):
+    if is_path_or_dataset_id(source):
         return repr(os.fspath(source))
-    if isinstance(source, (list, tuple)) and source and all(map(is_place, source)):
+    if isinstance(source, (list, tuple)) and source and all(map(is_path_or_dataset_id, source)):
         return repr([os.fspath(one) for one in source])
     return name
 

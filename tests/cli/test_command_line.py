@@ -86,6 +86,16 @@ def test_topics_and_means_as_separated_values(run, output, delimiter):
     assert "NCU(beta=0)@10" in rows[0]
 
 
+@pytest.mark.parametrize(("output", "delimiter"), [("csv", ","), ("tsv", "\t")])
+@pytest.mark.parametrize("name", ["a\rb", "a\nb", "a\r\nb", "\r", 'a"b', "a,b\tc"], ids=ascii)
+def test_separated_values_keep_a_name_in_its_row(files, run, output, delimiter, name):
+    (files / name).write_text(POOR)
+    code, out, _ = run("evaluate", "qrels.txt", name, "poor.run", "-m", "Q", "-o", output)
+    assert code == 0
+    rows = list(csv.reader(io.StringIO(out, newline=""), delimiter=delimiter))
+    assert rows == [["run", "Q"], [name, rows[1][1]], ["poor.run", rows[1][1]]]
+
+
 @pytest.mark.usefixtures("files")
 def test_json_lines(run):
     _, out, _ = run(*BOTH, "-m", "Q map", "-o", "jsonl", "-p", "2")

@@ -16,7 +16,6 @@ from faults.fault_cases import FORKED, needs_fork, run_text
 
 import ir_graded
 from ir_graded._utils.threads import in_threads
-from ir_graded.io import process
 from ir_graded.measures.parsing import parse_measure
 
 MEASURES = ["Q", "P-measure", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]
@@ -203,14 +202,21 @@ def test_the_refusal_reaches_who_uses_a_pool_of_forks(tmp_path):
 
 
 @needs_fork
-def test_a_system_without_a_list_of_threads_goes_by_what_was_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(process, "_TASKS", tmp_path / "nowhere")
-    here = process._Process()
-    here.before_fork()
-    here.in_child()
-    assert not here.lost
-    here.used = True
-    here.before_fork()
-    assert not here.lost
-    here.in_child()
-    assert here.lost
+@pytest.mark.parametrize("threads_are_listed", [True, False])
+def test_forks_after_polars_was_used_elsewhere_refuse_files(tmp_path, threads_are_listed):
+    """Where the system does not list threads, having imported Polars counts."""
+    code = (
+        FORKING
+        + f"""
+    import pathlib, polars
+    from ir_graded.io import forks
+    if {threads_are_listed}:
+        polars.DataFrame({{"a": [1, 2]}}).lazy().group_by("a").len().collect()
+    else:
+        forks._THREADS = pathlib.Path("nowhere")
+    for form in ("dict", "file"):
+        print(forked(form))
+    """
+    )
+    refusal = "this process was forked after Polars had started its threads,"
+    assert python(code, tmp_path, options=FORKED).splitlines() == ["True", refusal]

@@ -6,6 +6,7 @@ import signal
 import threading
 
 import pytest
+from ecosystem.processes import python
 from faults.fault_cases import (
     PATIENCE,
     Stalled,
@@ -18,7 +19,6 @@ from faults.fault_cases import (
 )
 
 from ir_graded._utils.threads import in_threads
-from ir_graded.io.process import check_process
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +63,28 @@ def test_an_interrupted_report_leaves_the_old_one(folder):
     assert hidden_files(folder) == []
 
 
+USED_AS_A_LIBRARY = """
+    import os, signal, sys
+
+    def forbidden(*arguments):
+        raise AssertionError(arguments)
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal = signal.siginterrupt = forbidden
+    os.chdir(sys.argv[1])
+    import ir_graded
+    ir_graded.evaluate("Q", "qrels.txt", ["one.run", "two.run"])
+    ir_graded.evaluate("Q", ir_graded.read_qrels("qrels.txt"), ir_graded.read_run("one.run"))
+    print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+"""
+
+
+@needs_posix
+def test_the_library_leaves_the_handling_of_interrupts_to_its_caller(folder):
+    """Only the command line changes it."""
+    assert python(USED_AS_A_LIBRARY, folder) == "True\n"
+
+
 @needs_posix
 def test_a_terminated_evaluation_leaves_an_empty_output(folder):
     """As every program that does not look out for SIGTERM; the shell says 143."""
@@ -79,7 +101,6 @@ def test_a_terminated_evaluation_leaves_an_empty_output(folder):
 
 @needs_posix
 def test_an_interrupt_does_not_wait_for_the_threads():
-    check_process()  # as whoever reads a file does
     go_on, begun, ended = threading.Event(), [], []
 
     def work(item):

@@ -29,7 +29,7 @@ import ir_graded
 from ir_graded.cli import main
 from ir_graded.errors import FileFormatError, InputError, NoSharedTopicsError
 from ir_graded.evaluation import evaluate as evaluation
-from ir_graded.io import content, parquet
+from ir_graded.io import file_text, parquet
 from ir_graded.matching import tables as table_runs
 
 
@@ -166,7 +166,7 @@ def test_a_run_that_is_changed_between_its_pieces_is_refused(folder, monkeypatch
 
 
 @pytest.mark.parametrize("compress", [bytes, gzipped, lzma.compress], ids=["plain", "gzip", "xz"])
-@pytest.mark.parametrize("change", ["longer", "shorter", "other bytes", "touched"])
+@pytest.mark.parametrize("change", ["longer", "shorter", "other bytes", "touched", "replaced"])
 @pytest.mark.parametrize(
     "call",
     [
@@ -184,20 +184,23 @@ def test_qrels_that_are_changed_while_they_are_read_are_refused(
     lines = [f"{topic} 0 {doc} {level}\n" for topic, docs in QRELS.items() for doc, level in docs.items()]
     data = compress("".join(lines).encode())
     path.write_bytes(data)
+    other = tmp_path / "other.txt"
+    other.write_bytes(data)
     call(path)
     changes = {
         "longer": lambda: path.write_bytes(data + compress(b"1 0 z 3\n")),
         "shorter": lambda: path.write_bytes(data[: len(data) // 2]),
         "other bytes": lambda: path.write_bytes(compress("".join(reversed(lines)).encode())),
         "touched": lambda: os.utime(path, ns=(0, 0)),
+        "replaced": lambda: other.replace(path),
     }
-    begun = content.codec_of
+    begun = file_text.codec_of
 
     def changing(*arguments):
         changes[change]()
         return begun(*arguments)
 
-    monkeypatch.setattr(content, "codec_of", changing)
+    monkeypatch.setattr(file_text, "codec_of", changing)
     with pytest.raises(
         FileFormatError, match=r"qrels\.txt: (was changed while it was read|truncated|corrupt)"
     ):
@@ -216,7 +219,7 @@ def test_a_compressed_run_that_grows_between_its_pieces_is_refused(tmp_path, mon
         return found(*arguments)
 
     monkeypatch.setattr(table_runs, "_match_rows", growing)
-    monkeypatch.setattr(content, "READ", 64)
+    monkeypatch.setattr(file_text, "READ", 64)
     with pytest.raises(FileFormatError, match=r"run\.gz: was changed while it was read"):
         ir_graded.evaluate("Q", JUDGED, path)
 
@@ -230,7 +233,7 @@ def test_a_parquet_run_that_is_replaced_between_its_pieces_is_refused(tmp_path):
     run, other = tmp_path / "run.parquet", tmp_path / "other.parquet"
     write_parquet(run, 1)
     write_parquet(other, -1)
-    pieces = parquet.run_pieces(run, 20)
+    pieces = parquet.parquet_pieces(run, 20)
     assert next(pieces)().value[0] > 0
     other.replace(run)
     with pytest.raises(FileFormatError, match=r"run\.parquet: was changed while it was read"):
@@ -241,13 +244,13 @@ def test_a_parquet_file_that_is_replaced_between_its_columns_and_rows_is_refused
     run, other = tmp_path / "run.parquet", tmp_path / "other.parquet"
     write_parquet(run, 1)
     write_parquet(other, -1)
-    found = parquet._height
+    found = parquet._number_of_rows
 
     def replacing(columns, path):
         other.replace(run)
         return found(columns, path)
 
-    monkeypatch.setattr(parquet, "_height", replacing)
+    monkeypatch.setattr(parquet, "_number_of_rows", replacing)
     with pytest.raises(FileFormatError, match=r"run\.parquet: was changed while it was read"):
         ir_graded.read_run(run)
 
@@ -317,7 +320,7 @@ def test_broken_parquet_is_an_error_and_no_panic(tmp_path, monkeypatch):
     def panicking(*_, **__):
         raise pl.exceptions.PanicException("assertion failed: offset + length <= self.length")
 
-    monkeypatch.setattr("ir_graded.io.parquet._height", panicking)
+    monkeypatch.setattr("ir_graded.io.parquet._number_of_rows", panicking)
     with pytest.raises(FileFormatError, match=r"run\.parquet: cannot be read as Parquet \(assertion failed"):
         ir_graded.evaluate("Q", JUDGED, path)
 

@@ -12,7 +12,7 @@ from packed import gzipped
 
 import ir_graded
 from fuzz.fuzz_cases import accepted, fuzz, refused, spoilt
-from ir_graded.io import content
+from ir_graded.io import file_text
 from ir_graded.matching import tables as table_runs
 
 #: Lines, each with the rows that it is read as: topic, document, what it has of value, start and length. The
@@ -116,7 +116,7 @@ def in_pieces(path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_runs, "_PIECE", 5)
         patch.setattr(table_runs, "_FRAME", 2)
-        patch.setattr(content, "READ", 7)
+        patch.setattr(file_text, "READ", 7)
         return ir_graded.evaluate(["Q", "NumRet"], QRELS, path)
 
 

@@ -132,3 +132,32 @@ def test_parquet_with_a_long_id_that_stands_once_for_all_rows(child, tmp_path, r
     table = pa.table({"doc_id": ids.dictionary_encode() if encoded else ids, **numbers})
     pq.write_table(table, tmp_path / "run", compression="zstd", write_statistics=False)
     assert "expand to more than 200 times" in refused(child, reader, tmp_path / "run", memory=600)
+
+
+@pytest.mark.parametrize("reader", READERS[:2] + READERS[3:])
+def test_parquet_with_long_ids_is_rejected_before_they_are_read(child, tmp_path, reader):
+    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+
+    group = pa.table({"query_id": ["1"], "doc_id": ["x" * (64 << 20)], "score": [1.0], "relevance": [1]})
+    options = {"compression": "zstd", "use_dictionary": False, "write_statistics": False}
+    with pq.ParquetWriter(tmp_path / "run", group.schema, **options) as writer:
+        for _ in range(12):
+            writer.write_table(group)
+    assert (tmp_path / "run").stat().st_size < 1 << 18
+    assert "expand to more than 200 times" in refused(child, reader, tmp_path / "run", memory=40)
+
+
+@pytest.mark.parametrize("column", ["query_id", "doc_id", "score"])
+def test_parquet_with_nested_columns_is_rejected_before_they_are_read(child, tmp_path, column):
+    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+
+    size = 50_000_000
+    lists = pa.ListArray.from_arrays(pa.array([0, size], pa.int32()), pa.nulls(size, pa.int8()))
+    for nested in (lists, pa.StructArray.from_arrays([lists], ["inner"])):
+        table = {"query_id": ["1"], "doc_id": ["a"], "score": [1.0], column: nested}
+        pq.write_table(pa.table(table), tmp_path / "run")
+        message = refused(child, as_run, tmp_path / "run", memory=40)
+        assert f"run: the column {column} has the type " in message
+        assert message.endswith(", expected text or numbers")

@@ -8,11 +8,14 @@ import struct
 from functools import partial
 
 import numpy as np
+import polars as pl
 import zstandard
 from packed import gzipped
 
-from ir_graded.io import files
+from ir_graded.io.files import read_file
 from ir_graded.io.formats import FORMATS, Format, named
+from ir_graded.io.lines import parse_lines
+from ir_graded.io.table import VALUE_COLUMNS
 
 BOM = b"\xef\xbb\xbf"
 RUN = named("run", "trec")
@@ -39,10 +42,20 @@ NTCIR_LINES = ["1 d1 L2", "1 d2 L0", "2 d1 L10"]
 NTCIR_ROWS = [("1", "d1", 2.0), ("1", "d2", 0.0), ("2", "d1", 10.0)]
 
 
+read_run_file = partial(read_file, "run")
+read_qrels_file = partial(read_file, "qrels")
+
+
+def frame_of(table):
+    """The rows of a table of the package."""
+    columns = {"query_id": table.query_id, "doc_id": table.doc_id, VALUE_COLUMNS[table.kind]: table.value}
+    return pl.DataFrame(columns)
+
+
 def parse_block(data, format, first_line, path):
     """Rows of a piece of a file that begins with line ``first_line``, and the numbers of its lines."""
-    table = files._parsed(path, format, lambda: data, lambda: first_line - 1)
-    return table.frame, None if table.lines is None else table.lines + (first_line - 1)
+    frame, lines = parse_lines(data, format, path, lambda: first_line - 1)
+    return frame, None if lines is None else lines + (first_line - 1)
 
 
 def joined(lines, end="\n", change=lambda line: line):
@@ -114,7 +127,7 @@ COMPRESSIONS = {
 
 
 def places(table):
-    return [table.place(row) for row in range(table.frame.height)]
+    return [table.place(row) for row in range(len(table))]
 
 
 def expected_lines(content):

@@ -11,7 +11,6 @@ from packed import gzipped
 
 from ir_graded.errors import FileFormatError, GradedError, InputError
 from ir_graded.io import lines as line_parser
-from ir_graded.io.files import read_qrels_file, read_run_file
 
 from .file_cases import (
     COMPRESSIONS,
@@ -19,8 +18,11 @@ from .file_cases import (
     RUN_LINES,
     RUN_ROWS,
     SPACINGS,
+    frame_of,
     joined,
     parse_block,
+    read_qrels_file,
+    read_run_file,
     zstd,
 )
 
@@ -73,7 +75,7 @@ def test_a_short_and_a_long_line_do_not_make_up_for_each_other(write):
 
 def test_a_double_blank_does_not_shift_columns(write):
     # A parser that separates at every blank reads the rank 1 as the score of d2.
-    assert read_run_file(write("q Q0 d1 1 9.5 t\nq  Q0 d2 1 8.5 t\n")).frame.rows() == [
+    assert frame_of(read_run_file(write("q Q0 d1 1 9.5 t\nq  Q0 d2 1 8.5 t\n"))).rows() == [
         ("q", "d1", 9.5),
         ("q", "d2", 8.5),
     ]
@@ -178,7 +180,7 @@ def test_corrupt_compressed_data(write, compression, name):
 def test_zstandard_is_needed_for_its_own_files_only(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     for compression in ("none", "gzip", "xz"):
-        assert read_run_file(write(COMPRESSIONS[compression](joined(RUN_LINES)))).frame.rows() == RUN_ROWS
+        assert frame_of(read_run_file(write(COMPRESSIONS[compression](joined(RUN_LINES))))).rows() == RUN_ROWS
     path = write(zstd(joined(RUN_LINES)))
     with pytest.raises(FileFormatError, match=f"^{re.escape(str(path))}: .*install the package 'zstandard'"):
         read_run_file(path)

@@ -9,7 +9,6 @@ import pytest
 
 from ir_graded.errors import FileFormatError, ParameterError
 from ir_graded.io import spacing as white
-from ir_graded.io.files import read_qrels_file, read_run_file
 from ir_graded.io.formats import Format, named, recognise
 
 from .file_cases import (
@@ -22,8 +21,11 @@ from .file_cases import (
     RUN_ROWS,
     SPACINGS,
     expected_lines,
+    frame_of,
     joined,
     parse_block,
+    read_qrels_file,
+    read_run_file,
 )
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -74,7 +76,7 @@ def test_an_unknown_width_lists_the_known_ones():
 
 def test_a_named_format_is_held_to(write):
     path = write(joined(NTCIR_LINES))
-    assert read_qrels_file(path, format="ntcir").frame.rows() == NTCIR_ROWS
+    assert frame_of(read_qrels_file(path, format="ntcir")).rows() == NTCIR_ROWS
     with pytest.raises(FileFormatError, match=r"line 1: expected 4 fields \(TREC qrels: .*\), found 3"):
         read_qrels_file(path, format="trec")
     with pytest.raises(FileFormatError, match=r"line 1: expected 3 fields \(NTCIR qrels: .*\), found 4"):

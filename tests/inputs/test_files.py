@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ir_graded.errors import FileFormatError
-from ir_graded.io import content as bytes_of
-from ir_graded.io.files import FileTable, read_qrels_file, read_run_file
+from ir_graded.io import file_text
 
 from .file_cases import (
     BOM,
@@ -28,9 +27,12 @@ from .file_cases import (
     SPACINGS,
     bits,
     expected_lines,
+    frame_of,
     joined,
     parse_block,
     places,
+    read_qrels_file,
+    read_run_file,
 )
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -38,22 +40,20 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 def test_a_run_has_its_columns_and_types(write):
     table = read_run_file(write(joined(RUN_LINES)))
-    assert isinstance(table, FileTable)
-    assert table.frame.schema == {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-    assert table.frame.rows() == RUN_ROWS
-    assert table.lines is None
+    assert frame_of(table).schema == {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+    assert frame_of(table).rows() == RUN_ROWS
 
 
 def test_qrels_have_their_columns_and_types(write):
     table = read_qrels_file(write(joined(QRELS_LINES)))
-    assert table.frame.schema == {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
-    assert table.frame.rows() == QRELS_ROWS
+    assert frame_of(table).schema == {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
+    assert frame_of(table).rows() == QRELS_ROWS
 
 
 def test_ntcir_qrels(write):
     table = read_qrels_file(write(joined(NTCIR_LINES)))
-    assert table.frame.schema == {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
-    assert table.frame.rows() == NTCIR_ROWS
+    assert frame_of(table).schema == {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
+    assert frame_of(table).rows() == NTCIR_ROWS
 
 
 @pytest.mark.parametrize("bom", [b"", BOM])
@@ -68,7 +68,7 @@ def test_every_spacing_gives_the_same(write, spacing, compression, bom):
         content = SPACINGS[spacing](lines)
         path = write(COMPRESSIONS[compression](bom + content))
         table = read(path)
-        assert table.frame.rows() == rows
+        assert frame_of(table).rows() == rows
         assert places(table) == [f"{path}, line {line}" for line in expected_lines(content)]
 
 
@@ -76,15 +76,15 @@ def test_every_spacing_gives_the_same(write, spacing, compression, bom):
 @pytest.mark.parametrize("name", ["run.txt", "run.gz", "run.zst", "run.xz"])
 def test_every_compression_gives_the_same_under_any_name(write, compression, name):
     path = write(COMPRESSIONS[compression](BOM + joined(RUN_LINES)), name)
-    assert read_run_file(path).frame.rows() == RUN_ROWS
+    assert frame_of(read_run_file(path)).rows() == RUN_ROWS
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 def test_a_compressed_file_of_many_pieces_is_read_whole(write, compression, monkeypatch):
     content = joined(f"q{i} Q0 d{i * i} 1 {i / 7} t" for i in range(3000))
-    monkeypatch.setattr(bytes_of, "READ", 100)
+    monkeypatch.setattr(file_text, "READ", 100)
     table = read_run_file(write(COMPRESSIONS[compression](content)))
-    assert table.frame["score"].to_list() == [i / 7 for i in range(3000)]
+    assert frame_of(table)["score"].to_list() == [i / 7 for i in range(3000)]
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -92,26 +92,17 @@ def test_a_compressed_file_of_many_pieces_is_read_whole(write, compression, monk
 @pytest.mark.parametrize("format", [None, "trec"])
 def test_a_file_without_lines_gives_an_empty_frame(write, compression, content, format):
     path = write(COMPRESSIONS[compression](content))
-    run = read_run_file(path, format).frame
+    run = frame_of(read_run_file(path, format))
     assert (run.height, run.schema) == (0, {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64})
-    qrels = read_qrels_file(path, format).frame
+    qrels = frame_of(read_qrels_file(path, format))
     assert (qrels.height, qrels.columns) == (0, ["query_id", "doc_id", "relevance"])
-    with pytest.raises(IndexError):
-        read_run_file(path, format).place(0)
 
 
 @pytest.mark.parametrize("as_path", [str, Path])
 def test_a_path_is_text_or_path_like(write, as_path):
     path = write(joined(RUN_LINES))
     table = read_run_file(as_path(path))
-    assert table.path == str(path)
     assert table.place(3) == f"{path}, line 4"
-
-
-@pytest.mark.parametrize("row", [-1, 5])
-def test_place_of_a_row_that_is_not_there(write, row):
-    with pytest.raises(IndexError, match=f"row {row} of a table of 5 rows"):
-        read_run_file(write(joined(RUN_LINES))).place(row)
 
 
 # ------------------------------------------------------------------------------ characters of an id
@@ -143,12 +134,12 @@ def test_place_of_a_row_that_is_not_there(write, row):
 def test_any_other_character_belongs_to_the_id(write, text):
     content = f"{text} Q0 {text} 1 2 {text}\n{text} {text} {text} {text} 3 {text}\n"
     for data in (content, content.replace(" ", "\t")):
-        frame = read_run_file(write(data)).frame
+        frame = frame_of(read_run_file(write(data)))
         assert frame.rows() == [(text, text, 2.0), (text, text, 3.0)]
 
 
 def test_ids_that_look_like_numbers_stay_text(write):
-    assert read_run_file(write("007 Q0 1e5 1 2 t\n")).frame.rows() == [("007", "1e5", 2.0)]
+    assert frame_of(read_run_file(write("007 Q0 1e5 1 2 t\n"))).rows() == [("007", "1e5", 2.0)]
 
 
 # ------------------------------------------------------------------------------------------- numbers
@@ -191,11 +182,11 @@ def test_a_score_is_what_float_makes_of_it(texts):
     "text", ["12", "1e5", "+1.5", "1.", ".5", "inf", "-inf", "iNfiNity", "1E+5", "00.10"]
 )
 def test_scores_that_are_numbers(write, text):
-    assert read_run_file(write(f"q Q0 d 1 {text} t\n")).frame["score"].to_list() == [float(text)]
+    assert frame_of(read_run_file(write(f"q Q0 d 1 {text} t\n")))["score"].to_list() == [float(text)]
 
 
 def test_nan_is_read(write):
-    assert math.isnan(read_run_file(write("q Q0 d 1 nan t\n")).frame["score"][0])
+    assert math.isnan(frame_of(read_run_file(write("q Q0 d 1 nan t\n")))["score"][0])
 
 
 NO_NUMBERS = [

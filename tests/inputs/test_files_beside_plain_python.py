@@ -11,7 +11,6 @@ from hypothesis import example, given, settings, strategies as st
 
 from ir_graded.errors import FileFormatError
 from ir_graded.io import lines as line_parser, spacing as white
-from ir_graded.io.files import read_run_file
 from ir_graded.io.formats import named
 
 from .file_cases import (
@@ -19,6 +18,7 @@ from .file_cases import (
     FIXED,
     bits,
     parse_block,
+    read_run_file,
 )
 
 pytestmark = pytest.mark.filterwarnings("error")

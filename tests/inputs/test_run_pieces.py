@@ -15,11 +15,13 @@ from packed import gzipped
 
 import ir_graded
 from ir_graded.errors import FileFormatError, InputError
-from ir_graded.io import content
+from ir_graded.io import file_text
 from ir_graded.io.files import run_pieces
 from ir_graded.io.sources import table_of
 from ir_graded.matching import tables as table_runs
 from ir_graded.matching.match import match_run, prepare_qrels
+
+from .file_cases import frame_of
 
 COMPRESSIONS = {
     "plain": lambda data: data,
@@ -87,8 +89,8 @@ def test_pieces_give_the_hits_of_the_whole(run_file, monkeypatch, spacing, compr
     assert expected.rank.size > 50
     path = run_file(COMPRESSIONS[compression](SPACINGS[spacing](data)))
     monkeypatch.setattr(table_runs, "_PIECE", size)
-    monkeypatch.setattr(content, "_LOOK", 64)
-    monkeypatch.setattr(content, "READ", 512)
+    monkeypatch.setattr(file_text, "_LOOK", 64)
+    monkeypatch.setattr(file_text, "READ", 512)
     for threads in (1, 3):
         same(match_run(judgments, path, 1.0, threads), expected)
 
@@ -96,23 +98,23 @@ def test_pieces_give_the_hits_of_the_whole(run_file, monkeypatch, spacing, compr
 @pytest.mark.parametrize("compression", ["plain", "gzip"])
 def test_a_piece_holds_whole_topics(run_file, monkeypatch, compression):
     _, data = collection(1)
-    monkeypatch.setattr(content, "_LOOK", 16)
-    monkeypatch.setattr(content, "READ", 100)
+    monkeypatch.setattr(file_text, "_LOOK", 16)
+    monkeypatch.setattr(file_text, "READ", 100)
     path = run_file(COMPRESSIONS[compression](data))
-    tables = [load().frame for load in run_pieces(path, 500)]
+    tables = [frame_of(load()) for load in run_pieces(path, 500, 500)]
     assert len(tables) > 20
     topics = [topic for table in tables for topic in table["query_id"].unique().to_list()]
     assert len(topics) == len(set(topics))
     assert sum(table.height for table in tables) == data.count(b"\n")
-    assert all(len(load()) < 500 + 60 * 40 for load in content.pieces(str(path), 500))
+    assert all(len(load()) < 500 + 60 * 40 for load in file_text.text_pieces(str(path), 500))
 
 
 def test_a_topic_that_begins_another_is_another(run_file):
     lines = "".join(
         f"{topic} Q0 d{number} 0 {number} t\n" for topic in ("1", "11", "1a") for number in range(9)
     )
-    pieces = list(run_pieces(run_file(lines.encode()), 1))
-    assert [load().frame["query_id"].unique().to_list() for load in pieces] == [["1"], ["11"], ["1a"]]
+    pieces = list(run_pieces(run_file(lines.encode()), 1, 1))
+    assert [frame_of(load())["query_id"].unique().to_list() for load in pieces] == [["1"], ["11"], ["1a"]]
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -156,7 +158,7 @@ def test_a_file_that_is_cut_off_or_corrupt(run_file, monkeypatch):
         packed = compress(data)
         with pytest.raises(FileFormatError, match=f"truncated {name} data"):
             match_run(judgments, run_file(packed[:-20]), 1.0, 2)
-    loads = list(content.pieces(str(run_file(data)), 1000))
+    loads = list(file_text.text_pieces(str(run_file(data)), 1000))
     run_file(data[:2000])
     with pytest.raises(FileFormatError, match="became shorter"):
         loads[-1]()
@@ -185,31 +187,31 @@ def test_pieces_lose_and_add_nothing(tmp_path_factory, data, size):
     path.write_bytes(data)
     for look in (1, 5, 100):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(content, "_LOOK", look)
-            patch.setattr(content, "READ", 7)
-            assert b"".join(load() for load in content.pieces(str(path), size)) == data.removeprefix(
+            patch.setattr(file_text, "_LOOK", look)
+            patch.setattr(file_text, "READ", 7)
+            assert b"".join(load() for load in file_text.text_pieces(str(path), size)) == data.removeprefix(
                 b"\xef\xbb\xbf"
             )
             blocks = iter([data[at : at + 7] for at in range(0, len(data), 7)])
-            assert b"".join(content._cut(blocks, size)) == data
+            assert b"".join(file_text._cut(blocks, size)) == data
 
 
 @pytest.mark.parametrize("topics", [1, 5])
 def test_each_byte_of_a_compressed_run_is_handled_a_few_times(run_file, monkeypatch, topics):
     """However long a topic is: what was read of it must not be joined anew with every block."""
     looked = []
-    found = content._next_topic
+    found = file_text._next_topic
 
     def counting(text, at):
         looked.append(len(text))
         return found(text, at)
 
-    monkeypatch.setattr(content, "_next_topic", counting)
-    monkeypatch.setattr(content, "READ", 512)
+    monkeypatch.setattr(file_text, "_next_topic", counting)
+    monkeypatch.setattr(file_text, "READ", 512)
     rows = [(f"t{number * topics // 20000}", f"d{number}") for number in range(20_000)]
     data = "".join(f"{topic} Q0 {doc} 1 {-number} t\n" for number, (topic, doc) in enumerate(rows)).encode()
     path = str(run_file(gzipped(data)))
-    assert b"".join(load() for load in content.pieces(path, 1000)) == data
+    assert b"".join(load() for load in file_text.text_pieces(path, 1000)) == data
     assert len(looked) > 20
     assert sum(looked) < 3 * len(data)
 
@@ -217,7 +219,7 @@ def test_each_byte_of_a_compressed_run_is_handled_a_few_times(run_file, monkeypa
 # ----------------------------------------------------------------------------------------- Parquet
 
 
-def frame_of(data):
+def split_frame(data):
     fields = [line.split() for line in data.decode().splitlines()]
     return pl.DataFrame(
         {
@@ -236,7 +238,7 @@ def test_parquet_gives_the_hits_of_the_lines(run_file, tmp_path, monkeypatch, ro
     judgments = prepare_qrels(qrels)
     expected = whole(judgments, run_file(data))
     path = tmp_path / "run[1].parquet"
-    frame_of(data).write_parquet(path, row_group_size=50)
+    split_frame(data).write_parquet(path, row_group_size=50)
     monkeypatch.setattr(table_runs, "_FRAME", rows)
     same(match_run(judgments, path, 1.0, 2), expected)
     same(whole(judgments, path), expected)
@@ -248,9 +250,9 @@ def test_parquet_qrels_and_reading(tmp_path):
     rows = [(topic, doc, level) for topic, docs in qrels.items() for doc, level in docs.items()]
     frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "relevance"], orient="row")
     frame.write_parquet(tmp_path / "qrels.parquet")
-    frame_of(data).write_parquet(tmp_path / "run.parquet")
+    split_frame(data).write_parquet(tmp_path / "run.parquet")
     found = ir_graded.evaluate(["Q", "AP"], tmp_path / "qrels.parquet", tmp_path / "run.parquet")
-    expected = ir_graded.evaluate(["Q", "AP"], qrels, frame_of(data))
+    expected = ir_graded.evaluate(["Q", "AP"], qrels, split_frame(data))
     assert np.array_equal(found.values, expected.values)
     assert len(ir_graded.read_run(tmp_path / "run.parquet")) == data.count(b"\n")
 
@@ -258,7 +260,7 @@ def test_parquet_qrels_and_reading(tmp_path):
 def test_parquet_errors_name_file_and_row(tmp_path, monkeypatch):
     qrels, data = collection(7)
     judgments = prepare_qrels(qrels)
-    frame = frame_of(data)
+    frame = split_frame(data)
     monkeypatch.setattr(table_runs, "_FRAME", 50)
     path = tmp_path / "run.parquet"
     frame.drop("score").write_parquet(path)

@@ -1,0 +1,52 @@
+"""Paths of files: whether a file can have one, errors that name it, and whether the file was changed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ir_graded.errors import FileFormatError, InputError, short_repr
+
+_COMPRESSIONS = (".gz", ".xz", ".zst")
+#: Attributes of a file that a change of it changes.
+_STATE = ("st_dev", "st_ino", "st_size", "st_mtime_ns")
+
+
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Raise InputError where a path is one that no file can have, or is bytes."""
+    name = os.fspath(path)
+    if not isinstance(name, str):
+        raise InputError(f"the path {short_repr(name)} is bytes: give it as text")
+    try:
+        possible = b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise InputError(f"no file can have the path {short_repr(name)}")
+
+
+def uncompressed_name(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file, without the ending of a compression."""
+    return Path(path).stem if Path(path).suffix in _COMPRESSIONS else Path(path).name
+
+
+@contextmanager
+def errors_with_path(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Add the path to errors of the operating system, which lack it once the file is open."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = os.fspath(path)
+        raise
+
+
+def check_unchanged(path: str | os.PathLike[str], before: os.stat_result) -> None:
+    """Raise FileFormatError where a regular file was written to or replaced since ``before``."""
+    if stat.S_ISREG(before.st_mode):
+        now = Path(path).stat()
+        if any(getattr(now, name) != getattr(before, name) for name in _STATE):
+            raise FileFormatError(f"{os.fspath(path)}: was changed while it was read")

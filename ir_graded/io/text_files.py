@@ -1,0 +1,138 @@
+"""Run and qrels files as tables: whole, or a run in pieces."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+
+import numpy as np
+import polars as pl
+
+from ir_graded.errors import FileFormatError
+
+from .file_text import Load, read_text, text_pieces
+from .formats import Format, Kind, PassageRow, VaryingFormat, named, recognise
+from .lines import check_byte_order_marks, empty, fields_of, line_error, parse_lines
+from .spacing import LineNumbers
+from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Passage, Table, at_rows
+
+
+def read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) -> Table:
+    """Read a run or qrels in lines of text; errors as in :func:`~.files.read_file`."""
+    chosen = None if name is None else named(kind, name)
+    where = os.fspath(path)
+    data = read_text(where)
+    if chosen is None:
+        chosen = _recognised(data, kind, where)
+    elif isinstance(chosen, Format):
+        chosen = chosen.named(next((len(raw.split()) for raw in io.BytesIO(data) if raw.strip()), 0))
+    if chosen is None:
+        return _table(kind, empty(kind), where)
+    if isinstance(chosen, VaryingFormat):
+        return _line_by_line(data, chosen, where)
+    return _read_lines(where, chosen, lambda: data)
+
+
+def text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Callable[[], Table]]:
+    """Yield functions that each read a piece of a run, about ``size`` bytes and of whole topics.
+
+    Raises, as each piece does when it is read:
+        FileFormatError: the file or a line of it cannot be read.
+        OSError: the file cannot be read.
+    """
+    where = os.fspath(path)
+    chosen = None
+    for number, load in enumerate(text_pieces(where, size)):
+        if chosen is None:
+            chosen = _recognised(load(), "run", where)
+            if chosen is None:
+                continue
+        # All run formats have lines of a fixed width.
+        assert isinstance(chosen, Format)  # noqa: S101  # for the type checker
+        yield partial(_read_lines, where, chosen, load, partial(_lines_before, where, size, number))
+
+
+def _lines_before(path: str, size: int, number: int) -> int:
+    return sum(load().count(b"\n") for load in islice(text_pieces(path, size), number))
+
+
+def _read_lines(path: str, format: Format, load: Load, lines_before: Callable[[], int] = int) -> Table:
+    frame, lines = parse_lines(load(), format, path, lines_before)
+    return _table(format.kind, frame, path, lines, lines_before)
+
+
+def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
+    """Parse a file whose lines hold any number of passages."""
+    check_byte_order_marks(data, int, path)
+    found: list[PassageRow] = []
+    lines: list[int] = []
+    for line, raw in enumerate(io.BytesIO(data), 1):
+        # What is not UTF-8 may stand in a field that is not read, but not in an id.
+        fields = [field.decode(errors="surrogateescape") for field in raw.split()]
+        if not fields:
+            continue
+        try:
+            passages = format.rows(fields, raw.decode(errors="surrogateescape"))
+            "".join(part for row in passages for part in row[:2]).encode()
+        except UnicodeEncodeError:
+            problem = "a topic or document is not UTF-8; the file must be text in UTF-8"
+            raise line_error(path, line, problem, raw) from None
+        except ValueError as error:
+            raise line_error(path, line, f"expected {format.expected}: {error}", raw) from None
+        found += passages
+        lines += [line] * len(passages)
+    extra = (("start", 3), ("length", 4))
+    try:
+        frame = pl.DataFrame(found, schema=empty(format.kind, extra).schema, orient="row")
+    except (OverflowError, pl.exceptions.PolarsError):
+        raise FileFormatError(f"{path}: a start or length is beyond 64 bits") from None
+    return _table(format.kind, frame, path, np.array(lines, dtype=np.int64))
+
+
+def _recognised(data: bytes, kind: Kind, path: str) -> Format | VaryingFormat | None:
+    """Tell the format by the first line that is not blank; None if there is no such line."""
+    for line, raw in enumerate(io.BytesIO(data), 1):
+        fields = fields_of(raw, line, path)
+        if fields:
+            return recognise(kind, fields, path, line, raw.decode())
+    return None
+
+
+def _table(
+    kind: Kind,
+    frame: pl.DataFrame,
+    path: str,
+    lines: LineNumbers | None = None,
+    lines_before: Callable[[], int] = int,
+) -> Table:
+    """Return the rows of a file or of a piece of it, with the way back to its lines.
+
+    Args:
+        kind: whether they are those of a run or of qrels.
+        frame: a row per line that is not blank, or per passage, in the order of the file.
+        path: the file.
+        lines: the line number of each row, counted within the piece; None when row i is line i + 1.
+        lines_before: returns the number of lines before the piece; called only for an error.
+    """
+    query_id = frame["query_id"]
+    passage = None
+    if all(name in frame.columns for name in PASSAGE_COLUMNS):
+        passage = Passage(*(frame[name].cast(float).to_numpy() for name in PASSAGE_COLUMNS))
+
+    def place(row: int) -> str:
+        return f"{path}, line {lines_before() + (row + 1 if lines is None else int(lines[row]))}"
+
+    table = Table(
+        kind,
+        query_id,
+        frame["doc_id"],
+        frame[VALUE_COLUMNS[kind]].to_numpy(),
+        place,
+        lambda rows: at_rows(query_id, rows).to_list(),
+        passage,
+    )
+    table.check_passages()
+    return table
