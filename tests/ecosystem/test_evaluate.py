@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import helpers
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -174,7 +175,7 @@ def test_a_list_of_runs():
 
 def write(place, rows):
     place.parent.mkdir(parents=True, exist_ok=True)
-    content = forms.lines("run", rows).encode()
+    content = helpers.trec_lines("run", rows).encode()
     place.write_bytes(gzipped(content) if place.suffix == ".gz" else content)
     return place
 

@@ -7,6 +7,7 @@ import math
 import pickle
 from collections import namedtuple
 
+import helpers
 import ir_datasets
 import ir_measures
 import numpy as np
@@ -226,31 +227,11 @@ def pandas(**dtypes):
 
 
 def pandas_in_disorder(kind, rows):
-    table = cases.frame(kind, measure_cases.shuffled(rows, 3))
-    table.insert(0, "rank", -1)
-    table["text"] = [["any", "object"]] * len(table)
-    table.index = pd.Index([5, 5, 3] * len(table))[: len(table)]
-    return table[table.columns[::-1]]
-
-
-def columns(kind, rows):
-    return dict(zip(cases.names(kind), map(list, zip(*rows, strict=True)), strict=True))
+    return helpers.frame_in_disorder(cases.frame(kind, measure_cases.shuffled(rows, 3)))
 
 
 def polars(**dtypes):
-    return lambda kind, rows: pl.DataFrame(columns(kind, rows)).cast(dtypes)
-
-
-def polars_of_objects(kind, rows):
-    return pl.DataFrame({name: pl.Series(of, dtype=pl.Object) for name, of in columns(kind, rows).items()})
-
-
-def arrow(kind, rows):
-    return pa.table(columns(kind, rows))
-
-
-def arrow_in_chunks(kind, rows):
-    return pa.concat_tables([arrow(kind, rows[at : at + 3]) for at in range(0, len(rows), 3)])
+    return lambda kind, rows: pl.DataFrame(helpers.columns(kind, rows)).cast(dtypes)
 
 
 FORMS = {
@@ -267,9 +248,9 @@ FORMS = {
     "polars": polars(),
     "polars UInt16 spans": polars(start=pl.UInt16, length=pl.UInt16),
     "polars categorical ids": polars(query_id=pl.Categorical, doc_id=pl.Categorical),
-    "polars objects": polars_of_objects,
-    "arrow": arrow,
-    "arrow in chunks": arrow_in_chunks,
+    "polars objects": helpers.polars_of_objects,
+    "arrow": helpers.arrow,
+    "arrow in chunks": helpers.arrow_in_chunks,
     "tuples": tuples,
     "generator": generator,
     "tuples with more fields": more_fields,
@@ -431,7 +412,7 @@ def test_beta_reads_back(beta):
 
 def test_an_empty_run_of_any_form_scores_0():
     qrels, run = frames()
-    for nothing in (run[:0], pl.DataFrame(run[:0]), pa.table(columns("run", RUN))[:0]):
+    for nothing in (run[:0], pl.DataFrame(run[:0]), helpers.arrow("run", RUN)[:0]):
         assert not any(any(by_topic.values()) for by_topic in cases.scores(ALL, qrels, nothing).values())
 
 
