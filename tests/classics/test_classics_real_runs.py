@@ -8,6 +8,8 @@ from collections_data import ROOT, needs_shared_data, ranked_runs
 import ir_graded
 from ir_graded.measures.classic import CLASSICS
 
+pytestmark = pytest.mark.slow
+
 #: Measures of one call; with condensed lists among them, ir-measures may take NumRet from a condensed list.
 PLAIN = [
     *("AP", "AP@100", "RR", "nDCG", "nDCG@10", "P@10", "R@100", "Rprec", "Success@5", "Bpref"),

@@ -14,6 +14,8 @@ from differential.oracle_cases import Compared, Oracle, draw, real
 
 from ir_graded.measures.classic.precision import ReciprocalRank
 
+pytestmark = pytest.mark.slow
+
 by_name = pytest.mark.parametrize("oracle", compare.ORACLES, ids=lambda oracle: oracle.name)
 
 

@@ -21,6 +21,8 @@ from ir_graded.evaluation import evaluate as evaluation
 from ir_graded.io import process
 from ir_graded.measures.parsing import parse_measure
 
+pytestmark = pytest.mark.slow
+
 MEASURES = ["Q", "P-measure", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]
 TOPICS, DOCS = 40, 60
 

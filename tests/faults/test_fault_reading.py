@@ -80,6 +80,7 @@ def test_a_folder_in_place_of_a_file_is_said(folder, error_of):
     assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong holds no file"
 
 
+@pytest.mark.slow
 @needs_posix
 def test_files_and_folders_that_must_not_be_read_are_said():
     with public_folder() as place:
@@ -354,6 +355,7 @@ def test_a_pipe_that_shares_no_topic_is_read_once(tmp_path, call):
     writer.join()
 
 
+@pytest.mark.slow
 @needs_posix
 def test_a_report_reads_a_pipe_once(folder):
     pytest.importorskip("jinja2")

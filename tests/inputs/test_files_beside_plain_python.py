@@ -21,7 +21,7 @@ from .file_cases import (
     parse_block,
 )
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.slow]
 
 # ------------------------------------------------------------------------------ plain Python as judge
 

@@ -364,6 +364,7 @@ def within_binomial_limits(rate, sets):
     return abs(rate - 0.05) < 3.5 * math.sqrt(0.05 * 0.95 / sets)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", TESTS[:3])
 def test_rejections_when_systems_do_not_differ(test):
     rng = np.random.default_rng(2026)
@@ -374,6 +375,7 @@ def test_rejections_when_systems_do_not_differ(test):
     assert within_binomial_limits(np.mean(rejected), SETS)
 
 
+@pytest.mark.slow
 def test_tukey_hsd_holds_the_error_rate_of_a_whole_data_set():
     rng = np.random.default_rng(2026)
     any_rejected, any_by_t = [], []

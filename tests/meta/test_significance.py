@@ -89,6 +89,7 @@ def test_identical_systems_and_constant_differences():
     assert not one.significant.loc["worse"].any()
 
 
+@pytest.mark.slow
 def test_rejections_when_systems_do_not_differ():
     rng = np.random.default_rng(2026)
     sets = 600

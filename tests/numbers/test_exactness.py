@@ -16,6 +16,8 @@ from ir_graded import InputError
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.classic import CLASSICS
 
+pytestmark = pytest.mark.slow
+
 #: With the errors of more data than are tried here, by measure.
 PAGE = Path(__file__).parents[2] / "docs" / "trust"
 WRITTEN = exactness.written(PAGE)

@@ -15,7 +15,10 @@ from playwright.sync_api import sync_playwright
 import ir_graded
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install chromium")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install chromium"),
+    pytest.mark.slow,
+]
 
 #: The browser asks the network for nothing, and needs neither a sandbox nor a graphics card.
 FLAGS = [

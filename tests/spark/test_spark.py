@@ -19,7 +19,7 @@ import ir_graded
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError
 from spark.spark_cases import collection, every_measure, expected_table, on_one_machine, same
 
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.slow]
 
 pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'ir-graded[spark]'")
 from ir_graded.spark import evaluate, mean, read_qrels, read_runs  # noqa: E402
