@@ -168,6 +168,7 @@ def test_a_topic_named_as_the_means_is_refused(files, run):
     assert run("evaluate", "qrels.txt", "run.txt", "-m", "Q")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["{}", "{}@10", "P_{}", "Q({}=1)", "nDCG@{}", "'{}"])
 @pytest.mark.usefixtures("files")
 def test_a_measure_of_a_million_characters_is_cut_in_the_error(run, measure):

@@ -61,10 +61,8 @@ def test_commands_print_what_the_page_says(page, tmp_path):
 
 def test_blocks_have_a_directive_an_argument_options_and_lines(tmp_path):
     page = tmp_path / "page.rst"
-    page.write_text(
-        ".. code-block:: sh\n   :class: not-run\n\n   pip\n     list\n\n.. testcode::\n\n   a\n\n   b\n\nText\n",
-        encoding="utf-8",
-    )
+    code = ".. code-block:: sh\n   :class: not-run\n\n   pip\n     list\n\n"
+    page.write_text(f"{code}.. testcode::\n\n   a\n\n   b\n\nText\n", encoding="utf-8")
     assert [*blocks(page)] == [
         Block("code-block", "sh", (":class: not-run",), ("pip", "  list")),
         Block("testcode", "", (), ("a", "", "b")),

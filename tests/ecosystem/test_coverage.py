@@ -361,6 +361,7 @@ def test_counts_on_qrels_that_have_changed_are_not_known():
     assert np.isnan(scores.coverage.loc[0, "judged_share"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [pandas(), polars(), arrow])
 def test_runs_are_let_go_when_they_have_been_counted(make):
     run = make("run", [(topic, doc, score) for topic in TOPICS for doc, score in FULL[topic].items()])

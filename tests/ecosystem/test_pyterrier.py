@@ -82,6 +82,7 @@ def test_the_expected_values_by_hand():
     assert mean("first", "Q@10") != mean("second", "Q@10")
 
 
+@pytest.mark.slow
 def test_importing_pyterrier_alone_is_enough():
     output = python(
         """
@@ -117,6 +118,7 @@ def test_importing_pyterrier_alone_is_enough():
     assert_means(table, digits=9)
 
 
+@pytest.mark.slow
 def test_importing_this_package_after_pyterrier():
     """Where PyTerrier does not load it: the names come into pt.measures afterwards."""
     output = python(

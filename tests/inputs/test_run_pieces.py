@@ -77,7 +77,9 @@ def whole(judgments, path, lowest=1.0):
     return hits_of(judgments, table_of("run", path), lowest)
 
 
-@pytest.mark.parametrize("size", [1, 100, 1000, 5000, 1 << 23])
+@pytest.mark.parametrize(
+    "size", [1000, *(pytest.param(size, marks=pytest.mark.slow) for size in (1, 100, 5000, 1 << 23))]
+)
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 @pytest.mark.parametrize("spacing", SPACINGS)
 def test_pieces_give_the_hits_of_the_whole(run_file, monkeypatch, spacing, compression, size):

@@ -132,6 +132,7 @@ print(*sorted(cases.scores(cases.QRELS, run).items()), sep="\\n")
 """
 
 
+@pytest.mark.slow
 def test_any_number_of_threads_of_the_platform(expected, tmp_path):
     names = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     path = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
