@@ -46,7 +46,7 @@ def test_a_table_that_ends_in_the_score():
     )
 
 
-def test_places():
+def test_the_number_of_decimal_places_can_be_chosen():
     out = call("Q", "qrels.txt", "x.run", "1", "--places", "2")
     assert out.split()[-1] == f"{explained('Q').score:.2f}"
     assert call("Q", "qrels.txt", "x.run", "1", "-p", "-1").split()[-1] == repr(explained("Q").score)
@@ -93,7 +93,7 @@ def test_a_topic_that_the_run_lacks():
     assert out.split()[-2:] == ["score", "0.0000"]
 
 
-def test_wrong_calls(capsys):
+def test_wrong_arguments_fail_with_a_message(capsys):
     assert "they have '1', '2'" in error_of(capsys, "Q", "qrels.txt", "x.run", "3")
     assert "did you mean Q" in error_of(capsys, "Qu", "qrels.txt", "x.run", "1")
     assert "names 2 measures" in error_of(capsys, "Q AP", "qrels.txt", "x.run", "1")

@@ -408,7 +408,7 @@ def test_powers_on_trec_web(collection, measure, percent):
     assert 100 * discriminative_power(scores).power == pytest.approx(percent, abs=2)
 
 
-def test_result():
+def test_the_frame_has_one_row_for_each_pair_of_systems():
     frame = pd.DataFrame(MATRICES["continuous"], columns=list("abcdef"))
     result = discriminative_power(frame, alpha=0.2, n_resamples=B)
     rows = result.to_frame()
@@ -425,7 +425,7 @@ def test_result():
         result.power = 1.0
 
 
-def test_plot():
+def test_plot_draws_one_asl_curve():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -444,7 +444,7 @@ def test_quiet_in_a_pipe(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_seeds():
+def test_a_seed_and_its_generator_give_the_same_resamples():
     values = MATRICES["continuous"]
     by_seed = discriminative_power(values, rng=5, n_resamples=B).asl
     by_generator = discriminative_power(values, rng=np.random.default_rng(5), n_resamples=B).asl

@@ -91,7 +91,7 @@ def lines(table, folder):
 
 
 @pytest.mark.parametrize("form", [*FORMS.values(), parquet, lines], ids=[*FORMS, "parquet", "lines"])
-def test_pieces(expected, form, tmp_path, monkeypatch):
+def test_pieces_and_threads_change_no_bit(expected, form, tmp_path, monkeypatch):
     run = form(rows(), tmp_path)
     assert scores(QRELS, run) == expected
     monkeypatch.setattr(table_runs, "_ROWS", 50)

@@ -107,7 +107,7 @@ def test_the_expected_values(expected):
     assert len({tuple(by_topic.items()) for by_topic in expected.values()}) == len(expected) - 1
 
 
-def test_one_call(expected):
+def test_one_call_scores_passages_and_documents(expected):
     asked = ["MAgP", "gP@10", "Q", nDCG @ 10, AP]
     found = cases.scores(asked, *frames())
     assert list(found) == ["MAgP", "gP@10", "Q", "nDCG@10", "AP"]
@@ -126,7 +126,7 @@ def test_each_measure_of_this_package_alone(measure, expected):
     agrees(cases.scores([measure], *frames()), expected)
 
 
-def test_means(expected):
+def test_means_are_those_of_the_topics(expected):
     aggregated, per_topic = ir_measures.calc(ALL, *frames())
     assert len(per_topic) == len(ALL) * 4
     for measure, value in aggregated.items():
@@ -135,7 +135,7 @@ def test_means(expected):
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_evaluate(expected):
+def test_evaluate_gives_the_scores_of_ir_measures(expected):
     qrels, run = frames()
     scored = ir_graded.evaluate([*map(str, OURS), *DOCUMENTS], qrels, {"one": run, "none": run[:0]})
     for name, by_topic in expected.items():
@@ -260,7 +260,7 @@ ITERATORS = {"generator", "itertuples"}
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_form(form, expected):
+def test_every_form_gives_the_same_scores(form, expected):
     """One form for both sides, each side beside pandas; with and without measures of other providers."""
     make = FORMS[form]
     pandas_qrels, pandas_run = frames()
