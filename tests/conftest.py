@@ -1,4 +1,4 @@
-"""How all tests run: examples without limits of time, and which tests may be skipped.
+"""How all tests run: examples without limits of time, markers of folders, and which tests may be skipped.
 
 Where ``IR_GRADED_NO_SKIPS`` is set, as in CI, a skipped test fails unless ``MAY_BE_SKIPPED`` has the reason.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,9 +21,20 @@ MAY_BE_SKIPPED = {
     r"nothing is forbidden to this user": "CI runs as root; tests/faults reads such a file as another user",
 }
 
+#: Every test of these folders has the marker. Modules and tests elsewhere say so themselves.
+MARKERS = {"docs": "project", "fuzz": "fuzz", "notebooks": "project", "project": "project"}
+
 # A loaded machine takes its time for an example, or to draw one.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers
+def pytest_collection_modifyitems(items):
+    tests = Path(__file__).parent
+    for item in items:
+        if item.path.parent.parent == tests and (marker := MARKERS.get(item.path.parent.name)):
+            item.add_marker(marker)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -7,6 +7,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import rows_of
 
 from ir_graded.measures.classic import CLASSICS, scorer_of
 
@@ -101,5 +102,4 @@ def collection(seed, levels, *, ties):
 
 
 def frame(nested, value):
-    rows = [(topic, doc, number) for topic, docs in nested.items() for doc, number in docs.items()]
-    return pd.DataFrame(rows, columns=["query_id", "doc_id", value])
+    return pd.DataFrame(rows_of(nested), columns=["query_id", "doc_id", value])

@@ -35,6 +35,7 @@ def test_all_that_were_asked_for_are_there():
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @each_classic
 def test_equal_to_the_provider_of_ir_measures(name):
     measures = cases.supported(name)
@@ -122,6 +123,7 @@ def batches():
     return [[measure] for measure in alone] + [[measure for measure in measures if measure not in alone]]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_evaluate_gives_the_same_with_either_provider(seed):

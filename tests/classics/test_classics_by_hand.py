@@ -91,7 +91,7 @@ CASES = [
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize(("measure", "expected"), CASES, ids=str)
-def test_by_hand(measure, expected):
+def test_classics_equal_values_by_hand(measure, expected):
     assert ir_graded.evaluate(measure, QRELS, RUN).values.item() == pytest.approx(expected, abs=1e-12)
 
 

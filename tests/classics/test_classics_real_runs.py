@@ -8,6 +8,8 @@ from collections_data import ROOT, needs_shared_data, ranked_runs
 import ir_graded
 from ir_graded.measures.classic import CLASSICS
 
+pytestmark = pytest.mark.slow
+
 #: Measures of one call; with condensed lists among them, ir-measures may take NumRet from a condensed list.
 PLAIN = [
     *("AP", "AP@100", "RR", "nDCG", "nDCG@10", "P@10", "R@100", "Rprec", "Success@5", "Bpref"),
@@ -27,7 +29,7 @@ def differences(measures, qrels, runs):
     return np.abs(ours.values - theirs.values).max(axis=(1, 2))
 
 
-def test_the_sample():
+def test_classics_of_the_sample_equal_those_of_ir_measures():
     covid = ir_graded.sample()
     others = ["AP(rel=2)", "Bpref(rel=2)", "SetF(rel=2,beta=0.5)", "RR@10", "Judged@10", "Judged"]
     for measures in (PLAIN, CONDENSED, others, ["nDCG(gains={1:1,2:4})@10"]):

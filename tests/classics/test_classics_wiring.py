@@ -6,11 +6,11 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import run_command
 from ir_measures import AP, ERR, RBP, NumRet, P, nDCG
 from ir_measures.providers.pytrec_eval_provider import PytrecEvalEvaluator
 
 import ir_graded
-from ir_graded.cli.main import main
 from ir_graded.evaluation import upstream
 from ir_graded.evaluation.provider import PROVIDER, GradedEvaluator
 from ir_graded.measures.classic import CLASSICS
@@ -195,13 +195,6 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def call(capsys, *arguments):
-    with pytest.raises(SystemExit) as stopped:
-        main(list(arguments))
-    printed = capsys.readouterr()
-    return stopped.value.code, printed.out, printed.err
-
-
 COMMANDS = {
     "evaluate": ("evaluate", "qrels.txt", "one.run", "two.run", "-m", "AP NumRet Q", "-o", "csv"),
     "meta": ("meta", "qrels.txt", "one.run", "two.run", "-m", "AP Q", "-B", "20", "-o", "csv"),
@@ -211,11 +204,11 @@ COMMANDS = {
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.usefixtures("files")
 def test_the_command_line_offers_both(capsys, command):
-    plain = call(capsys, *COMMANDS[command])
+    plain = run_command(capsys, *COMMANDS[command])
     assert plain[0] == 0
     for provider in ("auto", "upstream"):
-        assert call(capsys, *COMMANDS[command], "--provider", provider) == plain
-    code, _, error = call(capsys, *COMMANDS[command], "--provider", "other")
+        assert run_command(capsys, *COMMANDS[command], "--provider", provider) == plain
+    code, _, error = run_command(capsys, *COMMANDS[command], "--provider", "other")
     assert code == 2
     assert "'other' is not one of 'auto', 'upstream'" in error
 
@@ -223,6 +216,6 @@ def test_the_command_line_offers_both(capsys, command):
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.usefixtures("files", "upstream_refuses")
 def test_the_command_line_hands_the_choice_on(capsys, command):
-    assert call(capsys, *COMMANDS[command])[0] == 0
-    status, _, err = call(capsys, *COMMANDS[command], "--provider", "upstream")
+    assert run_command(capsys, *COMMANDS[command])[0] == 0
+    status, _, err = run_command(capsys, *COMMANDS[command], "--provider", "upstream")
     assert (status, err) == (2, "ir_graded: ir_measures was called\n")

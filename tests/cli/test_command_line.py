@@ -5,15 +5,16 @@ import io
 import json
 import re
 import warnings
+from functools import partial
 
 import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import assert_command_fails, run_command
 from packed import gzipped
 
 import ir_graded
-from ir_graded.cli.main import main
 from ir_graded.cli.output import json_line
 from ir_graded.measures import REGISTRY
 
@@ -33,13 +34,7 @@ def files(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(capsys):
-    def call(*arguments):
-        with pytest.raises(SystemExit) as stopped:
-            main(list(arguments))
-        printed = capsys.readouterr()
-        return stopped.value.code, printed.out, printed.err
-
-    return call
+    return partial(run_command, capsys)
 
 
 BOTH = ("evaluate", "qrels.txt", "poor.run", "good.run.gz")
@@ -48,15 +43,6 @@ BOTH = ("evaluate", "qrels.txt", "poor.run", "good.run.gz")
 def expected(measure):
     qrels, runs = "qrels.txt", ["good.run.gz", "poor.run"]
     return ir_graded.evaluate([measure], qrels, runs).matrix(measure)
-
-
-def refused(result, *parts):
-    code, out, err = result
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1
-    assert "Traceback" not in err
-    for part in parts:
-        assert part in err
 
 
 @pytest.mark.usefixtures("files")
@@ -186,10 +172,13 @@ def test_markdown_cells_do_not_end_in_a_name(files, run, name, cell):
 def test_a_topic_named_as_the_means_is_refused(files, run):
     (files / "qrels.txt").write_text(QRELS + "all 0 a 1\n")
     (files / "run.txt").write_text(GOOD + "all Q0 a 1 1 t\n")
-    refused(run("evaluate", "qrels.txt", "run.txt", "-m", "Q", "--by-topic"), "topic 'all'", "--by-topic")
+    assert_command_fails(
+        run("evaluate", "qrels.txt", "run.txt", "-m", "Q", "--by-topic"), "topic 'all'", "--by-topic"
+    )
     assert run("evaluate", "qrels.txt", "run.txt", "-m", "Q")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["{}", "{}@10", "P_{}", "Q({}=1)", "nDCG@{}", "'{}"])
 @pytest.mark.usefixtures("files")
 def test_a_measure_of_a_million_characters_is_cut_in_the_error(run, measure):
@@ -207,9 +196,9 @@ def test_a_measure_of_a_million_characters_is_cut_in_the_error(run, measure):
 
 def test_wrong_lines_are_named_by_file_and_line(files, run):
     (files / "bad.run").write_text(POOR + "2 Q0 y 3 high t\n")
-    refused(run("evaluate", "qrels.txt", "bad.run", "-m", "Q"), "bad.run, line 5", "high")
+    assert_command_fails(run("evaluate", "qrels.txt", "bad.run", "-m", "Q"), "bad.run, line 5", "high")
     (files / "twice.run").write_text(POOR + "2 Q0 x 3 1 t\n")
-    refused(
+    assert_command_fails(
         run("evaluate", "qrels.txt", "twice.run", "-m", "Q"), "twice.run, line 3", "twice.run, line 5", "'x'"
     )
 
@@ -228,16 +217,20 @@ def test_wrong_lines_are_named_by_file_and_line(files, run):
 )
 @pytest.mark.usefixtures("files")
 def test_wrong_measures(run, measure, part):
-    refused(run(*BOTH, "-m", measure), part)
+    assert_command_fails(run(*BOTH, "-m", measure), part)
 
 
 def test_other_wrong_calls(files, run):
-    refused(run("evaluate", "nowhere", "poor.run", "-m", "Q"), "nowhere", "neither a file nor a dataset id")
-    refused(run("evaluate", "qrels.txt", str(files), "-m", "Q"), str(files))
-    refused(run(*BOTH), "-m")
-    refused(run("evaluate", "qrels.txt", "-m", "Q"), "RUN")
+    assert_command_fails(
+        run("evaluate", "nowhere", "poor.run", "-m", "Q"), "nowhere", "neither a file nor a dataset id"
+    )
+    assert_command_fails(run("evaluate", "qrels.txt", str(files), "-m", "Q"), str(files))
+    assert_command_fails(run(*BOTH), "-m")
+    assert_command_fails(run("evaluate", "qrels.txt", "-m", "Q"), "RUN")
     (files / "other.run").write_text("9 Q0 a 1 1 t\n")
-    refused(run("evaluate", "qrels.txt", "other.run", "-m", "Q"), "share no topic", "'9'", "'1'", "'2'")
+    assert_command_fails(
+        run("evaluate", "qrels.txt", "other.run", "-m", "Q"), "share no topic", "'9'", "'1'", "'2'"
+    )
 
 
 CUT = (
@@ -286,7 +279,7 @@ def test_an_explanation_needs_no_warning(run):
 
 @pytest.mark.parametrize("resamples", ["0", "10000001", "many"])
 def test_a_number_of_replicates_out_of_range_is_refused(run, resamples):
-    refused(run("meta", "--matrix", "scores.csv", "-B", resamples), "-B", resamples)
+    assert_command_fails(run("meta", "--matrix", "scores.csv", "-B", resamples), "-B", resamples)
 
 
 @pytest.mark.usefixtures("files")
@@ -295,7 +288,7 @@ def test_too_little_memory_is_said_in_one_line(run, monkeypatch):
         raise MemoryError("Unable to allocate 9 TiB")
 
     monkeypatch.setattr("ir_graded.evaluation.evaluate.GradedEvaluator", full)
-    refused(run(*BOTH, "-m", "Q"), "too little memory", "9 TiB")
+    assert_command_fails(run(*BOTH, "-m", "Q"), "too little memory", "9 TiB")
 
 
 def test_measures_lists_every_measure_with_its_parameters_and_names(run):
@@ -368,13 +361,13 @@ def test_meta_of_runs_with_one_run_per_team(files, run):
     assert {row["measure"] for row in csv.DictReader(io.StringIO(out))} == {"Q", "AP"}
     assert out == run(*arguments, "--one-run-per-team", "teams.csv", "--seed", "3")[1]
     (files / "teams.csv").write_text("run,team\nrun0,A\n")
-    refused(run(*arguments, "--one-run-per-team", "teams.csv"), "teams.csv", "run1")
+    assert_command_fails(run(*arguments, "--one-run-per-team", "teams.csv"), "teams.csv", "run1")
 
 
 def test_wrong_calls_of_meta(files, matrices, run):
-    refused(run("meta"), "--matrix")
-    refused(run("meta", "qrels.txt", "poor.run", *matrices), "--matrix")
-    refused(run("meta", *matrices, "--reference", "third"), "third")
-    refused(run("meta", "qrels.txt", "poor.run", "-m", "Q"), "at least 2 systems")
+    assert_command_fails(run("meta"), "--matrix")
+    assert_command_fails(run("meta", "qrels.txt", "poor.run", *matrices), "--matrix")
+    assert_command_fails(run("meta", *matrices, "--reference", "third"), "third")
+    assert_command_fails(run("meta", "qrels.txt", "poor.run", "-m", "Q"), "at least 2 systems")
     (files / "empty.csv").write_text("")
-    refused(run("meta", "--matrix", "empty.csv"), "empty.csv")
+    assert_command_fails(run("meta", "--matrix", "empty.csv"), "empty.csv")

@@ -2,15 +2,16 @@
 
 import json
 import lzma
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 import zstandard
+from helpers import assert_command_fails, run_command
 from packed import gzipped
 
 import ir_graded
-from ir_graded.cli.main import main
 
 GOOD = "topic,a,b,c\n1,.1,.2,.4\n2,.3,.1,.5\n3,.2,.25,.1\n"
 
@@ -29,20 +30,7 @@ def write(tmp_path, monkeypatch):
 
 @pytest.fixture
 def meta(capsys):
-    def call(*arguments):
-        with pytest.raises(SystemExit) as stopped:
-            main(["meta", "-B", "5", *arguments])
-        printed = capsys.readouterr()
-        return stopped.value.code, printed.out, printed.err
-
-    return call
-
-
-def refused(result, *parts):
-    code, out, err = result
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    for part in parts:
-        assert part in err
+    return partial(run_command, capsys, "meta", "-B", "5")
 
 
 def measures_in(text):
@@ -105,7 +93,7 @@ def test_json_has_null_where_systems_that_tie_have_no_correlation(write, meta):
     ],
 )
 def test_files_that_are_no_matrix(write, meta, text, parts):
-    refused(meta("--matrix", write("m.csv", text)), *parts)
+    assert_command_fails(meta("--matrix", write("m.csv", text)), *parts)
 
 
 NAMES = ["topic", "Topic", "TOPIC", "qid", "Query_ID", "query", "topic_id", "num", "topic no", "query-number"]
@@ -145,11 +133,15 @@ def test_the_column_named_is_the_topics_whatever_the_others_are_called(write, me
 
 def test_a_column_of_topics_that_is_not_there(write, meta):
     path = write("m.csv", GOOD)
-    refused(meta("--matrix", path, "--topic-column", "nr"), "m.csv", "'nr'", "'topic', 'a', 'b', 'c'")
-    refused(meta("--matrix", path, "--topic-column", "topic", "-m", "Q"), "-m")
-    refused(meta("q.txt", "a.run", "-m", "Q", "--topic-column", "topic"), "--topic-column goes with --matrix")
+    assert_command_fails(
+        meta("--matrix", path, "--topic-column", "nr"), "m.csv", "'nr'", "'topic', 'a', 'b', 'c'"
+    )
+    assert_command_fails(meta("--matrix", path, "--topic-column", "topic", "-m", "Q"), "-m")
+    assert_command_fails(
+        meta("q.txt", "a.run", "-m", "Q", "--topic-column", "topic"), "--topic-column goes with --matrix"
+    )
     with_ids = write("m.csv", "topic,num,a,b\n1,301,.1,.2\n2,302,.3,.4\n")
-    refused(meta("--matrix", with_ids, "--topic-column", "topic"), "'num'", "looks like topics")
+    assert_command_fails(meta("--matrix", with_ids, "--topic-column", "topic"), "'num'", "looks like topics")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +163,7 @@ def test_a_matrix_without_topics_is_all_systems(write, meta):
 def test_topics_stay_as_they_are_written(write, meta):
     leading = write("leading.csv", GOOD.replace("2,.3", "01,.3"))
     assert meta("--matrix", leading)[0] == 0
-    refused(meta("--matrix", leading, "--matrix", write("plain.csv", GOOD)), "plain", "'01'")
+    assert_command_fails(meta("--matrix", leading, "--matrix", write("plain.csv", GOOD)), "plain", "'01'")
 
 
 def test_names_and_blanks_are_no_matter_of_numbers(write, meta):
@@ -209,13 +201,13 @@ def test_the_level_of_significance_is_that_of_the_option(write, meta):
 
 
 def test_measures_do_not_go_with_matrices(write, meta):
-    refused(meta("--matrix", write("ap.csv", GOOD), "-m", "Q"), "-m", "QRELS")
+    assert_command_fails(meta("--matrix", write("ap.csv", GOOD), "-m", "Q"), "-m", "QRELS")
 
 
 @pytest.mark.parametrize("reference", ["third", "nDCG", "nDCG@x"])
 def test_a_wrong_reference_lists_the_matrices(write, meta, reference):
     paths = ("--matrix", write("ap.csv", GOOD), "--matrix", write("rr.csv", GOOD))
-    refused(meta(*paths, "--reference", reference), reference, "ap, rr")
+    assert_command_fails(meta(*paths, "--reference", reference), reference, "ap, rr")
 
 
 @pytest.mark.parametrize(
@@ -233,12 +225,14 @@ def test_a_wrong_reference_lists_the_matrices(write, meta, reference):
 )
 def test_tables_of_teams_that_are_wrong(write, meta, teams, parts):
     matrix = write("m.csv", GOOD)
-    refused(meta("--matrix", matrix, "--one-run-per-team", write("teams.csv", teams)), *parts)
+    assert_command_fails(meta("--matrix", matrix, "--one-run-per-team", write("teams.csv", teams)), *parts)
 
 
 def test_blanks_around_the_name_of_a_team_do_not_count(write, meta):
     matrix, teams = write("m.csv", GOOD), write("teams.csv", "run,team\na,A\nb, A\nc,A \n")
-    refused(meta("--matrix", matrix, "--one-run-per-team", teams), "at least 2 systems", "found 1")
+    assert_command_fails(
+        meta("--matrix", matrix, "--one-run-per-team", teams), "at least 2 systems", "found 1"
+    )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -265,7 +259,7 @@ def test_a_bad_place_for_figures_is_noticed_before_any_work(write, meta, monkeyp
         raise AssertionError("worked first")
 
     monkeypatch.setattr("ir_graded.meta.compare", work)
-    refused(
+    assert_command_fails(
         meta("--matrix", write("m.csv", GOOD), "--plot", folder),
         "--plot",
         folder or "''",

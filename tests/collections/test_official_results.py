@@ -6,7 +6,7 @@ from collections_data import ROOT, needs_shared_data, ranked_runs
 
 import ir_graded
 
-pytestmark = needs_shared_data
+pytestmark = [needs_shared_data, pytest.mark.slow]
 
 ROUNDS = {
     "round1": ("round1.ranked1000.tsv.xz", "run", "MAP", 143),

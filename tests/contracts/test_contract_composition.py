@@ -112,7 +112,7 @@ def test_each_beside_all_of_this_package(measure, tables, alone):
     assert together == {name: alone[name] for name in (measure, *OURS)}
 
 
-def test_means(tables, alone):
+def test_means_are_those_of_the_topics(tables, alone):
     means = ir_measures.calc_aggregate([*OURS, *PROVIDED], *tables)
     for measure, mean in means.items():
         aggregator = measure.aggregator()
@@ -124,7 +124,7 @@ def test_means(tables, alone):
 # gdeval prints five digits.
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize(("provider", "tolerance"), [("upstream", cases.ROUNDING), ("auto", 1e-5)])
-def test_evaluate(provider, tolerance, tables, alone):
+def test_evaluate_gives_the_scores_of_ir_measures(provider, tolerance, tables, alone):
     scores = ir_graded.evaluate([*OURS, *PROVIDED], *tables, provider=provider)
     for measure, by_query in alone.items():
         assert scores.matrix(str(measure))["run"].to_dict() == pytest.approx(by_query, abs=tolerance)

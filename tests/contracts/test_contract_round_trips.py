@@ -46,6 +46,7 @@ def test_printed_measures_read_back(subject, data):
         assert other == measure
 
 
+@pytest.mark.slow
 @cases.each(cases.ALL)
 @cases.examples(5)
 @given(data=st.data())

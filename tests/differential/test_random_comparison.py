@@ -14,6 +14,8 @@ from differential.oracle_cases import Compared, Oracle, draw, real
 
 from ir_graded.measures.classic.precision import ReciprocalRank
 
+pytestmark = pytest.mark.slow
+
 by_name = pytest.mark.parametrize("oracle", compare.ORACLES, ids=lambda oracle: oracle.name)
 
 
@@ -92,7 +94,7 @@ def test_differences_are_counted(ours, theirs, largest):
     assert tally.kinds == {"M"}
 
 
-def test_the_command(monkeypatch, capsys):
+def test_the_command_prints_a_line_for_each_oracle(monkeypatch, capsys):
     oracles = (
         Oracle("good", Constant({"1": 0.5}, {"1": 0.5})),
         Oracle("bad", Constant({"1": 0.5}, {"1": 0.75})),

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from doc_blocks import DOCS, PAGES, PT_DOCS, ROOT, blocks, environment
+from doc_blocks import DOCS, PAGES, PT_DOCS, ROOT, Block, blocks, environment
 
 #: What may stand in a block that is not run, by the first word of the line: what needs a network or the
 #: tools of others.
@@ -59,15 +59,14 @@ def test_commands_print_what_the_page_says(page, tmp_path):
             assert told(done.stdout.splitlines()) == told(expected), f"{page.name}: {command}"
 
 
-def test_there_are_commands():
-    assert sum(len(session(block)) for found in CONSOLE.values() for block in found) >= 30
-
-
-def test_the_reader_of_blocks_sees_them():
-    text = (DOCS / "guide" / "start.rst").read_text(encoding="utf-8")
-    assert text.count(".. testcode::") == sum(
-        b.directive == "testcode" for b in blocks(DOCS / "guide" / "start.rst")
-    )
+def test_blocks_have_a_directive_an_argument_options_and_lines(tmp_path):
+    page = tmp_path / "page.rst"
+    code = ".. code-block:: sh\n   :class: not-run\n\n   pip\n     list\n\n"
+    page.write_text(f"{code}.. testcode::\n\n   a\n\n   b\n\nText\n", encoding="utf-8")
+    assert [*blocks(page)] == [
+        Block("code-block", "sh", (":class: not-run",), ("pip", "  list")),
+        Block("testcode", "", (), ("a", "", "b")),
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -92,7 +91,6 @@ def test_the_page_for_pyterrier_prints_what_it_says():
     pytest.importorskip("pyterrier")
     names: dict[str, object] = {}
     printed = None
-    compared = 0
     for block in blocks(PT_DOCS):
         if block.argument == "python":
             out = io.StringIO()
@@ -101,5 +99,4 @@ def test_the_page_for_pyterrier_prints_what_it_says():
             printed = out.getvalue()
         elif block.argument == "text":
             assert told(printed.splitlines()) == told(block.lines)
-            compared += 1
-    assert compared >= 2
+    assert printed is not None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from itertools import count
 from pathlib import Path
 
+import helpers
 import ir_measures
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from helpers import VALUE, trec_lines
 from packed import gzipped
 
 from ir_graded.measures import REGISTRY
@@ -46,7 +49,6 @@ RUN = [
     ("104", "1", 4.0),
     ("999", "1", 4.0),
 ]
-VALUE = {"qrels": "relevance", "run": "score"}
 
 _numbers = count()
 
@@ -61,75 +63,52 @@ def measures_of_registry():
     return made
 
 
-def columns(kind, rows):
-    """Rows as a dict of columns."""
-    return {name: [row[at] for row in rows] for at, name in enumerate(("query_id", "doc_id", VALUE[kind]))}
-
-
 def with_int_ids(rows):
     """The same rows with ids as ints."""
     return [(int(topic), int(doc), value) for topic, doc, value in rows]
 
 
-def dicts(kind, rows, folder=None):  # noqa: ARG001  (every form is made by the same call)
-    """A dict of dicts."""
-    table = {}
-    for topic, doc, value in rows:
-        table.setdefault(topic, {})[doc] = value
-    return table
+def plain(make):
+    """A form that no file holds: what ``make`` gives for the rows."""
+    return lambda kind, rows, folder=None: make(kind, rows)  # noqa: ARG005
 
 
 def pandas(ids=None, values=None):
     """A pandas frame with certain dtypes."""
 
     def make(kind, rows, folder=None):  # noqa: ARG001
-        frame = pd.DataFrame(columns(kind, rows))
         dtypes = {} if ids is None else {"query_id": ids, "doc_id": ids}
-        return frame.astype(dtypes | ({} if values is None else {VALUE[kind]: values}))
+        return helpers.frame(kind, rows).astype(dtypes | ({} if values is None else {VALUE[kind]: values}))
 
     return make
 
 
-def pandas_in_disorder(kind, rows, folder=None):
+def pandas_in_disorder(kind, rows, folder=None):  # noqa: ARG001
     """A pandas frame with further columns, its rows shuffled, its index neither sorted nor unique."""
     rows = list(rows)
     random.Random(7).shuffle(rows)  # noqa: S311  (no secret)
-    frame = pandas()(kind, rows, folder)
-    frame = frame[[VALUE[kind], "doc_id", "query_id"]]
-    frame.insert(1, "rank", -1)
-    frame["iteration" if kind == "qrels" else "name"] = "Q0"
-    frame["text"] = [["any", "object"]] * len(frame)
-    frame.index = pd.Index([5, 5, 3] * len(frame))[: len(frame)]
-    return frame
+    return helpers.frame_in_disorder(helpers.frame(kind, rows))
 
 
 def polars(**dtypes):
     """A Polars frame."""
-
-    def make(kind, rows, folder=None):  # noqa: ARG001
-        return pl.DataFrame(columns(kind, rows)).cast(dtypes)
-
-    return make
+    return plain(lambda kind, rows: pl.DataFrame(helpers.columns(kind, rows)).cast(dtypes))
 
 
-def polars_of_objects(kind, rows, folder=None):  # noqa: ARG001
-    """A Polars frame whose columns hold Python objects."""
-    return pl.DataFrame({name: pl.Series(of, dtype=pl.Object) for name, of in columns(kind, rows).items()})
-
-
-def arrow(kind, rows, folder=None):  # noqa: ARG001
-    """An Arrow table."""
-    return pa.table(columns(kind, rows))
-
-
-def arrow_in_chunks(kind, rows, folder=None):
+def arrow_in_chunks(kind, rows, folder=None):  # noqa: ARG001
     """An Arrow table in several chunks, text as dictionaries."""
-    table = pa.concat_tables([arrow(kind, rows[at : at + 3], folder) for at in range(0, len(rows) or 1, 3)])
+    table = helpers.arrow_in_chunks(kind, rows)
     for at, name in enumerate(("query_id", "doc_id")):
         if not pa.types.is_string(table[name].type):
             continue
         table = table.set_column(at, name, table[name].dictionary_encode())
     return table
+
+
+dicts = plain(lambda _, rows: helpers.dicts(rows))
+arrow = plain(helpers.arrow)
+pandas_of_objects = plain(partial(helpers.frame, dtype=object))
+polars_of_objects = plain(helpers.polars_of_objects)
 
 
 def tuples(kind, rows, folder=None):  # noqa: ARG001
@@ -156,17 +135,10 @@ def itertuples(kind, rows, folder=None):
     return pandas()(kind, rows, folder).itertuples()
 
 
-def lines(kind, rows):
-    """The rows as TREC writes them."""
-    if kind == "qrels":
-        return "".join(f"{topic} 0 {doc} {level}\n" for topic, doc, level in rows)
-    return "".join(f"{topic} Q0 {doc} 0 {score} tag\n" for topic, doc, score in rows)
-
-
 def path(kind, rows, folder):
     """A path to a file."""
     place = Path(folder) / f"{kind}-{next(_numbers)}.txt"
-    place.write_text(lines(kind, rows), encoding="utf-8")
+    place.write_text(trec_lines(kind, rows), encoding="utf-8")
     return place
 
 
@@ -178,7 +150,7 @@ def name_of_file(kind, rows, folder):
 def compressed(kind, rows, folder):
     """A path to a compressed file."""
     place = Path(folder) / f"{kind}-{next(_numbers)}.gz"
-    place.write_bytes(gzipped(lines(kind, rows).encode()))
+    place.write_bytes(gzipped(trec_lines(kind, rows).encode()))
     return place
 
 

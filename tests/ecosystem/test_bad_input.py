@@ -7,17 +7,19 @@ import os
 from decimal import Decimal
 from pathlib import Path
 
+import helpers
 import ir_measures
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers import assert_rejected, error_message
 from ir_measures import AP, RR
 
 import ir_graded
 from ecosystem import forms
-from ir_graded import FileFormatError, GradedError, InputError
+from ir_graded import FileFormatError, InputError
 
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
 RUN = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "2": {"c": 1.0}}
@@ -42,27 +44,12 @@ def by_evaluate(qrels, run):
 CALLS = [by_calc, by_a_mixed_call, by_the_provider, by_evaluate]
 
 
-def refused(qrels, run, *parts, error=InputError):
-    """Every way to score raises ``error`` with all parts in its message; both sides are made anew."""
-    for call in CALLS:
-        with pytest.raises(error) as caught:
-            call(qrels(), run())
-        assert isinstance(caught.value, GradedError)
-        assert isinstance(caught.value, ValueError)
-        for part in parts:
-            assert str(part) in str(caught.value), (call.__name__, part, str(caught.value))
+def assert_run_rejected(make, *parts):
+    assert_rejected(CALLS, lambda: QRELS, make, *parts)
 
 
-def refused_run(make, *parts, error=InputError):
-    refused(lambda: QRELS, make, *parts, error=error)
-
-
-def refused_qrels(make, *parts, error=InputError):
-    refused(make, lambda: RUN, *parts, error=error)
-
-
-def pandas_of_objects(kind, rows, folder=None):  # noqa: ARG001  (every form is made by the same call)
-    return pd.DataFrame(forms.columns(kind, rows), dtype=object)
+def assert_qrels_rejected(make, *parts, error=InputError):
+    assert_rejected(CALLS, make, lambda: RUN, *parts, error=error)
 
 
 #: Tables that hold values of any one type (a column of numbers with holes included).
@@ -77,12 +64,12 @@ TYPED = {
 }
 #: Tables that hold any Python object.
 ANYTHING = {
-    "pandas of objects": pandas_of_objects,
+    "pandas of objects": forms.pandas_of_objects,
     "polars of objects": forms.polars_of_objects,
     "tuples": forms.tuples,
     "generator": forms.generator,
     "tuples of ir_datasets": forms.datasets_tuples,
-    "itertuples": lambda kind, rows, folder: pandas_of_objects(kind, rows, folder).itertuples(),
+    "itertuples": lambda kind, rows, folder: forms.pandas_of_objects(kind, rows, folder).itertuples(),
 }
 TABLES = TYPED | ANYTHING
 FILES = {"path": forms.path, "compressed file": forms.compressed}
@@ -131,19 +118,13 @@ class Names:
             assert message.count(str(self.folder)) == len(self.rows)
 
 
-def error_of(call, qrels, run):
-    with pytest.raises(InputError) as caught:
-        call(qrels, run)
-    return str(caught.value)
-
-
 @pytest.mark.parametrize("form", [*TABLES, *FILES])
 @pytest.mark.parametrize("doc", ["a", "unjudged"])
 @pytest.mark.parametrize("scores", [(3.0, 1.0), (2.0, 2.0)], ids=["two scores", "one score"])
 def test_duplicate_in_a_run(form, doc, scores, made, tmp_path):
     rows = [("1", "b", 9.0), ("1", doc, scores[0]), ("2", doc, 1.0), ("2", "c", 2.0), ("1", doc, scores[1])]
     for call in CALLS:
-        message = error_of(call, QRELS, made(form, "run", rows))
+        message = error_message(InputError, call, QRELS, made(form, "run", rows))
         assert f"topic '1', document '{doc}'" in message
         Names(form, tmp_path, 1, 4).check(message)
 
@@ -152,7 +133,7 @@ def test_duplicate_in_a_run(form, doc, scores, made, tmp_path):
 def test_duplicate_in_qrels_with_different_levels(form, made, tmp_path):
     rows = [("1", "b", 1), ("1", "a", 2), ("2", "a", 1), ("1", "a", 2), ("1", "a", 0)]
     for call in CALLS:
-        message = error_of(call, made(form, "qrels", rows), RUN)
+        message = error_message(InputError, call, made(form, "qrels", rows), RUN)
         assert "topic '1', document 'a'" in message
         assert "level 2" in message
         assert "level 0" in message
@@ -187,24 +168,24 @@ MISSING = [float("nan"), None, pd.NA, np.nan, np.float32("nan"), pd.NaT, Decimal
 def test_a_missing_score_or_level_in_a_typed_column(form, missing, made, tmp_path):
     rows = [("1", "b", 3.0), ("2", "c", 1.0), ("1", "a", missing)]
     where = "topic '1', document 'a'", place(form, 2, tmp_path), "missing"
-    refused_run(lambda: made(form, "run", rows), *where, "score")
-    refused_qrels(lambda: made(form, "qrels", rows), *where, "level")
+    assert_run_rejected(lambda: made(form, "run", rows), *where, "score")
+    assert_qrels_rejected(lambda: made(form, "qrels", rows), *where, "level")
 
 
 @pytest.mark.parametrize(
     "dtype", ["Float64", "Int64", pd.ArrowDtype(pa.float64()), pd.ArrowDtype(pa.int32()), "category"]
 )
 def test_a_missing_score_or_level_in_a_nullable_column(dtype):
-    for kind, refuse in (("run", refused_run), ("qrels", refused_qrels)):
+    for kind, refuse in (("run", assert_run_rejected), ("qrels", assert_qrels_rejected)):
         frame = forms.pandas()(kind, [("1", "b", 3), ("1", "a", 1)])
-        frame[forms.VALUE[kind]] = pd.Series([3, None], dtype="Float64").astype(dtype)
+        frame[helpers.VALUE[kind]] = pd.Series([3, None], dtype="Float64").astype(dtype)
         refuse(lambda frame=frame: frame, "topic '1', document 'a' (row 1)", "missing")
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
 def test_a_column_of_nothing_but_missing_values(make):
-    columns = forms.columns("run", [("1", "b", None), ("1", "a", None)])
-    refused_run(lambda: make(columns), "topic '1', document 'b' (row 0)", "missing")
+    columns = helpers.columns("run", [("1", "b", None), ("1", "a", None)])
+    assert_run_rejected(lambda: make(columns), "topic '1', document 'b' (row 0)", "missing")
 
 
 @pytest.mark.parametrize("form", ANYTHING)
@@ -212,15 +193,15 @@ def test_a_column_of_nothing_but_missing_values(make):
 def test_a_missing_score_or_level_among_objects(form, missing, made, tmp_path):
     rows = [("1", "b", 3.0), ("2", "c", 1.0), ("1", "a", missing)]
     where = "topic '1', document 'a'", place(form, 2, tmp_path), "missing"
-    refused_run(lambda: made(form, "run", rows), *where, "score")
-    refused_qrels(lambda: made(form, "qrels", rows), *where, "level")
+    assert_run_rejected(lambda: made(form, "run", rows), *where, "score")
+    assert_qrels_rejected(lambda: made(form, "qrels", rows), *where, "level")
 
 
 @pytest.mark.parametrize("missing", MISSING, ids=lambda value: f"{type(value).__name__} {value}")
 def test_a_missing_score_or_level_in_dicts(missing):
     rows = [("1", "b", 3.0), ("1", "a", missing), ("2", "c", 1.0)]
-    refused_run(lambda: forms.dicts("run", rows), "topic '1', document 'a'", "score", "missing")
-    refused_qrels(lambda: forms.dicts("qrels", rows), "topic '1', document 'a'", "level", "missing")
+    assert_run_rejected(lambda: forms.dicts("run", rows), "topic '1', document 'a'", "score", "missing")
+    assert_qrels_rejected(lambda: forms.dicts("qrels", rows), "topic '1', document 'a'", "level", "missing")
 
 
 @pytest.mark.parametrize("form", FILES)
@@ -229,8 +210,8 @@ def test_a_bad_score_or_level_in_a_file(form, text, made, tmp_path):
     rows = [("1", "b", 3.0), ("2", "c", 1.0), ("1", "a", text)]
     for call in CALLS:
         for message in (
-            error_of(call, QRELS, made(form, "run", rows)),
-            error_of(call, made(form, "qrels", rows), RUN),
+            error_message(InputError, call, QRELS, made(form, "run", rows)),
+            error_message(InputError, call, made(form, "qrels", rows), RUN),
         ):
             Names(form, tmp_path, 2).check(message)
             assert "a" in message.split("line 3")[1] or "document 'a'" in message
@@ -257,16 +238,16 @@ NO_NUMBERS = [
 def test_a_score_or_level_that_is_no_number(form, wrong, made, tmp_path):
     rows = [("1", "b", 3.0), ("2", "c", 1.0), ("1", "a", wrong)]
     where = "topic '1', document 'a'", place(form, 2, tmp_path), "is not a number"
-    refused_run(lambda: made(form, "run", rows), *where, "score")
-    refused_qrels(lambda: made(form, "qrels", rows), *where, "level")
+    assert_run_rejected(lambda: made(form, "run", rows), *where, "score")
+    assert_qrels_rejected(lambda: made(form, "qrels", rows), *where, "level")
 
 
 @pytest.mark.parametrize("wrong", NO_NUMBERS, ids=lambda value: type(value).__name__)
 def test_a_score_or_level_in_dicts_that_is_no_number(wrong):
     rows = [("1", "b", 3.0), ("1", "a", wrong), ("2", "c", 1.0)]
     where = "topic '1', document 'a'", "is not a number"
-    refused_run(lambda: forms.dicts("run", rows), *where, "score")
-    refused_qrels(lambda: forms.dicts("qrels", rows), *where, "level")
+    assert_run_rejected(lambda: forms.dicts("run", rows), *where, "score")
+    assert_qrels_rejected(lambda: forms.dicts("qrels", rows), *where, "level")
 
 
 @pytest.mark.parametrize("form", [*TYPED, *ANYTHING, "dicts"])
@@ -274,16 +255,16 @@ def test_numbers_as_text_are_no_numbers(form, tmp_path):
     rows = [("1", "b", "3"), ("1", "a", "2"), ("2", "c", "1")]
     make = (TABLES | {"dicts": forms.dicts})[form]
     where = "topic '1', document 'b'", "is not a number"
-    refused_run(lambda: make("run", rows, tmp_path), *where, "score")
-    refused_qrels(lambda: make("qrels", rows, tmp_path), *where, "level")
+    assert_run_rejected(lambda: make("run", rows, tmp_path), *where, "score")
+    assert_qrels_rejected(lambda: make("qrels", rows, tmp_path), *where, "level")
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_dates_are_no_numbers(make):
-    columns = forms.columns(
+    columns = helpers.columns(
         "run", [("1", "b", pd.Timestamp(2020, 1, 1)), ("1", "a", pd.Timestamp(2021, 1, 1))]
     )
-    refused_run(lambda: make(columns), "topic '1', document 'b' (row 0)", "is not a number")
+    assert_run_rejected(lambda: make(columns), "topic '1', document 'b' (row 0)", "is not a number")
 
 
 # -------------------------------------------------------------------------------------------- infinite
@@ -296,7 +277,7 @@ def test_an_infinite_level(form, level, tmp_path):
     make = (TABLES | FILES | {"dicts": forms.dicts})[form]
     error = FileFormatError if form in FILES else InputError
     parts = [", line 3", "inf"] if form in FILES else ["topic '1', document 'a'", "infinite"]
-    refused_qrels(lambda: make("qrels", rows, tmp_path), *parts, error=error)
+    assert_qrels_rejected(lambda: make("qrels", rows, tmp_path), *parts, error=error)
 
 
 @pytest.mark.parametrize("form", [*TABLES, *FILES, "dicts"])
@@ -318,8 +299,8 @@ def test_a_missing_id(form, name, made, tmp_path):
     topic, doc = (None, "a") if name == "query_id" else ("1", None)
     rows = [("1", "b", 3), ("2", "c", 1), (topic, doc, 2)]
     where = place(form, 2, tmp_path), name
-    refused_run(lambda: made(form, "run", rows), *where, "run")
-    refused_qrels(lambda: made(form, "qrels", rows), *where, "qrels")
+    assert_run_rejected(lambda: made(form, "run", rows), *where, "run")
+    assert_qrels_rejected(lambda: made(form, "qrels", rows), *where, "qrels")
 
 
 @pytest.mark.parametrize("column", [
@@ -330,16 +311,16 @@ def test_a_missing_id(form, name, made, tmp_path):
 def test_a_missing_id_in_a_typed_column(column):
     frame = pd.DataFrame({"query_id": column, "doc_id": ["a", "b", "c"], "score": [1.0, 2.0, 3.0]})
     qrels = {"1": {"a": 1}, "1.0": {"a": 1}}
-    refused(lambda: qrels, lambda: frame, "row 2", "query_id")
-    refused_qrels(lambda: frame.rename(columns={"score": "relevance"}), "row 2", "query_id")
+    assert_rejected(CALLS, lambda: qrels, lambda: frame, "row 2", "query_id")
+    assert_qrels_rejected(lambda: frame.rename(columns={"score": "relevance"}), "row 2", "query_id")
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA], ids=["None", "nan", "NA"])
 def test_a_missing_id_in_dicts(missing):
-    refused_run(lambda: {"1": {"a": 1.0, missing: 2.0}}, "'1'", "doc_id")
-    refused_run(lambda: {"1": {"a": 1.0}, missing: {"b": 2.0}}, "query_id")
-    refused_qrels(lambda: {"1": {"a": 1, missing: 2}}, "'1'", "doc_id")
-    refused_qrels(lambda: {"1": {"a": 1}, missing: {"b": 2}}, "query_id")
+    assert_run_rejected(lambda: {"1": {"a": 1.0, missing: 2.0}}, "'1'", "doc_id")
+    assert_run_rejected(lambda: {"1": {"a": 1.0}, missing: {"b": 2.0}}, "query_id")
+    assert_qrels_rejected(lambda: {"1": {"a": 1, missing: 2}}, "'1'", "doc_id")
+    assert_qrels_rejected(lambda: {"1": {"a": 1}, missing: {"b": 2}}, "query_id")
 
 
 SAME_AS_TEXT = [(7, "7"), ("7", 7), ("7", np.int64(7))]
@@ -350,31 +331,31 @@ SAME_AS_TEXT = [(7, "7"), ("7", 7), ("7", np.int64(7))]
 def test_documents_in_dicts_that_are_the_same_as_text(ids, others):
     first, second = ids
     where = "topic '1'", "'7'", "same as text"
-    refused_run(lambda: {"1": {**others, first: 1.0, second: 2.0}}, *where)
-    refused_run(lambda: {"1": {first: 1.0, **others, second: 2.0}}, *where)
-    refused_qrels(lambda: {"1": {**others, first: 1, second: 2}}, *where)
+    assert_run_rejected(lambda: {"1": {**others, first: 1.0, second: 2.0}}, *where)
+    assert_run_rejected(lambda: {"1": {first: 1.0, **others, second: 2.0}}, *where)
+    assert_qrels_rejected(lambda: {"1": {**others, first: 1, second: 2}}, *where)
 
 
 @pytest.mark.parametrize("ids", [(1, "1"), ("1", 1)])
 def test_topics_in_dicts_that_are_the_same_as_text(ids):
     first, second = ids
-    refused_run(lambda: {first: {"a": 1.0}, second: {"b": 1.0}}, "'1'", "same as text")
-    refused_qrels(lambda: {first: {"a": 1}, second: {"b": 1}}, "'1'", "same as text")
+    assert_run_rejected(lambda: {first: {"a": 1.0}, second: {"b": 1.0}}, "'1'", "same as text")
+    assert_qrels_rejected(lambda: {first: {"a": 1}, second: {"b": 1}}, "'1'", "same as text")
 
 
 @pytest.mark.parametrize("form", ANYTHING)
 def test_documents_in_tables_that_are_the_same_as_text(form, made, tmp_path):
     rows = [("1", "7", 2), ("1", "b", 3), ("1", 7, 1)]
     where = "topic '1', document '7'", place(form, 0, tmp_path), place(form, 2, tmp_path)
-    refused_run(lambda: made(form, "run", rows), *where)
-    refused_qrels(lambda: made(form, "qrels", rows), *where)
+    assert_run_rejected(lambda: made(form, "run", rows), *where)
+    assert_qrels_rejected(lambda: made(form, "qrels", rows), *where)
 
 
 @pytest.mark.parametrize("form", ANYTHING)
 def test_topics_in_tables_that_are_the_same_as_text(form, made):
     rows = [("1", "a", 2), ("2", "c", 3), (1, "b", 1)]
-    refused_run(lambda: made(form, "run", rows), "'1'")
-    refused_qrels(lambda: made(form, "qrels", rows), "'1'")
+    assert_run_rejected(lambda: made(form, "run", rows), "'1'")
+    assert_qrels_rejected(lambda: made(form, "qrels", rows), "'1'")
 
 
 def as_text(table):
@@ -405,30 +386,30 @@ def test_ids_of_several_types_in_one_dict(run, measures):
 @pytest.mark.parametrize("missing", ["query_id", "doc_id", "value"])
 def test_a_missing_column(form, missing, made):
     for kind, rows, refuse in (
-        ("run", [("1", "a", 1.0)], refused_run),
-        ("qrels", [("1", "a", 1)], refused_qrels),
+        ("run", [("1", "a", 1.0)], assert_run_rejected),
+        ("qrels", [("1", "a", 1)], assert_qrels_rejected),
     ):
         table = made(form, kind, rows)
-        name = forms.VALUE[kind] if missing == "value" else missing
-        present = {"query_id", "doc_id", forms.VALUE[kind]} - {name}
+        name = helpers.VALUE[kind] if missing == "value" else missing
+        present = {"query_id", "doc_id", helpers.VALUE[kind]} - {name}
         cut = table.drop(columns=name) if isinstance(table, pd.DataFrame) else table.drop([name])
         refuse(lambda cut=cut: cut, kind, f"no column {name}", *present)
 
 
 def test_columns_named_as_pyterrier_names_them():
     frame = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})
-    refused_run(lambda: frame, "query_id, doc_id", "qid, docno, score")
+    assert_run_rejected(lambda: frame, "query_id, doc_id", "qid, docno, score")
 
 
 def test_a_run_and_qrels_that_changed_places():
     qrels, run = forms.pandas()("qrels", [("1", "a", 1)]), forms.pandas()("run", [("1", "a", 1.0)])
-    refused(lambda: run, lambda: qrels, "qrels", "no column relevance")
+    assert_rejected(CALLS, lambda: run, lambda: qrels, "qrels", "no column relevance")
 
 
 @pytest.mark.parametrize("name", ["score", "doc_id"])
 def test_a_column_that_stands_twice(name):
     frame = forms.pandas()("run", [("1", "a", 1.0), ("1", "b", 2.0)])
-    refused_run(lambda: pd.concat([frame, frame[[name]]], axis=1), f"'{name}'", "several columns")
+    assert_run_rejected(lambda: pd.concat([frame, frame[[name]]], axis=1), f"'{name}'", "several columns")
 
 
 @pytest.mark.parametrize("row", [("1", "a", 1.0), {"query_id": "1"}, ["1", "a", 1.0], "1 a 1.0", 3, None])
@@ -436,17 +417,17 @@ def test_rows_that_are_no_named_tuples(row):
     good = ir_measures.ScoredDoc("1", "b", 1.0)
     for call in (by_calc, by_a_mixed_call, by_the_provider):
         for run in ([good, row], iter([good, row])):
-            message = error_of(call, QRELS, run)
+            message = error_message(InputError, call, QRELS, run)
             assert "item 1" in message
             assert "query_id, doc_id, score" in message
-        message = error_of(call, [ir_measures.Qrel("1", "b", 1), row], RUN)
+        message = error_message(InputError, call, [ir_measures.Qrel("1", "b", 1), row], RUN)
         assert "item 1" in message
         assert "query_id, doc_id, relevance" in message
 
 
 def test_rows_with_other_fields():
-    refused_run(lambda: [ir_measures.Qrel("1", "a", 1)], "item 0", "score")
-    refused_qrels(lambda: [ir_measures.ScoredDoc("1", "a", 1.0)], "item 0", "relevance")
+    assert_run_rejected(lambda: [ir_measures.Qrel("1", "a", 1)], "item 0", "score")
+    assert_qrels_rejected(lambda: [ir_measures.ScoredDoc("1", "a", 1.0)], "item 0", "relevance")
 
 
 # ----------------------------------------------------------------------------------------- wrong types
@@ -470,8 +451,8 @@ def test_rows_with_other_fields():
 def test_something_that_is_no_table(wrong):
     for call in (by_calc, by_a_mixed_call, by_the_provider):
         for kind, message in (
-            ("run", error_of(call, QRELS, wrong)),
-            ("qrels", error_of(call, wrong, RUN)),
+            ("run", error_message(InputError, call, QRELS, wrong)),
+            ("qrels", error_message(InputError, call, wrong, RUN)),
         ):
             assert message.startswith(kind)
             assert type(wrong).__name__ in message
@@ -484,15 +465,15 @@ def test_something_that_is_no_table(wrong):
     ids=lambda value: type(value).__name__,
 )
 def test_an_iterable_of_something_else(wrong):
-    refused_run(lambda: wrong, "item 0")
-    refused_qrels(lambda: wrong, "item 0")
+    assert_run_rejected(lambda: wrong, "item 0")
+    assert_qrels_rejected(lambda: wrong, "item 0")
 
 
 @pytest.mark.parametrize("inner", [3.0, None, ["a"], "a", ("a", 1.0)], ids=lambda value: type(value).__name__)
 def test_a_dict_that_holds_no_dicts(inner):
     for call in (by_calc, by_a_mixed_call, by_the_provider):
-        assert "topic '2'" in error_of(call, QRELS, {"1": {"a": 1.0}, "2": inner})
-        assert "topic '2'" in error_of(call, {"1": {"a": 1}, "2": inner}, RUN)
+        assert "topic '2'" in error_message(InputError, call, QRELS, {"1": {"a": 1.0}, "2": inner})
+        assert "topic '2'" in error_message(InputError, call, {"1": {"a": 1}, "2": inner}, RUN)
 
 
 def test_a_place_where_nothing_is(tmp_path, monkeypatch):
@@ -510,8 +491,8 @@ def test_a_place_where_nothing_is(tmp_path, monkeypatch):
                 assert caught.value.filename == name
             with pytest.raises(FileNotFoundError, match="no-such-file"):
                 call(QRELS, Path(name))
-    refused_run(lambda: "no-such-file", "'no-such-file' is neither a file nor a dataset id")
-    refused_qrels(lambda: "no-such-file", "'no-such-file' is neither a file nor a dataset id")
+    assert_run_rejected(lambda: "no-such-file", "'no-such-file' is neither a file nor a dataset id")
+    assert_qrels_rejected(lambda: "no-such-file", "'no-such-file' is neither a file nor a dataset id")
 
 
 def entry_in_bytes():
@@ -523,7 +504,7 @@ def entry_in_bytes():
 def test_a_path_that_no_file_can_have(path):
     for call in (by_calc, by_a_mixed_call, by_the_provider, by_evaluate):
         for qrels, run in ((QRELS, path), (path, RUN)):
-            assert "path" in error_of(call, qrels, run)
+            assert "path" in error_message(InputError, call, qrels, run)
     for call in (
         lambda: ir_graded.evaluate("Q", QRELS, path),
         lambda: ir_graded.evaluate("Q", QRELS, [path]),
@@ -546,14 +527,14 @@ NOT_IN_POLARS = {
 @pytest.mark.parametrize("name", ["query_id", "doc_id", "score"])
 def test_columns_of_arrow_that_polars_does_not_have(name, array):
     columns = {"query_id": ["1", "1"], "doc_id": ["a", "b"], "score": [1.0, 2.0]}
-    message = error_of(by_evaluate, QRELS, pa.table({**columns, name: array}))
+    message = error_message(InputError, by_evaluate, QRELS, pa.table({**columns, name: array}))
     assert f"a column of the Arrow type {array.type} cannot be read" in message
 
 
 def test_a_pandas_column_of_arrow_that_polars_does_not_have():
     array = pd.arrays.ArrowExtensionArray(pa.chunked_array([NOT_IN_POLARS["run-end encoded"]]))
     frame = pd.DataFrame({"query_id": array, "doc_id": ["a", "b"], "score": [1.0, 2.0]})
-    assert "cannot be read" in error_of(by_evaluate, QRELS, frame)
+    assert "cannot be read" in error_message(InputError, by_evaluate, QRELS, frame)
 
 
 # ------------------------------------------------------------------------- where nothing can go wrong
@@ -602,9 +583,9 @@ def changing(number):
 @pytest.mark.parametrize("number", [Growing, Shrinking])
 def test_a_dict_that_changes_while_it_is_scored_is_an_error(number):
     problem = "topic '1' was changed while it was scored"
-    refused_run(lambda: {"1": changing(number), "2": {"c": 1.0}}, f"run: {problem}")
-    refused_run(lambda: {"2": {"c": 1.0}, "1": changing(number)}, f"run: {problem}")
-    refused_qrels(lambda: {"1": changing(number), "2": {"c": 1}}, f"qrels: {problem}")
+    assert_run_rejected(lambda: {"1": changing(number), "2": {"c": 1.0}}, f"run: {problem}")
+    assert_run_rejected(lambda: {"2": {"c": 1.0}, "1": changing(number)}, f"run: {problem}")
+    assert_qrels_rejected(lambda: {"1": changing(number), "2": {"c": 1}}, f"qrels: {problem}")
 
 
 def test_a_run_that_gets_a_topic_while_it_is_scored_is_scored_as_it_was():

@@ -363,6 +363,7 @@ for text in (
 """
 
 
+@pytest.mark.slow
 def test_calls_with_measures_of_ir_measures_only_give_exactly_what_they_gave():
     # ir-measures itself uses what newer Pythons warn of.
     before, after = (python(UPSTREAM_ONLY, which, options=("-W", "ignore")) for which in ("without", "with"))

@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from helpers import trec_lines
 
 import ir_graded
-from ecosystem.forms import OURS, UPSTREAM, arrow, dicts, generator, lines, pandas, path, polars
+from ecosystem.forms import OURS, UPSTREAM, arrow, dicts, generator, pandas, path, polars
 from ir_graded import CoverageWarning, InputError, Scores, evaluate, unjudged
 
 TOPICS = [str(number) for number in range(1, 31)]
@@ -253,7 +254,7 @@ def test_unknown_topics_of_a_file_in_pieces_are_counted_once(tmp_path, monkeypat
     rows = [row for at, row in enumerate(ROWS["run"]) for row in (row, *scattered[at : at + 1])]
     rows.sort(key=lambda row: row[0] == "2")
     place = tmp_path / "a.run"
-    place.write_text(lines("run", rows))
+    place.write_text(trec_lines("run", rows))
     coverage = quietly("Q", dicts("qrels", ROWS["qrels"]), [place]).coverage
     assert coverage[COUNTS].to_numpy().tolist() == [[3, 1, 3]]
 
@@ -262,9 +263,9 @@ def test_ties_are_seen_across_the_pieces_of_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr("ir_graded.matching.tables._PIECE", 64)
     place = tmp_path / "a.run"
     flat = [(topic, doc, 2.0) for topic in TOPICS for doc in "abxy"]
-    place.write_text(lines("run", flat))
+    place.write_text(trec_lines("run", flat))
     assert "one score" in message_of("Q", QRELS, [place])
-    place.write_text(lines("run", [*flat[:-1], (*flat[-1][:2], 1.0)]))
+    place.write_text(trec_lines("run", [*flat[:-1], (*flat[-1][:2], 1.0)]))
     evaluate("Q", QRELS, [place])
 
 
@@ -361,6 +362,7 @@ def test_counts_on_qrels_that_have_changed_are_not_known():
     assert np.isnan(scores.coverage.loc[0, "judged_share"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [pandas(), polars(), arrow])
 def test_runs_are_let_go_when_they_have_been_counted(make):
     run = make("run", [(topic, doc, score) for topic in TOPICS for doc, score in FULL[topic].items()])

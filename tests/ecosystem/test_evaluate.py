@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import helpers
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -174,7 +175,7 @@ def test_a_list_of_runs():
 
 def write(place, rows):
     place.parent.mkdir(parents=True, exist_ok=True)
-    content = forms.lines("run", rows).encode()
+    content = helpers.trec_lines("run", rows).encode()
     place.write_bytes(gzipped(content) if place.suffix == ".gz" else content)
     return place
 
@@ -243,7 +244,7 @@ def test_runs_do_not_touch_each_other():
     assert (scores.values[:, 0] != scores.values[:, 1]).any()
 
 
-def test_topics():
+def test_topics_are_those_of_the_qrels_in_their_order():
     """Those of the qrels, in their order; what a run lacks is 0, what only the run has is left out."""
     qrels = {"b": {"x": 1}, "a": {"x": 1}, "c": {"x": 0}}
     scores = evaluate(["Q", AP, NumRet], qrels, {"a": {"x": 1.0}, "z": {"x": 1.0}, "c": {"x": 1.0}})

@@ -371,6 +371,7 @@ def tables(values):
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(qrels=tables(st.integers(-2, 4)), run=tables(SCORES))
 def test_all_forms_agree_on_random_tables(qrels, run, tmp_path_factory):

@@ -11,6 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import helpers
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -49,7 +50,7 @@ class Number(enum.IntEnum):
 
 def pandas_of_objects(kind, rows, folder=None):  # noqa: ARG001  (every form is made by the same call)
     return pd.DataFrame(
-        {name: pd.Series(values, dtype=object) for name, values in forms.columns(kind, rows).items()}
+        {name: pd.Series(values, dtype=object) for name, values in helpers.columns(kind, rows).items()}
     )
 
 
@@ -313,7 +314,7 @@ def test_columns_of_anything_else_are_rejected(column):
     make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[library(column)]
     for kind in ("qrels", "run"):
         for name, other in (("query_id", "doc_id"), ("doc_id", "query_id")):
-            columns = {name: column, other: ["1", "2"], forms.VALUE[kind]: [1, 2]}
+            columns = {name: column, other: ["1", "2"], helpers.VALUE[kind]: [1, 2]}
             given = (make(columns), PLAIN_RUN) if kind == "qrels" else (PLAIN_QRELS, make(columns))
             problem = (
                 rf"^{kind}: {name}: (an id is text or a whole number|the float .* may stand for several)"

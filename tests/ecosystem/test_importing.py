@@ -151,6 +151,7 @@ def test_what_is_loaded_late_is_the_same_each_time():
     assert ir_graded.Scores is Scores
 
 
+@pytest.mark.slow
 def test_every_name_works_as_the_first_one_asked_for():
     for name in sorted(ir_graded._LAZY):
         origin = f"getattr({name}, '__module__', {name}.__name__)"

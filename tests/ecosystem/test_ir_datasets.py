@@ -111,7 +111,7 @@ def test_a_dataset_that_is_made_from_files(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_evaluate(whole):
+def test_evaluate_takes_datasets_and_their_ids(whole):
     expected = ir_graded.evaluate(MEASURES, QRELS, {"a": RUN, "b": RUN})
     for qrels in (whole, ir_datasets.load(whole)):
         scores = ir_graded.evaluate(MEASURES, qrels, {"a": whole, "b": ir_datasets.load(whole)})
@@ -183,7 +183,7 @@ UNKNOWN = "no-such-dataset"
         ir_graded.read_run,
     ],
 )
-def test_unknown_id(call):
+def test_an_unknown_dataset_id_is_rejected(call):
     with pytest.raises(InputError) as caught:
         call(UNKNOWN)
     assert UNKNOWN in str(caught.value)

@@ -82,6 +82,7 @@ def test_the_expected_values_by_hand():
     assert mean("first", "Q@10") != mean("second", "Q@10")
 
 
+@pytest.mark.slow
 def test_importing_pyterrier_alone_is_enough():
     output = python(
         """
@@ -117,6 +118,7 @@ def test_importing_pyterrier_alone_is_enough():
     assert_means(table, digits=9)
 
 
+@pytest.mark.slow
 def test_importing_this_package_after_pyterrier():
     """Where PyTerrier does not load it: the names come into pt.measures afterwards."""
     output = python(
@@ -161,7 +163,7 @@ def test_pt_measures_and_pt_graded():
         assert (copy, copy.params) == (measure, measure.params)
 
 
-def test_means():
+def test_an_experiment_gives_the_means():
     assert_means(experiment())
 
 
@@ -177,7 +179,7 @@ def test_results_as_frames():
     assert_means(experiment(retr_systems=[ranked(FIRST), ranked(SECOND)]))
 
 
-def test_pipelines():
+def test_pipelines_with_a_cutoff_are_scored():
     first, _ = systems()
     cut = {
         "retr_systems": [first % 2, first % 2 % 1],
@@ -201,7 +203,7 @@ EXPECTED_PER_TOPIC = {
 }
 
 
-def test_perquery():
+def test_an_experiment_gives_the_scores_of_each_topic():
     table = experiment(perquery=True)
     assert per_topic(table) == EXPECTED_PER_TOPIC
     assert len(table) == len(EXPECTED_PER_TOPIC)
@@ -214,7 +216,7 @@ def test_perquery_and_means():
 
 
 @pytest.mark.parametrize("correction", [None, "bonferroni", "holm"])
-def test_baseline(correction):
+def test_a_baseline_adds_wins_losses_and_p_values(correction):
     found = experiment(baseline=0, correction=correction)
     assert_means(found[["name", *COLUMNS]])
     pairs = {
@@ -233,7 +235,7 @@ def test_baseline(correction):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 10])
-def test_batch_size(size):
+def test_batches_of_topics_change_no_score(size):
     assert_means(experiment(batch_size=size))
     assert per_topic(experiment(batch_size=size, perquery=True)) == EXPECTED_PER_TOPIC
 
@@ -258,7 +260,7 @@ def test_topics_that_only_one_side_has(size):
 
 
 @pytest.mark.parametrize("size", [None, 2])
-def test_save_dir(tmp_path, size):
+def test_saved_runs_are_reused_and_can_be_read_as_files(tmp_path, size):
     assert_means(experiment(save_dir=str(tmp_path), batch_size=size))
     assert {place.name for place in tmp_path.iterdir()} >= {"first.res.gz", "second.res.gz"}
     # The saved runs are read instead of the systems, which now would give nothing of the kind.
@@ -274,13 +276,13 @@ def test_save_dir(tmp_path, size):
     }
 
 
-def test_validate():
+def test_validation_passes_and_rejects_what_is_no_run():
     assert_means(experiment(validate="error"))
     with pytest.raises(ValueError, match="score"):
         experiment(retr_systems=[pt.Transformer.from_df(TOPICS)], names=["no run"], validate="error")
 
 
-def test_round():
+def test_scores_are_rounded_as_asked():
     assert_means(experiment(round=2), digits=2)
     found = experiment(round={"P-measure@1000": 1, "Q@10": 3})
     assert list(found["P-measure@1000"]) == [round(mean(name, "P-measure@1000"), 1) for name in EXPECTED]
@@ -289,7 +291,7 @@ def test_round():
 
 
 @pytest.mark.parametrize("size", [None, 1, 3])
-def test_tree_plan(size):
+def test_the_tree_plan_changes_no_score(size):
     first, _ = systems()
     given = [first, pt.Transformer.from_df(ranked(SECOND))]
     options = {"retr_systems": given, "plan": "tree", "verbose": False, "batch_size": size}

@@ -48,7 +48,7 @@ def test_what_it_holds(scores):
     np.testing.assert_allclose(scores.values, VALUES, rtol=0, atol=1e-12)
 
 
-def test_frame(scores):
+def test_the_frame_has_one_row_for_each_run_topic_and_measure(scores):
     frame = scores.frame
     assert list(frame.columns) == ["run", "query_id", "measure", "value"]
     assert len(frame) == scores.values.size
@@ -159,7 +159,7 @@ def test_matrices_are_the_callers_own(scores):
     [lambda scores: pickle.loads(pickle.dumps(scores)), copy.copy, copy.deepcopy],  # noqa: S301  (made here)
     ids=["pickle", "copy", "deepcopy"],
 )
-def test_round_trip(scores, again):
+def test_pickles_and_copies_hold_the_same_scores(scores, again):
     found = again(scores)
     assert (found.runs, found.measures, found.query_ids) == (scores.runs, scores.measures, scores.query_ids)
     assert (found.values == scores.values).all()
@@ -183,7 +183,7 @@ def test_round_trip_through_the_frame(scores):
     pd.testing.assert_frame_equal(made.frame, scores.frame)
 
 
-def test_repr(scores):
+def test_repr_counts_runs_and_topics(scores):
     assert repr(scores) == "Scores(3 runs, 2 topics, measures Q, P-measure@10, AP, NumRet)"
     assert repr(evaluate("Q", {"1": {"a": 1}}, {"1": {"a": 1.0}})) == "Scores(1 run, 1 topic, measures Q)"
 

@@ -6,9 +6,10 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from helpers import assert_command_fails, run_command
 
 import ir_graded
-from ir_graded.cli.main import commands, main
+from ir_graded.cli.main import commands
 
 QRELS = "1 0 S|_ 3\n1 0 A 2\n1 0 B 1\n2 0 A 1\n"
 RUN = "1 Q0 B 1 9 t\n1 Q0 S|_ 2 8 t\n1 Q0 x 3 7 t\n1 Q0 A 4 6 t\n"
@@ -27,12 +28,8 @@ def call(*arguments):
     return result.output
 
 
-def refused(capsys, *arguments):
-    with pytest.raises(SystemExit) as stopped:
-        main(["explain", *arguments])
-    printed = capsys.readouterr()
-    assert (stopped.value.code, printed.out, printed.err.count("\n")) == (2, "", 1)
-    return printed.err
+def error_of(capsys, *arguments):
+    return assert_command_fails(run_command(capsys, "explain", *arguments))
 
 
 def test_a_table_that_ends_in_the_score():
@@ -49,7 +46,7 @@ def test_a_table_that_ends_in_the_score():
     )
 
 
-def test_places():
+def test_the_number_of_decimal_places_can_be_chosen():
     out = call("Q", "qrels.txt", "x.run", "1", "--places", "2")
     assert out.split()[-1] == f"{explained('Q').score:.2f}"
     assert call("Q", "qrels.txt", "x.run", "1", "-p", "-1").split()[-1] == repr(explained("Q").score)
@@ -96,11 +93,11 @@ def test_a_topic_that_the_run_lacks():
     assert out.split()[-2:] == ["score", "0.0000"]
 
 
-def test_wrong_calls(capsys):
-    assert "they have '1', '2'" in refused(capsys, "Q", "qrels.txt", "x.run", "3")
-    assert "did you mean Q" in refused(capsys, "Qu", "qrels.txt", "x.run", "1")
-    assert "names 2 measures" in refused(capsys, "Q AP", "qrels.txt", "x.run", "1")
-    assert "names 0 measures" in refused(capsys, " ", "qrels.txt", "x.run", "1")
-    assert "takes no parameter 'bta'" in refused(capsys, "Q(bta=1)", "qrels.txt", "x.run", "1")
-    assert "counts topics" in refused(capsys, "NumQ", "qrels.txt", "x.run", "1")
-    assert "absent.run" in refused(capsys, "Q", "qrels.txt", "absent.run", "1")
+def test_wrong_arguments_fail_with_a_message(capsys):
+    assert "they have '1', '2'" in error_of(capsys, "Q", "qrels.txt", "x.run", "3")
+    assert "did you mean Q" in error_of(capsys, "Qu", "qrels.txt", "x.run", "1")
+    assert "names 2 measures" in error_of(capsys, "Q AP", "qrels.txt", "x.run", "1")
+    assert "names 0 measures" in error_of(capsys, " ", "qrels.txt", "x.run", "1")
+    assert "takes no parameter 'bta'" in error_of(capsys, "Q(bta=1)", "qrels.txt", "x.run", "1")
+    assert "counts topics" in error_of(capsys, "NumQ", "qrels.txt", "x.run", "1")
+    assert "absent.run" in error_of(capsys, "Q", "qrels.txt", "absent.run", "1")

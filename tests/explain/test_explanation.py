@@ -123,7 +123,7 @@ def test_what_is_summed_and_divided_once_more():
     assert nothing.notes[-1] == "The sum is divided by 0, ERR of the ideal list: it scores 0."
 
 
-def test_articles():
+def test_articles_are_explained_with_f_and_gp():
     whole = {"query_id": "1", "start": 0, "length": 10}
     qrels = pd.DataFrame({"doc_id": ["a", "b"], "relevance": 1, **whole})
     run = pd.DataFrame({"doc_id": ["x", "a", "b"], "score": [3, 2, 1], **whole, "start": [0, 5, 0]})

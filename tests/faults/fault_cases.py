@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from helpers import rows_of, trec_lines
 
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1, "d": 0}, "3": {"e": 1, "f": 2}}
 RUNS = {
@@ -31,16 +32,13 @@ needs_posix = pytest.mark.skipif(os.name != "posix", reason="signals, pipes and 
 
 def write_collection(folder):
     """qrels.txt, one.run and two.run."""
-    lines = [f"{topic} 0 {doc} {level}\n" for topic, docs in QRELS.items() for doc, level in docs.items()]
-    (folder / "qrels.txt").write_text("".join(lines), encoding="utf-8")
+    (folder / "qrels.txt").write_text(trec_lines("qrels", rows_of(QRELS)), encoding="utf-8")
     for name, run in RUNS.items():
         (folder / name).write_text(run_text(run), encoding="utf-8")
 
 
 def run_text(run):
-    return "".join(
-        f"{topic} Q0 {doc} 1 {score} t\n" for topic, docs in run.items() for doc, score in docs.items()
-    )
+    return trec_lines("run", rows_of(run))
 
 
 def command(*arguments):

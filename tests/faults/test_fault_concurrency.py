@@ -7,16 +7,19 @@ import random
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
+import helpers
 import ir_measures
 import numpy as np
-import pandas as pd
 import pytest
 from ecosystem.processes import python
 from faults.fault_cases import FORKED, needs_fork, run_text
+from helpers import rows_of, trec_lines
 
 import ir_graded
 from ir_graded._utils.threads import in_threads
 from ir_graded.measures.parsing import parse_measure
+
+pytestmark = pytest.mark.slow
 
 MEASURES = ["Q", "P-measure", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]
 TOPICS, DOCS = 40, 60
@@ -39,8 +42,7 @@ QRELS, RUNS = collection()
 
 
 def frame(run):
-    rows = [(topic, doc, score) for topic, docs in run.items() for doc, score in docs.items()]
-    return pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    return helpers.frame("run", rows_of(run))
 
 
 @pytest.fixture
@@ -48,8 +50,7 @@ def files(tmp_path):
     (tmp_path / "runs").mkdir()
     for name, run in RUNS.items():
         (tmp_path / "runs" / name).write_text(run_text(run))
-    lines = [f"{topic} 0 {doc} {level}\n" for topic, docs in QRELS.items() for doc, level in docs.items()]
-    (tmp_path / "qrels.txt").write_text("".join(lines))
+    (tmp_path / "qrels.txt").write_text(trec_lines("qrels", rows_of(QRELS)))
     return tmp_path
 
 

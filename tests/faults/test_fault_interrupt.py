@@ -20,6 +20,8 @@ from faults.fault_cases import (
 
 from ir_graded._utils.threads import in_threads
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _signals_are_heard():

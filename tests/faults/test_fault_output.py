@@ -18,7 +18,7 @@ WRONG = command("evaluate", "qrels.txt", "nowhere.run", "-m", "Q")
 
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 
-pytestmark = needs_posix
+pytestmark = [needs_posix, pytest.mark.slow]
 
 
 @pytest.fixture

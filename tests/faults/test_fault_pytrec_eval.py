@@ -19,6 +19,8 @@ from ir_graded import GradedError, evaluate
 from ir_graded._utils.pytrec_eval_guard import GATE, RelevanceEvaluator
 from ir_graded.evaluation import upstream
 
+pytestmark = pytest.mark.slow
+
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
 RUN = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "2": {"x": 2.0, "c": 1.0}}
 MIXED = ["Q", nDCG @ 10, AP]
@@ -73,9 +75,7 @@ print(wrong)
 """
 
 
-@pytest.mark.parametrize(
-    ("unit", "amount"), [("evaluations", 800), pytest.param("seconds", 30, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("unit", "amount"), [("evaluations", 800), ("seconds", 30)])
 def test_threads_share_a_mixed_evaluator_while_the_garbage_collector_runs_python(unit, amount):
     """Without the lock the process dies of corrupted memory after about a second."""
     assert in_process(SHARED, unit, amount, patience=300) == "[]\n"

@@ -23,10 +23,10 @@ from faults.fault_cases import (
     without_privileges,
     write_collection,
 )
+from helpers import assert_command_fails, run_command
 from packed import gzipped
 
 import ir_graded
-from ir_graded.cli import main
 from ir_graded.errors import FileFormatError, InputError, NoSharedTopicsError
 from ir_graded.evaluation import evaluate as evaluation
 from ir_graded.io import file_text, parquet
@@ -41,17 +41,9 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def refused(capsys):
-    """The one line on stderr of a call that goes wrong."""
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as stopped:
-            main(list(arguments))
-        out, err = capsys.readouterr()
-        assert (stopped.value.code, out, err.count("\n")) == (2, "", 1)
-        return err.removeprefix("ir_graded: ").rstrip("\n")
-
-    return call
+def error_of(capsys):
+    """The text of the one line on stderr of a call of the command line."""
+    return lambda *arguments: assert_command_fails(run_command(capsys, *arguments))
 
 
 @pytest.fixture
@@ -67,27 +59,28 @@ FAILING = Path("/proc/self/mem")  # opens, even for root, but its beginning cann
 
 @pytest.mark.skipif(not FAILING.exists(), reason="needs /proc/self/mem")
 @pytest.mark.usefixtures("folder")
-def test_a_read_that_fails_is_said_with_the_file(refused):
+def test_a_read_that_fails_is_said_with_the_file(error_of):
     expected = f"{FAILING}: Input/output error"
-    assert refused("evaluate", "qrels.txt", str(FAILING), "-m", "Q") == expected
-    assert refused("evaluate", str(FAILING), "one.run", "-m", "Q") == expected
-    assert refused("evaluate", "qrels.txt", "one.run", str(FAILING), "-m", "Q") == expected
-    assert refused("explain", "Q", "qrels.txt", str(FAILING), "1") == expected
+    assert error_of("evaluate", "qrels.txt", str(FAILING), "-m", "Q") == expected
+    assert error_of("evaluate", str(FAILING), "one.run", "-m", "Q") == expected
+    assert error_of("evaluate", "qrels.txt", "one.run", str(FAILING), "-m", "Q") == expected
+    assert error_of("explain", "Q", "qrels.txt", str(FAILING), "1") == expected
     pytest.importorskip("scipy")
-    assert refused("meta", "--matrix", str(FAILING)) == expected
-    assert refused(
+    assert error_of("meta", "--matrix", str(FAILING)) == expected
+    assert error_of(
         "meta", "qrels.txt", "one.run", "two.run", "-m", "Q", "--one-run-per-team", str(FAILING)
     ) == (expected)
 
 
-def test_a_folder_in_place_of_a_file_is_said(folder, refused):
+def test_a_folder_in_place_of_a_file_is_said(folder, error_of):
     (folder / "wrong").mkdir()
-    assert refused("evaluate", "wrong", "one.run", "-m", "Q") == "wrong: Is a directory"
-    assert refused("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong holds no file"
+    assert error_of("evaluate", "wrong", "one.run", "-m", "Q") == "wrong: Is a directory"
+    assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong holds no file"
     (folder / "wrong" / "inner").mkdir()
-    assert refused("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong holds no file"
+    assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong holds no file"
 
 
+@pytest.mark.slow
 @needs_posix
 def test_files_and_folders_that_must_not_be_read_are_said():
     with public_folder() as place:
@@ -102,9 +95,9 @@ def test_files_and_folders_that_must_not_be_read_are_said():
     assert err.splitlines() == [f"ir_graded: {name}: Permission denied" for name in ("one.run", "runs")]
 
 
-def test_a_link_to_nowhere_is_said(folder, refused):
+def test_a_link_to_nowhere_is_said(folder, error_of):
     (folder / "link.run").symlink_to(folder / "nowhere")
-    assert refused("evaluate", "qrels.txt", "link.run", "-m", "Q") == "link.run: No such file or directory"
+    assert error_of("evaluate", "qrels.txt", "link.run", "-m", "Q") == "link.run: No such file or directory"
 
 
 # ------------------------------------------------------------------------------------- vanishes
@@ -364,6 +357,7 @@ def test_a_pipe_that_shares_no_topic_is_read_once(tmp_path, call):
     writer.join()
 
 
+@pytest.mark.slow
 @needs_posix
 def test_a_report_reads_a_pipe_once(folder):
     pytest.importorskip("jinja2")

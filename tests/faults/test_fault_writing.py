@@ -36,6 +36,8 @@ import ir_graded
 from ir_graded._utils.atomic_files import write_whole
 from ir_graded.cli import meta
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).parents[2]
 REPORT = command("report", "qrels.txt", "one.run", "two.run", "-m", "Q AP", "-B", "50", "--html", "page.html")
 OLD = "the old page"

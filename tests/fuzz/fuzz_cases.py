@@ -45,8 +45,8 @@ def fuzz(examples):
     )
 
 
-def refused(target, call, *arguments, place, also=(), **options):
-    """The message with which an input is refused, None where it is not.
+def error_or_none(target, call, *arguments, place, also=(), **options):
+    """The message of the error that an input raises, None if it raises none.
 
     The message of an error of this package must match ``place``, which says where it arose. Otherwise the
     documentation promises some errors of ir-measures, and those ``also`` given. Any other error is raised.

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 from packed import gzipped
 
-from fuzz.fuzz_cases import accepted, fuzz, refused
+from fuzz.fuzz_cases import accepted, error_or_none, fuzz
 from fuzz.measure_strings import strings
 from ir_graded.cli.main import commands, main
 
@@ -80,7 +80,7 @@ def check(folder, given):
     """The command line prints a result, or is refused; then main() says so in one line and ends with 2."""
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
         patch.chdir(folder)
-        wrong = refused(
+        wrong = error_or_none(
             "command lines",
             commands.main,
             list(given),

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from packed import gzipped
 
 import ir_graded
-from fuzz.fuzz_cases import accepted, fuzz, refused, spoilt
+from fuzz.fuzz_cases import accepted, error_or_none, fuzz, spoilt
 from ir_graded.io import file_text
 from ir_graded.matching import tables as table_runs
 
@@ -124,9 +124,9 @@ def check(path, data, target, format=None):
     """The file is read as qrels and as a run, or refused; to score it in tiny pieces goes likewise."""
     path.write_bytes(data)
     place = rf"{re.escape(str(path))}\b|^run '{path.name}' and the qrels|^unknown format '{format}'"
-    refused(target, ir_graded.read_qrels, path, format=format, place=place)
-    whole = refused(target, ir_graded.read_run, path, format=format, place=place)
-    pieces = refused(target, in_pieces, path, place=place)
+    error_or_none(target, ir_graded.read_qrels, path, format=format, place=place)
+    whole = error_or_none(target, ir_graded.read_run, path, format=format, place=place)
+    pieces = error_or_none(target, in_pieces, path, place=place)
     if format is None and whole:
         # What stands in a topic without qrels is not looked at, but it is read.
         assert pieces, data

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from measures.measure_cases import measures_with_parameters
 
 import ir_graded
-from fuzz.fuzz_cases import accepted, fuzz, refused
+from fuzz.fuzz_cases import accepted, error_or_none, fuzz
 from fuzz.measure_strings import COMPUTED, PARAMETERS, numbers, strings, values
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.parsing import _graded_name, parse_measure, parse_trec_measure, read_measures
@@ -29,14 +29,16 @@ RUN = {"1": {"a": 1.0, "x": 0.5, "d": 0.5, "b": 0.2}, "2": {"z": 1.0}}
 def check(text):
     """The string is refused, or a measure that, where it is of this package, is printed so as to be read."""
     read = []
-    refused("measure strings", lambda: read.extend(read_measures([text])), place=PLACE)
+    error_or_none("measure strings", lambda: read.extend(read_measures([text])), place=PLACE)
     for reader in (parse_measure, ir_measures.parse_measure, parse_trec_measure):
         # Other names give what ir-measures gives alone, which is TypeError for AP(**{}), and for P_2.1 what
         # int() raises.
         also = (TypeError,) if _graded_name(text) is None else ()
         if reader is parse_trec_measure and _fails_alone(text):
             also += (ValueError,)
-        refused("measure strings", lambda reader=reader: read.append(reader(text)), place=PLACE, also=also)
+        error_or_none(
+            "measure strings", lambda reader=reader: read.append(reader(text)), place=PLACE, also=also
+        )
     for measure in read:
         if isinstance(measure, GradedMeasure):
             assert parse_measure(str(measure)) == measure
@@ -75,7 +77,7 @@ def _scored(text, qrels):
 )
 def test_measures_are_computed_or_refused(name, parameters, cutoff, qrels):
     arguments = ",".join(f"{key}={value}" for key, value in parameters.items())
-    refused("measures computed", _scored, f"{name}({arguments}){cutoff}", qrels, place=PLACE)
+    error_or_none("measures computed", _scored, f"{name}({arguments}){cutoff}", qrels, place=PLACE)
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ir_graded
-from fuzz.fuzz_cases import accepted, fuzz, refused
+from fuzz.fuzz_cases import accepted, error_or_none, fuzz
 
 #: How errors name what is wrong: the input and its row, the topic and document, or the id itself.
 PLACE = r"\bqrels\b|\bruns?\b|\bids?\b|\btopics?\b|^a column |neither a file nor a dataset"
@@ -59,7 +59,7 @@ plain = {"1": {"a": 2, "b": 1, "c": 0}, "2": {"a": 1}}
 @fuzz(150)
 @given(qrels=st.just(plain) | topics, run=st.just(plain) | topics)
 def test_dicts_are_scored_or_refused(qrels, run):
-    refused("dicts", _scored, qrels, run, place=PLACE)
+    error_or_none("dicts", _scored, qrels, run, place=PLACE)
 
 
 PANDAS = [
@@ -204,7 +204,7 @@ def test_tables_in_which_nothing_is_wrong_are_scored(rows, library):
 def test_tables_are_scored_or_refused(qrels, run):
     for given_qrels, given_run in ((qrels, tables), (tables, run), (qrels, run)):
         if given_qrels is not None and given_run is not None:
-            refused("tables", _scored, given_qrels, given_run, place=PLACE)
+            error_or_none("tables", _scored, given_qrels, given_run, place=PLACE)
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
@@ -212,4 +212,4 @@ def test_tables_are_scored_or_refused(qrels, run):
 @given(thing=st.one_of(values, st.lists(values | st.tuples(ids, ids, values), max_size=3)))
 def test_what_is_no_collection_is_refused(thing):
     for qrels, run in ((thing, tables), (tables, thing)):
-        refused("other objects", _scored, qrels, run, place=PLACE, also=(OSError,))
+        error_or_none("other objects", _scored, qrels, run, place=PLACE, also=(OSError,))

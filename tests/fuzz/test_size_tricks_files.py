@@ -12,8 +12,8 @@ from fuzz.size_cases import READERS, as_matrix, as_run, as_submission, scored
 MEMORY = 320
 
 
-def refused(child, reader, path, memory=MEMORY):
-    """The message with which a file is refused, within the limits."""
+def error_within_limits(child, reader, path, memory=MEMORY):
+    """The message of the error that a file raises, within the limits of memory."""
     outcome, taken = child.call(reader, path)
     assert outcome is not None
     assert outcome[0] in ("FileFormatError", "InputError"), outcome
@@ -28,9 +28,9 @@ def test_a_line_of_a_million_columns_or_one_long_column(child, tmp_path, reader,
     path = tmp_path / "run"
     for begin in (b"", b"1 Q0 a 1 1 t\n"):
         path.write_bytes(begin + field * 1_000_000)
-        assert "is longer than 1 MiB" in refused(child, reader, path)
+        assert "is longer than 1 MiB" in error_within_limits(child, reader, path)
         path.write_bytes(begin + field * 100_000)
-        assert str(path) in refused(child, reader, path)
+        assert str(path) in error_within_limits(child, reader, path)
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -39,7 +39,7 @@ def test_a_file_that_takes_no_place_on_the_disk(child, tmp_path, reader, lines):
     path = tmp_path / "run"
     path.write_bytes(b"1 Q0 a 1 1 t\n" * lines)
     os.truncate(path, 1 << 40)
-    message = refused(child, reader, path)
+    message = error_within_limits(child, reader, path)
     assert "is longer than 1 MiB" in message or "do not fit in memory" in message
 
 
@@ -50,7 +50,7 @@ def test_a_hole_behind_lines_is_not_read_to_its_end(child, tmp_path, reader):
     path = tmp_path / "run"
     path.write_bytes(b"1 Q0 a 1\n")
     os.truncate(path, 300 << 20)
-    assert "is longer than 1 MiB" in refused(child, reader, path, memory=50)
+    assert "is longer than 1 MiB" in error_within_limits(child, reader, path, memory=50)
 
 
 @pytest.mark.parametrize("reader", [as_run, scored])
@@ -67,7 +67,7 @@ def test_a_million_blank_lines(child, tmp_path, reader, white):
 def test_a_table_of_many_columns_without_rows(child, tmp_path):
     path = tmp_path / "Q.csv"
     path.write_bytes(b"topic" + b",a" * 100_000 + b"\n")
-    refused(child, as_matrix, path, memory=600)
+    error_within_limits(child, as_matrix, path, memory=600)
 
 
 SUBMISSION = """<inex-submission><topic topic-id="1"><result><file>a</file><path>{}</path></result></topic>
@@ -96,7 +96,7 @@ def test_a_path_of_a_million_steps(child, tmp_path):
     path = tmp_path / "run.xml"
     path.write_text(SUBMISSION.format("/a" * 1_000_000))
     (tmp_path / "a.xml").write_text("<a/>")
-    assert "of at most 256 steps" in refused(child, as_submission, path)
+    assert "of at most 256 steps" in error_within_limits(child, as_submission, path)
 
 
 def test_a_path_as_deep_as_an_article_can_be(child, tmp_path):
@@ -117,7 +117,7 @@ def test_parquet_of_few_bytes_and_many_rows(child, tmp_path, reader):
     with pq.ParquetWriter(tmp_path / "run", table.schema) as writer:
         for _ in range(8):
             writer.write_table(table)
-    assert "expand to more than 200 times" in refused(child, reader, tmp_path / "run")
+    assert "expand to more than 200 times" in error_within_limits(child, reader, tmp_path / "run")
 
 
 @pytest.mark.parametrize("encoded", [True, False])
@@ -131,7 +131,7 @@ def test_parquet_with_a_long_id_that_stands_once_for_all_rows(child, tmp_path, r
     numbers = {"query_id": [str(row) for row in range(rows)], "score": [1.0] * rows, "relevance": [1] * rows}
     table = pa.table({"doc_id": ids.dictionary_encode() if encoded else ids, **numbers})
     pq.write_table(table, tmp_path / "run", compression="zstd", write_statistics=False)
-    assert "expand to more than 200 times" in refused(child, reader, tmp_path / "run", memory=600)
+    assert "expand to more than 200 times" in error_within_limits(child, reader, tmp_path / "run", memory=600)
 
 
 @pytest.mark.parametrize("reader", READERS[:2] + READERS[3:])
@@ -145,7 +145,7 @@ def test_parquet_with_long_ids_is_rejected_before_they_are_read(child, tmp_path,
         for _ in range(12):
             writer.write_table(group)
     assert (tmp_path / "run").stat().st_size < 1 << 18
-    assert "expand to more than 200 times" in refused(child, reader, tmp_path / "run", memory=40)
+    assert "expand to more than 200 times" in error_within_limits(child, reader, tmp_path / "run", memory=40)
 
 
 @pytest.mark.parametrize("column", ["query_id", "doc_id", "score"])
@@ -158,6 +158,6 @@ def test_parquet_with_nested_columns_is_rejected_before_they_are_read(child, tmp
     for nested in (lists, pa.StructArray.from_arrays([lists], ["inner"])):
         table = {"query_id": ["1"], "doc_id": ["a"], "score": [1.0], column: nested}
         pq.write_table(pa.table(table), tmp_path / "run")
-        message = refused(child, as_run, tmp_path / "run", memory=40)
+        message = error_within_limits(child, as_run, tmp_path / "run", memory=40)
         assert f"run: the column {column} has the type " in message
         assert message.endswith(", expected text or numbers")

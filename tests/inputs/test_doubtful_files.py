@@ -9,6 +9,7 @@ from functools import partial
 import pandas as pd
 import pytest
 from collections_data import ROOT, needs_shared_data
+from helpers import error_message
 from hypothesis import given, settings, strategies as st
 from packed import gzipped
 
@@ -27,11 +28,9 @@ def run_rows(path, **options):
     return list(ir_graded.read_run(path, **options).itertuples(index=False, name=None))
 
 
-def refusal(call, path):
-    """The message of a refusal, without the place of the file."""
-    with pytest.raises(FileFormatError) as caught:
-        call(path)
-    message = str(caught.value)
+def problem_of(call, path):
+    """The message of an error, without the place of the file."""
+    message = error_message(FileFormatError, call, path)
     assert message.startswith(f"{path}, line ")
     return message.removeprefix(f"{path}, ")
 
@@ -84,17 +83,17 @@ def test_the_letters_come_in_any_order(write, order):
 )
 def test_a_file_by_letters_that_contradicts_itself_is_rejected(write, lines, wrong, problem):
     path = write("\n\n".join(lines), "qrels.txt")
-    message = refusal(ir_graded.read_qrels, path)
+    message = problem_of(ir_graded.read_qrels, path)
     assert message.startswith(f"line {2 * wrong - 1}: {problem}")
     assert message.endswith(f": {lines[wrong - 1]!r}")
-    assert refusal(partial(ir_graded.read_qrels, format="ntcir-early"), path) == message
+    assert problem_of(partial(ir_graded.read_qrels, format="ntcir-early"), path) == message
 
 
 @pytest.mark.parametrize("level", ["2", "-1", "0.5", "01"])
 @pytest.mark.parametrize("before", [0, 3])
 def test_a_letter_in_trec_qrels_is_rejected(write, level, before):
     path = write("1 0 d 1\n" * before + f"1 A e {level}\n", "qrels.txt")
-    assert refusal(ir_graded.read_qrels, path) == (
+    assert problem_of(ir_graded.read_qrels, path) == (
         f"line {before + 1}: looks like an NTCIR file by letters, but the level is {level!r}; "
         f"name the format (format='trec' takes the fourth field): '1 A e {level}'"
     )
@@ -119,7 +118,7 @@ GOLD = "four fields of TREC qrels (topic iteration doc level), or a Genomics gol
 )
 def test_qrels_of_another_layout_are_rejected_by_name(write, line, problem, trec):
     path = write(f"\n{line}\n", "qrels.txt")
-    assert refusal(ir_graded.read_qrels, path).startswith(f"line 2: {problem}")
+    assert problem_of(ir_graded.read_qrels, path).startswith(f"line 2: {problem}")
     with pytest.raises(FileFormatError, match="line 2: "):
         ir_graded.evaluate("Q", path, {"1": {"d": 1.0}})
     if trec:
@@ -161,7 +160,7 @@ GENOMICS_ROWS = [("200", "12595615", 48.63, 28426, 295), ("200", "15814577", 43.
 @pytest.mark.parametrize("blank", ["\t", " "])
 def test_a_genomics_run_without_its_last_field_is_no_trec_run(write, end, blank):
     path = write(GENOMICS.replace(" york", end).replace(" ", blank))
-    message = refusal(ir_graded.read_run, path)
+    message = problem_of(ir_graded.read_run, path)
     assert message.startswith("line 1: six fields of a TREC run")
     assert "format='trec' or format='genomics'" in message
     with pytest.raises(FileFormatError, match="line 1: six fields of a TREC run"):
@@ -172,7 +171,7 @@ def test_a_genomics_run_without_its_last_field_is_no_trec_run(write, end, blank)
 
 def test_lines_of_a_genomics_run_have_one_number_of_fields(write):
     short = GENOMICS.replace(" york", "", 1)
-    assert refusal(lambda path: ir_graded.read_run(path, format="genomics"), write(short)).startswith(
+    assert problem_of(lambda path: ir_graded.read_run(path, format="genomics"), write(short)).startswith(
         "line 2: expected 6 fields"
     )
     with pytest.raises(FileFormatError, match=r"line 1: expected 7 fields .*, found 5"):
@@ -199,7 +198,7 @@ def test_trec_runs_of_numbers_are_read_as_before(write, line):
 def test_a_real_genomics_run_without_its_last_field(write):
     text = (ROOT / "genomics" / "york01.txt").read_text()
     path = write(re.sub(r"[ \t]+\S+$", "", text, flags=re.MULTILINE))
-    assert refusal(ir_graded.read_run, path).startswith("line 1: six fields of a TREC run")
+    assert problem_of(ir_graded.read_run, path).startswith("line 1: six fields of a TREC run")
     expected = ir_graded.read_run(ROOT / "genomics" / "york01.txt")
     pd.testing.assert_frame_equal(ir_graded.read_run(path, format="genomics"), expected)
 
@@ -244,19 +243,19 @@ def test_joined_files_with_byte_order_marks_are_rejected(write, begin, compress,
         (lambda path: ir_graded.evaluate("Q", {"1": {"a": 1}}, path), run),
     ):
         path = write(compress((begin + text + BOM + text).encode()))
-        assert refusal(call, path).startswith(f"line {line}: {PROBLEM}")
+        assert problem_of(call, path).startswith(f"line {line}: {PROBLEM}")
         path.write_bytes(compress((begin + text).encode()))
         call(path)
 
 
 @pytest.mark.parametrize("text", [f"{BOM}{BOM}1 Q0 a 1 1 t", f"1 Q0 {BOM}a 1 1 t", f"1 Q0 a 1 1 t{BOM}"])
 def test_a_byte_order_mark_anywhere_else_is_rejected(write, text):
-    assert refusal(ir_graded.read_run, write(text)).startswith(f"line 1: {PROBLEM}")
+    assert problem_of(ir_graded.read_run, write(text)).startswith(f"line 1: {PROBLEM}")
 
 
 def test_a_byte_order_mark_among_passages_is_rejected(write):
     path = write(f"1\ta\t0\t9\tX\n{BOM}2\ta\t0\t9\tX\n", "gold.txt")
-    assert refusal(ir_graded.read_qrels, path).startswith(f"line 2: {PROBLEM}")
+    assert problem_of(ir_graded.read_qrels, path).startswith(f"line 2: {PROBLEM}")
 
 
 def test_a_byte_order_mark_is_named_with_its_line_in_any_piece(write, monkeypatch):
@@ -266,7 +265,7 @@ def test_a_byte_order_mark_is_named_with_its_line_in_any_piece(write, monkeypatc
     qrels = {str(number): {"d": 1} for number in range(50)}
     for compress in (bytes, gzipped):
         path = write(compress("\n".join(lines).encode()))
-        assert refusal(partial(ir_graded.evaluate, "Q", qrels), path).startswith("line 31: ")
+        assert problem_of(partial(ir_graded.evaluate, "Q", qrels), path).startswith("line 31: ")
 
 
 def test_signs_that_begin_like_a_byte_order_mark_are_read(write):

@@ -21,7 +21,7 @@ from .file_cases import (
     read_run_file,
 )
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.slow]
 
 # ------------------------------------------------------------------------------ plain Python as judge
 

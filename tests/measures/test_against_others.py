@@ -123,7 +123,7 @@ def test_ncu_rank_biased(condensed, levels, scores, beta, gains, gamma):
     gains=st.sampled_from([gains for gains in GAIN_TABLES if gains[0] > 0]),
     cutoff=st.one_of(st.none(), st.integers(1, 20)),
 )
-def test_nerr(condensed, levels, scores, gains, cutoff):
+def test_nerr_agrees_with_pyntcireval(condensed, levels, scores, gains, cutoff):
     made = nERR(gains=table(gains), max_rel=LEVELS - 1)
     assert_agrees(
         made if cutoff is None else made @ cutoff,

@@ -134,6 +134,7 @@ def test_small_collections(seed, scale):
     assert_random_collection_equals_the_reference(rng, SMALL, cases.SCALES[scale])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_collections_of_medium_size(seed):
     scale = list(cases.SCALES.values())[seed % len(cases.SCALES)]

@@ -73,59 +73,23 @@ def test_ranks_are_those_of_a_plain_sort(dtype, run):
         assert found.tolist() == expected
 
 
-@given(run=runs())
-def test_every_way_finds_the_same_places(run):
-    topic, score, doc_ids, at = run
-    if not at:
-        return
-    rows = grouped_of(topic, score, doc_ids)
-    hits = chosen(rows, doc_ids, at)
-    start, stop = rows.groups.spans(hits.topic)
-    above, tied = ranking._sort(rows, hits)
-    ways = [ranking._count_above_and_tied(rows, hits), ranking._compare(rows.score, hits.score, start, stop)]
-    if ranking._is_descending(rows):
-        first = ranking._bisect(rows.score, hits.score, start, stop, np.greater)
-        last = ranking._bisect(rows.score, hits.score, first, stop, np.greater_equal)
-        ways.append((first - start, last - first))
-    for way in ways:
-        assert way[0].tolist() == above.tolist()
-        assert way[1].tolist() == tied.tolist()
-
-
-def way_taken(monkeypatch, rows, hits):
-    """Which of the three ways finds the places."""
-    taken = []
-    for name in ("_bisect", "_compare", "_sort"):
-        function = getattr(ranking, name)
-
-        def seen(*arguments, name=name, function=function):
-            taken.append(name)
-            return function(*arguments)
-
-        monkeypatch.setattr(ranking, name, seen)
-    ranks(rows, hits)
-    return taken
-
-
-def test_the_way_depends_on_how_the_rows_stand(monkeypatch):
-    names = [f"d{row}" for row in range(8)]
-    for way, topic, score, at in (
-        (["_bisect", "_bisect"], [1] * 4 + [0] * 4, [4, 3, 2, 1, 9, 8, 7, 6], range(8)),
+@pytest.mark.parametrize(
+    ("topic", "score", "at"),
+    [
+        ([1] * 4 + [0] * 4, [4, 3, 2, 1, 9, 8, 7, 6], range(8)),  # each topic in descending order: bisection
         # Three hits of four rows in each topic are 3 * 4 * 2 comparisons, as many as three a row.
-        (["_compare"], [1] * 4 + [0] * 4, [4, 3, 2, 5, 9, 8, 7, 6], [0, 1, 2, 4, 5, 6]),
-        (["_sort"], [1] * 4 + [0] * 4, [4, 3, 2, 5, 9, 8, 7, 6], [0, 1, 2, 3, 4, 5, 6]),
-    ):
-        with monkeypatch.context() as patch:
-            rows = grouped_of(topic, score, names)
-            assert way_taken(patch, rows, chosen(rows, names, at)) == way
-            assert way_taken(patch, rows_of(topic, score, names), chosen(rows, names, at)) == ["_sort"]
-
-
-def test_where_one_topic_ends_scores_may_rise():
-    names = list("abcdef")
-    assert ranking._is_descending(grouped_of([0, 0, 1, 1, 2, 2], [2, 1, 5, 4, 9, 9], names))
-    assert not ranking._is_descending(grouped_of([0, 0, 1, 1, 2, 2], [1, 2, 5, 4, 9, 9], names))
-    assert not ranking._is_descending(grouped_of([0, 0, 1, 1, 2, 2], [2, 1, 5, 4, 8, 9], names))
+        ([1] * 4 + [0] * 4, [4, 3, 2, 5, 9, 8, 7, 6], [0, 1, 2, 4, 5, 6]),  # few comparisons
+        ([1] * 4 + [0] * 4, [4, 3, 2, 5, 9, 8, 7, 6], [0, 1, 2, 3, 4, 5, 6]),  # many: rows are sorted
+        ([0, 0, 1, 1, 2, 2], [2, 1, 5, 4, 9, 9], range(6)),  # scores rise where another topic begins
+        ([0, 0, 1, 1, 2, 2], [1, 2, 5, 4, 9, 9], range(6)),  # they rise in the first topic
+        ([0, 0, 1, 1, 2, 2], [2, 1, 5, 4, 8, 9], range(6)),  # or in the last one
+    ],
+)
+def test_ranks_are_right_whichever_way_finds_them(topic, score, at):
+    names = [f"d{row}" for row in range(len(topic))]
+    for make in (grouped_of, rows_of):
+        rows = make(topic, score, names)
+        assert ranks(rows, chosen(rows, names, at)).tolist() == plain_ranks(topic, score, names, at)
 
 
 def test_without_hits_there_are_no_ranks():

@@ -84,12 +84,12 @@ def test_ties_with_themselves_and_reversed(both):
 @pytest.mark.parametrize("correlation", SYMMETRIC, ids=lambda one: one.__name__)
 @settings(deadline=None)
 @given(both=pairs())
-def test_symmetric(correlation, both):
+def test_swapping_the_rankings_changes_no_correlation(correlation, both):
     a, b = both
     np.testing.assert_allclose(correlation(a, b), correlation(b, a), atol=1e-12)
 
 
-def test_not_symmetric():
+def test_tau_ap_depends_on_which_ranking_is_the_reference():
     assert tau_ap([3, 2, 1, 0], [3, 1, 0, 2]) != tau_ap([3, 1, 0, 2], [3, 2, 1, 0])
 
 
@@ -182,7 +182,7 @@ def test_named_scores_are_aligned(correlation):
         (["good", "bad"], [1, 2], "system 0 is 'good', expected a finite number"),
     ],
 )
-def test_errors(correlation, a, b, message):
+def test_wrong_scores_are_rejected(correlation, a, b, message):
     with pytest.raises(InputError, match=message):
         correlation(a, b)
 

@@ -364,6 +364,7 @@ def within_binomial_limits(rate, sets):
     return abs(rate - 0.05) < 3.5 * math.sqrt(0.05 * 0.95 / sets)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", TESTS[:3])
 def test_rejections_when_systems_do_not_differ(test):
     rng = np.random.default_rng(2026)
@@ -374,6 +375,7 @@ def test_rejections_when_systems_do_not_differ(test):
     assert within_binomial_limits(np.mean(rejected), SETS)
 
 
+@pytest.mark.slow
 def test_tukey_hsd_holds_the_error_rate_of_a_whole_data_set():
     rng = np.random.default_rng(2026)
     any_rejected, any_by_t = [], []
@@ -406,7 +408,7 @@ def test_powers_on_trec_web(collection, measure, percent):
     assert 100 * discriminative_power(scores).power == pytest.approx(percent, abs=2)
 
 
-def test_result():
+def test_the_frame_has_one_row_for_each_pair_of_systems():
     frame = pd.DataFrame(MATRICES["continuous"], columns=list("abcdef"))
     result = discriminative_power(frame, alpha=0.2, n_resamples=B)
     rows = result.to_frame()
@@ -423,7 +425,7 @@ def test_result():
         result.power = 1.0
 
 
-def test_plot():
+def test_plot_draws_one_asl_curve():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -442,7 +444,7 @@ def test_quiet_in_a_pipe(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_seeds():
+def test_a_seed_and_its_generator_give_the_same_resamples():
     values = MATRICES["continuous"]
     by_seed = discriminative_power(values, rng=5, n_resamples=B).asl
     by_generator = discriminative_power(values, rng=np.random.default_rng(5), n_resamples=B).asl

@@ -89,6 +89,7 @@ def test_identical_systems_and_constant_differences():
     assert not one.significant.loc["worse"].any()
 
 
+@pytest.mark.slow
 def test_rejections_when_systems_do_not_differ():
     rng = np.random.default_rng(2026)
     sets = 600
@@ -133,7 +134,7 @@ def test_no_warnings_and_no_nan():
                 assert ((found.asl >= 0) & (found.asl <= 1)).all(axis=None)
 
 
-def test_result():
+def test_the_frame_has_one_row_for_each_pair_of_systems():
     frame = pd.DataFrame(matrix("continuous", 20, 4, 0), columns=list("abcd"))
     found = significance(frame, n_resamples=B)
     rows = found.to_frame()
@@ -148,7 +149,7 @@ def test_result():
         found.alpha = 0.5
 
 
-def test_plot():
+def test_plot_marks_the_significant_pairs():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from matplotlib import pyplot

@@ -92,7 +92,7 @@ def test_minority_counts_the_rarer_direction(fixed):
     assert result.proportion_of_ties.tolist() == [0.25]
 
 
-def test_defaults(scores):
+def test_defaults_are_1000_resamples_and_seed_0(scores):
     result = stability(scores)
     assert result.fuzziness.tolist() == list(FUZZINESS)
     assert result.n_resamples == 1000
@@ -154,7 +154,7 @@ def test_the_input_stays_as_it_was(scores):
         ([1, 2], "1 dimensions"),
     ],
 )
-def test_wrong_matrices(wrong, message):
+def test_wrong_matrices_are_rejected(wrong, message):
     with pytest.raises(InputError, match=message):
         stability(wrong)
 
@@ -175,7 +175,7 @@ def test_wrong_matrices(wrong, message):
         {"rng": "seed"},
     ],
 )
-def test_wrong_parameters(scores, wrong):
+def test_wrong_parameters_are_rejected(scores, wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         stability(scores, **wrong)
 

@@ -115,7 +115,7 @@ def test_a_run_of_good_bins_goes_on_over_empty_ones(fixed):
     assert result.sensitivity == 1.0
 
 
-def test_nothing_qualifies(fixed):
+def test_without_a_difference_that_is_large_enough_the_sensitivity_is_0(fixed):
     fixed(np.array([[2.0, 0.0], [0.0, 2.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
     result = swap([[1, 0], [0, 1]], n_resamples=2)
     assert np.isnan(result.required_difference)
@@ -184,7 +184,7 @@ def test_differences_above_one_fall_into_the_last_bin():
         ([[1, float("nan")], [1, 2]], "topic 0, system 1: the score is nan"),
     ],
 )
-def test_wrong_matrices(wrong, message):
+def test_wrong_matrices_are_rejected(wrong, message):
     with pytest.raises(InputError, match=message):
         swap(wrong)
 
@@ -202,7 +202,7 @@ def test_wrong_matrices(wrong, message):
         {"rng": -1},
     ],
 )
-def test_wrong_parameters(wrong):
+def test_wrong_parameters_are_rejected(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         swap(decimals(4, 3), **wrong)
 

@@ -37,10 +37,6 @@ def outputs(path):
     return [output for cell in cells(path, "code") for output in cell["outputs"]]
 
 
-def test_there_are_five():
-    assert [path.stem[:2] for path in NOTEBOOKS] == ["1_", "2_", "3_", "4_", "5_"]
-
-
 @every_notebook
 def test_the_first_cell_has_a_title_a_badge_and_what_one_will_learn(path):
     first = source(cells(path, "markdown")[0])

@@ -16,6 +16,8 @@ from ir_graded import InputError
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.classic import CLASSICS
 
+pytestmark = pytest.mark.slow
+
 #: With the errors of more data than are tried here, by measure.
 PAGE = Path(__file__).parents[2] / "docs" / "trust"
 WRITTEN = exactness.written(PAGE)
@@ -67,7 +69,7 @@ def test_long_rankings(measure):
 
 
 @each_classic
-def test_classics(name):
+def test_classics_are_within_the_error_that_the_page_names(name):
     for qrels, rankings in (cases.ORDINARY, cases.LONG):
         check(cases.errors_of_classic(cases.CLASSIC_VARIANTS[name], qrels, rankings), 2)
 
@@ -92,7 +94,7 @@ def test_exponential_gains_of_small_levels(scale):
 
 @pytest.mark.parametrize("largest", [60, 2**31, 2**48])
 @pytest.mark.parametrize("measure", passage_precision.MEASURES.values(), ids=str)
-def test_passages(measure, largest):
+def test_measures_of_passages_are_within_the_error_that_the_page_names(measure, largest):
     check(passage_precision.errors(measure, largest), 4 * 15)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import helpers
 import number_cases as cases
 import numpy as np
 import polars as pl
@@ -30,10 +31,7 @@ MEASURES = cases.of_every_kind(max_rel=1e300)
 
 
 def rows():
-    found = [
-        (topic, doc, score) for topic, docs in cases.run_of(RANKINGS).items() for doc, score in docs.items()
-    ]
-    return dict(zip(("query_id", "doc_id", "score"), map(list, zip(*found, strict=True)), strict=True))
+    return helpers.columns("run", helpers.rows_of(cases.run_of(RANKINGS)))
 
 
 def scores(qrels, run):
@@ -88,12 +86,12 @@ def parquet(table, folder):
 
 def lines(table, folder):
     path = folder / "run.txt"
-    path.write_text("".join(f"{t} Q0 {d} 0 {s} x\n" for t, d, s in zip(*table.values(), strict=True)))
+    path.write_text(helpers.trec_lines("run", zip(*table.values(), strict=True)))
     return path
 
 
 @pytest.mark.parametrize("form", [*FORMS.values(), parquet, lines], ids=[*FORMS, "parquet", "lines"])
-def test_pieces(expected, form, tmp_path, monkeypatch):
+def test_pieces_and_threads_change_no_bit(expected, form, tmp_path, monkeypatch):
     run = form(rows(), tmp_path)
     assert scores(QRELS, run) == expected
     monkeypatch.setattr(table_runs, "_ROWS", 50)
@@ -134,6 +132,7 @@ print(*sorted(cases.scores(cases.QRELS, run).items()), sep="\\n")
 """
 
 
+@pytest.mark.slow
 def test_any_number_of_threads_of_the_platform(expected, tmp_path):
     names = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     path = [str(Path(__file__).parent), str(Path(__file__).parents[1])]

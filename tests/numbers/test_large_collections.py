@@ -13,6 +13,8 @@ from reference import ranked
 import ir_graded
 from ir_graded.evaluation.provider import PROVIDER
 
+pytestmark = pytest.mark.slow
+
 TOPICS = 1_000_000
 #: One of each way to a score: sums, one rank, thresholds, cascades, counts.
 MEASURES = [ir_graded.Q, ir_graded.R_WP, ir_graded.GAP, ir_graded.nERR(max_rel=4), AP, NumRet]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import helpers
 import ir_measures
 import number_cases as cases
 import numpy as np
@@ -18,34 +19,34 @@ import ir_graded
 from ir_graded import InputError, ParameterError
 from ir_graded.measures import REGISTRY
 
-NAMES = {"qrels": "relevance", "run": "score"}
+
+def rows(values):
+    """One topic with these levels or scores of documents a, b, c ..."""
+    return [("1", chr(ord("a") + at), value) for at, value in enumerate(values)]
 
 
 def frame(kind, values, dtype=None):
-    docs = [chr(ord("a") + at) for at in range(len(values))]
-    column = values if dtype is None else pd.Series(list(values), dtype=dtype)
-    return pd.DataFrame({"query_id": "1", "doc_id": docs, NAMES[kind]: column})
+    table = helpers.frame(kind, rows(values), "object")
+    return table.assign(
+        **{helpers.VALUE[kind]: values if dtype is None else pd.Series(list(values), dtype=dtype)}
+    )
 
 
 def table(kind, values):
-    return frame(kind, values, "object").to_dict("list")
+    return helpers.columns(kind, rows(values))
 
 
 def dicts(kind, values, folder=None):  # noqa: ARG001
-    return {"1": dict(zip(table(kind, values)["doc_id"], values, strict=True))}
+    return helpers.dicts(rows(values))
 
 
 def tuples(kind, values, folder=None):  # noqa: ARG001
-    return [
-        {"qrels": Qrel, "run": ScoredDoc}[kind]("1", doc, value)
-        for doc, value in dicts(kind, values)["1"].items()
-    ]
+    return [{"qrels": Qrel, "run": ScoredDoc}[kind](*row) for row in rows(values)]
 
 
 def file(kind, values, folder):
-    line = {"qrels": "1 0 {} {}\n", "run": "1 Q0 {} 0 {} x\n"}[kind]
     path = folder / f"{kind}.txt"
-    path.write_text("".join(line.format(doc, value) for doc, value in dicts(kind, values)["1"].items()))
+    path.write_text(helpers.trec_lines(kind, rows(values)))
     return path
 
 
@@ -183,7 +184,7 @@ def test_cutoffs_that_no_provider_reads_are_refused(measure, cutoff):
 @pytest.mark.parametrize("value", [2**48 + 1, 2**53, 2**63 - 1, 2**63, 1e300, math.inf, -1, 0.5], ids=str)
 @pytest.mark.parametrize("side", ["qrels", "run"])
 def test_positions_beyond_any_text_are_refused(side, column, value):
-    rows = {kind: frame(kind, [1]).assign(start=0, length=10) for kind in NAMES}
+    rows = {kind: frame(kind, [1]).assign(start=0, length=10) for kind in helpers.VALUE}
     rows[side][column] = [value]
     with pytest.raises(InputError, match=f"{column} is .* a whole number from 0 to {2**48}"):
         ir_graded.evaluate("MAgP", rows["qrels"], rows["run"])

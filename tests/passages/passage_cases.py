@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
+import helpers
 import ir_measures
 import numpy as np
 import pandas as pd
+from helpers import VALUE
 from hypothesis import strategies as st
 from measures import measure_cases
 from reference import passages
 
 import ir_graded
 
-VALUE = {"qrels": "relevance", "run": "score"}
 MEASURES = {"MAgP": ir_graded.MAgP, "gP": ir_graded.gP, "gR": ir_graded.gR}
 
 
 # ---------------------------------------------------------------------------------------------- tables
 
 
-def names(kind):
-    """Names of the columns, in the order of the rows' values."""
-    return ["query_id", "doc_id", VALUE[kind], "start", "length"]
+#: Names of the columns, in the order of the rows' values.
+names = partial(helpers.names, spans=True)
 
 
 def frame(kind, rows):

@@ -7,6 +7,7 @@ import math
 import pickle
 from collections import namedtuple
 
+import helpers
 import ir_datasets
 import ir_measures
 import numpy as np
@@ -106,7 +107,7 @@ def test_the_expected_values(expected):
     assert len({tuple(by_topic.items()) for by_topic in expected.values()}) == len(expected) - 1
 
 
-def test_one_call(expected):
+def test_one_call_scores_passages_and_documents(expected):
     asked = ["MAgP", "gP@10", "Q", nDCG @ 10, AP]
     found = cases.scores(asked, *frames())
     assert list(found) == ["MAgP", "gP@10", "Q", "nDCG@10", "AP"]
@@ -125,7 +126,7 @@ def test_each_measure_of_this_package_alone(measure, expected):
     agrees(cases.scores([measure], *frames()), expected)
 
 
-def test_means(expected):
+def test_means_are_those_of_the_topics(expected):
     aggregated, per_topic = ir_measures.calc(ALL, *frames())
     assert len(per_topic) == len(ALL) * 4
     for measure, value in aggregated.items():
@@ -134,7 +135,7 @@ def test_means(expected):
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_evaluate(expected):
+def test_evaluate_gives_the_scores_of_ir_measures(expected):
     qrels, run = frames()
     scored = ir_graded.evaluate([*map(str, OURS), *DOCUMENTS], qrels, {"one": run, "none": run[:0]})
     for name, by_topic in expected.items():
@@ -226,31 +227,11 @@ def pandas(**dtypes):
 
 
 def pandas_in_disorder(kind, rows):
-    table = cases.frame(kind, measure_cases.shuffled(rows, 3))
-    table.insert(0, "rank", -1)
-    table["text"] = [["any", "object"]] * len(table)
-    table.index = pd.Index([5, 5, 3] * len(table))[: len(table)]
-    return table[table.columns[::-1]]
-
-
-def columns(kind, rows):
-    return dict(zip(cases.names(kind), map(list, zip(*rows, strict=True)), strict=True))
+    return helpers.frame_in_disorder(cases.frame(kind, measure_cases.shuffled(rows, 3)))
 
 
 def polars(**dtypes):
-    return lambda kind, rows: pl.DataFrame(columns(kind, rows)).cast(dtypes)
-
-
-def polars_of_objects(kind, rows):
-    return pl.DataFrame({name: pl.Series(of, dtype=pl.Object) for name, of in columns(kind, rows).items()})
-
-
-def arrow(kind, rows):
-    return pa.table(columns(kind, rows))
-
-
-def arrow_in_chunks(kind, rows):
-    return pa.concat_tables([arrow(kind, rows[at : at + 3]) for at in range(0, len(rows), 3)])
+    return lambda kind, rows: pl.DataFrame(helpers.columns(kind, rows)).cast(dtypes)
 
 
 FORMS = {
@@ -267,9 +248,9 @@ FORMS = {
     "polars": polars(),
     "polars UInt16 spans": polars(start=pl.UInt16, length=pl.UInt16),
     "polars categorical ids": polars(query_id=pl.Categorical, doc_id=pl.Categorical),
-    "polars objects": polars_of_objects,
-    "arrow": arrow,
-    "arrow in chunks": arrow_in_chunks,
+    "polars objects": helpers.polars_of_objects,
+    "arrow": helpers.arrow,
+    "arrow in chunks": helpers.arrow_in_chunks,
     "tuples": tuples,
     "generator": generator,
     "tuples with more fields": more_fields,
@@ -279,7 +260,7 @@ ITERATORS = {"generator", "itertuples"}
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_form(form, expected):
+def test_every_form_gives_the_same_scores(form, expected):
     """One form for both sides, each side beside pandas; with and without measures of other providers."""
     make = FORMS[form]
     pandas_qrels, pandas_run = frames()
@@ -431,7 +412,7 @@ def test_beta_reads_back(beta):
 
 def test_an_empty_run_of_any_form_scores_0():
     qrels, run = frames()
-    for nothing in (run[:0], pl.DataFrame(run[:0]), pa.table(columns("run", RUN))[:0]):
+    for nothing in (run[:0], pl.DataFrame(run[:0]), helpers.arrow("run", RUN)[:0]):
         assert not any(any(by_topic.values()) for by_topic in cases.scores(ALL, qrels, nothing).values())
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import namedtuple
+from functools import partial
 
+import helpers
 import ir_measures
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
+from helpers import assert_rejected
 from ir_measures import AP, nDCG
 from passages import passage_cases as cases
 
 import ir_graded
-from ir_graded import GradedError, InputError, MAgP, Q, gP
+from ir_graded import InputError, MAgP, Q, gP
 
 ROWS = {
     "qrels": [("1", "a", 1, 0, 10), ("1", "b", 2, 5, 20), ("2", "c", 1, 0, 3), ("1", "a", 1, 50, 10)],
@@ -44,28 +46,8 @@ CALLS = [by_calc, by_a_mixed_call, by_an_evaluator, by_evaluate]
 Row = {kind: namedtuple(f"{kind.title()}Row", cases.names(kind)) for kind in ROWS}
 
 
-def columns(kind, rows):
-    return dict(zip(cases.names(kind), map(list, zip(*rows, strict=True)), strict=True))
-
-
-def pandas(kind, rows):
-    return cases.frame(kind, rows)
-
-
-def pandas_of_objects(kind, rows):
-    return pd.DataFrame(columns(kind, rows), dtype=object)
-
-
 def polars(kind, rows):
-    return pl.DataFrame(columns(kind, rows), strict=False)
-
-
-def polars_of_objects(kind, rows):
-    return pl.DataFrame({name: pl.Series(of, dtype=pl.Object) for name, of in columns(kind, rows).items()})
-
-
-def arrow(kind, rows):
-    return pa.table(columns(kind, rows))
+    return pl.DataFrame(helpers.columns(kind, rows), strict=False)
 
 
 def tuples(kind, rows):
@@ -77,10 +59,10 @@ def generator(kind, rows):
 
 
 #: Tables of one type a column, and what holds any Python object.
-TYPED = {"pandas": pandas, "polars": polars, "arrow": arrow}
+TYPED = {"pandas": cases.frame, "polars": polars, "arrow": helpers.arrow}
 ANYTHING = {
-    "pandas of objects": pandas_of_objects,
-    "polars of objects": polars_of_objects,
+    "pandas of objects": partial(helpers.frame, dtype=object),
+    "polars of objects": helpers.polars_of_objects,
     "tuples": tuples,
     "generator": generator,
 }
@@ -90,16 +72,10 @@ ANY_FORM = pytest.mark.parametrize("form", FORMS)
 BOTH_COLUMNS = pytest.mark.parametrize("column", ["start", "length"])
 
 
-def refused(kind, make, *parts, calls=CALLS):
+def assert_side_rejected(kind, make, *parts, calls=CALLS):
     """Every way to score raises InputError with all parts; the other side is right, both are made anew."""
-    for call in calls:
-        sides = {side: cases.frame(side, rows) for side, rows in ROWS.items()} | {kind: make()}
-        with pytest.raises(InputError) as caught:
-            call(sides["qrels"], sides["run"])
-        assert isinstance(caught.value, GradedError)
-        assert isinstance(caught.value, ValueError)
-        for part in (kind, *parts):
-            assert str(part) in str(caught.value), (call.__name__, part, str(caught.value))
+    sides = {side: partial(cases.frame, side, rows) for side, rows in ROWS.items()} | {kind: make}
+    assert_rejected(calls, sides["qrels"], sides["run"], kind, *parts)
 
 
 def with_value(kind, row, column, value):
@@ -136,7 +112,7 @@ NUMBERS = {
 }
 
 
-def refused_in_each_place(form, value, *parts):
+def assert_each_place_rejected(form, value, *parts):
     """A wrong start or length in qrels or run; ``parts`` may name the column as '{column}'."""
     for kind, wrong_rows in WRONG_ROWS.items():
         for column in ("start", "length"):
@@ -144,14 +120,16 @@ def refused_in_each_place(form, value, *parts):
                 rows = with_value(kind, row, column, value)
                 where = [f"{kind}: topic '1', document '{doc_id}'", place(form, row)]
                 named = [part.format(column=column) for part in parts]
-                refused(kind, lambda k=kind, rows=rows: FORMS[form](k, rows), *where, *named, calls=CALLS[:1])
+                assert_side_rejected(
+                    kind, lambda k=kind, rows=rows: FORMS[form](k, rows), *where, *named, calls=CALLS[:1]
+                )
 
 
 @ANY_FORM
 @pytest.mark.parametrize("wrong", NUMBERS)
 def test_a_number_that_is_no_position(form, wrong):
     value, shown = NUMBERS[wrong]
-    refused_in_each_place(form, value, "{column} is " + shown, "whole number")
+    assert_each_place_rejected(form, value, "{column} is " + shown, "whole number")
 
 
 @KINDS
@@ -159,25 +137,27 @@ def test_a_number_that_is_no_position(form, wrong):
 def test_every_way_to_score_refuses_wrong_numbers(kind, column):
     for value in (-1, 2.5, math.nan):
         rows = with_value(kind, 3, column, value)
-        refused(kind, lambda rows=rows: pandas(kind, rows), f"{kind}: topic '1'", "row 3", f"{column} is")
+        assert_side_rejected(
+            kind, lambda rows=rows: cases.frame(kind, rows), f"{kind}: topic '1'", "row 3", f"{column} is"
+        )
 
 
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA, pd.NaT], ids=str)
 @pytest.mark.parametrize("form", ANYTHING)
 def test_a_missing_number(form, missing):
-    refused_in_each_place(form, missing, "{column} is missing")
+    assert_each_place_rejected(form, missing, "{column} is missing")
 
 
 @pytest.mark.parametrize("value", ["12", "", "0:10", b"5", [3], {}], ids=str)
 @pytest.mark.parametrize("form", ANYTHING)
 def test_what_is_no_number(form, value):
-    refused_in_each_place(form, value, "the {column}", "is not a number")
+    assert_each_place_rejected(form, value, "the {column}", "is not a number")
 
 
 @pytest.mark.parametrize("value", [2**63, 2**100, 10**400, -(10**400)], ids=["63", "100", "big", "-big"])
 @pytest.mark.parametrize("form", ANYTHING)
 def test_a_python_int_beyond_64_bits(form, value):
-    refused_in_each_place(form, value, "{column}")
+    assert_each_place_rejected(form, value, "{column}")
 
 
 @BOTH_COLUMNS
@@ -186,16 +166,16 @@ def test_a_null_in_a_typed_column(column, kind):
     rows = with_value(kind, 1, column, None)
     nullable = cases.frame(kind, ROWS[kind]).astype({column: "Int64"})
     nullable.loc[1, column] = pd.NA
-    for table in (polars(kind, rows), arrow(kind, rows), nullable, pandas(kind, rows)):
+    for table in (polars(kind, rows), helpers.arrow(kind, rows), nullable, cases.frame(kind, rows)):
         parts = ["topic '1'", "row 1", f"{column} is missing"]
-        refused(kind, lambda table=table: table, *parts, calls=CALLS[:2])
+        assert_side_rejected(kind, lambda table=table: table, *parts, calls=CALLS[:2])
 
 
 @KINDS
 def test_columns_of_text_are_no_numbers(kind):
     texts = cases.frame(kind, ROWS[kind]).astype({"start": "str"})
-    refused(kind, lambda: texts, "topic '1'", "row 0", "start", "'0' is not a number")
-    refused(kind, lambda: pl.DataFrame(texts), "row 0", "start", "'0' is not a number")
+    assert_side_rejected(kind, lambda: texts, "topic '1'", "row 0", "start", "'0' is not a number")
+    assert_side_rejected(kind, lambda: pl.DataFrame(texts), "row 0", "start", "'0' is not a number")
 
 
 def test_the_largest_positions_are_right():
@@ -229,7 +209,7 @@ def test_missing_columns(form, kind, missing):
     """The message names the columns, and the forms that can have them."""
     table = without(TYPED[form](kind, ROWS[kind][:3]), *missing)
     parts = ["MAgP", "passages", *cases.names(kind), "named tuples", "file", "dict of dicts"]
-    refused(kind, lambda: table, *parts)
+    assert_side_rejected(kind, lambda: table, *parts)
 
 
 @pytest.mark.parametrize("form", TYPED)
@@ -238,7 +218,7 @@ def test_missing_columns(form, kind, missing):
 def test_an_article_in_several_rows_needs_both_columns(form, kind, missing):
     """With one column only, an article's rows are no duplicates to keep or to drop: something is missing."""
     table = without(TYPED[form](kind, ROWS[kind]), missing)
-    refused(kind, lambda: table, "start", "length")
+    assert_side_rejected(kind, lambda: table, "start", "length")
 
 
 @pytest.mark.parametrize("form", TYPED)
@@ -246,7 +226,7 @@ def test_an_article_in_several_rows_needs_both_columns(form, kind, missing):
 def test_a_missing_id_or_value_column(form, kind):
     for name in cases.names(kind)[:3]:
         table = without(TYPED[form](kind, ROWS[kind]), name)
-        refused(kind, lambda table=table: table, f"no column {name}")
+        assert_side_rejected(kind, lambda table=table: table, f"no column {name}")
 
 
 @KINDS
@@ -254,18 +234,18 @@ def test_a_column_that_stands_twice(kind):
     table = cases.frame(kind, ROWS[kind])
     for name in ("start", "length"):
         twice = pd.concat([table, table[[name]]], axis=1)
-        refused(kind, lambda twice=twice: twice, f"'{name}'", "several columns")
+        assert_side_rejected(kind, lambda twice=twice: twice, f"'{name}'", "several columns")
 
 
 @KINDS
 def test_tables_of_documents(kind):
     table = cases.one_row_an_article(kind, ROWS[kind])
     parts = ["MAgP", "start, length", "dict of dicts"]
-    refused(kind, lambda: table, *parts)
+    assert_side_rejected(kind, lambda: table, *parts)
     made = {"qrels": ir_measures.Qrel, "run": ir_measures.ScoredDoc}[kind]
     rows = [made(*row) for row in table.itertuples(index=False, name=None)]
-    refused(kind, lambda: rows, *parts)
-    refused(kind, lambda: iter(rows), *parts)
+    assert_side_rejected(kind, lambda: rows, *parts)
+    assert_side_rejected(kind, lambda: iter(rows), *parts)
 
 
 @KINDS
@@ -275,7 +255,7 @@ def test_a_dict_of_dicts(kind):
     for topic, doc_id, value in table.itertuples(index=False):
         dicts.setdefault(topic, {})[doc_id] = value
     parts = ["MAgP", "passages", *cases.names(kind), "table", "named tuples", "file", "dict of dicts cannot"]
-    refused(kind, lambda: dicts, *parts)
+    assert_side_rejected(kind, lambda: dicts, *parts)
 
 
 @KINDS
@@ -283,8 +263,8 @@ def test_a_file_without_passages(kind, tmp_path):
     place = tmp_path / kind
     line = {"qrels": "1 0 a 1\n", "run": "1 Q0 a 1 2.0 tag\n"}[kind]
     place.write_text(line, encoding="utf-8")
-    refused(kind, lambda: place, "MAgP", "start, length")
-    refused(kind, lambda: str(place), "MAgP", "start, length")
+    assert_side_rejected(kind, lambda: place, "MAgP", "start, length")
+    assert_side_rejected(kind, lambda: str(place), "MAgP", "start, length")
 
 
 @pytest.mark.parametrize("measure", ["MAgP", "MAgP(beta=0.25)@5", "gP@10", "gR@5"])
@@ -317,8 +297,8 @@ def test_some_tuples_without_passages(kind, at):
     made = {"qrels": ir_measures.Qrel, "run": ir_measures.ScoredDoc}[kind]
     rows = tuples(kind, ROWS[kind])
     rows[at] = made("1", "z", 1)
-    refused(kind, lambda: rows, "start", "length")
-    refused(kind, lambda: iter(rows), "start", "length")
+    assert_side_rejected(kind, lambda: rows, "start", "length")
+    assert_side_rejected(kind, lambda: iter(rows), "start", "length")
     # Also measures of documents: who knows what was meant.
     with pytest.raises(InputError, match=r"start.*length"):
         ir_measures.calc(["Q"], *(rows if side == kind else cases.frame(side, ROWS[side]) for side in ROWS))
@@ -331,16 +311,16 @@ def test_tuples_with_one_field_only(kind, column):
     made = namedtuple("OneField", fields)
     at = cases.names(kind).index(column)
     rows = [made(*row[:at], *row[at + 1 :]) for row in ROWS[kind][:3]]
-    refused(kind, lambda: rows, "start", "length")
+    assert_side_rejected(kind, lambda: rows, "start", "length")
     mixed = [*tuples(kind, ROWS[kind]), *rows]
-    refused(kind, lambda: mixed, "start", "length")
+    assert_side_rejected(kind, lambda: mixed, "start", "length")
 
 
 @KINDS
 @pytest.mark.parametrize("row", [("1", "a", 1, 0, 10), {"query_id": "1"}, "1 a 1 0 10", None], ids=str)
 def test_rows_that_are_no_named_tuples(kind, row):
     for rows in ([*tuples(kind, ROWS[kind]), row], [row]):
-        refused(kind, lambda rows=rows: rows, f"item {len(rows) - 1}", *cases.names(kind)[:3])
+        assert_side_rejected(kind, lambda rows=rows: rows, f"item {len(rows) - 1}", *cases.names(kind)[:3])
 
 
 # ------------------------------------------------------------------- ids, scores and levels as for documents
@@ -353,13 +333,13 @@ def test_a_value_that_is_nan(form, kind):
     for row, doc_id in WRONG_ROWS[kind]:
         rows = with_value(kind, row, cases.VALUE[kind], math.nan)
         parts = ["topic '1'", f"document '{doc_id}'", place(form, row), "missing or NaN"]
-        refused(kind, lambda rows=rows: FORMS[form](kind, rows), *parts)
+        assert_side_rejected(kind, lambda rows=rows: FORMS[form](kind, rows), *parts)
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf])
 def test_an_infinite_level_is_an_error_and_an_infinite_score_is_none(value):
     rows = with_value("qrels", 3, "relevance", value)
-    refused("qrels", lambda: pandas("qrels", rows), "topic '1', document 'a'", "infinite")
+    assert_side_rejected("qrels", lambda: cases.frame("qrels", rows), "topic '1', document 'a'", "infinite")
     qrels = [("1", "a", 1, 0, 10)]
     run = [("1", "a", value, 0, 10), ("1", "b", 0.0, 0, 10)]
     assert cases.score(MAgP, qrels, run) == (1 if value > 0 else 0.5)
@@ -371,13 +351,13 @@ def test_an_infinite_level_is_an_error_and_an_infinite_score_is_none(value):
 def test_a_missing_id(form, kind, name):
     for row in (1, 3):
         rows = with_value(kind, row, name, None)
-        refused(kind, lambda rows=rows: FORMS[form](kind, rows), place(form, row), f"no {name}")
+        assert_side_rejected(kind, lambda rows=rows: FORMS[form](kind, rows), place(form, row), f"no {name}")
 
 
 @KINDS
 def test_scores_and_levels_that_are_text(kind):
     rows = with_value(kind, 3, cases.VALUE[kind], "1")
-    refused(kind, lambda: tuples(kind, rows), "topic '1'", "item 3", "'1' is not a number")
+    assert_side_rejected(kind, lambda: tuples(kind, rows), "topic '1'", "item 3", "'1' is not a number")
 
 
 def test_topics_that_are_the_same_as_text():

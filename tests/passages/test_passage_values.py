@@ -199,7 +199,7 @@ def test_a_passage_beyond_the_end_lowers_precision():
     ids=["levels below 1", "judged only", "no character", "soft label below rel", "another article"],
 )
 @pytest.mark.parametrize("measure", [MAgP, gP @ 2, gR @ 2], ids=str)
-def test_zero(measure, qrels):
+def test_without_a_relevant_character_the_score_is_zero(measure, qrels):
     run = [("1", "a", 2.0, 0, 10), ("1", "b", 1.0, 0, 10)]
     assert score(measure, qrels, run) == 0
     assert score(measure, [*qrels, ("1", "b", 1, 0, 10)], run) > 0

@@ -105,16 +105,16 @@ def ranked_articles(rows):
     return list(best.sort_values("score", ascending=False)["doc_id"])
 
 
-def test_means(expected):
+def test_an_experiment_gives_the_means(expected):
     assert_means(experiment(), expected)
 
 
-def test_every_topic(expected):
+def test_an_experiment_gives_the_scores_of_each_topic(expected):
     assert_topics(experiment(perquery=True), expected)
 
 
 @pytest.mark.parametrize("size", [1, 2])
-def test_batches(size, expected):
+def test_batches_of_topics_change_no_score(size, expected):
     assert_means(experiment(batch_size=size), expected)
     assert_topics(experiment(batch_size=size, perquery=True), expected)
 

@@ -481,6 +481,7 @@ def test_axes_along_which_nothing_lies(projection):
         strip().plot(Figure().subplots(subplot_kw={"projection": projection}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PICTURES)
 @pytest.mark.parametrize("format", ["png", "pdf", "svg"])
 def test_it_saves_without_a_warning(name, format):

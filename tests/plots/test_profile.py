@@ -87,7 +87,7 @@ def test_nothing_to_draw_is_said():
     assert figure.axes[0].texts[0].get_text() == "no document counts"
 
 
-def test_own_axes():
+def test_a_profile_is_drawn_on_given_axes():
     figure, axes = plt.subplots()
     assert explained("Q").plot(axes) is figure
     assert axes.get_legend() is not None

@@ -1,23 +1,35 @@
 """The report in a real browser: it renders, sorts by mouse and keyboard, and is legible on a phone."""
 
-import os
 import shutil
+from contextlib import ExitStack
 from itertools import pairwise
 
 import pytest
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
+pytest.importorskip("playwright", reason="Playwright is not installed: pip install playwright")
+
+from playwright.sync_api import sync_playwright
 
 import ir_graded
 
-if os.name != "posix":
-    pytest.skip("the browser is driven over a pipe of POSIX", allow_module_level=True)
-
-from browser import Browser
-
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install chromium")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install chromium"),
+    pytest.mark.slow,
+]
+
+#: The browser asks the network for nothing, and needs neither a sandbox nor a graphics card.
+FLAGS = [
+    "--no-sandbox",
+    "--no-first-run",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 EVIL = "<script>window.hacked = 1</script>"
 OTHER = "\"><img src=x onerror='window.hacked = 2'>"
@@ -25,7 +37,7 @@ WIDTHS = [360, 768, 1280]
 BOARD = "table.board"
 
 VALUES = """
-(table, column) => [...document.querySelector(table).tBodies[0].rows].map(
+([table, column]) => [...document.querySelector(table).tBodies[0].rows].map(
   row => row.cells[column].dataset.value ?? row.cells[column].textContent.trim())
 """
 SORTED = """
@@ -96,47 +108,84 @@ def pages(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    found = Browser(CHROMIUM, tmp_path_factory.mktemp("profile"))
-    yield found
-    found.close()
+def chromium():
+    with (
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as browser,
+    ):
+        yield browser
+
+
+@pytest.fixture
+def complaints():
+    """Messages of the console, errors of scripts and violations of the security policy."""
+    return []
+
+
+@pytest.fixture
+def requests():
+    """Addresses that the page asked for, except data in the page itself."""
+    return []
+
+
+@pytest.fixture
+def show(chromium, complaints, requests):
+    """Opens a file in a new window of this width in CSS pixels; below 600 that of a phone."""
+
+    def call(path, width, *, dark=False):
+        page = windows.enter_context(
+            chromium.new_page(
+                viewport={"width": width, "height": 800},
+                is_mobile=width < 600,
+                color_scheme="dark" if dark else "light",
+            )
+        )
+        page.set_default_timeout(60_000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(path.as_uri())
+        return page
+
+    with ExitStack() as windows:
+        yield call
 
 
 @pytest.fixture(params=["covid", "evil"])
-def page(request, pages):
+def report(request, pages):
     return pages / f"{request.param}.html"
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_renders_without_a_complaint_and_without_a_request(browser, page, width):
-    browser.open(page, width)
-    assert browser.run("() => document.readyState") == "complete"
-    assert browser.complaints == []
-    assert browser.requests == [page.as_uri()]
-    assert browser.run("() => document.querySelectorAll('th button').length") > 10
+def test_renders_without_a_complaint_and_without_a_request(show, report, width, complaints, requests):
+    page = show(report, width)
+    assert page.evaluate("() => document.readyState") == "complete"
+    assert complaints == []
+    assert requests == [report.as_uri()]
+    assert page.evaluate("() => document.querySelectorAll('th button').length") > 10
 
 
-def test_complaints_are_heard(browser, pages, tmp_path):
+def test_complaints_are_heard(show, pages, tmp_path, complaints):
     wrong = tmp_path / "wrong.html"
     text = (pages / "evil.html").read_text(encoding="utf-8")
     wrong.write_text(text.replace("</main>", "</main><script>window.hacked = 3</script>"), encoding="utf-8")
-    browser.open(wrong, 800)
-    assert "Content Security Policy" in str(browser.complaints)
-    assert browser.run("() => window.hacked") is None
+    page = show(wrong, 800)
+    assert "Content Security Policy" in str(complaints)
+    assert page.evaluate("() => window.hacked") is None
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_page_is_no_wider_than_the_window(browser, page, width):
-    browser.open(page, width)
-    scrolled, inner, wide = browser.run(OVERFLOW)
+def test_the_page_is_no_wider_than_the_window(show, report, width):
+    page = show(report, width)
+    scrolled, inner, wide = page.evaluate(OVERFLOW)
     assert wide == []
     assert scrolled <= width
     assert inner == width
 
 
-def test_wide_tables_scroll_in_their_own_box_by_keyboard(browser, pages):
-    browser.open(pages / "covid.html", 360)
-    box = browser.run(
+def test_wide_tables_scroll_in_their_own_box_by_keyboard(show, pages):
+    page = show(pages / "covid.html", 360)
+    box = page.evaluate(
         "t => { const e = document.querySelector(t).closest('.scroll'); e.focus();"
         " return [e.scrollWidth > e.clientWidth, document.activeElement === e, e.getAttribute('role'),"
         " document.getElementById(e.getAttribute('aria-labelledby')).textContent]; }",
@@ -144,80 +193,80 @@ def test_wide_tables_scroll_in_their_own_box_by_keyboard(browser, pages):
     )
     assert box[:3] == [True, True, "region"]
     assert box[3].startswith("Mean over 30 topics")
-    browser.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
     moved = """t => new Promise(done => setTimeout(
       () => done(document.querySelector(t).closest(".scroll").scrollLeft), 400))"""
-    assert browser.run(moved, BOARD) > 0
+    assert page.evaluate(moved, BOARD) > 0
 
 
-def numbers(browser, column, table=BOARD):
-    return [float(value) for value in browser.run(VALUES, table, column)]
+def numbers(page, column, table=BOARD):
+    return [float(value) for value in page.evaluate(VALUES, [table, column])]
 
 
-def test_sorts_by_click(browser, pages):
-    browser.open(pages / "covid.html", 1280)
-    assert browser.run(SORTED, BOARD) == [None, "descending", None, None]
-    assert numbers(browser, 1) == sorted(numbers(browser, 1), reverse=True)
-    browser.click(f"{BOARD} thead th:nth-child(3) button")
-    assert browser.run(SORTED, BOARD) == [None, None, "descending", None]
-    assert numbers(browser, 2) == sorted(numbers(browser, 2), reverse=True)
-    assert numbers(browser, 1) != sorted(numbers(browser, 1), reverse=True)
-    browser.click(f"{BOARD} thead th:nth-child(3) button")
-    assert browser.run(SORTED, BOARD) == [None, None, "ascending", None]
-    assert numbers(browser, 2) == sorted(numbers(browser, 2))
-    assert browser.run("() => document.querySelector('[role=status]').textContent") == (
+def test_sorts_by_click(show, pages, complaints):
+    page = show(pages / "covid.html", 1280)
+    assert page.evaluate(SORTED, BOARD) == [None, "descending", None, None]
+    assert numbers(page, 1) == sorted(numbers(page, 1), reverse=True)
+    page.click(f"{BOARD} thead th:nth-child(3) button")
+    assert page.evaluate(SORTED, BOARD) == [None, None, "descending", None]
+    assert numbers(page, 2) == sorted(numbers(page, 2), reverse=True)
+    assert numbers(page, 1) != sorted(numbers(page, 1), reverse=True)
+    page.click(f"{BOARD} thead th:nth-child(3) button")
+    assert page.evaluate(SORTED, BOARD) == [None, None, "ascending", None]
+    assert numbers(page, 2) == sorted(numbers(page, 2))
+    assert page.evaluate("() => document.querySelector('[role=status]').textContent") == (
         "Sorted by P-measure, ascending"
     )
-    browser.click(f"{BOARD} thead th:nth-child(2) button")
-    browser.click(f"{BOARD} thead th:nth-child(1) button")
-    names = browser.run(VALUES, BOARD, 0)
+    page.click(f"{BOARD} thead th:nth-child(2) button")
+    page.click(f"{BOARD} thead th:nth-child(1) button")
+    names = page.evaluate(VALUES, [BOARD, 0])
     assert names == sorted(names, key=str.lower)
     assert len(names) == 20
-    assert browser.complaints == []
+    assert complaints == []
 
 
 @pytest.mark.parametrize("key", ["Enter", " "])
-def test_sorts_by_keyboard(browser, pages, key):
-    browser.open(pages / "covid.html", 1280)
+def test_sorts_by_keyboard(show, pages, key):
+    page = show(pages / "covid.html", 1280)
     for _ in range(30):
-        browser.press("Tab")
-        if browser.run("() => document.activeElement.textContent") == "NCU(stop='rb')":
+        page.keyboard.press("Tab")
+        if page.evaluate("() => document.activeElement.textContent") == "NCU(stop='rb')":
             break
     else:
         pytest.fail("no button of this measure is reached")
-    outlined = browser.run("() => getComputedStyle(document.activeElement).outlineStyle")
+    outlined = page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
     assert outlined == "solid"
-    browser.press(key)
-    assert browser.run(SORTED, BOARD) == [None, None, None, "descending"]
-    assert numbers(browser, 3) == sorted(numbers(browser, 3), reverse=True)
-    assert browser.run("() => document.activeElement.textContent") == "NCU(stop='rb')"
+    page.keyboard.press(key)
+    assert page.evaluate(SORTED, BOARD) == [None, None, None, "descending"]
+    assert numbers(page, 3) == sorted(numbers(page, 3), reverse=True)
+    assert page.evaluate("() => document.activeElement.textContent") == "NCU(stop='rb')"
 
 
-def test_topics_sort_as_numbers_and_their_mean_stays_below(browser, pages):
-    browser.open(pages / "covid.html", 1280)
-    browser.run("() => { document.querySelector('details').open = true; }")
+def test_topics_sort_as_numbers_and_their_mean_stays_below(show, pages):
+    page = show(pages / "covid.html", 1280)
+    page.evaluate("() => { document.querySelector('details').open = true; }")
     first = "table.topics thead th:nth-child(1) button"
-    browser.click("table.topics thead th:nth-child(4) button")
-    assert numbers(browser, 3, "table.topics") == sorted(numbers(browser, 3, "table.topics"), reverse=True)
-    browser.click(first)
-    assert browser.run(VALUES, "table.topics", 0) == [str(topic) for topic in range(1, 31)]
-    assert browser.run("() => document.querySelector('table.topics tfoot th').textContent") == "mean"
+    page.click("table.topics thead th:nth-child(4) button")
+    assert numbers(page, 3, "table.topics") == sorted(numbers(page, 3, "table.topics"), reverse=True)
+    page.click(first)
+    assert page.evaluate(VALUES, ["table.topics", 0]) == [str(topic) for topic in range(1, 31)]
+    assert page.evaluate("() => document.querySelector('table.topics tfoot th').textContent") == "mean"
 
 
 @pytest.mark.parametrize("clicks", [1, 2])
-def test_what_is_missing_comes_last_whichever_way(browser, pages, clicks):
-    browser.open(pages / "evil.html", 1280)
+def test_what_is_missing_comes_last_whichever_way(show, pages, clicks):
+    page = show(pages / "evil.html", 1280)
     table = "section[aria-labelledby=unjudged] table"
     for _ in range(clicks):
-        browser.click(f"{table} thead th:nth-child(2) button")
-    assert browser.run(VALUES, table, 1)[-1] == ""
-    assert browser.run(VALUES, table, 0)[-1] == "nothing"
+        page.click(f"{table} thead th:nth-child(2) button")
+    assert page.evaluate(VALUES, [table, 1])[-1] == ""
+    assert page.evaluate(VALUES, [table, 0])[-1] == "nothing"
 
 
-def test_tables_and_pictures_say_what_they_are(browser, page):
-    browser.open(page, 1280)
-    browser.run("() => document.querySelectorAll('details').forEach(one => { one.open = true; })")
-    lacking = browser.run(
+def test_tables_and_pictures_say_what_they_are(show, report):
+    page = show(report, 1280)
+    page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    lacking = page.evaluate(
         """() => [
           ...[...document.querySelectorAll("table")].filter(
               t => !t.caption?.textContent.trim() || !t.caption.offsetHeight || !t.tHead),
@@ -229,44 +278,47 @@ def test_tables_and_pictures_say_what_they_are(browser, page):
         ].map(e => e.outerHTML.slice(0, 100))"""
     )
     assert lacking == []
-    assert browser.run("() => [document.documentElement.lang, document.querySelectorAll('h1').length]") == [
+    assert page.evaluate("() => [document.documentElement.lang, document.querySelectorAll('h1').length]") == [
         "en",
         1,
     ]
-    levels = browser.run("() => [...document.querySelectorAll('h1,h2,h3')].map(h => Number(h.tagName[1]))")
+    levels = page.evaluate("() => [...document.querySelectorAll('h1,h2,h3')].map(h => Number(h.tagName[1]))")
     assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
-def test_the_first_tab_offers_to_skip(browser, pages):
-    browser.open(pages / "covid.html", 360)
-    browser.press("Tab")
-    text, top = browser.run(
+def test_the_first_tab_offers_to_skip(show, pages):
+    page = show(pages / "covid.html", 360)
+    page.keyboard.press("Tab")
+    text, top = page.evaluate(
         "() => [document.activeElement.textContent, document.activeElement.getBoundingClientRect().top]"
     )
     assert text == "Skip to the leaderboard"
     assert top >= 0
-    browser.press("Enter")
-    assert browser.run("() => [location.hash, document.activeElement.id]") == ["#leaderboard", "leaderboard"]
+    page.keyboard.press("Enter")
+    assert page.evaluate("() => [location.hash, document.activeElement.id]") == [
+        "#leaderboard",
+        "leaderboard",
+    ]
 
 
-def test_names_are_text_and_nothing_else(browser, pages):
-    browser.open(pages / "evil.html", 1280)
-    assert browser.run("() => window.hacked") is None
-    assert browser.run("() => document.scripts.length") == 1
-    names = browser.run("() => [...document.querySelectorAll('.board tbody .run')].map(e => e.textContent)")
+def test_names_are_text_and_nothing_else(show, pages):
+    page = show(pages / "evil.html", 1280)
+    assert page.evaluate("() => window.hacked") is None
+    assert page.evaluate("() => document.scripts.length") == 1
+    names = page.evaluate("() => [...document.querySelectorAll('.board tbody .run')].map(e => e.textContent)")
     assert sorted(names) == sorted([EVIL, OTHER, "nothing", "partly"])
-    assert EVIL in browser.run(VALUES, "table.topics", 0)
-    browser.click(f"{BOARD} thead th:nth-child(1) button")
-    assert browser.run("() => window.hacked") is None
+    assert EVIL in page.evaluate(VALUES, ["table.topics", 0])
+    page.click(f"{BOARD} thead th:nth-child(1) button")
+    assert page.evaluate("() => window.hacked") is None
 
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [360, 1280])
-def test_text_stands_out_and_is_large_enough(browser, pages, width, dark):
-    browser.open(pages / "covid.html", width, dark=dark)
-    found = browser.run(CONTRASTS)
+def test_text_stands_out_and_is_large_enough(show, pages, width, dark):
+    page = show(pages / "covid.html", width, dark=dark)
+    found = page.evaluate(CONTRASTS)
     assert len(found) > 100
     assert [one for one in found if one[0] < 4.5] == []
     assert [one for one in found if one[1] < 12] == []
-    paper = browser.run("() => getComputedStyle(document.body).backgroundColor")
+    paper = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") != dark

@@ -139,6 +139,7 @@ def found_at(*ranks):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("baseline", "caption"),
     [
@@ -183,12 +184,14 @@ def test_the_page_is_well_formed_and_asks_for_nothing(tmp_path):
     assert all(len(picture["alt"]) > 40 for picture in pictures)
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_bytes(tmp_path):
     (tmp_path / "other").mkdir()
     assert made(tmp_path, baseline="one") == made(tmp_path / "other", baseline="one")
     assert made(tmp_path, seed=1) != made(tmp_path, seed=2)
 
 
+@pytest.mark.slow
 def test_frames_files_iterators_and_dicts_give_the_same(tmp_path):
     def rows(data, value):
         cells = [(topic, doc, number) for topic, docs in data.items() for doc, number in docs.items()]
@@ -262,6 +265,7 @@ def test_tables_by_topic_are_closed_where_large(tmp_path, monkeypatch):
     assert made(tmp_path).count("<details open") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["系统", "half \udc80 pair", "$x^2$", "a\nb", "{{ 7 * 7 }}", "</style><b>"])
 def test_any_name_of_a_run_will_do(tmp_path, name):
     text = made(tmp_path, runs={name: RUNS["one"], "two": RUNS["two"]}, baseline=name)
@@ -317,6 +321,7 @@ def test_what_is_not_installed_is_named_with_its_extra(tmp_path, monkeypatch):
 # ------------------------------------------------------------------------------------- the file
 
 
+@pytest.mark.slow
 def test_a_page_that_cannot_be_made_leaves_the_old_one(tmp_path, monkeypatch):
     old = made(tmp_path)
     monkeypatch.setattr(files.os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))

@@ -13,7 +13,7 @@ QRELS = {"1": {"a": 1, "b": 0, "c": -1}, "2": {"d": 2}, "3": {"e": 1}}
 RUN = {"1": {"a": 9.0, "x": 8.0, "c": 7.0, "b": 6.0}, "2": {"y": 2.0, "d": 1.0}}
 
 
-def test_by_hand():
+def test_shares_of_unjudged_documents_equal_values_by_hand():
     found = ir_graded.unjudged(QRELS, {"one": RUN, "two": {"3": {"e": 1.0}}}, depths=[1, 3, 10])
     topics = found.topic_share[0].T.tolist()
     assert topics[0] == pytest.approx([0, 2 / 3, 1 / 2])  # c has a level below 0: nobody looked at it

@@ -9,6 +9,8 @@ import textwrap
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'ir-graded[spark]'")
 for library in ("grpc", "grpc_status", "google.protobuf"):
     pytest.importorskip(library, reason="Spark Connect needs more: pip install 'pyspark[connect]'")

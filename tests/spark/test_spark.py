@@ -19,7 +19,7 @@ import ir_graded
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError
 from spark.spark_cases import collection, every_measure, expected_table, on_one_machine, same
 
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.slow]
 
 pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'ir-graded[spark]'")
 from ir_graded.spark import evaluate, mean, read_qrels, read_runs  # noqa: E402
@@ -77,7 +77,7 @@ def test_a_run_without_a_name_and_ids_of_other_types(spark):
     same({(r, str(q), m): v for (r, q, m), v in table(found).items()}, expected_table(expected))
 
 
-def test_passages(spark):
+def test_passages_score_as_on_one_machine(spark):
     rng = np.random.default_rng(3)
     spans = [
         (f"t{t}", f"d{d}", int(rng.integers(0, 2)), int(rng.integers(0, 500)), int(rng.integers(1, 90)))
@@ -101,7 +101,7 @@ def test_passages(spark):
         same(table(found), expected_table(expected))
 
 
-def test_files(spark, tmp_path):
+def test_files_score_as_on_one_machine(spark, tmp_path):
     qrels, rows = collection(4)
     (tmp_path / "qrels.txt").write_text("".join(f"{t} 0  {d}\t{r}\r\n" for t, d, r in qrels))
     folder = tmp_path / "runs"

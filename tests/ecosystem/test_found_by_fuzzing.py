@@ -13,7 +13,7 @@ import pytest
 from packed import gzipped
 
 import ir_graded
-from ir_graded.io.file_text import _next_topic
+from ir_graded.io import file_text
 from ir_graded.measures.parsing import parse_measure, read_measures
 
 PLAIN = {"1": {"a": 1}}
@@ -116,21 +116,28 @@ def test_numbers_and_names_beyond_what_libraries_hold():
         ir_graded.evaluate(["Q"], PLAIN, {HUGE: PLAIN})
 
 
+def pieces(path, text):
+    """Lengths of the pieces in which a run is read."""
+    path.write_bytes(text)
+    return [len(load()) for load in file_text.text_pieces(str(path), 1)]
+
+
 @pytest.mark.parametrize("white", [b"\n", b"\r\n", b" \n", b"\v\n"])
-def test_blank_lines_behind_a_topic_take_no_time(white):
+def test_blank_lines_behind_a_topic_take_no_time(tmp_path, white):
     # Each was looked at once for every one before it: 60 KB took half a minute.
     text = b"1 Q0 a 1 1 t\n" * 3 + white * 300_000
-    assert _next_topic(text, 0) == 0
-    assert _next_topic(text + b"2 Q0 a 1 1 t\n", 0) == len(text)
+    other = b"2 Q0 a 1 1 t\n"
+    assert pieces(tmp_path / "one", text) == [len(text)]
+    assert pieces(tmp_path / "two", text + other) == [len(text), len(other)]
 
 
-def test_topics_longer_than_what_is_compared():
-    long = b"x" * 100_000
+def test_topics_longer_than_what_is_compared_stay_in_one_piece(tmp_path):
+    long, other = b"x" * 100_000, b"2 Q0 a 1 1 t\n"
     lines = [long + end + b" Q0 a 1 1 t\n" for end in (b"1", b"1", b"2")]
-    assert _next_topic(b"".join(lines), 0) == 0
-    assert _next_topic(b"".join([*lines, b"2 Q0 a 1 1 t\n"]), 0) == 3 * len(lines[0])
-    lines = [line[-200:] for line in lines]
-    assert _next_topic(b"".join(lines), 0) == 2 * len(lines[0])
+    size = len(lines[0])
+    assert pieces(tmp_path / "one", b"".join(lines)) == [3 * size]
+    assert pieces(tmp_path / "two", b"".join([*lines, other])) == [3 * size, len(other)]
+    assert pieces(tmp_path / "short", b"".join(line[-200:] for line in lines)) == [400, 200]
 
 
 @pytest.mark.parametrize("level", ["9" * 25, "-1e300", "9223372036854775808"])

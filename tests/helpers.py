@@ -1,0 +1,116 @@
+"""Helpers that several folders of tests share: tables in many forms, the command line, messages of errors."""
+
+from __future__ import annotations
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from ir_graded import GradedError, InputError
+from ir_graded.cli import main
+
+#: Name of the column that holds the level of a judgment, or the score of a retrieved document.
+VALUE = {"qrels": "relevance", "run": "score"}
+
+# ---------------------------------------------------------------------------------------------- tables
+# A row is (topic, document, level or score), followed by (start, length) for passages.
+
+
+def names(kind, *, spans=False):
+    """Names of the columns, in the order of the values of a row."""
+    return ["query_id", "doc_id", VALUE[kind], *(["start", "length"] if spans else [])]
+
+
+def rows_of(nested):
+    """Rows of a dict of dicts."""
+    return [(topic, doc, value) for topic, docs in nested.items() for doc, value in docs.items()]
+
+
+def columns(kind, rows):
+    """Dict of columns."""
+    spans = bool(rows) and len(rows[0]) > len(names(kind))
+    return {name: [row[at] for row in rows] for at, name in enumerate(names(kind, spans=spans))}
+
+
+def dicts(rows):
+    """Dict of dicts."""
+    nested = {}
+    for topic, doc, value in rows:
+        nested.setdefault(topic, {})[doc] = value
+    return nested
+
+
+def frame(kind, rows, dtype=None):
+    """Pandas frame."""
+    return pd.DataFrame(columns(kind, rows), dtype=dtype)
+
+
+def frame_in_disorder(table):
+    """Same rows in a pandas frame with further columns and an index that is neither sorted nor unique."""
+    table = table[table.columns[::-1]]
+    table.insert(1, "rank", -1)
+    table["text"] = [["any", "object"]] * len(table)
+    return table.set_axis(pd.Index([5, 5, 3] * len(table))[: len(table)])
+
+
+def polars_of_objects(kind, rows):
+    """Polars frame whose columns hold Python objects."""
+    return pl.DataFrame({name: pl.Series(of, dtype=pl.Object) for name, of in columns(kind, rows).items()})
+
+
+def arrow(kind, rows):
+    """Arrow table."""
+    return pa.table(columns(kind, rows))
+
+
+def arrow_in_chunks(kind, rows, size=3):
+    """Arrow table in chunks of a few rows."""
+    return pa.concat_tables([arrow(kind, rows[at : at + size]) for at in range(0, len(rows) or 1, size)])
+
+
+def trec_lines(kind, rows):
+    """Text of a TREC file."""
+    line = {"qrels": "{} 0 {} {}\n", "run": "{} Q0 {} 0 {} tag\n"}[kind]
+    return "".join(line.format(*row) for row in rows)
+
+
+# ---------------------------------------------------------------------------------------------- errors
+
+
+def error_message(error, call, *arguments, **options):
+    """Message of an error of this package that a call raises."""
+    with pytest.raises(error) as caught:
+        call(*arguments, **options)
+    assert isinstance(caught.value, GradedError)
+    assert isinstance(caught.value, ValueError)
+    return str(caught.value)
+
+
+def assert_rejected(calls, qrels, run, *parts, error=InputError):
+    """Every call raises ``error``, with all parts in its message; qrels and run are made anew for each."""
+    for call in calls:
+        message = error_message(error, call, qrels(), run())
+        for part in parts:
+            assert str(part) in message, (call.__name__, part, message)
+
+
+# ---------------------------------------------------------------------------------------- command line
+
+
+def run_command(capsys, *arguments):
+    """Exit code, stdout and stderr of the command line."""
+    with pytest.raises(SystemExit) as stopped:
+        main([*map(str, arguments)])
+    printed = capsys.readouterr()
+    return stopped.value.code, printed.out, printed.err
+
+
+def assert_command_fails(result, *parts):
+    """Exit code 2, nothing on stdout, and one line on stderr with all parts; returns that line's text."""
+    code, out, err = result
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "Traceback" not in err
+    for part in parts:
+        assert part in err
+    return err.removeprefix("ir_graded: ").rstrip("\n")
