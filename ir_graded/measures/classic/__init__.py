@@ -11,7 +11,8 @@ from ir_measures.measures import Measure
 from ir_graded.measures.base import GradedMeasure, Scorer
 from ir_graded.measures.params import NOT_PROVIDED
 
-from . import gain as gain, precision as precision, sets as sets
+# The order of these modules is that of CLASSICS, which errors and pages keep.
+from . import sets as sets, gain as gain, precision as precision  # isort: skip
 from .base import CLASSICS, Classic
 
 __all__ = ["CLASSICS", "Classic", "scorer_of"]
