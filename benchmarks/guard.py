@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import peers
-from meta_power import collection as matrix, pair_by_pair
 from timing import in_turn
-from workloads import Collection, Store
+from workloads import Collection, Store, score_matrix
 
 import ir_graded
 from ir_graded._utils.threads import processors
@@ -67,7 +66,7 @@ def pairs(folder: Path) -> list[Pair]:
     few = Collection.of(1_000, 1_000, (1, 2), 1, seed=1)
     many = Collection.of(60, 1_000, (1_200, 1_200), 70, seed=2)
     qrels, path = Store(folder, 1).files("few", few)
-    few_run, many_run, arrow, scores = few.dicts(), many.dicts(), few.pandas(), matrix(50, 60)
+    few_run, many_run, arrow, scores = few.dicts(), many.dicts(), few.pandas(), score_matrix(50, 60)
     few_ours, many_ours = peers.ir_graded_evaluator(few.qrels), peers.ir_graded_evaluator(many.qrels)
     few_peer, many_peer = peers.pytrec_eval_dicts(few.qrels), peers.pytrec_eval_dicts(many.qrels)
     return [
@@ -104,7 +103,7 @@ def pairs(folder: Path) -> list[Pair]:
             18.0,
             9.0,
             lambda: discriminative_power(scores),
-            lambda: pair_by_pair(scores),
+            lambda: peers.pair_by_pair(scores),
         ),
     ]
 

@@ -1,23 +1,22 @@
 """MAgP over millions of passages beside Q over as many rows: times, ratio and peak memory of one run.
 
-    python benchmarks/passages.py [--topics 1000] [--repeat 5]
+    pip install --group benchmarks
+    python benchmarks/passages.py [--topics 1000] [--values 5]
 
 INEX-like: topics x 1,500 articles x 5 passages as a DataFrame with Arrow strings, 100 judged articles a
-topic. Q gets a DataFrame of as many rows, each a document of its own. Every workload runs in a process of
-its own, so that the peak memory is its own; it includes the DataFrame.
+topic. Q gets a DataFrame of as many rows, each a document of its own. pyperf runs each workload in a process
+of its own, so that the peak memory is its own; it includes the DataFrame.
 """
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
-import resource
-import statistics
-import time
+from functools import cache
 
 import ir_measures
 import numpy as np
 import pandas as pd
+import pyperf
+from timing import peak_mib
 
 import ir_graded  # noqa: F401  # registers its measures
 
@@ -55,31 +54,34 @@ def documents(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     return qrels.assign(doc_id=qrels["doc_id"] + "." + number).drop(columns=["start", "length"]), run
 
 
-def work(measure: str, topics: int, repeat: int) -> tuple[float, float, int]:
-    """Median seconds of one call, peak memory in MiB, rows."""
-    qrels, run = (tables if measure.startswith("MAgP") else documents)(topics)
-    seconds = []
-    for _ in range(repeat):
-        begin = time.perf_counter()
-        ir_measures.calc_aggregate([measure], qrels, run)
-        seconds.append(time.perf_counter() - begin)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return statistics.median(seconds), peak, len(run)
+@cache
+def data(measure: str, topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return qrels and run for a measure; made in the round that is not counted."""
+    return (tables if measure.startswith("MAgP") else documents)(topics)
+
+
+def score(measure: str, topics: int) -> None:
+    ir_measures.calc_aggregate([measure], *data(measure, topics))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--topics", type=int, default=1_000)
-    parser.add_argument("--repeat", type=int, default=5)
-    options = parser.parse_args()
-    spawn = multiprocessing.get_context("spawn")
-    found = {}
-    for measure in ("Q", "MAgP(beta=0.25)"):
-        with spawn.Pool(1) as pool:
-            found[measure] = pool.apply(work, (measure, options.topics, options.repeat))
-    for measure, (seconds, peak, rows) in found.items():
-        ratio = seconds / found["Q"][0]
-        print(f"{measure:<16} {rows:,} rows  {seconds:6.2f} s  {ratio:4.1f} x  peak {peak:,.0f} MiB")
+    runner = pyperf.Runner(
+        processes=1,
+        warmups=1,
+        values=5,
+        loops=1,
+        add_cmdline_args=lambda command, given: command.extend(("--topics", str(given.topics))),
+    )
+    runner.argparser.add_argument("--topics", type=int, default=1_000)
+    topics = runner.parse_args().topics
+    found = {
+        measure: runner.bench_func(measure, score, measure, topics) for measure in ("Q", "MAgP(beta=0.25)")
+    }
+    if not runner.args.worker:
+        print(f"{topics * ARTICLES * PASSAGES:,} rows")
+        for measure, benchmark in found.items():
+            seconds, ratio = benchmark.median(), benchmark.median() / found["Q"].median()
+            print(f"{measure:<16} {seconds:6.2f} s  {ratio:4.1f} x  peak {peak_mib(benchmark):,.0f} MiB")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import ir_measures
+import numpy as np
 import polars as pl
 import pytrec_eval
 from ir_measures import AP, nDCG
@@ -28,6 +29,7 @@ import ir_graded  # noqa: F401  # registers its measures
 TEN = ["P-measure", "Q", "O-measure", "P+", "NCU", "nERR@10", "AP", "nDCG@10", "RR", "P@10"]
 SIXTEEN = [*TEN, "AWP", "NCU(stop='rb')", "Q@10", "R@100", "Rprec", "Success@10"]
 TWO = [AP, nDCG @ 10]
+REPLICATES = 1000
 RANX_METRICS = ["map", "ndcg@10"]
 NAMES = (
     "ir-graded",
@@ -160,6 +162,21 @@ def trec_eval_command(qrels: Path, run: Path) -> list[str] | None:
     """trec_eval's own program, where the environment variable TREC_EVAL names it."""
     program = os.environ.get("TREC_EVAL")
     return program and [program, "-m", "map", "-m", "ndcg_cut.10", str(qrels), str(run)]
+
+
+def pair_by_pair(scores: np.ndarray) -> float:
+    """Discriminative power by the studentised bootstrap, one pair at a time."""
+    topics, systems = scores.shape
+    drawn = np.random.default_rng(0).integers(0, topics, (REPLICATES, topics))
+    significant = 0
+    for i in range(systems):
+        for j in range(i + 1, systems):
+            z = scores[:, i] - scores[:, j]
+            t = z.mean() / (z.std(ddof=1) / np.sqrt(topics))
+            w = (z - z.mean())[drawn]
+            replicates = w.mean(axis=1) / (w.std(axis=1, ddof=1) / np.sqrt(topics))
+            significant += np.mean(np.abs(replicates) >= np.abs(t)) < 0.05  # noqa: PLR2004  # alpha
+    return significant / (systems * (systems - 1) / 2)
 
 
 def polars_three_columns(run: Path) -> pl.DataFrame:

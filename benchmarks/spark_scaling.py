@@ -12,19 +12,19 @@ them from the same files. The results are compared: the largest difference of a 
 from __future__ import annotations
 
 import argparse
-import json
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 from ir_measures.measures import Measure
+from timing import in_turn
 
 import ir_graded
 from ir_graded.measures import REGISTRY
@@ -73,7 +73,7 @@ def write(folder: Path, millions: float, *, passages: bool) -> None:
 
 
 def on_spark(folder: Path, master: str, measures: list[Any], repeat: int) -> None:
-    """Seconds and scores of this process's Spark, as JSON."""
+    """Print the median seconds of this process's Spark, and write its scores."""
     warnings.simplefilter("ignore")
     from pyspark.sql import SparkSession
 
@@ -88,15 +88,14 @@ def on_spark(folder: Path, master: str, measures: list[Any], repeat: int) -> Non
     )
     session.sparkContext.setLogLevel("OFF")
     qrels, run = (session.read.parquet(str(folder / f"{name}.parquet")) for name in ("qrels", "run"))
-    # Also warms up: the first job of a session starts its workers.
     graded.evaluate(measures, qrels, run).toPandas().to_parquet(folder / "spark.parquet")
-    seconds = []
-    for _ in range(repeat):
-        begin = time.perf_counter()
-        graded.mean(graded.evaluate(measures, qrels, run)).collect()
-        seconds.append(time.perf_counter() - begin)
-    print(json.dumps(seconds))
+    print(median_seconds(repeat, lambda: graded.mean(graded.evaluate(measures, qrels, run)).collect()))
     session.stop()
+
+
+def median_seconds(repeat: int, call: Callable[[], object]) -> float:
+    """Return the median of the repetitions after one that is not counted."""
+    return in_turn(repeat, {"": call})[""].seconds
 
 
 def largest_difference(folder: Path, alone: ir_graded.Scores) -> float:
@@ -129,13 +128,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory(dir=options.folder) as name:
             folder = Path(name)
             write(folder, millions, passages=options.every)
-            times = []
-            for _ in range(options.repeat + 1):
-                begin = time.perf_counter()
-                alone = ir_graded.evaluate(measures, folder / "qrels.parquet", folder / "run.parquet")
-                alone.aggregates  # noqa: B018  # the means are part of the work
-                times.append(time.perf_counter() - begin)
-            row = [f"{millions:g}", f"{statistics.median(times[1:]):.2f}"]
+            evaluate = partial(ir_graded.evaluate, measures, folder / "qrels.parquet", folder / "run.parquet")
+            seconds = median_seconds(options.repeat, lambda evaluate=evaluate: evaluate().aggregates)
+            row = [f"{millions:g}", f"{seconds:.2f}"]
             for master in options.masters:
                 command = [sys.executable, __file__, "--child", master, "--folder", name]
                 child = subprocess.run(
@@ -145,9 +140,8 @@ def main() -> None:
                     stderr=subprocess.DEVNULL,
                     text=True,
                 )
-                found = json.loads(child.stdout.splitlines()[-1])
-                row.append(f"{statistics.median(found):.1f}")
-            print("|", " | ".join(row), f"| {largest_difference(folder, alone):.1e} |", flush=True)
+                row.append(f"{float(child.stdout.splitlines()[-1]):.1f}")
+            print("|", " | ".join(row), f"| {largest_difference(folder, evaluate()):.1e} |", flush=True)
 
 
 if __name__ == "__main__":

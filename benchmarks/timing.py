@@ -1,4 +1,9 @@
-"""Medians of calls in turn; time and peak memory of whole processes."""
+"""Medians of calls in turn; time and peak memory of whole processes.
+
+pyperf, pytest-benchmark and asv measure one call after the other (asv takes turns between processes only). On
+a busy machine, a ratio needs both calls in each round. Where each workload has a process of its own, pyperf
+measures it: ``meta_power.py``, ``passages.py``.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 _SPAWNED = Path(__file__).with_name("spawned.py")
 
@@ -62,6 +68,11 @@ def _median(figures: Sequence[Figure]) -> Figure:
         statistics.median(figure.processors for figure in figures),
         statistics.median(peaks) if peaks else None,
     )
+
+
+def peak_mib(benchmark: Any) -> float:
+    """Return the peak memory of the process in which pyperf ran a benchmark."""
+    return float(benchmark.get_metadata()["mem_max_rss"]) / (1 << 20)
 
 
 def process(*commands: Sequence[str]) -> Figure:

@@ -233,6 +233,13 @@ class Store:
         return sorted(folder.iterdir())
 
 
+def score_matrix(topics: int, systems: int) -> np.ndarray:
+    """Scores in [0, 1], topics x systems: topics differ more than systems do."""
+    rng = np.random.default_rng(1)
+    scores = rng.normal(0.4, 0.25, (topics, 1)) + rng.normal(0, 0.1, (topics, systems))
+    return np.clip(scores + rng.normal(0, 0.03, systems), 0, 1)
+
+
 def _runs_of_judged(source: Path, depth: int = 1_000) -> dict[str, list[str]]:
     """Lines of runs from ``topic TAB run TAB rank:doc rank:doc ...``; unjudged documents at other ranks."""
     runs: dict[str, list[str]] = defaultdict(list)

@@ -16,7 +16,7 @@ NOT_RUN = {"python3 -m venv .venv", ". .venv/bin/activate"}
 NOT_RUN_BEGIN = (
     *("spark-submit ", "pip install ", "ir_graded evaluate msmarco-passage/", "trec_eval "),
     # What proves something takes minutes, and is run by CI or by who asks.
-    *("python -m pytest ", "python tests/", "python benchmarks/", ".ci/"),
+    *("python -m pytest ", "python tests/", "python benchmarks/", "nox "),
 )
 
 

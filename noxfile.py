@@ -1,0 +1,146 @@
+"""The checks of the project, each in an environment of its own.
+
+    nox --list            all sessions; those with a star run by default
+    nox -s lint types     some of them
+    nox -s tests-3.12 -- tests/measures -x
+
+Sessions for several versions of Python look for them on the PATH. `.ci/run` installs everything once and runs
+its sessions in that environment (``nox --no-venv --no-install``).
+"""
+
+import shutil
+from pathlib import Path
+
+import nox
+
+PROJECT = nox.project.load_toml("pyproject.toml")
+PYTHONS = nox.project.python_versions(PROJECT)  # from the classifiers
+#: Published as source alone; all else is installed from wheels, as users have it.
+SOURCE_ONLY = ("cbor", "ir-graded", "pyNTCIREVAL", "warc3-wet-clueweb09")
+#: lxml is an indirect dependency too, and uv then takes a newer one. pyparsing 3.3 deprecates names that
+#: matplotlib 3.8 and 3.9 use, and warnings are errors in tests.
+LOWEST = (
+    *("--resolution=lowest-direct", "--only-binary=:all:", *(f"--no-binary={name}" for name in SOURCE_ONLY)),
+    *("lxml>=5.0", "pyparsing>=3.2,<3.3"),
+)
+
+nox.needs_version = ">=2025.2.9"
+nox.options.default_venv_backend = "uv|virtualenv"
+
+
+def group(name: str) -> tuple[str, ...]:
+    """Return the requirements of a dependency group of pyproject.toml."""
+    return nox.project.dependency_groups(PROJECT, name)
+
+
+@nox.session(python=PYTHONS, default=False)
+def tests(session: nox.Session) -> None:
+    """Run the tests with the newest dependencies."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "pytest", *session.posargs)
+
+
+@nox.session(python=PYTHONS, venv_backend="uv", default=False)
+def lowest(session: nox.Session) -> None:
+    """Run the tests with the lowest versions with wheels that pyproject.toml allows."""
+    session.install("-e", ".[test]", *LOWEST)
+    session.run("python", "-m", "pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style, format and the contracts on imports."""
+    session.install(*group("lint"))
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("lint-imports")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check the types with mypy."""
+    session.install("-e", ".[test]")
+    session.run("mypy")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation without a warning, and run all Python examples in it."""
+    session.install("-e", ".[docs]")
+    for builder in ("html", "doctest"):
+        session.run("python", "-m", "sphinx", "-W", "-b", builder, "docs", f"docs/_build/{builder}")
+
+
+@nox.session(default=False)
+def notebooks(session: nox.Session) -> None:
+    """Execute the notebooks and compare their outputs with the stored ones."""
+    session.install("-e", ".[notebooks]")
+    session.run("python", "notebooks/execute.py", "--check")
+
+
+@nox.session(default=False)
+def spark(session: nox.Session) -> None:
+    """Run the tests on Spark; needs Java."""
+    session.install("-e", ".[spark,test]", *group("spark"))
+    session.run("python", "-c", "import grpc, pyspark")  # without them, the tests would skip
+    session.run("python", "-m", "pytest", "tests/spark", *session.posargs)
+
+
+@nox.session(default=False)
+def speed(session: nox.Session) -> None:
+    """Compare the speed with that of peers in the same process: ratios, which a busy machine keeps."""
+    session.install("-e", ".[test]")
+    session.run("python", "benchmarks/guard.py")
+
+
+@nox.session(default=False)
+def peers(session: nox.Session) -> None:
+    """Compare values with those of other programs, and check what must not depend on their presence."""
+    session.install("-e", ".[test]", *group("peers"))
+    session.run("python", "-c", "import cwl_eval, ranx, sklearn, trectools")
+    tests = ("tests/differential", "tests/classics/test_classics_wiring.py")
+    session.run("python", "-m", "pytest", *tests, "tests/ecosystem/test_calls_of_ir_measures.py")
+
+
+@nox.session(default=False)
+def build(session: nox.Session) -> None:
+    """Build distributions into dist/, twice: both builds must be the same bytes, complete, and work."""
+    session.install(*group("build"))
+    dist, again = Path("dist").resolve(), Path(session.create_tmp(), "again").resolve()
+    epoch = session.run("git", "log", "-1", "--format=%ct", external=True, silent=True)
+    for folder, zone in ((dist, "UTC"), (again, "Asia/Tokyo")):
+        shutil.rmtree(folder, ignore_errors=True)
+        environment = {"SOURCE_DATE_EPOCH": str(epoch).strip(), "TZ": zone, "PYTHONHASHSEED": str(len(zone))}
+        session.run("python", "-m", "build", "--outdir", str(folder), env=environment)
+    built = sorted(dist.iterdir())
+    if differing := [path.name for path in built if path.read_bytes() != (again / path.name).read_bytes()]:
+        session.error(f"two builds differ: {', '.join(differing)}")
+    session.run("twine", "check", "--strict", *map(str, built))
+    wheel = next(str(path) for path in built if path.suffix == ".whl")
+    session.run("check-wheel-contents", wheel)
+    # A user's installation: no checkout in the working directory, and the types of the installed package.
+    session.install(wheel, "mypy", "pandas-stubs")
+    shutil.copy("tests/project/consumer.py", again)
+    session.chdir(again)
+    session.run("ir_graded", "demo")
+    session.run("mypy", "--strict", "--config-file=", "consumer.py")  # not that of the checkout
+
+
+@nox.session(default=False)
+def audit(session: nox.Session) -> None:
+    """Look for known vulnerabilities in all dependencies at PyPI; `nox -s audit -- osv` asks osv.dev."""
+    session.install("pip", "-e", ".[all,docs,notebooks,spark,test]", *group("audit"))
+    frozen = session.run("python", "-m", "pip", "freeze", "--all", "--exclude", "ir-graded", silent=True)
+    installed = Path(session.create_tmp(), "installed.txt")
+    installed.write_text(str(frozen), encoding="utf-8")
+    # Without --strict, a library that the database does not know would pass.
+    options = ("--strict", "--disable-pip", "--no-deps", "--desc=off", f"--requirement={installed}")
+    session.run("pip-audit", *options, "--vulnerability-service", *(session.posargs or ["pypi"]))
+
+
+@nox.session(default=False)
+def mutants(session: nox.Session) -> None:
+    """Test the tests with mutants (hours); build/mutation/survivors.csv lists those that no test noticed."""
+    session.install("-e", ".[test]", *group("mutants"))
+    session.run("python", ".ci/mutate", *session.posargs)
+    session.run("python", ".ci/mutate", "--table")
