@@ -122,6 +122,13 @@ def arrow(kind, rows, folder=None):  # noqa: ARG001
     return pa.table(columns(kind, rows))
 
 
+def arrow_with_views(kind, rows, folder=None):  # noqa: ARG001
+    """An Arrow table whose ids are views, as Polars exports them; pyarrow 15 has no such type."""
+    table = arrow(kind, rows)
+    ids = [pa.field(name, getattr(pa, "string_view", pa.string)()) for name in ("query_id", "doc_id")]
+    return table.cast(pa.schema([*ids, *list(table.schema)[2:]]))
+
+
 def arrow_in_chunks(kind, rows, folder=None):
     """An Arrow table in several chunks, text as dictionaries."""
     table = pa.concat_tables([arrow(kind, rows[at : at + 3], folder) for at in range(0, len(rows) or 1, 3)])
@@ -233,6 +240,7 @@ OURS = {
     "polars categorical ids": polars(query_id=pl.Categorical, doc_id=pl.Categorical),
     "polars objects": polars_of_objects,
     "arrow": arrow,
+    "arrow string_view ids": arrow_with_views,
     "arrow in chunks": arrow_in_chunks,
     "path": path,
     "name of a file": name_of_file,
