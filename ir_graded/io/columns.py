@@ -204,11 +204,13 @@ def objects_at(column: Any, rows: Ints) -> list[Any]:
     """The column's own Python objects at some rows."""
     if isinstance(column, list):
         return [column[row] for row in rows.tolist()]
+    if _is_pandas(column) and hasattr(column.dtype, "pyarrow_dtype"):
+        column = column.array.__arrow_array__()
     if _is_pandas(column):
         values: list[Any] = column.iloc[rows].tolist()
         return values
     if hasattr(column, "to_pylist"):
-        taken: list[Any] = column.take(rows).to_pylist()
-        return taken
+        # One by one: pyarrow has no `take` for views of strings.
+        return [column[row].as_py() for row in rows.tolist()]
     series = column if isinstance(column, pl.Series) else pl.Series(column)
     return series.gather(rows).to_list()

@@ -7,9 +7,10 @@ import math
 import pandas as pd
 from differential import oracle_trec_eval
 from differential.disagreements import Cases, by, happens, ours
-from ir_measures import RR, Judged, nDCG
+from ir_measures import ERR, RR, Judged, nDCG
 
 case = Cases()
+PERL = None if oracle_trec_eval.has_perl() else "perl is not installed"
 
 FIRST = {"1": {"a": 1}}
 NEAR = {"1": {"a": 1.000000001, "b": 1.0}}
@@ -36,6 +37,11 @@ def _():
 @case("ranx: scores that differ as 64-bit numbers only", needs="ranx")
 def _():
     return ours(RR, FIRST, NEAR), by_ranx("mrr", FIRST, NEAR)
+
+
+@case("gdeval: scores that differ as 64-bit numbers only", missing=PERL)
+def _():
+    return ours(ERR @ 20, FIRST, NEAR), by("gdeval", ERR @ 20, FIRST, NEAR)
 
 
 @case("trec_eval 10: scores that differ as 64-bit numbers only", missing=oracle_trec_eval.ORACLE.missing)

@@ -95,6 +95,13 @@ def polars(**dtypes):
     return plain(lambda kind, rows: pl.DataFrame(helpers.columns(kind, rows)).cast(dtypes))
 
 
+def arrow_with_views(kind, rows, folder=None):  # noqa: ARG001
+    """An Arrow table whose ids are views, as Polars exports them; pyarrow 15 has no such type."""
+    table = pa.table(helpers.columns(kind, rows))
+    ids = [pa.field(name, getattr(pa, "string_view", pa.string)()) for name in ("query_id", "doc_id")]
+    return table.cast(pa.schema([*ids, *list(table.schema)[2:]]))
+
+
 def arrow_in_chunks(kind, rows, folder=None):  # noqa: ARG001
     """An Arrow table in several chunks, text as dictionaries."""
     table = helpers.arrow_in_chunks(kind, rows)
@@ -205,6 +212,7 @@ OURS = {
     "polars categorical ids": polars(query_id=pl.Categorical, doc_id=pl.Categorical),
     "polars objects": polars_of_objects,
     "arrow": arrow,
+    "arrow string_view ids": arrow_with_views,
     "arrow in chunks": arrow_in_chunks,
     "path": path,
     "name of a file": name_of_file,
