@@ -2,8 +2,11 @@
 
 from itertools import pairwise
 
+import pytest
 from contracts import contract_cases as cases
 from hypothesis import given, strategies as st
+
+pytestmark = pytest.mark.slow
 
 
 def changed(docs, high, low, better):

@@ -2,12 +2,15 @@
 
 import random
 
+import pytest
 from contracts import contract_cases as cases
 from hypothesis import given, strategies as st
 from measures import measure_cases
 
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures.classic import scorer_of
+
+pytestmark = pytest.mark.slow
 
 
 def renamed(dicts, topics, docs):
