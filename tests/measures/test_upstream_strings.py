@@ -230,7 +230,7 @@ def test_a_name_of_trec_eval_is_read_whole_or_not_at_all(text):
 
 @pytest.mark.parametrize("text", ["P_2.1", "ndcg_cut.5,1.5"])
 def test_a_cutoff_of_trec_eval_is_a_whole_number(text):
-    with pytest.raises(ir_graded.GradedError, match="no whole numbers; write P_10") as caught:
+    with pytest.raises(ir_graded.GradedError, match="not whole numbers; write P_10") as caught:
         grammar.read_measures([text])
     assert repr(text) in str(caught.value)
 
