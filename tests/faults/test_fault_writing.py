@@ -224,13 +224,13 @@ def writes(path):
 
 
 def test_nothing_else_writes_files():
-    """Streams in memory and standard output apart, whole_files is where this package writes."""
+    """Streams in memory and standard output apart, atomic_files is where this package writes."""
     package = Path(ir_graded.__file__).parent
     found = {
         f"{path.relative_to(package).as_posix()}: {call}"
         for path in package.rglob("*.py")
         for _, call in writes(path)
-        if path.name != "whole_files.py"
+        if path.name != "atomic_files.py"
     }
     allowed = {
         "cli/main.py: Path(os.devnull).open('w', encoding='utf-8')",
@@ -239,7 +239,7 @@ def test_nothing_else_writes_files():
         "plots/svg.py: figure.savefig(text, format='svg', metadata={'Date': None, 'Creator': None})",
     }
     assert found == allowed
-    assert len(list(writes(package / "whole_files.py"))) == 2
+    assert len(list(writes(package / "_utils" / "atomic_files.py"))) == 2
 
 
 @pytest.mark.parametrize("name", ["notebooks/execute.py", "benchmarks/report.py"])
