@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from ir_graded.plots.style import Axes, Figure
 
-#: All columns in the order in which they are read, with the symbols that tables print.
+#: The known columns in the order in which they are read, with the symbols that tables print.
 SYMBOLS = {
     "rank": "rank",
     "rank_in_run": "rank in run",
@@ -122,7 +122,7 @@ class Explanation:
         texts = [self._texts(name, places) for name in names]
         last = ["score", *[""] * (len(names) - 2), _decimal(self.score, places)]
         rows = [*map(list, zip(*texts, strict=True)), last]
-        return names if complete else [SYMBOLS[name] for name in names], rows
+        return names if complete else [SYMBOLS.get(name, name) for name in names], rows
 
     def _repeats(self, name: str) -> bool:
         twins = (self.columns[twin] for twin in _TWINS.get(name, ()) if twin in self.columns)
@@ -297,7 +297,10 @@ def _columns(
         columns["rank_in_run"] = found.rank_in_run[mine]
     for values in columns.values():
         values.setflags(write=False)
-    return {name: columns[name] for name in SYMBOLS if name in columns}
+    order = list(SYMBOLS)
+    # Columns of measures defined elsewhere, which have no symbol here, come before the contribution.
+    order[-1:-1] = [name for name in columns if name not in SYMBOLS]
+    return {name: columns[name] for name in order if name in columns}
 
 
 def _notes(found: Contributions, topic: int, seen: int, retrieved: int) -> list[str]:

@@ -119,7 +119,7 @@ def ntcir_qrels(fields: Sequence[str], _: str) -> str | None:
     return None
 
 
-def semicolons(line: str) -> str | None:
+def ntcir_by_semicolons(line: str) -> str | None:
     """Return why a line of four fields separated by semicolons is an NTCIR file that is not read."""
     parts = line.strip().split(";")
     return trec_qrels(parts, "") if len(parts) == 4 else None  # noqa: PLR2004

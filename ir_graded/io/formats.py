@@ -272,7 +272,7 @@ def recognise(
 def _doubt(fitting: Format | VaryingFormat | None, fields: Sequence[str], whole: str) -> str | None:
     """Return why a first line may be of another format than the one it fits, or None."""
     if fitting is None:
-        return doubts.semicolons(whole)
+        return doubts.ntcir_by_semicolons(whole)
     doubt = fitting.doubt if isinstance(fitting, Format) else None
     return None if doubt is None else doubt(fields, whole)
 

@@ -242,3 +242,16 @@ def test_wrong_qrels_and_runs(tmp_path):
     (tmp_path / "x.run").write_text("1 Q0\n")
     with pytest.raises(FileFormatError):
         ir_graded.explain("Q", QRELS, tmp_path / "x.run", "1")
+
+
+def test_a_column_without_a_symbol_is_shown_under_its_own_name(monkeypatch):
+    """It was dropped without a word."""
+    kind = type(ir_graded.Q)
+    columns = kind.columns
+    monkeypatch.setattr(
+        kind, "columns", lambda self, views: columns(self, views) | {"half": columns(self, views)["BR"] / 2}
+    )
+    found = ir_graded.explain("Q", {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "b": 1.0}}, "1")
+    assert list(found.frame.columns)[-2:] == ["half", "contribution"]
+    assert found.frame["half"].tolist() == [0.5, 0.5]
+    assert "half" in found.text()

@@ -40,8 +40,9 @@ def parser():
 def files():
     """The first byte chooses a format, or the compression that the rest is brought into."""
     from fuzz.test_fuzz_files import COMPRESSIONS, LINES, TOKENS, check
+    from ir_graded.io.formats import FORMATS
 
-    ways = [None, "trec", "ntcir", "inex", "genomics", *COMPRESSIONS]
+    ways = [None, *sorted({one.name for one in FORMATS}), *COMPRESSIONS]
 
     def target(folder, data):
         way, text = ways[data[0] % len(ways)] if data else None, data[1:]

@@ -13,6 +13,7 @@ from packed import gzipped
 import ir_graded
 from fuzz.fuzz_cases import accepted, error_or_none, fuzz, spoilt
 from ir_graded.io import file_text
+from ir_graded.io.formats import FORMATS
 from ir_graded.matching import tables as table_runs
 
 #: Lines, each with the rows that it is read as: topic, document, what it has of value, start and length. The
@@ -159,7 +160,7 @@ def test_lines_in_which_nothing_is_wrong_are_read(path, kind, data, end, compres
 @fuzz(250)
 @given(
     data=texts | st.binary(max_size=60),
-    format=st.sampled_from([None, None, "trec", "ntcir", "inex", "genomics"]),
+    format=st.sampled_from([None, None, *sorted({one.name for one in FORMATS})]),
 )
 def test_lines_are_read_or_refused(path, data, format):
     check(path, data, "files of lines", format)
