@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded._utils.arrays import read_only
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import ParameterError, short_repr
 from ir_graded.io.named_runs import named_runs
@@ -128,8 +129,8 @@ def collect(judgments: Judgments, runs: Iterable[str], depths: Ints, shares: Ite
         tuple(runs),
         tuple(depths.tolist()),
         tuple(judgments.query_ids),
-        _read_only(np.array(topic_share)),
-        _read_only(np.array(padded)),
+        read_only(np.array(topic_share)),
+        read_only(np.array(padded)),
     )
 
 
@@ -154,8 +155,3 @@ def unjudged_shares(judgments: Judgments, matched: MatchedRun, depths: Ints) -> 
     ends = np.bincount(np.minimum(judged.n_retrieved, deepest), minlength=deepest + 1)
     reaching = topics - np.cumsum(ends)[:-1]
     return unjudged_share(judged, depths), ratio(reaching - at_rank, reaching)
-
-
-def _read_only(values: Floats) -> Floats:
-    values.setflags(write=False)
-    return values
