@@ -4,7 +4,7 @@ pytrec_eval 0.5.11 keeps its intermediate results in C variables that all its ev
 Python's lock, but where it creates Python objects the garbage collector may run Python code (a callback of
 ``gc``, a finaliser). Another thread may then enter and free the memory that the first one uses. Some levels
 and ids make it read beyond its memory. Whatever in this package enters pytrec_eval therefore goes through
-:class:`RelevanceEvaluator`. The module takes the place of ``pytrec_eval`` in ir-measures' provider.
+:class:`RelevanceEvaluator`, which replaces the class of the same name in ir-measures' provider.
 """
 
 from __future__ import annotations

@@ -14,23 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded._utils.threads import in_threads, processors
-from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
-from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import MOST_IDS, CoverageWarning, GradedError
 from ir_graded.io.sources import ensure_rereadable
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 
+from .unjudged import LOWEST_JUDGED, mean_of_known, unjudged_share
+
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Judged is what has a level from here on: levels below 0 say that nobody looked.
-LOWEST_JUDGED = 0.0
 #: Depths of the shares of judged documents: the first ten, and all.
 _DEPTHS = np.array([10, np.iinfo(np.int64).max], dtype=np.int64)
 
-#: The least number above 0: as lowest relevant level it stands for all above 0.
+#: The smallest number above 0: as the lowest relevant level, it makes all levels above 0 relevant.
 _LEAST = float(np.nextafter(0.0, 1.0))
 _UNJUDGED = "holds no judged document"
 _TIED = "gives all documents of a topic one score, so their ids alone decide the ranks"
@@ -38,36 +36,6 @@ _TIED = "gives all documents of a topic one score, so their ids alone decide the
 #: Share of judged documents among the first ten and among all that a run retrieved; NaN where not known.
 Shares = tuple[float, float]
 _NOT_KNOWN: Shares = (np.nan, np.nan)
-
-
-def unjudged_share(judged_run: JudgedRun, depths: Ints) -> Floats:
-    """Of the documents of each topic down to each depth, the share that is not judged.
-
-    Args:
-        judged_run: the judged documents that a run retrieved.
-        depths: the depths, each at least 1.
-
-    Returns:
-        Shape ``(depths, topics)``; NaN where the run retrieved nothing for the topic.
-    """
-    topics = judged_run.n_retrieved.size
-    judged = np.array(
-        [segments.count(judged_run.topic[judged_run.rank <= depth], topics) for depth in depths]
-    )
-    retrieved = np.minimum(judged_run.n_retrieved, depths[:, np.newaxis])
-    return ratio(retrieved - judged, retrieved)
-
-
-def ratio(part: Any, whole: Any) -> Floats:
-    """Part of whole; NaN where the whole is 0."""
-    nothing = np.full(np.shape(whole), np.nan)
-    return np.asarray(np.divide(part, whole, out=nothing, where=np.asarray(whole) > 0))
-
-
-def mean_of_known(values: Floats) -> Floats:
-    """Mean over the last axis of what is not NaN."""
-    known = ~np.isnan(values)
-    return ratio(segments.exact_sum(np.where(known, values, 0.0)), known.sum(axis=-1))
 
 
 def judged_shares(judged_run: JudgedRun) -> Shares:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded._utils.arrays import read_only
+from ir_graded.core import segments
+from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import ParameterError, short_repr
 from ir_graded.io.named_runs import named_runs
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
-
-from .coverage import LOWEST_JUDGED, mean_of_known, ratio, unjudged_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 DEPTHS = (5, 10, 20, 50, 100, 1000)
+#: Documents with this level or a higher one count as judged; a negative level marks an unjudged document.
+LOWEST_JUDGED = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,3 +157,33 @@ def unjudged_shares(judgments: Judgments, matched: MatchedRun, depths: Ints) -> 
     ends = np.bincount(np.minimum(judged.n_retrieved, deepest), minlength=deepest + 1)
     reaching = topics - np.cumsum(ends)[:-1]
     return unjudged_share(judged, depths), ratio(reaching - at_rank, reaching)
+
+
+def unjudged_share(judged_run: JudgedRun, depths: Ints) -> Floats:
+    """Of the documents of each topic down to each depth, the share that is not judged.
+
+    Args:
+        judged_run: the judged documents that a run retrieved.
+        depths: the depths, each at least 1.
+
+    Returns:
+        Shape ``(depths, topics)``; NaN where the run retrieved nothing for the topic.
+    """
+    topics = judged_run.n_retrieved.size
+    judged = np.array(
+        [segments.count(judged_run.topic[judged_run.rank <= depth], topics) for depth in depths]
+    )
+    retrieved = np.minimum(judged_run.n_retrieved, depths[:, np.newaxis])
+    return ratio(retrieved - judged, retrieved)
+
+
+def ratio(part: Any, whole: Any) -> Floats:
+    """Part of whole; NaN where the whole is 0."""
+    nothing = np.full(np.shape(whole), np.nan)
+    return np.asarray(np.divide(part, whole, out=nothing, where=np.asarray(whole) > 0))
+
+
+def mean_of_known(values: Floats) -> Floats:
+    """Mean over the last axis of what is not NaN."""
+    known = ~np.isnan(values)
+    return ratio(segments.exact_sum(np.where(known, values, 0.0)), known.sum(axis=-1))

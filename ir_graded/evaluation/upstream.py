@@ -127,7 +127,7 @@ def mix(measures: list[Measure], graded: GradedEvaluator) -> MixedEvaluator:
     """The evaluator that ``evaluate`` uses, after checks that the other providers do not make.
 
     Raises:
-        InputError: a level is no whole number or too large, or a measure needs qrels by subtopic.
+        InputError: a level is not a whole number or is too large, or a measure needs qrels by subtopic.
         ParameterError: a measure has parameters that it cannot have.
     """
     others = [measure for measure in measures if measure not in graded.scorers]
@@ -187,7 +187,7 @@ def check_parameters(measure: Measure) -> None:
 
 
 def _fits_a_provider(value: object, param: ParamInfo) -> bool:
-    """Whether whole numbers, in dicts too, are within 64 bits, and truth values stand where one is wanted."""
+    """Return whether whole numbers, in dicts too, fit 64 bits, and booleans occur only where wanted."""
     if isinstance(value, Mapping):
         return all(_fits_a_provider(part, param) for pair in value.items() for part in pair)
     if isinstance(value, bool):
@@ -196,7 +196,7 @@ def _fits_a_provider(value: object, param: ParamInfo) -> bool:
 
 
 def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
-    """Raise InputError where a level is no whole number, or one to which pytrec_eval makes a huge table."""
+    """Raise InputError where a level is not a whole number, or makes pytrec_eval allocate a huge table."""
     levels = judgments.levels
     refused = (levels.values != np.floor(levels.values)) | (np.abs(levels.values) > _HIGHEST)
     if refused[levels.level_index].any():
@@ -235,9 +235,9 @@ def pipeline_evaluator(measures: Iterable[Measure], qrels: Any) -> Evaluator:
 
 
 def qrels_dicts(judgments: Judgments) -> dict[str, dict[str, Any]]:
-    """Prepared qrels as a dict of dicts; levels that are no whole numbers stay floats."""
+    """Prepared qrels as a dict of dicts; levels that are not whole numbers stay floats."""
     level_of = [int(level) if level.is_integer() else level for level in judgments.levels.values.tolist()]
-    levels = [level_of[grade] for grade in judgments.levels.level_index.tolist()]
+    levels = [level_of[index] for index in judgments.levels.level_index.tolist()]
     topic = judgments.levels.topic
     bounds = [*segments.starts(topic, len(judgments.names)).tolist(), topic.size]
     return {

@@ -1,4 +1,4 @@
 """Qrels and runs of any form become tables: files, frames, named tuples and datasets.
 
-What knows a format, a compression or a library of tables stands here; nothing is ranked or scored.
+Formats, compressions and table libraries are known here only; nothing is ranked or scored.
 """

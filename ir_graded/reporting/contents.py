@@ -14,10 +14,16 @@ from ir_measures.measures.base import SumAgg
 
 from ir_graded._version import __version__
 from ir_graded.errors import ParameterError
-from ir_graded.evaluation.coverage import LOWEST_JUDGED
 from ir_graded.evaluation.evaluate import Evaluation, ScoredRun, with_progress
 from ir_graded.evaluation.scores import Scores
-from ir_graded.evaluation.unjudged import DEPTHS, RunShares, Unjudged, collect as unjudged_of, unjudged_shares
+from ir_graded.evaluation.unjudged import (
+    DEPTHS,
+    LOWEST_JUDGED,
+    RunShares,
+    Unjudged,
+    collect as unjudged_of,
+    unjudged_shares,
+)
 from ir_graded.io.named_runs import named_runs
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
