@@ -33,8 +33,8 @@ from .spacing import (
 from .table import VALUE_COLUMNS
 
 _PIECE = 1 << 20
-#: White space that the parser does not take; looked for at the beginning, where it mostly shows.
-_OTHER_WHITE = re.compile(rb"[\t\v\f\r]|  ")
+#: White space that the parser does not take as it is; looked for at the beginning, where it mostly shows.
+_OTHER_WHITE = {b" ": re.compile(rb"[\t\v\f\r]|  "), b"\t": re.compile(rb"[ \v\f\r]|\t\t")}
 _LOOK = 1 << 12
 #: How a text may begin that polars takes for something else: gzip, zstandard or zlib data.
 _MISTAKEN = (b"x", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
@@ -114,18 +114,21 @@ def _rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers
         cannot be read; and the line number of each row, counted within ``data``, or None when row i is line
         i + 1.
     """
-    frame = None if _OTHER_WHITE.search(data, 0, _LOOK) else _parsed(data, count_white_space(data), format)
-    if frame is not None:
-        return frame, None
+    for separator, others in _OTHER_WHITE.items():
+        if not others.search(data, 0, _LOOK):
+            frame = _parsed(data, count_white_space(data), format, separator)
+            if frame is not None:
+                return frame, None
     text, lines = normalise_spacing(data)
     return _parsed(text, count_white_space_exactly(text), format), lines
 
 
-def _parsed(text: bytes, white: int | None, format: Format) -> pl.DataFrame | None:
+def _parsed(text: bytes, white: int | None, format: Format, separator: bytes = b" ") -> pl.DataFrame | None:
     """Parse a text of so many white characters, each by itself; None if a line of it is wrong.
 
     A line that is too short lacks its last field. Where none is, a line that is too long makes the white
-    characters too many. That the whole text is UTF-8, polars checks itself.
+    characters too many, and so does white space that is not the separator. That the whole text is UTF-8,
+    polars checks itself.
     """
     if white is None:
         return None
@@ -144,7 +147,9 @@ def _parsed(text: bytes, white: int | None, format: Format) -> pl.DataFrame | No
     if format.review is not None and has_letter_fields(text):
         review = [pl.col(f"f{format.review.field}").alias(_REVIEWED)]
     try:
-        lines = pl.scan_csv(text, has_header=False, separator=" ", quote_char=None, schema=types)
+        lines = pl.scan_csv(
+            text, has_header=False, separator=separator.decode(), quote_char=None, schema=types
+        )
         frame = lines.select(
             pl.col(f"f{format.query_id}").alias("query_id"),
             pl.col(f"f{format.doc_id}").alias("doc_id"),
