@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from . import segments
 from .judged_run import JudgedRun
 from .levels import Levels
@@ -67,4 +69,8 @@ class CountedDocuments:
 
     def sum_by_topic(self, values: Floats) -> Floats:
         """Return the sum over the documents of each topic, shape ``(topics,)``."""
-        return segments.total(values, self.topic, self.levels.topics)
+        return self._totals.of(values)
+
+    @cached_property
+    def _totals(self) -> segments.Totals:
+        return segments.Totals(self.topic, self.levels.topics)

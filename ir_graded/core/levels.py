@@ -6,15 +6,18 @@ names stay with the callers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
 from . import segments
 from .segments import Floats, Ints
 from .spans import Spans
+
+Kept = TypeVar("Kept")
 
 #: Numbers between 2 to the power of minus and of plus this can be added up and multiplied as they are.
 LARGE = 400
@@ -113,7 +116,7 @@ class Levels:
     level_index: Ints
     values: Floats
     highlights: Highlights | None = None
-    _ideals: dict[object, Ideal] = field(default_factory=dict, repr=False, compare=False)
+    _kept: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -141,14 +144,15 @@ class Levels:
         return table
 
     def ideal(self, rel: float, table: Floats) -> Ideal:
-        """The ideal list of each topic: its documents of level >= ``rel`` by ``table`` descending.
+        """The ideal list of each topic: its documents of level >= ``rel`` by ``table`` descending."""
+        return self.kept(("ideal", rel, table.tobytes()), lambda: self._sorted_ideal(rel, table))
 
-        Kept for the next run: an evaluator asks for the same few lists again and again.
-        """
-        key = (rel, table.tobytes())
-        if key not in self._ideals:
-            self._ideals[key] = self._sorted_ideal(rel, table)
-        return self._ideals[key]
+    def kept(self, key: object, make: Callable[[], Kept]) -> Kept:
+        """What ``make`` makes of the levels alone, kept for the next run under a key."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: Kept = self._kept[key]
+        return found
 
     def _sorted_ideal(self, rel: float, table: Floats) -> Ideal:
         relevant = self.values[self.level_index] >= rel

@@ -32,18 +32,37 @@ def ordinals(start: Ints) -> Ints:
     return np.arange(1, start.size + 1, dtype=np.int64) - start
 
 
-def total(values: Floats, segment: Ints, segments: int) -> Floats:
-    """Return the sum of ``values`` in each segment, shape ``(segments,)``; 0 for an empty segment.
+class Totals:
+    """Sums over segments, for several columns of values over the same ones.
 
-    Sums are pairwise: adding many equal values in turn would lose a digit for every power of ten.
+    Args:
+        segment: segment of each value, ascending.
+        segments: number of segments.
     """
-    length = np.bincount(segment, minlength=segments)
-    if length.max(initial=0) <= 2:  # noqa: PLR2004  # quicker, and two values have one sum
-        return np.bincount(segment, weights=values, minlength=segments).astype(np.float64, copy=False)
-    some = np.flatnonzero(length)
-    sums = np.zeros(segments)
-    sums[some] = np.add.reduceat(values, (np.cumsum(length) - length)[some])
-    return sums
+
+    def __init__(self, segment: Ints, segments: int) -> None:
+        self._segment, self._segments = segment, segments
+        length = np.bincount(segment, minlength=segments)
+        self._longest = int(length.max(initial=0))
+        self._some = np.flatnonzero(length)
+        self._begin = (np.cumsum(length) - length)[self._some]
+
+    def of(self, values: Floats) -> Floats:
+        """Return the sum of ``values`` in each segment, shape ``(segments,)``; 0 for an empty segment.
+
+        Sums are pairwise: adding many equal values in turn would lose a digit for every power of ten.
+        """
+        if self._longest <= 2:  # noqa: PLR2004  # quicker, and two values have one sum
+            sums = np.bincount(self._segment, weights=values, minlength=self._segments)
+            return sums.astype(np.float64, copy=False)
+        sums = np.zeros(self._segments)
+        sums[self._some] = np.add.reduceat(values, self._begin)
+        return sums
+
+
+def total(values: Floats, segment: Ints, segments: int) -> Floats:
+    """Return the sum of ``values`` in each segment, as :class:`Totals` does."""
+    return Totals(segment, segments).of(values)
 
 
 def exact_sum(values: Floats) -> Floats:

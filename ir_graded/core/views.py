@@ -95,6 +95,7 @@ class GradedView:
         self.view = view
         self.table: Floats = view.levels.table(gains)
         self.g: Floats = self.table[view.level_index]
+        self._BR: dict[float, Floats] = {}
 
     @cached_property
     def cg(self) -> Floats:
@@ -123,8 +124,10 @@ class GradedView:
 
     def BR(self, beta: float) -> Floats:
         """Return the blended ratio (C + beta cg) / (n + beta cg*) at each relevant document."""
-        weights = self._weights(beta, self.view.topic)
-        return blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, weights)
+        if beta not in self._BR:
+            weights = self._weights(beta, self.view.topic)
+            self._BR[beta] = blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, weights)
+        return self._BR[beta]
 
     def BR_at(self, n: Ints, beta: float) -> Floats:
         """Return the blended ratio at one rank ``n`` of each topic (n >= 1), relevant or not.

@@ -147,6 +147,9 @@ class _nERR(CascadeMeasure):
 
     def ideal_score(self, levels: Levels) -> Floats:
         """Return ERR of the ideal list of each topic, down to the cutoff."""
+        return levels.kept(("ideal score", self), lambda: self._ideal_score(levels))
+
+    def _ideal_score(self, levels: Levels) -> Floats:
         ideal = self.ideal_list(levels)
         n = segments.ordinals(ideal.start[ideal.topic])
         stop = ideal_cascade(ideal, self.gmax(levels))
