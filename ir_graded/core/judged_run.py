@@ -50,7 +50,7 @@ class JudgedRun:
         is_flat: bool = False,
     ) -> JudgedRun:
         """A run from its judged documents, given in any order with their ranks."""
-        order = np.lexsort((rank, levels.topic[document]))
+        order = np.argsort(levels.topic[document] << 32 | rank)
         document = document[order]
         topic, level_index = levels.topic[document], levels.level_index[document]
         return cls(topic, rank[order], level_index, document, n_retrieved, retrieved, n_unknown, is_flat)

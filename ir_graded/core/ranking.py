@@ -10,48 +10,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .names import order_numbers
 from .segments import Bools, Ints
 
 Keys = npt.NDArray[np.uint64]
 Scores = npt.NDArray[Any]  # float32 or float64
 
 _HALF = np.uint64(32)
+# Where there are so many rows a hit, looking only at what ranks the hits beats ranking all rows.
+_FEW_HITS = 16
 # Up to about this many comparisons per row, comparing each hit with the rows of its topic beats sorting.
 _COMPARISONS_PER_ROW = 3
-
-
-class Rows:
-    """Scored documents.
-
-    Attributes:
-        score: their scores, in the precision in which they are compared.
-        topic: topic number of each.
-        doc_ids: function from row numbers to doc_ids, called for tied rows only.
-    """
-
-    def __init__(self, score: Scores, topic: Ints, doc_ids: Callable[[Ints], Sequence[str]]) -> None:
-        self.score = score
-        self.topic = topic
-        self.doc_ids = doc_ids
-
-
-class Grouped:
-    """Scored documents grouped by topic, the topics in any order.
-
-    Attributes:
-        groups: the rows of each topic.
-        score, topic, doc_ids: as in :class:`Rows`.
-    """
-
-    def __init__(self, score: Scores, groups: Groups, doc_ids: Callable[[Ints], Sequence[str]]) -> None:
-        self.score = score
-        self.groups = groups
-        self.doc_ids = doc_ids
-
-    @property
-    def topic(self) -> Ints:
-        """Topic number of each row."""
-        return self.groups.topic
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +39,12 @@ class Groups:
     def topic(self) -> Ints:
         """Topic number of each row."""
         return np.repeat(self.number, np.diff(self.begin))
+
+    def of_topics(self, topic: Ints) -> Ints:
+        """Return the rows of some topics, ascending."""
+        wanted = np.flatnonzero(np.isin(self.number, topic))
+        spans = zip(self.begin[wanted].tolist(), self.begin[wanted + 1].tolist(), strict=True)
+        return np.concatenate([np.arange(*span, dtype=np.int64) for span in spans])
 
     def part(self, first: int, stop: int) -> Groups:
         """Return some neighbouring groups, with rows counted from the first of them."""
@@ -94,6 +69,49 @@ class Groups:
         return self.begin[group], self.begin[group + 1]
 
 
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Scored documents, grouped by topic.
+
+    Attributes:
+        score: their scores, in the precision in which they are compared.
+        groups: the rows of each topic.
+        doc_ids: the documents of some rows, called for tied ones only.
+    """
+
+    score: Scores
+    groups: Groups
+    doc_ids: Callable[[Ints], Sequence[str]]
+
+    def part(self, rows: Ints) -> Rows:
+        """Some rows, ascending."""
+        topic = self.groups.topic[rows]
+        begin = np.flatnonzero(np.diff(topic, prepend=-1))
+        groups = Groups(topic[begin], np.append(begin, topic.size))
+        return Rows(self.score[rows], groups, lambda wanted: self.doc_ids(rows[wanted]))
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """Documents whose ranks are wanted: some of the scored ones.
+
+    Attributes:
+        score: their scores, in the same precision.
+        topic: topic of each.
+        doc_ids: as in :class:`Rows`.
+        row: the row of each; None where it is not known.
+    """
+
+    score: Scores
+    topic: Ints
+    doc_ids: Callable[[Ints], Sequence[str]]
+    row: Ints | None = None
+
+    def part(self, wanted: Ints) -> Hits:
+        """Some of them, their rows unknown."""
+        return Hits(self.score[wanted], self.topic[wanted], lambda some: self.doc_ids(wanted[some]))
+
+
 def is_flat(score: Scores, groups: Groups) -> bool:
     """Return whether all rows of every topic have the same score, so that scores rank nothing."""
     first, last = score[groups.begin[:-1]], score[groups.begin[1:] - 1]
@@ -110,31 +128,42 @@ def is_flat(score: Scores, groups: Groups) -> bool:
     return not ((number[1:] == number[:-1]) & (first[1:] != first[:-1])).any()
 
 
-def ranks(rows: Rows | Grouped, hits: Rows) -> Ints:
-    """Return the rank of each hit, from 1, among the rows of its topic; hits are some of these documents."""
+def ranks(rows: Rows, hits: Hits) -> Ints:
+    """Return the rank of each hit, from 1, among the rows of its topic."""
     if not hits.topic.size:
         return np.zeros(0, dtype=np.int64)
-    above, tied = _count_above_and_tied(rows, hits)
+    counted = None
+    if _FEW_HITS * hits.topic.size < rows.score.size and rows.groups.distinct:
+        counted = _count_above_and_tied(rows, hits)
+    if counted is None:
+        return _rank_all(rows, hits)
+    above, tied = counted
     rank = above + 1
     among_tied = np.flatnonzero(tied > 1)
     if among_tied.size:
-        rank[among_tied] += _rank_among_tied(rows, hits, among_tied)
+        some = hits.part(among_tied)
+        rank[among_tied] = _rank_all(rows.part(rows.groups.of_topics(some.topic)), some)
     return rank
 
 
-def _count_above_and_tied(rows: Rows | Grouped, hits: Rows) -> tuple[Ints, Ints]:
-    """Return the number of rows with a higher score in the topic of each hit, and with its score."""
-    if isinstance(rows, Grouped):
-        start, stop = rows.groups.spans(hits.topic)
-        if _is_descending(rows):
-            first = _bisect(rows.score, hits.score, start, stop, np.greater)
-            return first - start, _bisect(rows.score, hits.score, first, stop, np.greater_equal) - first
-        if int((stop - start).sum()) <= _COMPARISONS_PER_ROW * rows.score.size:
-            return _compare(rows.score, hits.score, start, stop)
-    return _sort(rows, hits)
+# ----------------------------------------------------------------------------------- few hits
 
 
-def _is_descending(rows: Grouped) -> bool:
+def _count_above_and_tied(rows: Rows, hits: Hits) -> tuple[Ints, Ints] | None:
+    """Return the number of rows with a higher score in the topic of each hit, and with its score.
+
+    Every topic is one group. None where this would take longer than to rank all rows.
+    """
+    start, stop = rows.groups.spans(hits.topic)
+    if _is_descending(rows):
+        first = _bisect(rows.score, hits.score, start, stop, np.greater)
+        return first - start, _bisect(rows.score, hits.score, first, stop, np.greater_equal) - first
+    if int((stop - start).sum()) <= _COMPARISONS_PER_ROW * rows.score.size:
+        return _compare(rows.score, hits.score, start, stop)
+    return None
+
+
+def _is_descending(rows: Rows) -> bool:
     """Return whether the scores of every topic are in descending order."""
     in_order = rows.score[1:] <= rows.score[:-1]
     in_order[rows.groups.begin[1:-1] - 1] = True
@@ -166,23 +195,119 @@ def _compare(score: Scores, wanted: Scores, start: Ints, stop: Ints) -> tuple[In
     return above, np.add.reduceat(of_row == of_hit, offset, dtype=np.int64)
 
 
-def _sort(rows: Rows | Grouped, hits: Rows) -> tuple[Ints, Ints]:
-    """Count the rows above and tied by sorting keys, for rows in any order."""
+# ------------------------------------------------------------------------------------ all rows
+
+
+def _rank_all(rows: Rows, hits: Hits) -> Ints:
+    """Return the rank of each hit by ranking all rows."""
+    ranked, place = _ranked(rows, hits)
+    rank = place - ranked.begin[hits.topic] + 1
+    tied = np.flatnonzero(ranked.in_tie[place])
+    if tied.size:
+        rank[tied] = _rank_tied(rows, hits, ranked, place, tied)
+    return rank
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """All rows by topic, and by score descending.
+
+    Attributes:
+        order: the row at each place; None where rows are in this order.
+        begin: the first place of each topic.
+        tied: for each place but the first, whether its score is that of the place before, in the same topic.
+    """
+
+    order: Ints | None
+    begin: Ints
+    tied: Bools
+
+    @cached_property
+    def in_tie(self) -> Bools:
+        """Whether each place has the score of another one of its topic."""
+        found = np.zeros(self.tied.size + 1, dtype=np.bool_)
+        found[1:] = self.tied
+        found[:-1] |= self.tied
+        return found
+
+
+def _ranked(rows: Rows, hits: Hits) -> tuple[_Ranked, Ints]:
+    """Rank the rows by score, and return the place of each hit; in a tie, any place of it."""
+    groups = rows.groups
+    topics = 1 + int(groups.number.max(initial=0))
+    if hits.row is not None and groups.distinct and _is_descending(rows):
+        begin = np.zeros(topics, dtype=np.int64)
+        begin[groups.number] = groups.begin[:-1]
+        tied = rows.score[1:] == rows.score[:-1]
+        tied[groups.begin[1:-1] - 1] = False
+        return _Ranked(None, begin, tied), hits.row
     key, wanted = _keys(rows, hits)
-    ordered = np.sort(key)
-    left = np.searchsorted(ordered, wanted, side="left")
-    right = np.searchsorted(ordered, wanted, side="right")
-    first = np.searchsorted(ordered, wanted >> _HALF << _HALF, side="left")
-    return (left - first).astype(np.int64), (right - left).astype(np.int64)
+    order = None
+    if (key[1:] < key[:-1]).any():
+        order = np.argsort(key)
+        key = key[order]
+    length = groups.lengths(topics)
+    ranked = _Ranked(order, np.cumsum(length) - length, key[1:] == key[:-1])
+    if hits.row is None:
+        place = np.empty(wanted.size, dtype=np.int64)
+        by_key = np.argsort(wanted)  # near to each other, they are found faster
+        place[by_key] = np.searchsorted(key, wanted[by_key])
+    elif order is None:
+        place = hits.row
+    else:
+        places = np.empty_like(order)
+        places[order] = np.arange(order.size)
+        place = places[hits.row]
+    return ranked, place
 
 
-def _keys(rows: Rows | Grouped, hits: Rows) -> tuple[Keys, Keys]:
-    """Return a sortable number per row and per hit: topic in the high half, score code in the low half."""
+def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, place: Ints, among: Ints) -> Ints:
+    """Return the ranks of the hits ``among`` all, which tie with other rows: a larger doc_id goes before."""
+    member = np.flatnonzero(ranked.in_tie)
+    begins = np.ones(member.size, dtype=np.bool_)
+    begins[1:] = ~ranked.tied[member[1:] - 1]
+    first = member[begins]
+    tie_of_hit = np.searchsorted(first, place[among], side="right") - 1
+    # Only ties that hold a hit have to be ranked.
+    held = np.zeros(first.size, dtype=np.bool_)
+    held[tie_of_hit] = True
+    tie = np.cumsum(begins) - 1
+    kept = held[tie]
+    member, tie = member[kept], tie[kept]
+    names = rows.doc_ids(member if ranked.order is None else ranked.order[member])
+    if hits.row is None:
+        number = order_numbers([*names, *hits.doc_ids(among)])
+        name, name_of_hit = number[: tie.size], number[tie.size :]
+        key = (tie << 32) - name
+        order = np.argsort(key)
+        position = np.searchsorted(key[order], (tie_of_hit << 32) - name_of_hit)
+    else:
+        order = np.argsort((tie << 32) - order_numbers(names))
+        positions = np.empty_like(order)
+        positions[order] = np.arange(order.size)
+        position = positions[np.searchsorted(member, place[among])]
+    # Members are ordered by tie: what is before the first of a tie does not count.
+    before = np.searchsorted(tie, tie_of_hit)
+    begin = ranked.begin[hits.topic[among]]
+    return np.asarray(first[tie_of_hit] - begin + position - before + 1)
+
+
+def _keys(rows: Rows, hits: Hits) -> tuple[Keys, Keys]:
+    """Return a sortable number per row and per hit: topic in the high half, score code in the low half.
+
+    Where the hits' rows are known, there is none for them.
+    """
+    if hits.row is not None:
+        return _key(rows.groups.topic, _descending_codes(rows.score)), np.zeros(0, dtype=np.uint64)
     code = _descending_codes(np.concatenate((rows.score, hits.score)))
-    key = np.concatenate((rows.topic, hits.topic)).astype(np.uint64)
+    return _key(rows.groups.topic, code[: rows.score.size]), _key(hits.topic, code[rows.score.size :])
+
+
+def _key(topic: Ints, code: npt.NDArray[np.uint32]) -> Keys:
+    key = topic.astype(np.uint64)
     key <<= _HALF
     key |= code
-    return key[: rows.score.size], key[rows.score.size :]
+    return key
 
 
 def _descending_codes(score: Scores) -> npt.NDArray[np.uint32]:
@@ -192,39 +317,3 @@ def _descending_codes(score: Scores) -> npt.NDArray[np.uint32]:
     bits = (score + np.float32(0)).view(np.uint32)  # -0.0 becomes 0.0
     negative = bits.view(np.int32) >> 31
     return np.asarray(bits ^ (~negative.view(np.uint32) & np.uint32(0x7FFFFFFF)))
-
-
-def _rank_among_tied(rows: Rows | Grouped, hits: Rows, among: Ints) -> Ints:
-    """Return how many documents with the score of each hit have a larger doc_id and so a better rank."""
-    near = _rows_of_topics(rows, hits.topic[among])
-    key, wanted = _keys(
-        Rows(rows.score[near], rows.topic[near], rows.doc_ids),
-        Rows(hits.score[among], hits.topic[among], hits.doc_ids),
-    )
-    tied = _positions_of_keys(key, np.unique(wanted))
-    names = rows.doc_ids(near[tied])
-    by_name = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True), dtype=np.int64)
-    order = by_name[np.argsort(key[tied[by_name]], kind="stable")]
-    ordered = key[tied[order]]
-    place = np.arange(tied.size) - np.searchsorted(ordered, ordered, side="left")
-    known = {
-        (number, names[at]): n
-        for number, at, n in zip(ordered.tolist(), order.tolist(), place.tolist(), strict=True)
-    }
-    hit_names = hits.doc_ids(among)
-    return np.array([known[found] for found in zip(wanted.tolist(), hit_names, strict=True)], dtype=np.int64)
-
-
-def _rows_of_topics(rows: Rows | Grouped, topic: Ints) -> Ints:
-    """Return the rows of some topics, ascending; all rows where they are not grouped by topic."""
-    if not isinstance(rows, Grouped):
-        return np.arange(rows.score.size, dtype=np.int64)
-    start, stop = rows.groups.spans(np.unique(topic))
-    return np.concatenate([np.arange(*span) for span in zip(np.sort(start), np.sort(stop), strict=True)])
-
-
-def _positions_of_keys(key: Keys, wanted: Keys) -> Ints:
-    """Return the positions of the keys that are in ``wanted``, which is sorted."""
-    at = np.searchsorted(wanted, key)
-    at[at == wanted.size] = 0
-    return np.flatnonzero(wanted[at] == key)

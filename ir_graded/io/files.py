@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 
 from . import parquet
 from .forks import check_fork
@@ -35,7 +37,7 @@ def read_file(kind: str, path: str | os.PathLike[str], format: str | None = None
 
 
 def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[Callable[[], Table]]:
-    """Yield functions that each return the table of a piece of a run.
+    """Yield functions that each return the table of a piece of a run, at least one.
 
     Args:
         path: the file.
@@ -45,8 +47,18 @@ def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[C
     from .text_files import text_file_pieces
 
     check_fork()
+    whole = partial(read_file, "run", path)
     with errors_with_path(path):
+        if Path(path).stat().st_size <= size:
+            yield whole
+            return
         if parquet.is_parquet(path):
-            yield from parquet.parquet_pieces(path, rows)
+            pieces = parquet.parquet_pieces(path, rows)
         else:
-            yield from map(errors_with_path(path), text_file_pieces(path, size))
+            pieces = map(errors_with_path(path), text_file_pieces(path, size))
+        empty = True
+        for piece in pieces:
+            yield piece
+            empty = False
+        if empty:
+            yield whole

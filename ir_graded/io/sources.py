@@ -59,10 +59,15 @@ def is_file(source: object) -> bool:
     return isinstance(source, str) and bool(source) and (Path(source).exists() or Path(source).is_symlink())
 
 
+def is_regular_file(source: object) -> bool:
+    """Whether ``source`` is the path of a file that can be read again: no pipe."""
+    return is_file(source) and Path(source).is_file()  # type: ignore[arg-type]  # a place it is
+
+
 def is_read_once(source: object) -> bool:
     """Whether ``source`` gives its rows only once: an iterator, a reader of Arrow batches, a pipe."""
     if is_path_or_dataset_id(source):
-        return is_file(source) and not Path(source).is_file()  # type: ignore[arg-type]  # a place it is
+        return is_file(source) and not is_regular_file(source)
     return isinstance(source, Iterator) or hasattr(source, "read_all")
 
 
@@ -74,7 +79,7 @@ def ensure_rereadable(kind: str, source: Any) -> Any:
     Raises:
         InputError: an iterator without a row, which is most likely one that has been read before.
     """
-    if isinstance(source, Mapping) or (is_file(source) and Path(source).is_file()):
+    if isinstance(source, Mapping) or is_regular_file(source):
         return source
     table = table_of(kind, source)
     if isinstance(source, Iterator) and not len(table):

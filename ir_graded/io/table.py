@@ -6,6 +6,7 @@ its place in what the caller gave.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# Row numbers from so many on are handed over as an array.
+# Row numbers from so many on are worth loading what Polars needs for an array.
 _MANY = 1 << 15
 # Positions beyond this are no text; below it their sums stay exact.
 _LONGEST = 2**48
@@ -127,8 +128,11 @@ class Table:
 
 def at_rows(column: pl.Series, rows: Ints) -> pl.Series:
     """A column's values at some rows."""
-    # Polars loads numpy.ma for an array, which takes longer than a short list.
-    return column.gather(rows.tolist() if rows.size < _MANY else rows)
+    import polars as pl
+
+    # Polars loads numpy.ma for an array, which takes as long as a list of some ten thousands.
+    as_array = rows.size >= _MANY or "numpy.ma" in sys.modules
+    return column[pl.Series(rows if as_array else rows.tolist(), dtype=pl.UInt32)]
 
 
 VALUE_NAMES = {"qrels": "level", "run": "score"}

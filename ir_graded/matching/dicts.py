@@ -141,12 +141,12 @@ def _match_batch(
     judged: Ints = stop[slot] - asked[slot] + retrieved
 
     bounds = np.concatenate(([0], np.cumsum(lengths)))
-    rows = ranking.Grouped(
+    rows = ranking.Rows(
         comparable(scores),
         ranking.Groups(np.arange(len(batch), dtype=np.int64), bounds),
         lambda wanted: _doc_ids(batch, bounds, wanted),
     )
-    hits = ranking.Rows(
+    hits = ranking.Hits(
         comparable(hit_scores[retrieved]),
         slot,
         lambda wanted: [lookup.doc_ids[at] for at in judged[wanted].tolist()],
@@ -155,15 +155,15 @@ def _match_batch(
 
 
 def _doc_ids(batch: list[tuple[int, Mapping[str, Any]]], bounds: Ints, rows: Ints) -> list[str]:
-    """Doc_ids of some rows of a batch, the rows ascending."""
-    doc_ids: list[str] = []
-    for slot in np.unique(np.searchsorted(bounds, rows, side="right") - 1).tolist():
-        in_order = list(batch[slot][1])
-        inside = (
-            rows[np.searchsorted(rows, bounds[slot]) : np.searchsorted(rows, bounds[slot + 1])] - bounds[slot]
-        )
-        doc_ids += [in_order[row] for row in inside.tolist()]
-    return doc_ids
+    """Doc_ids of some rows of a batch."""
+    length = np.diff(bounds)
+    slot = np.searchsorted(bounds, rows, side="right") - 1
+    some = np.unique(slot)
+    in_order = list(chain.from_iterable(batch[at][1] for at in some.tolist()))
+    # Where the rows of each of these topics begin in that list.
+    begin = np.zeros(length.size, dtype=np.int64)
+    begin[some] = np.cumsum(length[some]) - length[some]
+    return [in_order[row] for row in (begin[slot] + rows - bounds[slot]).tolist()]
 
 
 def _scores(judgments: Judgments, batch: list[tuple[int, Mapping[str, Any]]]) -> Floats:

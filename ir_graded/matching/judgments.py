@@ -125,7 +125,7 @@ def _without_repetitions(table: Table, topic: Ints) -> Ints:
     """The rows in which each document comes first. Raises InputError where its levels differ."""
     import polars as pl
 
-    key = np.sort(document_keys(topic, table.doc_id, int(topic.max(initial=0)) + 1))
+    key = np.sort(document_keys(topic, table.doc_id))
     if not (key[1:] == key[:-1]).any():
         return np.arange(topic.size, dtype=np.int64)
     rows = pl.DataFrame({"topic": topic, "doc": table.doc_id, "level": table.value}).with_row_index("row")

@@ -10,20 +10,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ir_graded.core import segments
-from ir_graded.core.segments import Bools, Ints
+from ir_graded.core.segments import Ints
+from ir_graded.io.table import at_rows
 
 if TYPE_CHECKING:
     import polars as pl
 
 Keys = npt.NDArray[np.uint64]
 
+# An odd number with irregular bits: the fractional part of the golden ratio.
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
-def document_keys(topic: Ints, doc_id: pl.Series, topics: int) -> Keys:
-    """A number for each (topic, document): topic above, hash of the doc_id below. Equal ids, equal keys."""
-    bits = np.uint64(max(topics, 1).bit_length())
+
+def document_keys(topic: Ints, doc_id: pl.Series) -> Keys:
+    """A number for each (topic, document), spread evenly. Equal ones have equal keys."""
     key = topic.astype(np.uint64)
-    key <<= np.uint64(64) - bits
-    key |= doc_id.hash().to_numpy() >> bits
+    key *= _SPREAD
+    key += doc_id.hash().to_numpy()
     return key
 
 
@@ -53,32 +56,49 @@ class Lookup:
         return np.append(segments.starts(self.topic, self.topics), self.topic.size).astype(np.int64)
 
     @cached_property
-    def series(self) -> pl.Series:
-        """The documents as a Polars column."""
+    def _series(self) -> pl.Series:
         import polars as pl
 
         return pl.Series(self.doc_ids, dtype=pl.String)
 
     @cached_property
-    def sorted_keys(self) -> tuple[Keys, Ints]:
-        """The documents' keys in ascending order, and which document each belongs to."""
-        key = document_keys(self.topic, self.series, self.topics)
-        order = np.argsort(key).astype(np.int64)
-        return key[order], order
+    def _table(self) -> tuple[Keys, Ints, np.uint64, npt.NDArray[np.int32]]:
+        """The keys ascending, the document of each, and where those with some highest bits begin.
 
-    def prepared(self) -> Lookup:
-        """This, with all that threads would make at the same time."""
-        _ = self.filter, self.series
-        return self
+        The third is the number of the other bits. There are two to four times as many beginnings as keys. The
+        largest possible key closes the list, without a document.
+        """
+        key = document_keys(self.topic, self._series)
+        order = np.argsort(key)
+        key = np.append(key[order], ~np.uint64(0))
+        bits = key.size.bit_length() + 1
+        lower = np.uint64(64 - bits)
+        begin = np.searchsorted(key, np.arange(1 << bits, dtype=np.uint64) << lower)
+        return key, order, lower, begin.astype(np.int32)
 
-    @cached_property
-    def filter(self) -> Bools:
-        """A table over the low bits of keys: False says that no judged document has them."""
-        table = np.zeros(1 << max(16, min(24, 4 + self.topic.size.bit_length())), dtype=np.bool_)
-        table[self.sorted_keys[0] & np.uint64(table.size - 1)] = True
-        return table
+    def find(self, topic: Ints, doc_id: pl.Series, key: Keys) -> tuple[Ints, Ints]:
+        """Return the rows that hold a judged document, ascending, and which one.
 
-    @property
-    def filter_mask(self) -> np.uint64:
-        """The low bits of a key that ``filter`` looks at."""
-        return np.uint64(self.filter.size - 1)
+        Args:
+            topic: topic of each row.
+            doc_id: its document.
+            key: their keys: they find the candidates, topic and document decide.
+        """
+        judged_key, judged, lower, begin = self._table
+        at = begin[(key >> lower).astype(np.int64)]
+        row = np.arange(key.size, dtype=np.int64)
+        rows, documents = [row[:0]], [judged[:0]]
+        while row.size:
+            there, inside = judged_key[at], at < judged.size
+            same = np.flatnonzero((there == key) & inside)
+            rows.append(row[same])
+            documents.append(judged[at[same]])
+            # The one that is looked for may follow smaller keys, and equal ones of other documents.
+            left = np.flatnonzero((there <= key) & inside)
+            row, key, at = row[left], key[left], at[left] + 1
+        row, document = np.concatenate(rows), np.concatenate(documents)
+        really = (at_rows(self._series, document) == at_rows(doc_id, row)).to_numpy()
+        really &= self.topic[document] == topic[row]
+        row, document = row[really], document[really]
+        order = np.argsort(row)
+        return row[order], document[order]

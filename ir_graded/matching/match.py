@@ -8,11 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ir_graded._utils.threads import Result, in_threads, processors
+from ir_graded._utils.threads import Result, processors
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids
 from ir_graded.io.ids import as_text
-from ir_graded.io.sources import ensure_rereadable, is_file, is_path_or_dataset_id, is_read_once, table_of
+from ir_graded.io.sources import (
+    ensure_rereadable,
+    is_path_or_dataset_id,
+    is_read_once,
+    is_regular_file,
+    table_of,
+)
 
 from . import judgments
 from .dicts import match_dicts
@@ -29,15 +35,16 @@ def prepare_qrels(qrels: Any) -> Judgments:
 def match_run(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: int = 1) -> JudgedRun:
     """Find the documents of level >= ``lowest`` that a run of any form retrieved, with their ranks.
 
-    Tables and files are divided among ``threads`` threads.
+    A file is read by ``threads`` threads.
     """
     if isinstance(run, Mapping):
         return match_dicts(prepared, run, lowest)
-    from .tables import match_run_file, match_table
+    from .tables import match_pieces, match_table, read_pieces
 
-    if is_file(run):
-        return match_run_file(prepared, run, lowest, threads)
-    return match_table(prepared, table_of("run", run), lowest, threads)
+    if is_regular_file(run):
+        _, pieces = next(read_pieces({"": run}, threads))
+        return match_pieces(prepared, run, pieces, lowest)
+    return match_table(prepared, table_of("run", run), lowest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,34 +77,38 @@ def match_runs(
         runs: the runs by name, in any form.
         lowest: the level from which on documents are looked for; for a run that can be read only once, all
             are, as nobody can look again.
-        work: called with each matched run, by several threads at a time unless ``whole``.
+        work: called with each matched run.
         whole: whether ``work`` needs the rows of the runs: then files are held as tables, one at a time.
 
     Raises:
         NoSharedTopicsError: a run has none of the qrels' topics.
         InputError: a run cannot be scored; the message names it where there are several.
     """
-    # Several runs at the same time make better use of the processors than the parts of one.
-    at_once = 1 if whole or len(runs) == 1 else processors()
-    threads = 1 if at_once > 1 else processors()
+    # Threads read the files, of several runs at a time. What is done with the rows takes many short steps, of
+    # which Python lets only one thread do one at a time.
+    from .tables import match_pieces, read_pieces
 
-    def matched(item: tuple[str, Any]) -> Result:
-        name, given = item
+    files = {} if whole else {name: run for name, run in runs.items() if is_regular_file(run)}
+    pieces = read_pieces(files, processors())
+    for name, given in runs.items():
         try:
-            run = ensure_rereadable("run", given)
-            if whole and not isinstance(run, Mapping):
-                run = table_of("run", run)
             level = -np.inf if is_read_once(given) else lowest
-            judged = match_run(prepared, run, level, threads)
+            if name in files:
+                run = given
+                judged = match_pieces(prepared, run, next(pieces)[1], level)
+            else:
+                run = ensure_rereadable("run", given)
+                if whole and not isinstance(run, Mapping):
+                    run = table_of("run", run)
+                judged = match_run(prepared, run, level)
             if not judged.n_retrieved.any():
                 _check_shared_topics(prepared, name, run)
-            return work(MatchedRun(run, judged, level))
+            result = work(MatchedRun(run, judged, level))
         except InputError as error:
             if len(runs) == 1 or is_path_or_dataset_id(given):
                 raise
             raise type(error)(f"run {name!r}: {error}") from error
-
-    return in_threads(matched, runs.items(), at_once)
+        yield result
 
 
 def _check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:

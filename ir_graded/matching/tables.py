@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
 
 from .articles import articles_of
 from .judgments import Judgments
-from .lookup import Keys, Lookup, document_keys
+from .lookup import Keys, document_keys
 from .precision import comparable
 
 if TYPE_CHECKING:
@@ -34,58 +35,67 @@ if TYPE_CHECKING:
 #: for the work to outweigh the calls.
 _PIECE = 1 << 23
 _ROWS = 1 << 18
+#: Up to so many groups of rows, Python's dicts look up topics faster than Polars.
+_FEW_GROUPS = 1 << 10
 #: Rows of a Parquet file that are held at a time: about one of its row groups.
 _FRAME = 1 << 20
 #: Files from this size on are worth a word where they must be read whole.
 _LARGE = 1 << 28
 
 
-def match_table(judgments: Judgments, table: Table, lowest: float, threads: int) -> JudgedRun:
+def match_table(judgments: Judgments, table: Table, lowest: float) -> JudgedRun:
     """Match a run's table. Raises InputError for a duplicate document or a missing id or score."""
     table.check_ids()
     groups = _groups(judgments, table.query_id)
-    lookup = judgments.lookup(lowest).prepared()
-
-    def match_part(part: slice) -> JudgedRun:
+    parts = []
+    for part in _parts(groups):
         rows = table.part(int(groups.begin[part.start]), int(groups.begin[part.stop]))
-        return _match_rows(judgments, lookup, rows, groups.part(part.start, part.stop))
-
-    parts = list(in_threads(match_part, _parts(groups), threads))
+        parts.append(_match_rows(judgments, rows, groups.part(part.start, part.stop), lowest))
     return JudgedRun.concat(judgments.levels, parts, len(_unknown(table, groups)))
 
 
-def match_run_file(
-    judgments: Judgments, path: str | os.PathLike[str], lowest: float, threads: int
-) -> JudgedRun:
-    """Match a run's file, in pieces where it is ordered by topic, else as a whole.
+def read_pieces(
+    files: Mapping[str, str | os.PathLike[str]], threads: int
+) -> Iterator[tuple[str, Iterator[Table]]]:
+    """Yield the pieces of each run's file, with the run's name; threads read ahead, also in later runs.
 
     Raises:
-        InputError: as :func:`match_table`.
         FileFormatError: the file or a line of it cannot be read.
         OSError: the file cannot be read.
     """
-    if not Path(path).is_file():
-        # What may be read only once, such as a pipe: pieces may have to be read again.
-        return match_table(judgments, read_file("run", path), lowest, threads)
-    lookup = judgments.lookup(lowest).prepared()
+    loads = ((name, load) for name, path in files.items() for load in run_pieces(path, _PIECE, _FRAME))
 
-    def match_piece(load: Callable[[], Table]) -> tuple[JudgedRun, set[str]]:
-        table = load()
-        table.check_ids()
-        groups = _groups(judgments, table.query_id)
-        return _match_rows(judgments, lookup, table, groups), _unknown(table, groups)
+    def read(step: tuple[str, Callable[[], Table]]) -> tuple[str, Table]:
+        name, load = step
+        return name, load()
 
+    for name, pieces in groupby(in_threads(read, loads, threads), key=itemgetter(0)):
+        yield name, map(itemgetter(1), pieces)
+
+
+def match_pieces(
+    judgments: Judgments, path: str | os.PathLike[str], pieces: Iterable[Table], lowest: float
+) -> JudgedRun:
+    """Match a run's file by its pieces; it is read as a whole if it is not ordered by topic.
+
+    Raises:
+        InputError: as :func:`match_table`.
+        FileFormatError, OSError: as :func:`read_pieces`.
+    """
     parts: list[JudgedRun] = []
     unknown: set[str] = set()
     seen = np.zeros(judgments.levels.topics, dtype=np.bool_)
-    for judged_run, others in in_threads(match_piece, run_pieces(path, _PIECE, _FRAME), threads):
+    for table in pieces:
+        table.check_ids()
+        groups = _groups(judgments, table.query_id)
+        judged_run = _match_rows(judgments, table, groups, lowest)
         again = np.flatnonzero(seen & (judged_run.n_retrieved > 0))
         if again.size:
             _warn_not_grouped(path, judgments.names[again[0]])
-            return match_table(judgments, read_file("run", path), lowest, threads)
+            return match_table(judgments, read_file("run", path), lowest)
         seen |= judged_run.n_retrieved > 0
         parts.append(judged_run)
-        unknown |= others
+        unknown |= _unknown(table, groups)
     return JudgedRun.concat(judgments.levels, parts, len(unknown))
 
 
@@ -95,7 +105,7 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
     Raises:
         InputError: an id or a score is missing.
     """
-    lookup = judgments.lookup(lowest).prepared()
+    lookup = judgments.lookup(lowest)
     documents, ranks = [], []
     n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
     for table in tables:
@@ -104,8 +114,7 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
         if (topic < 0).any():
             continue  # the qrels lack it
         table.check_values()
-        key = document_keys(topic, table.doc_id, judgments.levels.topics)
-        row, judged = _judged_rows(lookup, topic, key, table.doc_id)
+        row, judged = lookup.find(topic, table.doc_id, document_keys(topic, table.doc_id))
         documents.append(lookup.document[judged])
         ranks.append(n_retrieved[topic[row]] + row + 1)
         n_retrieved[topic[:1]] += len(table)
@@ -135,28 +144,25 @@ def _parts(groups: ranking.Groups) -> list[slice]:
     return [slice(begin, end) for begin, end in pairwise(bounds)]
 
 
-def _match_rows(judgments: Judgments, lookup: Lookup, table: Table, groups: ranking.Groups) -> JudgedRun:
+def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowest: float) -> JudgedRun:
     """Match rows whose ids have been checked with the qrels."""
     if (groups.number < 0).any():
         table, groups = _with_qrels(table, groups)
-    topic = groups.topic
     table.check_values()
-    articles = articles_of(table, topic)
+    articles = articles_of(table, groups.topic)
     if articles is not None:
-        table, topic, groups = articles.table, topic[articles.first], articles.groups(groups)
-    key = document_keys(topic, table.doc_id, judgments.levels.topics)
-    _check_duplicates(table, topic, key)
-    row, judged = _judged_rows(lookup, topic, key, table.doc_id)
+        table, groups = articles.table, articles.groups(groups)
+    key = document_keys(groups.topic, table.doc_id)
+    _check_duplicates(table, groups.topic, key)
+    lookup = judgments.lookup(lowest)
+    row, judged = lookup.find(groups.topic, table.doc_id, key)
     score = comparable(table.value)
-    doc_id = table.doc_id
 
     def doc_ids(wanted: Ints) -> list[str]:
-        return at_rows(doc_id, wanted).to_list()
+        return at_rows(table.doc_id, wanted).to_list()
 
-    rows: ranking.Rows | ranking.Grouped = ranking.Rows(score, topic, doc_ids)
-    if groups.distinct:
-        rows = ranking.Grouped(score, groups, doc_ids)
-    hits = ranking.Rows(score[row], topic[row], lambda wanted: doc_ids(row[wanted]))
+    rows = ranking.Rows(score, groups, doc_ids)
+    hits = ranking.Hits(score[row], groups.topic[row], lambda wanted: doc_ids(row[wanted]), row)
     rank = ranking.ranks(rows, hits)
     document = lookup.document[judged]
     spans = None if articles is None else articles.spans(row, document)
@@ -169,13 +175,18 @@ def _groups(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
     """Neighbouring rows of one topic, with its number: -1 where the qrels do not have it."""
     import polars as pl
 
-    # Runs stand grouped by topic nearly always: then one look-up a group will do.
-    runs = query_id.rle().struct.unnest()
-    number = runs["value"].replace_strict(
-        judgments.numbers["name"], judgments.numbers["number"], default=-1, return_dtype=pl.Int64
-    )
-    begin = np.concatenate(([0], np.cumsum(runs["len"].to_numpy().astype(np.int64))))
-    return ranking.Groups(number.to_numpy(), begin)
+    changes = (query_id[1:] != query_id[:-1]).to_numpy()
+    begin = np.concatenate(([0] if len(query_id) else [], np.flatnonzero(changes) + 1)).astype(np.int64)
+    names = at_rows(query_id, begin)
+    # Runs stand grouped by topic nearly always.
+    if begin.size < _FEW_GROUPS:
+        number = np.array([judgments.number.get(name, -1) for name in names.to_list()], dtype=np.int64)
+    else:
+        known = judgments.numbers
+        number = names.replace_strict(
+            known["name"], known["number"], default=-1, return_dtype=pl.Int64
+        ).to_numpy()
+    return ranking.Groups(number, np.append(begin, len(query_id)))
 
 
 def _unknown(table: Table, groups: ranking.Groups) -> set[str]:
@@ -207,27 +218,3 @@ def _check_duplicates(table: Table, topic: Ints, key: Keys) -> None:
             one, other = table.place(first), table.place(row)
             places = f"at {one} and at {other}" if one != other else f"in {one}"
             raise InputError(f"run: {where} stands twice, {places}; {ONLY_PASSAGES}")
-
-
-def _judged_rows(lookup: Lookup, topic: Ints, key: Keys, doc_id: pl.Series) -> tuple[Ints, Ints]:
-    """Rows that hold a judged document, and which one: keys find the candidates, the ids decide."""
-    judged_key, judged = lookup.sorted_keys
-    if (judged_key[1:] == judged_key[:-1]).any():
-        return _joined_rows(lookup, topic, doc_id)
-    candidate = np.flatnonzero(lookup.filter[key & lookup.filter_mask])
-    at = np.searchsorted(judged_key, key[candidate])
-    at[at == judged_key.size] = 0
-    same = judged_key[at] == key[candidate] if judged_key.size else np.zeros(0, dtype=np.bool_)
-    row, found = candidate[same], judged[at[same]]
-    really = (at_rows(doc_id, row) == at_rows(lookup.series, found)).to_numpy()
-    return row[really], found[really]
-
-
-def _joined_rows(lookup: Lookup, topic: Ints, doc_id: pl.Series) -> tuple[Ints, Ints]:
-    """The same by an exact join, for the rare qrels in which two documents share a key."""
-    import polars as pl
-
-    rows = pl.DataFrame({"topic": topic, "doc": doc_id}).with_row_index("row")
-    judged = pl.DataFrame({"topic": lookup.topic, "doc": lookup.series}).with_row_index("judged")
-    both = rows.join(judged, on=["topic", "doc"], how="inner")
-    return both["row"].to_numpy().astype(np.int64), both["judged"].to_numpy().astype(np.int64)

@@ -169,7 +169,7 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
         )
     judged.check_values()
     ranked.check_values()
-    rank = match_table(prepare_qrels({topic: {article: 1}}), ranked, lowest=1, threads=1).rank
+    rank = match_table(prepare_qrels({topic: {article: 1}}), ranked, lowest=1).rank
     judged = _rows_with(judged, judged.doc_id, article)
     in_qrels, in_run = _spans(judged), _spans(_rows_with(ranked, ranked.doc_id, article))
     highlighted, retrieved = in_qrels[judged.value >= rel].union(), in_run.union()

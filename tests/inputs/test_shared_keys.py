@@ -29,7 +29,7 @@ def keys(request, monkeypatch):
     """Gives documents such keys in place of hashes."""
     key = KEYS[request.param]
 
-    def document_keys(topic, doc_id, _):
+    def document_keys(topic, doc_id):
         pairs = zip(topic.tolist(), doc_id.to_list(), strict=True)
         return np.array([key(*pair) for pair in pairs], dtype=np.uint64)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from ir_graded.core import ranking
-from ir_graded.core.ranking import Grouped, Groups, Rows, ranks
+from ir_graded.core.names import order_numbers
+from ir_graded.core.ranking import Groups, Hits, Rows, ranks
 from ir_graded.matching import precision
 
 FLOATS = (np.float32, np.float64)
@@ -17,21 +20,37 @@ def ints(*values):
     return np.array(values, dtype=np.int64)
 
 
-def rows_of(topic, score, doc_ids, dtype=np.float64):
-    return Rows(np.array(score, dtype=dtype), ints(*topic), lambda at: [doc_ids[row] for row in at.tolist()])
+def rows_of(topic, score, doc_ids, dtype=np.float64, *, grouped=True):
+    """The rows, each topic one group; or each row a group of its own, so that topics may come back."""
+    begin = [row for row in range(len(topic)) if not (grouped and row and topic[row] == topic[row - 1])]
+    groups = Groups(ints(*(topic[row] for row in begin)), ints(*begin, len(topic)))
+    return Rows(np.array(score, dtype=dtype), groups, lambda at: [doc_ids[row] for row in at.tolist()])
 
 
-def grouped_of(topic, score, doc_ids, dtype=np.float64):
-    """The same rows, which stand topic by topic."""
-    begin = [0, *(row for row in range(1, len(topic)) if topic[row] != topic[row - 1]), len(topic)]
-    groups = Groups(ints(*(topic[row] for row in begin[:-1])), ints(*begin))
-    rows = rows_of(topic, score, doc_ids, dtype)
-    return Grouped(rows.score, groups, rows.doc_ids)
-
-
-def chosen(rows, doc_ids, at):
+def chosen(rows, doc_ids, at, *, known=True):
+    """Some of the rows as hits, which say or do not say what rows they are."""
     names = [doc_ids[row] for row in at]
-    return Rows(rows.score[list(at)], rows.topic[list(at)], lambda of: [names[row] for row in of.tolist()])
+    row = ints(*at)
+    return Hits(
+        rows.score[row],
+        rows.groups.topic[row],
+        lambda of: [names[row] for row in of.tolist()],
+        row if known else None,
+    )
+
+
+WAYS = list(product([True, False], [True, False], [0, 1 << 60]))
+
+
+def ranks_by_all_ways(topic, score, doc_ids, at, dtype=np.float64):
+    """What each way to find the ranks gives, few hits or many, known rows or not, groups or not."""
+    for grouped, known, few in WAYS:
+        rows = rows_of(topic, score, doc_ids, dtype, grouped=grouped)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ranking, "_FEW_HITS", few)
+            found = ranks(rows, chosen(rows, doc_ids, at, known=known))
+        assert found.dtype == np.int64
+        yield found.tolist()
 
 
 def plain_ranks(topic, score, doc_ids, at):
@@ -67,10 +86,8 @@ def runs(draw):
 def test_ranks_are_those_of_a_plain_sort(dtype, run):
     topic, score, doc_ids, at = run
     expected = plain_ranks(topic, score, doc_ids, at)
-    for rows in (rows_of(topic, score, doc_ids, dtype), grouped_of(topic, score, doc_ids, dtype)):
-        found = ranks(rows, chosen(rows, doc_ids, at))
-        assert found.dtype == np.int64
-        assert found.tolist() == expected
+    for found in ranks_by_all_ways(topic, score, doc_ids, at, dtype):
+        assert found == expected
 
 
 @pytest.mark.parametrize(
@@ -87,9 +104,8 @@ def test_ranks_are_those_of_a_plain_sort(dtype, run):
 )
 def test_ranks_are_right_whichever_way_finds_them(topic, score, at):
     names = [f"d{row}" for row in range(len(topic))]
-    for make in (grouped_of, rows_of):
-        rows = make(topic, score, names)
-        assert ranks(rows, chosen(rows, names, at)).tolist() == plain_ranks(topic, score, names, at)
+    for found in ranks_by_all_ways(topic, score, names, at):
+        assert found == plain_ranks(topic, score, names, at)
 
 
 def test_without_hits_there_are_no_ranks():
@@ -107,26 +123,37 @@ def test_doc_ids_are_asked_for_only_where_rows_tie():
         return [f"d{row}" for row in at.tolist()]
 
     score = np.array([3.0, 2.0, 2.0, 1.0, 5.0, 4.0])
-    rows = Grouped(score, Groups(ints(0, 1), ints(0, 4, 6)), doc_ids)
-    hits = Rows(score[[0, 4]], ints(0, 1), pytest.fail)
+    rows = Rows(score, Groups(ints(0, 1), ints(0, 4, 6)), doc_ids)
+    hits = Hits(score[[0, 4]], ints(0, 1), pytest.fail)
     assert ranks(rows, hits).tolist() == [1, 1]
     assert asked == []
-    hits = Rows(score[[2, 4]], ints(0, 1), lambda at: [["d2", "d4"][row] for row in at.tolist()])
-    assert ranks(rows, hits).tolist() == [2, 1]
-    assert asked == [[1, 2]]
+    for row in (None, ints(2, 4)):
+        hits = Hits(score[[2, 4]], ints(0, 1), lambda at: [["d2", "d4"][row] for row in at.tolist()], row)
+        assert ranks(rows, hits).tolist() == [2, 1]
+        assert asked.pop() == [1, 2]
+        assert asked == []
 
 
 def test_equal_zeros_tie_and_infinite_scores_are_at_the_ends():
     names = list("abcde")
     for dtype in FLOATS:
-        rows = rows_of([0] * 5, [0.0, -0.0, np.inf, -np.inf, -1e-30], names, dtype)
-        assert ranks(rows, chosen(rows, names, range(5))).tolist() == [3, 2, 1, 5, 4]
+        for found in ranks_by_all_ways([0] * 5, [0.0, -0.0, np.inf, -np.inf, -1e-30], names, range(5), dtype):
+            assert found == [3, 2, 1, 5, 4]
 
 
 def test_topics_of_a_single_row_among_others():
     names = list("abc")
-    rows = grouped_of([2, 0, 1], [1.0, 1.0, 1.0], names)
-    assert ranks(rows, chosen(rows, names, [2, 0, 1])).tolist() == [1, 1, 1]
+    for found in ranks_by_all_ways([2, 0, 1], [1.0, 1.0, 1.0], names, [2, 0, 1]):
+        assert found == [1, 1, 1]
+
+
+NAMES = st.one_of(st.text(max_size=20), st.text(alphabet="aé\0\ud800\U0001f600", max_size=30))
+
+
+@given(st.lists(st.one_of(NAMES, NAMES.map("clueweb12-0000tw-".__add__)), max_size=40))
+def test_names_are_numbered_as_python_orders_them(names):
+    distinct = sorted(set(names))
+    assert order_numbers(names).tolist() == [distinct.index(name) for name in names]
 
 
 # ------------------------------------------------------------------------------------------- groups
