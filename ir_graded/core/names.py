@@ -35,7 +35,7 @@ def order_numbers(names: Sequence[str]) -> Ints:
     def word(number: int, rows: Ints | slice) -> npt.NDArray[np.uint64]:
         left = np.clip(length[rows] - _WORD * number, 0, _WORD)
         found = words[np.minimum(begin[rows] + _WORD * number, len(data))].astype(np.uint64)
-        return found & _FIRST_BYTES[left]
+        return np.asarray(found & _FIRST_BYTES[left])
 
     order = _dense(word(0, slice(None)))
     for number in range(1, -(-int(length.max(initial=0)) // _WORD)):

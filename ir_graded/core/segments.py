@@ -53,8 +53,8 @@ class Totals:
         Sums are pairwise: adding many equal values in turn would lose a digit for every power of ten.
         """
         if self._longest <= 2:  # noqa: PLR2004  # quicker, and two values have one sum
-            sums = np.bincount(self._segment, weights=values, minlength=self._segments)
-            return sums.astype(np.float64, copy=False)
+            of_few = np.bincount(self._segment, weights=values, minlength=self._segments)
+            return of_few.astype(np.float64, copy=False)
         sums = np.zeros(self._segments)
         sums[self._some] = np.add.reduceat(values, self._begin)
         return sums

@@ -39,6 +39,11 @@ def get_column(kind: str, frame: Any, name: str) -> Any:
 
 def topic_strings(column: Any) -> pl.Series:
     """A column of query_ids as text. Raises InputError where two differ only in type, such as 1 and '1'."""
+    given = column.to_numpy() if _is_pandas(column) and column.dtype == np.dtype(object) else column
+    if isinstance(given, (list, np.ndarray)):
+        texts = _texts_of_objects(given)
+        if texts is not None:  # all of one type
+            return texts
     names = as_strings(column)
     if isinstance(column, list) or getattr(column, "dtype", None) in (np.dtype(object), pl.Object):
         values = _as_objects(column)
@@ -140,10 +145,15 @@ def _series_of_pandas(column: Any) -> pl.Series:
 
 def _series_of_objects(values: Sequence[Any] | np.ndarray[Any, Any]) -> pl.Series:
     """Python objects: text where all are text, else the text of each; None, NaN and NA are missing."""
-    try:
+    texts = _texts_of_objects(values)
+    return _strings_of_objects(values) if texts is None else texts
+
+
+def _texts_of_objects(values: Sequence[Any] | np.ndarray[Any, Any]) -> pl.Series | None:
+    """Python objects that are text or None; None where another is among them."""
+    with suppress(*_NOT_TEXT):
         return pl.Series(values=values, dtype=pl.String, strict=True)
-    except _NOT_TEXT:
-        return _strings_of_objects(values)
+    return None
 
 
 def as_floats(column: Any, describe: Callable[[int], str]) -> Floats:

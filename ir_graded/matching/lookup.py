@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ir_graded.core import segments
-from ir_graded.core.segments import Ints
+from ir_graded.core.segments import Bools, Ints
 from ir_graded.io.table import at_rows
 
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ def document_keys(topic: Ints, doc_id: pl.Series) -> Keys:
     key *= _SPREAD
     key += doc_id.hash().to_numpy()
     return key
+
+
+def _highest(key: Keys, size: int) -> Ints:
+    """Return the highest bits of keys, as places in a table whose size is a power of two."""
+    return (key >> np.uint64(65 - size.bit_length())).view(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,19 +67,31 @@ class Lookup:
         return pl.Series(self.doc_ids, dtype=pl.String)
 
     @cached_property
-    def _table(self) -> tuple[Keys, Ints, np.uint64, npt.NDArray[np.int32]]:
-        """The keys ascending, the document of each, and where those with some highest bits begin.
-
-        The third is the number of the other bits. There are two to four times as many beginnings as keys. The
-        largest possible key closes the list, without a document.
-        """
+    def _keys(self) -> tuple[Keys, Ints]:
+        """The keys ascending, closed by the largest possible one; and the document of each but this."""
         key = document_keys(self.topic, self._series)
         order = np.argsort(key)
-        key = np.append(key[order], ~np.uint64(0))
+        return np.append(key[order], ~np.uint64(0)), order
+
+    @cached_property
+    def _begin(self) -> npt.NDArray[np.int32]:
+        """Where the keys begin that share some highest bits: two to four times as many places as keys."""
+        key, _ = self._keys
         bits = key.size.bit_length() + 1
-        lower = np.uint64(64 - bits)
-        begin = np.searchsorted(key, np.arange(1 << bits, dtype=np.uint64) << lower)
-        return key, order, lower, begin.astype(np.int32)
+        highest = np.arange(1 << bits, dtype=np.uint64)
+        return np.searchsorted(key, highest << np.uint64(64 - bits)).astype(np.int32)
+
+    @cached_property
+    def _filter(self) -> Bools:
+        """A table over some highest bits of keys: False says that no judged document has them."""
+        size = max(1 << 16, min(1 << 24, 8 * self._begin.size))
+        table = np.zeros(size, dtype=np.bool_)
+        table[_highest(self._keys[0][:-1], size)] = True
+        return table
+
+    def prepare(self) -> None:
+        """Make what threads would all make at the same time."""
+        _ = self._filter, self._series
 
     def find(self, topic: Ints, doc_id: pl.Series, key: Keys) -> tuple[Ints, Ints]:
         """Return the rows that hold a judged document, ascending, and which one.
@@ -84,9 +101,10 @@ class Lookup:
             doc_id: its document.
             key: their keys: they find the candidates, topic and document decide.
         """
-        judged_key, judged, lower, begin = self._table
-        at = begin[(key >> lower).astype(np.int64)]
-        row = np.arange(key.size, dtype=np.int64)
+        judged_key, judged = self._keys
+        row = np.flatnonzero(self._filter[_highest(key, self._filter.size)])
+        key = key[row]
+        at = self._begin[_highest(key, self._begin.size)]
         rows, documents = [row[:0]], [judged[:0]]
         while row.size:
             there, inside = judged_key[at], at < judged.size

@@ -35,7 +35,7 @@ def prepare_qrels(qrels: Any) -> Judgments:
 def match_run(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: int = 1) -> JudgedRun:
     """Find the documents of level >= ``lowest`` that a run of any form retrieved, with their ranks.
 
-    A file is read by ``threads`` threads.
+    Files are read, and tables divided, by ``threads`` threads.
     """
     if isinstance(run, Mapping):
         return match_dicts(prepared, run, lowest)
@@ -44,7 +44,7 @@ def match_run(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: i
     if is_regular_file(run):
         _, pieces = next(read_pieces({"": run}, threads))
         return match_pieces(prepared, run, pieces, lowest)
-    return match_table(prepared, table_of("run", run), lowest)
+    return match_table(prepared, table_of("run", run), lowest, threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ def match_runs(
                 run = ensure_rereadable("run", given)
                 if whole and not isinstance(run, Mapping):
                     run = table_of("run", run)
-                judged = match_run(prepared, run, level)
+                judged = match_run(prepared, run, level, processors())
             if not judged.n_retrieved.any():
                 _check_shared_topics(prepared, name, run)
             result = work(MatchedRun(run, judged, level))

@@ -43,14 +43,21 @@ _FRAME = 1 << 20
 _LARGE = 1 << 28
 
 
-def match_table(judgments: Judgments, table: Table, lowest: float) -> JudgedRun:
-    """Match a run's table. Raises InputError for a duplicate document or a missing id or score."""
+def match_table(judgments: Judgments, table: Table, lowest: float, threads: int = 1) -> JudgedRun:
+    """Match a run's table, divided among threads.
+
+    Raises:
+        InputError: for a duplicate document or a missing id or score.
+    """
     table.check_ids()
     groups = _groups(judgments, table.query_id)
-    parts = []
-    for part in _parts(groups):
+    judgments.lookup(lowest).prepare()
+
+    def match_part(part: slice) -> JudgedRun:
         rows = table.part(int(groups.begin[part.start]), int(groups.begin[part.stop]))
-        parts.append(_match_rows(judgments, rows, groups.part(part.start, part.stop), lowest))
+        return _match_rows(judgments, rows, groups.part(part.start, part.stop), lowest)
+
+    parts = list(in_threads(match_part, _parts(groups), threads))
     return JudgedRun.concat(judgments.levels, parts, len(_unknown(table, groups)))
 
 
