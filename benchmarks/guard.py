@@ -65,11 +65,22 @@ def pairs(folder: Path) -> list[Pair]:
     """What is guarded, with the limits."""
     few = Collection.of(1_000, 1_000, (1, 2), 1, seed=1)
     many = Collection.of(60, 1_000, (1_200, 1_200), 70, seed=2)
-    qrels, path = Store(folder, 1).files("few", few)
+    store = Store(folder, 1)
+    qrels, path = store.files("few", few)
+    submitted_qrels, submitted = store.submissions(10)
     few_run, many_run, arrow, scores = few.dicts(), many.dicts(), few.pandas(), score_matrix(50, 60)
+    objects = arrow.astype({"query_id": object, "doc_id": object})
     few_ours, many_ours = peers.ir_graded_evaluator(few.qrels), peers.ir_graded_evaluator(many.qrels)
     few_peer, many_peer = peers.pytrec_eval_dicts(few.qrels), peers.pytrec_eval_dicts(many.qrels)
     return [
+        Pair(
+            "ten runs as submitted to a track, beside pytrec_eval",
+            5.0,
+            2.5,
+            lambda: ir_graded.evaluate(peers.TEN, submitted_qrels, submitted, progress=False),
+            peers.pytrec_eval_files(submitted_qrels, submitted),
+        ),
+        *(_shuffled(many, ties, usual) for ties, usual in ((0.05, 3.6), (0.5, 3.0))),
         Pair(
             "dict of dicts, few judged, beside pytrec_eval",
             12.0,
@@ -79,8 +90,8 @@ def pairs(folder: Path) -> list[Pair]:
         ),
         Pair(
             "dict of dicts, many judged, beside pytrec_eval",
-            3.0,
-            1.5,
+            4.5,
+            2.2,
             lambda: many_ours.calc_aggregate(many_run),
             lambda: many_peer(many_run),
         ),
@@ -99,6 +110,13 @@ def pairs(folder: Path) -> list[Pair]:
             lambda: peers.polars_three_columns(path),
         ),
         Pair(
+            "DataFrame with object columns beside Polars reading a file of it",
+            0.8,
+            0.4,
+            lambda: few_ours.calc_aggregate(objects),
+            lambda: peers.polars_three_columns(path),
+        ),
+        Pair(
             "discriminative power of 60 systems beside a loop over the pairs",
             18.0,
             9.0,
@@ -106,6 +124,18 @@ def pairs(folder: Path) -> list[Pair]:
             lambda: peers.pair_by_pair(scores),
         ),
     ]
+
+
+def _shuffled(collection: Collection, ties: float, usual: float) -> Pair:
+    qrels, run = collection.shuffled(ties)
+    ours, peer = peers.ir_graded_evaluator(qrels), peers.pytrec_eval_dicts(qrels)
+    return Pair(
+        f"dict of dicts in random order, {ties:.0%} tied, beside pytrec_eval",
+        usual,
+        usual / 2,
+        lambda: ours.calc_aggregate(run),
+        lambda: peer(run),
+    )
 
 
 def main() -> int:

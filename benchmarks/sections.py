@@ -34,7 +34,7 @@ class Run:
         store: makes and keeps the data.
         report: takes the results.
         repeat: counted repetitions.
-        runs: a folder of real runs (or a file of judged documents), with ``qrels``.
+        runs: a folder of real runs (or a file of judged documents), with ``qrels``; None for made-up ones.
         qrels: the qrels of the real runs.
         large: whether to measure the file of 70 million lines.
     """
@@ -139,6 +139,17 @@ def dicts(run: Run) -> None:
     _dicts(run, "MS MARCO-like, one or two judged a topic", run.store.few, run.repeat, 5)
     _dicts(run, "Robust-like, 1,200 judged a topic", run.store.many, 4 * run.repeat, 2)
 
+    many = run.store.many
+    for ties in (0.01, 0.05, 0.5, 1.0):
+        qrels, scored = many.shuffled(ties)
+        ours, pytrec_eval = peers.ir_graded_evaluator(qrels), peers.pytrec_eval_dicts(qrels)
+        run.report.title(f"The same in random order, {ties:.0%} of the documents tied", 3)
+        calls = {
+            "ir_graded, 10 measures": partial(ours.calc_aggregate, scored),
+            "pytrec_eval, map and ndcg_cut_10": partial(pytrec_eval, scored),
+        }
+        run.report.table(in_turn(4 * run.repeat, calls))
+
 
 def _dicts(run: Run, title: str, collection: Collection, repeat: int, topics: int) -> None:
     report, qrels, scored = run.report, collection.qrels, collection.dicts()
@@ -174,19 +185,22 @@ def _dicts(run: Run, title: str, collection: Collection, repeat: int, topics: in
 
 
 def runs(run: Run) -> None:
-    """Many real runs of one collection."""
+    """Many runs of one collection, as submitted to a track."""
     report = run.report
-    report.title("Real runs")
+    report.title("Many runs")
     if run.runs is None or run.qrels is None:
-        report.write("- Left out: give --runs FOLDER --qrels FILE.")
-        return
-    qrels = run.store.plain(run.qrels)
-    paths = run.store.real_runs(run.runs)
-    paths = paths[: max(3, round(len(paths) * min(1, run.store.scale)))]
-    if not run.runs.is_dir():
+        qrels, paths = run.store.submissions(100, run.store.topics(50))
         report.write(
-            "- Made of judged documents and their ranks; made-up ones stand at all others up to 1,000."
+            "- Made up, with the properties of submitted runs; --runs FOLDER --qrels FILE measures others."
         )
+    else:
+        qrels = run.store.plain(run.qrels)
+        paths = run.store.real_runs(run.runs)
+        paths = paths[: max(3, round(len(paths) * min(1, run.store.scale)))]
+        if not run.runs.is_dir():
+            report.write(
+                "- Made of judged documents and their ranks; made-up ones stand at all others to 1,000."
+            )
     if not peers.trec_eval_command(qrels, paths[0]):
         report.write(_NO_TREC_EVAL)
     for count in sorted({min(count, len(paths)) for count in (1, 10, 100)}):

@@ -8,7 +8,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ _DOCS = 8_841_823  # MS MARCO has so many passages
 _FIRST_DOC = 1_000_000
 _FIRST_TOPIC, _LAST_TOPIC = 100_000, 1_185_869
 _OPENERS = {".gz": gzip.open, ".xz": lzma.open}
+_TABBED, _ALIGNED = "{}\tQ0\t{:08d}\t{}\t{!r}\trun\n", "{:<5} Q0 {:08d} {:>4} {!r:>20} run\n"
 # The dtype of text in Arrow's memory: pandas' own from 3 on.
 ARROW = "str" if int(pd.__version__.partition(".")[0]) >= 3 else "string[pyarrow]"  # noqa: PLR2004
 
@@ -79,6 +80,30 @@ class Collection:
             str(topic): dict(zip(map(str, docs.tolist()), scores.tolist(), strict=True))
             for topic, docs, scores in zip(self.topics, self.docs, self.scores, strict=True)
         }
+
+    def shuffled(self, ties: float) -> tuple[Qrels, Dicts]:
+        """Qrels and run with documents in random order, and a share of them with the score of another.
+
+        All texts and scores are objects of their own, made in that order, as programs make them that collect
+        results from several places.
+        """
+        rng = np.random.default_rng(4)
+        rows = []
+        for topic, docs, scores in zip(self.topics, self.docs, self.scores, strict=True):
+            tied = rng.choice(scores.size - 1, round(ties * scores.size / 2), replace=False)
+            of_topic = scores.copy()
+            of_topic[tied + 1] = of_topic[tied]
+            rows += [(str(topic), doc, score) for doc, score in zip(docs.tolist(), of_topic, strict=True)]
+        run: Dicts = defaultdict(dict)
+        for at in rng.permutation(len(rows)).tolist():
+            topic, doc, score = rows[at]
+            run[topic][str(doc)] = float(score)
+        levels = [(topic, *item) for topic, docs in self.qrels.items() for item in docs.items()]
+        qrels: Qrels = defaultdict(dict)
+        for at in rng.permutation(len(levels)).tolist():
+            topic, name, level = levels[at]
+            qrels[topic]["".join(name)] = level
+        return dict(qrels), dict(run)
 
     @cached_property
     def polars(self) -> pl.DataFrame:
@@ -217,6 +242,35 @@ class Store:
                 shutil.copyfileobj(packed, file)
 
         return self.file(f"plain-{path.parent.name}-{path.stem}", unpack)
+
+    def submissions(self, number: int, topics: int = 50) -> tuple[Path, list[Path]]:
+        """Qrels and made-up runs with the properties of TREC-COVID's: 1,400 judged documents a topic.
+
+        Nearly all lines have tabs and scores of 16 digits. In every second run an eighth of the scores tie,
+        in every third the lines of a topic are in random order, and one in ten has aligned columns.
+        """
+        rng = np.random.default_rng(6)
+        of_topic = {str(topic): rng.choice(_DOCS, 3_000, replace=False) for topic in range(1, topics + 1)}
+        stem = f"submissions-{number}x{topics}"
+
+        def qrels(path: Path) -> None:
+            lines = [f"{t} 0 {doc:08d} {doc % 3}\n" for t, docs in of_topic.items() for doc in docs[:1_400]]
+            path.write_text("".join(lines), encoding="utf-8")
+
+        def run(path: Path, at: int) -> None:
+            lines = []
+            for topic, docs in of_topic.items():
+                found = rng.choice(docs, 1_000, replace=False).tolist()
+                scores = np.sort(rng.random(1_000))[::-1] * 30
+                if at % 2:
+                    scores[1::8] = scores[::8]
+                order = range(1_000) if at % 3 else rng.permutation(1_000)
+                layout = _TABBED if at % 10 else _ALIGNED
+                lines += [layout.format(topic, found[i], i + 1, float(scores[i])) for i in order]
+            path.write_text("".join(lines), encoding="utf-8")
+
+        runs = [self.file(f"{stem}-{at}.run", partial(run, at=at)) for at in range(number)]
+        return self.file(f"{stem}.qrels", qrels), runs
 
     def real_runs(self, source: Path) -> list[Path]:
         """The run files of a folder; or those made of a file of judged documents (see ``--runs``)."""
