@@ -37,7 +37,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: i
     try:
         for item in chain(first, items):
             waiting.append(pool.submit(work, item))
-            if len(waiting) > 3 * threads:
+            if len(waiting) > 2 * threads:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

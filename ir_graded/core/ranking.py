@@ -200,11 +200,11 @@ def _compare(score: Scores, wanted: Scores, start: Ints, stop: Ints) -> tuple[In
 
 def _rank_all(rows: Rows, hits: Hits) -> Ints:
     """Return the rank of each hit by ranking all rows."""
-    ranked, place = _ranked(rows, hits)
-    rank = place - ranked.begin[hits.topic] + 1
-    tied = np.flatnonzero(ranked.in_tie[place])
+    ranked = _ranked(rows, hits)
+    rank = ranked.place - ranked.begin + 1
+    tied = np.flatnonzero(ranked.in_tie[ranked.place])
     if tied.size:
-        rank[tied] = _rank_tied(rows, hits, ranked, place, tied)
+        rank[tied] = _rank_tied(rows, hits, ranked, tied)
     return rank
 
 
@@ -214,13 +214,15 @@ class _Ranked:
 
     Attributes:
         order: the row at each place; None where rows are in this order.
-        begin: the first place of each topic.
         tied: for each place but the first, whether its score is that of the place before, in the same topic.
+        place: the place of each hit; in a tie, any place of it.
+        begin: the first place of the topic of each hit.
     """
 
     order: Ints | None
-    begin: Ints
     tied: Bools
+    place: Ints
+    begin: Ints
 
     @cached_property
     def in_tie(self) -> Bools:
@@ -231,23 +233,20 @@ class _Ranked:
         return found
 
 
-def _ranked(rows: Rows, hits: Hits) -> tuple[_Ranked, Ints]:
-    """Rank the rows by score, and return the place of each hit; in a tie, any place of it."""
+def _ranked(rows: Rows, hits: Hits) -> _Ranked:
+    """Rank the rows by score, and find the hits among them."""
     groups = rows.groups
-    topics = 1 + int(groups.number.max(initial=0))
     if hits.row is not None and groups.distinct and _is_descending(rows):
-        begin = np.zeros(topics, dtype=np.int64)
-        begin[groups.number] = groups.begin[:-1]
         tied = rows.score[1:] == rows.score[:-1]
         tied[groups.begin[1:-1] - 1] = False
-        return _Ranked(None, begin, tied), hits.row
+        return _Ranked(None, tied, hits.row, groups.spans(hits.topic)[0])
     key, wanted = _keys(rows, hits)
     order = None
     if (key[1:] < key[:-1]).any():
         order = np.argsort(key)
         key = key[order]
-    length = groups.lengths(topics)
-    ranked = _Ranked(order, np.cumsum(length) - length, key[1:] == key[:-1])
+    first_of_topic = hits.topic.astype(np.uint64) << _HALF
+    begin = np.searchsorted(key, first_of_topic)
     if hits.row is None:
         place = np.empty(wanted.size, dtype=np.int64)
         by_key = np.argsort(wanted)  # near to each other, they are found faster
@@ -258,16 +257,17 @@ def _ranked(rows: Rows, hits: Hits) -> tuple[_Ranked, Ints]:
         places = np.empty_like(order)
         places[order] = np.arange(order.size)
         place = places[hits.row]
-    return ranked, place
+    return _Ranked(order, key[1:] == key[:-1], place, begin)
 
 
-def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, place: Ints, among: Ints) -> Ints:
+def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, among: Ints) -> Ints:
     """Return the ranks of the hits ``among`` all, which tie with other rows: a larger doc_id goes before."""
     member = np.flatnonzero(ranked.in_tie)
     begins = np.ones(member.size, dtype=np.bool_)
     begins[1:] = ~ranked.tied[member[1:] - 1]
     first = member[begins]
-    tie_of_hit = np.searchsorted(first, place[among], side="right") - 1
+    place = ranked.place[among]
+    tie_of_hit = np.searchsorted(first, place, side="right") - 1
     # Only ties that hold a hit have to be ranked.
     held = np.zeros(first.size, dtype=np.bool_)
     held[tie_of_hit] = True
@@ -285,11 +285,10 @@ def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, place: Ints, among: Ints
         order = np.argsort((tie << 32) - order_numbers(names))
         positions = np.empty_like(order)
         positions[order] = np.arange(order.size)
-        position = positions[np.searchsorted(member, place[among])]
+        position = positions[np.searchsorted(member, place)]
     # Members are ordered by tie: what is before the first of a tie does not count.
     before = np.searchsorted(tie, tie_of_hit)
-    begin = ranked.begin[hits.topic[among]]
-    return np.asarray(first[tie_of_hit] - begin + position - before + 1)
+    return np.asarray(first[tie_of_hit] - ranked.begin[among] + position - before + 1)
 
 
 def _keys(rows: Rows, hits: Hits) -> tuple[Keys, Keys]:

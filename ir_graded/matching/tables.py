@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
 from itertools import groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -19,6 +21,7 @@ from ir_graded._utils.threads import in_threads
 from ir_graded.core import ranking
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Ints
+from ir_graded.core.spans import Spans
 from ir_graded.errors import InputError, printable
 from ir_graded.io.files import read_file, run_pieces
 from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
@@ -53,12 +56,12 @@ def match_table(judgments: Judgments, table: Table, lowest: float, threads: int 
     groups = _groups(judgments, table.query_id)
     judgments.lookup(lowest).prepare()
 
-    def match_part(part: slice) -> JudgedRun:
+    def match_part(part: slice) -> Matched:
         rows = table.part(int(groups.begin[part.start]), int(groups.begin[part.stop]))
         return _match_rows(judgments, rows, groups.part(part.start, part.stop), lowest)
 
     parts = list(in_threads(match_part, _parts(groups), threads))
-    return JudgedRun.concat(judgments.levels, parts, len(_unknown(table, groups)))
+    return _joined(judgments, parts, len(_unknown(table, groups)))
 
 
 def read_pieces(
@@ -89,21 +92,21 @@ def match_pieces(
         InputError: as :func:`match_table`.
         FileFormatError, OSError: as :func:`read_pieces`.
     """
-    parts: list[JudgedRun] = []
+    parts: list[Matched] = []
     unknown: set[str] = set()
     seen = np.zeros(judgments.levels.topics, dtype=np.bool_)
     for table in pieces:
         table.check_ids()
         groups = _groups(judgments, table.query_id)
-        judged_run = _match_rows(judgments, table, groups, lowest)
-        again = np.flatnonzero(seen & (judged_run.n_retrieved > 0))
+        part = _match_rows(judgments, table, groups, lowest)
+        again = part.topic[seen[part.topic]]
         if again.size:
-            _warn_not_grouped(path, judgments.names[again[0]])
+            _warn_not_grouped(path, judgments.names[again.min()])
             return match_table(judgments, read_file("run", path), lowest)
-        seen |= judged_run.n_retrieved > 0
-        parts.append(judged_run)
+        seen[part.topic] = True
+        parts.append(part)
         unknown |= _unknown(table, groups)
-    return JudgedRun.concat(judgments.levels, parts, len(unknown))
+    return _joined(judgments, parts, len(unknown))
 
 
 def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -> JudgedRun:
@@ -130,6 +133,42 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
     return JudgedRun.of(judgments.levels, np.concatenate(documents), np.concatenate(ranks), n_retrieved)
 
 
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """Some rows of a run, matched. It holds nothing for topics that it does not have: there may be many.
+
+    Attributes:
+        document: the judged documents found, as positions in ``Levels``.
+        rank: their ranks.
+        topic: the topics of the rows; one that is not grouped comes several times.
+        length: the number of rows of each.
+        retrieved: the passages of the documents, where the run holds such.
+        is_flat: whether all rows of each topic have one score.
+    """
+
+    document: Ints
+    rank: Ints
+    topic: Ints
+    length: Ints
+    retrieved: Spans | None
+    is_flat: bool
+
+
+def _joined(judgments: Judgments, parts: list[Matched], n_unknown: int) -> JudgedRun:
+    if not parts:
+        return JudgedRun.concat(judgments.levels, [], n_unknown)
+    document, rank, topic, length = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("document", "rank", "topic", "length")
+    )
+    n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
+    np.add.at(n_retrieved, topic, length)
+    spans = [part.retrieved for part in parts if part.retrieved is not None]
+    retrieved = reduce(Spans.concat, spans) if spans else None
+    is_flat = all(part.is_flat for part in parts)
+    return JudgedRun.of(judgments.levels, document, rank, n_retrieved, retrieved, n_unknown, is_flat)
+
+
 def _warn_not_grouped(path: str | os.PathLike[str], topic: str) -> None:
     """Warn where a file is large and must be held whole."""
     size = Path(path).stat().st_size
@@ -151,7 +190,7 @@ def _parts(groups: ranking.Groups) -> list[slice]:
     return [slice(begin, end) for begin, end in pairwise(bounds)]
 
 
-def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowest: float) -> JudgedRun:
+def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowest: float) -> Matched:
     """Match rows whose ids have been checked with the qrels."""
     if (groups.number < 0).any():
         table, groups = _with_qrels(table, groups)
@@ -173,9 +212,8 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
     rank = ranking.ranks(rows, hits)
     document = lookup.document[judged]
     spans = None if articles is None else articles.spans(row, document)
-    n_retrieved = groups.lengths(judgments.levels.topics)
     is_flat = ranking.is_flat(score, groups)
-    return JudgedRun.of(judgments.levels, document, rank, n_retrieved, spans, is_flat=is_flat)
+    return Matched(document, rank, groups.number, np.diff(groups.begin), spans, is_flat)
 
 
 def _groups(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
