@@ -75,12 +75,12 @@ def pairs(folder: Path) -> list[Pair]:
     return [
         Pair(
             "ten runs as submitted to a track, beside pytrec_eval",
-            5.0,
-            2.5,
+            4.0,
+            2.0,
             lambda: ir_graded.evaluate(peers.TEN, submitted_qrels, submitted, progress=False),
             peers.pytrec_eval_files(submitted_qrels, submitted),
         ),
-        *(_shuffled(many, ties, usual) for ties, usual in ((0.05, 3.6), (0.5, 3.0))),
+        *(_shuffled(many, ties, usual) for ties, usual in ((0.05, 3.0), (0.5, 2.7))),
         Pair(
             "dict of dicts, few judged, beside pytrec_eval",
             12.0,
@@ -90,15 +90,15 @@ def pairs(folder: Path) -> list[Pair]:
         ),
         Pair(
             "dict of dicts, many judged, beside pytrec_eval",
-            4.5,
-            2.2,
+            4.0,
+            2.0,
             lambda: many_ours.calc_aggregate(many_run),
             lambda: many_peer(many_run),
         ),
         Pair(
             "file beside Polars reading three columns",
-            0.6,
-            0.3,
+            0.5,
+            0.25,
             lambda: ir_graded.evaluate(peers.TEN, qrels, path),
             lambda: peers.polars_three_columns(path),
         ),

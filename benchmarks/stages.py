@@ -8,20 +8,20 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 import peers
 
 from ir_graded.matching.match import match_run, prepare_qrels
 
-#: Functions within ``match_run`` by stage: module and name. Those that are not there are passed over, and
-#: their time counts as that of reading.
+#: Functions within ``match_run`` by stage: module or class, and name. Those that are not there are passed
+#: over, and their time counts as that of reading.
 WITHIN = {
     "join with the qrels": [
         ("ir_graded.matching.tables", "document_keys"),
         ("ir_graded.matching.tables", "_check_duplicates"),
-        ("ir_graded.matching.tables", "_judged_rows"),
+        ("ir_graded.matching.lookup:Lookup", "find"),
     ],
     "rank": [("ir_graded.core.ranking", "ranks")],
 }
@@ -67,7 +67,7 @@ def _adding(times: dict[str, float], stage: str) -> Iterator[None]:
 def _within(times: dict[str, float]) -> Iterator[None]:
     """The functions of WITHIN are timed while this lasts."""
     originals = [
-        (stage, import_module(module), name) for stage, places in WITHIN.items() for module, name in places
+        (stage, resolve_name(module), name) for stage, places in WITHIN.items() for module, name in places
     ]
     originals = [(stage, module, name) for stage, module, name in originals if hasattr(module, name)]
     functions = [getattr(module, name) for _, module, name in originals]

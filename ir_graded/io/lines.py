@@ -35,7 +35,7 @@ from .table import VALUE_COLUMNS
 _PIECE = 1 << 20
 #: White space that the parser does not take as it is; looked for at the beginning, where it mostly shows.
 _OTHER_WHITE = {b" ": re.compile(rb"[\t\v\f\r]|  "), b"\t": re.compile(rb"[ \v\f\r]|\t\t")}
-_LOOK = 1 << 12
+_LOOK = 1 << 10
 #: How a text may begin that polars takes for something else: gzip, zstandard or zlib data.
 _MISTAKEN = (b"x", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,26 +90,26 @@ def match_runs(
     from .tables import match_pieces, read_pieces
 
     files = {} if whole else {name: run for name, run in runs.items() if is_regular_file(run)}
-    pieces = read_pieces(files, processors())
-    for name, given in runs.items():
-        try:
-            level = -np.inf if is_read_once(given) else lowest
-            if name in files:
-                run = given
-                judged = match_pieces(prepared, run, next(pieces)[1], level)
-            else:
-                run = ensure_rereadable("run", given)
-                if whole and not isinstance(run, Mapping):
-                    run = table_of("run", run)
-                judged = match_run(prepared, run, level, processors())
-            if not judged.n_retrieved.any():
-                _check_shared_topics(prepared, name, run)
-            result = work(MatchedRun(run, judged, level))
-        except InputError as error:
-            if len(runs) == 1 or is_path_or_dataset_id(given):
-                raise
-            raise type(error)(f"run {name!r}: {error}") from error
-        yield result
+    with closing(read_pieces(files, processors())) as pieces:
+        for name, given in runs.items():
+            try:
+                level = -np.inf if is_read_once(given) else lowest
+                if name in files:
+                    run = given
+                    judged = match_pieces(prepared, run, next(pieces)[1], level)
+                else:
+                    run = ensure_rereadable("run", given)
+                    if whole and not isinstance(run, Mapping):
+                        run = table_of("run", run)
+                    judged = match_run(prepared, run, level, processors())
+                if not judged.n_retrieved.any():
+                    _check_shared_topics(prepared, name, run)
+                result = work(MatchedRun(run, judged, level))
+            except InputError as error:
+                if len(runs) == 1 or is_path_or_dataset_id(given):
+                    raise
+                raise type(error)(f"run {name!r}: {error}") from error
+            yield result
 
 
 def _check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:

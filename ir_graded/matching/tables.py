@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby, pairwise
@@ -66,7 +66,7 @@ def match_table(judgments: Judgments, table: Table, lowest: float, threads: int 
 
 def read_pieces(
     files: Mapping[str, str | os.PathLike[str]], threads: int
-) -> Iterator[tuple[str, Iterator[Table]]]:
+) -> Generator[tuple[str, Iterator[Table]], None, None]:
     """Yield the pieces of each run's file, with the run's name; threads read ahead, also in later runs.
 
     Raises:
@@ -153,20 +153,27 @@ class Matched:
     retrieved: Spans | None
     is_flat: bool
 
+    @classmethod
+    def concat(cls, parts: list[Matched]) -> Matched:
+        """All parts together."""
+        document, rank, topic, length = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("document", "rank", "topic", "length")
+        )
+        spans = [part.retrieved for part in parts if part.retrieved is not None]
+        retrieved = reduce(Spans.concat, spans) if spans else None
+        return cls(document, rank, topic, length, retrieved, all(part.is_flat for part in parts))
+
 
 def _joined(judgments: Judgments, parts: list[Matched], n_unknown: int) -> JudgedRun:
     if not parts:
         return JudgedRun.concat(judgments.levels, [], n_unknown)
-    document, rank, topic, length = (
-        np.concatenate([getattr(part, name) for part in parts])
-        for name in ("document", "rank", "topic", "length")
-    )
+    whole = parts[0] if len(parts) == 1 else Matched.concat(parts)
     n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
-    np.add.at(n_retrieved, topic, length)
-    spans = [part.retrieved for part in parts if part.retrieved is not None]
-    retrieved = reduce(Spans.concat, spans) if spans else None
-    is_flat = all(part.is_flat for part in parts)
-    return JudgedRun.of(judgments.levels, document, rank, n_retrieved, retrieved, n_unknown, is_flat)
+    np.add.at(n_retrieved, whole.topic, whole.length)
+    return JudgedRun.of(
+        judgments.levels, whole.document, whole.rank, n_retrieved, whole.retrieved, n_unknown, whole.is_flat
+    )
 
 
 def _warn_not_grouped(path: str | os.PathLike[str], topic: str) -> None:
