@@ -119,6 +119,11 @@ def test_a_topic_that_begins_another_is_another(run_file):
     assert [frame_of(load())["query_id"].unique().to_list() for load in pieces] == [["1"], ["11"], ["1a"]]
 
 
+def test_a_file_of_blank_lines_is_one_piece_without_rows(run_file):
+    (load,) = run_pieces(run_file(b"\n \n\n" * 20), 8, 8)
+    assert len(load()) == 0
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_scattered_topics_are_read_as_a_whole(run_file, monkeypatch, threads):
     qrels, data = collection(2, scattered=True)

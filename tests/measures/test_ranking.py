@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from ir_graded.core import ranking
 from ir_graded.core.names import order_numbers
@@ -150,6 +150,8 @@ def test_topics_of_a_single_row_among_others():
 NAMES = st.one_of(st.text(max_size=20), st.text(alphabet="aé\0\ud800\U0001f600", max_size=30))
 
 
+@example(["12345678", "12345678a", "12345678", "1234567", "12345678\0", "123456789abcdefg"])
+@example(["12345678a", "12345678"])
 @given(st.lists(st.one_of(NAMES, NAMES.map("clueweb12-0000tw-".__add__)), max_size=40))
 def test_names_are_numbered_as_python_orders_them(names):
     distinct = sorted(set(names))

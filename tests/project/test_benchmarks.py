@@ -20,7 +20,7 @@ SECTIONS = [
     "## DataFrames: 14 topics x 1,000 documents",
     "## Dicts of dicts: 14 topics x 1,000 documents, MS MARCO-like",
     "## Dicts of dicts: 2 topics x 1,000 documents, Robust-like",
-    "## Real runs",
+    "## Many runs",
     "## One large file",
     "## Growth",
 ]
