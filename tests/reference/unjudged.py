@@ -43,14 +43,7 @@ def graded_rbp(
     params: dict, levels: Levels, order: list[str], highest_level: float, all_levels: set[float] | None = None
 ) -> float:
     """gRBP: (1-p) * sum over ranks n of g(n)/gmax * p^(n-1); gmax is the largest gain of the scale."""
-    params = {**GRBP_DEFAULTS, **params}
-    topic = ranked.Topic(
-        params, levels, order, highest_level, all_levels or {*levels.values(), highest_level}
-    )
-    gmax, p = ranked.largest_gain(topic), params["p"]
-    if gmax == 0:
-        return 0.0
-    return (1 - p) * math.fsum(float(topic.g(n) / gmax) * p ** (n - 1) for n in topic.ranks())
+    return ranked.score("gRBP", params, levels, order, highest_level, all_levels)
 
 
 def residual(params: dict, levels: Levels, order: list[str]) -> float:
