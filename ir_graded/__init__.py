@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .data.sample import sample
     from .evaluation.evaluate import evaluate
     from .evaluation.explain import Explanation, explain
+    from .evaluation.score_bounds import ScoreBounds, score_bounds
     from .evaluation.scores import Scores
     from .evaluation.unjudged import Unjudged, unjudged
     from .io.datasets import level_definitions
@@ -66,6 +67,7 @@ plugin.register()
 # Loaded when first asked for: importing the package stays quick.
 _LAZY = {
     "Explanation": "evaluation.explain",
+    "ScoreBounds": "evaluation.score_bounds",
     "Scores": "evaluation.scores",
     "Unjudged": "evaluation.unjudged",
     "evaluate": "evaluation.evaluate",
@@ -77,6 +79,7 @@ _LAZY = {
     "read_run": "io.reading",
     "report": "reporting",
     "sample": "data.sample",
+    "score_bounds": "evaluation.score_bounds",
     "unjudged": "evaluation.unjudged",
 }
 
@@ -116,6 +119,7 @@ __all__ = [
     "ParameterError",
     "Q",
     "R_measure",
+    "ScoreBounds",
     "Scores",
     "Unjudged",
     "evaluate",
@@ -133,5 +137,6 @@ __all__ = [
     "read_run",
     "report",
     "sample",
+    "score_bounds",
     "unjudged",
 ]  # fmt: skip
