@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from .evaluation.evaluate import evaluate
     from .evaluation.explain import Explanation, explain
     from .evaluation.score_bounds import ScoreBounds, score_bounds
+    from .evaluation.score_intervals import ScoreIntervals, score_intervals
     from .evaluation.scores import Scores
     from .evaluation.unjudged import Unjudged, unjudged
     from .io.datasets import level_definitions
@@ -68,6 +69,7 @@ plugin.register()
 _LAZY = {
     "Explanation": "evaluation.explain",
     "ScoreBounds": "evaluation.score_bounds",
+    "ScoreIntervals": "evaluation.score_intervals",
     "Scores": "evaluation.scores",
     "Unjudged": "evaluation.unjudged",
     "evaluate": "evaluation.evaluate",
@@ -80,6 +82,7 @@ _LAZY = {
     "report": "reporting",
     "sample": "data.sample",
     "score_bounds": "evaluation.score_bounds",
+    "score_intervals": "evaluation.score_intervals",
     "unjudged": "evaluation.unjudged",
 }
 
@@ -120,6 +123,7 @@ __all__ = [
     "Q",
     "R_measure",
     "ScoreBounds",
+    "ScoreIntervals",
     "Scores",
     "Unjudged",
     "evaluate",
@@ -138,5 +142,6 @@ __all__ = [
     "report",
     "sample",
     "score_bounds",
+    "score_intervals",
     "unjudged",
 ]  # fmt: skip
