@@ -160,13 +160,56 @@ def score_intervals(  # what to evaluate, and how
         >>> found.low.shape, bool((found.low <= found.high).all())
         ((1, 2, 30), True)
     """
-    check_options(depth=depth, n_samples=n_samples, confidence=confidence)
-    source = generator(0 if rng is None else rng)
+    options = Options(depth, n_samples, confidence, 0 if rng is None else rng)
     evaluation = Evaluation(read_measures(measures), qrels)
-    scorers = evaluation.scorers("score_intervals")
-    depth = _depth(evaluation.measures) if depth is None else int(depth)
+    options.depth_for(evaluation)
     named = {name: ensure_rereadable("run", run) for name, run in named_runs(runs).items()}
     scores = evaluation.scores(named, evaluation.match(named, evaluation.lowest, evaluation.score))
+    return intervals_of(evaluation, named, scores, options)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of ``score_intervals``. Raises ParameterError where one is out of its range."""
+
+    depth: int | None
+    n_samples: int
+    confidence: float
+    rng: Seed
+
+    def __post_init__(self) -> None:
+        check_options(depth=self.depth, n_samples=self.n_samples, confidence=self.confidence)
+        generator(self.rng)
+
+    def depth_for(self, evaluation: Evaluation) -> int:
+        """The depth, by default the largest cutoff.
+
+        Raises:
+            ParameterError: it is needed, since a measure has no cutoff, or a measure has no intervals.
+        """
+        evaluation.scorers("score_intervals")
+        without = [str(measure) for measure in evaluation.measures if "cutoff" not in measure.params]
+        if self.depth is None and without:
+            raise ParameterError(
+                f"{', '.join(without)}: without a cutoff score_intervals needs a depth, the last rank whose "
+                "unjudged documents get levels: for example depth=100"
+            )
+        return int(self.depth or max(measure.params["cutoff"] for measure in evaluation.measures))
+
+
+def intervals_of(
+    evaluation: Evaluation, named: dict[str, Any], scores: Scores, options: Options
+) -> ScoreIntervals:
+    """Intervals of scores that have been computed.
+
+    Args:
+        evaluation: the measures and the qrels.
+        named: the runs by name, in forms that can be read again.
+        scores: their scores.
+        options: the options.
+    """
+    scorers, depth = evaluation.scorers("score_intervals"), options.depth_for(evaluation)
+    source, n_samples = generator(options.rng), int(options.n_samples)
     imputation = Imputation.of(evaluation.judgments, named.values(), depth)
     retrieved = list(
         match_runs(
@@ -177,10 +220,10 @@ def score_intervals(  # what to evaluate, and how
         )
     )
     seeds = source.integers(2**63, size=len(scores.query_ids))
-    shift = source.normal(0.0, SPREAD, int(n_samples))
-    tail = (1 - float(confidence)) / 2
+    shift = source.normal(0.0, SPREAD, n_samples)
+    tail = (1 - float(options.confidence)) / 2
     ends = np.empty((3, *scores.values.shape))
-    moved = np.zeros((*scores.values.shape[:2], int(n_samples)))
+    moved = np.zeros((*scores.values.shape[:2], n_samples))
     samples = Samples(imputation, scorers, retrieved, shift, seeds)
     for topics, values in samples.scored():
         zero = scores.values[:, :, topics]
@@ -204,20 +247,9 @@ def score_intervals(  # what to evaluate, and how
         read_only(overall),
         read_only(np.array([run.imputed_share(imputation, depth) for run in retrieved])),
         depth,
-        float(confidence),
-        int(n_samples),
+        float(options.confidence),
+        n_samples,
     )
-
-
-def _depth(measures: Sequence[Measure]) -> int:
-    """The largest cutoff. Raises ParameterError where a measure has none."""
-    without = [str(measure) for measure in measures if "cutoff" not in measure.params]
-    if without:
-        raise ParameterError(
-            f"{', '.join(without)}: without a cutoff score_intervals needs a depth, the last rank whose "
-            "unjudged documents get levels: for example depth=100"
-        )
-    return int(max(measure.params["cutoff"] for measure in measures))
 
 
 def _deepest(scorers: Iterable[Scorer]) -> float:
