@@ -125,8 +125,9 @@ def score_intervals(  # what to evaluate, and how
     An interval goes from the ``a/2`` to the ``1 - a/2`` quantile over the samples, ``a = 1 - confidence``. It
     holds the uncertainty from unjudged documents alone, and none from the choice of topics
     (``ir_graded.meta.confidence_intervals``). Do not compare runs by it: all runs share the samples. It need
-    not hold the score of ``evaluate``. Where most relevant documents are unjudged, measures of recall (AP, Q)
-    come out too low.
+    not hold the score of ``evaluate``. Give all runs that there are: with one run alone, documents that no
+    other run found look as good as the others, and means come out too high. Where most relevant documents are
+    unjudged, measures of recall (AP, Q) come out too low.
 
     Args:
         measures: measures of documents that this package computes, as ``evaluate`` takes them.
