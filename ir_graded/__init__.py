@@ -44,6 +44,7 @@ from .measures import (
     R_measure,
     gP,
     gR,
+    gRBP,
     iRBU,
     nCG,
     nERR,
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
     from .data.sample import sample
     from .evaluation.evaluate import evaluate
     from .evaluation.explain import Explanation, explain
+    from .evaluation.score_bounds import ScoreBounds, score_bounds
+    from .evaluation.score_intervals import ScoreIntervals, score_intervals
     from .evaluation.scores import Scores
     from .evaluation.unjudged import Unjudged, unjudged
     from .io.datasets import level_definitions
@@ -65,6 +68,8 @@ plugin.register()
 # Loaded when first asked for: importing the package stays quick.
 _LAZY = {
     "Explanation": "evaluation.explain",
+    "ScoreBounds": "evaluation.score_bounds",
+    "ScoreIntervals": "evaluation.score_intervals",
     "Scores": "evaluation.scores",
     "Unjudged": "evaluation.unjudged",
     "evaluate": "evaluation.evaluate",
@@ -76,6 +81,8 @@ _LAZY = {
     "read_run": "io.reading",
     "report": "reporting",
     "sample": "data.sample",
+    "score_bounds": "evaluation.score_bounds",
+    "score_intervals": "evaluation.score_intervals",
     "unjudged": "evaluation.unjudged",
 }
 
@@ -115,12 +122,15 @@ __all__ = [
     "ParameterError",
     "Q",
     "R_measure",
+    "ScoreBounds",
+    "ScoreIntervals",
     "Scores",
     "Unjudged",
     "evaluate",
     "explain",
     "gP",
     "gR",
+    "gRBP",
     "iRBU",
     "level_definitions",
     "meta",
@@ -131,5 +141,7 @@ __all__ = [
     "read_run",
     "report",
     "sample",
+    "score_bounds",
+    "score_intervals",
     "unjudged",
 ]  # fmt: skip

@@ -146,6 +146,16 @@ NOTES: dict[str, Note] = {
         ("{name}@3",),
         example="passage-example",
     ),
+    "gRBP": Note(
+        (
+            rf"\mathrm{{gRBP}} = (1 - p) {_RELEVANT} p^{{n-1}} \frac{{g(n)}}{{g_{{\max}}}}",
+            r"\text{residual} = (1 - p) \sum_{n \text{ unjudged}} p^{n-1} + p^{d} - p^{k}",
+        ),
+        "A score per rank that needs neither the number of relevant documents nor an ideal list, so unjudged "
+        "documents can only raise it: ``residual=True`` says by how much, see :ref:`unjudged`. Scores of "
+        "topics with few relevant documents are low for all runs; to compare over topics, use "
+        ":ref:`nERR <measure-nerr>` or :ref:`Q <measure-q>`.",
+    ),
     "iRBU": Note(
         (
             rf"\mathrm{{iRBU}} = {_RELEVANT} p^{{n}}\, \mathrm{{dsat}}(n-1)\, s(n)",

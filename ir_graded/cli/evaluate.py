@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
+from ir_measures.measures import Measure
 
 from ir_graded.evaluation.evaluate import evaluate as evaluate_runs
+from ir_graded.evaluation.scores import Scores
 
 from . import options
-from .output import FORMATS, Leaderboard, show
+from .output import FORMATS, Leaderboard, More, show
 
 
 @click.command()
@@ -15,15 +19,38 @@ from .output import FORMATS, Leaderboard, show
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @options.measures
 @options.provider
+@click.option(
+    "--unjudged",
+    type=click.Choice(["bounds", "intervals"]),
+    help="Show how far unjudged documents could move each score: exact bounds, or intervals by imputed "
+    "judgments.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1),
+    help="With --unjudged intervals: impute down to this rank; by default the largest cutoff.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(1, 1_000_000),
+    default=1000,
+    show_default=True,
+    help="With --unjudged intervals: samples of the judgments.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of these samples.")
 @options.by_topic
 @options.output
 @options.places
 @options.quiet
-def evaluate(
+def evaluate(  # noqa: PLR0913, PLR0917  # one parameter an option
     qrels: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     provider: str,
+    unjudged: str | None,
+    depth: int | None,
+    samples: int,
+    seed: int,
     by_topic: bool,
     output: str,
     places: int,
@@ -34,5 +61,36 @@ def evaluate(
     dataset id with scoreddocs. Files may be compressed (gzip, zstandard, xz). Measures are those of this
     package (see `ir_graded measures`), those of ir-measures and trec_eval's names.
     """
-    scores = evaluate_runs(options.read(measures), qrels, list(runs), provider=provider)
-    show(FORMATS[output](Leaderboard.of(scores, by_topic), places))
+    read, more = options.read(measures), None
+    if unjudged and provider != "auto":
+        raise click.UsageError("--unjudged takes measures that this package computes: leave out --provider")
+    if depth is not None and unjudged != "intervals":
+        raise click.UsageError("--depth needs --unjudged intervals")
+    if unjudged == "bounds":
+        scores, more = _bounds(read, qrels, runs)
+    elif unjudged == "intervals":
+        scores, more = _intervals(read, qrels, runs, depth, samples, seed)
+    else:
+        scores = evaluate_runs(read, qrels, list(runs), provider=provider)
+    show(FORMATS[output](Leaderboard.of(scores, by_topic, more), places))
+
+
+def _bounds(measures: list[Measure], qrels: str, runs: tuple[str, ...]) -> tuple[Scores, Mapping[str, More]]:
+    from ir_graded.evaluation.score_bounds import score_bounds
+
+    found = score_bounds(measures, qrels, list(runs))
+    return found.scores, {"upper": (found.upper, found.scores.aggregates_of(found.upper))}
+
+
+def _intervals(
+    measures: list[Measure], qrels: str, runs: tuple[str, ...], depth: int | None, samples: int, seed: int
+) -> tuple[Scores, Mapping[str, More]]:
+    from ir_graded.evaluation.score_intervals import score_intervals
+
+    found = score_intervals(measures, qrels, list(runs), depth=depth, n_samples=samples, rng=seed)
+    mean, low, high = found.overall.swapaxes(1, 2)
+    return found.scores, {
+        "mean": (found.mean_score, mean),
+        "low": (found.low, low),
+        "high": (found.high, high),
+    }

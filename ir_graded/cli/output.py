@@ -11,7 +11,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import click
+import numpy as np
 
+from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, printable
 from ir_graded.evaluation.scores import Scores
 
@@ -45,8 +47,13 @@ class Leaderboard:
     kind: str = "measure"
 
     @classmethod
-    def of(cls, scores: Scores, by_topic: bool) -> Leaderboard:
+    def of(cls, scores: Scores, by_topic: bool, more: Mapping[str, More] | None = None) -> Leaderboard:
         """Means of the runs, best first; with ``by_topic`` each run's topics before its means.
+
+        Args:
+            scores: the scores.
+            by_topic: whether topics have rows.
+            more: by name what follows the score of each measure.
 
         Raises:
             InputError: a topic has the name of the rows that hold means.
@@ -57,17 +64,29 @@ class Leaderboard:
                 "leave it out, or give the topic another name"
             )
         labels = ["run", "query_id"] if by_topic else ["run"]
-        return cls(labels, scores.names, list(_rows(scores, by_topic)))
+        more = more or {}
+        names = [name + end for name in scores.names for end in ("", *(f" {one}" for one in more))]
+        shown = [(scores.values, scores.aggregates), *more.values()]
+        values = np.stack([by_topic for by_topic, _ in shown], axis=1)
+        aggregates = np.stack([overall for _, overall in shown], axis=2)
+        rows = _rows(scores, by_topic, values.reshape(-1, *values.shape[2:]), aggregates)
+        return cls(labels, names, list(rows))
 
 
-def _rows(scores: Scores, by_topic: bool) -> Iterator[tuple[list[str], list[float]]]:
+#: Values beside the scores: by measure, run and topic, and of all topics by run and measure.
+More = tuple[Floats, Floats]
+
+
+def _rows(
+    scores: Scores, by_topic: bool, values: Floats, aggregates: Floats
+) -> Iterator[tuple[list[str], list[float]]]:
+    """Rows of values by column, run and topic, and of aggregates by run and column."""
     for number in scores.best_first:
         run = scores.runs[number]
         if by_topic:
-            topics = scores.values[:, number, :].T.tolist()
-            for query_id, values in zip(scores.query_ids, topics, strict=True):
-                yield [run, str(query_id)], values
-        yield [run, ALL_TOPICS] if by_topic else [run], scores.aggregates[number].tolist()
+            for query_id, of_topic in zip(scores.query_ids, values[:, number].T.tolist(), strict=True):
+                yield [run, str(query_id)], of_topic
+        yield [run, ALL_TOPICS] if by_topic else [run], aggregates[number].ravel().tolist()
 
 
 def places(value: float | str, digits: int) -> str:

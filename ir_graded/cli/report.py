@@ -24,6 +24,14 @@ from .output import show
     help="Of the confidence intervals; tests are at 1 - level.",
 )
 @options.resamples
+@click.option(
+    "--samples",
+    type=click.IntRange(0, 1_000_000),
+    default=0,
+    show_default=True,
+    help="Samples of the judgments, for intervals from unjudged documents.",
+)
+@click.option("--depth", type=click.IntRange(1), help="Rank down to which these impute judgments.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @options.quiet
 def report(  # noqa: PLR0913, PLR0917  # one parameter an option
@@ -34,6 +42,8 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     baseline: str | None,
     level: float,
     resamples: int,
+    samples: int,
+    depth: int | None,
     seed: int,
 ) -> None:
     """Write one HTML page on RUNs: leaderboard, topics, pictures.
@@ -47,7 +57,8 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     given = ["ir_graded", "report", qrels, *runs, *(word for text in measures for word in ("-m", text))]
     if baseline is not None:
         given += ["--baseline", baseline]
-    given += ["--level", repr(level), "-B", str(resamples), "--seed", str(seed), "--html", "report.html"]
+    given += ["--level", repr(level), "-B", str(resamples), "--samples", str(samples)]
+    given += [*(["--depth", str(depth)] if depth else []), "--seed", str(seed), "--html", "report.html"]
     write_report(
         options.read(measures),
         qrels,
@@ -56,6 +67,8 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
         baseline=baseline,
         level=level,
         n_resamples=resamples,
+        n_samples=samples,
+        depth=depth,
         seed=seed,
         command=shlex.join(given),
     )

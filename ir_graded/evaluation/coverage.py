@@ -219,7 +219,7 @@ class Coverage:
         """Issue one CoverageWarning with all notes, at the line that called the package."""
         notes = self.notes()
         if notes:
-            warnings.warn(" ".join(notes), CoverageWarning, stacklevel=_levels_to_caller())
+            warnings.warn(" ".join(notes), CoverageWarning, stacklevel=levels_to_caller())
 
 
 def _of_runs(said: dict[str, str], one: str, several: str) -> Iterator[str]:
@@ -236,7 +236,7 @@ def _of_runs(said: dict[str, str], one: str, several: str) -> Iterator[str]:
         yield f"{more} more run{'s' if more > 1 else ''} {several if more > 1 else one}."
 
 
-def _levels_to_caller() -> int:
+def levels_to_caller() -> int:
     """Levels of the stack from the function that asks up to the one that called the package."""
     root = f"{Path(__file__).parents[1]}{os.sep}"  # frames name files as text
     frame = inspect.currentframe()

@@ -107,6 +107,7 @@ class Evaluation:
     Attributes:
         judgments: the prepared qrels.
         lowest: the lowest level whose documents the measures look for in runs.
+        rel: the lowest level that any of the measures takes for relevant; inf where none asks.
     """
 
     def __init__(self, measures: list[Measure], qrels: Any, provider: str = "auto") -> None:
@@ -121,8 +122,24 @@ class Evaluation:
         self._evaluator = mix(measures, graded)
         others = self._evaluator.others
         rels = [scorer.lowest_rel for scorer in graded.scorers.values()]
-        self._rel = min([*rels, lowest_rel(others)] if others else rels)
-        self.lowest = min(self._rel, graded.lowest)
+        self.rel = min([*rels, lowest_rel(others)] if others else rels)
+        self.lowest = min(self.rel, graded.lowest)
+
+    def scorers(self, purpose: str) -> list[Scorer]:
+        """The scorer of each measure.
+
+        Args:
+            purpose: what they are wanted for, for messages.
+
+        Raises:
+            ParameterError: a measure is left to other providers, or needs passages.
+        """
+        graded = self._evaluator.graded
+        without = [*self._evaluator.others, *graded.passage_measures]
+        if without:
+            names = ", ".join(map(str, without))
+            raise ParameterError(f"{names}: {purpose} needs measures of documents that this package computes")
+        return list(graded.scorers.values())
 
     def match(
         self, runs: dict[str, Any], lowest: float, work: Callable[[MatchedRun], Result]
@@ -149,8 +166,8 @@ class Evaluation:
             tuple(runs),
             tuple(found),
             len(self.judgments.names),
-            self._rel,
-            np.isinf(self._rel) or bool(levels.size and levels[-1] >= self._rel),
+            self.rel,
+            np.isinf(self.rel) or bool(levels.size and levels[-1] >= self.rel),
             partial(count_again, self._qrels, [*runs.values()], found, self.lowest),
         )
         coverage.warn()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from ir_measures.measures import Measure
@@ -22,7 +22,23 @@ from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.aggregation import aggregate
 from ir_graded.measures.base import Scorer
-from ir_graded.measures.classic import CLASSICS, scorer_of
+from ir_graded.measures.classic import CLASSICS, check_computable, scorer_of
+
+
+class MetricWithResidual(NamedTuple):
+    """A ``Metric`` of ir-measures with the residual of its value.
+
+    Attributes:
+        query_id: the topic.
+        measure: the measure.
+        value: the score, with nothing for unjudged documents.
+        residual: how far judging every document could raise it.
+    """
+
+    query_id: Any
+    measure: Measure
+    value: float
+    residual: float
 
 
 class GradedEvaluator(Evaluator):
@@ -70,10 +86,16 @@ class GradedEvaluator(Evaluator):
         """Score of each measure for each topic of the qrels, in their order, for a run of any form."""
         return self.scores_of(self.match(run))
 
-    def iter_calc(self, run: Any) -> Iterator[Metric]:
+    def iter_calc(self, run: Any) -> Iterator[Metric | MetricWithResidual]:
         """Yields the metric of every measure for every topic of the qrels, as ir-measures has it."""
-        for measure, scores in self.scores(run).items():
-            yield from map(Metric, self.judgments.query_ids, repeat(measure), scores.tolist())
+        views = self.views(self.match(run))
+        for measure, scorer in self.scorers.items():
+            metrics = self.judgments.query_ids, repeat(measure), scorer.score(views).tolist()
+            residual = scorer.residual(views)
+            if residual is None:
+                yield from map(Metric, *metrics)
+            else:
+                yield from map(MetricWithResidual, *metrics, residual.tolist())
 
     def calc_aggregate(self, run: Any) -> dict[Measure, float]:
         """Each measure's aggregate over the topics of the qrels: the mean, or the sum of counts."""
@@ -107,6 +129,7 @@ class GradedProvider(Provider):
         """Whether ``measure`` is scored here. Raises ParameterError where one of ours lacks what it needs."""
         scorer = scorer_of(measure)
         if scorer is None:
+            check_computable(measure)
             return False
         scorer.validate_params()
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -70,6 +70,10 @@ class Scores:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """All scores, one a row: columns run, query_id, measure (its printed name), value."""
+        return self.frame_of({"value": self.values})
+
+    def frame_of(self, columns: Mapping[str, npt.NDArray[np.float64]]) -> pd.DataFrame:
+        """Values of the same shape as the scores in the rows of ``frame``, with a column for each array."""
         import pandas as pd
 
         measures, runs, topics = self.values.shape
@@ -78,8 +82,19 @@ class Scores:
                 "run": np.tile(np.repeat(np.array(self.runs, dtype=object), topics), measures),
                 "query_id": list(self.query_ids) * (runs * measures),
                 "measure": np.repeat(np.array(self.names, dtype=object), runs * topics),
-                "value": self.values.reshape(-1),
+                **{name: values.reshape(-1) for name, values in columns.items()},
             }
+        )
+
+    def mean_frame_of(self, columns: Mapping[str, npt.NDArray[np.float64]]) -> pd.DataFrame:
+        """Values of shape ``(runs, measures)`` in the rows of ``mean``, with a column a measure and array."""
+        import pandas as pd
+
+        stacked = np.stack([*columns.values()], axis=2)[self.best_first]
+        return pd.DataFrame(
+            stacked.reshape(len(self.runs), -1),
+            index=pd.Index([self.runs[number] for number in self.best_first], name="run"),
+            columns=pd.MultiIndex.from_product([self.names, columns]),
         )
 
     @property
@@ -100,7 +115,11 @@ class Scores:
     @cached_property
     def aggregates(self) -> npt.NDArray[np.float64]:
         """Each measure's aggregate over the topics, shape ``(runs, measures)``, runs in the order given."""
-        rows = [[aggregate(m, self.values[i, j]) for i, m in enumerate(self.measures)] for j in self._numbers]
+        return self.aggregates_of(self.values)
+
+    def aggregates_of(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Aggregates of values of the same shape as the scores, shape ``(runs, measures)``."""
+        rows = [[aggregate(m, values[i, j]) for i, m in enumerate(self.measures)] for j in self._numbers]
         return np.array(rows, dtype=np.float64).reshape(len(self.runs), len(self.measures))
 
     @property

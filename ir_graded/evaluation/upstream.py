@@ -31,6 +31,7 @@ from ir_graded.matching.dict_checks import text_ids, unchanged
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
+from ir_graded.measures.classic import check_computable
 
 from .provider import GradedEvaluator
 
@@ -169,6 +170,7 @@ def wrap_provider_errors(measures: list[Measure]) -> Iterator[None]:
 
 def check_parameters(measure: Measure) -> None:
     """Raise ParameterError where a measure of ir-measures has parameters that it cannot have."""
+    check_computable(measure)
     for name, value in measure.params.items():
         # pytrec_eval ends the process where a cutoff is 0.
         if not _fits_a_provider(value, measure.SUPPORTED_PARAMS[name]) or (name == "cutoff" and value == 0):

@@ -133,6 +133,24 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
     return JudgedRun.of(judgments.levels, np.concatenate(documents), np.concatenate(ranks), n_retrieved)
 
 
+def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints]:
+    """Topic, document and rank of each row whose topic the qrels have; the rows have been checked."""
+    groups = _groups(judgments, table.query_id)
+    if (groups.number < 0).any():
+        table, groups = _with_qrels(table, groups)
+    articles = articles_of(table, groups.topic)
+    if articles is not None:
+        table, groups = articles.table, articles.groups(groups)
+    score, topic = comparable(table.value), groups.topic
+
+    def doc_ids(wanted: Ints) -> list[str]:
+        return at_rows(table.doc_id, wanted).to_list()
+
+    every = np.arange(len(table), dtype=np.int64)
+    hits = ranking.Hits(score, topic, doc_ids, every)
+    return topic, table.doc_id, ranking.ranks(ranking.Rows(score, groups, doc_ids), hits)
+
+
 @dataclass(frozen=True, eq=False)
 class Matched:
     """Some rows of a run, matched. It holds nothing for topics that it does not have: there may be many.

@@ -11,6 +11,7 @@ from .ncu import NCU
 from .preferred_rank import O, P_measure, P_plus
 from .properties import PROPERTIES
 from .q import AWP, Q
+from .rank_biased import gRBP
 from .relevant_in_context import MAgP, gP, gR
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "R_measure",
     "gP",
     "gR",
+    "gRBP",
     "iRBU",
     "nCG",
     "nERR",

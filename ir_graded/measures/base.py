@@ -14,14 +14,15 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded.core.levels import Levels, Overrides
-from ir_graded.core.segments import Floats
+from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import Cut, GradedView, View, Views
 from ir_graded.errors import ParameterError, cut, short_repr
 
 from .aggregation import ExactMean
 from .contributions import Contributions
-from .params import CUTOFF, JUDGED_ONLY, REL, Param, format_value
+from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, REL, Param, format_value
 from .properties import check_lacks
+from .stopping import gains_on_scale
 
 #: Measure objects by every name that strings may use.
 REGISTRY: dict[str, GradedMeasure] = {}
@@ -39,6 +40,8 @@ class Scorer:
     LACKS: ClassVar[Mapping[str, str]] = {}
     #: Whether qrels and run must hold the positions of passages in their documents.
     NEEDS_PASSAGES: ClassVar[bool] = False
+    #: Whether the score rises with every gain, and depends on no document that was not retrieved.
+    MONOTONE: ClassVar[bool] = False
 
     @property
     def lacks(self) -> Mapping[str, str]:
@@ -84,6 +87,23 @@ class Scorer:
     def columns(self, views: Views) -> dict[str, Floats]:  # noqa: ARG002  # for subclasses that have some
         """Return by name the symbols from which the contribution of each document is computed."""
         return {}
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether a judgment more can only raise the score; in a condensed list it can also lower it."""
+        return self.MONOTONE and not self.cut.judged_only
+
+    def best_level(self, levels: Levels) -> float:  # noqa: ARG002  # for measures with gains
+        """Return the level with the largest gain on the scale."""
+        return self.lowest_rel
+
+    def below(self, last: Ints) -> Floats:
+        """Return the score that relevant documents at all ranks below the last of each topic would add."""
+        return np.zeros(last.size)
+
+    def residual(self, views: Views) -> Floats | None:  # noqa: ARG002  # for a measure that has one
+        """Return how far judging every document could raise the score of each topic; None if not asked."""
+        return None
 
 
 class GradedMeasure(Scorer, Measure):
@@ -213,6 +233,23 @@ class StopUtility(GradedMeasure):
         view = views[self.cut]
         gains = self.gain_columns(view) if "gains" in self.SUPPORTED_PARAMS else {}
         return {**gains, "stop": self.stop(view), "utility": self.utility(view)}
+
+
+class ScaledMeasure(StopUtility):
+    """A measure of that family that compares gains with the largest one on the scale."""
+
+    SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "max_rel": MAX_REL}
+
+    def gmax(self, levels: Levels) -> float:
+        """Return the largest gain on the scale."""
+        return float(max(self._scale(levels).values(), default=0.0))
+
+    def best_level(self, levels: Levels) -> float:
+        with_gain = {level: gain for level, gain in self._scale(levels).items() if gain > 0}
+        return max(with_gain, key=with_gain.__getitem__, default=0.0)
+
+    def _scale(self, levels: Levels) -> dict[float, float]:
+        return gains_on_scale(levels, self.overrides("gains"), self["rel"], self.max_rel(levels))
 
 
 class BlendedRatioMeasure(GradedMeasure):

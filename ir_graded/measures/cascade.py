@@ -9,23 +9,17 @@ from ir_graded.core.levels import LARGE, Ideal, Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import View, Views
 
-from .base import COMMON, BlendedUtility, StopUtility, register
+from .base import BlendedUtility, ScaledMeasure, register
 from .contributions import Contributions
-from .params import BETA, GAINS, MAX_REL, PERSISTENCE
-from .stopping import cascade, ideal_cascade, largest_gain, satisfaction
+from .params import BETA, PERSISTENCE
+from .stopping import cascade, ideal_cascade, satisfaction
 
 #: Reason for which a cascade that is not normalised lacks the property 'ideal'.
 WHY_NO_IDEAL = "no list satisfies every user, and the score is not divided by that of the ideal list"
 
 
-class CascadeMeasure(StopUtility):
+class CascadeMeasure(ScaledMeasure):
     """Base of the cascade measures: the scale of gains and the cascading stop."""
-
-    SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "max_rel": MAX_REL}
-
-    def gmax(self, levels: Levels) -> float:
-        """Return the largest gain on the scale."""
-        return largest_gain(levels, self.overrides("gains"), self["rel"], self.max_rel(levels))
 
     def stop(self, view: View) -> Floats:
         return cascade(view, self.overrides("gains"), self.gmax(view.levels))
@@ -100,6 +94,7 @@ class _iRBU(CascadeMeasure):
     PRETTY_NAME = "Intentwise Rank-Biased Utility"
     SHORT_DESC = "The probability of being satisfied, discounted by p for every rank on the way."
     SOURCE = "Sakai and Zeng 2019"
+    MONOTONE = True
     LACKS = {"ideal": WHY_NO_IDEAL}
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "p": PERSISTENCE}
 

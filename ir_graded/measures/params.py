@@ -77,7 +77,7 @@ class Param(ParamInfo):
 
 
 class Number(Param):
-    """A number in a range; ``above`` excludes the lower end, ``infinite`` admits inf."""
+    """A number in a range; ``above`` and ``below`` exclude that end, ``infinite`` admits inf."""
 
     def __init__(
         self,
@@ -87,18 +87,20 @@ class Number(Param):
         low: float | None = None,
         above: float | None = None,
         high: float | None = None,
+        below: float | None = None,
         infinite: bool = False,
     ) -> None:
         bounds = [
             f">= {low:g}" if low is not None else "",
             f"> {above:g}" if above is not None else "",
             f"<= {high:g}" if high is not None else "",
+            f"< {below:g}" if below is not None else "",
         ]
         span = " and ".join(bound for bound in bounds if bound)
         words = ["a" if infinite else "a finite", "number", span, "or inf" if infinite else ""]
         expected = " ".join(word for word in words if word)
         super().__init__(float, expected, desc, default=default)
-        self.low, self.above, self.high, self.infinite = low, above, high, infinite
+        self.low, self.above, self.high, self.below, self.infinite = low, above, high, below, infinite
 
     def canonical(self, value: object) -> int | float:
         number = canonical_number(value)
@@ -107,6 +109,7 @@ class Number(Param):
             and (self.low is None or number >= self.low)
             and (self.above is None or number > self.above)
             and (self.high is None or number <= self.high)
+            and (self.below is None or number < self.below)
         )
         if not inside:
             raise ValueError(f"{value!r} is out of range")

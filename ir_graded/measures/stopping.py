@@ -100,11 +100,11 @@ def unsatisfied_before(satisfied: Floats, start: Ints) -> Floats:
     return np.where(far, np.exp(cumulative_sum(logarithm, start) - logarithm), product)
 
 
-def largest_gain(levels: Levels, gains: Overrides, rel: float, max_rel: float) -> float:
-    """gmax: the largest gain of a relevant level up to ``max_rel``.
+def gains_on_scale(levels: Levels, gains: Overrides, rel: float, max_rel: float) -> dict[float, float]:
+    """Gain of each relevant level up to ``max_rel``, of which the largest is gmax.
 
     The levels are those that occur in the qrels or are named in ``gains``, and ``max_rel`` itself.
     """
     named = dict(gains)
     scale = {*levels.values.tolist(), *named, max_rel}
-    return max((named.get(level, level) for level in scale if rel <= level <= max_rel), default=0.0)
+    return {level: named.get(level, level) for level in scale if rel <= level <= max_rel}

@@ -21,10 +21,16 @@ def _is_whole(value: object) -> bool:
 #: For each option a test of its values and their description. All comparisons with NaN are false.
 _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "alpha": (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1"),
+    "confidence": (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1"),
+    "depth": (
+        lambda value: value is None or (_is_whole(value) and value >= 1),
+        "None or a whole number >= 1",
+    ),
     "fuzziness": (lambda value: _is_number(value) and 0 <= value < 1, "a number >= 0 and < 1"),
     "level": (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1"),
     "max_rate": (lambda value: _is_number(value) and 0 <= value <= 1, "a number in [0, 1]"),
     "memory_mib": (lambda value: _is_number(value) and value > 0, "a number > 0, or inf"),
+    "n_samples": (lambda value: _is_whole(value) and value >= 1, "a whole number >= 1"),
     "n_resamples": (lambda value: _is_whole(value) and value >= 1, "a whole number >= 1"),
     "progress": (lambda value: value is None or isinstance(value, (bool, np.bool_)), "True, False or None"),
 }

@@ -15,6 +15,7 @@ from ir_measures.measures.base import SumAgg
 from ir_graded._version import __version__
 from ir_graded.errors import ParameterError
 from ir_graded.evaluation.evaluate import Evaluation, ScoredRun, with_progress
+from ir_graded.evaluation.score_intervals import MOST_IMPUTED, Options, ScoreIntervals, intervals_of
 from ir_graded.evaluation.scores import Scores
 from ir_graded.evaluation.unjudged import (
     DEPTHS,
@@ -25,6 +26,7 @@ from ir_graded.evaluation.unjudged import (
     unjudged_shares,
 )
 from ir_graded.io.named_runs import named_runs
+from ir_graded.io.sources import ensure_rereadable
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.meta import BaselineTests, ConfidenceIntervals, against_baseline, confidence_intervals
@@ -46,6 +48,7 @@ class Contents:
         intervals: their means with confidence intervals.
         tests: all runs against the baseline; None without one.
         unjudged: shares of unjudged documents.
+        imputed: scores with the uncertainty from unjudged documents; None where no samples were asked for.
         seed: seed of all that is drawn at random.
         command: what makes the same report again.
     """
@@ -54,8 +57,16 @@ class Contents:
     intervals: ConfidenceIntervals
     tests: BaselineTests | None
     unjudged: Unjudged
+    imputed: ScoreIntervals | None
     seed: int
     command: str
+
+    @property
+    def mostly_imputed(self) -> list[str]:
+        """The runs of which so much was imputed that their intervals rest on it."""
+        if self.imputed is None:
+            return []
+        return [self.scores.runs[number] for number in np.flatnonzero(self.imputed.imputed > MOST_IMPUTED)]
 
     def rivals(self, measure: int) -> tuple[str, str] | None:
         """The best run by a measure and the baseline, or the second best; None where there is one run.
@@ -78,6 +89,8 @@ def collect(  # noqa: PLR0913  # those of report
     baseline: str | None,
     level: float,
     n_resamples: int,
+    n_samples: int,
+    depth: int | None,
     seed: int,
     command: str,
 ) -> Contents:
@@ -86,6 +99,10 @@ def collect(  # noqa: PLR0913  # those of report
     baseline = _baseline(baseline, runs, list(named))
     evaluation = Evaluation(measures, qrels)
     judgments = evaluation.judgments
+    options = Options(depth, n_samples, level, seed) if n_samples else None
+    if options is not None:
+        options.depth_for(evaluation)
+        named = {name: ensure_rereadable("run", run) for name, run in named.items()}
 
     def look(run: MatchedRun) -> tuple[ScoredRun, RunShares]:
         return evaluation.score(run), unjudged_shares(judgments, run, _DEPTHS)
@@ -101,7 +118,8 @@ def collect(  # noqa: PLR0913  # those of report
         flips = max(n_resamples, min(wanted, _MOST_FLIPS))
         tests = against_baseline(scores, baseline, alpha=alpha, n_resamples=flips, rng=seed)
     unjudged = unjudged_of(judgments, named, _DEPTHS, shares)
-    return Contents(scores, intervals, tests, unjudged, seed, command)
+    imputed = None if options is None else intervals_of(evaluation, named, scores, options)
+    return Contents(scores, intervals, tests, unjudged, imputed, seed, command)
 
 
 def _writable(name: str) -> str:

@@ -42,6 +42,8 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     baseline: str | None = None,
     level: float = 0.95,
     n_resamples: int = 1000,
+    n_samples: int = 0,
+    depth: int | None = None,
     seed: int = 0,
 ) -> None:
     """Evaluate runs and write one HTML page: leaderboard, topics, pictures, and how each was computed.
@@ -62,6 +64,11 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
             tests.
         level: confidence level, between 0 and 1.
         n_resamples: number of bootstrap replicates, at least 1.
+        n_samples: samples of the judgments for intervals from unjudged documents
+            (``ir_graded.score_intervals``), which are shown beside those from the choice of topics; 0 for
+            none.
+        depth: with such samples, the rank down to which unjudged documents get levels; by default the largest
+            cutoff of the measures.
         seed: a whole number >= 0.
 
     Raises:
@@ -83,7 +90,8 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     chosen = read_measures(measures)
     call = (
         f"ir_graded.report({[str(measure) for measure in chosen]!r}, {_shown(qrels, 'qrels')}, "
-        f"{_shown(runs, 'runs')}, 'report.html', {baseline=!r}, {level=!r}, {n_resamples=!r}, {seed=!r})"
+        f"{_shown(runs, 'runs')}, 'report.html', {baseline=!r}, {level=!r}, {n_resamples=!r}, "
+        f"{n_samples=!r}, {depth=!r}, {seed=!r})"
     )
     write_report(
         chosen,
@@ -93,6 +101,8 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         baseline=baseline,
         level=level,
         n_resamples=n_resamples,
+        n_samples=n_samples,
+        depth=depth,
         seed=seed,
         command=call,
     )
@@ -142,6 +152,7 @@ def render(contents: Contents) -> str:
         tables=list(_by_topic(contents)) if cells <= _MOST_CELLS else [],
         cells=cells,
         pictures=list(figures.of_measures(contents)),
+        doubts=list(_doubts(contents)),
         unjudged_picture=figures.of_unjudged(contents),
         notes=[MeasureNote.of(measure) for measure in scores.measures],
         versions=versions(),
@@ -195,6 +206,39 @@ def _board(contents: Contents) -> Iterator[tuple[str, list[Cell]]]:
             words = f"p = {p:.3f}" if p >= _SMALLEST_P else f"p < {_SMALLEST_P}"
             cells.append(Cell(mean, low, high, difference, words, verdict))
         yield str(run), cells
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A run's mean by a measure with both kinds of intervals.
+
+    Attributes:
+        mean: the mean.
+        topics: both ends of the interval from the choice of topics.
+        unjudged: both ends of the interval from unjudged documents.
+    """
+
+    mean: float
+    topics: tuple[float, float]
+    unjudged: tuple[float, float]
+
+
+def _doubts(contents: Contents) -> Iterator[tuple[str, float, list[Doubt]]]:
+    """Runs, best first, with the share of their documents that was imputed, and intervals by measure."""
+    if contents.imputed is None:
+        return
+    found, topics = contents.intervals, len(contents.scores.query_ids)
+    # Sums over the topics become means here, as in all of the report.
+    summed = [MeasureNote.of(measure).summed for measure in contents.scores.measures]
+    _, lows, highs = contents.imputed.overall / np.where(summed, topics, 1)[:, np.newaxis]
+    for number in (-found.mean[0]).argsort(kind="stable").tolist():
+        doubts = [
+            Doubt(float(mean), (float(low), float(high)), (float(lower), float(upper)))
+            for mean, low, high, lower, upper in zip(
+                *(ends[:, number] for ends in (found.mean, found.low, found.high, lows, highs)), strict=True
+            )
+        ]
+        yield str(found.systems[number]), float(contents.imputed.imputed[number]), doubts
 
 
 @dataclass(frozen=True)

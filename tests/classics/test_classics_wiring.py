@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import run_command
-from ir_measures import AP, ERR, RBP, NumRet, P, nDCG
+from ir_measures import AP, ERR, NumRet, P, nDCG
 from ir_measures.providers.pytrec_eval_provider import PytrecEvalEvaluator
 
 import ir_graded
@@ -63,7 +63,7 @@ def test_err_without_perl():
 
 @pytest.mark.usefixtures("without_perl")
 def test_what_nobody_computes_keeps_its_error():
-    for measure in (ERR, RBP, nDCG(dcg="exp-log2", judged_only=True) @ 5):
+    for measure in (ERR, nDCG(dcg="exp-log2", judged_only=True) @ 5):
         with pytest.raises(ValueError, match="Unsupported measures"):
             ir_measures.calc_aggregate([measure], QRELS, RUN)
 

@@ -203,7 +203,8 @@ def numbers_of(param):
     low = param.low if param.low is not None else param.above + 1e-6
     # For a level without an upper end: hardly anything is left above 4.
     high = param.high if param.high is not None else math.inf if param.infinite else 4
-    return [number for number in NUMBERS if low <= number <= high]
+    below = math.inf if param.below is None else param.below - 1e-6
+    return [number for number in NUMBERS if low <= number <= min(high, below)]
 
 
 @cache

@@ -3,7 +3,7 @@
 import ir_measures
 import pytest
 
-from ir_graded import BR, EBR, GAP, NCU, R_WP, O, P_measure, P_plus, Q, R_measure, iRBU, nCG, nERR
+from ir_graded import BR, EBR, GAP, NCU, R_WP, O, P_measure, P_plus, Q, R_measure, gRBP, iRBU, nCG, nERR
 from ir_graded.core.views import Cut, Views
 from ir_graded.matching.judgments import from_dicts
 from ir_graded.matching.match import match_run
@@ -46,6 +46,7 @@ COLUMNS = {
     EBR: blended(CASCADE),
     iRBU(p=0.5): {**GAINS, "stop": CASCADE, "utility": [1 / 4, 1 / 16]},
     nERR: {**GAINS, "stop": CASCADE, "utility": [1 / 2, 1 / 4]},
+    gRBP(p=0.5): {**GAINS, "stop": [1 / 4, 1 / 16], "utility": [1 / 3, 1]},
     GAP: {"stop": [1 / 10, 6 / 10], "utility": [1 / 2, (1 * 2 + 2 * 1 + 3 * 1) / 4 / 6]},
     R_measure: {**GAINS, "BR": BLENDED},
     R_measure(gains={3: 8}): {

@@ -23,6 +23,7 @@ WORDS = {
     "a finite number > 0": Number("", above=0),
     "a finite number <= 1": Number("", high=1),
     "a finite number > 0 and <= 1": Number("", above=0, high=1),
+    "a finite number > 0 and < 1": Number("", above=0, below=1),
     "a number >= 0 or inf": Number("", low=0, infinite=True),
     "a whole number >= 1": Whole(""),
     "True or False": Flag(""),
@@ -70,6 +71,7 @@ def test_a_parameter_may_be_required(param):
     [
         (Number("", low=2), [2, 2.0, 3, np.float32(2)], [1.999, -3, math.inf, math.nan]),
         (Number("", above=2), [2.001, 3], [2, 1, math.inf]),
+        (Number("", below=2), [1.999, -3], [2, 3, math.inf]),
         (Number("", high=2), [2, -5], [2.001, 3, -math.inf]),
         (Number("", low=0, infinite=True), [math.inf, 0], [-math.inf, math.nan]),
         (Number(""), [0, -1.5, 1e308], [math.inf, -math.inf, "1", None, True, np.True_, 10**400]),

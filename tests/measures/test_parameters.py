@@ -35,6 +35,7 @@ TAKES = {
     "EBR": COMMON | {"beta", "gains", "max_rel"},
     "iRBU": COMMON | {"p", "gains", "max_rel"},
     "nERR": COMMON | {"gains", "max_rel"},
+    "gRBP": COMMON | {"p", "gains", "max_rel", "residual"},
     "GAP": {"cutoff", "judged_only", "weights", "norm"},
 }
 
@@ -50,7 +51,7 @@ def test_measure_takes_the_parameters_of_its_definition(name):
 @pytest.mark.parametrize("measure", cases.MEASURES.values(), ids=cases.MEASURES)
 def test_defaults_are_those_of_the_definition(measure):
     for name in measure.SUPPORTED_PARAMS:
-        default = ranked.DEFAULTS[name]
+        default = ranked.default(measure.NAME, name)
         assert measure[name] == (NOT_PROVIDED if default is None else default)
 
 
@@ -73,7 +74,7 @@ def without_identity(gains):
 
 def meaning(measure, params):
     """What parameters say, defaults included, in a form in which equal meanings are equal."""
-    said = {name: ranked.DEFAULTS[name] for name in measure.SUPPORTED_PARAMS} | params
+    said = {name: ranked.default(measure.NAME, name) for name in measure.SUPPORTED_PARAMS} | params
     if "gains" in said:
         said["gains"] = without_identity(said["gains"])
     return measure.NAME, said
@@ -96,10 +97,11 @@ def respelled(draw, measure, params):
     other = {name: draw(respelled_value(name, params[name])) for name in names}
     stop = params.get("stop", "gu")
     for name in measure.SUPPORTED_PARAMS:
-        unset = name not in params and ranked.DEFAULTS[name] is not None
+        default = ranked.default(measure.NAME, name)
+        unset = name not in params and default is not None
         goes = "stop" not in measure.SUPPORTED_PARAMS or cases.goes_with(stop, name)
         if unset and goes and draw(st.booleans()):
-            other[name] = draw(respelled_value(name, ranked.DEFAULTS[name]))
+            other[name] = draw(respelled_value(name, default))
     return other
 
 
@@ -154,7 +156,8 @@ def few_parameters(draw, measure):
         "stop": ["gu", "u", "rb", "err"],
         "gamma": [0.95, 0.5],
         "max_rel": [3, 20],
-        "p": [0.99, 1],
+        "p": [0.99, 0.5],
+        "residual": [False, True],
     }
     names = draw(st.lists(st.sampled_from(sorted(measure.SUPPORTED_PARAMS)), unique=True, max_size=3))
     params = {name: draw(st.sampled_from(choice[name])) for name in names}
@@ -324,7 +327,8 @@ REFUSED = {
     "stops": (NO_TABLES, TABLE_RANGE),
     "weights": (NO_TABLES, TABLE_RANGE),
     "max_rel": ((*NO_NUMBERS, math.inf, -math.inf), ("finite number",)),
-    "p": ((*NO_NUMBERS, 0, -1, 1.0001, math.inf), ("finite number", "> 0", "<= 1")),
+    "p": ((*NO_NUMBERS, 0, -1, 1.0001, math.inf), ("finite number", "> 0 and <")),
+    "residual": ((0, 1, "True", None, "yes"), ("True or False",)),
 }
 COMPANIONS = {"gamma": {"stop": "rb"}, "max_rel": {"stop": "err"}}
 

@@ -123,6 +123,12 @@ def irbu(topic):
     return sum(p**n * stop for n, stop in err(topic).items())
 
 
+def grbp(topic):
+    p, gmax = decimal(topic.params["p"]), ranked.largest_gain(topic)
+    gains = {n: topic.g(n) for n in relevant_ranks(topic)}
+    return sum((1 - p) * p ** (n - 1) * decimal(gain / gmax) for n, gain in gains.items() if gmax)
+
+
 def weight_of_thresholds(topic, judged):
     """The sum of w_j over the thresholds j that a document of each level passes, w_j = j where not named."""
     named = {exact(j): exact(w) for j, w in topic.params["weights"].items()}
@@ -172,6 +178,7 @@ GRADED = {
     "EBR": utility("err"),
     "iRBU": irbu,
     "nERR": nerr,
+    "gRBP": grbp,
 }
 
 
@@ -186,6 +193,7 @@ def graded(name, params, levels, retrieved, all_levels):
         all_levels: the levels that occur in all of the qrels.
     """
     with localcontext(CONTEXT):
+        params = {**ranked.OWN_DEFAULTS.get(name, {}), **params}
         topic = Topic(params, levels, retrieved, max(all_levels), set(all_levels))
         if topic.R == 0:
             return Decimal(0)

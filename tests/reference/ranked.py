@@ -27,7 +27,15 @@ DEFAULTS = {
     "max_rel": None,
     "p": 0.99,
     "weights": {},
+    "residual": False,
 }
+#: Defaults of single measures that differ from these.
+OWN_DEFAULTS = {"gRBP": {"p": 0.95}}
+
+
+def default(measure: str, name: str) -> object:
+    """Default of a parameter of a measure, given its printed name."""
+    return OWN_DEFAULTS.get(measure, {}).get(name, DEFAULTS[name])
 
 
 # ---------------------------------------------------------------------------------------------- ranking
@@ -356,6 +364,14 @@ def irbu(topic: Topic) -> float:
     return math.fsum(topic.params["p"] ** n * stop[n] for n in topic.ranks())
 
 
+def graded_rank_biased_precision(topic: Topic) -> float:
+    """gRBP: (1-p) * sum of g(n)/gmax * p^(n-1)."""
+    gmax, p = largest_gain(topic), topic.params["p"]
+    if gmax == 0:
+        return 0.0
+    return (1 - p) * math.fsum(float(topic.g(n) / gmax) * p ** (n - 1) for n in topic.ranks())
+
+
 def expected_reciprocal_rank(gains: list[Fraction], gmax: Fraction) -> float:
     """ERR: sum of (1/n) * dsat(n-1) * g(n)/(gmax+1)."""
     probabilities = err_probabilities(gains, gmax)
@@ -418,6 +434,7 @@ MEASURES = {
     "EBR": ebr,
     "iRBU": irbu,
     "nERR": nerr,
+    "gRBP": graded_rank_biased_precision,
 }
 
 
@@ -452,7 +469,7 @@ def score(
         raise ValueError(f"unknown measure {name!r}")
     if all_levels is None:
         all_levels = {*levels.values(), highest_level}
-    topic = Topic(params, levels, ranked, highest_level, all_levels)
+    topic = Topic({**OWN_DEFAULTS.get(name, {}), **params}, levels, ranked, highest_level, all_levels)
     if topic.R == 0:
         return 0.0
     if name == "GAP":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ir_measures.measures import Measure
 
+from ir_graded.errors import ParameterError
 from ir_graded.measures.base import GradedMeasure, Scorer
 from ir_graded.measures.params import NOT_PROVIDED
 
@@ -15,7 +16,7 @@ from ir_graded.measures.params import NOT_PROVIDED
 from . import sets as sets, gain as gain, precision as precision  # isort: skip
 from .base import CLASSICS, Classic
 
-__all__ = ["CLASSICS", "Classic", "scorer_of"]
+__all__ = ["CLASSICS", "Classic", "check_computable", "scorer_of"]
 
 
 def scorer_of(measure: Measure) -> Scorer | None:
@@ -41,3 +42,14 @@ def scorer_of(measure: Measure) -> Scorer | None:
         return None
     classic = kind(measure)
     return classic if classic.is_defined() else None
+
+
+def check_computable(measure: Measure) -> None:
+    """Raise ParameterError for RBP without rel, which ir-measures describes and no provider computes."""
+    rbp = CLASSICS["RBP"].MEASURE
+    if type(measure) is type(rbp) and measure["rel"] in (NOT_PROVIDED, None):
+        p = measure["p"]
+        raise ParameterError(
+            f"{measure} has no rel, and no provider of ir-measures computes it without: write gRBP(p={p}), "
+            f"whose gains depend on the level, or RBP(p={p},rel=1), for which levels from 1 up are equal"
+        )

@@ -110,6 +110,10 @@ class DiscountedGain(Classic):
 
     def _ideal_dcg(self, levels: Levels, table: Floats) -> Floats:
         """Return DCG of the ideal list of each topic, down to the cutoff."""
+        key = ("ideal DCG", self["cutoff"], table.tobytes())
+        return levels.kept(key, lambda: self._sum_of_ideal(levels, table))
+
+    def _sum_of_ideal(self, levels: Levels, table: Floats) -> Floats:
         ideal = levels.ideal(self.cut.rel, table)
         n = segments.ordinals(ideal.start[ideal.topic])
         counted = np.flatnonzero(n <= self["cutoff"]) if self["cutoff"] else slice(None)
@@ -162,12 +166,16 @@ class ExpectedReciprocalRank(Classic):
     """
 
     LACKS = {"ideal": WHY_NO_IDEAL}
+    MONOTONE = True
 
     #: gdeval's highest level.
     TOP_LEVEL = 4.0
 
     @property
     def highest_level(self) -> float:
+        return self.TOP_LEVEL
+
+    def best_level(self, levels: Levels) -> float:  # noqa: ARG002  # gdeval's scale is fixed
         return self.TOP_LEVEL
 
     def is_defined(self) -> bool:
@@ -216,6 +224,7 @@ class RankBiasedPrecision(Classic):
     """
 
     LACKS = {"ideal": "the user may go on below the last relevant document"}
+    MONOTONE = True
 
     RANKS = 1000
 
@@ -231,6 +240,11 @@ class RankBiasedPrecision(Classic):
         weight = self._weight()
         whole = np.full(view.levels.topics, weight.sum())
         return Contributions(view, weight[view.n - 1], whole, "the weights of all ranks")
+
+    def below(self, last: Ints) -> Floats:
+        weight = self._weight()
+        left = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
+        return np.asarray(left[np.minimum(last, self.RANKS)] / weight.sum())
 
     def columns(self, views: Views) -> dict[str, Floats]:
         return {"weight": self._weight()[views[self.cut].n - 1]}

@@ -57,6 +57,8 @@ class ReciprocalRank(Classic):
         {RR@10: 0.5}
     """
 
+    MONOTONE = True
+
     def is_defined(self) -> bool:
         return super().is_defined() and not (self["cutoff"] and self["judged_only"])
 
@@ -92,6 +94,7 @@ class Precision(Classic):
     """
 
     LACKS = {"ideal": "there may be fewer relevant documents than the k that it divides by"}
+    MONOTONE = True
 
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
@@ -167,6 +170,8 @@ class Success(Classic):
         >>> PROVIDER.calc_aggregate([ir_measures.Success @ 1, ir_measures.Success @ 2], qrels, run)
         {Success@1: 0.0, Success@2: 1.0}
     """
+
+    MONOTONE = True
 
     def score(self, views: Views) -> Floats:
         return (num_rel_ret(views[self.cut]) > 0).astype(np.float64)

@@ -93,10 +93,15 @@ class NumRetrieved(Classic):
 
     RANGE = COUNT_RANGE
     LACKS = {"nothing": "without rel all that is retrieved counts, relevant or not"}
+    MONOTONE = True
 
     @property
     def lowest_rel(self) -> float:
         return np.inf if self["rel"] is None else super().lowest_rel
+
+    @property
+    def is_monotone(self) -> bool:
+        return super().is_monotone and self["rel"] is not None
 
     def score(self, views: Views) -> Floats:
         if self["rel"] is not None:
@@ -210,6 +215,12 @@ class SetPrecision(SetMeasure):
         >>> PROVIDER.calc_aggregate([ir_measures.SetP, ir_measures.SetP(relative=True)], qrels, run)
         {SetP: 0.25, SetP(relative=True): 0.5}
     """
+
+    MONOTONE = True
+
+    @property
+    def is_monotone(self) -> bool:
+        return super().is_monotone and not self["relative"]
 
     def contributions(self, views: Views) -> Contributions:
         view, size = views[self.cut], self.num_ret(views)

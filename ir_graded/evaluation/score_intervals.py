@@ -1,0 +1,402 @@
+"""``score_intervals``: how far scores may be off because documents are unjudged, by imputed judgments."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from ir_measures.measures import Measure
+from ir_measures.measures.base import SumAgg
+
+from ir_graded._utils.arrays import read_only
+from ir_graded._utils.threads import in_threads, processors
+from ir_graded.core import segments
+from ir_graded.core.judged_run import JudgedRun
+from ir_graded.core.levels import Levels
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.views import Views
+from ir_graded.errors import CoverageWarning, ParameterError
+from ir_graded.io.named_runs import named_runs
+from ir_graded.io.sources import ensure_rereadable
+from ir_graded.matching.match import MatchedRun, match_runs
+from ir_graded.measures.base import Scorer
+from ir_graded.measures.parsing import read_measures
+from ir_graded.meta.intervals import ConfidenceIntervals
+from ir_graded.meta.options import check_options
+from ir_graded.meta.resampling import Seed, generator
+
+from .coverage import levels_to_caller
+from .evaluate import Evaluation
+from .imputation import SPREAD, Imputation, TopicDraws
+from .scores import Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ir_graded.plots.style import Axes, Figure
+
+#: Bytes of the samples that are scored at a time.
+_MEMORY = 64 << 20
+#: Bytes that a sample takes: of each document of the topic, and of each that a run retrieved.
+_BYTES_OF_DOCUMENT, _BYTES_OF_HIT = 64, 160
+#: A number of relevant documents that grows by more than this share makes intervals doubtful.
+_MUCH = 0.5
+#: A run of which more than this share of the documents was imputed is marked in tables.
+MOST_IMPUTED = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreIntervals:
+    """Scores with the uncertainty that comes from unjudged documents.
+
+    Attributes:
+        scores: the scores as ``evaluate`` gives them, where unjudged documents count as not relevant.
+        mean_score: mean of each score over the samples, shape ``(measures, runs, topics)``.
+        low: lower ends of the intervals, the same shape.
+        high: upper ends.
+        overall: the same of the aggregates over the topics, shape ``(3, measures, runs)``: mean, low, high.
+        imputed: of the documents of each run down to the depth, the share that got levels; shape ``(runs,)``.
+        depth: unjudged documents down to this rank of some run got levels.
+        confidence: share of the samples that an interval holds.
+        n_samples: number of samples.
+    """
+
+    scores: Scores
+    mean_score: Floats
+    low: Floats
+    high: Floats
+    overall: Floats
+    imputed: Floats
+    depth: int
+    confidence: float
+    n_samples: int
+
+    @property
+    def zero(self) -> Floats:
+        """The scores where unjudged documents count as not relevant, shape ``(measures, runs, topics)``."""
+        return self.scores.values
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Columns run, query_id, measure (its printed name), zero, mean, low and high."""
+        columns = {"zero": self.zero, "mean": self.mean_score, "low": self.low, "high": self.high}
+        return self.scores.frame_of(columns)
+
+    def mean(self) -> pd.DataFrame:
+        """Aggregates over the topics: a row per run, best first; per measure zero, mean, low and high."""
+        ends = dict(zip(("mean", "low", "high"), self.overall.swapaxes(1, 2), strict=True))
+        return self.scores.mean_frame_of({"zero": self.scores.aggregates, **ends})
+
+    def plot(self, measure: str | None = None, ax: Axes | None = None) -> Figure:
+        """Means of the runs by one measure, by default the first, with their intervals."""
+        from ir_graded.plots.scores import leaderboard
+
+        mean, low, high = self.overall
+        names, runs, topics = tuple(self.scores.names), self.scores.runs, len(self.scores.query_ids)
+        found = ConfidenceIntervals(names, runs, mean, low, high, self.confidence, self.n_samples, topics)
+        return leaderboard(found, measure, ax)
+
+
+def score_intervals(  # what to evaluate, and how
+    measures: Iterable[str | Measure] | str | Measure,
+    qrels: Any,
+    runs: Any,
+    *,
+    depth: int | None = None,
+    n_samples: int = 1000,
+    confidence: float = 0.95,
+    rng: Seed | None = None,
+) -> ScoreIntervals:
+    """Intervals of scores over levels that unjudged documents may have.
+
+    A sample gives a level to each unjudged document that some run retrieved down to ``depth``, and scores all
+    runs with these qrels: ideal lists and numbers of relevant documents change with it. All other unjudged
+    documents stay not relevant. The documents of a topic are ranked by all runs together, by the sum of
+    ``1 / (60 + rank)``, and divided into bins that end at ranks 5, 10, 20, 50, 100, 200, 500. A level is as
+    likely as among the judged documents of the topic in the bin; these shares are smoothed by five documents
+    of the whole bin and drawn from a Dirichlet distribution. The log odds of the levels above 0 are shifted
+    by two normal variables of standard deviation 0.7, one of the sample and one of the topic. A bin with
+    fewer than 50 judged documents over all topics gets no levels.
+
+    An interval goes from the ``a/2`` to the ``1 - a/2`` quantile over the samples, ``a = 1 - confidence``. It
+    holds the uncertainty from unjudged documents alone, and none from the choice of topics
+    (``ir_graded.meta.confidence_intervals``). Do not compare runs by it: all runs share the samples. It need
+    not hold the score of ``evaluate``. Give all runs that there are: with one run alone, documents that no
+    other run found look as good as the others, and means come out too high. Where most relevant documents are
+    unjudged, measures of recall (AP, Q) come out too low.
+
+    Args:
+        measures: measures of documents that this package computes, as ``evaluate`` takes them.
+        qrels: qrels in any form that ``evaluate`` takes.
+        runs: one or several runs in any form that ``evaluate`` takes.
+        depth: a whole number >= 1; by default the largest cutoff of the measures.
+        n_samples: number of samples, at least 1.
+        confidence: share of the samples that an interval holds, between 0 and 1.
+        rng: a seed or a generator; None is seed 0. A seed gives the same result on any number of threads.
+
+    Returns:
+        Mean, low and high for each measure, run and topic, and for the aggregates over topics.
+
+    Raises:
+        ParameterError: an option is out of range, ``depth`` is missing, or a measure is computed elsewhere.
+        NoSharedTopicsError, InputError, ValueError, NameError: as for ``evaluate``.
+
+    Warns:
+        CoverageWarning: as ``evaluate``; or the samples add more than half as many relevant documents as are
+            known.
+
+    Source:
+        Froebe, Gienapp, Potthast and Hagen, "Bootstrapped nDCG Estimation in the Presence of Unjudged
+        Documents" (ECIR 2023), with other distributions.
+
+    Example:
+        >>> import ir_graded
+        >>> covid = ir_graded.sample()
+        >>> some = dict(list(covid.runs.items())[:2])
+        >>> found = ir_graded.score_intervals("nDCG@10", covid.qrels, some, n_samples=50)
+        >>> found.low.shape, bool((found.low <= found.high).all())
+        ((1, 2, 30), True)
+    """
+    options = Options(depth, n_samples, confidence, 0 if rng is None else rng)
+    evaluation = Evaluation(read_measures(measures), qrels)
+    options.depth_for(evaluation)
+    named = {name: ensure_rereadable("run", run) for name, run in named_runs(runs).items()}
+    scores = evaluation.scores(named, evaluation.match(named, evaluation.lowest, evaluation.score))
+    return intervals_of(evaluation, named, scores, options)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of ``score_intervals``. Raises ParameterError where one is out of its range."""
+
+    depth: int | None
+    n_samples: int
+    confidence: float
+    rng: Seed
+
+    def __post_init__(self) -> None:
+        check_options(depth=self.depth, n_samples=self.n_samples, confidence=self.confidence)
+        generator(self.rng)
+
+    def depth_for(self, evaluation: Evaluation) -> int:
+        """The depth, by default the largest cutoff.
+
+        Raises:
+            ParameterError: it is needed, since a measure has no cutoff, or a measure has no intervals.
+        """
+        evaluation.scorers("score_intervals")
+        without = [str(measure) for measure in evaluation.measures if "cutoff" not in measure.params]
+        if self.depth is None and without:
+            raise ParameterError(
+                f"{', '.join(without)}: without a cutoff score_intervals needs a depth, the last rank whose "
+                "unjudged documents get levels: for example depth=100"
+            )
+        return int(self.depth or max(measure.params["cutoff"] for measure in evaluation.measures))
+
+
+def intervals_of(
+    evaluation: Evaluation, named: dict[str, Any], scores: Scores, options: Options
+) -> ScoreIntervals:
+    """Intervals of scores that have been computed.
+
+    Args:
+        evaluation: the measures and the qrels.
+        named: the runs by name, in forms that can be read again.
+        scores: their scores.
+        options: the options.
+    """
+    scorers, depth = evaluation.scorers("score_intervals"), options.depth_for(evaluation)
+    source, n_samples = generator(options.rng), int(options.n_samples)
+    imputation = Imputation.of(evaluation.judgments, named.values(), depth)
+    retrieved = list(
+        match_runs(
+            imputation.judgments,
+            named,
+            -np.inf,
+            lambda run: Retrieved.of(run, imputation, evaluation.lowest, _deepest(scorers)),
+        )
+    )
+    seeds = source.integers(2**63, size=len(scores.query_ids))
+    shift = source.normal(0.0, SPREAD, n_samples)
+    tail = (1 - float(options.confidence)) / 2
+    ends = np.empty((3, *scores.values.shape))
+    moved = np.zeros((*scores.values.shape[:2], n_samples))
+    samples = Samples(imputation, scorers, retrieved, shift, seeds)
+    for topics, values in samples.scored():
+        zero = scores.values[:, :, topics]
+        above = values - zero[..., np.newaxis]
+        ends[0, :, :, topics] = zero + above.mean(axis=3)
+        ends[1:, :, :, topics] = np.quantile(values, [tail, 1 - tail], axis=3)
+        for topic in range(above.shape[2]):  # one by one, so that the sums do not depend on the blocks
+            moved += above[:, :, topic]
+    _warn_of_growth(evaluation, samples.added)
+    counts = [isinstance(measure.aggregator(), SumAgg) for measure in evaluation.measures]
+    moved /= np.where(counts, 1, len(scores.query_ids))[:, np.newaxis, np.newaxis]
+    overall = (
+        np.concatenate((moved.mean(axis=2)[np.newaxis], np.quantile(moved, [tail, 1 - tail], axis=2)))
+        + scores.aggregates.T
+    )
+    return ScoreIntervals(
+        scores,
+        read_only(ends[0]),
+        read_only(ends[1]),
+        read_only(ends[2]),
+        read_only(overall),
+        read_only(np.array([run.imputed_share(imputation, depth) for run in retrieved])),
+        depth,
+        float(options.confidence),
+        n_samples,
+    )
+
+
+def _deepest(scorers: Iterable[Scorer]) -> float:
+    """The last rank in a run that any of the measures looks at."""
+    cuts = [scorer.cut for scorer in scorers]
+    return max(np.inf if cut.judged_only or cut.cutoff is None else cut.cutoff for cut in cuts)
+
+
+def _warn_of_growth(evaluation: Evaluation, added: Ints) -> None:
+    """Warn where the samples add many relevant documents to those that are known."""
+    levels = evaluation.judgments.levels.values
+    known = evaluation.judgments.levels.level_index >= np.searchsorted(levels, evaluation.rel)
+    relevant = np.count_nonzero(known)
+    growth = float(added.mean()) / relevant if relevant else 0.0
+    if growth > _MUCH:
+        warnings.warn(
+            f"The samples add {100 * growth:.0f}% to the known relevant documents: too few are judged for "
+            "intervals of measures that depend on all of them, such as AP and Q.",
+            CoverageWarning,
+            stacklevel=levels_to_caller(),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Retrieved:
+    """The documents of a run that are judged or get levels, by topic and rank.
+
+    Attributes:
+        document: their positions in the qrels of the imputation.
+        rank: their ranks.
+        start: position of each topic's first document, and one past the last.
+        n_retrieved: number of documents retrieved, judged or not, shape ``(topics,)``.
+    """
+
+    document: npt.NDArray[np.int32]
+    rank: npt.NDArray[np.int32]
+    start: Ints
+    n_retrieved: Ints
+
+    @classmethod
+    def of(cls, run: MatchedRun, imputation: Imputation, lowest: float, deepest: float) -> Retrieved:
+        """The documents on which scores by measures that look down to some level and rank depend."""
+        hits, levels = run.judged, imputation.judgments.levels
+        counts = (levels.values >= lowest)[hits.level_index] | imputation.imputed[hits.document]
+        kept = np.flatnonzero(counts & (hits.rank <= deepest))
+        start = np.searchsorted(hits.topic[kept], np.arange(levels.topics + 1))
+        # Half of the memory, since those of all runs are held.
+        document, rank = hits.document[kept].astype(np.int32), hits.rank[kept].astype(np.int32)
+        return cls(document, rank, start, hits.n_retrieved)
+
+    def imputed_share(self, imputation: Imputation, depth: int) -> float:
+        """Of the documents down to a depth, the share that got levels."""
+        found = np.count_nonzero(imputation.imputed[self.document] & (self.rank <= depth))
+        return found / max(int(np.minimum(self.n_retrieved, depth).sum()), 1)
+
+
+class Samples:
+    """Samples of the qrels, a few topics at a time; a topic in a sample is a topic of its own.
+
+    Args:
+        imputation: the documents that get levels.
+        scorers: the measures.
+        runs: the runs.
+        shift: for each sample, the shift of the log odds that all topics share.
+        seeds: a seed for each topic.
+
+    Attributes:
+        added: number of relevant documents that each sample adds.
+    """
+
+    def __init__(
+        self,
+        imputation: Imputation,
+        scorers: Sequence[Scorer],
+        runs: Sequence[Retrieved],
+        shift: Floats,
+        seeds: Ints,
+    ) -> None:
+        self._imputation, self._scorers, self._runs = imputation, scorers, runs
+        self._shift, self._seeds = shift, seeds
+        self._levels = imputation.judgments.levels
+        values = self._levels.values
+        self._lowest = int(np.searchsorted(values, min(scorer.lowest_level for scorer in scorers)))
+        self._rel = int(np.searchsorted(values, min(scorer.lowest_rel for scorer in scorers)))
+        self._start = np.append(
+            segments.starts(self._levels.topic, self._levels.topics), self._levels.topic.size
+        )
+        self.added = np.zeros(shift.size, dtype=np.int64)
+
+    def scored(self) -> Iterator[tuple[slice, Floats]]:
+        """Yield some topics, and their scores of shape ``(measures, runs, topics, samples)``."""
+        for topics, size in self._blocks():
+            draws = [
+                self._imputation.draws(topic, int(self._seeds[topic]))
+                for topic in range(topics.start, topics.stop)
+            ]
+            parts = [
+                self._score(topics, draws, slice(begin, begin + size))
+                for begin in range(0, self._shift.size, size)
+            ]
+            # The last digit of a sum depends on how values lie in memory.
+            yield topics, np.ascontiguousarray(np.concatenate(parts, axis=3))
+
+    def _blocks(self) -> Iterator[tuple[slice, int]]:
+        """Neighbouring topics with all samples, or one topic with some of them, as memory allows."""
+        documents = np.diff(self._start)
+        retrieved = np.max([np.diff(run.start) for run in self._runs], axis=0)
+        scores = 8 * len(self._runs) * len(self._scorers)
+        sample = _BYTES_OF_DOCUMENT * documents + _BYTES_OF_HIT * processors() * retrieved + scores
+        begin, samples = 0, self._shift.size
+        for end in range(1, sample.size + 1):
+            if end == sample.size or sample[begin : end + 1].sum() * samples > _MEMORY:
+                yield slice(begin, end), min(samples, max(1, int(_MEMORY / sample[begin:end].sum())))
+                begin = end
+
+    def _score(self, topics: slice, draws: list[TopicDraws], samples: slice) -> Floats:
+        """Score some samples of some topics: shape ``(measures, runs, topics, samples)``."""
+        begin, end = int(self._start[topics.start]), int(self._start[topics.stop])
+        shift = self._shift[samples]
+        level_index = np.tile(self._levels.level_index[begin:end], (shift.size, 1))
+        imputed = self._imputation.imputed[begin:end]
+        drawn = np.concatenate([draw.levels(shift) for draw in draws], axis=1)
+        drawn = drawn + (self._imputation.scale[0] if drawn.size else 0)
+        level_index[:, imputed] = drawn
+        self.added[samples] += np.count_nonzero(drawn >= self._rel, axis=1)
+        number = topics.stop - topics.start
+        each = np.arange(shift.size, dtype=np.int64)[:, np.newaxis]
+        topic = self._levels.topic[begin:end] - topics.start
+        levels = Levels(
+            shift.size * number, (each * number + topic).ravel(), level_index.ravel(), self._levels.values
+        )
+
+        def score(run: Retrieved) -> Floats:
+            hits = slice(int(run.start[topics.start]), int(run.start[topics.stop]))
+            document, rank = run.document[hits].astype(np.int64) - begin, run.rank[hits].astype(np.int64)
+            found = level_index[:, document]
+            sample, hit = np.nonzero(found >= self._lowest)
+            judged = JudgedRun(
+                sample * number + topic[document[hit]],
+                rank[hit],
+                found[sample, hit],
+                sample * (end - begin) + document[hit],
+                np.tile(run.n_retrieved[topics], shift.size),
+            )
+            views = Views(levels, judged)
+            of_samples = [scorer.score(views).reshape(shift.size, number).T for scorer in self._scorers]
+            return np.stack(of_samples)
+
+        return np.stack(list(in_threads(score, self._runs, processors())), axis=1)

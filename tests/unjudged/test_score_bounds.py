@@ -1,0 +1,134 @@
+"""Exact bounds of scores: every measure against the plain reference, and what has none."""
+
+import random
+
+import numpy as np
+import pytest
+from ir_measures import ERR, RBP, RR, NumRet, P, SetP, Success
+from measures import measure_cases as cases
+from reference import ranked, unjudged
+from reference.tie_cases import IDS
+
+import ir_graded
+from ir_graded import gRBP, iRBU
+
+QRELS = {"1": {"d0": 1, "d2": 2, "d9": 3}}
+RUN = {"1": {"d0": 4.0, "d1": 3.0, "d2": 2.0, "d3": 1.0}}
+
+EXAMPLES = [
+    (gRBP(p=0.8), 0.152, 0.824),
+    (iRBU, 0.611362125000, 0.957313688203),
+    (P @ 3, 2 / 3, 1),
+    (ERR @ 20, 0.121093750000, 0.516773223877),
+    (RR, 1, 1),
+    (Success(rel=2) @ 2, 0, 1),
+    (NumRet(rel=2), 1, 3),
+    (SetP(rel=2), 0.25, 0.75),
+]
+
+
+@pytest.mark.parametrize(("measure", "lower", "upper"), EXAMPLES, ids=str)
+def test_worked_examples(measure, lower, upper):
+    found = ir_graded.score_bounds(measure, QRELS, RUN)
+    assert found.lower.item() == pytest.approx(lower, rel=0, abs=1e-12)
+    assert found.upper.item() == pytest.approx(upper, rel=0, abs=1e-12)
+    assert found.residual.item() == found.upper.item() - found.lower.item()
+
+
+def parameters(rng, name):
+    params = {"rel": rng.choice((1, 1, 2))} if name != "ERR" else {}
+    if name in ("gRBP", "iRBU"):
+        params["gains"] = rng.choice(({}, {1: 1, 2: 3, 3: 7}, {1: 5, 3: 2}, {2: 0}))
+        params["max_rel"] = rng.choice((3, 4))
+    if name in ("gRBP", "iRBU", "RBP"):
+        params["p"] = rng.choice((0.5, 0.8, 0.99))
+    if name in ("P", "Success", "ERR"):
+        params["cutoff"] = rng.randint(1, 8)
+    if name in ("gRBP", "iRBU", "RR") and rng.random() < 0.6:
+        params["cutoff"] = rng.choice((1, 2, 3, 5, 8))
+    return params
+
+
+MEASURES = {m.NAME: m for m in (gRBP, RBP, ERR, iRBU, P, Success, RR, NumRet, SetP)}
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+@pytest.mark.parametrize("name", unjudged.WITH_BOUNDS)
+def test_bounds_equal_the_reference(name):
+    rng = random.Random(name)  # noqa: S311
+    wider = 0
+    for _ in range(80):
+        qrels = {t: {d: rng.choice((-1, 0, 1, 2, 3)) for d in rng.sample(IDS[:12], 6)} for t in "123"}
+        run = {
+            t: {d: rng.choice((1.0, 2.0, 3.0)) for d in rng.sample(IDS[:12], rng.randint(1, 8))} for t in "12"
+        }
+        params = parameters(rng, name)
+        form = rng.choice((run, cases.run_frame(cases.run_rows(run))))
+        found = ir_graded.score_bounds(MEASURES[name](**params), qrels, form)
+        scale = {level for levels in qrels.values() for level in levels.values()}
+        for at, (topic, levels) in enumerate(qrels.items()):
+            order = ranked.ranking(run.get(topic, {}))
+            highest = params.get("max_rel", max(scale))
+            expected = unjudged.bounds(name, params, levels, order, highest, scale)
+            got = found.lower[0, 0, at], found.upper[0, 0, at]
+            assert got == pytest.approx(expected, rel=0, abs=1e-13)
+            wider += got[1] > got[0]
+    assert wider > 40
+
+
+def test_lower_bounds_are_the_scores_of_evaluate():
+    covid = ir_graded.sample()
+    measures = ["gRBP", "P@10", "ERR@20", "RBP(p=0.8,rel=1)"]
+    found = ir_graded.score_bounds(measures, covid.qrels, covid.runs)
+    assert np.array_equal(found.lower, ir_graded.evaluate(measures, covid.qrels, covid.runs).values)
+    assert (found.residual >= 0).all()
+
+
+def test_residual_of_gRBP_is_that_of_its_metrics():
+    covid = ir_graded.sample()
+    name, run = next(iter(covid.runs.items()))
+    found = ir_graded.score_bounds(gRBP(p=0.9) @ 20, covid.qrels, {name: run})
+    metrics = gRBP(p=0.9, residual=True) @ 20
+    expected = [metric.residual for metric in metrics.iter_calc(covid.qrels, run)]
+    assert found.residual[0, 0].tolist() == pytest.approx(expected, rel=0, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        "Q",
+        "nDCG@10",
+        "R@5",
+        "AP",
+        "SetP(relative=True)",
+        "NumRet",
+        "Bpref",
+        "P(judged_only=True)@5",
+        "Judged@5",
+    ],
+)
+def test_measure_without_bounds_is_rejected_by_name(measure):
+    with pytest.raises(ir_graded.ParameterError) as caught:
+        ir_graded.score_bounds(["P@5", measure], QRELS, RUN)
+    assert str(caught.value).startswith(str(ir_graded.evaluate(measure, QRELS, RUN).measures[0]))
+    assert "ir_graded.score_intervals" in str(caught.value)
+
+
+@pytest.mark.parametrize("function", ["score_bounds", "score_intervals"])
+@pytest.mark.parametrize("measure", ["infAP", "MAgP"])
+def test_measure_that_is_not_of_documents_or_computed_elsewhere_is_rejected(function, measure):
+    with pytest.raises(ir_graded.GradedError, match=measure):
+        getattr(ir_graded, function)(measure, QRELS, RUN)
+
+
+def test_frames_hold_bounds_by_topic_and_their_means():
+    qrels = {"1": {"a": 1}, "2": {"a": 1}}
+    runs = {"poor": {"1": {"x": 1.0}}, "good": {"1": {"a": 2.0}, "2": {"x": 1.0}}}
+    with pytest.warns(ir_graded.CoverageWarning):
+        found = ir_graded.score_bounds(["P@1", "NumRet(rel=1)"], qrels, runs)
+    assert found.frame.columns.tolist() == ["run", "query_id", "measure", "lower", "upper", "residual"]
+    assert found.frame["upper"].tolist() == [1, 0, 1, 1, 1, 0, 1, 1]
+    mean = found.mean()
+    assert mean.index.tolist() == ["good", "poor"]
+    assert mean["P@1"].to_numpy().tolist() == [[0.5, 1, 0.5], [0, 0.5, 0.5]]
+    assert mean["NumRet(rel=1)"].to_numpy().tolist() == [[1, 2, 1], [0, 1, 1]]

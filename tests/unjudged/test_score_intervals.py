@@ -1,0 +1,361 @@
+"""Intervals by imputed judgments: each step against the plain reference, and whole results."""
+
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+from measures import measure_cases as cases
+from reference import ranked, unjudged
+from reference.tie_cases import IDS
+
+import ir_graded
+from ir_graded.evaluation import imputation, score_intervals
+from ir_graded.evaluation.imputation import Imputation, TopicDraws
+from ir_graded.matching.match import prepare_qrels
+
+pytestmark = pytest.mark.filterwarnings("ignore:The samples add:ir_graded.CoverageWarning")
+
+MEASURES = [
+    "nDCG@3",
+    "Q",
+    "AP",
+    "P@3",
+    "nERR@10",
+    "P-measure",
+    "Q(judged_only=True)",
+    "RBP(p=0.8,rel=1)",
+    "Bpref",
+]
+
+
+@pytest.fixture
+def any_bin(monkeypatch):
+    """Bins say enough with one judged document."""
+    monkeypatch.setattr(imputation, "FEWEST", 1)
+
+
+def random_input(seed, topics=3, documents=20):
+    rng = random.Random(seed)  # noqa: S311
+    names = [str(topic) for topic in range(topics)]
+    ids = IDS[:documents]
+    qrels = {t: {d: rng.choice((-1, 0, 0, 1, 2)) for d in rng.sample(ids, documents // 2)} for t in names}
+    runs = {
+        name: {
+            t: {d: rng.choice((1.0, 2.0, 3.0, 4.0, 5.0)) for d in rng.sample(ids, rng.randint(4, 18))}
+            for t in names
+        }
+        for name in ("one", "two", "three")
+    }
+    return qrels, runs
+
+
+def rankings(run):
+    return {topic: ranked.ranking(scores) for topic, scores in run.items()}
+
+
+# -------------------------------------------------------------------------------------- what gets a level
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_documents_that_get_levels_and_their_parameters_equal_the_reference(seed, as_frame, monkeypatch):
+    fewest, depth = 1 + seed % 12, 2 + seed % 9
+    monkeypatch.setattr(imputation, "FEWEST", fewest)
+    qrels, runs = random_input(seed)
+    given = [cases.run_frame(cases.run_rows(run)) if as_frame else run for run in runs.values()]
+    found = Imputation.of(prepare_qrels(qrels), given, depth)
+    plain = [rankings(run) for run in runs.values()]
+    alpha = unjudged.priors(unjudged.counts(qrels, plain), fewest=fewest)
+    expected = unjudged.to_impute(qrels, plain, depth, alpha)
+    levels, names = found.judgments.levels, list(qrels)
+    documents = np.flatnonzero(found.imputed)
+    got = {topic: {} for topic in qrels}
+    for at, bin_of in zip(documents.tolist(), found.bin.tolist(), strict=True):
+        got[names[levels.topic[at]]][found.judgments.doc_ids[at]] = bin_of
+    assert got == expected
+    for topic, by_bin in expected.items():
+        for bin_of in by_bin.values():
+            shares = list(alpha[topic][bin_of].values())
+            assert found.alpha[names.index(topic), bin_of].tolist() == pytest.approx(shares, rel=1e-14)
+
+
+def test_bins_end_at_the_ranks_of_the_reference():
+    assert [*imputation.BIN_ENDS.tolist(), np.inf] == list(unjudged.BIN_ENDS)
+    assert (imputation.POOLED, imputation.FEWEST, imputation.SPREAD) == (
+        unjudged.POOLED, unjudged.FEWEST, unjudged.SPREAD,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_fused_ranking_of_many_documents_equals_the_reference(seed):
+    rng = random.Random(seed)  # noqa: S311
+    ids = [f"x{n}" for n in range(900)]
+    runs = [{"1": {d: rng.random() for d in rng.sample(ids, rng.randint(1, 700))}} for _ in range(5)]
+    judgments = prepare_qrels({"1": {"x0": 1}})
+    got = imputation.fused(imputation.pooled(judgments, runs), len(runs))
+    assert got["doc_id"].to_list() == unjudged.fused([rankings(run)["1"] for run in runs])
+    assert got["place"].to_list() == list(range(1, len(got) + 1))
+
+
+def test_equal_sums_of_other_ranks_tie():
+    # 1/66 + 1/132 = 1/88 + 1/88, which are rounded differently.
+    ranks = {"a": (6, 72), "b": (28, 28)}
+    order = [{rank: d for d, both in ranks.items() for rank in both[at : at + 1]} for at in (0, 1)]
+    runs = [
+        {"1": {one.get(rank, f"r{at}x{rank}"): -rank for rank in range(1, 80)}}
+        for at, one in enumerate(order)
+    ]
+    for swapped in (runs, runs[::-1]):
+        pool = imputation.fused(imputation.pooled(prepare_qrels({"1": {"a": 1}}), swapped), 2)
+        got = [doc_id for doc_id in pool["doc_id"].to_list() if doc_id in ranks]
+        assert got == ["b", "a"]
+        assert pool["doc_id"].to_list() == unjudged.fused([rankings(run)["1"] for run in swapped])
+
+
+def test_rows_of_runs_are_added_up_in_parts(monkeypatch):
+    _, runs = random_input(1)
+    judgments = prepare_qrels({"0": {"d0": 1}, "1": {"d0": 1}, "2": {"d1": 0}})
+    whole = imputation.pooled(judgments, runs.values()).sort("topic", "doc_id")
+    monkeypatch.setattr(imputation, "_ROWS", 0)
+    assert imputation.pooled(judgments, runs.values()).sort("topic", "doc_id").equals(whole)
+
+
+# ---------------------------------------------------------------------------------------- what is drawn
+
+
+def drawn(alpha, bin_of, samples, shift=0.0, seed=3):
+    draws = TopicDraws(np.array(alpha), np.array(bin_of), np.array([False, True, True]), seed)
+    return draws.levels(np.full(samples, shift))
+
+
+def test_levels_have_the_shares_of_the_dirichlet_distribution(monkeypatch):
+    monkeypatch.setattr(imputation, "SPREAD", 0.0)
+    found = drawn([[3.0, 1.0, 0.0], [1.0, 1.0, 2.0]], [0, 1, 1], 20_000)
+    shares = np.stack([(found == level).mean(axis=0) for level in range(3)], axis=1)
+    assert shares == pytest.approx(
+        np.array([[0.75, 0.25, 0], [0.25, 0.25, 0.5], [0.25, 0.25, 0.5]]), abs=0.015
+    )
+    # Documents of one bin share what is drawn for it: variance of a share is m (1 - m) / (total + 1).
+    both = ((found[:, 1] == 2) & (found[:, 2] == 2)).mean()
+    assert both == pytest.approx(0.25 + 0.25 / 5, abs=0.015)
+
+
+def test_shift_multiplies_the_odds_of_levels_above_0(monkeypatch):
+    monkeypatch.setattr(imputation, "SPREAD", 0.0)
+    found = drawn([[5e8, 3e8, 2e8]], [0], 20_000, shift=np.log(3))
+    shares = [(found == level).mean() for level in range(3)]
+    assert shares == pytest.approx([0.25, 0.45, 0.3], abs=0.015)
+
+
+def test_topic_has_a_shift_of_its_own():
+    # One normal variable a sample: the share of level 0 is a half in the median, and spreads.
+    found = drawn([[5e8, 5e8, 0.0]], [0] * 4000, 400)
+    share = (found > 0).mean(axis=1)
+    odds = np.log(share / (1 - share))
+    assert np.median(odds) == pytest.approx(0, abs=0.12)
+    assert odds.std() == pytest.approx(unjudged.SPREAD, abs=0.08)
+
+
+def test_levels_drawn_in_parts_are_those_drawn_at_once():
+    alpha, bin_of, above_0 = (
+        np.array([[3.0, 1.0, 0.5]]),
+        np.zeros(4, dtype=np.int64),
+        np.array([False, True, True]),
+    )
+    shift = np.linspace(-1, 1, 10)
+    draws = TopicDraws(alpha, bin_of, above_0, 5)
+    parts = np.concatenate([draws.levels(shift[:3]), draws.levels(shift[3:])])
+    assert np.array_equal(parts, TopicDraws(alpha, bin_of, above_0, 5).levels(shift))
+
+
+# ---------------------------------------------------------------------------------------- whole results
+
+
+@pytest.mark.usefixtures("any_bin")
+@pytest.mark.parametrize("seed", range(6))
+def test_intervals_are_quantiles_of_the_scores_by_completed_qrels(seed, monkeypatch):
+    qrels, runs = random_input(seed)
+    samples, original = {}, TopicDraws.levels
+
+    def levels(self, shift):
+        found = original(self, shift)
+        samples[id(self)] = found
+        kept.append(self)
+        return found
+
+    kept = []
+    monkeypatch.setattr(TopicDraws, "levels", levels)
+    got = ir_graded.score_intervals(MEASURES, qrels, runs, depth=6, n_samples=9, confidence=0.5)
+    found = Imputation.of(prepare_qrels(qrels), runs.values(), 6)
+    scale = unjudged.scale_of(qrels)
+    completed = [{topic: dict(levels) for topic, levels in qrels.items()} for _ in range(9)]
+    for number, topic in enumerate(qrels):
+        documents = found.documents(number)
+        ids = [
+            found.judgments.doc_ids[at] for at in range(documents.start, documents.stop) if found.imputed[at]
+        ]
+        for sample, row in enumerate(samples[id(kept[number])].tolist()):
+            completed[sample][topic] |= {d: scale[label] for d, label in zip(ids, row, strict=True)}
+    assert completed[0] != qrels
+    scores = np.array([ir_graded.evaluate(MEASURES, one, runs).values for one in completed])
+    for low, quantile in ((got.low, 0.25), (got.high, 0.75)):
+        expected = np.apply_along_axis(unjudged.quantile, 0, scores, quantile)
+        assert low == pytest.approx(expected, rel=0, abs=1e-13)
+    assert got.mean_score == pytest.approx(scores.mean(axis=0), rel=0, abs=1e-13)
+    means = scores.mean(axis=3)
+    for at, one in enumerate((means.mean(axis=0), *np.quantile(means, [0.25, 0.75], axis=0))):
+        assert got.overall[at] == pytest.approx(one, rel=0, abs=1e-13)
+    assert np.array_equal(got.zero, ir_graded.evaluate(MEASURES, qrels, runs).values)
+    for run, share in zip(runs.values(), got.imputed, strict=True):
+        assert share == unjudged.imputed(qrels, rankings(run), 6, completed[0])
+
+
+SHARES = {0: 0.5, 1: 0.25, 2: 0.25}
+OF_EXAMPLE_E = {
+    "nDCG@3": (0.595469436567, 0.525004989385),
+    "Q": (0.531560268435, 0.435185185185),
+    "AP": (0.677430555556, 0.555555555556),
+    "P@3": (0.833333333333, 0.666666666667),
+    "nERR(max_rel=3)": (0.714943335912, 0.658227848101),
+}
+
+
+@pytest.mark.usefixtures("any_bin")
+def test_worked_example(monkeypatch):
+    rng = np.random.default_rng(7)
+    # Level 0 occurs in a topic that scores nothing.
+    qrels = {"1": {"a": 2, "b": 1, "c": 3}, "2": {"z": 0}}
+    run = {"1": {"a": 4.0, "x": 3.0, "b": 2.0, "y": 1.0}, "2": {"z": 1.0}}
+    samples, original = [], score_intervals.Samples.scored
+
+    def scored(self):
+        for topics, values in original(self):
+            samples.append(values)
+            yield topics, values
+
+    monkeypatch.setattr(score_intervals.Samples, "scored", scored)
+    monkeypatch.setattr(Imputation, "draws", lambda _, topic, __: Draws(topic))
+
+    class Draws:
+        def __init__(self, topic):
+            self.topic = topic
+
+        def levels(self, shift):
+            documents = 0 if self.topic else 2
+            return rng.choice(3, (shift.size, documents), p=[0.5, 0.25, 0.25])
+
+    found = ir_graded.score_intervals(list(OF_EXAMPLE_E), qrels, run, depth=4, n_samples=3000)
+    values = np.concatenate(samples, axis=2)[:, 0, 0]
+    for at, (mean, zero) in enumerate(OF_EXAMPLE_E.values()):
+        assert found.zero[at, 0, 0] == pytest.approx(zero, rel=0, abs=1e-12)
+        assert abs(found.mean_score[at, 0, 0] - mean) < 4 * values[at].std() / np.sqrt(3000)
+    assert (values[0].min(), values[0].max()) == pytest.approx((0.475117208395, 0.714929674963), abs=1e-12)
+
+
+def arrays(found):
+    return [found.zero, found.mean_score, found.low, found.high, found.overall, found.imputed]
+
+
+def assert_same(found, other):
+    assert all(
+        np.array_equal(one, another) for one, another in zip(arrays(found), arrays(other), strict=True)
+    )
+
+
+@pytest.mark.usefixtures("any_bin")
+def test_result_depends_on_the_seed_alone(monkeypatch):
+    qrels, runs = random_input(3, topics=5)
+    ask = lambda **more: ir_graded.score_intervals(MEASURES, qrels, runs, depth=8, n_samples=60, **more)  # noqa: E731
+    expected = ask(rng=4)
+    assert not np.array_equal(ask(rng=5).overall, expected.overall)
+    assert_same(ask(rng=np.random.default_rng(4)), expected)
+    assert_same(ask(), ask(rng=0))
+    for memory in (1 << 10, 1 << 14, 1 << 18):
+        for threads in (1, 3):
+            monkeypatch.setattr(score_intervals, "_MEMORY", memory)
+            monkeypatch.setattr(score_intervals, "processors", lambda threads=threads: threads)
+            assert_same(ask(rng=4), expected)
+
+
+@pytest.mark.usefixtures("any_bin")
+def test_form_and_order_of_the_input_make_no_difference():
+    qrels, runs = random_input(3)
+    expected = ir_graded.score_intervals(["Q@5", "AP@5"], qrels, runs, n_samples=20)
+    shuffled = {topic: dict(reversed(docs.items())) for topic, docs in qrels.items()}
+    frames = {name: cases.run_frame(cases.run_rows(run)) for name, run in runs.items()}
+    assert_same(ir_graded.score_intervals(["Q@5", "AP@5"], shuffled, frames, n_samples=20), expected)
+    once = {name: frame.itertuples() for name, frame in frames.items()}
+    assert_same(ir_graded.score_intervals(["Q@5", "AP@5"], qrels, once, n_samples=20), expected)
+    backwards = ir_graded.score_intervals(["Q@5", "AP@5"], qrels, dict(reversed(runs.items())), n_samples=20)
+    assert np.array_equal(backwards.low[:, ::-1], expected.low)
+
+
+@pytest.mark.usefixtures("any_bin")
+def test_run_without_unjudged_documents_has_intervals_of_one_point():
+    qrels = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"a": 0, "g": 1}, "3": {"a": 1}}
+    run = {"1": {"b": 3.0, "a": 2.0, "c": 1.0}, "2": {"g": 2.0, "a": 1.0}, "3": {"a": 1.0}}
+    found = ir_graded.score_intervals([*MEASURES, "NumRet(rel=1)"], qrels, run, depth=5, n_samples=30)
+    for ends in (found.mean_score, found.low, found.high):
+        assert np.array_equal(ends, found.zero)
+    assert np.array_equal(found.overall, np.broadcast_to(found.scores.aggregates.T, found.overall.shape))
+    assert found.imputed.tolist() == [0]
+
+
+def test_bins_with_few_judged_documents_get_no_levels():
+    qrels, runs = random_input(3)
+    found = ir_graded.score_intervals("Q", qrels, runs, depth=5, n_samples=30)
+    assert np.array_equal(found.low, found.zero)
+    assert np.array_equal(found.high, found.zero)
+
+
+@pytest.mark.usefixtures("any_bin")
+@pytest.mark.filterwarnings("default")
+def test_samples_that_add_many_relevant_documents_cause_a_warning():
+    qrels, runs = random_input(3)
+    with pytest.warns(ir_graded.CoverageWarning, match=r"The samples add \d+% to the known") as caught:
+        ir_graded.score_intervals("Q@9", qrels, runs, n_samples=20)
+    assert [one.filename for one in caught] == [__file__]
+
+
+def test_depth_is_the_largest_cutoff_by_default():
+    covid = ir_graded.sample()
+    some = dict(list(covid.runs.items())[:2])
+    found = ir_graded.score_intervals(["P@5", "nDCG@20"], covid.qrels, some, n_samples=5)
+    assert found.depth == 20
+    assert_same(
+        ir_graded.score_intervals(["P@5", "nDCG@20"], covid.qrels, some, n_samples=5, depth=20), found
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"depth": 0}, "depth=0 must be None or a whole number >= 1"),
+        ({"depth": 2.5}, "depth=2.5 must be"),
+        ({"n_samples": 0}, "n_samples=0 must be a whole number >= 1"),
+        ({"confidence": 1}, "confidence=1 must be a number between 0 and 1"),
+        ({"rng": -1}, "rng=-1 must be"),
+        ({}, "Q: without a cutoff score_intervals needs a depth"),
+    ],
+)
+def test_wrong_options_are_rejected(options, words):
+    qrels, runs = random_input(1)
+    with pytest.raises(ir_graded.ParameterError, match=words):
+        ir_graded.score_intervals(["Q", "P@5"], qrels, runs, **options)
+
+
+def test_frames_and_plot():
+    covid = ir_graded.sample()
+    some = dict(list(covid.runs.items())[:3])
+    found = ir_graded.score_intervals(["nDCG@10", "NumRet(rel=1)"], covid.qrels, some, depth=10, n_samples=20)
+    assert found.frame.columns.tolist() == ["run", "query_id", "measure", "zero", "mean", "low", "high"]
+    mean = found.mean()
+    assert isinstance(mean, pd.DataFrame)
+    assert mean.columns.tolist() == [
+        (name, end) for name in ("nDCG@10", "NumRet(rel=1)") for end in ("zero", "mean", "low", "high")
+    ]
+    expected = ir_graded.evaluate(["nDCG@10", "NumRet(rel=1)"], covid.qrels, some).mean()
+    assert np.array_equal(mean.xs("zero", axis=1, level=1).to_numpy(), expected.to_numpy())
+    pytest.importorskip("matplotlib")
+    assert "95% interval" in found.plot("nDCG@10").axes[0].get_xlabel()

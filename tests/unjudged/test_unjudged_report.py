@@ -1,0 +1,60 @@
+"""The report with intervals from unjudged documents beside those from the choice of topics."""
+
+import re
+
+import pytest
+from helpers import run_command
+
+import ir_graded
+
+MEASURES = ["nDCG@10", "NumRet(rel=1)"]
+
+
+def page_of(tmp_path, **options):
+    covid = ir_graded.sample()
+    runs = dict(list(covid.runs.items())[:3])
+    path = tmp_path / "report.html"
+    ir_graded.report(MEASURES, covid.qrels, runs, path, n_resamples=50, **options)
+    return path.read_text(encoding="utf-8"), covid.qrels, runs
+
+
+def test_both_intervals_are_shown_apart(tmp_path):
+    pytest.importorskip("jinja2")
+    page, qrels, runs = page_of(tmp_path, n_samples=30, depth=10, seed=2)
+    found = ir_graded.score_intervals(MEASURES, qrels, runs, n_samples=30, depth=10, rng=2)
+    scores = ir_graded.evaluate(MEASURES, qrels, runs)
+    topics = ir_graded.meta.confidence_intervals(scores, n_resamples=50, rng=2)
+    section = page[page.index('id="doubts-caption"') :]
+    for at, name in enumerate(runs):
+        row = section[section.index(name) :]
+        row = row[: row.index("</tr>")]
+        ends = [float(end) for pair in re.findall(r"\[([\d.]+), ([\d.]+)\]", row) for end in pair]
+        unjudged = found.overall[1:, :, at] / [1, 30]  # a report gives means of counts
+        expected = [
+            end
+            for measure in range(2)
+            for end in (topics.low[measure, at], topics.high[measure, at], *unjudged[:, measure])
+        ]
+        assert ends == pytest.approx(expected, abs=5.1e-4)
+        assert f"{100 * found.imputed[at]:.1f}%" in row
+        assert (" *</th>" in row) == (found.imputed[at] > 0.2)
+    assert "n_samples=30, depth=10" in page
+
+
+def test_without_samples_nothing_is_imputed(tmp_path):
+    pytest.importorskip("jinja2")
+    page, *_ = page_of(tmp_path)
+    assert "doubts-caption" not in page
+
+
+def test_the_command_takes_samples_and_depth(tmp_path, capsys):
+    pytest.importorskip("jinja2")
+    qrels, run, page = tmp_path / "q", tmp_path / "r", tmp_path / "page.html"
+    qrels.write_text("".join(f"{t} 0 d{n} {n % 3}\n" for t in range(30) for n in range(0, 20, 2)))
+    run.write_text("".join(f"{t} Q0 d{n} {n} {20 - n} r\n" for t in range(30) for n in range(1, 20)))
+    call = ["report", qrels, run, "-m", "Q", "--samples", "20", "--depth", "5", "--html", page]
+    code, _, err = run_command(capsys, *call)
+    assert (code, err) == (0, "")
+    text = page.read_text(encoding="utf-8")
+    assert "--samples 20 --depth 5" in text
+    assert "doubts-caption" in text
