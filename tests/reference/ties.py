@@ -1,0 +1,272 @@
+"""Reference for scores under ties: every distinct order of the tied documents is scored.
+
+Written from the definitions alone and sharing no code with the package, so that the two can be compared. The
+closed forms of the scores are in ``ties_closed``.
+
+A *tie group* is a list of documents with one score; a run of a topic is a list of tie groups from the top
+down. Each group is permuted uniformly, the groups independently. Documents of one level (for passages: of
+one F) are interchangeable, so every distinct order of their levels is equally likely.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import groupby, product
+
+from reference import classics, passages, ranked
+
+TIES = ("doc_id", "expected", "optimistic", "pessimistic")
+
+Groups = list[list[str]]
+Levels = dict[str, float]
+
+
+# ---------------------------------------------------------------------------------------------- tie groups
+
+
+def tie_groups(scores: dict[str, float], float32: bool = True) -> Groups:
+    """The documents of one topic by score descending, those with equal scores in one list.
+
+    Args:
+        scores: score of each retrieved document.
+        float32: whether scores are compared in single precision.
+
+    Returns:
+        The tie groups; in each of them the documents by id descending, as ``doc_id`` orders them.
+    """
+
+    def compared(doc_id: str) -> float:
+        return ranked.as_float32(scores[doc_id]) if float32 else float(scores[doc_id])
+
+    return [list(group) for _, group in groupby(ranked.ranking(scores, float32), compared)]
+
+
+def arrangements(documents: list[str], kind: Callable[[str], Hashable]) -> Iterator[list[str]]:
+    """Every distinct order of documents, of which those of one kind are interchangeable."""
+    if not documents:
+        yield []
+        return
+    for first in {kind(doc_id): doc_id for doc_id in documents}.values():
+        rest = [doc_id for doc_id in documents if doc_id != first]
+        for tail in arrangements(rest, kind):
+            yield [first, *tail]
+
+
+def orders(groups: Groups, kind: Callable[[str], Hashable]) -> Iterator[list[str]]:
+    """Every distinct order of a run; all are equally likely."""
+    for chosen in product(*(list(arrangements(group, kind)) for group in groups)):
+        yield [doc_id for group in chosen for doc_id in group]
+
+
+def number_of_orders(groups: Groups, kind: Callable[[str], Hashable]) -> int:
+    """How many distinct orders a run has."""
+    number = 1
+    for group in groups:
+        kinds = [kind(doc_id) for doc_id in group]
+        number *= math.factorial(len(kinds))
+        for one in set(kinds):
+            number //= math.factorial(kinds.count(one))
+    return number
+
+
+def tied_score(
+    ties: str, groups: Groups, kind: Callable[[str], float], score_of: Callable[[list[str]], float]
+) -> float:
+    """Score of one topic.
+
+    Args:
+        ties: one of ``TIES``.
+        groups: the tie groups.
+        kind: documents of one kind are interchangeable; 'optimistic' puts the largest kind first.
+        score_of: score of an order.
+
+    Returns:
+        The score of the order that ``ties`` names, or the mean over all orders.
+
+    Raises:
+        ValueError: if ``ties`` is none of ``TIES``.
+    """
+    if ties == "doc_id":
+        return score_of([doc_id for group in groups for doc_id in sorted(group, reverse=True)])
+    if ties == "optimistic":
+        return score_of([doc_id for group in groups for doc_id in sorted(group, key=kind, reverse=True)])
+    if ties == "pessimistic":
+        return score_of([doc_id for group in groups for doc_id in sorted(group, key=kind)])
+    if ties == "expected":
+        scores = [score_of(order) for order in orders(groups, kind)]
+        return math.fsum(scores) / len(scores)
+    raise ValueError(f"ties={ties!r} is none of {TIES}")
+
+
+# ----------------------------------------------------------------------------------------- ranked documents
+
+
+def level_or_below(levels: Levels) -> Callable[[str], float]:
+    """The kind of a document: its level; unjudged documents are below all levels."""
+    return lambda doc_id: levels.get(doc_id, -math.inf)
+
+
+def score_of_order(
+    name: str,
+    params: dict,
+    levels: Levels,
+    order: list[str],
+    highest_level: float,
+    all_levels: set[float] | None = None,
+) -> float:
+    """Score of one order by a measure of ``ranked`` or a classic of ``classics``; they share no name."""
+    if name in classics.MEASURES:
+        return classics.score(name, params, levels, order)
+    return ranked.score(name, params, levels, order, highest_level, all_levels)
+
+
+def score(
+    name: str,
+    params: dict,
+    ties: str,
+    levels: Levels,
+    groups: Groups,
+    highest_level: float,
+    all_levels: set[float] | None = None,
+) -> float:
+    """Score one topic.
+
+    Args:
+        name: printed name of the measure, one of ``ranked`` or of ``classics``.
+        params: the parameters given; the others have their default.
+        ties: one of ``TIES``.
+        levels: level of each document in the qrels of this topic.
+        groups: the retrieved documents as tie groups, from the top down.
+        highest_level: highest level in all of the qrels, the default of max_rel.
+        all_levels: the levels that occur in all of the qrels; those of this topic if not given.
+
+    Returns:
+        The score, 0.0 for a topic without a relevant document.
+    """
+    return tied_score(
+        ties,
+        groups,
+        level_or_below(levels),
+        lambda order: score_of_order(name, params, levels, order, highest_level, all_levels),
+    )
+
+
+def extremes(
+    name: str, params: dict, levels: Levels, groups: Groups, highest_level: float
+) -> tuple[float, float]:
+    """Smallest and largest score over all orders; not always those of 'pessimistic' and 'optimistic'."""
+    kind = level_or_below(levels)
+    scores = [score_of_order(name, params, levels, order, highest_level) for order in orders(groups, kind)]
+    return min(scores), max(scores)
+
+
+def evaluate(
+    name: str,
+    params: dict,
+    ties: str,
+    qrels: dict[str, Levels],
+    run: dict[str, dict[str, float]],
+    float32: bool = True,
+) -> dict[str, float]:
+    """Score every topic of the qrels.
+
+    Args:
+        name: printed name of the measure.
+        params: the parameters given.
+        ties: one of ``TIES``.
+        qrels: level by topic and document.
+        run: score by topic and document.
+        float32: whether scores are compared in single precision.
+
+    Returns:
+        The score of each topic of the qrels; 0.0 for one that the run lacks.
+    """
+    all_levels = {level for levels in qrels.values() for level in levels.values()}
+    highest_level = max(all_levels, default=0)
+    return {
+        topic_id: score(
+            name, params, ties, levels, tie_groups(run.get(topic_id, {}), float32), highest_level, all_levels
+        )
+        for topic_id, levels in qrels.items()
+    }
+
+
+# ------------------------------------------------------------------------------------------------ passages
+
+
+def article_kinds(
+    params: dict, highlighted: passages.Spans, retrieved: passages.Spans
+) -> dict[str, tuple[float, bool]]:
+    """F of each article and whether it has relevance: 'optimistic' orders by them, both descending."""
+    params = {**passages.DEFAULTS, **params, "cutoff": None}
+    articles = list(retrieved)
+    topic = passages.Topic(params, highlighted, retrieved, articles)
+    return {article: (topic.F[r], topic.relevant[r]) for r, article in enumerate(articles, start=1)}
+
+
+def passage_score(
+    name: str,
+    params: dict,
+    ties: str,
+    highlighted: passages.Spans,
+    retrieved: passages.Spans,
+    groups: Groups,
+) -> float:
+    """Score one topic by MAgP, gP or gR.
+
+    Args:
+        name: printed name of the measure.
+        params: the parameters given; the others have their default.
+        ties: one of ``TIES``.
+        highlighted: the spans of each article that the qrels highlight.
+        retrieved: the spans of each article that the run retrieved.
+        groups: the retrieved articles as tie groups, from the top down.
+
+    Returns:
+        The score, 0.0 for a topic without relevance.
+    """
+    params = {**passages.DEFAULTS, **params}
+
+    def score_of(order: list[str]) -> float:
+        topic = passages.Topic(params, highlighted, retrieved, order)
+        return passages.MEASURES[name](topic) if topic.numrel else 0.0
+
+    return tied_score(ties, groups, article_kinds(params, highlighted, retrieved).__getitem__, score_of)
+
+
+def evaluate_passages(
+    name: str,
+    params: dict,
+    ties: str,
+    qrels_rows: Iterable[passages.Row],
+    run_rows: Iterable[passages.Row],
+    float32: bool = True,
+) -> dict[str, float]:
+    """Score every topic of the qrels.
+
+    Args:
+        name: printed name of the measure.
+        params: the parameters given.
+        ties: one of ``TIES``.
+        qrels_rows: ``(query_id, doc_id, relevance, start, length)``.
+        run_rows: ``(query_id, doc_id, score, start, length)``; an article ties by its largest score.
+        float32: whether scores are compared in single precision.
+
+    Returns:
+        The score of each topic of the qrels.
+    """
+    qrels_rows, run_rows = list(qrels_rows), list(run_rows)
+    rel = params.get("rel", passages.DEFAULTS["rel"])
+    highlighting = [row for row in qrels_rows if row[2] >= rel]
+    return {
+        query_id: passage_score(
+            name,
+            params,
+            ties,
+            passages.spans_by_article(highlighting, query_id),
+            passages.spans_by_article(run_rows, query_id),
+            tie_groups(passages.score_by_article(run_rows, query_id), float32),
+        )
+        for query_id in dict.fromkeys(row[0] for row in qrels_rows)
+    }
