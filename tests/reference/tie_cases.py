@@ -30,7 +30,6 @@ VALUES = {
     "dcg": (None, "exp-log2"),
 }
 _COMMON = ("cutoff", "rel", "judged_only")
-_TABLES = ("gains", "stops", "weights")
 
 #: Every measure and stop: printed name, parameters that it has in any case, and those that it takes.
 VARIANTS = {
