@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 
 from reference.ranked import exact
 
@@ -137,11 +138,12 @@ def err(params: dict, levels: Levels, ranked: list[str]) -> float:
     return math.fsum(terms)
 
 
-def rbp_weights(p: float) -> list[float]:
+@cache
+def rbp_weights(p: float) -> tuple[float, ...]:
     """Weights of ranks 1, 2, ... in RBP: p^(n-1) over their sum down to rank 1,000."""
     weights = [p**i for i in range(RBP_RANKS)]
     total = math.fsum(weights)
-    return [weight / total for weight in weights]
+    return tuple(weight / total for weight in weights)
 
 
 def rbp(params: dict, levels: Levels, ranked: list[str]) -> float:
