@@ -60,7 +60,7 @@ class Group:
     others_above: int
 
     def at_or_above(self, level: float) -> Group:
-        """The same group where only documents of that level or a higher one are relevant."""
+        """Return the group with only documents of that level or a higher one as relevant."""
         relevant = [one for one in self.relevant if one >= level]
         above = [one for one in self.above if one >= level]
         return Group(self.t, self.n, self.q, relevant, self.judged, self.others, above, self.others_above)

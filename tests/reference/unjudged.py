@@ -64,7 +64,7 @@ def residual(params: dict, levels: Levels, order: list[str]) -> float:
 
 
 def below(params: dict, last: int) -> float:
-    """The same over the ranks below the last document: p^last, or p^last - p^k with a cutoff k."""
+    """Share of a residual that is below the last document: p^last, or p^last - p^k with a cutoff k."""
     p, cutoff = params["p"], params["cutoff"]
     return p**last if cutoff is None else p ** min(last, cutoff) - p**cutoff
 
