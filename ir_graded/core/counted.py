@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import numpy as np
+
 from . import segments
 from .judged_run import JudgedRun
 from .levels import Levels
@@ -61,6 +63,12 @@ class CountedDocuments:
     def document(self) -> Ints:
         """Position of each document in ``levels``."""
         return self._hits.document[self._rows]
+
+    @property
+    def tied(self) -> Ints:
+        """Number of documents in the tie group of each document."""
+        ties = self._hits.ties
+        return np.ones_like(self.n) if ties is None else ties.tied[self._rows]
 
     @property
     def retrieved(self) -> Ints:

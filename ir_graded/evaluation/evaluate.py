@@ -18,6 +18,8 @@ from ir_graded.io.sources import is_read_once
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
+from ir_graded.measures.classic.ties import check_ties, with_ties
+from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
 from .coverage import Coverage, RunCoverage, count_again
@@ -44,6 +46,7 @@ def evaluate(
     *,
     progress: bool | None = None,
     provider: str = "auto",
+    ties: str = "doc_id",
 ) -> Scores:
     """Score runs by measures of this package and of ir-measures.
 
@@ -61,6 +64,9 @@ def evaluate(
             a folder stands for the files in it.
         progress: whether to show a progress bar over several runs; by default on a terminal only.
         provider: 'auto', or 'upstream' to leave ir-measures' own measures to its other providers.
+        ties: how documents with equal scores are ordered: 'doc_id', descending, as in trec_eval; 'expected',
+            the mean over all their orders; 'optimistic' or 'pessimistic', by level descending or ascending.
+            For all measures that do not name an order themselves and depend on it.
 
     Returns:
         The scores of all runs on all topics of the qrels; a topic that a run lacks scores 0.
@@ -68,7 +74,9 @@ def evaluate(
     Raises:
         NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
         InputError: something in the qrels or in a run cannot be scored; the message says where.
-        ValueError: a measure cannot be read or is not supported, or ``provider`` is neither word.
+        ParameterError: ``provider`` or ``ties`` is none of its words, or a measure that other providers
+            compute is to have ``ties``.
+        ValueError: a measure cannot be read or is not supported.
         NameError: a measure's name is unknown.
 
     Warns:
@@ -86,10 +94,25 @@ def evaluate(
     """
     if provider not in PROVIDERS:
         raise ParameterError(f"provider={short_repr(provider)} must be {' or '.join(map(repr, PROVIDERS))}")
-    evaluation = Evaluation(read_measures(measures), qrels, provider)
+    evaluation = Evaluation(_in_order(read_measures(measures), provider, ties), qrels, provider)
     named = named_runs(runs)
     scored = evaluation.match(named, evaluation.lowest, evaluation.score)
     return evaluation.scores(named, with_progress(scored, len(named), progress))
+
+
+def _in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]:
+    """Return the measures with tied documents in the order that ``evaluate`` was asked for."""
+    if ties == TIES.default:
+        return measures
+    check_ties(ties)
+    here = PROVIDERS[provider](measures)
+    others = [measure for measure in measures if measure not in here]
+    if others:
+        raise ParameterError(
+            f"ties={ties!r} is for measures that are computed here, and {', '.join(map(str, others))} "
+            f"{'is' if len(others) == 1 else 'are'} left to ir-measures' providers, which order by doc_id"
+        )
+    return list(dict.fromkeys(with_ties(measure, ties) for measure in measures))
 
 
 #: One run, scored: a score a topic for each measure, and how it fits the qrels.

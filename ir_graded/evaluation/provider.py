@@ -64,7 +64,7 @@ class GradedEvaluator(Evaluator):
     def scores_of(self, judged_run: JudgedRun) -> dict[Measure, Floats]:
         """Score of each measure for each topic of the qrels, in their order, for a matched run."""
         views = self.views(judged_run)
-        return {measure: scorer.score(views) for measure, scorer in self.scorers.items()}
+        return {measure: scorer.score_with_ties(views) for measure, scorer in self.scorers.items()}
 
     def scores(self, run: Any) -> dict[Measure, Floats]:
         """Score of each measure for each topic of the qrels, in their order, for a run of any form."""

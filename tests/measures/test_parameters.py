@@ -20,7 +20,7 @@ from ir_graded.measures.params import NOT_PROVIDED
 QRELS = {"1": {"a": 3, "b": 1, "c": 0, "d": 2, "e": 16}, "2": {"a": 1, "b": -1, "f": 4}}
 RUN = {"1": {"x": 9.0, "b": 8.0, "d": 7.0, "c": 6.0, "a": 5.0}, "2": {"b": 3.0, "a": 2.0, "y": 1.0}}
 
-COMMON = {"cutoff", "rel", "judged_only"}
+COMMON = {"cutoff", "rel", "judged_only", "ties"}
 TAKES = {
     "Q": COMMON | {"beta", "gains", "norm"},
     "O-measure": COMMON | {"beta", "gains"},
@@ -35,7 +35,7 @@ TAKES = {
     "EBR": COMMON | {"beta", "gains", "max_rel"},
     "iRBU": COMMON | {"p", "gains", "max_rel"},
     "nERR": COMMON | {"gains", "max_rel"},
-    "GAP": {"cutoff", "judged_only", "weights", "norm"},
+    "GAP": {"cutoff", "judged_only", "weights", "norm", "ties"},
 }
 
 
@@ -155,6 +155,7 @@ def few_parameters(draw, measure):
         "gamma": [0.95, 0.5],
         "max_rel": [3, 20],
         "p": [0.99, 1],
+        "ties": ["doc_id", "expected"],
     }
     names = draw(st.lists(st.sampled_from(sorted(measure.SUPPORTED_PARAMS)), unique=True, max_size=3))
     params = {name: draw(st.sampled_from(choice[name])) for name in names}

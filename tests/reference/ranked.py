@@ -27,6 +27,7 @@ DEFAULTS = {
     "max_rel": None,
     "p": 0.99,
     "weights": {},
+    "ties": "doc_id",
 }
 
 
