@@ -15,15 +15,17 @@ from .output import FORMATS, Leaderboard, show
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @options.measures
 @options.provider
+@options.ties
 @options.by_topic
 @options.output
 @options.places
 @options.quiet
-def evaluate(
+def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     provider: str,
+    ties: str,
     by_topic: bool,
     output: str,
     places: int,
@@ -34,5 +36,5 @@ def evaluate(
     dataset id with scoreddocs. Files may be compressed (gzip, zstandard, xz). Measures are those of this
     package (see `ir_graded measures`), those of ir-measures and trec_eval's names.
     """
-    scores = evaluate_runs(options.read(measures), qrels, list(runs), provider=provider)
+    scores = evaluate_runs(options.read(measures), qrels, list(runs), provider=provider, ties=ties)
     show(FORMATS[output](Leaderboard.of(scores, by_topic), places))

@@ -73,7 +73,7 @@ class ArticleView(CountedDocuments):
     @property
     def worth(self) -> Floats:
         """F-score of all judged articles retrieved, also below the cutoff; -1 of those without relevance."""
-        return np.where(self._counts, self._f_score(self._hits.document), -1.0)
+        return np.where(self._counts, self._f_score(self.hits.document), -1.0)
 
     @property
     def gP(self) -> Floats:

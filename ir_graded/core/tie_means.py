@@ -94,6 +94,17 @@ class TiedDocuments(Generic[Counted]):
             return np.zeros(self.group.size), np.ones(self.begin.size)
         return utility.value, self.above(utility.value)
 
+    def judged(self) -> Ints:
+        """Return the number of documents of each group with a level >= 0, those that count included.
+
+        The run must have been searched for all of them.
+        """
+        hits, levels = self.view.hits, self.view.levels
+        judged = (levels.values >= 0)[hits.level_index]
+        group = (hits.topic << 32 | hits.rank)[judged]
+        wanted = self.topic << 32 | self.t + 1
+        return np.searchsorted(group, wanted, side="right") - np.searchsorted(group, wanted)
+
     # -------------------------------------------------------------------------------- means
 
     def at_rank(self, rank: Ints, utility: Utility) -> Floats:

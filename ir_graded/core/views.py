@@ -52,7 +52,7 @@ class View(CountedDocuments):
 
     @property
     def rank_in_run(self) -> Ints | None:
-        return self._hits.rank[self._rows] if self.cut.judged_only else None
+        return self.hits.rank[self._rows] if self.cut.judged_only else None
 
     @cached_property
     def level(self) -> Floats:

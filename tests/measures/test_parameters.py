@@ -321,6 +321,10 @@ REFUSED = {
         ("", "U", "uniform", None, 1, True, ["u"]),
         ("'u', 'rb', 'gu', 'first', 'preferred', 'up_to_preferred', 'err'",),
     ),
+    "ties": (
+        ("x", "", "Expected", None, 1, True, ["expected"]),
+        ("'doc_id', 'expected', 'optimistic', 'pessimistic'",),
+    ),
     "gains": (NO_TABLES, TABLE_RANGE),
     "stops": (NO_TABLES, TABLE_RANGE),
     "weights": (NO_TABLES, TABLE_RANGE),
