@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .evaluation.evaluate import evaluate
     from .evaluation.explain import Explanation, explain
     from .evaluation.scores import Scores
+    from .evaluation.ties import ties
     from .evaluation.unjudged import Unjudged, unjudged
     from .io.datasets import level_definitions
     from .io.reading import read_qrels, read_run
@@ -76,6 +77,7 @@ _LAZY = {
     "read_run": "io.reading",
     "report": "reporting",
     "sample": "data.sample",
+    "ties": "evaluation.ties",
     "unjudged": "evaluation.unjudged",
 }
 
@@ -131,5 +133,6 @@ __all__ = [
     "read_run",
     "report",
     "sample",
+    "ties",
     "unjudged",
 ]  # fmt: skip
