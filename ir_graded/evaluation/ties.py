@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures import Measure
 
+from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.errors import ParameterError
 from ir_graded.io.ids import as_text
@@ -77,31 +79,80 @@ def ties(measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: An
         raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
     judgments = prepare_qrels(qrels)
     judgments.require_topics("look at")
-    by_order = {(measure, order): with_ties(measure, order) for measure in wanted for order in _ORDERS}
-    evaluator = GradedEvaluator(native_scorers(dict.fromkeys(by_order.values())), judgments)
+    orders = Orders(wanted, judgments)
     named = named_runs(runs)
 
-    def look(matched: MatchedRun) -> tuple[float, dict[Measure, Floats]]:
-        return tied_share(judgments, matched.run), evaluator.scores_of(matched.judged)
+    def look(matched: MatchedRun) -> tuple[float, list[dict[str, Floats]]]:
+        return tied_share(judgments, matched.run), orders.scores(matched.judged)
 
-    rows = []
-    for name, (share, scores) in zip(
-        named, match_runs(judgments, named, evaluator.lowest, look), strict=True
-    ):
-        for measure in wanted:
-            of_order = {order: scores[by_order[measure, order]] for order in _ORDERS}
-            ranges = np.abs(of_order["optimistic"] - of_order["pessimistic"])
-            rows.append(
-                {
-                    "run": name,
-                    "measure": str(measure),
-                    "tied_share": share,
-                    "topics_share": float((ranges > _ROUNDING).mean()),
-                    "largest_range": float(ranges.max()),
-                    **{order: aggregate(measure, values) for order, values in of_order.items()},
-                }
-            )
-    return pd.DataFrame(rows)
+    found = match_runs(judgments, named, orders.lowest, look)
+    return pd.DataFrame(
+        [
+            {
+                "run": name,
+                "measure": str(measure),
+                "tied_share": share,
+                "topics_share": float((ranges(of_order) > _ROUNDING).mean()),
+                "largest_range": float(ranges(of_order).max()),
+                **{order: aggregate(measure, values) for order, values in of_order.items()},
+            }
+            for name, (share, scores) in zip(named, found, strict=True)
+            for measure, of_order in zip(wanted, scores, strict=True)
+        ]
+    )
+
+
+class Orders:
+    """Scores of runs by each order of tied documents.
+
+    Args:
+        measures: the measures.
+        judgments: the prepared qrels.
+        orders: the values of ``ties``.
+
+    Attributes:
+        lowest: the lowest level whose documents are needed.
+    """
+
+    def __init__(
+        self, measures: Iterable[Measure], judgments: Judgments, orders: tuple[str, ...] = _ORDERS
+    ) -> None:
+        self._measures = [{order: with_ties(measure, order) for order in orders} for measure in measures]
+        every = dict.fromkeys(one for of_order in self._measures for one in of_order.values())
+        self._evaluator = GradedEvaluator(native_scorers(every), judgments)
+        self.lowest = self._evaluator.lowest
+
+    def scores(self, judged_run: JudgedRun) -> list[dict[str, Floats]]:
+        """Return for each measure, by order, the score of each topic."""
+        scores = self._evaluator.scores_of(judged_run)
+        return [{order: scores[one] for order, one in of_order.items()} for of_order in self._measures]
+
+
+def ranges(of_order: Mapping[str, Floats]) -> Floats:
+    """Return how far the optimistic and the pessimistic score of each topic are apart."""
+    return np.abs(of_order["optimistic"] - of_order["pessimistic"])
+
+
+@dataclass(frozen=True)
+class OpenByTies:
+    """How much ties leave open in the scores of one run by several measures.
+
+    Attributes:
+        topics_share: share of the topics in which the score of some measure depends on the order.
+        largest_range: the largest range of a score.
+    """
+
+    topics_share: float
+    largest_range: float
+
+    @classmethod
+    def of(cls, orders: Orders, judged_run: JudgedRun) -> OpenByTies:
+        """Return what ties leave open in a matched run."""
+        found = [ranges(of_order) for of_order in orders.scores(judged_run)]
+        if not found:
+            return cls(0.0, 0.0)
+        widest = np.max(found, axis=0)
+        return cls(float((widest > _ROUNDING).mean()), float(widest.max()))
 
 
 def tied_share(judgments: Judgments, run: Any) -> float:

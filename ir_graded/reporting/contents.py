@@ -15,7 +15,9 @@ from ir_measures.measures.base import SumAgg
 from ir_graded._version import __version__
 from ir_graded.errors import ParameterError
 from ir_graded.evaluation.evaluate import Evaluation, ScoredRun, with_progress
+from ir_graded.evaluation.provider import native_scorers
 from ir_graded.evaluation.scores import Scores
+from ir_graded.evaluation.ties import OpenByTies, Orders
 from ir_graded.evaluation.unjudged import (
     DEPTHS,
     LOWEST_JUDGED,
@@ -27,6 +29,7 @@ from ir_graded.evaluation.unjudged import (
 from ir_graded.io.named_runs import named_runs
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
+from ir_graded.measures.classic.ties import takes_ties
 from ir_graded.meta import BaselineTests, ConfidenceIntervals, against_baseline, confidence_intervals
 
 #: Libraries whose version may change a figure.
@@ -46,6 +49,7 @@ class Contents:
         intervals: their means with confidence intervals.
         tests: all runs against the baseline; None without one.
         unjudged: shares of unjudged documents.
+        ties: what ties leave open in each run, by the measures that are computed here.
         seed: seed of all that is drawn at random.
         command: what makes the same report again.
     """
@@ -54,6 +58,7 @@ class Contents:
     intervals: ConfidenceIntervals
     tests: BaselineTests | None
     unjudged: Unjudged
+    ties: tuple[OpenByTies, ...]
     seed: int
     command: str
 
@@ -87,11 +92,15 @@ def collect(  # noqa: PLR0913  # those of report
     evaluation = Evaluation(measures, qrels)
     judgments = evaluation.judgments
 
-    def look(run: MatchedRun) -> tuple[ScoredRun, RunShares]:
-        return evaluation.score(run), unjudged_shares(judgments, run, _DEPTHS)
+    here = [measure for measure in native_scorers(measures) if takes_ties(measure)]
+    orders = Orders(here, judgments, ("optimistic", "pessimistic"))
+
+    def look(run: MatchedRun) -> tuple[ScoredRun, RunShares, OpenByTies]:
+        ties = OpenByTies.of(orders, run.judged)
+        return evaluation.score(run), unjudged_shares(judgments, run, _DEPTHS), ties
 
     found = evaluation.match(named, min(evaluation.lowest, LOWEST_JUDGED), look)
-    scored, shares = zip(*with_progress(found, len(named), None), strict=True)
+    scored, shares, ties = zip(*with_progress(found, len(named), None), strict=True)
     scores = evaluation.scores(named, scored)
     intervals = confidence_intervals(scores, level=level, n_resamples=n_resamples, rng=seed)
     tests = None
@@ -101,7 +110,7 @@ def collect(  # noqa: PLR0913  # those of report
         flips = max(n_resamples, min(wanted, _MOST_FLIPS))
         tests = against_baseline(scores, baseline, alpha=alpha, n_resamples=flips, rng=seed)
     unjudged = unjudged_of(judgments, named, _DEPTHS, shares)
-    return Contents(scores, intervals, tests, unjudged, seed, command)
+    return Contents(scores, intervals, tests, unjudged, ties, seed, command)
 
 
 def _writable(name: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 from ir_measures import infAP
 
 import ir_graded
+from ir_graded.measures.classic.ties import takes_ties
 
 QRELS = {"1": {"a": 1, "b": 0}, "2": {"c": 1}, "3": {"d": 1}}
 RUNS = {
@@ -59,3 +60,30 @@ def test_measures_of_other_providers_are_errors():
         ir_graded.ties(infAP, QRELS, RUNS)
     with pytest.raises(ir_graded.ParameterError, match="no measure given"):
         ir_graded.ties([], QRELS, RUNS)
+
+
+def test_the_order_that_a_measure_names_does_not_count():
+    found = ir_graded.ties(["RR(ties='optimistic')"], QRELS, RUNS)
+    plain = ir_graded.ties(["RR"], QRELS, RUNS)
+    assert found.drop(columns="measure").equals(plain.drop(columns="measure"))
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_a_report_says_what_ties_leave_open(tmp_path):
+    pytest.importorskip("jinja2")
+    place = tmp_path / "report.html"
+    ir_graded.report(["RR", infAP, "Q(ties='expected')"], QRELS, RUNS, place)
+    page = place.read_text(encoding="utf-8")
+    assert '<th scope="col" data-kind="number">Ties</th>' in page
+    assert '67% <span class="ends">up to 0.500</span>' in page
+    assert '<td data-value="0.0">0%</td>' in page
+
+
+def test_a_measure_without_the_parameter_takes_no_ties():
+    class Own(ir_graded.GradedMeasure):
+        NAME = "Own"
+        SUPPORTED_PARAMS = {"cutoff": ir_graded.GradedMeasure.SUPPORTED_PARAMS["cutoff"]}
+
+    assert not takes_ties(Own())
+    with pytest.raises(ir_graded.ParameterError, match="Own takes no ties"):
+        ir_graded.ties(Own(), QRELS, RUNS)

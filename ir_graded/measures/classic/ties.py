@@ -111,19 +111,24 @@ def check_ties(ties: Any, of: str = "") -> None:
         raise ParameterError(f"{of}ties={short_repr(ties)} must be {TIES.expected}")
 
 
+def takes_ties(measure: Measure) -> bool:
+    """Return whether a measure that is computed here can have another order of tied documents."""
+    return not isinstance(measure, GradedMeasure) or "ties" in measure.SUPPORTED_PARAMS
+
+
 def with_ties(measure: Measure, ties: Any) -> Measure:
     """Return a measure with another order of tied documents.
 
-    A measure of this package that names an order itself, and one of sets, which have no order, stay.
+    A measure of sets, which have no order, stays as it is.
 
     Raises:
         ParameterError: ``ties`` is not one of its words, or the measure cannot have it.
     """
     check_ties(ties, f"{measure}: ")
     if isinstance(measure, GradedMeasure):
-        if "ties" not in measure.SUPPORTED_PARAMS:
+        if not takes_ties(measure):
             raise ParameterError(f"{measure} takes no ties, given ties={ties!r}")
-        return measure if "ties" in measure.params else measure(ties=ties)
+        return measure(ties=ties)
     classic = CLASSICS.get(measure.NAME)
     if classic is None or type(measure) is not type(classic.MEASURE):
         raise ParameterError(f"{measure} is left to ir-measures' providers, which take no ties={ties!r}")
