@@ -144,6 +144,8 @@ class Evaluation:
         graded = GradedEvaluator(PROVIDERS[provider](measures), self.judgments)
         self._evaluator = mix(measures, graded)
         others = self._evaluator.others
+        orders = {scorer.ties for scorer in graded.scorers.values()}
+        self._by_id = bool(others) or TIES.default in orders
         rels = [scorer.lowest_rel for scorer in graded.scorers.values()]
         self._rel = min([*rels, lowest_rel(others)] if others else rels)
         self.lowest = min(self._rel, graded.lowest)
@@ -176,6 +178,7 @@ class Evaluation:
             self._rel,
             np.isinf(self._rel) or bool(levels.size and levels[-1] >= self._rel),
             partial(count_again, self._qrels, [*runs.values()], found, self.lowest),
+            self._by_id,
         )
         coverage.warn()
         return Scores(tuple(runs), tuple(self.measures), tuple(self.judgments.query_ids), values, coverage)
