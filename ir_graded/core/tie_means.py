@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
@@ -82,7 +83,11 @@ class TiedDocuments(Generic[Counted]):
 
     def in_groups(self, value: Floats) -> Floats:
         """Return the sum of a value over the documents of each group."""
-        return segments.total(value, self.group, self.begin.size)
+        return self._totals.of(value)
+
+    @cached_property
+    def _totals(self) -> segments.Totals:
+        return segments.Totals(self.group, self.begin.size)
 
     def above(self, value: Floats) -> Floats:
         """Return the sum of a value over the documents above each group in its topic."""
@@ -306,7 +311,11 @@ class _Places:
 
     def sum(self, values: Floats) -> Floats:
         """Return the sum over the places of each owner."""
-        return segments.total(values, self.owner, self.begin.size)
+        return self._totals.of(values)
+
+    @cached_property
+    def _totals(self) -> segments.Totals:
+        return segments.Totals(self.owner, self.begin.size)
 
 
 def _first_at(at: _Places, n: Ints, h: Ints) -> Floats:
