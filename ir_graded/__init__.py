@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from .evaluation.score_bounds import ScoreBounds, score_bounds
     from .evaluation.score_intervals import ScoreIntervals, score_intervals
     from .evaluation.scores import Scores
+    from .evaluation.ties import ties
     from .evaluation.unjudged import Unjudged, unjudged
     from .io.datasets import level_definitions
     from .io.reading import read_qrels, read_run
@@ -83,6 +84,7 @@ _LAZY = {
     "sample": "data.sample",
     "score_bounds": "evaluation.score_bounds",
     "score_intervals": "evaluation.score_intervals",
+    "ties": "evaluation.ties",
     "unjudged": "evaluation.unjudged",
 }
 
@@ -143,5 +145,6 @@ __all__ = [
     "sample",
     "score_bounds",
     "score_intervals",
+    "ties",
     "unjudged",
 ]  # fmt: skip

@@ -38,11 +38,12 @@ from .output import FORMATS, Leaderboard, More, show
     help="With --unjudged intervals: samples of the judgments.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of these samples.")
+@options.ties
 @options.by_topic
 @options.output
 @options.places
 @options.quiet
-def evaluate(  # noqa: PLR0913, PLR0917  # one parameter an option
+def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
@@ -51,6 +52,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # one parameter an option
     depth: int | None,
     samples: int,
     seed: int,
+    ties: str,
     by_topic: bool,
     output: str,
     places: int,
@@ -62,8 +64,10 @@ def evaluate(  # noqa: PLR0913, PLR0917  # one parameter an option
     package (see `ir_graded measures`), those of ir-measures and trec_eval's names.
     """
     read, more = options.read(measures), None
-    if unjudged and provider != "auto":
-        raise click.UsageError("--unjudged takes measures that this package computes: leave out --provider")
+    if unjudged and (provider != "auto" or ties != "doc_id"):
+        raise click.UsageError(
+            "--unjudged takes measures that this package computes by doc_id: leave out --provider and --ties"
+        )
     if depth is not None and unjudged != "intervals":
         raise click.UsageError("--depth needs --unjudged intervals")
     if unjudged == "bounds":
@@ -71,7 +75,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # one parameter an option
     elif unjudged == "intervals":
         scores, more = _intervals(read, qrels, runs, depth, samples, seed)
     else:
-        scores = evaluate_runs(read, qrels, list(runs), provider=provider)
+        scores = evaluate_runs(read, qrels, list(runs), provider=provider, ties=ties)
     show(FORMATS[output](Leaderboard.of(scores, by_topic, more), places))
 
 

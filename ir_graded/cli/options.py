@@ -13,6 +13,7 @@ from ir_measures.measures import Measure
 
 from ir_graded.errors import GradedError, short_repr
 from ir_graded.evaluation.evaluate import PROVIDERS
+from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
 from .output import FORMATS
@@ -93,6 +94,14 @@ provider = click.option(
     help="Who computes ir-measures' own measures: this package where it can, or ir-measures.",
 )
 
+
+ties = click.option(
+    "--ties",
+    type=click.Choice(TIES.words),
+    default=TIES.default,
+    show_default=True,
+    help="Order of documents with equal scores; expected is the mean over all orders.",
+)
 
 #: Characters that are compared with the names of measures.
 _LONGEST_NAME = 60

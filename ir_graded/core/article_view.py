@@ -58,13 +58,22 @@ class ArticleView(CountedDocuments):
         self._R = segments.count(levels.topic[highlighted > 0], levels.topics)
         retrieved = retrieved_spans.union_length(articles)
         overlap = highlighted + retrieved - retrieved_spans.concat(relevant_spans).union_length(articles)
-        article = self.document
-        self.F: Floats = f_score(overlap[article], retrieved[article], highlighted[article], beta)
+        self._overlap, self._lengths, self._beta = overlap, (retrieved, highlighted), beta
+        self.F: Floats = self._f_score(self.document)
+
+    def _f_score(self, article: Ints) -> Floats:
+        retrieved, highlighted = self._lengths
+        return f_score(self._overlap[article], retrieved[article], highlighted[article], self._beta)
 
     @property
     def R(self) -> Ints:
         """Number of articles with relevance of each topic (Numrel), shape ``(topics,)``."""
         return self._R
+
+    @property
+    def worth(self) -> Floats:
+        """F-score of all judged articles retrieved, also below the cutoff; -1 of those without relevance."""
+        return np.where(self._counts, self._f_score(self.hits.document), -1.0)
 
     @property
     def gP(self) -> Floats:

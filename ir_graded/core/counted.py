@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import numpy as np
+
 from . import segments
 from .judged_run import JudgedRun
 from .levels import Levels
@@ -15,6 +17,7 @@ class CountedDocuments:
 
     Attributes:
         levels: the judgments.
+        hits: the judged documents that the run retrieved.
         cutoff: the last rank that the measure looks at; None without a cutoff.
         topic: topic of each document, ascending.
         n: its rank in the list that the measure looks at.
@@ -38,7 +41,7 @@ class CountedDocuments:
         """
         self.levels = levels
         self.cutoff = cutoff
-        self._hits = hits
+        self.hits = hits
         self._counts = counts
         self._rows = counts if cutoff is None else counts & (n <= cutoff)
         self.topic: Ints = hits.topic[self._rows]
@@ -60,12 +63,18 @@ class CountedDocuments:
     @property
     def document(self) -> Ints:
         """Position of each document in ``levels``."""
-        return self._hits.document[self._rows]
+        return self.hits.document[self._rows]
+
+    @property
+    def tied(self) -> Ints:
+        """Number of documents in the tie group of each document."""
+        ties = self.hits.ties
+        return np.ones_like(self.n) if ties is None else ties.tied[self._rows]
 
     @property
     def retrieved(self) -> Ints:
         """Number of documents per topic that count, those below the cutoff included."""
-        return segments.count(self._hits.topic[self._counts], self.levels.topics)
+        return segments.count(self.hits.topic[self._counts], self.levels.topics)
 
     def sum_by_topic(self, values: Floats) -> Floats:
         """Return the sum over the documents of each topic, shape ``(topics,)``."""

@@ -10,8 +10,9 @@ import numpy as np
 
 from . import segments
 from .levels import Levels
-from .segments import Bools, Ints
+from .segments import Bools, Floats, Ints
 from .spans import Spans
+from .tie_groups import TieGroups
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,7 @@ class JudgedRun:
         retrieved: where the run holds passages, those of the documents; their article is ``document``.
         n_unknown: number of topics of the run that the qrels lack.
         is_flat: whether it is known that all documents of each topic have one score.
+        ties: the tie group of each document; None where none ties with another document of the run.
     """
 
     topic: Ints
@@ -37,9 +39,10 @@ class JudgedRun:
     retrieved: Spans | None = None
     n_unknown: int = 0
     is_flat: bool = False
+    ties: TieGroups | None = None
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913, PLR0917  # what a run reduces to
         cls,
         levels: Levels,
         document: Ints,
@@ -48,12 +51,23 @@ class JudgedRun:
         retrieved: Spans | None = None,
         n_unknown: int = 0,
         is_flat: bool = False,
+        ties: TieGroups | None = None,
     ) -> JudgedRun:
         """A run from its judged documents, given in any order with their ranks."""
         order = np.argsort(levels.topic[document] << 32 | rank)
         document = document[order]
         topic, level_index = levels.topic[document], levels.level_index[document]
-        return cls(topic, rank[order], level_index, document, n_retrieved, retrieved, n_unknown, is_flat)
+        return cls(
+            topic,
+            rank[order],
+            level_index,
+            document,
+            n_retrieved,
+            retrieved,
+            n_unknown,
+            is_flat,
+            ties and ties.part(order),
+        )
 
     @classmethod
     def concat(cls, levels: Levels, parts: Sequence[JudgedRun], n_unknown: int = 0) -> JudgedRun:
@@ -73,6 +87,7 @@ class JudgedRun:
             for name in ("rank", "level_index", "document")
         )
         spans = [part.retrieved for part in parts if part.retrieved is not None]
+        ties = TieGroups.concat((part.rank, part.ties) for part in parts)
         return cls(
             topic[order],
             rank,
@@ -82,17 +97,57 @@ class JudgedRun:
             reduce(Spans.concat, spans) if spans else None,
             n_unknown,
             all(part.is_flat for part in parts),
+            ties and ties.part(order),
         )
 
     def from_level(self, levels: Levels, lowest: float) -> JudgedRun:
         """The run with the documents of level >= ``lowest`` alone."""
         if levels.values.size and levels.values[0] >= lowest:
             return self
-        wanted = (levels.values >= lowest)[self.level_index]
+        return self.part((levels.values >= lowest)[self.level_index])
+
+    def part(self, wanted: Ints | Bools) -> JudgedRun:
+        """The run with some of the documents alone, or with all in another order."""
         topic, rank, level_index, document = (
             column[wanted] for column in (self.topic, self.rank, self.level_index, self.document)
         )
-        return replace(self, topic=topic, rank=rank, level_index=level_index, document=document)
+        ties = self.ties and self.ties.part(wanted)
+        return replace(self, topic=topic, rank=rank, level_index=level_index, document=document, ties=ties)
+
+    def ordered_in_ties(self, worth: Ints | Floats, *, best_first: bool) -> JudgedRun:
+        """The run with tied documents ordered by ``worth``; documents that it lacks are worth the least."""
+        if self.ties is None:
+            return self
+        group = self.topic << 32 | self.ties.first
+        order = np.lexsort((-worth, group))
+        above = np.empty_like(order)
+        above[order] = segments.ordinals(np.searchsorted(group, group)) - 1
+        rank = self.ties.first + (above if best_first else self.ties.tied - 1 - above)
+        return replace(self, rank=rank).part(np.argsort(self.topic << 32 | rank))
+
+    def tied_topics(self, topics: int) -> Bools:
+        """Whether each topic has a document here that ties with another one of the run."""
+        if self.ties is None:
+            return np.zeros(topics, dtype=np.bool_)
+        return segments.count(self.topic[self.ties.tied > 1], topics) > 0
+
+    def by_tie_group(self, judged: Bools, topics: int, *, condensed: bool) -> JudgedRun:
+        """The topics with ties alone, each document at the first rank of its tie group.
+
+        Args:
+            judged: for each document, whether its level counts as judged (>= 0).
+            topics: number of topics.
+            condensed: whether unjudged documents are removed before ranks are counted.
+        """
+        wanted = self.tied_topics(topics)[self.topic]
+        run = self.part(wanted & judged if condensed else wanted)
+        ties = run.ties or TieGroups(run.rank, np.ones_like(run.rank))
+        if condensed:
+            group = run.topic << 32 | ties.first
+            begin, end = np.searchsorted(group, group), np.searchsorted(group, group, side="right")
+            start = segments.starts(run.topic, topics)[run.topic]
+            ties = TieGroups(begin - start + 1, end - begin)
+        return replace(run, rank=ties.first, ties=ties)
 
     def condensed_rank(self, judged: Bools, topics: int) -> Ints:
         """Rank in the condensed list: unjudged documents removed before ranks are counted.

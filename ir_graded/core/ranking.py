@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .names import order_numbers
 from .segments import Bools, Ints
+from .tie_groups import TieGroups
 
 Keys = npt.NDArray[np.uint64]
 Scores = npt.NDArray[Any]  # float32 or float64
@@ -128,10 +129,13 @@ def is_flat(score: Scores, groups: Groups) -> bool:
     return not ((number[1:] == number[:-1]) & (first[1:] != first[:-1])).any()
 
 
-def ranks(rows: Rows, hits: Hits) -> Ints:
-    """Return the rank of each hit, from 1, among the rows of its topic."""
+def ranks(rows: Rows, hits: Hits) -> tuple[Ints, TieGroups | None]:
+    """Return the rank of each hit, from 1, among the rows of its topic, and its tie group.
+
+    The tie groups are None where no hit ties with another row.
+    """
     if not hits.topic.size:
-        return np.zeros(0, dtype=np.int64)
+        return np.zeros(0, dtype=np.int64), None
     counted = None
     if _FEW_HITS * hits.topic.size < rows.score.size and rows.groups.distinct:
         counted = _count_above_and_tied(rows, hits)
@@ -140,10 +144,11 @@ def ranks(rows: Rows, hits: Hits) -> Ints:
     above, tied = counted
     rank = above + 1
     among_tied = np.flatnonzero(tied > 1)
-    if among_tied.size:
-        some = hits.part(among_tied)
-        rank[among_tied] = _rank_all(rows.part(rows.groups.of_topics(some.topic)), some)
-    return rank
+    if not among_tied.size:
+        return rank, None
+    some = hits.part(among_tied)
+    rank[among_tied], _ = _rank_all(rows.part(rows.groups.of_topics(some.topic)), some)
+    return rank, TieGroups(above + 1, tied)
 
 
 # ----------------------------------------------------------------------------------- few hits
@@ -198,14 +203,16 @@ def _compare(score: Scores, wanted: Scores, start: Ints, stop: Ints) -> tuple[In
 # ------------------------------------------------------------------------------------ all rows
 
 
-def _rank_all(rows: Rows, hits: Hits) -> Ints:
-    """Return the rank of each hit by ranking all rows."""
+def _rank_all(rows: Rows, hits: Hits) -> tuple[Ints, TieGroups | None]:
+    """Return the rank of each hit, and its tie group, by ranking all rows."""
     ranked = _ranked(rows, hits)
     rank = ranked.place - ranked.begin + 1
     tied = np.flatnonzero(ranked.in_tie[ranked.place])
-    if tied.size:
-        rank[tied] = _rank_tied(rows, hits, ranked, tied)
-    return rank
+    if not tied.size:
+        return rank, None
+    ties = TieGroups(rank.copy(), np.ones_like(rank))
+    rank[tied], ties.first[tied], ties.tied[tied] = _rank_tied(rows, hits, ranked, tied)
+    return rank, ties
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,8 +267,11 @@ def _ranked(rows: Rows, hits: Hits) -> _Ranked:
     return _Ranked(order, key[1:] == key[:-1], place, begin)
 
 
-def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, among: Ints) -> Ints:
-    """Return the ranks of the hits ``among`` all, which tie with other rows: a larger doc_id goes before."""
+def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, among: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the ranks of the hits ``among`` all, which tie with other rows: a larger doc_id goes before.
+
+    With them the first rank of each tie, and the number of rows in it.
+    """
     member = np.flatnonzero(ranked.in_tie)
     begins = np.ones(member.size, dtype=np.bool_)
     begins[1:] = ~ranked.tied[member[1:] - 1]
@@ -288,7 +298,8 @@ def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, among: Ints) -> Ints:
         position = positions[np.searchsorted(member, place)]
     # Members are ordered by tie: what is before the first of a tie does not count.
     before = np.searchsorted(tie, tie_of_hit)
-    return np.asarray(first[tie_of_hit] - ranked.begin[among] + position - before + 1)
+    first_rank: Ints = first[tie_of_hit] - ranked.begin[among] + 1
+    return first_rank + position - before, first_rank, np.searchsorted(tie, tie_of_hit, side="right") - before
 
 
 def _keys(rows: Rows, hits: Hits) -> tuple[Keys, Keys]:

@@ -7,8 +7,9 @@ A :class:`View` holds, for all topics at once, the ranks ``n`` of the relevant d
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from .article_view import ArticleView
 from .counted import CountedDocuments
 from .judged_run import JudgedRun
 from .levels import LARGE, Ideal, Levels, Overrides
-from .segments import Floats, Ints
+from .segments import Bools, Floats, Ints
+from .tie_means import TiedDocuments, Utility
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class View(CountedDocuments):
 
     @property
     def rank_in_run(self) -> Ints | None:
-        return self._hits.rank[self._rows] if self.cut.judged_only else None
+        return self.hits.rank[self._rows] if self.cut.judged_only else None
 
     @cached_property
     def level(self) -> Floats:
@@ -111,6 +113,18 @@ class GradedView:
     def _in_units(self) -> Floats:
         """Gain of each relevant document in the unit of its topic."""
         return self.ideal.in_units(self.g, self.view.topic)
+
+    def mean_utility(self, beta: float) -> Utility:
+        """Return the blended ratio as a utility whose mean over orders of tied documents can be taken."""
+        # beta=inf without any gain in the ideal list: the ratio is C/n.
+        counts = math.isinf(beta) & (self.ideal.largest == 0)
+
+        def factor(n: Ints, topic: Ints) -> Floats:
+            of_count, of_gain = self._weights(beta, topic)
+            denominator = of_count * n + of_gain * self.ideal.first(n, topic)
+            return np.asarray(1.0 / np.where(counts[topic], n, denominator))
+
+        return Utility(factor, np.where(counts[self.view.topic], 1.0, self.blended_gain(beta)))
 
     @cached_property
     def cg_star(self) -> Floats:
@@ -179,13 +193,23 @@ def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, weights: Weight
 
 
 class Views:
-    """The views of one run, made on first use and shared between measures."""
+    """The views of one run, made on first use and shared between measures.
 
-    def __init__(self, levels: Levels, hits: JudgedRun) -> None:
+    Args:
+        levels: the judgments.
+        hits: the judged documents that the run retrieved.
+        ties: the order of tied documents: 'doc_id', that of ``hits``, or by level, 'optimistic' with the
+            highest first or 'pessimistic' with the highest last.
+    """
+
+    def __init__(self, levels: Levels, hits: JudgedRun, ties: str = "doc_id") -> None:
         self.levels = levels
-        self.hits = hits
+        self._ties = ties
+        self.hits = self._in_order(hits, hits.level_index)
         self._views: dict[Cut, View] = {}
         self._articles: dict[tuple[float, float, int | None], ArticleView] = {}
+        self._ordered: dict[str, Views] = {}
+        self._tied: dict[object, TiedDocuments[Any]] = {}
 
     def __getitem__(self, cut: Cut) -> View:
         if cut not in self._views:
@@ -196,5 +220,47 @@ class Views:
         """Return the view of the articles with relevance; run and qrels must hold passages."""
         key = (rel, beta, cutoff)
         if key not in self._articles:
-            self._articles[key] = ArticleView(self.levels, self.hits, rel, beta, cutoff)
+            articles = ArticleView(self.levels, self.hits, rel, beta, cutoff)
+            if self._ties != "doc_id" and self.hits.ties is not None:
+                hits = self._in_order(self.hits, articles.worth)
+                articles = ArticleView(self.levels, hits, rel, beta, cutoff)
+            self._articles[key] = articles
         return self._articles[key]
+
+    # ------------------------------------------------------------------------------------------ ties
+
+    def _in_order(self, hits: JudgedRun, worth: Ints | Floats) -> JudgedRun:
+        """The run with tied documents in the order of these views."""
+        if self._ties == "doc_id":
+            return hits
+        return hits.ordered_in_ties(worth, best_first=self._ties == "optimistic")
+
+    def ordered(self, ties: str) -> Views:
+        """Return the views of the run with tied documents in another order: 'optimistic' or 'pessimistic'."""
+        if ties not in self._ordered:
+            self._ordered[ties] = Views(self.levels, self.hits, ties)
+        return self._ordered[ties]
+
+    @cached_property
+    def tied_topics(self) -> Bools:
+        """Whether each topic has a document that counts for some measure and ties, shape ``(topics,)``."""
+        return self.hits.tied_topics(self.levels.topics)
+
+    def tied(self, cut: Cut) -> TiedDocuments[View]:
+        """Return the documents seen through a cut by tie group, in the topics that have ties."""
+        if cut not in self._tied:
+            view = View(self.levels, self._by_tie_group(cut.judged_only), replace(cut, judged_only=False))
+            self._tied[cut] = TiedDocuments(view)
+        return self._tied[cut]
+
+    def tied_articles(self, rel: float, beta: float, cutoff: int | None) -> TiedDocuments[ArticleView]:
+        """Return the articles with relevance by tie group, in the topics that have ties."""
+        key = (rel, beta, cutoff)
+        if key not in self._tied:
+            view = ArticleView(self.levels, self._by_tie_group(condensed=False), rel, beta, cutoff)
+            self._tied[key] = TiedDocuments(view)
+        return self._tied[key]
+
+    def _by_tie_group(self, condensed: bool) -> JudgedRun:
+        judged = (self.levels.values >= 0)[self.hits.level_index]
+        return self.hits.by_tie_group(judged, self.levels.topics, condensed=condensed)

@@ -31,7 +31,9 @@ _DEPTHS = np.array([10, np.iinfo(np.int64).max], dtype=np.int64)
 #: The smallest number above 0: as the lowest relevant level, it makes all levels above 0 relevant.
 _LEAST = float(np.nextafter(0.0, 1.0))
 _UNJUDGED = "holds no judged document"
-_TIED = "gives all documents of a topic one score, so their ids alone decide the ranks"
+_ONE_SCORE = "gives all documents of a topic one score, so"
+_TIED = f"{_ONE_SCORE} their ids alone decide the ranks"
+_TIED_WITHOUT_IDS = f"{_ONE_SCORE} it ranks nothing"
 
 #: Share of judged documents among the first ten and among all that a run retrieved; NaN where not known.
 Shares = tuple[float, float]
@@ -146,6 +148,7 @@ class Coverage:
         rel: the lowest level that any of the measures takes for relevant; inf where none asks.
         has_relevant: whether a document of the qrels has that level or a higher one.
         count: counts the shares of judged documents; kept no longer than needed.
+        by_id: whether some measure ranks documents with equal scores by their ids.
     """
 
     names: tuple[str, ...]
@@ -154,6 +157,7 @@ class Coverage:
     rel: float
     has_relevant: bool
     count: Callable[[], list[Shares]] | None
+    by_id: bool = True
 
     def __post_init__(self) -> None:
         self._shares = known_shares(self.runs)
@@ -203,7 +207,8 @@ class Coverage:
         yield from _of_runs(dict.fromkeys(empty, "is empty and scores 0"), "is empty", "are empty")
         unjudged = dict.fromkeys([name for name, run in of.items() if run.nothing_judged], _UNJUDGED)
         yield from _of_runs(unjudged, "holds no judged document", "hold no judged document")
-        tied = dict.fromkeys([name for name, run in of.items() if run.is_tie], _TIED)
+        words = _TIED if self.by_id else _TIED_WITHOUT_IDS
+        tied = dict.fromkeys([name for name, run in of.items() if run.is_tie], words)
         yield from _of_runs(tied, "gives equal scores", "give equal scores")
 
     def _lack(self, run: RunCoverage) -> str:

@@ -18,6 +18,8 @@ from ir_graded.io.sources import is_read_once
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
+from ir_graded.measures.classic.ties import check_ties, with_ties
+from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
 from .coverage import Coverage, RunCoverage, count_again
@@ -44,6 +46,7 @@ def evaluate(
     *,
     progress: bool | None = None,
     provider: str = "auto",
+    ties: str = "doc_id",
 ) -> Scores:
     """Score runs by measures of this package and of ir-measures.
 
@@ -61,6 +64,9 @@ def evaluate(
             a folder stands for the files in it.
         progress: whether to show a progress bar over several runs; by default on a terminal only.
         provider: 'auto', or 'upstream' to leave ir-measures' own measures to its other providers.
+        ties: how documents with equal scores are ordered: 'doc_id', descending, as in trec_eval; 'expected',
+            the mean over all their orders; 'optimistic' or 'pessimistic', by level descending or ascending.
+            For all measures that do not name an order themselves and depend on it.
 
     Returns:
         The scores of all runs on all topics of the qrels; a topic that a run lacks scores 0.
@@ -68,7 +74,9 @@ def evaluate(
     Raises:
         NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
         InputError: something in the qrels or in a run cannot be scored; the message says where.
-        ValueError: a measure cannot be read or is not supported, or ``provider`` is neither word.
+        ParameterError: ``provider`` or ``ties`` is none of its words, or a measure that other providers
+            compute is to have ``ties``.
+        ValueError: a measure cannot be read or is not supported.
         NameError: a measure's name is unknown.
 
     Warns:
@@ -86,10 +94,26 @@ def evaluate(
     """
     if provider not in PROVIDERS:
         raise ParameterError(f"provider={short_repr(provider)} must be {' or '.join(map(repr, PROVIDERS))}")
-    evaluation = Evaluation(read_measures(measures), qrels, provider)
+    evaluation = Evaluation(_in_order(read_measures(measures), provider, ties), qrels, provider)
     named = named_runs(runs)
     scored = evaluation.match(named, evaluation.lowest, evaluation.score)
     return evaluation.scores(named, with_progress(scored, len(named), progress))
+
+
+def _in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]:
+    """Return the measures with tied documents in the order that ``evaluate`` was asked for."""
+    if ties == TIES.default:
+        return measures
+    check_ties(ties)
+    here = PROVIDERS[provider](measures)
+    others = [measure for measure in measures if measure not in here]
+    if others:
+        raise ParameterError(
+            f"ties={ties!r} is for measures that are computed here, and {', '.join(map(str, others))} "
+            f"{'is' if len(others) == 1 else 'are'} left to ir-measures' providers, which order by doc_id"
+        )
+    tied = (measure if "ties" in measure.params else with_ties(measure, ties) for measure in measures)
+    return list(dict.fromkeys(tied))
 
 
 #: One run, scored: a score a topic for each measure, and how it fits the qrels.
@@ -121,6 +145,8 @@ class Evaluation:
         graded = GradedEvaluator(PROVIDERS[provider](measures), self.judgments)
         self._evaluator = mix(measures, graded)
         others = self._evaluator.others
+        orders = {scorer.ties for scorer in graded.scorers.values()}
+        self._by_id = bool(others) or TIES.default in orders
         rels = [scorer.lowest_rel for scorer in graded.scorers.values()]
         self.rel = min([*rels, lowest_rel(others)] if others else rels)
         self.lowest = min(self.rel, graded.lowest)
@@ -132,9 +158,15 @@ class Evaluation:
             purpose: what they are wanted for, for messages.
 
         Raises:
-            ParameterError: a measure is left to other providers, or needs passages.
+            ParameterError: a measure is left to other providers, needs passages, or has ``ties``.
         """
         graded = self._evaluator.graded
+        tied = [measure for measure, scorer in graded.scorers.items() if scorer.ties != TIES.default]
+        if tied:
+            raise ParameterError(
+                f"{', '.join(map(str, tied))}: {purpose} orders documents with equal scores by doc_id: "
+                "leave out ties"
+            )
         without = [*self._evaluator.others, *graded.passage_measures]
         if without:
             names = ", ".join(map(str, without))
@@ -169,6 +201,7 @@ class Evaluation:
             self.rel,
             np.isinf(self.rel) or bool(levels.size and levels[-1] >= self.rel),
             partial(count_again, self._qrels, [*runs.values()], found, self.lowest),
+            self._by_id,
         )
         coverage.warn()
         return Scores(tuple(runs), tuple(self.measures), tuple(self.judgments.query_ids), values, coverage)

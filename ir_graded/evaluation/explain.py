@@ -27,7 +27,7 @@ from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_runs, prepare_qrels
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.classic import CLASSICS, scorer_of
-from ir_graded.measures.contributions import Contributions
+from ir_graded.measures.contributions import Contributions, TiedContributions
 from ir_graded.measures.parsing import read_measures
 
 from .provider import GradedEvaluator
@@ -41,8 +41,13 @@ if TYPE_CHECKING:
 #: The known columns in the order in which they are read, with the symbols that tables print.
 SYMBOLS = {
     "rank": "rank",
+    "last_rank": "to rank",
     "rank_in_run": "rank in run",
     "doc_id": "doc_id",
+    "documents": "documents",
+    "relevant": "relevant",
+    "not_relevant": "not relevant",
+    "unjudged": "unjudged",
     "level": "level",
     "gain": "gain",
     "C": "C",
@@ -179,6 +184,11 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
       ``others_above`` of Bpref: documents judged not relevant above;
     - ``contribution``: R-measure, R-WP, BR, nCG: the share of the document in the numerator at that rank.
 
+    With ``ties='optimistic'`` or ``'pessimistic'`` documents are in that order. With ``ties='expected'`` a
+    topic with ties has a row per tie group with a relevant document: ``rank`` and ``last_rank``, the relevant
+    documents as ``doc_id``, the numbers of ``documents``, ``relevant``, ``not_relevant`` (judged) and
+    ``unjudged`` ones, and as ``contribution`` the mean over all orders.
+
     Success counts the first relevant document, Judged all judged ones. NumQ, NumRel, and NumRet without rel
     have no contributions of judged documents: an error says so.
 
@@ -225,21 +235,36 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     judgments = prepare_qrels(qrels)
     topic = _topic(judgments, query_id)
     evaluator = GradedEvaluator({wanted: scorer}, judgments)
-    (judged_run,) = match_runs(judgments, named, evaluator.lowest, lambda matched: matched.judged)
+    expected = scorer.ties == "expected"
+    # All judged documents of tie groups are counted.
+    lowest = -np.inf if expected else evaluator.lowest
+    (judged_run,) = match_runs(judgments, named, lowest, lambda matched: matched.judged)
     views = evaluator.views(judged_run)
+    if scorer.ties in {"optimistic", "pessimistic"}:
+        views = views.ordered(scorer.ties)
     found = scorer.contributions(views)
     mine = np.flatnonzero(found.view.topic == topic)
+    seen = mine.size
     retrieved = int(judged_run.n_retrieved[topic])
+    if expected and views.tied_topics[topic]:
+        groups = scorer.expected_contributions(views)
+        seen = int(groups.tied.m[groups.tied.topic == topic].sum())
+        columns = _group_columns(judgments, groups, topic)
+    else:
+        columns = _columns(judgments, scorer, views, found, mine)
+    notes = _notes(found, topic, seen, retrieved)
+    if "documents" in columns:
+        notes.append("Documents with equal scores are one row; it adds the mean over all their orders.")
     return Explanation(
         next(iter(named)),
         wanted,
         judgments.query_ids[topic],
-        float(scorer.score(views)[topic]),
-        _columns(judgments, scorer, views, found, mine),
+        float(scorer.score_with_ties(views)[topic]),
+        columns,
         int(found.relevant[topic]),
         retrieved,
-        int(found.view.retrieved[topic]) - mine.size,
-        tuple(_notes(found, topic, mine.size, retrieved)),
+        int(found.view.retrieved[topic]) - seen,
+        tuple(notes),
     )
 
 
@@ -301,6 +326,32 @@ def _columns(
     # Columns of measures defined elsewhere, which have no symbol here, come before the contribution.
     order[-1:-1] = [name for name in columns if name not in SYMBOLS]
     return {name: columns[name] for name in order if name in columns}
+
+
+def _group_columns(judgments: Judgments, found: TiedContributions, topic: int) -> dict[str, npt.NDArray[Any]]:
+    """Columns of an explanation of the mean over orders: a row per tie group of the topic."""
+    tied = found.tied
+    mine = np.flatnonzero(tied.topic == topic)
+    document = tied.view.document
+    names = [
+        [judgments.doc_ids[at] for at in document[begin : begin + size].tolist()]
+        for begin, size in zip(tied.begin[mine].tolist(), tied.m[mine].tolist(), strict=True)
+    ]
+    shown = [", ".join(ids[:MOST_IDS] + ["..."] * (len(ids) > MOST_IDS)) for ids in names]
+    judged = tied.judged()[mine]
+    columns = {
+        "rank": tied.t[mine] + 1,
+        "last_rank": tied.t[mine] + tied.n[mine],
+        "doc_id": np.array(shown, dtype=object),
+        "documents": tied.n[mine],
+        "relevant": tied.m[mine],
+        "not_relevant": np.maximum(judged - tied.m[mine], 0),
+        "unjudged": tied.n[mine] - np.maximum(judged, tied.m[mine]),
+        "contribution": found.value[mine],
+    }
+    for values in columns.values():
+        values.setflags(write=False)
+    return columns
 
 
 def _notes(found: Contributions, topic: int, seen: int, retrieved: int) -> list[str]:

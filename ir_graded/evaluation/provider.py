@@ -80,7 +80,7 @@ class GradedEvaluator(Evaluator):
     def scores_of(self, judged_run: JudgedRun) -> dict[Measure, Floats]:
         """Score of each measure for each topic of the qrels, in their order, for a matched run."""
         views = self.views(judged_run)
-        return {measure: scorer.score(views) for measure, scorer in self.scorers.items()}
+        return {measure: scorer.score_with_ties(views) for measure, scorer in self.scorers.items()}
 
     def scores(self, run: Any) -> dict[Measure, Floats]:
         """Score of each measure for each topic of the qrels, in their order, for a run of any form."""
@@ -90,7 +90,7 @@ class GradedEvaluator(Evaluator):
         """Yields the metric of every measure for every topic of the qrels, as ir-measures has it."""
         views = self.views(self.match(run))
         for measure, scorer in self.scorers.items():
-            metrics = self.judgments.query_ids, repeat(measure), scorer.score(views).tolist()
+            metrics = self.judgments.query_ids, repeat(measure), scorer.score_with_ties(views).tolist()
             residual = scorer.residual(views)
             if residual is None:
                 yield from map(Metric, *metrics)

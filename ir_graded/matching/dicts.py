@@ -14,6 +14,7 @@ import numpy as np
 from ir_graded.core import ranking
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.tie_groups import TieGroups
 from ir_graded.errors import InputError, short_repr
 
 from .dict_checks import numbers_of, text_ids, unchanged
@@ -50,7 +51,8 @@ def match_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -> 
         rank,
         n_retrieved,
         n_unknown=len(by_name) - len(shared),
-        is_flat=all(part[2] for part in parts),
+        is_flat=all(part[3] for part in parts),
+        ties=TieGroups.concat((part[1], part[2]) for part in parts),
     )
 
 
@@ -121,8 +123,8 @@ def _batches(
 
 def _match_batch(
     judgments: Judgments, lookup: Lookup, batch: list[tuple[int, Mapping[str, Any]]]
-) -> tuple[Ints, Ints, bool]:
-    """Judged documents of a batch of topics that the run holds, their ranks, and whether all scores tie."""
+) -> tuple[Ints, Ints, TieGroups | None, bool]:
+    """Judged documents of some topics, with ranks and tie groups, and whether all scores tie."""
     lengths = np.array([len(docs) for _, docs in batch], dtype=np.int64)
     scores = _scores(judgments, batch)
     number = np.array([number for number, _ in batch], dtype=np.int64)
@@ -151,7 +153,7 @@ def _match_batch(
         slot,
         lambda wanted: [lookup.doc_ids[at] for at in judged[wanted].tolist()],
     )
-    return judged, ranking.ranks(rows, hits), ranking.is_flat(rows.score, rows.groups)
+    return judged, *ranking.ranks(rows, hits), ranking.is_flat(rows.score, rows.groups)
 
 
 def _doc_ids(batch: list[tuple[int, Mapping[str, Any]]], bounds: Ints, rows: Ints) -> list[str]:

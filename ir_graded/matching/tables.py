@@ -22,6 +22,7 @@ from ir_graded.core import ranking
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Ints
 from ir_graded.core.spans import Spans
+from ir_graded.core.tie_groups import TieGroups
 from ir_graded.errors import InputError, printable
 from ir_graded.io.files import read_file, run_pieces
 from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
@@ -117,6 +118,7 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
     """
     lookup = judgments.lookup(lowest)
     documents, ranks = [], []
+    ties = _RankedTies()
     n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
     for table in tables:
         table.check_ids()
@@ -127,10 +129,43 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
         row, judged = lookup.find(topic, table.doc_id, document_keys(topic, table.doc_id))
         documents.append(lookup.document[judged])
         ranks.append(n_retrieved[topic[row]] + row + 1)
+        ties.add(comparable(table.value), row)
         n_retrieved[topic[:1]] += len(table)
     if not documents:
         return JudgedRun.concat(judgments.levels, [])
-    return JudgedRun.of(judgments.levels, np.concatenate(documents), np.concatenate(ranks), n_retrieved)
+    document, rank = np.concatenate(documents), np.concatenate(ranks)
+    return JudgedRun.of(judgments.levels, document, rank, n_retrieved, ties=ties.groups())
+
+
+class _RankedTies:
+    """Tie groups of rows that come ranked, in several tables: a group may go on in the next one."""
+
+    def __init__(self) -> None:
+        self._rows = 0
+        self._first = 1
+        self._last: float | None = None
+        self._firsts: list[Ints] = []
+        self._ends: list[Ints] = []
+
+    def add(self, score: ranking.Scores, row: Ints) -> None:
+        """Add the rows of one table; ``row`` has those whose tie groups are wanted."""
+        begins = np.append(score[:1] != self._last, score[1:] != score[:-1])
+        places = np.flatnonzero(begins)
+        # Groups that reached the end of the tables before end where the first one of this table begins.
+        end = self._rows + (places[0] if places.size else score.size)
+        for ends in self._ends:
+            ends[ends == self._rows] = end
+        bounds = np.concatenate(([self._first], self._rows + places + 1))
+        group = np.searchsorted(places, row, side="right")
+        self._rows += score.size
+        self._firsts.append(bounds[group])
+        self._ends.append(np.append(bounds[1:] - 1, self._rows)[group])
+        self._first, self._last = int(bounds[-1]), score[-1] if score.size else self._last
+
+    def groups(self) -> TieGroups | None:
+        """The tie group of each wanted row; None where none ties."""
+        first, end = np.concatenate(self._firsts), np.concatenate(self._ends)
+        return TieGroups(first, end - first + 1) if (end > first).any() else None
 
 
 def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints]:
@@ -148,7 +183,8 @@ def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints
 
     every = np.arange(len(table), dtype=np.int64)
     hits = ranking.Hits(score, topic, doc_ids, every)
-    return topic, table.doc_id, ranking.ranks(ranking.Rows(score, groups, doc_ids), hits)
+    rank, _ = ranking.ranks(ranking.Rows(score, groups, doc_ids), hits)
+    return topic, table.doc_id, rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +194,7 @@ class Matched:
     Attributes:
         document: the judged documents found, as positions in ``Levels``.
         rank: their ranks.
+        ties: their tie groups; None where none ties with another row.
         topic: the topics of the rows; one that is not grouped comes several times.
         length: the number of rows of each.
         retrieved: the passages of the documents, where the run holds such.
@@ -166,6 +203,7 @@ class Matched:
 
     document: Ints
     rank: Ints
+    ties: TieGroups | None
     topic: Ints
     length: Ints
     retrieved: Spans | None
@@ -180,7 +218,8 @@ class Matched:
         )
         spans = [part.retrieved for part in parts if part.retrieved is not None]
         retrieved = reduce(Spans.concat, spans) if spans else None
-        return cls(document, rank, topic, length, retrieved, all(part.is_flat for part in parts))
+        ties = TieGroups.concat((part.rank, part.ties) for part in parts)
+        return cls(document, rank, ties, topic, length, retrieved, all(part.is_flat for part in parts))
 
 
 def _joined(judgments: Judgments, parts: list[Matched], n_unknown: int) -> JudgedRun:
@@ -190,7 +229,14 @@ def _joined(judgments: Judgments, parts: list[Matched], n_unknown: int) -> Judge
     n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
     np.add.at(n_retrieved, whole.topic, whole.length)
     return JudgedRun.of(
-        judgments.levels, whole.document, whole.rank, n_retrieved, whole.retrieved, n_unknown, whole.is_flat
+        judgments.levels,
+        whole.document,
+        whole.rank,
+        n_retrieved,
+        whole.retrieved,
+        n_unknown,
+        whole.is_flat,
+        whole.ties,
     )
 
 
@@ -234,11 +280,11 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
 
     rows = ranking.Rows(score, groups, doc_ids)
     hits = ranking.Hits(score[row], groups.topic[row], lambda wanted: doc_ids(row[wanted]), row)
-    rank = ranking.ranks(rows, hits)
+    rank, ties = ranking.ranks(rows, hits)
     document = lookup.document[judged]
     spans = None if articles is None else articles.spans(row, document)
     is_flat = ranking.is_flat(score, groups)
-    return Matched(document, rank, groups.number, np.diff(groups.begin), spans, is_flat)
+    return Matched(document, rank, ties, groups.number, np.diff(groups.begin), spans, is_flat)
 
 
 def _groups(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:

@@ -8,7 +8,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import View, Views
 
 from .base import COMMON, BlendedRatioMeasure, register
-from .contributions import Contributions
+from .contributions import Contributions, TiedContributions
 from .params import BETA, GAINS, REQUIRED_CUTOFF
 from .stopping import safe_divide
 
@@ -38,6 +38,11 @@ class AtRankMeasure(BlendedRatioMeasure):
         whole = view.sum_by_topic(part)
         return Contributions(view, safe_divide(part, whole[view.topic]) * self.score(views)[view.topic])
 
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        rank = np.maximum(self.rank(tied.view), 1)
+        return TiedContributions(tied, tied.at_rank(rank, self.graded(tied.view).mean_utility(self.beta)))
+
     def columns(self, views: Views) -> dict[str, Floats]:
         view = views[self.cut]
         return {**self.gain_columns(view), "BR": self.graded(view).BR(self.beta)}
@@ -63,7 +68,7 @@ class _R_measure(_AtR):
     ``R-measure = BR(R)``, R the number of relevant documents of the topic. In [0, 1]; beta=0 is
     R-precision. With a cutoff it is that of the run cut there.
 
-    Parameters: beta, gains, cutoff, rel, judged_only.
+    Parameters: beta, gains, cutoff, rel, judged_only, ties.
 
     Source: Sakai, "Ranking the NTCIR Systems based on Multigrade Relevance" (AIRS 2004).
 
@@ -86,7 +91,7 @@ class _R_WP(_AtR):
 
     ``R-WP = cg(R) / cg*(R)``. In [0, 1].
 
-    Parameters: gains, cutoff, rel, judged_only.
+    Parameters: gains, cutoff, rel, judged_only, ties.
 
     Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using
     Multi-Grade Relevance Judgments" (IPSJ SIG Notes, 2001).
@@ -110,7 +115,7 @@ class _nCG(_AtCutoff):
 
     ``nCG@k = cg(k) / cg*(k)``; where the run is shorter, cg stays at its last value. In [0, 1].
 
-    Parameters: cutoff (needed), gains, rel, judged_only.
+    Parameters: cutoff (needed), gains, rel, judged_only, ties.
 
     Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002).
 
@@ -134,7 +139,7 @@ class _BR(_AtCutoff):
     ``BR@k = (C(k) + beta cg(k)) / (k + beta cg*(k))``; where the run is shorter, C and cg stay at their
     last value. In [0, 1]; beta=0 is precision, beta=inf is nCG.
 
-    Parameters: cutoff (needed), beta, gains, rel, judged_only.
+    Parameters: cutoff (needed), beta, gains, rel, judged_only, ties.
 
     Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).
 

@@ -15,12 +15,13 @@ from ir_measures.measures import Measure
 
 from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import Cut, GradedView, View, Views
 from ir_graded.errors import ParameterError, cut, short_repr
 
 from .aggregation import ExactMean
-from .contributions import Contributions
-from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, REL, Param, format_value
+from .contributions import Contributions, TiedContributions
+from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, REL, TIES, Param, format_value
 from .properties import check_lacks
 from .stopping import gains_on_scale
 
@@ -28,7 +29,7 @@ from .stopping import gains_on_scale
 REGISTRY: dict[str, GradedMeasure] = {}
 
 #: Parameters that nearly every measure takes.
-COMMON: dict[str, Param] = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY}
+COMMON: dict[str, Param] = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY, "ties": TIES}
 
 
 class Scorer:
@@ -83,6 +84,30 @@ class Scorer:
     def score(self, views: Views) -> Floats:
         """Return the score of every topic of the qrels, shape ``(topics,)``; 0 where the run lacks it."""
         return self.contributions(views).total()
+
+    @property
+    def ties(self) -> str:
+        """The order of documents with equal scores, one of the words of ``TIES``."""
+        return str(TIES.default)
+
+    def expected_contributions(self, views: Views) -> TiedContributions:  # noqa: ARG002  # for subclasses
+        """Return the contribution of each tie group to the mean score over all orders of tied documents.
+
+        Only topics with ties have some.
+
+        Raises:
+            ParameterError: the measure does not say how to take this mean.
+        """
+        raise ParameterError(f"{self} has no expected score over the orders of tied documents")
+
+    def score_with_ties(self, views: Views) -> Floats:
+        """Return the score of every topic with tied documents ordered as ``ties`` says."""
+        if self.ties == TIES.default or not views.tied_topics.any():
+            return self.score(views)
+        if self.ties != "expected":
+            return self.score(views.ordered(self.ties))
+        mean = np.minimum(self.expected_contributions(views).total(), self.RANGE[1])
+        return np.where(views.tied_topics, mean, self.score(views))
 
     def columns(self, views: Views) -> dict[str, Floats]:  # noqa: ARG002  # for subclasses that have some
         """Return by name the symbols from which the contribution of each document is computed."""
@@ -188,6 +213,10 @@ class GradedMeasure(Scorer, Measure):
         return tuple(self[name].items())
 
     @property
+    def ties(self) -> str:
+        return str(self["ties"]) if "ties" in self.SUPPORTED_PARAMS else super().ties
+
+    @property
     def cut(self) -> Cut:
         rel = self["rel"] if "rel" in self.SUPPORTED_PARAMS else REL.default
         judged_only = bool(self.params.get("judged_only", False))
@@ -229,6 +258,18 @@ class StopUtility(GradedMeasure):
         view = views[self.cut]
         return Contributions(view, self.stop(view) * self.utility(view))
 
+    def mean_utility(self, view: View) -> Utility:  # noqa: ARG002  # for subclasses
+        """Return the utility as one whose mean over orders of tied documents can be taken."""
+        raise ParameterError(f"{self} does not say how to take the mean of its utility over tied documents")
+
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:  # noqa: ARG002  # likewise
+        """Return the mean of ``sum of stop * utility`` over the orders of tied documents, per tie group."""
+        raise ParameterError(f"{self} does not say how to take the mean of its stop over tied documents")
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        return TiedContributions(tied, self.mean_stop(tied, self.mean_utility(tied.view)))
+
     def columns(self, views: Views) -> dict[str, Floats]:
         view = views[self.cut]
         gains = self.gain_columns(view) if "gains" in self.SUPPORTED_PARAMS else {}
@@ -266,6 +307,9 @@ class BlendedUtility(BlendedRatioMeasure, StopUtility):
 
     def utility(self, view: View) -> Floats:
         return self.graded(view).BR(self.beta)
+
+    def mean_utility(self, view: View) -> Utility:
+        return self.graded(view).mean_utility(self.beta)
 
     def columns(self, views: Views) -> dict[str, Floats]:
         columns = super().columns(views)

@@ -7,10 +7,11 @@ import numpy as np
 from ir_graded.core import segments
 from ir_graded.core.levels import LARGE, Ideal, Levels
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.tie_means import TiedDocuments, Utility, by_rank
 from ir_graded.core.views import View, Views
 
 from .base import BlendedUtility, ScaledMeasure, register
-from .contributions import Contributions
+from .contributions import Contributions, TiedContributions
 from .params import BETA, PERSISTENCE
 from .stopping import cascade, ideal_cascade, satisfaction
 
@@ -24,6 +25,28 @@ class CascadeMeasure(ScaledMeasure):
     def stop(self, view: View) -> Floats:
         return cascade(view, self.overrides("gains"), self.gmax(view.levels))
 
+    def satisfied(self, view: View) -> Floats:
+        """Return the probability that each document satisfies."""
+        return satisfaction(self.graded(view).g, self.gmax(view.levels))
+
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        satisfied = self.satisfied(tied.view)
+        return tied.cascade(satisfied, 1.0 - satisfied, utility)
+
+
+class _DiscountedCascade(CascadeMeasure):
+    """A cascade measure whose utility depends on the rank alone."""
+
+    def discount(self, n: Ints) -> Floats:
+        """Return the utility at ranks n."""
+        raise NotImplementedError  # pragma: no cover
+
+    def utility(self, view: View) -> Floats:
+        return self.discount(view.n)
+
+    def mean_utility(self, view: View) -> Utility:  # noqa: ARG002  # it is the same for all documents
+        return by_rank(self.discount)
+
 
 class _EBR(BlendedUtility, CascadeMeasure):
     """Expected blended ratio: the blended ratio where the user of ERR stops.
@@ -32,7 +55,7 @@ class _EBR(BlendedUtility, CascadeMeasure):
     ``dsat(n) = dsat(n-1) (1 - g(n)/(gmax+1))`` and ``dsat(0) = 1``. In [0, 1), not normalised: an ideal
     list stays below 1.
 
-    Parameters: beta, gains, max_rel, cutoff, rel, judged_only. max_rel defaults to the highest level
+    Parameters: beta, gains, max_rel, cutoff, rel, judged_only, ties. max_rel defaults to the highest level
     in all qrels given: name it where the qrels come in batches.
 
     Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval
@@ -69,12 +92,12 @@ class _EBR(BlendedUtility, CascadeMeasure):
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "beta": BETA}
 
 
-class _iRBU(CascadeMeasure):
+class _iRBU(_DiscountedCascade):
     """Intentwise rank-biased utility (for one intent): the cascade with a utility that fades with depth.
 
     ``iRBU = sum over relevant ranks n of p^n * dsat(n-1) g(n)/(gmax+1)``. In [0, 1), not normalised.
 
-    Parameters: p, gains, max_rel, cutoff, rel, judged_only.
+    Parameters: p, gains, max_rel, cutoff, rel, judged_only, ties.
 
     Source: Sakai and Zeng, "Which Diversity Evaluation Measures Are Good?" (SIGIR 2019).
 
@@ -98,17 +121,17 @@ class _iRBU(CascadeMeasure):
     LACKS = {"ideal": WHY_NO_IDEAL}
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "p": PERSISTENCE}
 
-    def utility(self, view: View) -> Floats:
-        return np.asarray(float(self["p"]) ** view.n)
+    def discount(self, n: Ints) -> Floats:
+        return np.asarray(float(self["p"]) ** n)
 
 
-class _nERR(CascadeMeasure):
+class _nERR(_DiscountedCascade):
     """Normalised expected reciprocal rank: ERR over the ERR of the ideal list.
 
     ``nERR@k = ERR@k / ERR@k of the ideal list`` with
     ``ERR = sum over relevant ranks n of 1/n * dsat(n-1) g(n)/(gmax+1)``. In [0, 1].
 
-    Parameters: gains, max_rel, cutoff, rel, judged_only. The gain of a level is the level itself;
+    Parameters: gains, max_rel, cutoff, rel, judged_only, ties. The gain of a level is the level itself;
     for the 2^level - 1 of other tools say so with ``gains``.
 
     Source: Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded
@@ -133,8 +156,8 @@ class _nERR(CascadeMeasure):
     SOURCE = "Chapelle et al. 2009"
     LACKS = {"truncation": "the ideal list, too, is cut at rank k"}
 
-    def utility(self, view: View) -> Floats:
-        return np.asarray(1.0 / view.n)
+    def discount(self, n: Ints) -> Floats:
+        return np.asarray(1.0 / n)
 
     def ideal_list(self, levels: Levels) -> Ideal:
         """Return the ideal list of each topic, by gain."""
@@ -160,6 +183,15 @@ class _nERR(CascadeMeasure):
         stop = self._in_units(self.stop(view), gain, view.topic, levels)
         ideal = self.ideal_score(levels)
         return Contributions(view, stop * self.utility(view), ideal, "ERR of the ideal list")
+
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        view, satisfied = tied.view, self.satisfied(tied.view)
+        stop = self._in_units(satisfied, self.graded(view).g, view.topic, view.levels)
+        return tied.cascade(stop, 1.0 - satisfied, utility)
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        found = super().expected_contributions(views)
+        return TiedContributions(found.tied, found.term, self.ideal_score(views.levels))
 
     def _in_units(self, stop: Floats, gain: Floats, topic: Ints, levels: Levels) -> Floats:
         """Return the stops; where they are too small for doubles, gains, of which they are multiples."""

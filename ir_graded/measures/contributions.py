@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ir_graded.core import segments
 from ir_graded.core.counted import CountedDocuments
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.tie_means import TiedDocuments
 
 from .stopping import safe_divide
 
@@ -69,3 +71,28 @@ class Contributions:
         """Contribution of each document to the score of its topic; they sum to it but for rounding."""
         term = np.ones(self.view.topic.size) if self.term is None else self.term
         return term if self.norm is None else safe_divide(term, self.norm[self.view.topic])
+
+
+@dataclass(frozen=True, eq=False)
+class TiedContributions:
+    """A mean score over the orders of tied documents as a sum over tie groups.
+
+    Attributes:
+        tied: the documents that the measure counts, in topics with ties.
+        term: the summand of each tie group.
+        norm: as in :class:`Contributions`.
+    """
+
+    tied: TiedDocuments[Any]
+    term: Floats
+    norm: Floats | None = None
+
+    def total(self) -> Floats:
+        """Return the score of each topic, shape ``(topics,)``; 0 where it has no ties."""
+        total = segments.total(self.term, self.tied.topic, self.tied.view.levels.topics)
+        return total if self.norm is None else safe_divide(total, self.norm)
+
+    @property
+    def value(self) -> Floats:
+        """Contribution of each tie group to the score of its topic."""
+        return self.term if self.norm is None else safe_divide(self.term, self.norm[self.tied.topic])

@@ -11,10 +11,11 @@ import numpy as np
 from ir_graded.core import segments
 from ir_graded.core.levels import LARGE, Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.core.views import View
+from ir_graded.core.views import View, Views
 
 from .base import StopUtility, register
-from .params import CUTOFF, JUDGED_ONLY, NORM, WEIGHTS
+from .contributions import TiedContributions
+from .params import CUTOFF, JUDGED_ONLY, NORM, TIES, WEIGHTS
 from .stopping import recall_base, safe_divide
 
 #: Up to this many thresholds of a topic, adding them one by one is faster than sorting.
@@ -131,7 +132,8 @@ class _GAP(StopUtility):
     relevant, R_{>=j} their number; j runs over 1..highest level where all levels of the topic are whole
     numbers, else over its distinct levels >= 1. In [0, 1]; with binary relevance it is AP.
 
-    Parameters: weights (of thresholds; w_j = j where absent, as in NTCIREVAL), norm, cutoff, judged_only.
+    Parameters: weights (of thresholds; w_j = j where absent, as in NTCIREVAL), norm, cutoff, judged_only,
+    ties.
 
     Source: Robertson, Kanoulas and Yilmaz, "Extending Average Precision to Graded Relevance
     Judgments" (SIGIR 2010).
@@ -149,7 +151,13 @@ class _GAP(StopUtility):
         "Average precision in expectation over the level from which a user counts documents as relevant."
     )
     SOURCE = "Robertson et al. 2010"
-    SUPPORTED_PARAMS = {"cutoff": CUTOFF, "judged_only": JUDGED_ONLY, "weights": WEIGHTS, "norm": NORM}
+    SUPPORTED_PARAMS = {
+        "cutoff": CUTOFF,
+        "judged_only": JUDGED_ONLY,
+        "weights": WEIGHTS,
+        "norm": NORM,
+        "ties": TIES,
+    }
 
     def _thresholds(self, view: View) -> Thresholds:
         return Thresholds.of(view.levels, view.cut.rel, self.overrides("weights"))
@@ -176,6 +184,19 @@ class _GAP(StopUtility):
             C = segments.ordinals(segments.starts(topic, view.levels.topics)[topic])
             precision[at] += thresholds.weight[thresholds.start[topic] + passed] * C / view.n[at]
         return safe_divide(precision, weight)
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        view, groups = tied.view, tied.begin.size
+        thresholds = self._thresholds(view)
+        weight = thresholds.weight_up_to[thresholds.position(view.topic, view.level_index)]
+        # Two documents pass together the thresholds that the lower one passes, which is the smaller weight.
+        above = _sum_of_minima(weight, view.topic, view.levels.topics)
+        upper = _sum_of_minima(weight, tied.group, groups)
+        lower = _sum_of_minima(weight[::-1], groups - 1 - tied.group[::-1], groups)[::-1]
+        own, others = above - upper + weight, upper + lower - 2 * weight
+        mean = tied.spread(own, others, lambda n, _: 1.0 / n)
+        return TiedContributions(tied, tied.in_groups(mean), self._total_weight(view, thresholds))
 
     def _total_weight(self, view: View, thresholds: Thresholds) -> Floats:
         """Return sum_j w_j R_{>=j} of each topic, or of the first min(R, k) documents of its ideal list."""

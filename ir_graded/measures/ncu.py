@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ir_graded.core.segments import Floats
+from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import View
 from ir_graded.errors import ParameterError
 
-from . import stopping
+from . import mean_stops, stopping
 from .base import COMMON, BlendedUtility, add_names, register
 from .cascade import EBR, CascadeMeasure
 from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, STOPS, Choice
@@ -20,9 +21,10 @@ from .q import WHY_NO_EXCHANGE
 
 @dataclass(frozen=True)
 class Stop:
-    """A stop distribution: its function, its parameters, and the properties that NCU lacks with it."""
+    """A stop distribution: its functions, its parameters, and the properties that NCU lacks with it."""
 
     compute: Callable[[_NCU, View], Floats]
+    mean: Callable[[_NCU, TiedDocuments[View], Utility], Floats]
     takes: tuple[str, ...] = ()
     lacks: Mapping[str, str] = field(default_factory=lambda: {"exchange": WHY_NO_EXCHANGE})
 
@@ -40,7 +42,7 @@ class _NCU(BlendedUtility, CascadeMeasure):
     In [0, 1]. With u and rb it lacks the property 'exchange' as Q does, with gu 'swap'; with the others what
     their measures lack.
 
-    Parameters: stop, beta, gains, cutoff, rel, judged_only; norm with u, rb and gu; gamma
+    Parameters: stop, beta, gains, cutoff, rel, judged_only, ties; norm with u, rb and gu; gamma
     with rb; stops with gu; max_rel with err.
 
     Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval
@@ -66,17 +68,38 @@ class _NCU(BlendedUtility, CascadeMeasure):
     LACKS = {"swap": "the weight that the better document takes along may meet a lower blended ratio there"}
 
     DISTRIBUTIONS = {
-        "u": Stop(lambda m, view: stopping.uniform(view, m["norm"]), ("norm",)),
-        "rb": Stop(lambda m, view: stopping.rank_biased(view, m["gamma"], m["norm"]), ("gamma", "norm")),
+        "u": Stop(
+            lambda m, view: stopping.uniform(view, m["norm"]),
+            lambda m, tied, utility: mean_stops.weighted(tied, m.stop(tied.view), utility),
+            ("norm",),
+        ),
+        "rb": Stop(
+            lambda m, view: stopping.rank_biased(view, m["gamma"], m["norm"]),
+            lambda m, tied, utility: mean_stops.rank_biased(tied, m["gamma"], m["norm"], utility),
+            ("gamma", "norm"),
+        ),
         "gu": Stop(
             lambda m, view: stopping.graded_uniform(view, m.stop_weights(view), m["norm"]),
+            lambda m, tied, utility: mean_stops.weighted(tied, m.stop(tied.view), utility),
             ("stops", "norm"),
             LACKS,
         ),
-        "first": Stop(lambda _, view: stopping.first(view), lacks=O.LACKS),
-        "preferred": Stop(lambda _, view: stopping.preferred(view), lacks=P_measure.LACKS),
-        "up_to_preferred": Stop(lambda _, view: stopping.up_to_preferred(view), lacks=P_plus.LACKS),
-        "err": Stop(CascadeMeasure.stop, ("max_rel",), EBR.LACKS),
+        "first": Stop(
+            lambda _, view: stopping.first(view),
+            lambda _, tied, utility: mean_stops.first(tied, utility),
+            lacks=O.LACKS,
+        ),
+        "preferred": Stop(
+            lambda _, view: stopping.preferred(view),
+            lambda _, tied, utility: mean_stops.preferred(tied, utility),
+            lacks=P_measure.LACKS,
+        ),
+        "up_to_preferred": Stop(
+            lambda _, view: stopping.up_to_preferred(view),
+            lambda _, tied, utility: mean_stops.up_to_preferred(tied, utility),
+            lacks=P_plus.LACKS,
+        ),
+        "err": Stop(CascadeMeasure.stop, CascadeMeasure.mean_stop, ("max_rel",), EBR.LACKS),
     }
     SUPPORTED_PARAMS = {
         **COMMON,
@@ -111,6 +134,9 @@ class _NCU(BlendedUtility, CascadeMeasure):
 
     def stop(self, view: View) -> Floats:
         return self.DISTRIBUTIONS[self["stop"]].compute(self, view)
+
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        return self.DISTRIBUTIONS[self["stop"]].mean(self, tied, utility)
 
 
 NCU = _NCU()

@@ -203,4 +203,9 @@ GAINS = LevelTable("gain of a level; a level that is absent has itself as gain",
 STOPS = LevelTable("stop weight of a level; a level that is absent has its gain")
 MAX_REL = Number("highest level of the scale; by default the highest in the qrels given")
 PERSISTENCE = Number("persistence: probability of going on to the next rank", default=0.99, above=0, high=1)
+TIES = Choice(
+    "order of documents with equal scores: by id, the mean over all orders, or by level",
+    ("doc_id", "expected", "optimistic", "pessimistic"),
+    default="doc_id",
+)
 WEIGHTS = LevelTable("weight of a threshold j; a threshold that is absent weighs j")

@@ -25,6 +25,7 @@ from ir_measures.measures import Measure
 from ir_graded.errors import GradedError, MeasureSyntaxError, ParameterError, cut, short_repr
 
 from . import REGISTRY
+from .classic.ties import separate_ties
 
 # The message of ir-measures.
 _UPSTREAM_ERROR = "problem parsing measure {}; must be in format Measure(k1=v1, k2=v2)@c"
@@ -52,7 +53,7 @@ def parse(text: str) -> Measure:
             params = _parameters(measure, args, at)
         except ValueError as error:
             raise ValueError(_UPSTREAM_ERROR.format(error)) from None
-        return measure(**params)
+        return separate_ties(measure(**params))
     measure = REGISTRY[name]
     try:
         _, args, at = _split_call(f"_{text.strip()[len(name) :]}", _graded_value)
@@ -246,7 +247,7 @@ def read_measures(measures: Iterable[str | Measure] | str | Measure) -> list[Mea
 def _measures_named(item: str | Measure) -> list[Measure]:
     """Return the measures that a string names, several for a family of trec_eval."""
     if isinstance(item, Measure):
-        return [item]
+        return [separate_ties(item)]
     if not isinstance(item, str):
         raise ValueError(f"{short_repr(item)} is neither a measure nor a string that names one")
     try:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ir_graded.core.segments import Floats
+from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import View
 
+from . import mean_stops
 from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS
 from .stopping import first, preferred, up_to_preferred
@@ -28,7 +30,7 @@ class _O(_OneDocumentMeasure):
     ``O = BR(n1)``, n1 the rank of the first relevant document retrieved; 0 without one. In [0, 1];
     beta=0 is RR.
 
-    Parameters: beta, gains, cutoff, rel, judged_only.
+    Parameters: beta, gains, cutoff, rel, judged_only, ties.
 
     Source: Sakai, "On the Task of Finding One Highly Relevant Document with High Precision"
     (IPSJ Transactions on Databases, 2006).
@@ -58,6 +60,9 @@ class _O(_OneDocumentMeasure):
     def stop(self, view: View) -> Floats:
         return first(view)
 
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        return mean_stops.first(tied, utility)
+
 
 class _P_measure(_OneDocumentMeasure):
     """P-measure: the blended ratio at the preferred rank.
@@ -65,7 +70,7 @@ class _P_measure(_OneDocumentMeasure):
     ``P-measure = BR(rp)``; the preferred rank rp is the first rank that holds a document of the
     highest level retrieved (within the cutoff); 0 where nothing relevant is. In [0, 1].
 
-    Parameters: beta, gains, cutoff, rel, judged_only.
+    Parameters: beta, gains, cutoff, rel, judged_only, ties.
 
     Source: Sakai, "Give Me Just One Highly Relevant Document: P-measure" (SIGIR 2006).
 
@@ -93,13 +98,16 @@ class _P_measure(_OneDocumentMeasure):
     def stop(self, view: View) -> Floats:
         return preferred(view)
 
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        return mean_stops.preferred(tied, utility)
+
 
 class _P_plus(_OneDocumentMeasure):
     """P+: the mean blended ratio over the relevant documents down to the preferred rank.
 
     ``P+ = 1/C(rp) * sum over relevant ranks n <= rp of BR(n)``; rp as for P-measure. In [0, 1].
 
-    Parameters: beta, gains, cutoff, rel, judged_only.
+    Parameters: beta, gains, cutoff, rel, judged_only, ties.
 
     Source: Sakai, "Bootstrap-Based Comparisons of IR Metrics for Finding One Relevant Document" (AIRS 2006).
 
@@ -125,6 +133,9 @@ class _P_plus(_OneDocumentMeasure):
 
     def stop(self, view: View) -> Floats:
         return up_to_preferred(view)
+
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        return mean_stops.up_to_preferred(tied, utility)
 
 
 O = _O()  # the measure's name in the papers

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ir_graded.core.segments import Floats
+from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import View
 
+from . import mean_stops
 from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS, NORM
 from .stopping import uniform
@@ -16,13 +18,23 @@ WHY_NO_EXCHANGE = (
 )
 
 
-class _Q(BlendedUtility):
+class _UniformStop(BlendedUtility):
+    """A measure whose users stop at each relevant document alike."""
+
+    def stop(self, view: View) -> Floats:
+        return uniform(view, self["norm"])
+
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        return mean_stops.weighted(tied, self.stop(tied.view), utility)
+
+
+class _Q(_UniformStop):
     """Q-measure: average precision with the blended ratio in place of precision.
 
     ``Q = 1/R * sum over relevant ranks n of BR(n)`` with
     ``BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n))``. In [0, 1]; beta=0 is AP.
 
-    Parameters: beta, gains, norm, cutoff, rel, judged_only.
+    Parameters: beta, gains, norm, cutoff, rel, judged_only, ties.
 
     Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).
 
@@ -48,17 +60,14 @@ class _Q(BlendedUtility):
     LACKS = {"exchange": WHY_NO_EXCHANGE}
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS, "norm": NORM}
 
-    def stop(self, view: View) -> Floats:
-        return uniform(view, self["norm"])
 
-
-class _AWP(BlendedUtility):
+class _AWP(_UniformStop):
     """Average weighted precision: average precision with cg/cg* in place of precision.
 
     ``AWP = 1/R * sum over relevant ranks n of cg(n) / cg*(n)``, Q with beta=inf. In [0, 1]. It does
     not see how far below rank R a relevant document stands, which Q mends.
 
-    Parameters: gains, norm, cutoff, rel, judged_only.
+    Parameters: gains, norm, cutoff, rel, judged_only, ties.
 
     Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using
     Multi-Grade Relevance Judgments" (IPSJ SIG Notes, 2001).
@@ -84,9 +93,6 @@ class _AWP(BlendedUtility):
     SOURCE = "Kando et al. 2001"
     LACKS = {"exchange": WHY_NO_EXCHANGE}
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "norm": NORM}
-
-    def stop(self, view: View) -> Floats:
-        return uniform(view, self["norm"])
 
 
 Q = _Q()

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.tie_means import by_rank
 from ir_graded.core.views import Cut, View, Views
+from ir_graded.errors import ParameterError
 
 from .base import ScaledMeasure, register
-from .params import Flag, Number
+from .contributions import TiedContributions
+from .params import TIES, Flag, Number
 from .stopping import safe_divide
 
 _PERSISTENCE = Number("persistence: probability of going on to the next rank", default=0.95, above=0, below=1)
@@ -26,9 +32,9 @@ class _gRBP(ScaledMeasure):
     most k), k the cutoff (without one, p^k is 0). If every document were judged, the score would lie between
     the score and the sum of the two. Levels below 0 count as unjudged.
 
-    Parameters: p, gains, max_rel, cutoff, rel, judged_only, residual. max_rel defaults to the highest level
-    in all qrels given: name it where the qrels come in batches. ``RBP(p=0.8, rel=1)`` of ir-measures is for
-    binary relevance, and looks at 1,000 ranks.
+    Parameters: p, gains, max_rel, cutoff, rel, judged_only, ties, residual (with ties='doc_id'). max_rel
+    defaults to the highest level in all qrels given: name it where the qrels come in batches. ``RBP(p=0.8,
+    rel=1)`` of ir-measures is for binary relevance, and looks at 1,000 ranks.
 
     Source: Moffat and Zobel, "Rank-Biased Precision for Measurement of Retrieval Effectiveness", with the
     residual (ACM TOIS, 2008).
@@ -60,8 +66,21 @@ class _gRBP(ScaledMeasure):
     def lowest_level(self) -> float:
         return 0.0 if self["residual"] else super().lowest_level
 
+    def check_combination(self, params: Mapping[str, Any]) -> None:
+        if params.get("residual") and params.get("ties", TIES.default) != TIES.default:
+            raise ParameterError(f"{self.NAME}: residual=True needs ties={TIES.default!r}")
+
     def stop(self, view: View) -> Floats:
-        return np.asarray((1.0 - self["p"]) * self["p"] ** (view.n - 1.0))
+        return self._weight(view.n)
+
+    def _weight(self, n: Ints) -> Floats:
+        return np.asarray((1.0 - self["p"]) * self["p"] ** (n - 1.0))
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        return TiedContributions(
+            tied, tied.in_groups(self.utility(tied.view) * tied.linear(by_rank(self._weight)))
+        )
 
     def utility(self, view: View) -> Floats:
         gain = self.graded(view).g

@@ -6,11 +6,12 @@ import numpy as np
 
 from ir_graded.core.article_view import ArticleView
 from ir_graded.core.segments import Floats
+from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility
 from ir_graded.core.views import Views
 
 from .base import GradedMeasure, register
-from .contributions import Contributions
-from .params import CUTOFF, REL, REQUIRED_CUTOFF, Number
+from .contributions import Contributions, TiedContributions
+from .params import CUTOFF, REL, REQUIRED_CUTOFF, TIES, Number
 from .q import WHY_NO_EXCHANGE
 
 F_BETA = Number(
@@ -21,12 +22,24 @@ F_BETA = Number(
 class PassageMeasure(GradedMeasure):
     """A measure of articles and of the passages found in each; needs the columns start and length."""
 
-    SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "beta": F_BETA}
+    SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "beta": F_BETA, "ties": TIES}
     NEEDS_PASSAGES = True
 
     def articles(self, views: Views) -> ArticleView:
         """Return the view of the articles with relevance that the run retrieved."""
         return views.articles(self["rel"], self["beta"], self.optional("cutoff"))
+
+    def norm(self, articles: ArticleView) -> Floats:
+        """Return the divisor of the sum over the articles of each topic: the number with relevance."""
+        return articles.R.astype(np.float64)
+
+    def mean_terms(self, tied: TiedDocuments[ArticleView]) -> Floats:
+        """Return the mean summand of each article over the orders of tied articles."""
+        raise NotImplementedError  # pragma: no cover
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied_articles(self["rel"], self["beta"], self.optional("cutoff"))
+        return TiedContributions(tied, tied.in_groups(self.mean_terms(tied)), self.norm(tied.view))
 
     def columns(self, views: Views) -> dict[str, Floats]:
         articles = self.articles(views)
@@ -42,7 +55,7 @@ class _MAgP(PassageMeasure):
     article a. Numrel counts the articles with a highlighted position. In [0, 1]; where articles are
     retrieved and highlighted whole it is AP.
 
-    Parameters: beta, rel, cutoff (in articles).
+    Parameters: beta, rel, cutoff (in articles), ties.
 
     Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a
     Twist" (SIGIR 2007).
@@ -71,7 +84,10 @@ class _MAgP(PassageMeasure):
 
     def contributions(self, views: Views) -> Contributions:
         articles = self.articles(views)
-        return Contributions(articles, articles.gP, articles.R.astype(np.float64))
+        return Contributions(articles, articles.gP, self.norm(articles))
+
+    def mean_terms(self, tied: TiedDocuments[ArticleView]) -> Floats:
+        return tied.linear(Utility(lambda n, _: 1.0 / n, tied.view.F))
 
     def columns(self, views: Views) -> dict[str, Floats]:
         articles = self.articles(views)
@@ -85,7 +101,7 @@ class _gP(PassageMeasure):
     ``gP@k = 1/k * sum of F over the first k articles``; divides by k also where the run holds
     fewer. In [0, 1].
 
-    Parameters: cutoff (needed, in articles), beta, rel.
+    Parameters: cutoff (needed, in articles), beta, rel, ties.
 
     Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a
     Twist" (SIGIR 2007).
@@ -113,8 +129,13 @@ class _gP(PassageMeasure):
 
     def contributions(self, views: Views) -> Contributions:
         articles = self.articles(views)
-        cutoff = np.full(articles.levels.topics, self["cutoff"], dtype=np.float64)
-        return Contributions(articles, articles.F, cutoff, "the cutoff")
+        return Contributions(articles, articles.F, self.norm(articles), "the cutoff")
+
+    def norm(self, articles: ArticleView) -> Floats:
+        return np.full(articles.levels.topics, self["cutoff"], dtype=np.float64)
+
+    def mean_terms(self, tied: TiedDocuments[ArticleView]) -> Floats:
+        return np.asarray(tied.view.F * tied.linear(SEEN))
 
 
 class _gR(PassageMeasure):
@@ -122,7 +143,7 @@ class _gR(PassageMeasure):
 
     ``gR@k = articles with relevance among the first k / Numrel``. In [0, 1].
 
-    Parameters: cutoff (needed, in articles), beta (of no effect on recall of articles), rel.
+    Parameters: cutoff (needed, in articles), beta (of no effect on recall of articles), rel, ties.
 
     Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a
     Twist" (SIGIR 2007).
@@ -150,7 +171,10 @@ class _gR(PassageMeasure):
 
     def contributions(self, views: Views) -> Contributions:
         articles = self.articles(views)
-        return Contributions(articles, None, articles.R.astype(np.float64), "the articles with relevance")
+        return Contributions(articles, None, self.norm(articles), "the articles with relevance")
+
+    def mean_terms(self, tied: TiedDocuments[ArticleView]) -> Floats:
+        return tied.linear(SEEN)
 
 
 MAgP = _MAgP()

@@ -33,13 +33,19 @@ def uniform(view: View, norm: str = "all") -> Floats:
 
 def rank_biased(view: View, gamma: float, norm: str = "all") -> Floats:
     """p_rb = gamma^(C(n)-1) / sum_{i=1..R} gamma^(i-1) (Sakai and Robertson 2008)."""
+    if gamma == 1:
+        return uniform(view, norm)
+    return np.asarray(gamma ** (view.C - 1.0) / geometric_sum(view, gamma, norm))
+
+
+def geometric_sum(view: View, gamma: float, norm: str = "all") -> Floats:
+    """sum_{i=1..R} gamma^(i-1) of the topic of each document."""
     terms = recall_base(view, norm)[view.topic]
     if gamma == 1:
-        return np.asarray(1.0 / terms)
+        return terms.astype(np.float64)
     # expm1 keeps the digits of 1 - gamma^R where gamma is close to 1.
     log = np.log(gamma)
-    series = np.expm1(terms * log) / np.expm1(log)
-    return np.asarray(gamma ** (view.C - 1.0) / series)
+    return np.asarray(np.expm1(terms * log) / np.expm1(log))
 
 
 def graded_uniform(view: View, weights: Floats, norm: str = "all") -> Floats:

@@ -15,8 +15,10 @@ from ir_measures.measures.base import SumAgg
 from ir_graded._version import __version__
 from ir_graded.errors import ParameterError
 from ir_graded.evaluation.evaluate import Evaluation, ScoredRun, with_progress
+from ir_graded.evaluation.provider import native_scorers
 from ir_graded.evaluation.score_intervals import MOST_IMPUTED, Options, ScoreIntervals, intervals_of
 from ir_graded.evaluation.scores import Scores
+from ir_graded.evaluation.ties import OpenByTies, Orders
 from ir_graded.evaluation.unjudged import (
     DEPTHS,
     LOWEST_JUDGED,
@@ -29,6 +31,7 @@ from ir_graded.io.named_runs import named_runs
 from ir_graded.io.sources import ensure_rereadable
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
+from ir_graded.measures.classic.ties import takes_ties
 from ir_graded.meta import BaselineTests, ConfidenceIntervals, against_baseline, confidence_intervals
 
 #: Libraries whose version may change a figure.
@@ -49,6 +52,7 @@ class Contents:
         tests: all runs against the baseline; None without one.
         unjudged: shares of unjudged documents.
         imputed: scores with the uncertainty from unjudged documents; None where no samples were asked for.
+        ties: what ties leave open in each run, by the measures that are computed here.
         seed: seed of all that is drawn at random.
         command: what makes the same report again.
     """
@@ -58,6 +62,7 @@ class Contents:
     tests: BaselineTests | None
     unjudged: Unjudged
     imputed: ScoreIntervals | None
+    ties: tuple[OpenByTies, ...]
     seed: int
     command: str
 
@@ -104,11 +109,15 @@ def collect(  # noqa: PLR0913  # those of report
         options.depth_for(evaluation)
         named = {name: ensure_rereadable("run", run) for name, run in named.items()}
 
-    def look(run: MatchedRun) -> tuple[ScoredRun, RunShares]:
-        return evaluation.score(run), unjudged_shares(judgments, run, _DEPTHS)
+    here = [measure for measure in native_scorers(measures) if takes_ties(measure)]
+    orders = Orders(here, judgments, ("optimistic", "pessimistic"))
+
+    def look(run: MatchedRun) -> tuple[ScoredRun, RunShares, OpenByTies]:
+        ties = OpenByTies.of(orders, run.judged)
+        return evaluation.score(run), unjudged_shares(judgments, run, _DEPTHS), ties
 
     found = evaluation.match(named, min(evaluation.lowest, LOWEST_JUDGED), look)
-    scored, shares = zip(*with_progress(found, len(named), None), strict=True)
+    scored, shares, ties = zip(*with_progress(found, len(named), None), strict=True)
     scores = evaluation.scores(named, scored)
     intervals = confidence_intervals(scores, level=level, n_resamples=n_resamples, rng=seed)
     tests = None
@@ -119,7 +128,7 @@ def collect(  # noqa: PLR0913  # those of report
         tests = against_baseline(scores, baseline, alpha=alpha, n_resamples=flips, rng=seed)
     unjudged = unjudged_of(judgments, named, _DEPTHS, shares)
     imputed = None if options is None else intervals_of(evaluation, named, scores, options)
-    return Contents(scores, intervals, tests, unjudged, imputed, seed, command)
+    return Contents(scores, intervals, tests, unjudged, imputed, ties, seed, command)
 
 
 def _writable(name: str) -> str:

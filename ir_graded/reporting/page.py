@@ -16,6 +16,7 @@ from ir_measures.measures import Measure
 from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded._utils.extras import extra
 from ir_graded.errors import ParameterError
+from ir_graded.evaluation.ties import OpenByTies
 from ir_graded.io.ids import as_text
 from ir_graded.io.sources import is_path_or_dataset_id
 from ir_graded.measures.parsing import read_measures
@@ -189,8 +190,8 @@ class Cell:
     verdict: str = ""
 
 
-def _board(contents: Contents) -> Iterator[tuple[str, list[Cell]]]:
-    """Runs, best first by the first measure, with their cells."""
+def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies]]:
+    """Runs, best first by the first measure, with their cells and what ties leave open."""
     found, tests = contents.intervals, contents.tests
     for number in (-found.mean[0]).argsort(kind="stable").tolist():
         run = found.systems[number]
@@ -205,7 +206,7 @@ def _board(contents: Contents) -> Iterator[tuple[str, list[Cell]]]:
             verdict = ("better" if difference > 0 else "worse") if tests.significant[at, place] else ""
             words = f"p = {p:.3f}" if p >= _SMALLEST_P else f"p < {_SMALLEST_P}"
             cells.append(Cell(mean, low, high, difference, words, verdict))
-        yield str(run), cells
+        yield str(run), cells, contents.ties[number]
 
 
 @dataclass(frozen=True)

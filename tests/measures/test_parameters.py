@@ -20,7 +20,7 @@ from ir_graded.measures.params import NOT_PROVIDED
 QRELS = {"1": {"a": 3, "b": 1, "c": 0, "d": 2, "e": 16}, "2": {"a": 1, "b": -1, "f": 4}}
 RUN = {"1": {"x": 9.0, "b": 8.0, "d": 7.0, "c": 6.0, "a": 5.0}, "2": {"b": 3.0, "a": 2.0, "y": 1.0}}
 
-COMMON = {"cutoff", "rel", "judged_only"}
+COMMON = {"cutoff", "rel", "judged_only", "ties"}
 TAKES = {
     "Q": COMMON | {"beta", "gains", "norm"},
     "O-measure": COMMON | {"beta", "gains"},
@@ -36,7 +36,7 @@ TAKES = {
     "iRBU": COMMON | {"p", "gains", "max_rel"},
     "nERR": COMMON | {"gains", "max_rel"},
     "gRBP": COMMON | {"p", "gains", "max_rel", "residual"},
-    "GAP": {"cutoff", "judged_only", "weights", "norm"},
+    "GAP": {"cutoff", "judged_only", "weights", "norm", "ties"},
 }
 
 
@@ -158,6 +158,7 @@ def few_parameters(draw, measure):
         "max_rel": [3, 20],
         "p": [0.99, 0.5],
         "residual": [False, True],
+        "ties": ["doc_id", "expected"],
     }
     names = draw(st.lists(st.sampled_from(sorted(measure.SUPPORTED_PARAMS)), unique=True, max_size=3))
     params = {name: draw(st.sampled_from(choice[name])) for name in names}
@@ -322,6 +323,10 @@ REFUSED = {
     "stop": (
         ("", "U", "uniform", None, 1, True, ["u"]),
         ("'u', 'rb', 'gu', 'first', 'preferred', 'up_to_preferred', 'err'",),
+    ),
+    "ties": (
+        ("x", "", "Expected", None, 1, True, ["expected"]),
+        ("'doc_id', 'expected', 'optimistic', 'pessimistic'",),
     ),
     "gains": (NO_TABLES, TABLE_RANGE),
     "stops": (NO_TABLES, TABLE_RANGE),

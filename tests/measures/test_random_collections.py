@@ -89,7 +89,7 @@ def random_parameters(rng, measure, size):
     for name, param in measure.SUPPORTED_PARAMS.items():
         # What leaves little of the others comes less often.
         share = 1 / 5 if name in {"rel", "judged_only"} else 1 / 2
-        if name != "stop" and rng.random() < share:
+        if name not in {"stop", "ties"} and rng.random() < share:
             params[name] = random_value(param, rng, size)
     if "stop" in measure.SUPPORTED_PARAMS:
         stop = measure["stop"]

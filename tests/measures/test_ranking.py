@@ -48,7 +48,7 @@ def ranks_by_all_ways(topic, score, doc_ids, at, dtype=np.float64):
         rows = rows_of(topic, score, doc_ids, dtype, grouped=grouped)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ranking, "_FEW_HITS", few)
-            found = ranks(rows, chosen(rows, doc_ids, at, known=known))
+            found, _ = ranks(rows, chosen(rows, doc_ids, at, known=known))
         assert found.dtype == np.int64
         yield found.tolist()
 
@@ -110,7 +110,8 @@ def test_ranks_are_right_whichever_way_finds_them(topic, score, at):
 
 def test_without_hits_there_are_no_ranks():
     rows = rows_of([0], [1.0], ["a"])
-    found = ranks(rows, chosen(rows, ["a"], []))
+    found, ties = ranks(rows, chosen(rows, ["a"], []))
+    assert ties is None
     assert found.shape == (0,)
     assert found.dtype == np.int64
 
@@ -125,11 +126,11 @@ def test_doc_ids_are_asked_for_only_where_rows_tie():
     score = np.array([3.0, 2.0, 2.0, 1.0, 5.0, 4.0])
     rows = Rows(score, Groups(ints(0, 1), ints(0, 4, 6)), doc_ids)
     hits = Hits(score[[0, 4]], ints(0, 1), pytest.fail)
-    assert ranks(rows, hits).tolist() == [1, 1]
+    assert ranks(rows, hits)[0].tolist() == [1, 1]
     assert asked == []
     for row in (None, ints(2, 4)):
         hits = Hits(score[[2, 4]], ints(0, 1), lambda at: [["d2", "d4"][row] for row in at.tolist()], row)
-        assert ranks(rows, hits).tolist() == [2, 1]
+        assert ranks(rows, hits)[0].tolist() == [2, 1]
         assert asked.pop() == [1, 2]
         assert asked == []
 

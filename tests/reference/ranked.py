@@ -28,6 +28,7 @@ DEFAULTS = {
     "p": 0.99,
     "weights": {},
     "residual": False,
+    "ties": "doc_id",
 }
 #: Defaults of single measures that differ from these.
 OWN_DEFAULTS = {"gRBP": {"p": 0.95}}

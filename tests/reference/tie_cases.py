@@ -52,6 +52,7 @@ VARIANTS = {
     "EBR": ("EBR", {}, (*_COMMON, "beta", "gains", "max_rel")),
     "iRBU": ("iRBU", {}, (*_COMMON, "gains", "max_rel", "p")),
     "nERR": ("nERR", {}, (*_COMMON, "gains", "max_rel")),
+    "gRBP": ("gRBP", {}, (*_COMMON, "gains", "max_rel", "p")),
     "GAP": ("GAP", {}, ("cutoff", "judged_only", "weights", "norm")),
     "AP": ("AP", {}, _COMMON),
     "RR": ("RR", {}, _COMMON),

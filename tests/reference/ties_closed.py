@@ -212,6 +212,18 @@ def intentwise_rank_biased_utility(tied: Tied) -> float:
     return discounted_cascade(tied.groups, satisfied(tied), lambda r: tied.params["p"] ** r, tied.one)
 
 
+def graded_rank_biased_precision(tied: Tied) -> float:
+    """gRBP: the group's mean gain at each of its ranks."""
+    gmax, p = tied.gmax(), tied.params["p"]
+    if gmax == 0:
+        return 0.0
+    return per_rank(
+        tied.groups,
+        lambda group: sum(map(tied.gain, group.relevant)) / gmax,
+        lambda r: (1 - p) * p ** (r - 1),
+    )
+
+
 def normalised_err(tied: Tied) -> float:
     """nERR: ERR over that of the ideal list."""
     gains = [tied.topic.gain_of_level(level) for level in tied.topic.relevant][: tied.params["cutoff"]]
@@ -418,6 +430,7 @@ MEASURES: dict[str, Callable[[Tied], float]] = {
     "EBR": lambda tied: expected_blended_ratio(tied, tied.params["beta"]),
     "iRBU": intentwise_rank_biased_utility,
     "nERR": normalised_err,
+    "gRBP": graded_rank_biased_precision,
     "GAP": graded_average_precision,
     "AP": average_precision,
     "RR": lambda tied: first(tied, 0),

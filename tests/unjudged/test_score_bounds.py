@@ -11,6 +11,7 @@ from reference.tie_cases import IDS
 
 import ir_graded
 from ir_graded import gRBP, iRBU
+from ir_graded.errors import ParameterError
 
 QRELS = {"1": {"d0": 1, "d2": 2, "d9": 3}}
 RUN = {"1": {"d0": 4.0, "d1": 3.0, "d2": 2.0, "d3": 1.0}}
@@ -132,3 +133,15 @@ def test_frames_hold_bounds_by_topic_and_their_means():
     assert mean.index.tolist() == ["good", "poor"]
     assert mean["P@1"].to_numpy().tolist() == [[0.5, 1, 0.5], [0, 0.5, 0.5]]
     assert mean["NumRet(rel=1)"].to_numpy().tolist() == [[1, 2, 1], [0, 1, 1]]
+
+
+@pytest.mark.parametrize("ask", [ir_graded.score_bounds, ir_graded.score_intervals])
+def test_ties_are_by_doc_id(ask):
+    qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.0}}
+    with pytest.raises(ParameterError, match=r"P\(ties='expected'\)@1: .* by doc_id: leave out ties"):
+        ask(["P(ties='expected')@1", "P@1"], qrels, run)
+
+
+def test_a_residual_needs_the_order_by_doc_id():
+    with pytest.raises(ParameterError, match="residual=True needs ties='doc_id'"):
+        gRBP(residual=True, ties="expected")

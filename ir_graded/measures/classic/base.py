@@ -40,6 +40,8 @@ class Classic(Scorer):
     """
 
     MEASURE: ClassVar[Measure]
+    #: Whether the score depends on the order of the documents.
+    RANKED: ClassVar[bool] = True
 
     def __init__(self, measure: Measure) -> None:
         self.measure = measure

@@ -10,9 +10,10 @@ import numpy as np
 from ir_graded.core import segments
 from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
+from ir_graded.core.tie_means import by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.measures.cascade import WHY_NO_IDEAL
-from ir_graded.measures.contributions import Contributions
+from ir_graded.measures.contributions import Contributions, TiedContributions
 from ir_graded.measures.stopping import satisfaction, unsatisfied_before
 
 from .base import Classic, is_natural, register
@@ -94,23 +95,38 @@ class DiscountedGain(Classic):
         return min([least, *(float(level) for level, gain in self.gains if gain >= least)])
 
     def contributions(self, views: Views) -> Contributions:
-        view, table = self._view_and_gains(views)
-        gain = view.levels.ideal(self.cut.rel, table).in_units(table[view.level_index], view.topic)
-        terms = discounted(gain, view.n)
-        return Contributions(view, terms, self._ideal_dcg(view.levels, table), "DCG of the ideal list")
+        view = self._relabelled(views)[self.cut]
+        terms = discounted(self._gain(view), view.n)
+        return Contributions(view, terms, self._ideal_dcg(view.levels), "DCG of the ideal list")
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = self._relabelled(views).tied(self.cut)
+        discount = tied.linear(by_rank(lambda n: discounted(np.ones(n.size), n)))
+        terms = tied.in_groups(self._gain(tied.view) * discount)
+        return TiedContributions(tied, terms, self._ideal_dcg(tied.view.levels))
 
     def columns(self, views: Views) -> dict[str, Floats]:
-        view, table = self._view_and_gains(views)
+        view = self._relabelled(views)[self.cut]
+        table = self._table(view.levels)
         return {"gain": table[view.level_index], "discount": 1.0 / np.log2(view.n + 1.0)}
 
-    def _view_and_gains(self, views: Views) -> tuple[View, Floats]:
-        """Return the view of the documents that have a gain, and the gain of each level."""
-        view = (relabelled(views, self.gains) if self.gains else views)[self.cut]
-        return view, exponential_gain(view.levels.values) if self.exponential else view.levels.values
+    def _relabelled(self, views: Views) -> Views:
+        """Return the views of the run with the levels that ``gains`` puts in place of others."""
+        return relabelled(views, self.gains) if self.gains else views
 
-    def _ideal_dcg(self, levels: Levels, table: Floats) -> Floats:
+    def _table(self, levels: Levels) -> Floats:
+        """Return the gain of each level."""
+        return exponential_gain(levels.values) if self.exponential else levels.values
+
+    def _gain(self, view: View) -> Floats:
+        """Return the gain of each document, in the units of the ideal lists."""
+        table = self._table(view.levels)
+        return view.levels.ideal(self.cut.rel, table).in_units(table[view.level_index], view.topic)
+
+    def _ideal_dcg(self, levels: Levels) -> Floats:
         """Return DCG of the ideal list of each topic, down to the cutoff."""
-        key = ("ideal DCG", self["cutoff"], table.tobytes())
+        table = self._table(levels)
+        key = ("ideal DCG", self.cut.rel, self["cutoff"], table.tobytes())
         return levels.kept(key, lambda: self._sum_of_ideal(levels, table))
 
     def _sum_of_ideal(self, levels: Levels, table: Floats) -> Floats:
@@ -189,14 +205,23 @@ class ExpectedReciprocalRank(Classic):
         view = views[self.cut]
         return Contributions(view, self._stop(view) / view.n)
 
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        satisfied = self._satisfied(tied.view)
+        return TiedContributions(tied, tied.cascade(satisfied, 1.0 - satisfied, by_rank(lambda n: 1.0 / n)))
+
     def columns(self, views: Views) -> dict[str, Floats]:
         view = views[self.cut]
         return {"gain": exponential_gain(view.level), "stop": self._stop(view), "utility": 1.0 / view.n}
 
     def _stop(self, view: View) -> Floats:
         """Return the probability that the user stops at each document."""
-        satisfied = satisfaction(exponential_gain(view.level), 2.0**self.TOP_LEVEL - 1.0)
+        satisfied = self._satisfied(view)
         return unsatisfied_before(satisfied, view.start) * satisfied
+
+    def _satisfied(self, view: View) -> Floats:
+        """Return the probability that each document satisfies."""
+        return satisfaction(exponential_gain(view.level), 2.0**self.TOP_LEVEL - 1.0)
 
 
 @register(ir_measures.RBP)
@@ -237,9 +262,15 @@ class RankBiasedPrecision(Classic):
 
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
-        weight = self._weight()
-        whole = np.full(view.levels.topics, weight.sum())
-        return Contributions(view, weight[view.n - 1], whole, "the weights of all ranks")
+        return Contributions(view, self._weight()[view.n - 1], self._norm(view), "the weights of all ranks")
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied, weight = views.tied(self.cut), self._weight()
+        mean = tied.linear(by_rank(lambda n: weight[n - 1]))
+        return TiedContributions(tied, tied.in_groups(mean), self._norm(tied.view))
+
+    def _norm(self, view: View) -> Floats:
+        return np.full(view.levels.topics, self._weight().sum())
 
     def below(self, last: Ints) -> Floats:
         weight = self._weight()

@@ -6,8 +6,9 @@ import ir_measures
 import numpy as np
 
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.core.views import Cut, Views
-from ir_graded.measures.contributions import Contributions
+from ir_graded.core.tie_means import SEEN, Utility, by_rank
+from ir_graded.core.views import Cut, View, Views
+from ir_graded.measures.contributions import Contributions, TiedContributions
 from ir_graded.measures.stopping import first, safe_divide
 
 from .base import RELEVANT, Classic, num_rel, num_rel_ret, register
@@ -34,6 +35,11 @@ class AveragePrecision(Classic):
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
         return Contributions(view, view.C / view.n, num_rel(view))
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        precision = Utility(lambda n, _: 1.0 / n, np.ones(tied.group.size))
+        return TiedContributions(tied, tied.in_groups(tied.linear(precision)), num_rel(tied.view))
 
     def columns(self, views: Views) -> dict[str, Floats]:
         view = views[self.cut]
@@ -65,6 +71,10 @@ class ReciprocalRank(Classic):
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
         return Contributions(view, first(view) / view.n)
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        return TiedContributions(tied, tied.first(by_rank(lambda n: 1.0 / n)))
 
     def columns(self, views: Views) -> dict[str, Floats]:
         view = views[self.cut]
@@ -98,8 +108,14 @@ class Precision(Classic):
 
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
-        cutoff = np.full(view.levels.topics, self["cutoff"], dtype=np.float64)
-        return Contributions(view, None, cutoff, "the cutoff")
+        return Contributions(view, None, self._norm(view), "the cutoff")
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        return TiedContributions(tied, tied.in_groups(tied.linear(SEEN)), self._norm(tied.view))
+
+    def _norm(self, view: View) -> Floats:
+        return np.full(view.levels.topics, self["cutoff"], dtype=np.float64)
 
 
 @register(ir_measures.R)
@@ -130,6 +146,10 @@ class Recall(Classic):
         view = views[self.cut]
         return Contributions(view, None, num_rel(view), RELEVANT)
 
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        return TiedContributions(tied, tied.in_groups(tied.linear(SEEN)), num_rel(tied.view))
+
 
 @register(ir_measures.Rprec)
 class RPrecision(Classic):
@@ -152,6 +172,12 @@ class RPrecision(Classic):
         view = views[self.cut]
         down_to_R = (view.n <= view.R[view.topic]).astype(np.float64)
         return Contributions(view, down_to_R, num_rel(view), RELEVANT)
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        R = tied.view.R
+        down_to_R = Utility(lambda n, topic: (n <= R[topic]).astype(np.float64))
+        return TiedContributions(tied, tied.in_groups(tied.linear(down_to_R)), num_rel(tied.view))
 
 
 @register(ir_measures.Success)
@@ -180,6 +206,10 @@ class Success(Classic):
         """Count the first relevant document as the success; those below it add nothing."""
         view = views[self.cut]
         return Contributions(view, first(view))
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        return TiedContributions(tied, tied.first(SEEN))
 
 
 @register(ir_measures.Bpref)
@@ -231,6 +261,22 @@ class BinaryPreference(Classic):
         above = np.minimum(self.others_above(views), R[view.topic])
         discount = safe_divide(above.astype(np.float64), most.astype(np.float64))
         return Contributions(view, 1.0 - discount, num_rel(view), RELEVANT)
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied, judged = views.tied(self.cut), views.tied(Cut(rel=0.0)).view
+        other = (judged.topic << 32 | judged.n)[judged.level < self.cut.rel]
+        group, topic = tied.topic << 32 | tied.t + 1, tied.topic
+        begin = np.searchsorted(other, group)
+        above, here = (
+            begin - np.searchsorted(other, topic << 32),
+            np.searchsorted(other, group, "right") - begin,
+        )
+        R, N = tied.view.R[topic], (judged.R - tied.view.R)[topic]
+        # u = 0..here of those in its group are above a relevant document, all alike: sum of min(above+u, R).
+        fewer = np.clip(R - above, 0, here + 1)
+        sums = fewer * above + fewer * (fewer - 1) / 2 + (here + 1 - fewer) * R
+        discount = safe_divide(sums / (here + 1), np.minimum(N, R).astype(np.float64))
+        return TiedContributions(tied, tied.m * (1.0 - discount), num_rel(tied.view))
 
     def columns(self, views: Views) -> dict[str, Floats]:
         return {"others_above": self.others_above(views).astype(np.float64)}

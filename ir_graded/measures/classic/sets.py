@@ -9,9 +9,10 @@ import numpy as np
 
 from ir_graded.core import segments
 from ir_graded.core.segments import Bools, Floats
+from ir_graded.core.tie_means import SEEN
 from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError
-from ir_graded.measures.contributions import Contributions
+from ir_graded.measures.contributions import Contributions, TiedContributions
 from ir_graded.measures.stopping import safe_divide
 
 from .base import RELEVANT, Classic, num_rel, num_rel_ret, register
@@ -66,9 +67,16 @@ class JudgmentRate(Classic):
         return -np.inf
 
     def contributions(self, views: Views) -> Contributions:
+        return Contributions(views[self.cut], None, self._looked_at(views), "the documents looked at")
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        return TiedContributions(tied, tied.in_groups(tied.linear(SEEN)), self._looked_at(views))
+
+    def _looked_at(self, views: Views) -> Floats:
         retrieved = views.hits.n_retrieved
         looked_at = np.minimum(retrieved, self["cutoff"]) if self["cutoff"] else retrieved
-        return Contributions(views[self.cut], None, looked_at.astype(np.float64), "the documents looked at")
+        return looked_at.astype(np.float64)
 
 
 @register(ir_measures.NumRet)
@@ -91,6 +99,7 @@ class NumRetrieved(Classic):
         {NumRet: 1.0}
     """
 
+    RANKED = False
     RANGE = COUNT_RANGE
     LACKS = {"nothing": "without rel all that is retrieved counts, relevant or not"}
     MONOTONE = True
@@ -137,6 +146,7 @@ class NumRelevant(Classic):
         {NumRel: 1.0}
     """
 
+    RANKED = False
     RANGE = COUNT_RANGE
     LACKS = {"nothing": "what is relevant counts, retrieved or not"}
 
@@ -175,6 +185,7 @@ class NumTopics(Classic):
         {NumQ: 1.0}
     """
 
+    RANKED = False
     LACKS = {"nothing": "the topic counts, whatever was retrieved"}
 
     @property
@@ -190,6 +201,8 @@ class NumTopics(Classic):
 
 class SetMeasure(Classic):
     """A measure of the set of the documents retrieved."""
+
+    RANKED = False
 
     def num_ret(self, views: Views) -> Floats:
         """Return the number of documents retrieved; of those with a level >= 0 where ``judged_only``."""

@@ -1,0 +1,174 @@
+"""How much tied scores leave open: the range of scores over orders of documents with equal scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from ir_measures.measures import Measure
+
+from ir_graded.core.judged_run import JudgedRun
+from ir_graded.core.segments import Floats
+from ir_graded.errors import ParameterError
+from ir_graded.io.ids import as_text
+from ir_graded.io.named_runs import named_runs
+from ir_graded.io.sources import table_of
+from ir_graded.matching.articles import one_row_an_article
+from ir_graded.matching.judgments import Judgments
+from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
+from ir_graded.matching.precision import comparable
+from ir_graded.measures.aggregation import aggregate
+from ir_graded.measures.classic.ties import with_ties
+from ir_graded.measures.parsing import read_measures
+
+from .provider import GradedEvaluator, native_scorers
+from .unjudged import ratio
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Scores that differ by no more than this are equal.
+_ROUNDING = 1e-12
+_ORDERS = ("pessimistic", "expected", "optimistic")
+
+
+def ties(measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: Any) -> pd.DataFrame:
+    """Say how much the scores of runs depend on the order of documents with equal scores.
+
+    Args:
+        measures: measures of this package and classics that it computes.
+        qrels: qrels in any form that ``evaluate`` takes.
+        runs: one or several runs in any form that ``evaluate`` takes.
+
+    Returns:
+        A row per run and measure with the columns
+
+        - ``run``, ``measure``;
+        - ``tied_share``: share of the documents retrieved that tie with another one of their topic;
+        - ``topics_share``: share of the topics in which the optimistic and the pessimistic score differ;
+        - ``largest_range``: the largest difference of the two in a topic;
+        - ``pessimistic``, ``expected``, ``optimistic``: means over the topics. The first and the last order
+          documents by level, which gives the extremes of most measures, but not of all.
+
+    Raises:
+        NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
+        InputError: something in the qrels or in a run cannot be scored.
+        ParameterError: a measure is computed by another provider of ir-measures, or none is given.
+
+    Example:
+        >>> import ir_graded
+        >>> qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.0, "b": 1.0, "c": 0.0}}
+        >>> ir_graded.ties("RR", qrels, run).T
+                              0
+        run                 run
+        measure              RR
+        tied_share     0.666667
+        topics_share        1.0
+        largest_range       0.5
+        pessimistic         0.5
+        expected           0.75
+        optimistic          1.0
+    """
+    import pandas as pd
+
+    wanted = read_measures(measures)
+    if not wanted:
+        raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
+    judgments = prepare_qrels(qrels)
+    judgments.require_topics("look at")
+    orders = Orders(wanted, judgments)
+    named = named_runs(runs)
+
+    def look(matched: MatchedRun) -> tuple[float, list[dict[str, Floats]]]:
+        return tied_share(judgments, matched.run), orders.scores(matched.judged)
+
+    found = match_runs(judgments, named, orders.lowest, look)
+    return pd.DataFrame(
+        [
+            {
+                "run": name,
+                "measure": str(measure),
+                "tied_share": share,
+                "topics_share": float((ranges(of_order) > _ROUNDING).mean()),
+                "largest_range": float(ranges(of_order).max()),
+                **{order: aggregate(measure, values) for order, values in of_order.items()},
+            }
+            for name, (share, scores) in zip(named, found, strict=True)
+            for measure, of_order in zip(wanted, scores, strict=True)
+        ]
+    )
+
+
+class Orders:
+    """Scores of runs by each order of tied documents.
+
+    Args:
+        measures: the measures.
+        judgments: the prepared qrels.
+        orders: the values of ``ties``.
+
+    Attributes:
+        lowest: the lowest level whose documents are needed.
+    """
+
+    def __init__(
+        self, measures: Iterable[Measure], judgments: Judgments, orders: tuple[str, ...] = _ORDERS
+    ) -> None:
+        self._measures = [{order: with_ties(measure, order) for order in orders} for measure in measures]
+        every = dict.fromkeys(one for of_order in self._measures for one in of_order.values())
+        self._evaluator = GradedEvaluator(native_scorers(every), judgments)
+        self.lowest = self._evaluator.lowest
+
+    def scores(self, judged_run: JudgedRun) -> list[dict[str, Floats]]:
+        """Return for each measure, by order, the score of each topic."""
+        scores = self._evaluator.scores_of(judged_run)
+        return [{order: scores[one] for order, one in of_order.items()} for of_order in self._measures]
+
+
+def ranges(of_order: Mapping[str, Floats]) -> Floats:
+    """Return how far the optimistic and the pessimistic score of each topic are apart."""
+    return np.abs(of_order["optimistic"] - of_order["pessimistic"])
+
+
+@dataclass(frozen=True)
+class OpenByTies:
+    """How much ties leave open in the scores of one run by several measures.
+
+    Attributes:
+        topics_share: share of the topics in which the score of some measure depends on the order.
+        largest_range: the largest range of a score.
+    """
+
+    topics_share: float
+    largest_range: float
+
+    @classmethod
+    def of(cls, orders: Orders, judged_run: JudgedRun) -> OpenByTies:
+        """Return what ties leave open in a matched run."""
+        found = [ranges(of_order) for of_order in orders.scores(judged_run)]
+        if not found:
+            return cls(0.0, 0.0)
+        widest = np.max(found, axis=0)
+        return cls(float((widest > _ROUNDING).mean()), float(widest.max()))
+
+
+def tied_share(judgments: Judgments, run: Any) -> float:
+    """Share of the documents of a run, on topics of the qrels, that tie with another one; NaN without any."""
+    import polars as pl
+
+    if isinstance(run, Mapping):
+        topics = [(as_text(topic), docs) for topic, docs in run.items()]
+        query_id = pl.Series(
+            list(chain.from_iterable([name] * len(docs) for name, docs in topics)), dtype=pl.String
+        )
+        value = np.array(list(chain.from_iterable(docs.values() for _, docs in topics)), dtype=np.float64)
+    else:
+        table = one_row_an_article(table_of("run", run))
+        query_id, value = table.query_id, table.value
+    # -0.0 becomes 0.0.
+    rows = pl.DataFrame({"topic": query_id, "score": comparable(value) + 0.0})
+    size = rows.filter(pl.col("topic").is_in(judgments.names)).group_by("topic", "score").len()["len"]
+    return float(ratio(size.filter(size > 1).sum(), size.sum()))

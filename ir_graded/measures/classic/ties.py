@@ -1,0 +1,149 @@
+"""Classics with another order of tied documents: ``nDCG(ties='expected')@10``.
+
+ir-measures' providers support a measure by its name and look only at the parameters that they know, so a
+classic with ``ties`` has a name that they do not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ir_measures.measures import Measure
+
+from ir_graded.core.segments import Floats
+from ir_graded.core.views import Cut, Views
+from ir_graded.errors import ParameterError, short_repr
+from ir_graded.measures.base import GradedMeasure
+from ir_graded.measures.contributions import Contributions, TiedContributions
+from ir_graded.measures.params import TIES
+
+from . import scorer_of
+from .base import CLASSICS, Classic
+
+
+class TiedClassic(GradedMeasure):
+    """A classic with the parameter ``ties``; there is a subclass for each classic."""
+
+    CLASSIC: ClassVar[type[Classic]]
+
+    def __init__(self, **params: Any) -> None:
+        classic = self.CLASSIC.MEASURE
+        ties: str = self._canonical("ties", params.pop("ties", TIES.default))
+        self.measure: Measure = type(classic)(**params)
+        self.scorer = self.CLASSIC(self.measure)
+        known = classic.SUPPORTED_PARAMS
+        given = sorted(params.items())
+        not_default = {k: v for k, v in given if k not in known or v != known[k].default}
+        Measure.__init__(self, **not_default, **({} if ties == TIES.default else {"ties": ties}))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return with_ties, (self.measure, self.ties)
+
+    def __repr__(self) -> str:
+        name: str = self.CLASSIC.MEASURE.NAME
+        return name + super().__repr__()[len(self.NAME) :]
+
+    def validate_params(self) -> None:
+        if scorer_of(self.measure) is None:
+            raise ParameterError(
+                f"{self}: {self.measure} is not computed here, and other providers have no ties"
+            )
+        self.scorer.validate_params()
+        self.validated = True
+
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        return self.scorer.lacks
+
+    @property
+    def cut(self) -> Cut:
+        return self.scorer.cut
+
+    @property
+    def lowest_rel(self) -> float:
+        return self.scorer.lowest_rel
+
+    @property
+    def lowest_level(self) -> float:
+        return self.scorer.lowest_level
+
+    @property
+    def highest_level(self) -> float | None:
+        return self.scorer.highest_level
+
+    def contributions(self, views: Views) -> Contributions:
+        return self.scorer.contributions(views)
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        return self.scorer.expected_contributions(views)
+
+    def score(self, views: Views) -> Floats:
+        return self.scorer.score(views)
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        return self.scorer.columns(views)
+
+
+def _of(classic: type[Classic]) -> type[TiedClassic]:
+    name = classic.MEASURE.NAME
+    members = {
+        "__doc__": f"{name} with the parameter ``ties``.",
+        "__module__": __name__,
+        "CLASSIC": classic,
+        "NAME": f"{name} with ties",
+        "PRETTY_NAME": f"{name} with ties",
+        "SHORT_DESC": f"{name} with another order of documents with equal scores.",
+        "SOURCE": "McSherry and Najork 2008",
+        "SUPPORTED_PARAMS": {**classic.MEASURE.SUPPORTED_PARAMS, "ties": TIES},
+        "RANGE": classic.RANGE,
+    }
+    return type(f"{classic.__name__}WithTies", (TiedClassic,), members)
+
+
+#: The class for each classic that depends on the order of documents, by its name in ir-measures.
+TIED_CLASSICS = {name: _of(classic) for name, classic in CLASSICS.items() if classic.RANKED}
+
+
+def check_ties(ties: Any, of: str = "") -> None:
+    """Raise ParameterError where ``ties`` is not one of its words."""
+    if not TIES.validate(ties):
+        raise ParameterError(f"{of}ties={short_repr(ties)} must be {TIES.expected}")
+
+
+def takes_ties(measure: Measure) -> bool:
+    """Return whether a measure that is computed here can have another order of tied documents."""
+    return not isinstance(measure, GradedMeasure) or "ties" in measure.SUPPORTED_PARAMS
+
+
+def with_ties(measure: Measure, ties: Any) -> Measure:
+    """Return a measure with another order of tied documents.
+
+    A measure of sets, which have no order, stays as it is.
+
+    Raises:
+        ParameterError: ``ties`` is not one of its words, or the measure cannot have it.
+    """
+    check_ties(ties, f"{measure}: ")
+    if isinstance(measure, GradedMeasure):
+        if not takes_ties(measure):
+            raise ParameterError(f"{measure} takes no ties, given ties={ties!r}")
+        return measure(ties=ties)
+    classic = CLASSICS.get(measure.NAME)
+    if classic is None or type(measure) is not type(classic.MEASURE):
+        raise ParameterError(f"{measure} is left to ir-measures' providers, which take no ties={ties!r}")
+    if ties == TIES.default or not classic.RANKED:
+        return measure
+    return TIED_CLASSICS[measure.NAME](**measure.params, ties=ties)
+
+
+def separate_ties(measure: Measure) -> Measure:
+    """Return a classic that ir-measures was given the parameter ``ties`` with as one that has it."""
+    if (
+        isinstance(measure, GradedMeasure)
+        or "ties" not in measure.params
+        or measure.NAME not in TIED_CLASSICS
+    ):
+        return measure
+    params = {name: value for name, value in measure.params.items() if name != "ties"}
+    return with_ties(type(measure)(**params), measure.params["ties"])

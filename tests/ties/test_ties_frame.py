@@ -1,0 +1,89 @@
+"""``ir_graded.ties``: how much tied scores leave open."""
+
+import math
+
+import pandas as pd
+import pytest
+from ir_measures import infAP
+
+import ir_graded
+from ir_graded.measures.classic.ties import takes_ties
+
+QRELS = {"1": {"a": 1, "b": 0}, "2": {"c": 1}, "3": {"d": 1}}
+RUNS = {
+    "tied": {
+        "1": {"a": 1.0, "b": 1.00000001, "x": 0.5},
+        "2": {"c": 0.0, "y": -0.0},
+        "9": {"z": 1.0, "a": 1.0},
+    },
+    "clear": {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 1.0}, "3": {"d": 1.0}},
+}
+
+
+@pytest.mark.parametrize("form", [dict, pd.DataFrame])
+def test_shares_and_ranges(form):
+    runs = RUNS
+    if form is pd.DataFrame:
+        runs = {
+            name: pd.DataFrame(
+                [(topic, doc, score) for topic, of in run.items() for doc, score in of.items()],
+                columns=["query_id", "doc_id", "score"],
+            )
+            for name, run in RUNS.items()
+        }
+    found = ir_graded.ties(["RR", "P@1"], QRELS, runs)
+    assert found["run"].tolist() == ["tied", "tied", "clear", "clear"]
+    assert found["measure"].tolist() == ["RR", "P@1"] * 2
+    first, last = found.iloc[0].to_dict(), found.iloc[3].to_dict()
+    assert first == {
+        "run": "tied",
+        "measure": "RR",
+        "tied_share": 0.8,
+        "topics_share": pytest.approx(2 / 3),
+        "largest_range": 0.5,
+        "pessimistic": pytest.approx(1 / 3),
+        "expected": pytest.approx(0.5),
+        "optimistic": pytest.approx(2 / 3),
+    }
+    assert (last["tied_share"], last["topics_share"], last["largest_range"]) == (0, 0, 0)
+    assert last["pessimistic"] == last["expected"] == last["optimistic"] == 1
+
+
+def test_a_run_without_documents_has_no_share():
+    found = ir_graded.ties("RR", QRELS, {"empty": {"1": {}}})
+    assert math.isnan(found["tied_share"][0])
+    assert found["largest_range"][0] == 0
+
+
+def test_measures_of_other_providers_are_errors():
+    with pytest.raises(ir_graded.ParameterError, match="infAP is left to ir-measures' providers"):
+        ir_graded.ties(infAP, QRELS, RUNS)
+    with pytest.raises(ir_graded.ParameterError, match="no measure given"):
+        ir_graded.ties([], QRELS, RUNS)
+
+
+def test_the_order_that_a_measure_names_does_not_count():
+    found = ir_graded.ties(["RR(ties='optimistic')"], QRELS, RUNS)
+    plain = ir_graded.ties(["RR"], QRELS, RUNS)
+    assert found.drop(columns="measure").equals(plain.drop(columns="measure"))
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_a_report_says_what_ties_leave_open(tmp_path):
+    pytest.importorskip("jinja2")
+    place = tmp_path / "report.html"
+    ir_graded.report(["RR", infAP, "Q(ties='expected')"], QRELS, RUNS, place)
+    page = place.read_text(encoding="utf-8")
+    assert '<th scope="col" data-kind="number">Ties</th>' in page
+    assert '67% <span class="ends">up to 0.500</span>' in page
+    assert '<td data-value="0.0">0%</td>' in page
+
+
+def test_a_measure_without_the_parameter_takes_no_ties():
+    class Own(ir_graded.GradedMeasure):
+        NAME = "Own"
+        SUPPORTED_PARAMS = {"cutoff": ir_graded.GradedMeasure.SUPPORTED_PARAMS["cutoff"]}
+
+    assert not takes_ties(Own())
+    with pytest.raises(ir_graded.ParameterError, match="Own takes no ties"):
+        ir_graded.ties(Own(), QRELS, RUNS)

@@ -1,0 +1,301 @@
+"""The parameter ties: worked examples, identities, forms of input, strings, errors and passages."""
+
+import copy
+import pickle
+import re
+
+import ir_measures
+import pandas as pd
+import pytest
+from helpers import run_command
+from ir_measures import AP, RR, Judged, NumRet, P, SetP, infAP, nDCG
+from reference import ties as reference
+from reference.test_reference_ties import OF_EXAMPLE_A, OF_EXAMPLE_B
+from reference.tie_cases import IDS, VARIANTS, case, rng_of
+from ties.tie_scores import HOW, measure_of, random_collection, run_of, scores, supported_parameters
+
+import ir_graded
+from ir_graded import AWP, BR, EBR, GAP, NCU, MAgP, O, ParameterError, Q, gP, gR
+from ir_graded.io import table
+from ir_graded.matching.match import match_run, prepare_qrels
+from ir_graded.matching.tables import match_ranked
+from ir_graded.measures import REGISTRY
+from ir_graded.measures.classic import CLASSICS
+from ir_graded.measures.classic.ties import with_ties
+
+EXAMPLE_A = case([[0], [3, 1, 0, None], [2], [1, None]], not_retrieved=[3, 0])
+EXAMPLE_B = case([[2, 1, 0, None]])
+QRELS = {"1": {"a": 2, "b": 1, "c": 0}, "2": {"a": 1}}
+RUN = {"1": {"a": 1.0, "b": 1.0, "c": 1.0, "x": 1.0}, "2": {"y": 3.0, "a": 2.0}}
+
+
+# ------------------------------------------------------------------------------------- worked examples
+
+
+@pytest.mark.parametrize(
+    ("topic", "name", "params", "expected", "optimistic", "pessimistic"),
+    [(EXAMPLE_A, *row) for row in OF_EXAMPLE_A] + [(EXAMPLE_B, *row) for row in OF_EXAMPLE_B],
+)
+def test_worked_examples_of_the_specification(topic, name, params, expected, optimistic, pessimistic):
+    wanted = dict(zip(HOW, (expected, optimistic, pessimistic), strict=True))
+    for how, score in wanted.items():
+        measure = measure_of(name, params, how)
+        found = scores([measure], {"1": topic.levels}, run_of({"1": topic.groups}))
+        assert found[measure]["1"] == pytest.approx(score, rel=0, abs=1e-12)
+
+
+# ------------------------------------------------------------------------------------------ identities
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_without_ties_all_four_are_equal_bit_by_bit(variant):
+    rng = rng_of(f"no ties {variant}")
+    for _ in range(10):
+        qrels, groups = random_collection(rng, 10)
+        alone = {topic: [[doc_id] for group in found for doc_id in group] for topic, found in groups.items()}
+        name, params = supported_parameters(rng, variant)
+        measures = [measure_of(name, params, how) for how in ("doc_id", *HOW)]
+        found = scores(measures, qrels, run_of(alone))
+        assert all(values == found[measures[0]] for values in found.values())
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_names_of_documents_matter_to_doc_id_alone(variant):
+    rng = rng_of(f"names {variant}")
+    other = dict(zip(IDS, reversed(IDS), strict=True))
+    for _ in range(5):
+        qrels, groups = random_collection(rng, 10)
+        renamed = {topic: {other[doc]: level for doc, level in of.items()} for topic, of in qrels.items()}
+        regrouped = {topic: [[other[doc] for doc in one] for one in of] for topic, of in groups.items()}
+        name, params = supported_parameters(rng, variant)
+        measures = [measure_of(name, params, how) for how in HOW]
+        found, again = (
+            scores(measures, of, run_of(ranked)) for of, ranked in ((qrels, groups), (renamed, regrouped))
+        )
+        for measure in measures:
+            assert again[measure] == pytest.approx(found[measure], rel=0, abs=1e-15)
+
+
+@pytest.mark.parametrize("how", ["doc_id", *HOW])
+def test_identities_between_measures(how):
+    rng = rng_of(f"identities {how}")
+    for _ in range(10):
+        qrels, groups = random_collection(rng, 20)
+        binary = {topic: {doc: min(level, 1) for doc, level in of.items()} for topic, of in qrels.items()}
+        pairs = [
+            (NCU(stop="u"), Q),
+            (NCU(stop="rb", gamma=1), Q),
+            (Q(beta=0), AP),
+            (Q(beta=float("inf")), AWP),
+            (O(beta=0), RR),
+            (NCU(stop="err"), EBR),
+            (BR(beta=0) @ 3, P @ 3),
+        ]
+        for of, compared in ((qrels, pairs), (binary, [(GAP, AP)])):
+            measures = [[with_ties(measure, how) for measure in pair] for pair in compared]
+            found = scores([measure for pair in measures for measure in pair], of, run_of(groups))
+            for one, same in measures:
+                assert found[one] == pytest.approx(found[same], rel=0, abs=1e-14)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 100, 1000])
+def test_reciprocal_rank_of_one_document_among_n_is_the_harmonic_mean(n):
+    run = {"1": {f"x{place}": 1.0 for place in range(n - 1)} | {"a": 1.0}}
+    found = ir_measures.calc_aggregate(["RR(ties='expected')"], {"1": {"a": 1}}, run)
+    assert [*found.values()] == [pytest.approx(sum(1 / r for r in range(1, n + 1)) / n, rel=1e-14)]
+
+
+# ----------------------------------------------------------------------------------- large tie groups
+
+
+def test_a_large_group_is_the_mean_of_its_halves_in_a_cascade():
+    """Where all documents are alike, no order matters."""
+    qrels = {"1": {f"d{n}": 2 for n in range(500)}}
+    run = {"1": dict.fromkeys(qrels["1"], 1.0)}
+    for name in ("EBR", "nERR", "iRBU", "P-measure", "P+", "NCU(stop='rb')", "Q"):
+        one, other = (ir_measures.parse_measure(name) for _ in range(2))
+        found = scores([one, other(ties="expected")], qrels, run)
+        assert found[other(ties="expected")] == pytest.approx(found[one], rel=1e-13)
+
+
+# ------------------------------------------------------------------------------------ forms of input
+
+
+def test_every_form_of_a_run_has_the_same_tie_groups():
+    rng = rng_of("forms")
+    for _ in range(20):
+        qrels, groups = random_collection(rng, 5)
+        run = run_of(groups)
+        rows = [(topic, doc, score) for topic, of in run.items() for doc, score in of.items()]
+        rng.shuffle(rows)
+        frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+        judgments = prepare_qrels(qrels)
+        found = [match_run(judgments, given) for given in (run, frame, frame.sort_values("query_id"))]
+        for one in found[1:]:
+            assert (one.ties is None) is (found[0].ties is None)
+            if one.ties is not None:
+                assert one.ties.first.tolist() == found[0].ties.first.tolist()
+                assert one.ties.tied.tolist() == found[0].ties.tied.tolist()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_tie_groups_go_on_from_table_to_table(size):
+    scores_given = [5.0, 4.0, 4.0, 4.0, 4.0, 3.0, 2.0, 2.0, 1.0]
+    documents = [f"d{9 - place}" for place in range(9)]
+    qrels = {"1": dict.fromkeys(documents[::2], 1)}
+    frame = pd.DataFrame({"query_id": "1", "doc_id": documents, "score": scores_given})
+    judgments = prepare_qrels(qrels)
+    tables = [
+        table.from_frame("run", frame.iloc[begin : begin + size].reset_index(drop=True), str)
+        for begin in range(0, 9, size)
+    ]
+    whole, in_tables = match_run(judgments, frame), match_ranked(judgments, iter(tables), 1.0)
+    assert in_tables.rank.tolist() == whole.rank.tolist()
+    assert in_tables.ties.first.tolist() == whole.ties.first.tolist()
+    assert in_tables.ties.tied.tolist() == whole.ties.tied.tolist()
+
+
+# ------------------------------------------------------------------------------------- the parameter
+
+
+@pytest.mark.parametrize(
+    "name", ["Q(ties='expected')@10", "nDCG(ties='expected')@10", "P(rel=2,ties='optimistic')@5"]
+)
+def test_names_print_and_read_back(name):
+    measure = ir_measures.parse_measure(name)
+    assert str(measure) == name
+    for other in (copy.deepcopy(measure), pickle.loads(pickle.dumps(measure))):  # noqa: S301
+        assert other == measure
+        assert str(other) == name
+        assert type(other) is type(measure)
+
+
+def test_the_default_counts_as_unset():
+    assert Q(ties="doc_id") == Q
+    assert str(Q(ties="doc_id") @ 10) == "Q@10"
+    assert ir_measures.parse_measure("nDCG(ties='doc_id')@10") == nDCG @ 10
+
+
+def test_classics_with_ties_are_scored_here_in_calc():
+    qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.0, "b": 1.0}}
+    found = ir_measures.calc_aggregate(["P(ties='expected')@1", "P@1", nDCG(ties="expected") @ 1], qrels, run)
+    assert [*found.values()] == [0.5, 0.0, 0.5]
+
+
+@pytest.mark.parametrize("name", CLASSICS)
+def test_no_other_provider_supports_a_classic_with_ties(name):
+    if not CLASSICS[name].RANKED:
+        return
+    takes = CLASSICS[name].MEASURE.SUPPORTED_PARAMS
+    params = {"rel": 1} if name == "RBP" else {"cutoff": 10} if "cutoff" in takes else {}
+    measure = with_ties(CLASSICS[name].MEASURE(**params), "expected")
+    supporting = [p.NAME for p in ir_measures.DefaultPipeline.providers if p.supports(measure)]
+    assert supporting == ["ir_graded"]
+
+
+def test_evaluate_applies_ties_to_all_that_depend_on_order():
+    found = ir_graded.evaluate(
+        ["Q", "nDCG@2", "Q(ties='optimistic')", "SetP", "NumRet"], QRELS, RUN, ties="expected"
+    )
+    assert found.names == [
+        "Q(ties='expected')",
+        "nDCG(ties='expected')@2",
+        "Q(ties='optimistic')",
+        "SetP",
+        "NumRet",
+    ]
+    separate = ir_graded.evaluate(found.names, QRELS, RUN)
+    assert found.values.tolist() == separate.values.tolist()
+
+
+def test_the_warning_of_runs_that_are_one_tie_names_ids_only_where_they_matter():
+    flat = {"1": dict.fromkeys("abx", 1.0), "2": {"a": 1.0}}
+    with pytest.warns(ir_graded.CoverageWarning, match=r"one score, so it ranks nothing\.$"):
+        ir_graded.evaluate("Q", QRELS, flat, ties="expected")
+    for measures in (["Q(ties='expected')", "AP"], "Q"):
+        with pytest.warns(
+            ir_graded.CoverageWarning, match=r"one score, so their ids alone decide the ranks\.$"
+        ):
+            ir_graded.evaluate(measures, QRELS, flat)
+
+
+def test_ties_of_evaluate_is_checked():
+    with pytest.raises(ParameterError, match="ties='x' must be one of 'doc_id', 'expected', 'optimistic'"):
+        ir_graded.evaluate(["Q"], QRELS, RUN, ties="x")
+    with pytest.raises(ParameterError, match="infAP is left to ir-measures' providers"):
+        ir_graded.evaluate(["Q", infAP], QRELS, RUN, ties="expected")
+    with pytest.raises(ParameterError, match="AP, nDCG@10 are left"):
+        ir_graded.evaluate(["Q", "AP", "nDCG@10"], QRELS, RUN, ties="expected", provider="upstream")
+
+
+@pytest.mark.parametrize("name", ["Q(ties='x')", "nDCG(ties='x')@10", "P(ties=1)@5"])
+def test_unknown_words_are_rejected(name):
+    with pytest.raises(ParameterError, match=re.escape("one of 'doc_id', 'expected', 'optimistic'")):
+        ir_graded.evaluate(name, QRELS, RUN)
+
+
+def test_a_classic_that_is_not_computed_here_has_no_ties():
+    for name in ("nDCG(dcg='exp-log2',judged_only=True,ties='expected')@5", "AP(rel=0,ties='expected')"):
+        with pytest.raises(ParameterError, match="is not computed here"):
+            ir_graded.evaluate(name, QRELS, RUN)
+
+
+def test_the_command_line_takes_ties(tmp_path, capsys):
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("1 0 a 1\n")
+    run.write_text("1 Q0 a 1 1.0 x\n1 Q0 b 2 1.0 x\n")
+    options = ("-m", "P@1", "--ties", "expected", "--quiet")
+    code, printed, _ = run_command(capsys, "evaluate", qrels, run, *options)
+    assert code == 0
+    assert "P(ties='expected')@1" in printed
+    assert "0.5" in printed
+
+
+# --------------------------------------------------------------------------------------------- passages
+
+
+def test_passages_are_those_of_all_orders():
+    rng = rng_of("passages of the engine")
+    for _ in range(60):
+        qrels, run = [], []
+        for topic in map(str, range(10)):
+            for article in IDS[:6]:
+                if rng.random() < 0.7:
+                    qrels.append(
+                        (topic, article, rng.choice((0, 1, 2)), rng.randint(0, 5), rng.randint(1, 9))
+                    )
+                if rng.random() < 0.7:
+                    rows = [(rng.choice((1.0, 2.0, 3.0)), rng.randint(0, 5), rng.randint(1, 9))]
+                    rows += [(rng.choice((1.0, 2.0)), 20, 3)] if rng.random() < 0.3 else []
+                    run += [(topic, article, *row) for row in rows]
+        frames = [
+            pd.DataFrame(rows, columns=["query_id", "doc_id", name, "start", "length"])
+            for name, rows in (("relevance", qrels), ("score", run))
+        ]
+        params = {"beta": rng.choice((0, 0.5, 1, 2)), "rel": rng.choice((1, 2))}
+        for measure in (MAgP, MAgP @ 2, gP @ 2, gP @ 4, gR @ 1, gR @ 3):
+            for how in HOW:
+                made = measure(**params, ties=how)
+                given = {**params, **({"cutoff": made.params["cutoff"]} if "cutoff" in made.params else {})}
+                expected = reference.evaluate_passages(measure.NAME, given, how, qrels, run)
+                found = {m.query_id: m.value for m in ir_measures.iter_calc([made], *frames)}
+                assert found == pytest.approx(expected, rel=0, abs=1e-12), (made, qrels, run)
+
+
+# ------------------------------------------------------------------------------------------- other edges
+
+
+def test_a_measure_of_ones_own_without_means_says_so():
+    class Own(ir_graded.GradedMeasure):
+        NAME = "Own"
+
+    own = Own(ties="expected")
+    assert own.ties == "expected"
+    with pytest.raises(ParameterError, match="has no expected score"):
+        scores([own], QRELS, RUN)
+
+
+def test_judged_shares_are_means_over_orders():
+    found = ir_graded.evaluate(Judged @ 2, QRELS, RUN, ties="expected")
+    assert found.values.tolist() == [[[0.75, 0.5]]]
+    assert {NumRet, SetP}.isdisjoint(map(str, REGISTRY))
