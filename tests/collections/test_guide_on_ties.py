@@ -1,0 +1,61 @@
+"""The table of the guide on ties, which is measured on runs that do not ship."""
+
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from collections_data import ROOT, needs_shared_data
+
+import ir_graded
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "ties-and-unjudged.rst"
+MEASURES = ["nDCG@10", "RR"]
+COVID = ROOT / "trec-covid"
+
+
+def table():
+    """Run -> the cells of its row, tied documents first."""
+    part = GUIDE.read_text(encoding="utf-8").partition("Two systems that change places\n")[2]
+    lines = part.partition(".. list-table::")[2].partition("\nOrdered by document id")[0].splitlines()
+    cells = [line.strip("* -") for line in lines if line.startswith(("   * - ", "     - "))]
+    return {cells[at]: cells[at + 1 : at + 8] for at in range(8, len(cells), 8)}
+
+
+def measured():
+    """The table made anew."""
+    qrels = COVID / "qrels" / "qrels.covid-round5.txt.gz"
+    runs = [COVID / "round5.raw" / f"{name}.xz" for name in table()]
+    by_id = ir_graded.evaluate(MEASURES, qrels, runs).mean()
+    found = ir_graded.ties(MEASURES, qrels, runs).set_index(["run", "measure"])
+
+    def cells(name, measure):
+        row = found.loc[name, measure]
+        low, high = (decimal(row[order]) for order in ("pessimistic", "optimistic"))
+        span = "none" if low == high else f"{low} to {high}"
+        return decimal(by_id.loc[name, measure]), decimal(row["expected"]), span
+
+    shares = {name: f"{found.loc[(name, 'RR'), 'tied_share']:.1%}".replace("0.0%", "0%") for name in table()}
+    return {
+        name: [shares[name], *chain.from_iterable(cells(name, measure) for measure in MEASURES)]
+        for name in table()
+    }
+
+
+def decimal(score):
+    return f"{score:.4f}".lstrip("0")
+
+
+@pytest.mark.slow
+@needs_shared_data
+def test_the_table_of_the_guide_on_ties_holds_what_is_measured():
+    assert measured() == table()
+
+
+def test_the_guide_names_systems_that_change_places_by_expected_scores():
+    columns = {name: [float(cells[at]) for at in (1, 2, 4, 5)] for name, cells in table().items()}
+    dora, uab = columns["DoRA_MSMARCO_1k"], columns["uab.base"]
+    assert dora[0] < uab[0]
+    assert dora[1] > uab[1]
+    ucd, csiro = columns["ucd_cs_r1"], columns["CSIROmedFR"]
+    assert ucd[2] < csiro[2]
+    assert ucd[3] > csiro[3]
