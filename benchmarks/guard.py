@@ -15,14 +15,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import ir_measures
 import peers
 from timing import in_turn
 from workloads import Collection, Store, score_matrix
 
 import ir_graded
 from ir_graded._utils.threads import processors
-from ir_graded.measures.classic.ties import with_ties
 from ir_graded.meta.discriminative import discriminative_power
 
 ROUNDS, ATTEMPTS = 5, 4
@@ -55,7 +53,7 @@ class Pair:
         """Whether an attempt reaches the limit; says what each has measured."""
         for attempt in range(1, ATTEMPTS + 1):
             ratio = self.ratio()
-            said = f"{self.name}: ratio {ratio:.2f} (usually {self.usual}, limit {self.limit})"
+            said = f"{self.name}: ratio {ratio:.3g} (usually {self.usual}, limit {self.limit:.3g})"
             if ratio >= self.limit:
                 print(said, flush=True)
                 return True
@@ -83,7 +81,17 @@ def pairs(folder: Path) -> list[Pair]:
             peers.pytrec_eval_files(submitted_qrels, submitted),
         ),
         *(_shuffled(many, ties, usual) for ties, usual in ((0.05, 3.0), (0.5, 2.7))),
-        _tied(few, 0.05),
+        _tied(few, 0.05, "few", usual=1.0, limit=1 / 1.5),  # the most that may be: 1.5 times
+        _tied(many, 0.5, "many", usual=0.7, limit=0.35),
+        Pair(
+            f"intervals of {peers.SAMPLES} samples, three runs, beside one evaluation",
+            0.03,
+            0.015,
+            lambda: ir_graded.score_intervals(
+                peers.UNJUDGED, submitted_qrels, submitted[:3], n_samples=peers.SAMPLES
+            ),
+            lambda: ir_graded.evaluate(peers.UNJUDGED, submitted_qrels, submitted[:3], progress=False),
+        ),
         Pair(
             "dict of dicts, few judged, beside pytrec_eval",
             12.0,
@@ -141,15 +149,14 @@ def _shuffled(collection: Collection, ties: float, usual: float) -> Pair:
     )
 
 
-def _tied(collection: Collection, ties: float) -> Pair:
-    """Means over the orders of tied documents; they may take half as long again as the order by id."""
+def _tied(collection: Collection, ties: float, judged: str, usual: float, limit: float) -> Pair:
+    """Means over the orders of tied documents, beside the order by id."""
     qrels, run = collection.shuffled(ties)
-    expected = [str(with_ties(ir_measures.parse_measure(name), "expected")) for name in peers.TEN]
-    ours, by_id = peers.ir_graded_evaluator(qrels, expected), peers.ir_graded_evaluator(qrels)
+    ours, by_id = peers.ir_graded_evaluator(qrels, peers.expected()), peers.ir_graded_evaluator(qrels)
     return Pair(
-        f"expected scores, {ties:.0%} tied, beside scores by doc_id",
-        1.0,
-        1 / 1.5,
+        f"expected scores, {judged} judged, {ties:.0%} tied, beside scores by doc_id",
+        usual,
+        limit,
         lambda: ours.calc_aggregate(run),
         lambda: by_id.calc_aggregate(run),
     )

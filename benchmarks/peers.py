@@ -25,10 +25,13 @@ from timing import Figure, timed
 from workloads import Dicts, Qrels
 
 import ir_graded  # noqa: F401  # registers its measures
+from ir_graded.measures.classic.ties import with_ties
 
 TEN = ["P-measure", "Q", "O-measure", "P+", "NCU", "nERR@10", "AP", "nDCG@10", "RR", "P@10"]
 SIXTEEN = [*TEN, "AWP", "NCU(stop='rb')", "Q@10", "R@100", "Rprec", "Success@10"]
 TWO = [AP, nDCG @ 10]
+UNJUDGED = ["nDCG@10", "P@10", "nERR@10", "AP@100", "Q@100"]
+SAMPLES = 200
 REPLICATES = 1000
 RANX_METRICS = ["map", "ndcg@10"]
 NAMES = (
@@ -54,6 +57,11 @@ def ir_graded_command(qrels: Path, *runs: Path, measures: list[str] | None = Non
     """Our command."""
     wanted = " ".join(measures or TEN)
     return [sys.executable, "-m", "ir_graded", "evaluate", "-m", wanted, str(qrels), *map(str, runs)]
+
+
+def expected(measures: list[str] | None = None) -> list[str]:
+    """Measures as means over the orders of tied documents."""
+    return [str(with_ties(ir_measures.parse_measure(name), "expected")) for name in measures or TEN]
 
 
 def ir_measures_command(qrels: Path, run: Path) -> list[str]:

@@ -23,6 +23,9 @@ Calls = dict[str, Callable[[], object]]
 
 _FOUR_DECIMALS = 5.1e-5
 _CLOSE = 1e-9
+_ROUNDING = 1e-12
+#: Measures whose extremes optimistic and pessimistic orders give, gains being the levels.
+_BETWEEN = ["Q", "O-measure", "NCU(stop='u')", "nERR@10", "AP", "nDCG@10", "RR", "P@10"]
 _NO_TREC_EVAL = "- trec_eval left out: the environment variable TREC_EVAL names no program."
 
 
@@ -188,19 +191,7 @@ def runs(run: Run) -> None:
     """Many runs of one collection, as submitted to a track."""
     report = run.report
     report.title("Many runs")
-    if run.runs is None or run.qrels is None:
-        qrels, paths = run.store.submissions(100, run.store.topics(50))
-        report.write(
-            "- Made up, with the properties of submitted runs; --runs FOLDER --qrels FILE measures others."
-        )
-    else:
-        qrels = run.store.plain(run.qrels)
-        paths = run.store.real_runs(run.runs)
-        paths = paths[: max(3, round(len(paths) * min(1, run.store.scale)))]
-        if not run.runs.is_dir():
-            report.write(
-                "- Made of judged documents and their ranks; made-up ones stand at all others to 1,000."
-            )
+    qrels, paths = _submitted(run, 100)
     if not peers.trec_eval_command(qrels, paths[0]):
         report.write(_NO_TREC_EVAL)
     for count in sorted({min(count, len(paths)) for count in (1, 10, 100)}):
@@ -230,6 +221,73 @@ def runs(run: Run) -> None:
     report.check(
         "ir_measures' scores of these runs are ours", bool(np.allclose(own, wanted, rtol=0, atol=_CLOSE))
     )
+
+
+def _submitted(run: Run, number: int) -> tuple[Path, list[Path]]:
+    """Qrels and the runs that the command line names, or so many made-up ones."""
+    if run.runs is None or run.qrels is None:
+        run.report.write(
+            "- Made up, with the properties of submitted runs; --runs FOLDER --qrels FILE measures others."
+        )
+        return run.store.submissions(number, run.store.topics(50))
+    paths = run.store.real_runs(run.runs)
+    if not run.runs.is_dir():
+        run.report.write(
+            "- Made of judged documents and their ranks; made-up ones stand at all others to 1,000."
+        )
+    return run.store.plain(run.qrels), paths[: max(3, round(len(paths) * min(1, run.store.scale)))]
+
+
+def ties(run: Run) -> None:
+    """Means over the orders of tied documents, beside the order by id."""
+    share = 0.05
+    for name, collection in (("few", run.store.few), ("many", run.store.many)):
+        tied = collection.tied(share)
+        qrels, path = run.store.files(f"{name}-tied", tied)
+        run.report.title(f"Ties: {tied.size}, {name} judged, {share:.0%} of the documents tied")
+        dicts = tied.dicts()
+        forms: dict[str, Any] = {"file": path, "dict of dicts": dicts}
+        for form, given in forms.items():
+            run.measure(
+                {
+                    f"ir_graded.evaluate, 10 measures, {form}, by id": partial(
+                        ir_graded.evaluate, peers.TEN, qrels, given
+                    ),
+                    **{
+                        f"the same, {order}": partial(ir_graded.evaluate, peers.TEN, qrels, given, ties=order)
+                        for order in ("expected", "optimistic", "pessimistic")
+                    },
+                }
+            )
+        low, mean, high = (
+            ir_graded.evaluate(_BETWEEN, qrels, dicts, ties=order).values
+            for order in ("pessimistic", "expected", "optimistic")
+        )
+        between = (low <= mean + _ROUNDING) & (mean <= high + _ROUNDING)
+        run.report.check("expected scores lie between pessimistic and optimistic ones", bool(between.all()))
+
+
+def unjudged(run: Run) -> None:
+    """Intervals over the levels of unjudged documents, of many runs, as whole processes."""
+    run.report.title("Unjudged documents")
+    qrels, paths = _submitted(run, 126)
+    for count in sorted({min(count, len(paths)) for count in (1, 10, len(paths))}):
+        some = paths[:count]
+        run.report.title(f"{count} of {len(paths)} runs, {', '.join(peers.UNJUDGED)}", 3)
+        plain = [*peers.ir_graded_command(qrels, *some, measures=peers.UNJUDGED), "--quiet"]
+        samples = ["--unjudged", "intervals", "--samples", str(peers.SAMPLES)]
+        run.measure(
+            {
+                "ir_graded evaluate": partial(process, plain),
+                f"with intervals of {peers.SAMPLES} samples": partial(process, [*plain, *samples]),
+            }
+        )
+    found = [
+        ir_graded.score_intervals(peers.UNJUDGED, qrels, given, n_samples=10)
+        for given in (paths[:3], dict(zip(map(str, range(3)), paths[:3], strict=True)))
+    ]
+    same = all(np.array_equal(getattr(found[0], end), getattr(found[1], end)) for end in ("low", "high"))
+    run.report.check("intervals do not depend on the names of the runs", same)
 
 
 def large(run: Run) -> None:
@@ -307,5 +365,6 @@ def start(run: Run) -> None:
 
 #: What ``--only`` chooses from, in the order in which it is measured.
 SECTIONS: dict[str, Callable[[Run], None]] = {
-    section.__name__: section for section in (start, files, frames, dicts, runs, large, growth)
+    section.__name__: section
+    for section in (start, files, frames, dicts, ties, runs, unjudged, large, growth)
 }

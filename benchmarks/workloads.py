@@ -7,7 +7,7 @@ import lzma
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -81,19 +81,25 @@ class Collection:
             for topic, docs, scores in zip(self.topics, self.docs, self.scores, strict=True)
         }
 
+    def tied(self, ties: float) -> Collection:
+        """The collection with a share of the documents of each topic having the score of another."""
+        rng = np.random.default_rng(4)
+        scores = self.scores.copy()
+        for of_topic in scores:
+            tied = rng.choice(of_topic.size - 1, round(ties * of_topic.size / 2), replace=False)
+            of_topic[tied + 1] = of_topic[tied]
+        return replace(self, scores=scores)
+
     def shuffled(self, ties: float) -> tuple[Qrels, Dicts]:
         """Qrels and run with documents in random order, and a share of them with the score of another.
 
         All texts and scores are objects of their own, made in that order, as programs make them that collect
         results from several places.
         """
-        rng = np.random.default_rng(4)
+        rng = np.random.default_rng(5)
         rows = []
-        for topic, docs, scores in zip(self.topics, self.docs, self.scores, strict=True):
-            tied = rng.choice(scores.size - 1, round(ties * scores.size / 2), replace=False)
-            of_topic = scores.copy()
-            of_topic[tied + 1] = of_topic[tied]
-            rows += [(str(topic), doc, score) for doc, score in zip(docs.tolist(), of_topic, strict=True)]
+        for topic, docs, scores in zip(self.topics, self.docs, self.tied(ties).scores, strict=True):
+            rows += [(str(topic), doc, score) for doc, score in zip(docs.tolist(), scores, strict=True)]
         run: Dicts = defaultdict(dict)
         for at in rng.permutation(len(rows)).tolist():
             topic, doc, score = rows[at]

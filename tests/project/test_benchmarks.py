@@ -20,7 +20,10 @@ SECTIONS = [
     "## DataFrames: 14 topics x 1,000 documents",
     "## Dicts of dicts: 14 topics x 1,000 documents, MS MARCO-like",
     "## Dicts of dicts: 2 topics x 1,000 documents, Robust-like",
+    "## Ties: 14 topics x 1,000 documents, few judged",
+    "## Ties: 2 topics x 1,000 documents, many judged",
     "## Many runs",
+    "## Unjudged documents",
     "## One large file",
     "## Growth",
 ]
