@@ -6,6 +6,7 @@ import json
 import pickle
 
 import ir_measures
+import numpy as np
 import pandas as pd
 import pyterrier as pt
 import pytest
@@ -334,3 +335,39 @@ def test_the_callers_frames_stay_as_they_were():
     pt.Experiment([run], TOPICS, qrels, eval_metrics=ASKED)
     pd.testing.assert_frame_equal(run, before)
     pd.testing.assert_frame_equal(qrels, QRELS)
+
+
+# In topic 1, a (level 2) ties with x (unjudged): it is at rank 1 or 2, and by id at 2. Topic 2 has no ties.
+TIED = pd.DataFrame(
+    [("1", "a", 1.0, 0), ("1", "x", 1.0, 1), ("2", "c", 1.0, 0)], columns=["qid", "docno", "score", "rank"]
+)
+TIED_QRELS = pd.DataFrame([("1", "a", 2), ("2", "c", 1)], columns=["qid", "docno", "label"])
+TIED_VALUES = {
+    "Q@10": 3 / 4,  # (1 + 2) / (2 + 2)
+    "Q(ties='expected')@10": (1 + 3 / 4) / 2,
+    "Q(ties='optimistic')@10": 1.0,
+    "nDCG(ties='expected')@10": (1 + 1 / np.log2(3)) / 2,
+    "nDCG@10": 1 / np.log2(3),
+    "RR(ties='pessimistic')": 1 / 2,
+}
+
+
+@pytest.mark.parametrize("size", [None, 1])
+@pytest.mark.parametrize("perquery", [False, True])
+def test_measures_name_the_order_of_tied_documents(size, perquery):
+    given = {name: name for name in TIED_VALUES} | {"Q(ties='expected')@10": Q(ties="expected") @ 10}
+    topics = TOPICS[:2]
+    for asked in (list(given), list(given.values())):
+        found = pt.Experiment(
+            [pt.Transformer.from_df(TIED)], topics, TIED_QRELS, asked, batch_size=size, perquery=perquery
+        )
+        if perquery:
+            values = {(row.measure, row.qid): row.value for row in found.itertuples()}
+            assert {column for column, _ in values} == set(TIED_VALUES)
+            for column, value in TIED_VALUES.items():
+                assert values[column, "1"] == pytest.approx(value, abs=1e-12)
+                assert values[column, "2"] == 1
+        else:
+            assert set(found.columns) == {"name", *TIED_VALUES}
+            for column, value in TIED_VALUES.items():
+                assert found[column][0] == pytest.approx((value + 1) / 2, abs=1e-12)
