@@ -79,6 +79,11 @@ class TiedDocuments(Generic[Counted]):
         self.q: Ints = self.n if view.cutoff is None else np.minimum(self.n, view.cutoff - self.t)
         self.start: Ints = segments.starts(self.topic, view.levels.topics)[self.topic]
 
+    @property
+    def topics(self) -> Bools:
+        """Whether each topic has a document here that ties, shape ``(topics,)``."""
+        return segments.count(self.topic[self.n > 1], self.view.levels.topics) > 0
+
     # -------------------------------------------------------------------------------- sums over groups
 
     def in_groups(self, value: Floats) -> Floats:

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import re
+from functools import partial
 
 import ir_measures
 import pandas as pd
@@ -226,6 +227,27 @@ def test_ties_of_evaluate_is_checked():
         ir_graded.evaluate(["Q", infAP], QRELS, RUN, ties="expected")
     with pytest.raises(ParameterError, match="AP, nDCG@10 are left"):
         ir_graded.evaluate(["Q", "AP", "nDCG@10"], QRELS, RUN, ties="expected", provider="upstream")
+
+
+@pytest.mark.parametrize("ask", [partial(ir_graded.evaluate, ties="expected"), ir_graded.ties])
+def test_rbp_without_rel_is_an_error_that_suggests_grbp(ask):
+    with pytest.raises(ParameterError, match=re.escape("write gRBP(p=0.8)")):
+        ask("RBP(p=0.8)", QRELS, RUN)
+
+
+@pytest.mark.parametrize("name", ["Q", "P+", "O-measure", "EBR", "nERR", "GAP", "nCG@20", "AP", "nDCG"])
+def test_ties_among_documents_that_do_not_count_change_nothing(name):
+    """Also where another measure of the call looks at these documents."""
+    rng = rng_of(f"others {name}")
+    qrels = {str(topic): {doc: rng.choice((0, 1, 2, 3)) for doc in IDS[:40]} for topic in range(200)}
+    run = {}
+    for topic, levels in qrels.items():
+        order = rng.sample([*levels], len(levels))
+        run[topic] = {doc: -1e3 if levels[doc] == 0 else -float(at) for at, doc in enumerate(order)}
+    found = ir_graded.evaluate([name, with_ties(ir_measures.parse_measure(name), "expected")], qrels, run)
+    both = ir_graded.evaluate([*found.measures, Judged(ties="expected")], qrels, run)
+    assert found.values[0].tolist() == found.values[1].tolist()
+    assert both.values[:2].tolist() == found.values.tolist()
 
 
 @pytest.mark.parametrize("name", ["Q(ties='x')", "nDCG(ties='x')@10", "P(ties=1)@5"])
