@@ -112,6 +112,7 @@ def test_measure_without_bounds_is_rejected_by_name(measure):
     with pytest.raises(ir_graded.ParameterError) as caught:
         ir_graded.score_bounds(["P@5", measure], QRELS, RUN)
     assert str(caught.value).startswith(str(ir_graded.evaluate(measure, QRELS, RUN).measures[0]))
+    assert "exact bounds need a score that rises with every gain" in str(caught.value)
     assert "ir_graded.score_intervals" in str(caught.value)
 
 
