@@ -6,6 +6,7 @@ import re
 from functools import partial
 
 import ir_measures
+import numpy as np
 import pandas as pd
 import pytest
 from helpers import run_command
@@ -17,6 +18,7 @@ from ties.tie_scores import HOW, measure_of, random_collection, run_of, scores, 
 
 import ir_graded
 from ir_graded import AWP, BR, EBR, GAP, NCU, MAgP, O, ParameterError, Q, gP, gR
+from ir_graded.core.tie_groups import TieGroups
 from ir_graded.io import table
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.matching.tables import match_ranked
@@ -137,6 +139,14 @@ def test_every_form_of_a_run_has_the_same_tie_groups():
             if one.ties is not None:
                 assert one.ties.first.tolist() == found[0].ties.first.tolist()
                 assert one.ties.tied.tolist() == found[0].ties.tied.tolist()
+
+
+def test_a_part_of_a_run_without_ties_joins_parts_with_ties():
+    tied = TieGroups(np.array([1, 1]), np.array([2, 2]))
+    found = TieGroups.concat([(np.array([3, 5]), None), (np.array([1, 2]), tied)])
+    assert found.first.tolist() == [3, 5, 1, 1]
+    assert found.tied.tolist() == [1, 1, 2, 2]
+    assert TieGroups.concat([(np.array([3, 5]), None), (np.array([1]), None)]) is None
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
