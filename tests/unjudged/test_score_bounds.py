@@ -146,3 +146,10 @@ def test_ties_are_by_doc_id(ask):
 def test_a_residual_needs_the_order_by_doc_id():
     with pytest.raises(ParameterError, match="residual=True needs ties='doc_id'"):
         gRBP(residual=True, ties="expected")
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_a_scale_without_gains_leaves_nothing_open():
+    qrels, run = {"1": {"a": 0}}, {"1": {"a": 2.0, "x": 1.0}}
+    found = ir_graded.score_bounds(["gRBP(p=0.8)", "iRBU"], qrels, run)
+    assert found.upper.tolist() == [[[0.0]], [[0.0]]]
