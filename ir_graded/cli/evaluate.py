@@ -33,11 +33,10 @@ from .output import FORMATS, Leaderboard, More, show
 @click.option(
     "--samples",
     type=click.IntRange(1, 1_000_000),
-    default=1000,
-    show_default=True,
+    show_default="1000",
     help="With --unjudged intervals: samples of the judgments.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of these samples.")
+@click.option("--seed", type=click.IntRange(0), show_default="0", help="Of these samples.")
 @options.ties
 @options.by_topic
 @options.output
@@ -50,8 +49,8 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     provider: str,
     unjudged: str | None,
     depth: int | None,
-    samples: int,
-    seed: int,
+    samples: int | None,
+    seed: int | None,
     ties: str,
     by_topic: bool,
     output: str,
@@ -68,12 +67,14 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
         raise click.UsageError(
             "--unjudged takes measures that this package computes by doc_id: leave out --provider and --ties"
         )
-    if depth is not None and unjudged != "intervals":
-        raise click.UsageError("--depth needs --unjudged intervals")
+    of_samples = {"depth": depth, "samples": samples, "seed": seed}
+    given = {name: value for name, value in of_samples.items() if value is not None}
+    if given and unjudged != "intervals":
+        raise click.UsageError(f"--{next(iter(given))} needs --unjudged intervals")
     if unjudged == "bounds":
         scores, more = _bounds(read, qrels, runs)
     elif unjudged == "intervals":
-        scores, more = _intervals(read, qrels, runs, depth, samples, seed)
+        scores, more = _intervals(read, qrels, runs, **given)
     else:
         scores = evaluate_runs(read, qrels, list(runs), provider=provider, ties=ties)
     show(FORMATS[output](Leaderboard.of(scores, by_topic, more), places))
@@ -87,7 +88,12 @@ def _bounds(measures: list[Measure], qrels: str, runs: tuple[str, ...]) -> tuple
 
 
 def _intervals(
-    measures: list[Measure], qrels: str, runs: tuple[str, ...], depth: int | None, samples: int, seed: int
+    measures: list[Measure],
+    qrels: str,
+    runs: tuple[str, ...],
+    depth: int | None = None,
+    samples: int = 1000,
+    seed: int = 0,
 ) -> tuple[Scores, Mapping[str, More]]:
     from ir_graded.evaluation.score_intervals import score_intervals
 

@@ -90,6 +90,11 @@ def cumulative_sum(values: Floats, start: Ints) -> Floats:
     return _scan(values, start, np.add)
 
 
+def cumulative_sum_before(values: Floats, start: Ints) -> Floats:
+    """Return the sum of the values before each position in its segment; 0 at the first."""
+    return _exclusive(cumulative_sum(values, start), start, 0)
+
+
 def cumulative_product_before(values: Floats, start: Ints) -> Floats:
     """Return the product of the values before each position in its segment; 1 at the first."""
     return _exclusive(_scan(values, start, np.multiply), start, 1)

@@ -68,16 +68,20 @@ class TiedDocuments(Generic[Counted]):
 
     def __init__(self, view: Counted) -> None:
         self.view = view
-        self.begin = np.flatnonzero(_changes(view.topic, view.n))
-        self.group = np.repeat(
-            np.arange(self.begin.size), np.diff(np.append(self.begin, view.topic.size))
-        ).astype(np.int64)
+        place = view.topic << 32 | view.n
+        self.begin: Ints = np.flatnonzero(np.diff(place, prepend=-1))
+        self.m: Ints = np.diff(self.begin, append=place.size)
+        self.group: Ints = np.repeat(np.arange(self.begin.size), self.m)
         self.topic: Ints = view.topic[self.begin]
-        self.m: Ints = np.diff(np.append(self.begin, view.topic.size))
         self.t: Ints = view.n[self.begin] - 1
         self.n: Ints = view.tied[self.begin]
         self.q: Ints = self.n if view.cutoff is None else np.minimum(self.n, view.cutoff - self.t)
         self.start: Ints = segments.starts(self.topic, view.levels.topics)[self.topic]
+
+    @property
+    def topics(self) -> Bools:
+        """Whether each topic has a document here that ties, shape ``(topics,)``."""
+        return segments.count(self.topic[self.n > 1], self.view.levels.topics) > 0
 
     # -------------------------------------------------------------------------------- sums over groups
 
@@ -91,7 +95,7 @@ class TiedDocuments(Generic[Counted]):
 
     def above(self, value: Floats) -> Floats:
         """Return the sum of a value over the documents above each group in its topic."""
-        return _before(segments.cumulative_sum(self.in_groups(value), self.start), self.start)
+        return segments.cumulative_sum_before(self.in_groups(value), self.start)
 
     def _values(self, utility: Utility) -> tuple[Floats, Floats]:
         """Return the value of each document, and the sum above each group, base included."""
@@ -124,6 +128,10 @@ class TiedDocuments(Generic[Counted]):
         value, above = self._values(utility)
         others = self.in_groups(value)[self.group] - value
         return self.spread(above[self.group] + value, others, utility.factor)
+
+    def weighted(self, weight: Floats, utility: Utility) -> Floats:
+        """Return for each group the mean sum of ``weight * utility``, with a weight for each document."""
+        return self.in_groups(weight * self.linear(utility))
 
     def spread(self, own: Floats, others: Floats, factor: AtRanks) -> Floats:
         """Return the mean of ``(own + sum over the documents of the group above it) * factor``, by document.
@@ -169,7 +177,7 @@ class TiedDocuments(Generic[Counted]):
                 owner, document = at.owner[some], self.begin[groups[:active]] + i
                 s, x = (stop[document])[owner] * inside[some], (go_on[document])[owner]
                 N = z[some] + i + 1
-                stay = np.maximum(N - j[some], 0.0)
+                stay = N - j[some]  # below 0 only after the last document, where all means are 0
                 e1, d1 = _shifted(e[some]), _shifted(d[some])
                 if blended:
                     v = (value[document])[owner]
@@ -249,28 +257,15 @@ class TiedDocuments(Generic[Counted]):
                 active = int(np.searchsorted(-q, -j, side="right"))
                 some = slice(0, int(at.end[active - 1]))
                 factor = utility.factor(steps.t[step[:active]] + j, steps.topic[step[:active]])[owner[some]]
+                # Above 1 only where P and F are 0: more documents left than places.
                 rho = left[some] / (n[some] - j + 1)
                 met, sums = rho * P[some], rho * F[some]
                 here = weight[some] * (sums + met * (so_far[some] + at_best[some] * factor))
                 found[step[:active]] += np.add.reduceat(here, at.begin[:active])
                 moved = _shifted(sums + met * at_lower[some] * factor)
-                P[some] = np.maximum(P[some] - met, 0.0) + inner[some] * _shifted(met)
-                F[some] = np.maximum(F[some] - sums, 0.0) + inner[some] * moved
+                P[some] = P[some] - met + inner[some] * _shifted(met)
+                F[some] = F[some] - sums + inner[some] * moved
         return steps.in_groups(found)
-
-
-def _changes(topic: Ints, other: Ints) -> Bools:
-    """Return where a pair differs from the one before, True at the first."""
-    changes = np.ones(topic.size, dtype=np.bool_)
-    changes[1:] = (topic[1:] != topic[:-1]) | (other[1:] != other[:-1])
-    return changes
-
-
-def _before(scan: Floats, start: Ints) -> Floats:
-    """Return an inclusive scan as an exclusive one: one position down, 0 where a segment begins."""
-    before = _shifted(scan)
-    before[start] = 0.0
-    return before
 
 
 def _shifted(values: Floats) -> Floats:
@@ -379,7 +374,7 @@ class _Steps:
         count = np.cumsum(h) - tied.begin[group]  # down from the lowest grade of the group
         b = count - h
         sums = np.bincount(where, weights=value, minlength=key.size).astype(np.float64, copy=False)
-        lower_values = _before(segments.cumulative_sum(sums, start), start)
+        lower_values = segments.cumulative_sum_before(sums, start)
         higher = tied.m[group] - count
         # The highest grade of the groups above, plus 1; 0 without one.
         top = np.maximum.reduceat(grade, tied.begin) + 1

@@ -18,6 +18,7 @@ from ir_graded.io.sources import is_read_once
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
+from ir_graded.measures.classic import check_computable
 from ir_graded.measures.classic.ties import check_ties, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
@@ -107,6 +108,8 @@ def _in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure
     check_ties(ties)
     here = PROVIDERS[provider](measures)
     others = [measure for measure in measures if measure not in here]
+    for measure in others:
+        check_computable(measure)
     if others:
         raise ParameterError(
             f"ties={ties!r} is for measures that are computed here, and {', '.join(map(str, others))} "

@@ -246,8 +246,8 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     mine = np.flatnonzero(found.view.topic == topic)
     seen = mine.size
     retrieved = int(judged_run.n_retrieved[topic])
-    if expected and views.tied_topics[topic]:
-        groups = scorer.expected_contributions(views)
+    groups = scorer.expected_contributions(views) if expected else None
+    if groups is not None and groups.tied.topics[topic]:
         seen = int(groups.tied.m[groups.tied.topic == topic].sum())
         columns = _group_columns(judgments, groups, topic)
     else:

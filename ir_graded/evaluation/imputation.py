@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,14 +122,12 @@ class Imputation:
 
     Attributes:
         judgments: the qrels with these documents among them; the level that they have there says nothing.
-        imputed: for each document of these qrels, whether it gets a level.
-        bin: of each document that gets one, its bin; in the order of the qrels.
+        bin: bin of each document of these qrels that gets a level, -1 of others.
         scale: positions in ``Levels.values`` of the levels from 0 up.
         alpha: parameters of the shares of the levels, shape ``(topics, bins, levels)``.
     """
 
     judgments: Judgments
-    imputed: segments.Bools
     bin: Ints
     scale: Ints
     alpha: Floats
@@ -152,8 +151,9 @@ class Imputation:
             known, on=["topic", "doc_id"], how="left", maintain_order="left"
         )
         topic = pool["topic"].to_numpy()
-        document = pool["document"].fill_null(-1).to_numpy()
-        bin_of = np.searchsorted(BIN_ENDS, pool["place"].to_numpy())
+        document = np.array(pool["document"].fill_null(-1), dtype=np.int64)
+        place = pool["place"].to_numpy()
+        bin_of = np.searchsorted(BIN_ENDS, place)
         judged = document >= 0
         judged[judged] = level[document[judged]] >= LOWEST_JUDGED
         scale = np.flatnonzero(levels.values >= LOWEST_JUDGED)
@@ -161,18 +161,14 @@ class Imputation:
         counts = np.zeros((levels.topics, _BINS, scale.size))
         np.add.at(counts, (topic[judged], bin_of[judged], index), 1.0)
         alpha, enough = _parameters(counts)
-        wanted = np.flatnonzero(~judged & (pool["nearest"].to_numpy() <= depth) & enough[bin_of])
-        new = wanted[document[wanted] < 0]
+        wanted = ~judged & (pool["nearest"].to_numpy() <= depth) & enough[bin_of]
+        new = np.flatnonzero(wanted & (document < 0))
+        document[new] = levels.topic.size + np.arange(new.size)
         topics = np.concatenate((levels.topic, topic[new]))
-        position = np.full(len(pool), -1, dtype=np.int64)
-        position[new] = levels.topic.size + np.arange(new.size)
-        position[wanted] = np.where(document[wanted] < 0, position[wanted], document[wanted])
-        of_bin = np.full(topics.size, -1, dtype=np.int64)
-        of_bin[position[wanted]] = bin_of[wanted]
-        of_place = np.zeros(topics.size, dtype=np.int64)
-        of_place[position[wanted]] = pool["place"].to_numpy()[wanted]
+        of_bin, of_place = np.full(topics.size, -1), np.zeros(topics.size, dtype=np.int64)
+        of_bin[document[wanted]], of_place[document[wanted]] = bin_of[wanted], place[wanted]
         # Imputed documents in fused order, whatever the form of the qrels and the order of the runs.
-        order = np.lexsort((of_place, of_bin >= 0, topics))
+        order = np.lexsort((of_place, topics))
         doc_ids = [*judgments.doc_ids, *pool["doc_id"].gather(new).to_list()]
         level_index = np.concatenate((levels.level_index, np.zeros(new.size, dtype=np.int64)))
         extended = Judgments(
@@ -181,22 +177,20 @@ class Imputation:
             Levels(levels.topics, topics[order], level_index[order], levels.values),
             [doc_ids[at] for at in order.tolist()],
         )
-        of_bin = of_bin[order]
-        return cls(extended, of_bin >= 0, of_bin[of_bin >= 0], scale, alpha)
+        return cls(extended, of_bin[order], scale, alpha)
+
+    @cached_property
+    def imputed(self) -> segments.Bools:
+        """Whether each document of the qrels gets a level."""
+        return self.bin >= 0
 
     def draws(self, topic: int, seed: int) -> TopicDraws:
         """The random numbers of one topic."""
-        documents = self.documents(topic)
-        of_topic = self.bin[np.count_nonzero(self.imputed[: documents.start]) :]
-        of_topic = of_topic[: np.count_nonzero(self.imputed[documents])]
-        bins, bin_of = np.unique(of_topic, return_inverse=True)
-        above_0 = self.judgments.levels.values[self.scale] > 0
-        return TopicDraws(self.alpha[topic, bins], bin_of, above_0, seed)
-
-    def documents(self, topic: int) -> slice:
-        """The positions of the documents of a topic."""
-        begin, end = np.searchsorted(self.judgments.levels.topic, [topic, topic + 1]).tolist()
-        return slice(begin, end)
+        levels = self.judgments.levels
+        begin, end = np.searchsorted(levels.topic, [topic, topic + 1])
+        of_topic = self.bin[begin:end]
+        bins, bin_of = np.unique(of_topic[of_topic >= 0], return_inverse=True)
+        return TopicDraws(self.alpha[topic, bins], bin_of, levels.values[self.scale] > 0, seed)
 
 
 def _parameters(counts: Floats) -> tuple[Floats, segments.Bools]:

@@ -97,8 +97,8 @@ def score_bounds(measures: Iterable[str | Measure] | str | Measure, qrels: Any, 
     without = [str(m) for m, s in zip(evaluation.measures, scorers, strict=True) if not s.is_monotone]
     if without:
         raise ParameterError(
-            f"{', '.join(without)}: a further judgment can lower the score, so there are no exact bounds; "
-            "ir_graded.score_intervals estimates an interval for every measure"
+            f"{', '.join(without)}: exact bounds need a score that rises with every gain and depends on no "
+            "document that was not retrieved; ir_graded.score_intervals estimates intervals for others"
         )
     best = [scorer.best_level(levels) for scorer in scorers]
 

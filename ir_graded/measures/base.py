@@ -106,8 +106,10 @@ class Scorer:
             return self.score(views)
         if self.ties != "expected":
             return self.score(views.ordered(self.ties))
-        mean = np.minimum(self.expected_contributions(views).total(), self.RANGE[1])
-        return np.where(views.tied_topics, mean, self.score(views))
+        found = self.expected_contributions(views)
+        mean = np.minimum(found.total(), self.RANGE[1])
+        # Elsewhere the score is that by doc_id to the last bit.
+        return np.where(found.tied.topics, mean, self.score(views))
 
     def columns(self, views: Views) -> dict[str, Floats]:  # noqa: ARG002  # for subclasses that have some
         """Return by name the symbols from which the contribution of each document is computed."""

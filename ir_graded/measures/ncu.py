@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ir_graded.core.segments import Floats
 from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import View
 from ir_graded.errors import ParameterError
 
-from . import mean_stops, stopping
+from . import stopping
 from .base import COMMON, BlendedUtility, add_names, register
 from .cascade import EBR, CascadeMeasure
 from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, STOPS, Choice
@@ -70,33 +72,33 @@ class _NCU(BlendedUtility, CascadeMeasure):
     DISTRIBUTIONS = {
         "u": Stop(
             lambda m, view: stopping.uniform(view, m["norm"]),
-            lambda m, tied, utility: mean_stops.weighted(tied, m.stop(tied.view), utility),
+            lambda m, tied, utility: tied.weighted(m.stop(tied.view), utility),
             ("norm",),
         ),
         "rb": Stop(
             lambda m, view: stopping.rank_biased(view, m["gamma"], m["norm"]),
-            lambda m, tied, utility: mean_stops.rank_biased(tied, m["gamma"], m["norm"], utility),
+            lambda m, tied, utility: m.mean_rank_biased(tied, utility),
             ("gamma", "norm"),
         ),
         "gu": Stop(
             lambda m, view: stopping.graded_uniform(view, m.stop_weights(view), m["norm"]),
-            lambda m, tied, utility: mean_stops.weighted(tied, m.stop(tied.view), utility),
+            lambda m, tied, utility: tied.weighted(m.stop(tied.view), utility),
             ("stops", "norm"),
             LACKS,
         ),
         "first": Stop(
             lambda _, view: stopping.first(view),
-            lambda _, tied, utility: mean_stops.first(tied, utility),
+            lambda _, tied, utility: tied.first(utility),
             lacks=O.LACKS,
         ),
         "preferred": Stop(
             lambda _, view: stopping.preferred(view),
-            lambda _, tied, utility: mean_stops.preferred(tied, utility),
+            lambda _, tied, utility: tied.preferred(tied.view.level_index, utility),
             lacks=P_measure.LACKS,
         ),
         "up_to_preferred": Stop(
             lambda _, view: stopping.up_to_preferred(view),
-            lambda _, tied, utility: mean_stops.up_to_preferred(tied, utility),
+            lambda _, tied, utility: tied.up_to_preferred(tied.view.level_index, utility),
             lacks=P_plus.LACKS,
         ),
         "err": Stop(CascadeMeasure.stop, CascadeMeasure.mean_stop, ("max_rel",), EBR.LACKS),
@@ -131,6 +133,11 @@ class _NCU(BlendedUtility, CascadeMeasure):
     def stop_weights(self, view: View) -> Floats:
         """Return the stop weight of each level: its entry in ``stops``, else its gain."""
         return view.levels.table(self.overrides("stops"), view.levels.table(self.overrides("gains")))
+
+    def mean_rank_biased(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        """Return the mean of the rank-biased sum: each further document weighs gamma times the one before."""
+        series = stopping.geometric_sum(tied.view, self["gamma"], self["norm"])
+        return tied.cascade(1.0 / series, np.full_like(series, self["gamma"]), utility)
 
     def stop(self, view: View) -> Floats:
         return self.DISTRIBUTIONS[self["stop"]].compute(self, view)

@@ -6,7 +6,6 @@ from ir_graded.core.segments import Floats
 from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import View
 
-from . import mean_stops
 from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS
 from .stopping import first, preferred, up_to_preferred
@@ -61,7 +60,7 @@ class _O(_OneDocumentMeasure):
         return first(view)
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
-        return mean_stops.first(tied, utility)
+        return tied.first(utility)
 
 
 class _P_measure(_OneDocumentMeasure):
@@ -99,7 +98,7 @@ class _P_measure(_OneDocumentMeasure):
         return preferred(view)
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
-        return mean_stops.preferred(tied, utility)
+        return tied.preferred(tied.view.level_index, utility)
 
 
 class _P_plus(_OneDocumentMeasure):
@@ -135,7 +134,7 @@ class _P_plus(_OneDocumentMeasure):
         return up_to_preferred(view)
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
-        return mean_stops.up_to_preferred(tied, utility)
+        return tied.up_to_preferred(tied.view.level_index, utility)
 
 
 O = _O()  # the measure's name in the papers

@@ -6,7 +6,6 @@ from ir_graded.core.segments import Floats
 from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import View
 
-from . import mean_stops
 from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS, NORM
 from .stopping import uniform
@@ -25,7 +24,7 @@ class _UniformStop(BlendedUtility):
         return uniform(view, self["norm"])
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
-        return mean_stops.weighted(tied, self.stop(tied.view), utility)
+        return tied.weighted(self.stop(tied.view), utility)
 
 
 class _Q(_UniformStop):

@@ -78,9 +78,7 @@ class _gRBP(ScaledMeasure):
 
     def expected_contributions(self, views: Views) -> TiedContributions:
         tied = views.tied(self.cut)
-        return TiedContributions(
-            tied, tied.in_groups(self.utility(tied.view) * tied.linear(by_rank(self._weight)))
-        )
+        return TiedContributions(tied, tied.weighted(self.utility(tied.view), by_rank(self._weight)))
 
     def utility(self, view: View) -> Floats:
         gain = self.graded(view).g

@@ -104,6 +104,8 @@ def collect(  # noqa: PLR0913  # those of report
     baseline = _baseline(baseline, runs, list(named))
     evaluation = Evaluation(measures, qrels)
     judgments = evaluation.judgments
+    if depth is not None and not n_samples:
+        raise ParameterError(f"{depth=} needs n_samples >= 1")
     options = Options(depth, n_samples, level, seed) if n_samples else None
     if options is not None:
         options.depth_for(evaluation)

@@ -79,6 +79,14 @@ def test_a_report_says_what_ties_leave_open(tmp_path):
     assert '<td data-value="0.0">0%</td>' in page
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_a_report_leaves_out_ties_of_measures_that_cannot_have_them(tmp_path):
+    pytest.importorskip("jinja2")
+    place = tmp_path / "report.html"
+    ir_graded.report("gRBP(p=0.8,residual=True)", QRELS, RUNS, place)
+    assert '<td data-value="0.0">0%</td>' in place.read_text(encoding="utf-8")
+
+
 def test_a_measure_without_the_parameter_takes_no_ties():
     class Own(ir_graded.GradedMeasure):
         NAME = "Own"

@@ -3,8 +3,10 @@
 import copy
 import pickle
 import re
+from functools import partial
 
 import ir_measures
+import numpy as np
 import pandas as pd
 import pytest
 from helpers import run_command
@@ -16,6 +18,7 @@ from ties.tie_scores import HOW, measure_of, random_collection, run_of, scores, 
 
 import ir_graded
 from ir_graded import AWP, BR, EBR, GAP, NCU, MAgP, O, ParameterError, Q, gP, gR
+from ir_graded.core.tie_groups import TieGroups
 from ir_graded.io import table
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.matching.tables import match_ranked
@@ -138,6 +141,14 @@ def test_every_form_of_a_run_has_the_same_tie_groups():
                 assert one.ties.tied.tolist() == found[0].ties.tied.tolist()
 
 
+def test_a_part_of_a_run_without_ties_joins_parts_with_ties():
+    tied = TieGroups(np.array([1, 1]), np.array([2, 2]))
+    found = TieGroups.concat([(np.array([3, 5]), None), (np.array([1, 2]), tied)])
+    assert found.first.tolist() == [3, 5, 1, 1]
+    assert found.tied.tolist() == [1, 1, 2, 2]
+    assert TieGroups.concat([(np.array([3, 5]), None), (np.array([1]), None)]) is None
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
 def test_tie_groups_go_on_from_table_to_table(size):
     scores_given = [5.0, 4.0, 4.0, 4.0, 4.0, 3.0, 2.0, 2.0, 1.0]
@@ -226,6 +237,27 @@ def test_ties_of_evaluate_is_checked():
         ir_graded.evaluate(["Q", infAP], QRELS, RUN, ties="expected")
     with pytest.raises(ParameterError, match="AP, nDCG@10 are left"):
         ir_graded.evaluate(["Q", "AP", "nDCG@10"], QRELS, RUN, ties="expected", provider="upstream")
+
+
+@pytest.mark.parametrize("ask", [partial(ir_graded.evaluate, ties="expected"), ir_graded.ties])
+def test_rbp_without_rel_is_an_error_that_suggests_grbp(ask):
+    with pytest.raises(ParameterError, match=re.escape("write gRBP(p=0.8)")):
+        ask("RBP(p=0.8)", QRELS, RUN)
+
+
+@pytest.mark.parametrize("name", ["Q", "P+", "O-measure", "EBR", "nERR", "GAP", "nCG@20", "AP", "nDCG"])
+def test_ties_among_documents_that_do_not_count_change_nothing(name):
+    """Also where another measure of the call looks at these documents."""
+    rng = rng_of(f"others {name}")
+    qrels = {str(topic): {doc: rng.choice((0, 1, 2, 3)) for doc in IDS[:40]} for topic in range(200)}
+    run = {}
+    for topic, levels in qrels.items():
+        order = rng.sample([*levels], len(levels))
+        run[topic] = {doc: -1e3 if levels[doc] == 0 else -float(at) for at, doc in enumerate(order)}
+    found = ir_graded.evaluate([name, with_ties(ir_measures.parse_measure(name), "expected")], qrels, run)
+    both = ir_graded.evaluate([*found.measures, Judged(ties="expected")], qrels, run)
+    assert found.values[0].tolist() == found.values[1].tolist()
+    assert both.values[:2].tolist() == found.values.tolist()
 
 
 @pytest.mark.parametrize("name", ["Q(ties='x')", "nDCG(ties='x')@10", "P(ties=1)@5"])

@@ -112,6 +112,7 @@ def test_measure_without_bounds_is_rejected_by_name(measure):
     with pytest.raises(ir_graded.ParameterError) as caught:
         ir_graded.score_bounds(["P@5", measure], QRELS, RUN)
     assert str(caught.value).startswith(str(ir_graded.evaluate(measure, QRELS, RUN).measures[0]))
+    assert "exact bounds need a score that rises with every gain" in str(caught.value)
     assert "ir_graded.score_intervals" in str(caught.value)
 
 
@@ -145,3 +146,10 @@ def test_ties_are_by_doc_id(ask):
 def test_a_residual_needs_the_order_by_doc_id():
     with pytest.raises(ParameterError, match="residual=True needs ties='doc_id'"):
         gRBP(residual=True, ties="expected")
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_a_scale_without_gains_leaves_nothing_open():
+    qrels, run = {"1": {"a": 0}}, {"1": {"a": 2.0, "x": 1.0}}
+    found = ir_graded.score_bounds(["gRBP(p=0.8)", "iRBU"], qrels, run)
+    assert found.upper.tolist() == [[[0.0]], [[0.0]]]

@@ -71,7 +71,7 @@ def test_documents_that_get_levels_and_their_parameters_equal_the_reference(seed
     levels, names = found.judgments.levels, list(qrels)
     documents = np.flatnonzero(found.imputed)
     got = {topic: {} for topic in qrels}
-    for at, bin_of in zip(documents.tolist(), found.bin.tolist(), strict=True):
+    for at, bin_of in zip(documents.tolist(), found.bin[documents].tolist(), strict=True):
         got[names[levels.topic[at]]][found.judgments.doc_ids[at]] = bin_of
     assert got == expected
     for topic, by_bin in expected.items():
@@ -191,10 +191,8 @@ def test_intervals_are_quantiles_of_the_scores_by_completed_qrels(seed, monkeypa
     scale = unjudged.scale_of(qrels)
     completed = [{topic: dict(levels) for topic, levels in qrels.items()} for _ in range(9)]
     for number, topic in enumerate(qrels):
-        documents = found.documents(number)
-        ids = [
-            found.judgments.doc_ids[at] for at in range(documents.start, documents.stop) if found.imputed[at]
-        ]
+        of_topic = np.flatnonzero(found.imputed & (found.judgments.levels.topic == number))
+        ids = [found.judgments.doc_ids[at] for at in of_topic.tolist()]
         for sample, row in enumerate(samples[id(kept[number])].tolist()):
             completed[sample][topic] |= {d: scale[label] for d, label in zip(ids, row, strict=True)}
     assert completed[0] != qrels

@@ -56,7 +56,9 @@ def test_intervals_are_columns_beside_each_score(rows, files):
     [
         (["--unjudged", "guess"], "guess"),
         (["--unjudged", "bounds", "--provider", "upstream"], "--provider"),
-        (["--depth", "5"], "--unjudged intervals"),
+        (["--depth", "5"], "--depth needs --unjudged intervals"),
+        (["--samples", "5"], "--samples needs --unjudged intervals"),
+        (["--unjudged", "bounds", "--seed", "5"], "--seed needs --unjudged intervals"),
         (["--unjudged", "bounds", "-m", "Q"], "score_intervals"),
         (["--unjudged", "intervals", "-m", "Q"], "depth"),
     ],

@@ -58,3 +58,9 @@ def test_the_command_takes_samples_and_depth(tmp_path, capsys):
     text = page.read_text(encoding="utf-8")
     assert "--samples 20 --depth 5" in text
     assert "doubts-caption" in text
+
+
+def test_depth_without_samples_is_rejected(tmp_path):
+    pytest.importorskip("jinja2")
+    with pytest.raises(ir_graded.ParameterError, match=r"depth=5 needs n_samples >= 1"):
+        page_of(tmp_path, depth=5)

@@ -101,8 +101,7 @@ class DiscountedGain(Classic):
 
     def expected_contributions(self, views: Views) -> TiedContributions:
         tied = self._relabelled(views).tied(self.cut)
-        discount = tied.linear(by_rank(lambda n: discounted(np.ones(n.size), n)))
-        terms = tied.in_groups(self._gain(tied.view) * discount)
+        terms = tied.weighted(self._gain(tied.view), by_rank(lambda n: discounted(np.ones(n.size), n)))
         return TiedContributions(tied, terms, self._ideal_dcg(tied.view.levels))
 
     def columns(self, views: Views) -> dict[str, Floats]:

@@ -18,7 +18,7 @@ from ir_graded.measures.base import GradedMeasure
 from ir_graded.measures.contributions import Contributions, TiedContributions
 from ir_graded.measures.params import TIES
 
-from . import scorer_of
+from . import check_computable, scorer_of
 from .base import CLASSICS, Classic
 
 
@@ -112,8 +112,12 @@ def check_ties(ties: Any, of: str = "") -> None:
 
 
 def takes_ties(measure: Measure) -> bool:
-    """Return whether a measure that is computed here can have another order of tied documents."""
-    return not isinstance(measure, GradedMeasure) or "ties" in measure.SUPPORTED_PARAMS
+    """Return whether a measure can have another order of tied documents."""
+    try:
+        with_ties(measure, "expected")
+    except ParameterError:
+        return False
+    return True
 
 
 def with_ties(measure: Measure, ties: Any) -> Measure:
@@ -126,9 +130,10 @@ def with_ties(measure: Measure, ties: Any) -> Measure:
     """
     check_ties(ties, f"{measure}: ")
     if isinstance(measure, GradedMeasure):
-        if not takes_ties(measure):
+        if "ties" not in measure.SUPPORTED_PARAMS:
             raise ParameterError(f"{measure} takes no ties, given ties={ties!r}")
         return measure(ties=ties)
+    check_computable(measure)
     classic = CLASSICS.get(measure.NAME)
     if classic is None or type(measure) is not type(classic.MEASURE):
         raise ParameterError(f"{measure} is left to ir-measures' providers, which take no ties={ties!r}")
