@@ -82,7 +82,7 @@ class Collection:
         }
 
     def shuffled(self, ties: float) -> tuple[Qrels, Dicts]:
-        """Qrels and run with documents in random order, and a share of them with the score of another.
+        """Qrels and run with documents in random order, a share of them in groups of ten with one score.
 
         All texts and scores are objects of their own, made in that order, as programs make them that collect
         results from several places.
@@ -90,10 +90,10 @@ class Collection:
         rng = np.random.default_rng(4)
         rows = []
         for topic, docs, scores in zip(self.topics, self.docs, self.scores, strict=True):
-            tied = rng.choice(scores.size - 1, round(ties * scores.size / 2), replace=False)
-            of_topic = scores.copy()
-            of_topic[tied + 1] = of_topic[tied]
-            rows += [(str(topic), doc, score) for doc, score in zip(docs.tolist(), of_topic, strict=True)]
+            of_topic = scores.copy().reshape(-1, 10)
+            tied = rng.choice(len(of_topic), round(ties * len(of_topic)), replace=False)
+            of_topic[tied] = of_topic[tied, :1]
+            rows += [(str(topic), *row) for row in zip(docs.tolist(), of_topic.ravel(), strict=True)]
         run: Dicts = defaultdict(dict)
         for at in rng.permutation(len(rows)).tolist():
             topic, doc, score = rows[at]
@@ -246,11 +246,12 @@ class Store:
     def submissions(self, number: int, topics: int = 50) -> tuple[Path, list[Path]]:
         """Qrels and made-up runs with the properties of TREC-COVID's: 1,400 judged documents a topic.
 
-        Nearly all lines have tabs and scores of 16 digits. In every second run an eighth of the scores tie,
-        in every third the lines of a topic are in random order, and one in ten has aligned columns.
+        Nearly all lines have tabs and scores of 16 digits. In every second run an eighth of the documents
+        have the score of the one before, in every third the lines of a topic are in random order, and one in
+        ten has aligned columns.
         """
-        rng = np.random.default_rng(6)
-        of_topic = {str(topic): rng.choice(_DOCS, 3_000, replace=False) for topic in range(1, topics + 1)}
+        pool = np.random.default_rng(6)
+        of_topic = {str(topic): pool.choice(_DOCS, 3_000, replace=False) for topic in range(1, topics + 1)}
         stem = f"submissions-{number}x{topics}"
 
         def qrels(path: Path) -> None:
@@ -258,7 +259,7 @@ class Store:
             path.write_text("".join(lines), encoding="utf-8")
 
         def run(path: Path, at: int) -> None:
-            lines = []
+            rng, lines = np.random.default_rng((6, at)), []
             for topic, docs in of_topic.items():
                 found = rng.choice(docs, 1_000, replace=False).tolist()
                 scores = np.sort(rng.random(1_000))[::-1] * 30
