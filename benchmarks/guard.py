@@ -80,7 +80,7 @@ def pairs(folder: Path) -> list[Pair]:
             lambda: ir_graded.evaluate(peers.TEN, submitted_qrels, submitted, progress=False),
             peers.pytrec_eval_files(submitted_qrels, submitted),
         ),
-        *(_shuffled(many, ties, usual) for ties, usual in ((0.05, 3.0), (0.5, 2.7))),
+        *(_shuffled(many, ties, usual) for ties, usual in ((0.05, 2.8), (0.5, 2.1))),
         _tied(few, 0.05, "few", usual=1.0, limit=1 / 1.5),  # the most that may be: 1.5 times
         _tied(many, 0.5, "many", usual=0.7, limit=0.35),
         Pair(

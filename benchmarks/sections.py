@@ -143,7 +143,7 @@ def dicts(run: Run) -> None:
     _dicts(run, "Robust-like, 1,200 judged a topic", run.store.many, 4 * run.repeat, 2)
 
     many = run.store.many
-    for ties in (0.01, 0.05, 0.5, 1.0):
+    for ties in (0.01, 0.05, 0.1, 0.5, 1.0):
         qrels, scored = many.shuffled(ties)
         ours, pytrec_eval = peers.ir_graded_evaluator(qrels), peers.pytrec_eval_dicts(qrels)
         run.report.title(f"The same in random order, {ties:.0%} of the documents tied", 3)

@@ -82,16 +82,16 @@ class Collection:
         }
 
     def tied(self, ties: float) -> Collection:
-        """The collection with a share of the documents of each topic having the score of another."""
+        """The collection with a share of the documents of each topic in groups of ten with one score."""
         rng = np.random.default_rng(4)
         scores = self.scores.copy()
-        for of_topic in scores:
-            tied = rng.choice(of_topic.size - 1, round(ties * of_topic.size / 2), replace=False)
-            of_topic[tied + 1] = of_topic[tied]
+        for of_topic in scores.reshape(len(scores), -1, 10):
+            tied = rng.choice(len(of_topic), round(ties * len(of_topic)), replace=False)
+            of_topic[tied] = of_topic[tied, :1]
         return replace(self, scores=scores)
 
     def shuffled(self, ties: float) -> tuple[Qrels, Dicts]:
-        """Qrels and run with documents in random order, and a share of them with the score of another.
+        """Qrels and run with documents in random order, a share of them in groups of ten with one score.
 
         All texts and scores are objects of their own, made in that order, as programs make them that collect
         results from several places.
@@ -252,11 +252,12 @@ class Store:
     def submissions(self, number: int, topics: int = 50) -> tuple[Path, list[Path]]:
         """Qrels and made-up runs with the properties of TREC-COVID's: 1,400 judged documents a topic.
 
-        Nearly all lines have tabs and scores of 16 digits. In every second run an eighth of the scores tie,
-        in every third the lines of a topic are in random order, and one in ten has aligned columns.
+        Nearly all lines have tabs and scores of 16 digits. In every second run an eighth of the documents
+        have the score of the one before, in every third the lines of a topic are in random order, and one in
+        ten has aligned columns.
         """
-        rng = np.random.default_rng(6)
-        of_topic = {str(topic): rng.choice(_DOCS, 3_000, replace=False) for topic in range(1, topics + 1)}
+        pool = np.random.default_rng(6)
+        of_topic = {str(topic): pool.choice(_DOCS, 3_000, replace=False) for topic in range(1, topics + 1)}
         stem = f"submissions-{number}x{topics}"
 
         def qrels(path: Path) -> None:
@@ -264,7 +265,7 @@ class Store:
             path.write_text("".join(lines), encoding="utf-8")
 
         def run(path: Path, at: int) -> None:
-            lines = []
+            rng, lines = np.random.default_rng((6, at)), []
             for topic, docs in of_topic.items():
                 found = rng.choice(docs, 1_000, replace=False).tolist()
                 scores = np.sort(rng.random(1_000))[::-1] * 30

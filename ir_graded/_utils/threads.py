@@ -37,6 +37,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: i
     try:
         for item in chain(first, items):
             waiting.append(pool.submit(work, item))
+            # Some results wait, so that the threads have work while the caller uses one.
             if len(waiting) > 2 * threads:
                 yield waiting.popleft().result()
         while waiting:

@@ -130,7 +130,7 @@ def at_rows(column: pl.Series, rows: Ints) -> pl.Series:
     """A column's values at some rows."""
     import polars as pl
 
-    # Polars loads numpy.ma for an array, which takes as long as a list of some ten thousands.
+    # For an array, Polars imports numpy.ma: 20 ms, once.
     as_array = rows.size >= _MANY or "numpy.ma" in sys.modules
     return column[pl.Series(rows if as_array else rows.tolist(), dtype=pl.UInt32)]
 

@@ -15,6 +15,7 @@ from ir_graded.errors import InputError, NoSharedTopicsError, format_ids
 from ir_graded.io.ids import as_text
 from ir_graded.io.sources import (
     ensure_rereadable,
+    is_file,
     is_path_or_dataset_id,
     is_read_once,
     is_regular_file,
@@ -43,8 +44,7 @@ def match_run(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: i
     from .tables import match_pieces, match_table, read_pieces
 
     if is_regular_file(run):
-        _, pieces = next(read_pieces({"": run}, threads))
-        return match_pieces(prepared, run, pieces, lowest)
+        return match_pieces(prepared, run, next(read_pieces([run], threads)), lowest)
     return match_table(prepared, table_of("run", run), lowest, threads)
 
 
@@ -89,18 +89,21 @@ def match_runs(
     # which Python lets only one thread do one at a time.
     from .tables import match_pieces, read_pieces
 
-    files = {} if whole else {name: run for name, run in runs.items() if is_regular_file(run)}
-    with closing(read_pieces(files, processors())) as pieces:
+    paths = [] if whole else [run for run in runs.values() if is_file(run)]
+    with closing(read_pieces(paths, processors())) as pieces:
         for name, given in runs.items():
             try:
                 level = -np.inf if is_read_once(given) else lowest
-                if name in files:
-                    run = given
-                    judged = match_pieces(prepared, run, next(pieces)[1], level)
-                else:
+                if whole or not is_file(given):
                     run = ensure_rereadable("run", given)
                     if whole and not isinstance(run, Mapping):
                         run = table_of("run", run)
+                    judged = match_run(prepared, run, level, processors())
+                elif is_regular_file(given):
+                    run = given
+                    judged = match_pieces(prepared, run, next(pieces), level)
+                else:  # a pipe, in one piece
+                    (run,) = next(pieces)
                     judged = match_run(prepared, run, level, processors())
                 if not judged.n_retrieved.any():
                     _check_shared_topics(prepared, name, run)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby, pairwise
@@ -66,22 +66,22 @@ def match_table(judgments: Judgments, table: Table, lowest: float, threads: int 
 
 
 def read_pieces(
-    files: Mapping[str, str | os.PathLike[str]], threads: int
-) -> Generator[tuple[str, Iterator[Table]], None, None]:
-    """Yield the pieces of each run's file, with the run's name; threads read ahead, also in later runs.
+    paths: Iterable[str | os.PathLike[str]], threads: int
+) -> Generator[Iterator[Table], None, None]:
+    """Yield the pieces of each run's file; threads read ahead, also in later files.
 
     Raises:
         FileFormatError: the file or a line of it cannot be read.
         OSError: the file cannot be read.
     """
-    loads = ((name, load) for name, path in files.items() for load in run_pieces(path, _PIECE, _FRAME))
+    loads = ((at, load) for at, path in enumerate(paths) for load in run_pieces(path, _PIECE, _FRAME))
 
-    def read(step: tuple[str, Callable[[], Table]]) -> tuple[str, Table]:
-        name, load = step
-        return name, load()
+    def read(step: tuple[int, Callable[[], Table]]) -> tuple[int, Table]:
+        at, load = step
+        return at, load()
 
-    for name, pieces in groupby(in_threads(read, loads, threads), key=itemgetter(0)):
-        yield name, map(itemgetter(1), pieces)
+    for _, pieces in groupby(in_threads(read, loads, threads), key=itemgetter(0)):
+        yield map(itemgetter(1), pieces)
 
 
 def match_pieces(
@@ -224,7 +224,7 @@ class Matched:
 
 def _joined(judgments: Judgments, parts: list[Matched], n_unknown: int) -> JudgedRun:
     if not parts:
-        return JudgedRun.concat(judgments.levels, [], n_unknown)
+        return JudgedRun.concat(judgments.levels, [])
     whole = parts[0] if len(parts) == 1 else Matched.concat(parts)
     n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
     np.add.at(n_retrieved, whole.topic, whole.length)
