@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 
 from . import segments
-from .levels import Levels
+from .levels import Ideal, Levels
 from .segments import Bools, Floats, Ints
 from .spans import Spans
 from .tie_groups import TieGroups
@@ -68,6 +68,12 @@ class JudgedRun:
             is_flat,
             ties and ties.part(order),
         )
+
+    @classmethod
+    def of_ideal(cls, levels: Levels, ideal: Ideal) -> JudgedRun:
+        """The run that retrieves the ideal list of each topic and nothing else."""
+        rank = segments.ordinals(ideal.start[ideal.topic])
+        return cls(ideal.topic, rank, levels.level_index[ideal.document], ideal.document, ideal.R)
 
     @classmethod
     def concat(cls, levels: Levels, parts: Sequence[JudgedRun], n_unknown: int = 0) -> JudgedRun:

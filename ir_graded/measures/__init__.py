@@ -8,10 +8,11 @@ from .base import REGISTRY, GradedMeasure
 from .cascade import EBR, iRBU, nERR
 from .gap import GAP
 from .ncu import NCU
+from .preferences import B_pref, R_pref
 from .preferred_rank import O, P_measure, P_plus
 from .properties import PROPERTIES
 from .q import AWP, Q
-from .rank_biased import gRBP
+from .rank_biased import gRBP, nDCG_JK
 from .relevant_in_context import MAgP, gP, gR
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "PROPERTIES",
     "REGISTRY",
     "R_WP",
+    "B_pref",
     "GradedMeasure",
     "MAgP",
     "O",
@@ -30,10 +32,12 @@ __all__ = [
     "P_plus",
     "Q",
     "R_measure",
+    "R_pref",
     "gP",
     "gR",
     "gRBP",
     "iRBU",
     "nCG",
+    "nDCG_JK",
     "nERR",
 ]  # fmt: skip

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from ir_graded.core import segments
-from ir_graded.core.levels import LARGE, Ideal, Levels
+from ir_graded.core.levels import LARGE
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import TiedDocuments, Utility, by_rank
-from ir_graded.core.views import View, Views
+from ir_graded.core.views import View
 
-from .base import BlendedUtility, ScaledMeasure, register
-from .contributions import Contributions, TiedContributions
-from .params import BETA, PERSISTENCE
-from .stopping import cascade, ideal_cascade, satisfaction
+from .base import BlendedUtility, ScaledMeasure, StopUtility, add_names, register
+from .ideal_norm import WHY_NO_TRUNCATION, IdealNorm
+from .params import BETA, IDEAL_NORM, PERSISTENCE
+from .stopping import cascade, satisfaction
 
 #: Reason for which a cascade that is not normalised lacks the property 'ideal'.
 WHY_NO_IDEAL = "no list satisfies every user, and the score is not divided by that of the ideal list"
 
 
-class CascadeMeasure(ScaledMeasure):
+class CascadeMeasure(IdealNorm, ScaledMeasure):
     """Base of the cascade measures: the scale of gains and the cascading stop."""
 
+    SUPPORTED_PARAMS = {**ScaledMeasure.SUPPORTED_PARAMS, "norm": IDEAL_NORM}
+
     def stop(self, view: View) -> Floats:
-        return cascade(view, self.overrides("gains"), self.gmax(view.levels))
+        return self._in_units(cascade(view, self.overrides("gains"), self.gmax(view.levels)), view)
 
     def satisfied(self, view: View) -> Floats:
         """Return the probability that each document satisfies."""
@@ -31,15 +32,28 @@ class CascadeMeasure(ScaledMeasure):
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
         satisfied = self.satisfied(tied.view)
-        return tied.cascade(satisfied, 1.0 - satisfied, utility)
+        return tied.cascade(self._in_units(satisfied, tied.view), 1.0 - satisfied, utility)
+
+    def _in_units(self, stop: Floats, view: View) -> Floats:
+        """Return the stops; where their ratio matters and they are too small for doubles, gains instead."""
+        if not self.over_ideal:
+            return stop
+        graded = self.graded(view)
+        too_small = satisfaction(graded.ideal.largest, self.gmax(view.levels)) < 2.0**-LARGE
+        return np.where(too_small[view.topic], graded.ideal.in_units(graded.g, view.topic), stop)
 
 
-class _DiscountedCascade(CascadeMeasure):
-    """A cascade measure whose utility depends on the rank alone."""
+class RankUtility(IdealNorm, StopUtility):
+    """A measure of the family whose utility depends on the rank alone: 'rr', 1/n, or 'ie', p^n."""
+
+    @property
+    def utility_name(self) -> str:
+        """The word for the utility."""
+        raise NotImplementedError  # pragma: no cover
 
     def discount(self, n: Ints) -> Floats:
         """Return the utility at ranks n."""
-        raise NotImplementedError  # pragma: no cover
+        return np.asarray(1.0 / n if self.utility_name == "rr" else float(self["p"]) ** n)
 
     def utility(self, view: View) -> Floats:
         return self.discount(view.n)
@@ -47,16 +61,20 @@ class _DiscountedCascade(CascadeMeasure):
     def mean_utility(self, view: View) -> Utility:  # noqa: ARG002  # it is the same for all documents
         return by_rank(self.discount)
 
+    def ideal_terms(self, view: View) -> Floats:
+        # One division rounds less than a reciprocal and a product.
+        return self.stop(view) / view.n if self.utility_name == "rr" else super().ideal_terms(view)
+
 
 class _EBR(BlendedUtility, CascadeMeasure):
     """Expected blended ratio: the blended ratio where the user of ERR stops.
 
     ``EBR = sum over relevant ranks n of dsat(n-1) g(n)/(gmax+1) * BR(n)``, with
-    ``dsat(n) = dsat(n-1) (1 - g(n)/(gmax+1))`` and ``dsat(0) = 1``. In [0, 1), not normalised: an ideal
-    list stays below 1.
+    ``dsat(n) = dsat(n-1) (1 - g(n)/(gmax+1))`` and ``dsat(0) = 1``. In [0, 1): an ideal list stays below 1,
+    unless ``norm='ideal'`` divides by its score at the same cutoff (``nEBR``).
 
-    Parameters: beta, gains, max_rel, cutoff, rel, judged_only, ties. max_rel defaults to the highest level
-    in all qrels given: name it where the qrels come in batches.
+    Parameters: beta, gains, norm ('all' or 'ideal'), max_rel, cutoff, rel, judged_only, ties. max_rel
+    defaults to the highest level in all qrels given: name it where the qrels come in batches.
 
     Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval
     Metrics" (EVIA 2008) with the stop of Chapelle et al. (CIKM 2009), as in NTCIREVAL.
@@ -92,12 +110,13 @@ class _EBR(BlendedUtility, CascadeMeasure):
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "beta": BETA}
 
 
-class _iRBU(_DiscountedCascade):
+class _iRBU(RankUtility, CascadeMeasure):
     """Intentwise rank-biased utility (for one intent): the cascade with a utility that fades with depth.
 
-    ``iRBU = sum over relevant ranks n of p^n * dsat(n-1) g(n)/(gmax+1)``. In [0, 1), not normalised.
+    ``iRBU = sum over relevant ranks n of p^n * dsat(n-1) g(n)/(gmax+1)``. In [0, 1); ``norm='ideal'``
+    divides by the score of the ideal list at the same cutoff (``niRBU``).
 
-    Parameters: p, gains, max_rel, cutoff, rel, judged_only, ties.
+    Parameters: p, gains, norm ('all' or 'ideal'), max_rel, cutoff, rel, judged_only, ties.
 
     Source: Sakai and Zeng, "Which Diversity Evaluation Measures Are Good?" (SIGIR 2019).
 
@@ -121,18 +140,19 @@ class _iRBU(_DiscountedCascade):
     LACKS = {"ideal": WHY_NO_IDEAL}
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "p": PERSISTENCE}
 
-    def discount(self, n: Ints) -> Floats:
-        return np.asarray(float(self["p"]) ** n)
+    @property
+    def utility_name(self) -> str:
+        return "ie"
 
 
-class _nERR(_DiscountedCascade):
+class _nERR(RankUtility, CascadeMeasure):
     """Normalised expected reciprocal rank: ERR over the ERR of the ideal list.
 
     ``nERR@k = ERR@k / ERR@k of the ideal list`` with
     ``ERR = sum over relevant ranks n of 1/n * dsat(n-1) g(n)/(gmax+1)``. In [0, 1].
 
     Parameters: gains, max_rel, cutoff, rel, judged_only, ties. The gain of a level is the level itself;
-    for the 2^level - 1 of other tools say so with ``gains``.
+    for the 2^level - 1 of other tools say so with ``gains``. ``NCU(stop='err',utility='rr')`` is ERR itself.
 
     Source: Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded
     Relevance" (CIKM 2009).
@@ -154,55 +174,23 @@ class _nERR(_DiscountedCascade):
     PRETTY_NAME = "Normalised Expected Reciprocal Rank"
     SHORT_DESC = "The expected reciprocal of the rank that satisfies, over that of the ideal list."
     SOURCE = "Chapelle et al. 2009"
-    LACKS = {"truncation": "the ideal list, too, is cut at rank k"}
+    LACKS = {"truncation": WHY_NO_TRUNCATION}
+    SUPPORTED_PARAMS = ScaledMeasure.SUPPORTED_PARAMS
 
-    def discount(self, n: Ints) -> Floats:
-        return np.asarray(1.0 / n)
+    @property
+    def over_ideal(self) -> bool:
+        return True
 
-    def ideal_list(self, levels: Levels) -> Ideal:
-        """Return the ideal list of each topic, by gain."""
-        return levels.ideal(self["rel"], levels.table(self.overrides("gains")))
-
-    def ideal_score(self, levels: Levels) -> Floats:
-        """Return ERR of the ideal list of each topic, down to the cutoff."""
-        return levels.kept(("ideal score", self), lambda: self._ideal_score(levels))
-
-    def _ideal_score(self, levels: Levels) -> Floats:
-        ideal = self.ideal_list(levels)
-        n = segments.ordinals(ideal.start[ideal.topic])
-        stop = ideal_cascade(ideal, self.gmax(levels))
-        terms = self._in_units(stop, ideal.weight, ideal.topic, levels) / n
-        cutoff = self.optional("cutoff")
-        if cutoff is not None:
-            terms[n > cutoff] = 0.0
-        return segments.total(terms, ideal.topic, levels.topics)
-
-    def contributions(self, views: Views) -> Contributions:
-        view, levels = views[self.cut], views.levels
-        gain = self.graded(view).g
-        stop = self._in_units(self.stop(view), gain, view.topic, levels)
-        ideal = self.ideal_score(levels)
-        return Contributions(view, stop * self.utility(view), ideal, "ERR of the ideal list")
-
-    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
-        view, satisfied = tied.view, self.satisfied(tied.view)
-        stop = self._in_units(satisfied, self.graded(view).g, view.topic, view.levels)
-        return tied.cascade(stop, 1.0 - satisfied, utility)
-
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        found = super().expected_contributions(views)
-        return TiedContributions(found.tied, found.term, self.ideal_score(views.levels))
-
-    def _in_units(self, stop: Floats, gain: Floats, topic: Ints, levels: Levels) -> Floats:
-        """Return the stops; where they are too small for doubles, gains, of which they are multiples."""
-        ideal = self.ideal_list(levels)
-        too_small = satisfaction(ideal.largest, self.gmax(levels)) < 2.0**-LARGE
-        return np.where(too_small[topic], ideal.in_units(gain, topic), stop)
+    @property
+    def utility_name(self) -> str:
+        return "rr"
 
 
 EBR = _EBR()
 register(EBR)
+add_names(EBR(norm="ideal"), "nEBR")
 iRBU = _iRBU()
 register(iRBU)
+add_names(iRBU(norm="ideal"), "niRBU")
 nERR = _nERR()
 register(nERR)

@@ -15,6 +15,7 @@ from ir_graded.core.views import View, Views
 
 from .base import StopUtility, register
 from .contributions import TiedContributions
+from .minima import minima_in_ties, sum_of_minima
 from .params import CUTOFF, JUDGED_ONLY, NORM, TIES, WEIGHTS
 from .stopping import recall_base, safe_divide
 
@@ -92,30 +93,6 @@ def _sum_of_whole_thresholds(level: Floats, weights: Overrides) -> Floats:
     return np.asarray(level * (level + 1) / 2 - by_default + as_named)
 
 
-def _sum_of_minima(weight: Floats, topic: Ints, topics: int) -> Floats:
-    """Return for each position i the sum of min(w_i, w_j) over all positions j <= i of its topic.
-
-    If w is the total weight of the thresholds that a document passes, this equals the sum over the thresholds
-    of document i of their weight times the number of documents down to i that pass them. Blocks are merged
-    pairwise, in log2(longest topic) sorts, whatever the number of thresholds.
-    """
-    total = weight.copy()
-    place = segments.ordinals(segments.starts(topic, topics)[topic]) - 1
-    size = 1
-    while size <= place.max(initial=0):
-        # The first half of a block is full wherever there is a second half.
-        block = np.cumsum(place % (2 * size) == 0)
-        order = np.lexsort((weight, block))
-        start = np.searchsorted(block, block)
-        second = (place // size % 2 == 1)[order]
-        w = weight[order]
-        smaller = segments.cumulative_sum(np.where(second, 0.0, w), start)
-        larger = size - segments.cumulative_sum((~second).astype(np.float64), start)
-        total[order[second]] += (smaller + w * larger)[second]
-        size *= 2
-    return total
-
-
 def _rows_out_of_range(up_to: Floats, topic: Ints) -> list[slice]:
     """Return the rows of each topic whose sum of weights is too large or too small for sums and products."""
     end = np.flatnonzero(np.append(topic[1:] != topic[:-1], True))[: topic.size]
@@ -176,7 +153,7 @@ class _GAP(StopUtility):
         weight = thresholds.weight_up_to[position]
         precision = np.zeros(view.n.size)
         many = np.diff(thresholds.start, append=thresholds.key.size)[view.topic] > _MOST_ADDED
-        precision[many] = _sum_of_minima(weight[many], view.topic[many], view.levels.topics) / view.n[many]
+        precision[many] = sum_of_minima(weight[many], view.topic[many], view.levels.topics) / view.n[many]
         depth = np.where(many, -1, position - thresholds.start[view.topic])
         for passed in range(int(depth.max(initial=-1)) + 1):
             at = np.flatnonzero(depth >= passed)
@@ -187,15 +164,12 @@ class _GAP(StopUtility):
 
     def expected_contributions(self, views: Views) -> TiedContributions:
         tied = views.tied(self.cut)
-        view, groups = tied.view, tied.begin.size
+        view = tied.view
         thresholds = self._thresholds(view)
         weight = thresholds.weight_up_to[thresholds.position(view.topic, view.level_index)]
         # Two documents pass together the thresholds that the lower one passes, which is the smaller weight.
-        above = _sum_of_minima(weight, view.topic, view.levels.topics)
-        upper = _sum_of_minima(weight, tied.group, groups)
-        lower = _sum_of_minima(weight[::-1], groups - 1 - tied.group[::-1], groups)[::-1]
-        own, others = above - upper + weight, upper + lower - 2 * weight
-        mean = tied.spread(own, others, lambda n, _: 1.0 / n)
+        above, others = minima_in_ties(weight, tied)
+        mean = tied.spread(above + weight, others, lambda n, _: 1.0 / n)
         return TiedContributions(tied, tied.in_groups(mean), self._total_weight(view, thresholds))
 
     def _total_weight(self, view: View, thresholds: Thresholds) -> Floats:

@@ -1,4 +1,4 @@
-"""Normalised cumulative utility (NCU): any stop distribution with the blended ratio of any beta."""
+"""Normalised cumulative utility (NCU): any stop distribution with any utility."""
 
 from __future__ import annotations
 
@@ -8,17 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats
 from ir_graded.core.tie_means import TiedDocuments, Utility
-from ir_graded.core.views import View
+from ir_graded.core.views import View, Views
 from ir_graded.errors import ParameterError
 
 from . import stopping
 from .base import COMMON, BlendedUtility, add_names, register
-from .cascade import EBR, CascadeMeasure
-from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, STOPS, Choice
+from .cascade import EBR, CascadeMeasure, RankUtility
+from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, PERSISTENCE, STOPS, Choice
 from .preferred_rank import O, P_measure, P_plus
 from .q import WHY_NO_EXCHANGE
+
+#: Reason for which a utility that falls with the rank lacks the property 'ideal'.
+WHY_NO_IDEAL_RANK = "not all relevant documents can be at rank 1, where alone such a utility may reach 1"
+#: Stops that look for the preferred rank.
+_PREFERRED = ("preferred", "up_to_preferred")
 
 
 @dataclass(frozen=True)
@@ -31,21 +37,25 @@ class Stop:
     lacks: Mapping[str, str] = field(default_factory=lambda: {"exchange": WHY_NO_EXCHANGE})
 
 
-class _NCU(BlendedUtility, CascadeMeasure):
-    """Normalised cumulative utility: where users stop among relevant documents, times the blended ratio.
+class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
+    """Normalised cumulative utility: where users stop among relevant documents, times the utility there.
 
-    ``NCU = sum over ranks n of p_s(n) * BR(n)``. ``stop`` names p_s:
+    ``NCU = sum over ranks n of p_s(n) * NU(n)``. ``stop`` names p_s:
 
     - 'u' uniform, 1/R (beta=1: Q, beta=0: AP);
     - 'rb' rank-biased, ``gamma^(C(n)-1) / sum_{i=1..R} gamma^(i-1)``;
     - 'gu' graded-uniform, ``stop(level) / sum over relevant documents of stop(level)``;
     - 'first' (O-measure), 'preferred' (P-measure), 'up_to_preferred' (P+), 'err' (EBR).
 
-    In [0, 1]. With u and rb it lacks the property 'exchange' as Q does, with gu 'swap'; with the others what
-    their measures lack.
+    ``utility`` names NU: 'br', the blended ratio; 'rr', 1/n (with stop 'err' ERR); 'ie', inverse effort p^n
+    (with stop 'err' iRBU). ``norm='ideal'`` divides by the score of the ideal list at the same cutoff: with
+    'rr', 'ie' or stop 'err'. Where only stop weights or levels count, the ideal list is ordered by these.
 
-    Parameters: stop, beta, gains, cutoff, rel, judged_only, ties; norm with u, rb and gu; gamma
-    with rb; stops with gu; max_rel with err.
+    In [0, 1]. With 'br' it lacks the property 'exchange' for u and rb as Q does, and 'swap' for gu; with the
+    other stops and utilities it lacks what measures with these lack.
+
+    Parameters: stop, utility, gains, norm, cutoff, rel, judged_only, ties; beta with br; p with ie;
+    norm='cutoff' with u, rb and gu; gamma with rb; stops with gu; max_rel with err.
 
     Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval
     Metrics" (EVIA 2008).
@@ -81,7 +91,7 @@ class _NCU(BlendedUtility, CascadeMeasure):
             ("gamma", "norm"),
         ),
         "gu": Stop(
-            lambda m, view: stopping.graded_uniform(view, m.stop_weights(view), m["norm"]),
+            lambda m, view: stopping.graded_uniform(view, m.stop_weights(view.levels), m["norm"]),
             lambda m, tied, utility: tied.weighted(m.stop(tied.view), utility),
             ("stops", "norm"),
             LACKS,
@@ -106,22 +116,53 @@ class _NCU(BlendedUtility, CascadeMeasure):
     SUPPORTED_PARAMS = {
         **COMMON,
         "stop": Choice("the stop distribution", tuple(DISTRIBUTIONS), default="gu"),
+        "utility": Choice(
+            "blended ratio, reciprocal rank or inverse effort", ("br", "rr", "ie"), default="br"
+        ),
         "beta": BETA,
+        "p": PERSISTENCE,
         "gains": GAINS,
-        "norm": NORM,
+        "norm": Choice(f"{NORM.desc}, or by the ideal list", (*NORM.words, "ideal"), default=NORM.default),
         "gamma": GAMMA,
         "stops": STOPS,
         "max_rel": MAX_REL,
     }
 
     @property
+    def utility_name(self) -> str:
+        return str(self["utility"])
+
+    @property
+    def _family(self) -> type[BlendedUtility | RankUtility]:
+        return BlendedUtility if self.utility_name == "br" else RankUtility
+
+    @property
     def lacks(self) -> Mapping[str, str]:
-        return self.DISTRIBUTIONS[self["stop"]].lacks
+        lacks = self.DISTRIBUTIONS[self["stop"]].lacks
+        if self._family is RankUtility:
+            swap = {name: reason for name, reason in lacks.items() if self["stop"] in _PREFERRED}
+            lacks = {"ideal": WHY_NO_IDEAL_RANK, **swap}
+        return self.lacks_with_norm(lacks)
+
+    @property
+    def is_monotone(self) -> bool:
+        is_cascade = self["stop"] == "err" and self._family is RankUtility
+        return is_cascade and not self.over_ideal and not self.cut.judged_only
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
-        stop = params.get("stop", self.SUPPORTED_PARAMS["stop"].default)
+        stop, utility = (
+            params.get(name, self.SUPPORTED_PARAMS[name].default) for name in ("stop", "utility")
+        )
+        takes = self.DISTRIBUTIONS[stop].takes
+        if params.get("norm") == "ideal":
+            if utility == "br" and stop != "err":
+                raise ParameterError(
+                    f"{self.NAME} with stop={stop!r} and utility='br' takes no norm='ideal', since its ideal "
+                    f"list scores 1{', at a cutoff with norm=' + repr('cutoff') if 'norm' in takes else ''}"
+                )
+            takes = (*takes, "norm")
         for name in ("gamma", "stops", "max_rel", "norm"):
-            if name in params and name not in self.DISTRIBUTIONS[stop].takes:
+            if name in params and name not in takes:
                 takers = ", ".join(
                     repr(key) for key, value in self.DISTRIBUTIONS.items() if name in value.takes
                 )
@@ -129,10 +170,30 @@ class _NCU(BlendedUtility, CascadeMeasure):
                     f"{self.NAME} with stop={stop!r} takes no {name} (given {name}={params[name]!r}); "
                     f"it goes with stop {takers}"
                 )
+        for name, taker in (("beta", "br"), ("p", "ie")):
+            if name in params and utility != taker:
+                raise ParameterError(
+                    f"{self.NAME} with utility={utility!r} takes no {name} (given {name}={params[name]!r}); "
+                    f"it goes with utility {taker!r}"
+                )
 
-    def stop_weights(self, view: View) -> Floats:
+    def utility(self, view: View) -> Floats:
+        return self._family.utility(self, view)
+
+    def mean_utility(self, view: View) -> Utility:
+        return self._family.mean_utility(self, view)
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        return self._family.columns(self, views)
+
+    def ideal_order(self, levels: Levels) -> Floats:
+        if self._family is RankUtility and self["stop"] in _PREFERRED:
+            return levels.values
+        return self.stop_weights(levels) if self["stop"] == "gu" else super().ideal_order(levels)
+
+    def stop_weights(self, levels: Levels) -> Floats:
         """Return the stop weight of each level: its entry in ``stops``, else its gain."""
-        return view.levels.table(self.overrides("stops"), view.levels.table(self.overrides("gains")))
+        return levels.table(self.overrides("stops"), levels.table(self.overrides("gains")))
 
     def mean_rank_biased(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
         """Return the mean of the rank-biased sum: each further document weighs gamma times the one before."""
@@ -153,3 +214,5 @@ add_names(NCU(stop="gu", beta=0), "NCUgu,P")
 add_names(NCU(stop="gu"), "NCUgu,BR")
 add_names(NCU(stop="rb", beta=0), "NCUrb,P")
 add_names(NCU(stop="rb"), "NCUrb,BR")
+add_names(NCU(stop="gu", utility="ie"), "NCUgu,IE")
+add_names(NCU(stop="rb", utility="ie"), "NCUrb,IE")

@@ -1,4 +1,4 @@
-"""Rank-biased precision for graded relevance, and how far unjudged documents could raise it: gRBP."""
+"""Gains with a weight for each rank: gRBP, with its residual for unjudged documents, and nDCG-JK."""
 
 from __future__ import annotations
 
@@ -12,29 +12,53 @@ from ir_graded.core.tie_means import by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
 
-from .base import ScaledMeasure, register
+from .base import COMMON, ScaledMeasure, register
 from .contributions import TiedContributions
-from .params import TIES, Flag, Number
+from .ideal_norm import WHY_NO_TRUNCATION, IdealNorm
+from .params import GAINS, IDEAL_NORM, TIES, Flag, Number
 from .stopping import safe_divide
 
 _PERSISTENCE = Number("persistence: probability of going on to the next rank", default=0.95, above=0, below=1)
 _RESIDUAL = Flag("metrics have a field residual: how far judging every document could raise the score")
+_BASE = Number("base of the logarithm; ranks up to it are not discounted", default=2, above=1)
 
 
-class _gRBP(ScaledMeasure):
+class _WeightedGain(IdealNorm):
+    """A measure that weighs the gain at each rank; its stop is the weight, its utility the gain."""
+
+    def weight(self, n: Ints) -> Floats:
+        """Return the weight of ranks n."""
+        raise NotImplementedError  # pragma: no cover
+
+    def stop(self, view: View) -> Floats:
+        return self.weight(view.n)
+
+    def utility(self, view: View) -> Floats:
+        graded = self.graded(view)
+        return graded.ideal.in_units(graded.g, view.topic)
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        terms = tied.weighted(self.utility(tied.view), by_rank(self.weight))
+        return TiedContributions(tied, terms, self.ideal_score(views.levels))
+
+
+class _gRBP(_WeightedGain, ScaledMeasure):
     """Graded rank-biased precision: the user goes on to the next rank with probability p.
 
     ``gRBP = (1-p) * sum over relevant ranks n of p^(n-1) * g(n)/gmax``, gmax the largest gain of the scale.
-    In [0, 1), not normalised: only an endless list of the best documents would reach 1.
+    In [0, 1): only an endless list of the best documents would reach 1. ``norm='ideal'`` divides by the score
+    of the ideal list at the same cutoff, NTCIREVAL's nRBP.
 
     With ``residual=True`` the score is the same, and each metric of ``ir_measures.iter_calc`` has a field
     ``residual``: ``(1-p) * sum over unjudged ranks n of p^(n-1) + p^d - p^k``, d the documents retrieved (at
     most k), k the cutoff (without one, p^k is 0). If every document were judged, the score would lie between
     the score and the sum of the two. Levels below 0 count as unjudged.
 
-    Parameters: p, gains, max_rel, cutoff, rel, judged_only, ties, residual (with ties='doc_id'). max_rel
-    defaults to the highest level in all qrels given: name it where the qrels come in batches. ``RBP(p=0.8,
-    rel=1)`` of ir-measures is for binary relevance, and looks at 1,000 ranks.
+    Parameters: p, gains, norm ('all' or 'ideal'), max_rel, cutoff, rel, judged_only, ties, residual (with
+    ties='doc_id' and norm='all'). max_rel defaults to the highest level in all qrels given: name it where the
+    qrels come in batches. ``RBP(p=0.8, rel=1)`` of ir-measures is for binary relevance, and looks at 1,000
+    ranks.
 
     Source: Moffat and Zobel, "Rank-Biased Precision for Measurement of Retrieval Effectiveness", with the
     residual (ACM TOIS, 2008).
@@ -60,27 +84,28 @@ class _gRBP(ScaledMeasure):
     SOURCE = "Moffat and Zobel 2008"
     MONOTONE = True
     LACKS = {"ideal": "the user may go on below the last relevant document"}
-    SUPPORTED_PARAMS = {**ScaledMeasure.SUPPORTED_PARAMS, "p": _PERSISTENCE, "residual": _RESIDUAL}
+    SUPPORTED_PARAMS = {
+        **ScaledMeasure.SUPPORTED_PARAMS,
+        "p": _PERSISTENCE,
+        "norm": IDEAL_NORM,
+        "residual": _RESIDUAL,
+    }
 
     @property
     def lowest_level(self) -> float:
         return 0.0 if self["residual"] else super().lowest_level
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
-        if params.get("residual") and params.get("ties", TIES.default) != TIES.default:
-            raise ParameterError(f"{self.NAME}: residual=True needs ties={TIES.default!r}")
+        for name, default in (("ties", TIES.default), ("norm", IDEAL_NORM.default)):
+            if params.get("residual") and params.get(name, default) != default:
+                raise ParameterError(f"{self.NAME}: residual=True needs {name}={default!r}")
 
-    def stop(self, view: View) -> Floats:
-        return self._weight(view.n)
-
-    def _weight(self, n: Ints) -> Floats:
+    def weight(self, n: Ints) -> Floats:
         return np.asarray((1.0 - self["p"]) * self["p"] ** (n - 1.0))
 
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        tied = views.tied(self.cut)
-        return TiedContributions(tied, tied.weighted(self.utility(tied.view), by_rank(self._weight)))
-
     def utility(self, view: View) -> Floats:
+        if self.over_ideal:
+            return super().utility(view)
         gain = self.graded(view).g
         return safe_divide(gain, np.full(gain.shape, self.gmax(view.levels)))
 
@@ -102,5 +127,45 @@ class _gRBP(ScaledMeasure):
         return weight if cutoff is None else np.maximum(weight - self["p"] ** float(cutoff), 0.0)
 
 
+class _nDCG_JK(_WeightedGain):
+    """The original nDCG, which does not discount the first b ranks.
+
+    ``nDCG-JK = sum over relevant ranks n of g(n)/D(n)``, over the same sum of the ideal list down to the
+    cutoff; ``D(n) = 1`` for n <= b, else ``log_b(n)``. In [0, 1]. ``nDCG`` of ir-measures has log2(n + 1).
+
+    Parameters: b, gains, cutoff, rel, judged_only, ties.
+
+    Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 1, "b": 3}}, {"1": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.nDCG_JK @ 10], qrels, run)  # (1 + 3/2) / (3 + 1)
+        {nDCG-JK@10: 0.625}
+
+    Lacks truncation:
+        >>> measure, qrels = ir_graded.nDCG_JK @ 1, {"1": {"a": 1, "b": 1}}
+        >>> run, changed = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2.0}}
+        >>> measure.calc_aggregate(qrels, run), ir_graded.nDCG_JK.calc_aggregate(qrels, changed)
+        (1.0, 0.5)
+    """
+
+    NAME = "nDCG-JK"
+    PRETTY_NAME = "Original Normalised Discounted Cumulative Gain"
+    SHORT_DESC = "Gains discounted from rank b on by log_b of the rank, over those of the ideal list."
+    SOURCE = "Jarvelin and Kekalainen 2002"
+    LACKS = {"truncation": WHY_NO_TRUNCATION}
+    SUPPORTED_PARAMS = {**COMMON, "b": _BASE, "gains": GAINS}
+
+    @property
+    def over_ideal(self) -> bool:
+        return True
+
+    def weight(self, n: Ints) -> Floats:
+        return np.asarray(1.0 / np.maximum(np.log(n) / np.log(self["b"]), 1.0))
+
+
 gRBP = _gRBP()
 register(gRBP)
+nDCG_JK = _nDCG_JK()
+register(nDCG_JK, "nDCG_JK")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ir_graded.core.levels import Ideal, Levels, Overrides
+from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import Floats, Ints, cumulative_product_before, cumulative_sum, ordinals
 from ir_graded.core.views import View
 
@@ -87,12 +87,6 @@ def cascade(view: View, gains: Overrides, gmax: float) -> Floats:
     """dsat(n-1) g(n)/(gmax+1): the user goes down the list until a document satisfies."""
     satisfied = satisfaction(view.graded(gains).g, gmax)
     return unsatisfied_before(satisfied, view.start) * satisfied
-
-
-def ideal_cascade(ideal: Ideal, gmax: float) -> Floats:
-    """dsat(n-1) g(n)/(gmax+1) along the ideal list."""
-    satisfied = satisfaction(ideal.weight, gmax)
-    return unsatisfied_before(satisfied, ideal.start[ideal.topic]) * satisfied
 
 
 def unsatisfied_before(satisfied: Floats, start: Ints) -> Floats:

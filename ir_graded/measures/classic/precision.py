@@ -9,6 +9,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import SEEN, Utility, by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.measures.contributions import Contributions, TiedContributions
+from ir_graded.measures.preferences import mean_others
 from ir_graded.measures.stopping import first, safe_divide
 
 from .base import RELEVANT, Classic, num_rel, num_rel_ret, register
@@ -272,10 +273,7 @@ class BinaryPreference(Classic):
             np.searchsorted(other, group, "right") - begin,
         )
         R, N = tied.view.R[topic], (judged.R - tied.view.R)[topic]
-        # u = 0..here of those in its group are above a relevant document, all alike: sum of min(above+u, R).
-        fewer = np.clip(R - above, 0, here + 1)
-        sums = fewer * above + fewer * (fewer - 1) / 2 + (here + 1 - fewer) * R
-        discount = safe_divide(sums / (here + 1), np.minimum(N, R).astype(np.float64))
+        discount = safe_divide(mean_others(above, here, R), np.minimum(N, R).astype(np.float64))
         return TiedContributions(tied, tied.m * (1.0 - discount), num_rel(tied.view))
 
     def columns(self, views: Views) -> dict[str, Floats]:
