@@ -67,10 +67,10 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
         {NCU: 0.75}
 
     Lacks swap:
-        >>> measure, qrels = ir_graded.NCU, {"1": {"t": 100, "s": 5, "b": 1}}
-        >>> run, changed = {"1": {"b": 2.0, "s": 1.0}}, {"1": {"s": 2.0, "b": 1.0}}
+        >>> measure, qrels = ir_graded.NCU(stop="preferred", utility="rr") @ 2, {"1": {"a": 1, "b": 2}}
+        >>> run, changed = {"1": {"a": 3.0, "x": 2.0, "b": 1.0}}, {"1": {"a": 3.0, "b": 2.0, "x": 1.0}}
         >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.003713..., 0.003507...]
+        [1.0, 0.5]
     """
 
     NAME = "NCU"
@@ -138,11 +138,18 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
 
     @property
     def lacks(self) -> Mapping[str, str]:
-        lacks = self.DISTRIBUTIONS[self["stop"]].lacks
-        if self._family is RankUtility:
-            swap = {name: reason for name, reason in lacks.items() if self["stop"] in _PREFERRED}
-            lacks = {"ideal": WHY_NO_IDEAL_RANK, **swap}
-        return self.lacks_with_norm(lacks)
+        stop = self["stop"]
+        lacks = self.DISTRIBUTIONS[stop].lacks
+        if self._family is BlendedUtility:
+            return self.lacks_with_norm(lacks)
+        if stop not in {"first", *_PREFERRED}:
+            return self.lacks_with_norm({"ideal": WHY_NO_IDEAL_RANK})
+        # Their ideal list has the utility of rank 1, whatever the cutoff.
+        best_is_1 = self.over_ideal or self.utility_name == "rr"
+        return {
+            **({} if best_is_1 else {"ideal": WHY_NO_IDEAL_RANK}),
+            **(lacks if stop in _PREFERRED else {}),
+        }
 
     @property
     def is_monotone(self) -> bool:

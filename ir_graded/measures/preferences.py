@@ -118,10 +118,10 @@ class _B_pref(_Preference):
         {B-pref: 0.75, B-pref(penalty='N'): 0.833333...}
 
     Lacks exchange:
-        >>> measure, qrels = ir_graded.B_pref(rel=2), {"1": {"a": 2, "b": 1}}
-        >>> run, changed = {"1": {"x": 2.0, "a": 1.0}}, {"1": {"b": 2.0, "a": 1.0}}
+        >>> measure, qrels = ir_graded.B_pref, {"1": {"a": 1, "b": 0.5, "c": 1}}
+        >>> run, changed = {"1": {"c": 3.0, "x": 2.0, "a": 1.0}}, {"1": {"c": 3.0, "b": 2.0, "a": 1.0}}
         >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [1.0, 0.0]
+        [1.0, 0.75]
     """
 
     NAME = "B-pref"
@@ -171,10 +171,10 @@ class _R_pref(_Preference, ScaledMeasure):
         {R-pref(penalty='relative2'): 0.833333...}
 
     Lacks exchange:
-        >>> measure, qrels = ir_graded.R_pref(rel=2), {"1": {"a": 2, "b": 1}}
-        >>> run, changed = {"1": {"x": 2.0, "a": 1.0}}, {"1": {"b": 2.0, "a": 1.0}}
+        >>> measure, qrels = ir_graded.R_pref, {"1": {"a": 1, "b": 0.5, "c": 1}}
+        >>> run, changed = {"1": {"c": 3.0, "x": 2.0, "a": 1.0}}, {"1": {"c": 3.0, "b": 2.0, "a": 1.0}}
         >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [1.0, 0.0]
+        [1.0, 0.5]
     """
 
     NAME = "R-pref"

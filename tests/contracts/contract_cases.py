@@ -160,6 +160,14 @@ def gain(measure, level):
     return (measure.params.get("gains") or {}).get(level, level)
 
 
+def worth(measure, level):
+    """Value of a level by which the ideal list is ordered: its gain, or where gains do not count another."""
+    stop = measure["stop"] if measure.params.get("utility") else None
+    if stop in {"preferred", "up_to_preferred"}:
+        return level
+    return measure["stops"].get(level, gain(measure, level)) if stop == "gu" else gain(measure, level)
+
+
 def is_relevant(measure, level):
     """Whether documents of a level may add to the score."""
     if not isinstance(measure, GradedMeasure):
@@ -195,7 +203,7 @@ def ideal_rankings(measure, qrels):
     rankings = {}
     for topic, levels in qrels.items():
         relevant = [doc for doc in levels if is_relevant(measure, levels[doc])]
-        order = sorted(relevant, key=lambda doc: (gain(measure, levels[doc]), levels[doc]), reverse=True)
+        order = sorted(relevant, key=lambda doc: (worth(measure, levels[doc]), levels[doc]), reverse=True)
         rankings[topic] = order
     return rankings
 

@@ -29,14 +29,15 @@ def with_positive_weights(measure):
 
 def with_a_cutoff_where_it_must_be(measure):
     """The measure without a cutoff, if it can do without."""
-    uncut = cases.without(measure, "cutoff", "norm")
+    uncut = cases.without(measure, "cutoff", *(["norm"] if measure.params.get("norm") == "cutoff" else []))
     return uncut if cases.is_computed(uncut) else measure
 
 
 def is_with_norm(subject):
     """Whether the measure can be divided by what the first k documents could hold."""
     try:
-        return isinstance(subject, GradedMeasure) and bool(subject(norm="cutoff"))
+        can = isinstance(subject, GradedMeasure) and "norm" not in subject.params
+        return can and bool(subject(norm="cutoff"))
     except ParameterError:
         return False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from functools import cache, singledispatch
+from itertools import product
 
 import ir_measures
 import pandas as pd
@@ -12,6 +13,7 @@ import pytrec_eval
 from hypothesis import settings, strategies as st
 from reference import ranked
 
+from ir_graded import ParameterError
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.params import Choice, Flag, LevelTable, Number, Param, Whole
 
@@ -25,17 +27,42 @@ MEASURES = {
     if measure.NAME not in PASSAGE_MEASURES
 }
 
-#: The same, and beside a measure that takes a stop that measure with each other stop.
-VARIANTS = list(MEASURES.values()) + [
-    measure(stop=stop)
-    for measure in MEASURES.values()
-    if "stop" in measure.SUPPORTED_PARAMS
-    for stop in measure.SUPPORTED_PARAMS["stop"].words
-    if stop != measure["stop"]
-]
+#: Parameters that make another measure of one: a variant keeps its value when others are drawn.
+KINDS = ("stop", "utility", "penalty")
 
-#: The stops with which alone a parameter goes.
-ONLY_WITH_STOPS = {"gamma": {"rb"}, "stops": {"gu"}, "max_rel": {"err"}, "norm": {"u", "rb", "gu"}}
+
+def together(measure, params):
+    """Those of the parameters that go with the measure, and with those before them; kinds come first."""
+    kept = {}
+    for name in sorted(params, key=lambda name: name not in KINDS):
+        try:
+            measure(**kept, **{name: params[name]})
+        except ParameterError:
+            continue
+        kept[name] = params[name]
+    return kept
+
+
+def fixed(measure):
+    """The parameters that make a variant, its kinds in any case."""
+    return {kind: measure[kind] for kind in KINDS if kind in measure.SUPPORTED_PARAMS} | measure.params
+
+
+def _variants(measure):
+    """The measure with every choice of its kinds, and divided by that of the ideal list where it can be."""
+    supported = measure.SUPPORTED_PARAMS
+    kinds = [kind for kind in KINDS if kind in supported]
+    norms = ["all", *({"ideal"} & set(getattr(supported.get("norm"), "words", ())))]
+    for values in product(*(supported[kind].words for kind in kinds), norms):
+        params = dict(zip([*kinds, *(["norm"] if "norm" in supported else [])], values, strict=False))
+        if together(measure, params) == params:
+            yield measure(**params)
+
+
+#: The same, and beside each the measures that its other kinds make, with norm='all' and 'ideal'.
+VARIANTS = list(
+    dict.fromkeys([*MEASURES.values(), *(one for measure in MEASURES.values() for one in _variants(measure))])
+)
 
 DOC_IDS = [*(f"d{n}" for n in range(1, 15)), "D1", "d", "é", "文", "𝄞"]
 SCALES = {
@@ -171,7 +198,8 @@ def _(_):
 
 @values.register(Choice)
 def _(param):
-    return st.sampled_from(param.words)
+    # Divided by the ideal list a measure is another variant.
+    return st.sampled_from([word for word in param.words if word != "ideal"])
 
 
 @values.register(LevelTable)
@@ -215,14 +243,13 @@ def parameters(measure, complete=True):
         name: st.one_of(st.just(UNSET), values(param))
         for name, param in supported.items()
         # Orders of tied documents are compared in the tests of ties.
-        if name not in {"stop", "rel", "judged_only", "ties"}
+        if name not in {*fixed(measure), "rel", "judged_only", "ties"}
     }
     # What changes a measure most is drawn less, or little would be left of the others.
     for name in {"rel", "judged_only"} & set(supported):
         offered[name] = st.one_of(st.just(UNSET), st.just(UNSET), values(supported[name]))
-    stops = st.just(measure["stop"]) if "stop" in supported else st.just(UNSET)
     cutoffs = values(supported["cutoff"]) if "cutoff" in supported else st.none()
-    return st.tuples(stops, st.fixed_dictionaries(offered), cutoffs).map(
+    return st.tuples(st.fixed_dictionaries(offered), cutoffs).map(
         lambda drawn: _together(measure, *drawn, complete)
     )
 
@@ -230,18 +257,12 @@ def parameters(measure, complete=True):
 UNSET = object()
 
 
-def _together(measure, stop, drawn, cutoff, complete):
-    params = {name: value for name, value in drawn.items() if value is not UNSET}
-    if stop is not UNSET:
-        params = {name: value for name, value in params.items() if goes_with(stop, name)} | {"stop": stop}
+def _together(measure, drawn, cutoff, complete):
+    params = together(measure, {name: value for name, value in drawn.items() if value is not UNSET})
+    params |= fixed(measure)
     if complete and needs_cutoff(measure, params):
         params.setdefault("cutoff", cutoff)
     return params
-
-
-def goes_with(stop, name):
-    """Whether a parameter goes with a stop."""
-    return name not in ONLY_WITH_STOPS or stop in ONLY_WITH_STOPS[name]
 
 
 def needs_cutoff(measure, params):

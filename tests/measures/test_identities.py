@@ -159,7 +159,7 @@ def test_at_rank_r_is_the_measure_with_that_cutoff(measure, levels, run):
 def test_a_cutoff_below_the_end_of_the_list_changes_nothing(chosen, qrels, run):
     measure, params = chosen
     params.pop("cutoff", None)
-    if not cases.needs_cutoff(measure, params):
+    if "cutoff" in measure.SUPPORTED_PARAMS and not cases.needs_cutoff(measure, params):
         assert_equal_on(measure(**params), measure(**params) @ 1000, qrels, run)
 
 
@@ -172,7 +172,9 @@ def test_judged_only_is_the_run_without_unjudged_documents(chosen, qrels, run):
         for topic, docs in run.items()
     }
     params.pop("judged_only", None)
-    got = cases.scores(measure(**params, judged_only=True), qrels, run)
+    # Preferences always look at the condensed list.
+    condenses = {"judged_only": True} if "judged_only" in measure.SUPPORTED_PARAMS else {}
+    got = cases.scores(measure(**params, **condenses), qrels, run)
     cases.assert_same_scores(got, cases.scores(measure(**params), qrels, condensed))
 
 

@@ -12,7 +12,26 @@ from measures import measure_cases as cases
 from reference import ranked
 
 import ir_graded
-from ir_graded import AWP, BR, EBR, GAP, NCU, R_WP, O, P_measure, P_plus, Q, R_measure, iRBU, nCG, nERR
+from ir_graded import (
+    AWP,
+    BR,
+    EBR,
+    GAP,
+    NCU,
+    R_WP,
+    B_pref,
+    O,
+    P_measure,
+    P_plus,
+    Q,
+    R_measure,
+    R_pref,
+    gRBP,
+    iRBU,
+    nCG,
+    nDCG_JK,
+    nERR,
+)
 from ir_graded.errors import short_repr
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.params import NOT_PROVIDED
@@ -26,16 +45,19 @@ TAKES = {
     "O-measure": COMMON | {"beta", "gains"},
     "P-measure": COMMON | {"beta", "gains"},
     "P+": COMMON | {"beta", "gains"},
-    "NCU": COMMON | {"stop", "beta", "gains", "norm", "gamma", "stops", "max_rel"},
+    "NCU": COMMON | {"stop", "utility", "beta", "p", "gains", "norm", "gamma", "stops", "max_rel"},
     "AWP": COMMON | {"gains", "norm"},
     "R-measure": COMMON | {"beta", "gains"},
     "R-WP": COMMON | {"gains"},
     "nCG": COMMON | {"gains"},
     "BR": COMMON | {"beta", "gains"},
-    "EBR": COMMON | {"beta", "gains", "max_rel"},
-    "iRBU": COMMON | {"p", "gains", "max_rel"},
+    "EBR": COMMON | {"beta", "gains", "max_rel", "norm"},
+    "iRBU": COMMON | {"p", "gains", "max_rel", "norm"},
     "nERR": COMMON | {"gains", "max_rel"},
-    "gRBP": COMMON | {"p", "gains", "max_rel", "residual"},
+    "gRBP": COMMON | {"p", "gains", "max_rel", "norm", "residual"},
+    "nDCG-JK": COMMON | {"b", "gains"},
+    "B-pref": {"penalty", "rel", "ties"},
+    "R-pref": {"penalty", "gains", "max_rel", "rel", "ties"},
     "GAP": {"cutoff", "judged_only", "weights", "norm", "ties"},
 }
 
@@ -95,12 +117,9 @@ def respelled(draw, measure, params):
     """The same parameters otherwise: other types, another order, defaults and identities written out."""
     names = draw(st.permutations(sorted(params)))
     other = {name: draw(respelled_value(name, params[name])) for name in names}
-    stop = params.get("stop", "gu")
     for name in measure.SUPPORTED_PARAMS:
         default = ranked.default(measure.NAME, name)
-        unset = name not in params and default is not None
-        goes = "stop" not in measure.SUPPORTED_PARAMS or cases.goes_with(stop, name)
-        if unset and goes and draw(st.booleans()):
+        if name not in params and default is not None and draw(st.booleans()):
             other[name] = draw(respelled_value(name, default))
     return other
 
@@ -152,8 +171,11 @@ def few_parameters(draw, measure):
         "weights": [{}, {1: 1}, {2: 1}],
         "rel": [1, 2],
         "judged_only": [False, True],
-        "norm": ["all", "cutoff"],
+        "norm": ["all", "cutoff", "ideal"],
         "stop": ["gu", "u", "rb", "err"],
+        "utility": ["br", "rr", "ie"],
+        "penalty": ["R", "N", "relative"],
+        "b": [2, 10],
         "gamma": [0.95, 0.5],
         "max_rel": [3, 20],
         "p": [0.99, 0.5],
@@ -161,11 +183,7 @@ def few_parameters(draw, measure):
         "ties": ["doc_id", "expected"],
     }
     names = draw(st.lists(st.sampled_from(sorted(measure.SUPPORTED_PARAMS)), unique=True, max_size=3))
-    params = {name: draw(st.sampled_from(choice[name])) for name in names}
-    stop = params.get("stop", "gu")
-    if "stop" not in measure.SUPPORTED_PARAMS:
-        return params
-    return {name: value for name, value in params.items() if cases.goes_with(stop, name)}
+    return cases.together(measure, {name: draw(st.sampled_from(choice[name])) for name in names})
 
 
 @pytest.mark.parametrize("measure", cases.MEASURES.values(), ids=cases.MEASURES)
@@ -259,6 +277,21 @@ ALIASES = {
     "NCUrb,BR": NCU(stop="rb", beta=1),
     "R_measure": R_measure,
     "R_WP": R_WP,
+    "NCUgu,IE": NCU(utility="ie"),
+    "NCUrb,IE": NCU(stop="rb", utility="ie"),
+    "nEBR": EBR(norm="ideal"),
+    "niRBU": iRBU(norm="ideal"),
+    "nDCG_JK": nDCG_JK,
+}
+PREFERENCES = {
+    "B_pref": B_pref,
+    "R_pref": R_pref,
+    "bpref_R": B_pref(penalty="R"),
+    "bpref_N": B_pref(penalty="N"),
+    "bpref_relative": B_pref(penalty="relative"),
+    "rpref_N": R_pref(penalty="N"),
+    "rpref_relative": R_pref(penalty="relative"),
+    "rpref_relative2": R_pref(penalty="relative2"),
 }
 
 
@@ -281,6 +314,25 @@ def test_aliases_take_parameters_and_cutoffs(name, behind, params):
         assert read.params == expected.params
 
 
+@pytest.mark.parametrize("name", PREFERENCES)
+def test_names_of_preferences_in_the_papers_are_read(name):
+    for behind, params in (("", {}), ("(rel=2)", {"rel": 2})):
+        expected = PREFERENCES[name](**params)
+        assert ir_measures.parse_measure(name + behind) == expected
+        assert ir_measures.parse_trec_measure(name + behind) == [expected]
+
+
+def test_bpref_of_trec_eval_keeps_its_name():
+    for name in ("Bpref", "BPref", "bpref"):
+        assert ir_measures.parse_trec_measure(name) == [ir_measures.Bpref]
+
+
+def test_nrbp_is_not_a_name_so_that_novelty_keeps_it():
+    assert ir_measures.parse_measure("NRBP") == ir_measures.NRBP
+    with pytest.raises(NameError):
+        ir_measures.parse_measure("nRBP")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -297,7 +349,7 @@ def test_aliases_take_parameters_of_their_own(text, expected):
 
 @pytest.mark.parametrize("name", sorted(set(REGISTRY) - cases.PASSAGE_MEASURES - {"AgP"}))
 def test_every_name_in_strings_is_known(name):
-    assert name in ALIASES or name in cases.MEASURES
+    assert name in {*ALIASES, *PREFERENCES, *cases.MEASURES}
 
 
 # ----------------------------------------------------------------------------------- what is refused, and how
@@ -317,7 +369,10 @@ REFUSED = {
     "cutoff": ((*NO_NUMBERS, 0, -1, 1.5, math.inf, np.float64(2.5), -math.inf), ("whole number", ">= 1")),
     "rel": ((*NO_NUMBERS, 0, -1, -0.5, math.inf), ("finite number", "> 0")),
     "judged_only": ((0, 1, "True", None, "yes", 0.0, np.int64(1), []), ("True or False",)),
-    "norm": (("cut", "", "ALL", None, 1, True, ["all"]), ("'all', 'cutoff'",)),
+    "norm": (("cut", "", "ALL", None, 1, True, ["all"]), ("'all', '",)),
+    "utility": (("BR", "", None, 1), ("'br', 'rr', 'ie'",)),
+    "penalty": (("r", "", "relative3", None, 1), ("'N', 'relative'",)),
+    "b": ((*NO_NUMBERS, 1, 0, -2, math.inf), ("finite number > 1",)),
     "beta": ((*NO_NUMBERS, -1, -1e-9, -math.inf), ("number >= 0", "inf")),
     "gamma": ((*NO_NUMBERS, 0, -0.5, 1.0001, 2, math.inf), ("finite number", "> 0", "<= 1")),
     "stop": (
@@ -335,7 +390,7 @@ REFUSED = {
     "p": ((*NO_NUMBERS, 0, -1, 1.0001, math.inf), ("finite number", "> 0 and <")),
     "residual": ((0, 1, "True", None, "yes"), ("True or False",)),
 }
-COMPANIONS = {"gamma": {"stop": "rb"}, "max_rel": {"stop": "err"}}
+COMPANIONS = {"gamma": {"stop": "rb"}, "max_rel": {"stop": "err"}, "p": {"utility": "ie"}}
 
 
 def companions(measure, name):
@@ -373,7 +428,18 @@ def test_wrong_values_are_refused_by_measure_parameter_value_and_range(measure, 
         (R_measure, {"norm": "cutoff"}, ["R-measure", "norm"]),
         (nCG, {"beta": 0}, ["nCG", "beta"]),
         (BR, {"norm": "all"}, ["BR", "norm"]),
-        (EBR, {"norm": "all"}, ["EBR", "norm"]),
+        (EBR, {"norm": "cutoff"}, ["EBR", "norm", "'cutoff'", "'ideal'"]),
+        (nERR, {"norm": "ideal"}, ["nERR", "norm"]),
+        (NCU, {"norm": "ideal"}, ["NCU", "'gu'", "'br'", "norm='cutoff'"]),
+        (NCU, {"stop": "first", "norm": "ideal"}, ["NCU", "'first'", "'br'", "scores 1"]),
+        (NCU, {"utility": "rr", "beta": 2}, ["NCU", "'rr'", "beta=2", "'br'"]),
+        (NCU, {"utility": "rr", "p": 0.5}, ["NCU", "'rr'", "p=0.5", "'ie'"]),
+        (NCU, {"stop": "err", "norm": "cutoff"}, ["NCU", "'err'", "norm='cutoff'"]),
+        (gRBP, {"norm": "ideal", "residual": True}, ["gRBP", "residual", "norm='all'"]),
+        (nDCG_JK, {"b": 1}, ["nDCG-JK", "b=1", "> 1"]),
+        (B_pref, {"penalty": "relative2"}, ["B-pref", "'R', 'N', 'relative'"]),
+        (B_pref, {"judged_only": True}, ["B-pref", "judged_only"]),
+        (R_pref, {"penalty": "relative", "max_rel": 3}, ["R-pref", "'relative'", "max_rel=3", "'N'"]),
         (iRBU, {"beta": 1}, ["iRBU", "beta"]),
         (nERR, {"beta": 1}, ["nERR", "beta"]),
         (GAP, {"rel": 2}, ["GAP", "rel", "2", "weights"]),
@@ -388,18 +454,22 @@ def test_parameters_that_a_measure_does_not_take_are_refused(measure, params, wo
     assert all(word in str(caught.value) for word in words)
 
 
+#: The stops with which alone a parameter of NCU goes.
+ONLY_WITH_STOPS = {"gamma": {"rb"}, "stops": {"gu"}, "max_rel": {"err"}, "norm": {"u", "rb", "gu"}}
+
+
 @pytest.mark.parametrize("stop", ["u", "rb", "gu", "first", "preferred", "up_to_preferred", "err"])
 @pytest.mark.parametrize(
     ("name", "value"), [("gamma", 0.5), ("stops", {1: 2}), ("max_rel", 20), ("norm", "cutoff")]
 )
 def test_ncu_takes_a_parameter_with_its_stop_only(stop, name, value):
     params = {"stop": stop, name: value}
-    if stop in cases.ONLY_WITH_STOPS[name]:
+    if stop in ONLY_WITH_STOPS[name]:
         assert NCU(**params)[name] == value
         return
     with pytest.raises(ir_graded.ParameterError) as caught:
         NCU(**params)
-    words = ["NCU", repr(stop), f"{name}={value!r}", *map(repr, cases.ONLY_WITH_STOPS[name])]
+    words = ["NCU", repr(stop), f"{name}={value!r}", *map(repr, ONLY_WITH_STOPS[name])]
     assert all(word in str(caught.value) for word in words)
 
 
@@ -457,7 +527,7 @@ def test_use_without_a_needed_cutoff_is_an_error(measure, needed, other):
         assert "cutoff" in message
 
 
-@pytest.mark.parametrize("measure", [nERR, EBR, iRBU, NCU(stop="err")], ids=str)
+@pytest.mark.parametrize("measure", [nERR, EBR, iRBU, gRBP, R_pref, NCU(stop="err")], ids=str)
 @pytest.mark.parametrize("as_table", [False, True])
 def test_a_level_above_a_named_max_rel_names_topic_and_document(measure, as_table):
     qrels = {"t1": {"d1": 2}, "t2": {"d2": 1, "doc-7": 3}}

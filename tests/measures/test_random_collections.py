@@ -70,7 +70,7 @@ def _(_, rng, size):  # noqa: ARG001
 
 @random_value.register(Choice)
 def _(param, rng, size):  # noqa: ARG001
-    return pick(rng, param.words)
+    return pick(rng, [word for word in param.words if word != "ideal"])
 
 
 @random_value.register(LevelTable)
@@ -89,12 +89,9 @@ def random_parameters(rng, measure, size):
     for name, param in measure.SUPPORTED_PARAMS.items():
         # What leaves little of the others comes less often.
         share = 1 / 5 if name in {"rel", "judged_only"} else 1 / 2
-        if name not in {"stop", "ties"} and rng.random() < share:
+        if name not in {*cases.fixed(measure), "ties"} and rng.random() < share:
             params[name] = random_value(param, rng, size)
-    if "stop" in measure.SUPPORTED_PARAMS:
-        stop = measure["stop"]
-        params = {name: value for name, value in params.items() if cases.goes_with(stop, name)}
-        params["stop"] = stop
+    params = cases.together(measure, params) | cases.fixed(measure)
     if cases.needs_cutoff(measure, params):
         params.setdefault("cutoff", size.judged // 2)
     return params

@@ -32,9 +32,10 @@ DEFAULTS = {
     "ties": "doc_id",
     "utility": "br",
     "b": 2,
+    "penalty": "R",
 }
 #: Defaults of single measures that differ from these.
-OWN_DEFAULTS = {"gRBP": {"p": 0.95}, "B-pref": {"penalty": "R"}, "R-pref": {"penalty": "N"}}
+OWN_DEFAULTS = {"gRBP": {"p": 0.95}, "R-pref": {"penalty": "N"}}
 
 
 def default(measure: str, name: str) -> object:
@@ -617,6 +618,9 @@ PREFERENCES = {
     "rpref_relative2": rpref_relative2,
 }
 
+#: Measures that need all levels of the topic.
+WHOLE_TOPIC = ("GAP", "B-pref", "R-pref")
+
 
 # --------------------------------------------------------------------------------------------- evaluation
 
@@ -645,7 +649,7 @@ def score(
     Raises:
         ValueError: if the name is unknown, a cutoff is missing, or a level is above a named max_rel.
     """
-    if name not in {*MEASURES, *PREFERENCES, "GAP", "B-pref", "R-pref"}:
+    if name not in {*MEASURES, *PREFERENCES, *WHOLE_TOPIC}:
         raise ValueError(f"unknown measure {name!r}")
     if all_levels is None:
         all_levels = {*levels.values(), highest_level}

@@ -88,10 +88,7 @@ FURTHER = {
     "gRBP norm": ("gRBP", _NORM, (*_COMMON, "gains", "max_rel", "p")),
     "nDCG-JK": ("nDCG-JK", {}, (*_COMMON, "gains", "b")),
     **{f"B-pref {one}": ("B-pref", {"penalty": one}, ("rel",)) for one in ("R", "N", "relative")},
-    **{
-        f"R-pref {one}": ("R-pref", {"penalty": one}, ("rel", "gains"))
-        for one in ("relative", "relative2")
-    },
+    **{f"R-pref {one}": ("R-pref", {"penalty": one}, ("rel", "gains")) for one in ("relative", "relative2")},
     "R-pref N": ("R-pref", {"penalty": "N"}, ("rel", "gains", "max_rel")),
 }
 
