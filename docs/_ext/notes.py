@@ -55,8 +55,8 @@ NOTES: dict[str, Note] = {
         ),
         "The user goes down the list until a document satisfies, and highly relevant documents satisfy more "
         "likely. Use it where :ref:`nERR <measure-nerr>` suits, but the list down to the last document read "
-        "should count, and not its rank alone. An ideal list scores below 1: compare runs on the same qrels "
-        "only, and name ``max_rel`` where qrels come in batches.",
+        "should count, and not its rank alone. An ideal list scores below 1 unless ``norm='ideal'``: compare "
+        "runs on the same qrels only, and name ``max_rel`` where qrels come in batches.",
     ),
     "GAP": Note(
         (r"\mathrm{GAP} = \frac{\sum_{j} w_{j}\, R_{\ge j}\, \mathrm{AP}_{j}}{\sum_{j} w_{j}\, R_{\ge j}}",),
@@ -77,7 +77,8 @@ NOTES: dict[str, Note] = {
     ),
     "NCU": Note(
         (
-            rf"\mathrm{{NCU}} = {_RELEVANT} p_{{s}}(n)\, \mathrm{{BR}}(n)",
+            rf"\mathrm{{NCU}} = {_RELEVANT} p_{{s}}(n)\, \mathrm{{NU}}(n)",
+            r"\mathrm{NU}(n) = \mathrm{BR}(n),\ \frac{1}{n} \text{ or } p^{n}",
             _BR,
             r"p_{u}(n) = \frac{1}{R}",
             r"p_{rb}(n) = \frac{\gamma^{C(n)-1}}{\sum_{i=1}^{R} \gamma^{i-1}}",
@@ -164,7 +165,7 @@ NOTES: dict[str, Note] = {
         ),
         "The cascade of ERR, with a user who gives up at each rank with probability 1 - p. With p near 1 it "
         "asks whether the user is satisfied at all rather than how soon. It is the utility of the RBU family "
-        "for one intent. An ideal list scores below 1.",
+        "for one intent. An ideal list scores below 1 unless ``norm='ideal'``.",
     ),
     "nCG": Note(
         (r"\mathrm{nCG@}k = \frac{\mathrm{cg}(k)}{\mathrm{cg}^{*}(k)}",),
@@ -182,5 +183,39 @@ NOTES: dict[str, Note] = {
         "The user is satisfied by one document or goes on: what stands below a satisfying document hardly "
         "counts. Gains are the levels; for the gains of gdeval, 2^level - 1, write for instance "
         "``gains={2: 3, 3: 7, 4: 15}``. Name ``max_rel`` where qrels come in batches.",
+    ),
+    "B-pref": Note(
+        (
+            rf"\text{{B-pref}} = \frac{{1}}{{R}} {_RELEVANT} 1 - x(n)",
+            r"x_{R}(n) = \frac{\min(R,\, n - C(n))}{R}",
+            r"x_{N}(n) = \frac{n - C(n)}{N}",
+            r"x_{\mathrm{relative}}(n) = \frac{n - C(n)}{n - 1}",
+        ),
+        "To compare with studies of bpref. Ranks are those of the condensed list; N documents are judged not "
+        "relevant. Sakai (2007), who defines these variants, prefers ``judged_only=True`` with :ref:`Q "
+        "<measure-q>`, nDCG or AP. ``Bpref`` of ir-measures is trec_eval's.",
+        ("{name}", "{name}(penalty='relative')"),
+    ),
+    "R-pref": Note(
+        (
+            rf"\text{{R-pref}} = \frac{{1}}{{\mathrm{{cg}}^{{*}}(R)}} {_RELEVANT} g(n) \left(1 - x(n)\right)",
+            r"\mathrm{pen}(n) = \sum_{m < n,\, g(m) < g(n)} \frac{g(n) - g(m)}{g(n)}",
+            r"x_{N}(n) = \frac{\mathrm{pen}(n)}{R + N - \mathrm{cg}^{*}(R) / g_{\max}}",
+            r"x_{\mathrm{relative}}(n) = \frac{\mathrm{pen}(n)}{n - 1}",
+            r"x_{\mathrm{relative2}}(n) = \frac{\mathrm{pen}(n)}{n}",
+        ),
+        "As :ref:`B-pref <measure-b-pref>`, for graded relevance: a document counts against a better one "
+        "below it by how much less gain it has. Sakai (2007) prefers ``judged_only=True`` with :ref:`Q "
+        "<measure-q>` or nDCG.",
+        ("{name}", "{name}(penalty='relative')"),
+    ),
+    "nDCG-JK": Note(
+        (
+            rf"\text{{nDCG-JK}} = \frac{{{_RELEVANT} g(n) / D(n)}}{{\text{{the same of the ideal list}}}}",
+            r"D(n) = \max(1, \log_{b} n)",
+        ),
+        "To compare with results from before nDCG with log2(n + 1) was common. Down to rank b the order "
+        "makes no difference; use nDCG of ir-measures otherwise.",
+        ("{name}", "{name}(b=10)"),
     ),
 }

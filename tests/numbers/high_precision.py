@@ -7,6 +7,7 @@ fractions; what that reference rounds to floats (probabilities, ratios, sums) is
 from __future__ import annotations
 
 import math
+from collections import Counter
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 
@@ -100,33 +101,88 @@ STOPS = {
 # ------------------------------------------------------------------------------------------ graded measures
 
 
-def utility(stop, beta=None):
-    """The sum over ranks of stop times blended ratio."""
+def reciprocal_rank(topic, n):  # noqa: ARG001  # as the other
+    return 1 / decimal(n)
+
+
+def inverse_effort(topic, n):
+    return decimal(topic.params["p"]) ** n
+
+
+def utility(stop, beta=None, of=None):
+    """The sum over ranks of stop times a utility, by default the blended ratio."""
+
+    def total(topic):
+        weight = topic.params["beta"] if beta is None else beta
+        return sum(
+            p * (of(topic, n) if of else blended_ratio(topic, n, weight))
+            for n, p in STOPS[stop](topic).items()
+        )
+
+    return total
+
+
+def over_ideal(score, worth=None):
+    """A score that norm='ideal' divides by that of the ideal list."""
 
     def of(topic):
-        weight = topic.params["beta"] if beta is None else beta
-        return sum(p * blended_ratio(topic, n, weight) for n, p in STOPS[stop](topic).items())
+        found = score(topic)
+        if topic.params["norm"] != "ideal":
+            return found
+        ideal = score(topic.ideal_list(worth and worth(topic)))
+        return found / ideal if ideal else Decimal(0)
 
     return of
 
 
-def nerr(topic):
-    gmax = ranked.largest_gain(topic)
-    ideal_gains = [topic.gain_of_level(level) for level in topic.relevant][: topic.params["cutoff"]]
-    ideal = cascade(dict(enumerate(ideal_gains, 1)), gmax)
-    total = sum(p / n for n, p in ideal.items())
-    return sum(p / n for n, p in err(topic).items()) / total if total else Decimal(0)
+def ncu(topic):
+    stop = topic.params["stop"]
+    of = {"br": None, "rr": reciprocal_rank, "ie": inverse_effort}[topic.params["utility"]]
+    worth = {"gu": topic.weight_of_level, "preferred": float, "up_to_preferred": float}.get(stop)
+    return over_ideal(utility(stop, of=of), lambda _: worth)(topic)
 
 
-def irbu(topic):
-    p = decimal(topic.params["p"])
-    return sum(p**n * stop for n, stop in err(topic).items())
+def weighted_gain(weight):
+    """The sum of gains with a weight for each rank."""
+
+    def of(topic):
+        return sum(weight(topic, n) * decimal(topic.g(n)) for n in relevant_ranks(topic))
+
+    return of
 
 
 def grbp(topic):
     p, gmax = decimal(topic.params["p"]), ranked.largest_gain(topic)
-    gains = {n: topic.g(n) for n in relevant_ranks(topic)}
-    return sum((1 - p) * p ** (n - 1) * decimal(gain / gmax) for n, gain in gains.items() if gmax)
+    total = over_ideal(weighted_gain(lambda _, n: p ** (n - 1)))(topic)
+    if topic.params["norm"] == "ideal":
+        return total
+    return (1 - p) * total / decimal(gmax) if gmax else Decimal(0)
+
+
+def original_discount(topic, n):
+    b = decimal(topic.params["b"])
+    return Decimal(1) if n <= b else b.ln() / decimal(n).ln()
+
+
+def preference(topic, graded, N):
+    """R-pref, or B-pref, in which all gains are 1."""
+    R, penalty = topic.R, topic.params["penalty"]
+    gains = {n: topic.g(n) if graded else Fraction(1) for n in relevant_ranks(topic)}
+    total = topic.ideal_cg(R) if graded else Fraction(R)
+    most = R + N - total / (ranked.largest_gain(topic) or 1) if graded else Fraction(N)
+    score, above = Decimal(0), Counter()
+    for n, gain in gains.items():
+        above[Fraction(0)] = n - 1 - sum(count for g, count in above.items() if g)
+        pen = sum(((gain - g) / gain * count for g, count in above.items() if g < gain), Fraction(0))
+        above[gain] += 1
+        x = {
+            "R": Fraction(min(R, n - topic.count(n)), R),
+            "N": pen / most if most else Fraction(0),
+            "relative": pen / (n - 1) if n > 1 else Fraction(1),
+            "relative2": pen / n,
+        }[penalty]
+        score += decimal(gain * (1 - x))
+    return score / decimal(total) if total else Decimal(0)
 
 
 def weight_of_thresholds(topic, judged):
@@ -164,21 +220,28 @@ def gap(topic, judged):
     return score / decimal(total)
 
 
+def divided(topic):
+    """The topic with norm='ideal', which nERR and nDCG-JK have in any case."""
+    topic.params["norm"] = "ideal"
+    return topic
+
+
 GRADED = {
     "Q": utility("u"),
     "O-measure": utility("first"),
     "P-measure": utility("preferred"),
     "P+": utility("up_to_preferred"),
-    "NCU": lambda topic: utility(topic.params["stop"])(topic),
+    "NCU": ncu,
     "AWP": utility("u", math.inf),
     "R-measure": lambda topic: blended_ratio(topic, topic.R, topic.params["beta"]),
     "R-WP": lambda topic: blended_ratio(topic, topic.R, math.inf),
     "nCG": lambda topic: blended_ratio(topic, topic.params["cutoff"], math.inf),
     "BR": lambda topic: blended_ratio(topic, topic.params["cutoff"], topic.params["beta"]),
-    "EBR": utility("err"),
-    "iRBU": irbu,
-    "nERR": nerr,
+    "EBR": over_ideal(utility("err")),
+    "iRBU": over_ideal(utility("err", of=inverse_effort)),
+    "nERR": lambda topic: over_ideal(utility("err", of=reciprocal_rank))(divided(topic)),
     "gRBP": grbp,
+    "nDCG-JK": lambda topic: over_ideal(weighted_gain(original_discount))(divided(topic)),
 }
 
 
@@ -193,8 +256,13 @@ def graded(name, params, levels, retrieved, all_levels):
         all_levels: the levels that occur in all of the qrels.
     """
     with localcontext(CONTEXT):
-        params = {**ranked.OWN_DEFAULTS.get(name, {}), **params}
+        params = {**ranked.defaults(name), **params}
+        if name in {"B-pref", "R-pref"}:
+            params["judged_only"] = True
         topic = Topic(params, levels, retrieved, max(all_levels), set(all_levels))
         if topic.R == 0:
             return Decimal(0)
+        if name in {"B-pref", "R-pref"}:
+            N = sum(0 <= level < params["rel"] for level in levels.values())
+            return preference(topic, name == "R-pref", N)
         return gap(topic, levels.values()) if name == "GAP" else GRADED[name](topic)

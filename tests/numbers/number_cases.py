@@ -76,7 +76,7 @@ def _(_, ends):
 
 @values.register(Choice)
 def _(param, ends):
-    return () if ends else param.words
+    return () if ends else tuple(word for word in param.words if word != "ideal")
 
 
 @values.register(LevelTable)
@@ -91,11 +91,11 @@ def _(param, ends):
 
 def parameters(measure, highest, ends=False):
     """Parameters of a measure: none, each value of each alone, and at the ends of the ranges each two."""
-    stop = {"stop": measure["stop"]} if "stop" in measure.SUPPORTED_PARAMS else {}
+    kind = measure_cases.fixed(measure)
     offered = [
-        [{name: value} for value in values(param, ends)]
+        [{name: value} for value in values(param, ends) if measure_cases.together(measure, {name: value})]
         for name, param in measure.SUPPORTED_PARAMS.items()
-        if name != "stop" and (not stop or measure_cases.goes_with(stop["stop"], name))
+        if name not in kind
     ]
     chosen = [{}] + [one for some in offered for one in some]
     if ends:
@@ -105,16 +105,16 @@ def parameters(measure, highest, ends=False):
             continue
         if measure_cases.needs_cutoff(measure, params):
             params.setdefault("cutoff", 10)
-        yield {**stop, **params}
+        yield {**kind, **params}
 
 
 def of_long_rankings(measure):
     """Parameters that decide how fast what is far down fades."""
     cutoff = {"cutoff": 10**6} if measure_cases.needs_cutoff(measure, {}) else {}
-    stop = {"stop": measure["stop"]} if "stop" in measure.SUPPORTED_PARAMS else {}
-    fading = "max_rel" in measure.SUPPORTED_PARAMS and stop.get("stop", "err") == "err"
+    offered = {"max_rel": 1000} if "max_rel" in measure.SUPPORTED_PARAMS else {}
+    fading = measure_cases.together(measure, offered)
     scales = [{"max_rel": highest} for highest in (1000, 1e6)] if fading else []
-    return [{**cutoff, **stop, **params} for params in [{}, *scales]]
+    return [{**cutoff, **measure_cases.fixed(measure), **params} for params in [{}, *scales]]
 
 
 # -------------------------------------------------------------------------------------------- collections
@@ -170,14 +170,9 @@ def of_every_kind(**common):
     """Every measure of documents, with those of the common parameters that it takes; the classics too."""
     measures = []
     for measure in VARIANTS.values():
-        stop = {"stop": measure["stop"]} if "stop" in measure.SUPPORTED_PARAMS else {}
-        taken = {name: value for name, value in common.items() if name in measure.SUPPORTED_PARAMS}
-        if stop:
-            taken = {
-                name: value for name, value in taken.items() if measure_cases.goes_with(stop["stop"], name)
-            }
+        taken = measure_cases.together(measure, common)
         cutoff = {"cutoff": 20} if measure_cases.needs_cutoff(measure, {}) else {}
-        measures.append(measure(**{**cutoff, **stop, **taken}))
+        measures.append(measure(**{**cutoff, **taken}))
     by_name = [one for some in CLASSIC_VARIANTS.values() for one in some]
     return measures + [one for one in by_name if not str(one).startswith(("ERR", "nDCG(dcg"))]
 

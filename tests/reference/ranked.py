@@ -446,27 +446,28 @@ def nerr(topic: Topic) -> float:
     return expected_reciprocal_rank(topic) / ideal if ideal else 0.0
 
 
-def rank_biased_gain(topic: Topic) -> float:
-    """Sum of g(n) * p^(n-1)."""
-    return math.fsum(float(topic.g(n)) * topic.params["p"] ** (n - 1) for n in topic.ranks())
+def weighted_gain(topic: Topic, weight: Callable[[int], float], unit: Fraction) -> float:
+    """Sum of g(n)/unit * weight(n); 0 where the unit is 0."""
+    return math.fsum(float(topic.g(n) / unit) * weight(n) for n in topic.ranks()) if unit else 0.0
+
+
+def best_gain(topic: Topic) -> Fraction:
+    """The largest gain of the topic."""
+    return max(map(topic.gain_of_level, topic.relevant))
 
 
 def graded_rbp(topic: Topic) -> float:
     """gRBP: (1-p)/gmax * sum of g(n) * p^(n-1), or with norm='ideal' that sum over the ideal list's."""
-    if topic.params["norm"] == "ideal":
-        return over_ideal(topic, rank_biased_gain)
-    gmax = largest_gain(topic)
-    return (1 - topic.params["p"]) * rank_biased_gain(topic) / float(gmax) if gmax else 0.0
+    p = topic.params["p"]
+    unit = best_gain(topic) if topic.params["norm"] == "ideal" else largest_gain(topic)
+    return over_ideal(topic, lambda one: (1 - p) * weighted_gain(one, lambda n: p ** (n - 1), unit))
 
 
 def discounted_gain(topic: Topic, discount: Callable[[int], float]) -> float:
     """DCG: sum of g(n)/D(n), over the same sum of the ideal list; 0 where that is 0."""
-
-    def dcg(one: Topic) -> float:
-        return math.fsum(float(one.g(n)) / discount(n) for n in one.ranks())
-
-    ideal = dcg(topic.ideal_list())
-    return dcg(topic) / ideal if ideal else 0.0
+    unit = best_gain(topic)
+    dcg, ideal = (weighted_gain(one, lambda n: 1 / discount(n), unit) for one in (topic, topic.ideal_list()))
+    return dcg / ideal if ideal else 0.0
 
 
 def ndcg(topic: Topic) -> float:

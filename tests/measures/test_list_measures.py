@@ -1,0 +1,211 @@
+"""Measures divided by their ideal list, other utilities, nDCG-JK and preferences: by hand, and identities."""
+
+from __future__ import annotations
+
+import math
+
+import ir_measures
+import pytest
+from hypothesis import given, strategies as st
+from ir_measures import Bpref
+from measures import measure_cases as cases
+from measures.test_worked_examples import FIVE_RETRIEVED, TEN_RELEVANT, run_of
+from reference import ranked
+
+from ir_graded import EBR, NCU, B_pref, R_pref, gRBP, iRBU, nCG, nDCG_JK, nERR
+
+ERR = NCU(stop="err", utility="rr")
+RB_IE = NCU(stop="rb", utility="ie")
+
+#: Measure and values: with the first parameters at 10 and of the whole list, then with the second.
+VALUES = [
+    (gRBP, {"p": 0.95}, {"p": 0.8}, 0.109567073138, 0.135302907313, 0.256556373333, 0.268147058409),
+    (
+        *(gRBP(norm="ideal"), {"p": 0.95}, {"p": 0.8}),
+        *(0.406407982074, 0.501867759674, 0.363311647806, 0.379725314867),
+    ),
+    (ERR, {}, {}, 0.41171875, 0.413151041667, 0.41171875, 0.413151041667),
+    (nERR, {}, {}, 0.477298879246, 0.478959311780, 0.477298879246, 0.478959311780),
+    (ERR(norm="ideal"), {}, {}, 0.477298879246, 0.478959311780, 0.477298879246, 0.478959311780),
+    (EBR, {}, {}, 0.464861111111, 0.473652026671, 0.464861111111, 0.473652026671),
+    (EBR(norm="ideal"), {}, {}, 0.465148564066, 0.473944915603, 0.465148564066, 0.473944915603),
+    (iRBU, {"p": 0.99}, {"p": 0.9}, 0.940456071340, 0.957459761994, 0.721667550938, 0.726286818395),
+    (
+        *(iRBU(norm="ideal"), {"p": 0.99}, {"p": 0.9}),
+        *(0.953770675194, 0.971015097352, 0.829420326152, 0.834729300231),
+    ),
+    (
+        *(RB_IE, {"p": 0.99, "gamma": 0.95}, {"p": 0.9, "gamma": 0.7}),
+        *(0.338470930886, 0.520457173507, 0.442789281114, 0.487957509313),
+    ),
+    (nDCG_JK, {"b": 2}, {"b": 10}, 0.410799477932, 0.477629525989, 0.421052631579, 0.559325090289),
+]
+
+
+def score(measure, levels, retrieved):
+    """Score of one topic by the package and by the reference, which agree."""
+    found = ir_measures.calc_aggregate([measure], {"t": levels}, run_of(retrieved))[measure]
+    expected = ranked.score(measure.NAME, measure.params, levels, retrieved, max(levels.values()))
+    assert found == pytest.approx(expected, rel=0, abs=1e-12)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("measure", "first", "second", "first_at_10", "first_whole", "second_at_10", "second_whole"), VALUES
+)
+def test_five_retrieved_of_ten_relevant(
+    measure, first, second, first_at_10, first_whole, second_at_10, second_whole
+):
+    levels = TEN_RELEVANT["t"]
+    found = [
+        score(made, levels, FIVE_RETRIEVED)
+        for params in (first, second)
+        for made in (measure(**params) @ 10, measure(**params))
+    ]
+    assert found == pytest.approx([first_at_10, first_whole, second_at_10, second_whole], rel=0, abs=1e-11)
+
+
+# ------------------------------------------------------------------------------------------- identities
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (NCU(stop="err"), EBR),
+        (NCU(stop="err", norm="ideal"), EBR(norm="ideal")),
+        (NCU(stop="err", utility="ie"), iRBU),
+        (NCU(stop="err", utility="ie", norm="ideal"), iRBU(norm="ideal")),
+        (ERR(norm="ideal"), nERR),
+    ],
+    ids=str,
+)
+@cases.examples(40)
+@given(data=st.data(), qrels=cases.qrels(), run=cases.runs())
+def test_cascade_measures_are_ncu_with_the_stop_of_err(one, other, data, qrels, run):
+    params = data.draw(cases.parameters(other))
+    params.pop("norm", None)
+    assert cases.scores(one(**params), qrels, run) == cases.scores(other(**params), qrels, run)
+
+
+@pytest.mark.parametrize("stop", ["u", "rb", "gu", "first", "preferred", "up_to_preferred", "err"])
+@cases.examples(25)
+@given(qrels=cases.qrels(), run=cases.runs(), cutoff=st.integers(1, 10))
+def test_inverse_effort_without_effort_is_the_sum_of_stops(stop, qrels, run, cutoff):
+    """With p=1 no rank counts less than another."""
+    found = cases.scores(NCU(stop=stop, utility="ie", p=1) @ cutoff, qrels, run)
+    for topic, value in found.items():
+        assert -1e-15 <= value <= 1 + 1e-12
+        if stop == "u":
+            order = ranked.ranking(run.get(topic, {}), cases.compares_single_precision())[:cutoff]
+            R = sum(level >= 1 for level in qrels[topic].values())
+            hits = sum(qrels[topic].get(doc, 0) >= 1 for doc in order)
+            assert value == pytest.approx(hits / R if R else 0, abs=1e-12)
+
+
+@cases.examples(40)
+@given(qrels=cases.qrels(), run=cases.runs(), cutoff=st.integers(1, 20))
+def test_original_ndcg_with_a_large_base_is_ncg(qrels, run, cutoff):
+    found = cases.scores(nDCG_JK(b=1000) @ cutoff, qrels, run)
+    cases.assert_same_scores(found, cases.scores(nCG @ cutoff, qrels, run))
+
+
+def test_original_ndcg_does_not_discount_the_first_b_ranks():
+    levels = {"a": 1, "b": 1, "c": 1}
+    found = [score(nDCG_JK(b=b), levels, ["a", "x", "y", "b"]) for b in (2, 3, 4)]
+    ideals = [2 + 1 / math.log2(3), 3, 3]
+    assert found == pytest.approx([(1 + 1 / 2) / ideals[0], (1 + 1 / math.log(4, 3)) / 3, 2 / 3])
+
+
+@pytest.mark.parametrize(
+    "params", [{"gains": {1: 1e-300, 3: 3e-300}, "max_rel": 16}, {"gains": {1: 1e308, 3: 1e308}}], ids=str
+)
+@pytest.mark.parametrize(
+    "measure", [EBR(norm="ideal"), iRBU(norm="ideal"), gRBP(norm="ideal"), nERR, ERR(norm="ideal")], ids=str
+)
+def test_the_ideal_list_scores_1_with_gains_at_the_ends_of_doubles(measure, params):
+    levels = {"a": 3, "b": 1, "c": 0}
+    assert score(measure(**params), levels, ["a", "b"]) == pytest.approx(1, abs=1e-12)
+    assert 0 < score(measure(**params), levels, ["x", "b"]) < 1
+
+
+def test_ideal_list_of_ncu_is_the_best_list_for_its_stop():
+    levels = {"a": 1, "b": 2}
+    # Stop weights and levels decide where the gain does not count.
+    for measure in (
+        NCU(utility="rr", norm="ideal", stops={1: 5}),
+        NCU(utility="ie", norm="ideal", gains={1: 5}),
+    ):
+        assert score(measure, levels, ["a", "b"]) == 1
+        assert score(measure, levels, ["b", "a"]) < 1
+    for stop in ("preferred", "up_to_preferred"):
+        measure = NCU(stop=stop, utility="rr", norm="ideal", gains={1: 5})
+        assert score(measure, levels, ["b", "a"]) == 1
+        assert score(measure, levels, ["a", "b"]) < 1
+
+
+# ------------------------------------------------------------------------------------------- preferences
+
+PENALTIES = ("N", "relative")
+
+
+def test_preferences_look_at_judged_documents_only():
+    levels, retrieved = {"a": 1, "b": 2, "n": 0}, ["n", "x", "b", "a"]
+    # One document judged not relevant is above both; R = 2, N = 1, cg* = 3, R + N - cg*/gmax = 1.5.
+    expected = {
+        B_pref(penalty="R"): 1 / 2,
+        B_pref(penalty="N"): 0,
+        B_pref(penalty="relative"): (0 + 1 / 2) / 2,
+        R_pref(penalty="N"): 1 / 3,
+        R_pref(penalty="relative"): (0 + 1 / 2) / 3,
+        R_pref(penalty="relative2"): (2 * 1 / 2 + 2 / 3) / 3,
+    }
+    for measure, value in expected.items():
+        assert score(measure, levels, retrieved) == pytest.approx(value, abs=1e-15), measure
+
+
+def test_a_lower_level_above_is_part_of_a_penalty():
+    # At a, pen = (2 - 1)/2; R + N - cg*/gmax = 2 - 3/2.
+    for penalty, value in {"N": 1 / 3, "relative": 1 / 3, "relative2": 2.5 / 3}.items():
+        found = score(R_pref(penalty=penalty), {"a": 2, "b": 1}, ["b", "a"])
+        assert found == pytest.approx(value, abs=1e-15), penalty
+
+
+def test_rank_1_adds_nothing_to_relative_preferences():
+    for measure, value in {
+        B_pref(penalty="relative"): 0,
+        R_pref(penalty="relative"): 0,
+        R_pref(penalty="relative2"): 1,
+    }.items():
+        assert score(measure, {"a": 1, "n": 0}, ["a", "n"]) == value
+
+
+def test_penalty_is_0_where_no_document_could_be_worse():
+    """Gains that no double holds exactly leave nothing of the sum of penalties, either."""
+    levels = {f"d{n}": 1 for n in range(7)}
+    for gains in ({}, {1: 0.1}, {1: 1 / 3}):
+        assert score(R_pref(gains=gains), levels, list(levels)) == pytest.approx(1, abs=1e-15)
+    assert score(B_pref(penalty="N"), levels, list(levels)) == pytest.approx(1, abs=1e-15)
+
+
+@cases.examples(60)
+@given(qrels=cases.qrels(["binary"]), run=cases.runs())
+def test_preferences_of_binary_levels(qrels, run):
+    for penalty in PENALTIES:
+        binary, graded = (cases.scores(kind(penalty=penalty), qrels, run) for kind in (B_pref, R_pref))
+        cases.assert_same_scores(binary, graded)
+    by_R, bpref = (cases.scores(measure, qrels, run) for measure in (B_pref, Bpref))
+    for topic, levels in qrels.items():
+        R = sum(levels.values())
+        if len(levels) - R >= R:
+            assert by_R[topic] == pytest.approx(bpref[topic], abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", [m for m in cases.VARIANTS if m.NAME in {"B-pref", "R-pref"}], ids=str)
+@cases.examples(40)
+@given(qrels=cases.qrels(), run=cases.runs())
+def test_unjudged_documents_do_not_change_preferences(measure, qrels, run):
+    judged = {
+        topic: {doc: score for doc, score in docs.items() if qrels.get(topic, {}).get(doc, -1) >= 0}
+        for topic, docs in run.items()
+    }
+    assert cases.scores(measure, qrels, run) == cases.scores(measure, qrels, judged)
