@@ -53,7 +53,10 @@ class RankUtility(IdealNorm, StopUtility):
 
     def discount(self, n: Ints) -> Floats:
         """Return the utility at ranks n."""
-        return np.asarray(1.0 / n if self.utility_name == "rr" else float(self["p"]) ** n)
+        if self.utility_name == "rr":
+            return np.asarray(1.0 / n)
+        # Over the ideal list a factor makes no difference, and with a small p all would be 0.
+        return np.asarray(float(self["p"]) ** (n - self.over_ideal))
 
     def utility(self, view: View) -> Floats:
         return self.discount(view.n)

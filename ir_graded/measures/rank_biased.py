@@ -101,7 +101,9 @@ class _gRBP(_WeightedGain, ScaledMeasure):
                 raise ParameterError(f"{self.NAME}: residual=True needs {name}={default!r}")
 
     def weight(self, n: Ints) -> Floats:
-        return np.asarray((1.0 - self["p"]) * self["p"] ** (n - 1.0))
+        # Over the ideal list 1 - p makes no difference.
+        share = 1.0 if self.over_ideal else 1.0 - self["p"]
+        return np.asarray(share * self["p"] ** (n - 1.0))
 
     def utility(self, view: View) -> Floats:
         if self.over_ideal:
