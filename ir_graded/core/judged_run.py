@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 
 from . import segments
-from .levels import Ideal, Levels
+from .levels import Levels
 from .segments import Bools, Floats, Ints
 from .spans import Spans
 from .tie_groups import TieGroups
@@ -70,10 +70,13 @@ class JudgedRun:
         )
 
     @classmethod
-    def of_ideal(cls, levels: Levels, ideal: Ideal) -> JudgedRun:
-        """The run that retrieves the ideal list of each topic and nothing else."""
-        rank = segments.ordinals(ideal.start[ideal.topic])
-        return cls(ideal.topic, rank, levels.level_index[ideal.document], ideal.document, ideal.R)
+    def of_ideal(cls, levels: Levels, rel: float, table: Floats) -> JudgedRun:
+        """The run that retrieves the documents of level >= ``rel`` by ``table`` descending, and nothing else."""
+        document = np.flatnonzero((levels.values >= rel)[levels.level_index])
+        document = document[np.lexsort((-table[levels.level_index[document]], levels.topic[document]))]
+        topic, level_index = levels.topic[document], levels.level_index[document]
+        rank = segments.ordinals(segments.starts(topic, levels.topics)[topic])
+        return cls(topic, rank, level_index, document, segments.count(topic, levels.topics))
 
     @classmethod
     def concat(cls, levels: Levels, parts: Sequence[JudgedRun], n_unknown: int = 0) -> JudgedRun:

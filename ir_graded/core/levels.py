@@ -37,14 +37,12 @@ class Ideal:
         start: position of each topic's first document in the flat arrays, shape ``(topics,)``.
         weight: weights of all topics' documents, per topic descending.
         topic: topic of each document, ascending.
-        document: its position in :class:`Levels`.
     """
 
     R: Ints
     start: Ints
     weight: Floats
     topic: Ints
-    document: Ints
 
     @cached_property
     def largest(self) -> Floats:
@@ -157,9 +155,8 @@ class Levels:
         return found
 
     def _sorted_ideal(self, rel: float, table: Floats) -> Ideal:
-        document = np.flatnonzero((self.values >= rel)[self.level_index])
-        topic, weight = self.topic[document], table[self.level_index[document]]
+        relevant = self.values[self.level_index] >= rel
+        topic, weight = self.topic[relevant], table[self.level_index[relevant]]
         order = np.lexsort((-weight, topic))
-        topic, weight, document = topic[order], weight[order], document[order]
-        R, start = segments.count(topic, self.topics), segments.starts(topic, self.topics)
-        return Ideal(R, start, weight, topic, document)
+        topic, weight = topic[order], weight[order]
+        return Ideal(segments.count(topic, self.topics), segments.starts(topic, self.topics), weight, topic)

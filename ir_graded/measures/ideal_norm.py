@@ -56,8 +56,10 @@ class IdealNorm(StopUtility):
 
     def _ideal_score(self, levels: Levels) -> Floats:
         order, cut = self.ideal_order(levels), replace(self.cut, cutoff=None)
-        hits = JudgedRun.of_ideal(levels, levels.ideal(cut.rel, order))
-        view = levels.kept(("ideal view", cut, order.tobytes()), lambda: View(levels, hits, cut))
+        view = levels.kept(
+            ("ideal view", cut, order.tobytes()),
+            lambda: View(levels, JudgedRun.of_ideal(levels, cut.rel, order), cut),
+        )
         terms = self.ideal_terms(view)
         if self.cut.cutoff is not None:
             terms[view.n > self.cut.cutoff] = 0.0

@@ -89,8 +89,7 @@ def test_an_ideal_list_is_kept_by_level_and_table():
 def ideal_of(*weights):
     """One topic each."""
     count = len(weights)
-    every = np.arange(count)
-    return Ideal(np.ones(count, dtype=np.int64), every, np.array(weights), every, every)
+    return Ideal(np.ones(count, dtype=np.int64), np.arange(count), np.array(weights), np.arange(count))
 
 
 def test_weights_of_common_size_are_summed_as_they_are():
