@@ -85,8 +85,8 @@ def pairs(folder: Path) -> list[Pair]:
         _tied(many, 0.5, "many", usual=0.7, limit=0.35),
         Pair(
             f"intervals of {peers.SAMPLES} samples, three runs, beside one evaluation",
-            0.03,
             0.015,
+            0.0075,
             lambda: ir_graded.score_intervals(
                 peers.UNJUDGED, submitted_qrels, submitted[:3], n_samples=peers.SAMPLES
             ),

@@ -33,10 +33,9 @@ from .output import FORMATS, Leaderboard, More, show
 @click.option(
     "--samples",
     type=click.IntRange(1, 1_000_000),
-    show_default="1000",
-    help="With --unjudged intervals: samples of the judgments.",
+    help="With --unjudged intervals: samples of the judgments, 1000 by default.",
 )
-@click.option("--seed", type=click.IntRange(0), show_default="0", help="Of these samples.")
+@click.option("--seed", type=click.IntRange(0), help="Of these samples, 0 by default.")
 @options.ties
 @options.by_topic
 @options.output

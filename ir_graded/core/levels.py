@@ -21,6 +21,8 @@ Kept = TypeVar("Kept")
 
 #: Numbers between 2 to the power of minus and of plus this can be added up and multiplied as they are.
 LARGE = 400
+#: With up to so many pairs of a topic and a level a document, counting the levels beats sorting them.
+_SLOTS_PER_DOCUMENT = 2
 #: Overrides of a table over levels, in canonical form: ``((level, value), ...)`` sorted by level.
 Overrides = tuple[tuple[float, float], ...]
 
@@ -155,8 +157,18 @@ class Levels:
         return found
 
     def _sorted_ideal(self, rel: float, table: Floats) -> Ideal:
-        relevant = self.values[self.level_index] >= rel
-        topic, weight = self.topic[relevant], table[self.level_index[relevant]]
-        order = np.lexsort((-weight, topic))
-        topic, weight = topic[order], weight[order]
+        first = int(np.searchsorted(self.values, rel))
+        wanted = np.flatnonzero(self.level_index >= first)
+        topic, level_index = self.topic[wanted], self.level_index[wanted] - first
+        weights = table[first:]
+        if self.topics * weights.size <= _SLOTS_PER_DOCUMENT * topic.size:
+            # Few levels are counted, not sorted.
+            descending = np.argsort(-weights)
+            place = np.argsort(descending)
+            slot = topic * weights.size + place[level_index]
+            counts = np.bincount(slot, minlength=self.topics * weights.size)
+            weight = np.repeat(np.tile(weights[descending], self.topics), counts)
+        else:
+            weight = weights[level_index]
+            weight = weight[np.lexsort((-weight, topic))]
         return Ideal(segments.count(topic, self.topics), segments.starts(topic, self.topics), weight, topic)

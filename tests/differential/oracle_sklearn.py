@@ -6,6 +6,7 @@ from differential.oracle_cases import Collection, Oracle, both, draw, not_instal
 from ir_measures import AP, nDCG
 
 from ir_graded import GAP, Q
+from ir_graded.measures.classic.ties import with_ties
 
 
 def completed(collection: Collection) -> Collection:
@@ -19,6 +20,12 @@ def completed(collection: Collection) -> Collection:
 
 
 def compare(rng):
+    """Lists without ties, and the mean over all orders of lists with ties."""
+    yield from _without_ties(rng)
+    yield from _with_ties(rng)
+
+
+def _without_ties(rng):
     """AP, and nDCG with both kinds of gain, of lists without ties."""
     from sklearn.metrics import average_precision_score, label_ranking_average_precision_score, ndcg_score
 
@@ -44,6 +51,23 @@ def compare(rng):
         ):
             theirs[measure][topic] = float(ndcg_score([gains], [scores], k=k, ignore_ties=True))
     yield from both(collection, theirs)
+
+
+def _with_ties(rng):
+    """nDCG averaged over the orders of tied documents, which is what it does unless told otherwise."""
+    from sklearn.metrics import ndcg_score
+
+    collection, k = (
+        completed(draw(rng, scales=((0, 1), (0, 1, 2, 3)), ties=True)),
+        int(rng.choice([1, 5, 20])),
+    )
+    measure = with_ties(nDCG @ k, "expected")
+    scores = {}
+    for topic, docs in collection.run.items():
+        levels = [collection.qrels[topic].get(doc, 0) for doc in docs]
+        if any(levels) and len(docs) > 1:
+            scores[topic] = float(ndcg_score([levels], [list(docs.values())], k=k))
+    yield from both(collection, {measure: scores})
 
 
 ORACLE = Oracle("scikit-learn", compare, missing=not_installed("sklearn", "scikit-learn"))

@@ -193,24 +193,6 @@ def test_one_relevant_document_in_one_group(n):
     assert closed(topic, "AP", {}) == pytest.approx(harmonic, rel=0, abs=1e-15)
 
 
-def test_scikit_learn_averages_ties_in_ndcg():
-    sklearn = pytest.importorskip("sklearn.metrics")
-    rng = rng_of("ndcg")
-    compared = 0
-    while compared < CASES:
-        topic = random_case(rng)
-        params = {} if rng.random() < 0.3 else {"cutoff": rng.randint(1, 9)}
-        documents = [doc_id for group in topic.groups for doc_id in group]
-        gains = [max(topic.levels.get(doc_id, 0), 0) for doc_id in documents]
-        if len(documents) < 2 or set(topic.levels) - set(documents):
-            continue  # it ranks two documents at least, and all that are judged
-        scores = [-at for at, group in enumerate(topic.groups) for _ in group]
-        theirs = sklearn.ndcg_score([gains], [scores], k=params.get("cutoff"))
-        assert topic.score("nDCG", params, "expected") == pytest.approx(theirs, rel=0, abs=1e-14)
-        assert closed(topic, "nDCG", params) == pytest.approx(theirs, rel=0, abs=1e-14)
-        compared += 1
-
-
 # --------------------------------------------------------------------------------------- worked examples
 
 EXAMPLE_A = case([[0], [3, 1, 0, None], [2], [1, None]], not_retrieved=[3, 0])

@@ -65,27 +65,6 @@ def test_graded_rbp_of_binary_levels_is_rbp():
         assert rbp * (1 - 0.8**1000) == pytest.approx(base, rel=0, abs=1e-15)
 
 
-def test_residuals_of_cwl_eval():
-    rbp = pytest.importorskip("cwl.ruler.measures.cwl_rbp")
-    from cwl.ruler.ranking import Ranking
-
-    rng = rng_of("cwl_eval")
-    for _ in range(400):
-        found = [rng.choice((0, 1, 2, 3, None)) for _ in range(rng.randint(1, 30))]
-        levels, order = listed(found)
-        p = rng.choice((0.5, 0.8, 0.95, 0.99))
-        gains = [math.nan if level is None else level / 3 for level in found]
-        metric = rbp.RBPCWLMetric(p)
-        metric.residuals = True
-        metric.measure(Ranking("1", gains, [1.0] * len(gains)))
-        # It looks at 1,000 ranks, and divides by their weight.
-        params, weight = {"p": p, "max_rel": 3, "cutoff": 1000}, 1 - p**1000
-        base = unjudged.graded_rbp(params, levels, order, 3) / weight
-        residual = unjudged.residual(params, levels, order) / weight
-        assert metric.expected_utility == pytest.approx(base, rel=0, abs=1e-15)
-        assert metric.residual_expected_utility == pytest.approx(residual, rel=0, abs=1e-15)
-
-
 def random_list(rng):
     """A list of few unjudged documents, with levels from -1 to 3."""
     found = [rng.choice((-1, 0, 1, 2, 3, None)) for _ in range(rng.randint(0, 6))]
