@@ -71,9 +71,12 @@ class JudgedRun:
 
     @classmethod
     def of_ideal(cls, levels: Levels, rel: float, table: Floats) -> JudgedRun:
-        """The run that retrieves the documents of level >= ``rel`` by ``table`` descending, and nothing else."""
+        """The run that retrieves just the documents of level >= ``rel``, by ``table`` descending."""
+        place = np.argsort(np.argsort(-table))
         document = np.flatnonzero((levels.values >= rel)[levels.level_index])
-        document = document[np.lexsort((-table[levels.level_index[document]], levels.topic[document]))]
+        # One key of topic and place is sorted faster than two.
+        key = levels.topic[document] * table.size + place[levels.level_index[document]]
+        document = document[np.argsort(key)]
         topic, level_index = levels.topic[document], levels.level_index[document]
         rank = segments.ordinals(segments.starts(topic, levels.topics)[topic])
         return cls(topic, rank, level_index, document, segments.count(topic, levels.topics))
