@@ -24,7 +24,7 @@ from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
 from .coverage import Coverage, RunCoverage, count_again
-from .provider import GradedEvaluator, native_scorers
+from .provider import GradedEvaluator, native_scorers, needed_columns
 from .scores import Scores
 from .upstream import lowest_rel, mix
 
@@ -141,7 +141,7 @@ class Evaluation:
         if not measures:
             raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
         self.measures = measures
-        self.judgments = prepare_qrels(qrels)
+        self.judgments = prepare_qrels(qrels, needed_columns(measures))
         self.judgments.require_topics("evaluate")
         # Documents may be counted again later.
         self._qrels = self.judgments if is_read_once(qrels) else qrels

@@ -57,6 +57,9 @@ class GradedEvaluator(Evaluator):
             scorer.validate_params()
             if scorer.highest_level is not None:
                 judgments.check_highest_level(measure, scorer.highest_level)
+            for column in scorer.qrel_columns:
+                if judgments.names and column not in judgments.columns:
+                    raise InputError(_without_column(measure, column))
         self.passage_measures = [measure for measure in self.measures if needs_passages(measure)]
         if self.passage_measures and judgments.names and judgments.levels.highlights is None:
             raise InputError(_without_passages("qrels", self.passage_measures[0]))
@@ -116,6 +119,27 @@ def _without_passages(kind: str, measure: Measure) -> str:
     )
 
 
+#: For a column of qrels that a measure needs: its contents, and where else they can come from.
+_COLUMNS = {
+    "iteration": ("intents", "a TREC file whose second field is the intent, or an NTCIR file of intents"),
+}
+
+
+def _without_column(measure: Measure, column: str) -> str:
+    """Say that qrels lack a column, and which forms have it."""
+    contents, file = _COLUMNS.get(column, (f"a column {column}", ""))
+    return (
+        f"{measure} needs {contents}, and the qrels given have no column {column}: give a table or named tuples "
+        f"with the fields query_id, doc_id, relevance, {column}{file and f', {file}'}; a dict of dicts cannot"
+    )
+
+
+def needed_columns(measures: Iterable[Measure]) -> frozenset[str]:
+    """Further columns that the measures need in the qrels."""
+    needed = [scorer.qrel_columns for scorer in native_scorers(measures).values()]
+    return frozenset(column for columns in needed for column in columns)
+
+
 class GradedProvider(Provider):
     """ir-measures' way to the measures of this package, and to the classics as they are computed here."""
 
@@ -140,7 +164,7 @@ class GradedProvider(Provider):
         unknown = [measure for measure in measures if measure not in scorers]
         if unknown:
             raise ValueError(f"the provider {self.NAME} has no {', '.join(map(str, unknown))}")
-        return GradedEvaluator(scorers, prepare_qrels(qrels))
+        return GradedEvaluator(scorers, prepare_qrels(qrels, needed_columns(measures)))
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Columns that the measures need in a run."""
@@ -148,7 +172,9 @@ class GradedProvider(Provider):
 
     def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Columns that the measures need in the qrels."""
-        return ["query_id", "doc_id", "relevance", *_passage_columns(measures)]
+        measures = list(measures)
+        further = sorted(needed_columns(measures))
+        return ["query_id", "doc_id", "relevance", *_passage_columns(measures), *further]
 
 
 def native_scorers(measures: Iterable[Measure]) -> dict[Measure, Scorer]:

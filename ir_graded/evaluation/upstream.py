@@ -33,7 +33,7 @@ from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.classic import check_computable
 
-from .provider import GradedEvaluator
+from .provider import GradedEvaluator, needed_columns
 
 _HIGHEST = 1 << 20  # level that the other providers are asked about
 #: Values of parameters that measures of ir-measures require, for messages.
@@ -118,7 +118,7 @@ def compose(measures: list[Measure], qrels: Any) -> Evaluator:
     with_subtopics = any(map(needs_subtopics, measures))
     if with_subtopics and isinstance(qrels, Iterator):
         qrels = list(qrels)
-    graded = GradedEvaluator(scorers, prepare_qrels(qrels))
+    graded = GradedEvaluator(scorers, prepare_qrels(qrels, needed_columns(measures)))
     if len(scorers) == len(measures):
         return graded
     return MixedEvaluator(measures, graded, qrels if with_subtopics else None)

@@ -55,6 +55,11 @@ class Scorer:
         raise NotImplementedError  # pragma: no cover
 
     @property
+    def qrel_columns(self) -> tuple[str, ...]:
+        """Further columns that the measure needs in the qrels, such as ``iteration``."""
+        return ()
+
+    @property
     def lowest_rel(self) -> float:
         """The lowest level that counts as relevant; inf where relevance makes no difference."""
         return float(self.cut.rel)
