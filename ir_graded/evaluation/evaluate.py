@@ -115,7 +115,8 @@ def _in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure
             f"ties={ties!r} is for measures that are computed here, and {', '.join(map(str, others))} "
             f"{'is' if len(others) == 1 else 'are'} left to ir-measures' providers, which order by doc_id"
         )
-    tied = (measure if "ties" in measure.params else with_ties(measure, ties) for measure in measures)
+    named = {measure for measure in measures if here[measure].ties != TIES.default}
+    tied = (measure if measure in named else with_ties(measure, ties) for measure in measures)
     return list(dict.fromkeys(tied))
 
 

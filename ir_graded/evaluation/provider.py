@@ -121,16 +121,17 @@ def _without_passages(kind: str, measure: Measure) -> str:
 
 #: For a column of qrels that a measure needs: its contents, and where else they can come from.
 _COLUMNS = {
-    "iteration": ("intents", "a TREC file whose second field is the intent, or an NTCIR file of intents"),
+    "iteration": ("intents", "a file of TREC or NTCIR whose second field is the intent"),
 }
 
 
 def _without_column(measure: Measure, column: str) -> str:
     """Say that qrels lack a column, and which forms have it."""
     contents, file = _COLUMNS.get(column, (f"a column {column}", ""))
+    fields = f"query_id, doc_id, relevance, {column}"
     return (
-        f"{measure} needs {contents}, and the qrels given have no column {column}: give a table or named tuples "
-        f"with the fields query_id, doc_id, relevance, {column}{file and f', {file}'}; a dict of dicts cannot"
+        f"{measure} needs {contents}, and the qrels given have no column {column}: give a table or named "
+        f"tuples with the fields {fields}{file and f', or {file}'}; a dict of dicts has no such column"
     )
 
 

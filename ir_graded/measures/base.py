@@ -172,6 +172,8 @@ class GradedMeasure(Scorer, Measure):
         param = self.SUPPORTED_PARAMS[name]
         try:
             return param.canonical(value)
+        except ParameterError:
+            raise
         except ValueError:
             expected = param.expects(value)
             raise ParameterError(f"{self.NAME}: {name}={short_repr(value)} must be {expected}") from None
@@ -186,7 +188,8 @@ class GradedMeasure(Scorer, Measure):
         """
         for name, param in self.SUPPORTED_PARAMS.items():
             if param.required and name not in self.params:
-                raise ParameterError(f"{self} needs a {name}, {param.expected}: for example {self}@10")
+                example = param.example(self)
+                raise ParameterError(f"{self} needs a {name}, {param.expected}: for example {example}")
         if self.params.get("norm") == "cutoff" and "cutoff" not in self.params:
             raise ParameterError(f"{self}: norm='cutoff' needs a cutoff: for example {self}@10")
         self.validated = True
@@ -222,6 +225,16 @@ class GradedMeasure(Scorer, Measure):
     @property
     def ties(self) -> str:
         return str(self["ties"]) if "ties" in self.SUPPORTED_PARAMS else super().ties
+
+    def with_ties(self, ties: str) -> Measure:
+        """Return the measure with another order of tied documents.
+
+        Raises:
+            ParameterError: the measure has none.
+        """
+        if "ties" not in self.SUPPORTED_PARAMS:
+            raise ParameterError(f"{self} takes no ties, given ties={ties!r}")
+        return self(ties=ties)
 
     @property
     def cut(self) -> Cut:
@@ -288,8 +301,10 @@ class ScaledMeasure(StopUtility):
 
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "max_rel": MAX_REL}
 
-    def gmax(self, levels: Levels) -> float:
-        """Return the largest gain on the scale."""
+    def gmax(self, levels: Levels, topic: Ints | slice = slice(None)) -> float | Floats:
+        """Return the largest gain on the scale, or where topics have their own, that of each in ``topic``."""
+        if levels.gmax is not None:
+            return levels.gmax[topic]
         return float(max(self._scale(levels).values(), default=0.0))
 
     def best_level(self, levels: Levels) -> float:

@@ -23,11 +23,11 @@ class CascadeMeasure(ScaledMeasure):
     """Base of the cascade measures: the scale of gains and the cascading stop."""
 
     def stop(self, view: View) -> Floats:
-        return cascade(view, self.overrides("gains"), self.gmax(view.levels))
+        return cascade(view, self.overrides("gains"), self.gmax(view.levels, view.topic))
 
     def satisfied(self, view: View) -> Floats:
         """Return the probability that each document satisfies."""
-        return satisfaction(self.graded(view).g, self.gmax(view.levels))
+        return satisfaction(self.graded(view).g, self.gmax(view.levels, view.topic))
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
         satisfied = self.satisfied(tied.view)
@@ -170,7 +170,7 @@ class _nERR(_DiscountedCascade):
     def _ideal_score(self, levels: Levels) -> Floats:
         ideal = self.ideal_list(levels)
         n = segments.ordinals(ideal.start[ideal.topic])
-        stop = ideal_cascade(ideal, self.gmax(levels))
+        stop = ideal_cascade(ideal, self.gmax(levels, ideal.topic))
         terms = self._in_units(stop, ideal.weight, ideal.topic, levels) / n
         cutoff = self.optional("cutoff")
         if cutoff is not None:

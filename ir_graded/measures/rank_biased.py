@@ -82,7 +82,7 @@ class _gRBP(ScaledMeasure):
 
     def utility(self, view: View) -> Floats:
         gain = self.graded(view).g
-        return safe_divide(gain, np.full(gain.shape, self.gmax(view.levels)))
+        return safe_divide(gain, np.full(gain.shape, self.gmax(view.levels, view.topic)))
 
     def residual(self, views: Views) -> Floats | None:
         if not self["residual"]:

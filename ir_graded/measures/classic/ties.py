@@ -130,9 +130,7 @@ def with_ties(measure: Measure, ties: Any) -> Measure:
     """
     check_ties(ties, f"{measure}: ")
     if isinstance(measure, GradedMeasure):
-        if "ties" not in measure.SUPPORTED_PARAMS:
-            raise ParameterError(f"{measure} takes no ties, given ties={ties!r}")
-        return measure(ties=ties)
+        return measure.with_ties(ties)
     check_computable(measure)
     classic = CLASSICS.get(measure.NAME)
     if classic is None or type(measure) is not type(classic.MEASURE):
