@@ -140,6 +140,14 @@ class Levels:
             topics, topic, level_index.astype(np.int64), values.astype(np.float64), highlights, intents
         )
 
+    @cached_property
+    def by_intent(self) -> Intents:
+        """The judgments by intent; none where the qrels are empty."""
+        if self.intents is not None:
+            return self.intents
+        nothing = np.zeros(0, dtype=np.int64)
+        return Intents(nothing, None, nothing > 0, Levels.of(0, nothing, np.zeros(0)), nothing)
+
     def table(self, overrides: Overrides, otherwise: Floats | None = None) -> Floats:
         """A value for each of ``values``: the override of that level, else ``otherwise`` (the level)."""
         table = (self.values if otherwise is None else otherwise).copy()

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from ir_measures.measures import Measure
 
+from ir_graded.core.intent_views import Grades
 from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import TiedDocuments, Utility
@@ -74,6 +76,15 @@ class Scorer:
         """The highest level for which the measure is defined; None without one."""
         return None
 
+    def grades(self, levels: Levels) -> Grades:
+        """Return what the measure makes of each level in the values of ``levels``."""
+        relevant = levels.values >= self.cut.rel
+        return Grades(np.where(relevant, levels.values, 0.0), relevant, levels.values >= 0)
+
+    def in_order(self, views: Views) -> Views:
+        """Return the run with tied documents ordered by level where ``ties`` says so."""
+        return views if self.ties in {TIES.default, "expected"} else views.ordered(self.ties)
+
     def validate_params(self) -> None:
         """Raise ParameterError or AssertionError where the measure cannot be computed."""
         raise NotImplementedError  # pragma: no cover
@@ -110,7 +121,7 @@ class Scorer:
         if self.ties == TIES.default or not views.tied_topics.any():
             return self.score(views)
         if self.ties != "expected":
-            return self.score(views.ordered(self.ties))
+            return self.score(self.in_order(views))
         found = self.expected_contributions(views)
         mean = np.minimum(found.total(), self.RANGE[1])
         # Elsewhere the score is that by doc_id to the last bit.
@@ -197,6 +208,13 @@ class GradedMeasure(Scorer, Measure):
     def score(self, views: Views) -> Floats:
         # Rounding may carry a perfect list an ulp beyond 1.
         return np.minimum(super().score(views), 1.0)
+
+    def grades(self, levels: Levels) -> Grades:
+        grades = super().grades(levels)
+        if "gains" not in self.SUPPORTED_PARAMS:
+            return grades
+        gain = levels.table(self.overrides("gains"))
+        return replace(grades, gain=np.where(grades.relevant, gain, 0.0))
 
     def graded(self, view: View) -> GradedView:
         """Return the documents of a view with the gains of this measure."""
@@ -306,6 +324,10 @@ class ScaledMeasure(StopUtility):
         if levels.gmax is not None:
             return levels.gmax[topic]
         return float(max(self._scale(levels).values(), default=0.0))
+
+    def grades(self, levels: Levels) -> Grades:
+        grades = super().grades(levels)
+        return grades if self.highest_level is None else replace(grades, gmax=float(self.gmax(levels)))
 
     def best_level(self, levels: Levels) -> float:
         with_gain = {level: gain for level, gain in self._scale(levels).items() if gain > 0}

@@ -11,6 +11,8 @@ from ir_measures.measures import Measure
 from ir_graded.core.views import Cut
 from ir_graded.errors import ParameterError, short_repr
 
+# Short names need all base measures.
+from . import at_rank, ncu, rank_biased  # noqa: F401
 from .base import GradedMeasure, Scorer, add_names
 from .classic import scorer_of
 from .classic.ties import TiedClassic, with_ties
@@ -63,7 +65,10 @@ class BaseMeasure(Param):
                 f"{self.outer}: measure={short_repr(str(measure))} has a cutoff, which belongs to the outer "
                 f"measure: {self.outer}(measure={free!r})@{at}"
             )
-        return repr(measure)
+        if measure.params.get("residual"):
+            raise ParameterError(f"{self.outer}: measure={short_repr(str(measure))} must not have a residual")
+        text: str = str(measure)
+        return text
 
     def example(self, measure: object) -> str:  # noqa: ARG002  # one example for all
         return f"{self.outer}(measure='Q')@10"
@@ -75,11 +80,19 @@ def base_name(measure: Measure) -> str:
 
 
 @lru_cache(maxsize=256)
-def _base(text: str, cutoff: int | None) -> Measure:
+def at_cutoff(text: str, cutoff: int | None) -> Measure:
     """Return the measure of that printed name, at a cutoff."""
     from .parsing import parse_measure
 
     return parse_measure(text) if cutoff is None else parse_measure(text)(cutoff=cutoff)
+
+
+def computed(measure: Measure) -> Scorer:
+    """Return the scorer of a base measure. Raises ParameterError where it is not computed here."""
+    scorer = scorer_of(measure)
+    if scorer is None:
+        raise ParameterError(f"the base measure {measure} is not computed here with these parameters")
+    return scorer
 
 
 class ComposedMeasure(GradedMeasure):
@@ -90,10 +103,7 @@ class ComposedMeasure(GradedMeasure):
     @property
     def base(self) -> Scorer:
         """The base measure at the cutoff of this one."""
-        scorer = scorer_of(_base(self["measure"], self.optional("cutoff")))
-        if scorer is None:
-            raise ParameterError(f"{self}: the base measure is not computed here with these parameters")
-        return scorer
+        return computed(at_cutoff(self["measure"], self.optional("cutoff")))
 
     def validate_params(self) -> None:
         super().validate_params()
@@ -108,7 +118,7 @@ class ComposedMeasure(GradedMeasure):
 
     def with_ties(self, ties: str) -> Measure:
         """Return the measure with another order of tied documents in the base measure."""
-        return self(measure=with_ties(_base(self["measure"], None), ties))
+        return self(measure=with_ties(at_cutoff(self["measure"], None), ties))
 
     @property
     def ties(self) -> str:

@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 
 from ir_measures.measures import Measure
 
+from ir_graded.core.intent_views import Grades
+from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError, short_repr
@@ -71,6 +73,9 @@ class TiedClassic(GradedMeasure):
     @property
     def highest_level(self) -> float | None:
         return self.scorer.highest_level
+
+    def grades(self, levels: Levels) -> Grades:
+        return self.scorer.grades(levels)
 
     def contributions(self, views: Views) -> Contributions:
         return self.scorer.contributions(views)
