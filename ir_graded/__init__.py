@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from .evaluation.ties import ties
     from .evaluation.unjudged import Unjudged, unjudged
     from .io.datasets import level_definitions
+    from .io.intents import with_intents
     from .io.reading import read_qrels, read_run
     from .reporting import report
 
@@ -95,6 +96,7 @@ _LAZY = {
     "score_intervals": "evaluation.score_intervals",
     "ties": "evaluation.ties",
     "unjudged": "evaluation.unjudged",
+    "with_intents": "io.intents",
 }
 
 
@@ -165,4 +167,5 @@ __all__ = [
     "score_intervals",
     "ties",
     "unjudged",
+    "with_intents",
 ]  # fmt: skip

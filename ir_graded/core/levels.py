@@ -202,6 +202,13 @@ class Intents:
         order = np.argsort(self.document, kind="stable").astype(np.int64)
         return order, np.cumsum(np.bincount(self.document, minlength=1))
 
+    @property
+    def overlap(self) -> bool:
+        """Whether a document has several intents, or no topic has."""
+        if np.unique(self.topic).size == self.topic.size:
+            return True
+        return np.unique(self.document).size < self.document.size
+
     def judgments_of(self, document: Ints) -> tuple[Ints, Ints]:
         """Return the judgments of some documents, and for each which of the documents it is of."""
         order, end = self._by_document

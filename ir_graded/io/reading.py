@@ -44,7 +44,7 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
     import pandas as pd
 
     table = _table("qrels", source, format)
-    frame = _frame(table)
+    frame = frame_of(table)
     for name in ("iteration", "equivalence_class"):
         if name in table.further and (name != "iteration" or table.repeats_documents(name)):
             frame[name] = pd.Series(table.text(name).to_list(), dtype="str")
@@ -74,14 +74,15 @@ def read_run(source: str | os.PathLike[str] | Any, *, format: str | None = None)
         InputError: there is no such dataset, or it has no scoreddocs.
         OSError: the file cannot be opened, or the dataset cannot be downloaded.
     """
-    return _frame(_table("run", source, format))
+    return frame_of(_table("run", source, format))
 
 
 def _table(kind: str, source: Any, format: str | None) -> Table:
     return table_of(kind, source) if format is None else read_file(kind, source, format)
 
 
-def _frame(table: Table) -> pd.DataFrame:
+def frame_of(table: Table) -> pd.DataFrame:
+    """A table as a frame, without further columns."""
     import pandas as pd
 
     columns: dict[str, Any] = {

@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ir_graded.core.levels import Intents, Levels
-from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
+from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, short_repr
+from ir_graded.io.intents import ITERATION, TYPES, check_sum
 from ir_graded.io.table import Table
 
 if TYPE_CHECKING:
     import polars as pl
-
-#: The column that names the intent.
-ITERATION = "iteration"
-TYPES = ("inf", "nav")
-#: Files hold probabilities with four digits.
-HIGHEST_SUM = 1.001
 
 
 def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> tuple[Intents, list[str]]:
@@ -45,7 +40,10 @@ def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> t
         given = _probabilities(table, text)
         probability = given[first]
         _check_one_value(table, text, "probability", intent, first, np.nan_to_num(given, nan=-1.0))
-        check_sums(probability, of_intent, names)
+        bounds = np.searchsorted(of_intent, np.arange(len(names) + 1))
+        for number, name in enumerate(names):
+            of_topic = probability[bounds[number] : bounds[number + 1]]
+            check_sum(name, of_topic[~np.isnan(of_topic)].tolist())
     is_nav = np.zeros(found.size, dtype=np.bool_)
     if "intent_type" in table.further:
         nav = _are_nav(table, text)
@@ -100,20 +98,3 @@ def _check_one_value(
             f"{describe_intent(table, text, row)} has {name} {short_repr(given[row])}, and "
             f"{short_repr(given[other])} at {table.place(other) or 'another row'}; it must be one"
         )
-
-
-def check_sums(probability: Floats, topic: Ints, names: list[str]) -> None:
-    """Raise InputError where the probabilities of a topic are missing or do not sum to 0 < sum <= 1.001."""
-    bounds = np.searchsorted(topic, np.arange(len(names) + 1))
-    for number, name in enumerate(names):
-        of_topic = probability[bounds[number] : bounds[number + 1]]
-        known = of_topic[~np.isnan(of_topic)]
-        if not known.size:
-            raise InputError(f"intents: topic {name!r} has no probabilities, and other topics have some")
-        total = float(exact_sum(known))
-        if not 0 < total <= HIGHEST_SUM:
-            listed = ", ".join(f"{value:g}" for value in known.tolist())
-            raise InputError(
-                f"intents: the probabilities of topic {name!r} sum to {total:g}; "
-                f"the sum must be above 0 and at most {HIGHEST_SUM}: {listed}"
-            )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,11 +12,12 @@ import numpy as np
 from ir_graded.core.levels import Highlights, Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, short_repr
+from ir_graded.io.intents import ITERATION
 from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
 
 from .articles import articles_of
 from .dict_checks import numbers_of, text_ids, unchanged
-from .intents import ITERATION, intents_of
+from .intents import intents_of
 from .lookup import Lookup, document_keys
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class Judgments:
         doc_ids: the document of each level.
         intent_names: the name of each intent.
         columns: the further columns of the qrels that were wanted and are there.
+        note: which documents have several levels, of which the highest counts; empty where none has.
     """
 
     query_ids: list[Any]
@@ -43,6 +44,7 @@ class Judgments:
     doc_ids: list[str]
     intent_names: list[str] = field(default_factory=list)
     columns: frozenset[str] = frozenset()
+    note: str = ""
     _lookups: dict[float, Lookup] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -69,6 +71,26 @@ class Judgments:
                 doc_ids = [doc_ids[row] for row in wanted.tolist()]
             self._lookups[lowest] = Lookup(self.levels.topics, topic, wanted, doc_ids)
         return self._lookups[lowest]
+
+    def check_listed(self, rel: float) -> None:
+        """Raise InputError where a document of level >= ``rel`` is of an intent without a probability."""
+        intents = self.levels.by_intent
+        levels = intents.levels
+        unlisted = np.zeros(levels.topics, dtype=np.bool_)
+        if intents.probability is not None:
+            unlisted = np.isnan(intents.probability)
+        wrong = unlisted[levels.topic] & (levels.values >= rel)[levels.level_index]
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            intent, document = int(levels.topic[at]), int(intents.document[at])
+            topic = int(intents.topic[intent])
+            others = np.flatnonzero((intents.topic == topic) & ~unlisted)
+            listed = ", ".join(repr(self.intent_names[other]) for other in others.tolist())
+            where = describe_document(self.names[topic], self.doc_ids[document])
+            raise InputError(
+                f"qrels: {where} is relevant to intent {self.intent_names[intent]!r}, which has no "
+                f"probability; topic {self.names[topic]!r} lists {listed}"
+            )
 
     def require_topics(self, purpose: str) -> None:
         """Raise NoSharedTopicsError where the qrels are empty: there is no topic to ``purpose``."""
@@ -101,9 +123,9 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
     first = table.query_id.is_first_distinct().arg_true().to_numpy().astype(np.int64)
     names = at_rows(table.query_id, first).to_list()
     topic = _numbers(table.query_id, names)
-    articles = articles_of(table, topic)
+    articles, note = articles_of(table, topic), ""
     if articles is None:
-        kept, document, level = _without_repetitions(table, topic, wanted)
+        kept, document, level, note = _without_repetitions(table, topic)
         doc_id = table.doc_id if kept.size == len(table) else at_rows(table.doc_id, kept)
     else:
         kept, document, level, doc_id = (
@@ -127,7 +149,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
         intents, intent_names = intents_of(table, topic, document, names)
     levels = Levels.of(len(names), topic[kept][order], level[order], highlights, scale, intents)
     doc_ids = at_rows(doc_id, order).to_list()
-    return Judgments(table.query_objects(first), names, levels, doc_ids, intent_names, columns)
+    return Judgments(table.query_objects(first), names, levels, doc_ids, intent_names, columns, note)
 
 
 def _numbers(query_id: pl.Series, names: list[str]) -> Ints:
@@ -143,8 +165,10 @@ def _numbers(query_id: pl.Series, names: list[str]) -> Ints:
     return np.array(numbers.to_numpy(), dtype=np.int64)
 
 
-def _without_repetitions(table: Table, topic: Ints, wanted: frozenset[str]) -> tuple[Ints, Ints, Floats]:
-    """The row in which each document comes first, the document of each row, and the highest level of each.
+def _without_repetitions(table: Table, topic: Ints) -> tuple[Ints, Ints, Floats, str]:
+    """Return the row in which each document comes first, the document of each row, and the highest levels.
+
+    The last value says which documents have several levels, if any.
 
     Raises InputError where levels differ of a document, or of a document for one intent.
     """
@@ -153,20 +177,19 @@ def _without_repetitions(table: Table, topic: Ints, wanted: frozenset[str]) -> t
     every = np.arange(topic.size, dtype=np.int64)
     key = np.sort(document_keys(topic, table.doc_id))
     if not (key[1:] == key[:-1]).any():
-        return every, every, table.value
+        return every, every, table.value, ""
     rows = pl.DataFrame({"topic": topic, "doc": table.doc_id, "level": table.value}).with_row_index("row")
     of_first = pl.col("row").first().over("topic", "doc")
     first, document = np.unique(rows.select(of_first)["row"].to_numpy().astype(np.int64), return_inverse=True)
-    level = table.value[first]
+    level, note = table.value[first], ""
     if (level[document] != table.value).any():
         by = ["topic", "doc"]
         if ITERATION in table.further:
             rows, by = rows.with_columns(table.text(ITERATION).alias(ITERATION)), [*by, ITERATION]
         _check_one_level(table, rows, by)
         np.maximum.at(level, document, table.value)
-        if ITERATION not in wanted:
-            _warn_of_levels(table, document, level)
-    return first, document.astype(np.int64), level
+        note = _note_of_levels(table, document, level)
+    return first, document.astype(np.int64), level, note
 
 
 def _check_one_level(table: Table, rows: pl.DataFrame, by: list[str]) -> None:
@@ -188,14 +211,12 @@ def _check_one_level(table: Table, rows: pl.DataFrame, by: list[str]) -> None:
         raise InputError(f"qrels: {where} has {levels}; {ONLY_PASSAGES}")
 
 
-def _warn_of_levels(table: Table, document: Ints, level: Floats) -> None:
-    """Warn that documents have several levels where no measure of the call needs intents."""
+def _note_of_levels(table: Table, document: Ints, level: Floats) -> str:
+    """Say which documents have several levels."""
     lower = np.flatnonzero(level[document] != table.value)
-    where = table.describe(int(lower[0]))
-    warnings.warn(
+    return (
         f"qrels: {np.unique(document[lower]).size} documents have different levels in rows that differ in "
-        f"the iteration (intent), and the highest counts; the first: {where}",
-        stacklevel=2,
+        f"the iteration (intent), and the highest counts; the first: {table.describe(int(lower[0]))}"
     )
 
 

@@ -67,8 +67,7 @@ class BaseMeasure(Param):
             )
         if measure.params.get("residual"):
             raise ParameterError(f"{self.outer}: measure={short_repr(str(measure))} must not have a residual")
-        text: str = str(measure)
-        return text
+        return repr(measure)
 
     def example(self, measure: object) -> str:  # noqa: ARG002  # one example for all
         return f"{self.outer}(measure='Q')@10"
@@ -76,7 +75,8 @@ class BaseMeasure(Param):
 
 def base_name(measure: Measure) -> str:
     """Return the name of a measure without its order of tied documents."""
-    return measure.CLASSIC.MEASURE.NAME if isinstance(measure, TiedClassic) else measure.NAME
+    name: str = measure.CLASSIC.MEASURE.NAME if isinstance(measure, TiedClassic) else measure.NAME
+    return name
 
 
 @lru_cache(maxsize=256)

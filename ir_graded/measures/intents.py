@@ -122,7 +122,7 @@ class IntentMeasure(GradedMeasure):
         plain = self.plain_score(views, score)
         if "gamma" not in self.SUPPORTED_PARAMS:
             return plain
-        gamma = self["gamma"]
+        gamma = float(self["gamma"])
         return gamma * self.recall(views, score) + (1 - gamma) * plain
 
     @property
@@ -134,12 +134,12 @@ class IntentMeasure(GradedMeasure):
         found = score(self._found, self.lists(views))
         covered = segments.total(found, views.levels.by_intent.topic, views.levels.topics)
         number = self._relevant_intents(views)
-        return np.asarray(safe_divide(covered, number))
+        return safe_divide(covered, number)
 
     def recall_terms(self, views: Views, view: IntentView) -> Floats:
         """Return what each relevant judgment adds to I-rec."""
-        covers = self._found.contributions(self.lists(views)).value[view.order]
-        return np.asarray(covers / self._relevant_intents(views)[view.topic])
+        covers: Floats = self._found.contributions(self.lists(views)).value[view.order]
+        return covers / self._relevant_intents(views)[view.topic]
 
     def _relevant_intents(self, views: Views) -> Floats:
         intents = views.levels.by_intent
@@ -171,7 +171,7 @@ class GlobalGainMeasure(IntentMeasure, ComposedMeasure):
                 f"{self.NAME}: the base measure {base} has stops, which are by level; a list by global gain "
                 "has no levels"
             )
-        if self.ONCE and computed(base).ties != TIES.default:
+        if self.ONCE and base.params.get("ties", TIES.default) != TIES.default:
             raise ParameterError(
                 f"{self.NAME}: the base measure {base} must have ties={TIES.default!r}, as the gain of a "
                 "document depends on those above"
@@ -499,7 +499,7 @@ class IntentAwareMeasure(IntentSumMeasure, ComposedMeasure):
         if "measure" not in params:
             return
         base = at_cutoff(params["measure"], None)
-        if computed(base).ties not in MEAN_TIES.words:
+        if base.params.get("ties", TIES.default) not in MEAN_TIES.words:
             words = " or ".join(map(repr, MEAN_TIES.words))
             raise ParameterError(
                 f"{self.NAME}: the base measure {base} must have ties={words}, as the best order of tied "

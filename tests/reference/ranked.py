@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 from fractions import Fraction
 
 DEFAULTS = {
@@ -29,14 +30,22 @@ DEFAULTS = {
     "weights": {},
     "residual": False,
     "ties": "doc_id",
+    "utility": "br",
+    "b": 2,
+    "penalty": "R",
 }
 #: Defaults of single measures that differ from these.
-OWN_DEFAULTS = {"gRBP": {"p": 0.95}}
+OWN_DEFAULTS = {"gRBP": {"p": 0.95}, "R-pref": {"penalty": "N"}}
 
 
 def default(measure: str, name: str) -> object:
     """Default of a parameter of a measure, given its printed name."""
-    return OWN_DEFAULTS.get(measure, {}).get(name, DEFAULTS[name])
+    return defaults(measure)[name]
+
+
+def defaults(measure: str) -> dict:
+    """Default of every parameter of a measure, given its printed name."""
+    return {**DEFAULTS, **OWN_DEFAULTS.get(measure, {})}
 
 
 # ---------------------------------------------------------------------------------------------- ranking
@@ -87,7 +96,10 @@ class Topic:
         R: number of relevant documents in the qrels.
         all_levels: levels that occur in all of the qrels.
         max_rel: the highest level there can be.
+        gmax: the largest gain there can be, or None where the levels say.
     """
+
+    gmax: Fraction | None = None
 
     def __init__(
         self,
@@ -105,22 +117,46 @@ class Topic:
             self.max_rel = self.params["max_rel"]
             if any(level > self.max_rel for level in [*all_levels, *levels.values()]):
                 raise ValueError(f"a level of the qrels is above max_rel={self.max_rel}")
-        if self.params["norm"] == "cutoff" and self.params["cutoff"] is None:
-            raise ValueError("norm='cutoff' needs a cutoff")
-
         if self.params["judged_only"]:
             ranked = [doc_id for doc_id in ranked if doc_id in levels and levels[doc_id] >= 0]
         if self.params["cutoff"] is not None:
             ranked = ranked[: self.params["cutoff"]]
-        self.last = len(ranked)
+        is_relevant = {doc_id: level >= self.params["rel"] for doc_id, level in levels.items()}
+        self._arrange(
+            [levels[doc_id] if is_relevant.get(doc_id) else None for doc_id in ranked],
+            [level for doc_id, level in levels.items() if is_relevant[doc_id]],
+        )
 
-        self.level = [None]
-        for doc_id in ranked:
-            is_relevant = doc_id in levels and levels[doc_id] >= self.params["rel"]
-            self.level.append(levels[doc_id] if is_relevant else None)
+    @classmethod
+    def of_lists(
+        cls, params: dict, at_rank: list[float | None], relevant: list[float], gmax: Fraction
+    ) -> Topic:
+        """A topic whose list and ideal list are given, each by levels.
 
-        self.relevant = [level for level in levels.values() if level >= self.params["rel"]]
-        self.relevant.sort(key=self.gain_of_level, reverse=True)
+        Args:
+            params: the parameters; rel, judged_only and max_rel have been applied before.
+            at_rank: level at each rank of the whole list, None where the document is not relevant.
+            relevant: levels of the documents of the ideal list, which need not be those of the list.
+            gmax: the largest gain there can be.
+        """
+        topic = cls.__new__(cls)
+        topic.params = {**DEFAULTS, **params}
+        topic.all_levels, topic.max_rel, topic.gmax = set(relevant), max(relevant, default=0), gmax
+        topic._arrange(at_rank[: topic.params["cutoff"]], relevant)
+        return topic
+
+    def ideal_list(self, worth: Callable[[float], float] | None = None) -> Topic:
+        """The topic whose list is the ideal list, by gain or else by another worth, cut as this one."""
+        best_first = sorted(self.relevant, key=worth or self.gain_of_level, reverse=True)
+        return Topic.of_lists(self.params, best_first, self.relevant, largest_gain(self))
+
+    def _arrange(self, at_rank: list[float | None], relevant: list[float]) -> None:
+        """Set what follows from the levels at the ranks looked at and from those of the ideal list."""
+        if self.params["norm"] == "cutoff" and self.params["cutoff"] is None:
+            raise ValueError("norm='cutoff' needs a cutoff")
+        self.last = len(at_rank)
+        self.level = [None, *at_rank]
+        self.relevant = sorted(relevant, key=self.gain_of_level, reverse=True)
         self.R = len(self.relevant)
 
         self._count = [0]
@@ -188,6 +224,16 @@ def cumulative_gain_ratio(topic: Topic, n: int) -> float:
     return float(topic.cg(n) / topic.ideal_cg(n))
 
 
+def reciprocal_rank(topic: Topic, n: int, beta: float) -> float:  # noqa: ARG001  # as the others
+    """1/n."""
+    return 1 / n
+
+
+def inverse_effort(topic: Topic, n: int, beta: float) -> float:  # noqa: ARG001  # as the others
+    """p^n."""
+    return topic.params["p"] ** n
+
+
 # -------------------------------------------------------------------- stop: p(n) for the ranks looked at
 
 
@@ -251,6 +297,8 @@ def largest_gain(topic: Topic) -> Fraction:
     The levels are those that occur in the qrels, those named in gains, and max_rel itself; that the gain of
     a level is the level says nothing, and names none.
     """
+    if topic.gmax is not None:
+        return topic.gmax
     named = [level for level, gain in topic.params["gains"].items() if gain != level]
     candidates = [topic.max_rel, *topic.all_levels, *named]
     in_range = [level for level in candidates if topic.params["rel"] <= level <= topic.max_rel]
@@ -277,6 +325,8 @@ def stop_err(topic: Topic) -> dict[int, float]:
     return dict(zip(topic.ranks(), probabilities, strict=True))
 
 
+UTILITIES = {"br": blended_ratio, "rr": reciprocal_rank, "ie": inverse_effort}
+
 STOPS = {
     "u": stop_uniform,
     "rb": stop_rank_biased,
@@ -291,10 +341,22 @@ STOPS = {
 # ----------------------------------------------------------------------------------------------- measures
 
 
-def normalised_cumulative_utility(topic: Topic, stop: str, beta: float) -> float:
-    """Sum over ranks n of stop(n) * BR(n)."""
+def normalised_cumulative_utility(
+    topic: Topic, stop: str, beta: float, utility: Callable[[Topic, int, float], float] = blended_ratio
+) -> float:
+    """Sum over ranks n of stop(n) * utility(n)."""
     p = STOPS[stop](topic)
-    return math.fsum(p[n] * blended_ratio(topic, n, beta) for n in topic.ranks() if p[n] != 0)
+    return math.fsum(p[n] * utility(topic, n, beta) for n in topic.ranks() if p[n] != 0)
+
+
+def over_ideal(
+    topic: Topic, score: Callable[[Topic], float], worth: Callable[[float], float] | None = None
+) -> float:
+    """The score; with norm='ideal' over that of the ideal list at the same cutoff, 0 where that is 0."""
+    if topic.params["norm"] != "ideal":
+        return score(topic)
+    ideal = score(topic.ideal_list(worth))
+    return score(topic) / ideal if ideal else 0.0
 
 
 def q_measure(topic: Topic) -> float:
@@ -318,8 +380,17 @@ def p_plus(topic: Topic) -> float:
 
 
 def ncu(topic: Topic) -> float:
-    """NCU with the stop and beta given."""
-    return normalised_cumulative_utility(topic, topic.params["stop"], topic.params["beta"])
+    """NCU with the stop, utility and beta given."""
+    stop, utility = topic.params["stop"], topic.params["utility"]
+    if topic.params["norm"] == "ideal" and utility == "br" and stop != "err":
+        raise ValueError(f"NCU with stop={stop!r} and utility='br' takes no norm='ideal'")
+    # Where the gain makes no difference to the utility, the ideal list is that of the stop.
+    worths = {"gu": topic.weight_of_level, "preferred": float, "up_to_preferred": float}
+    return over_ideal(
+        topic,
+        lambda one: normalised_cumulative_utility(one, stop, one.params["beta"], UTILITIES[utility]),
+        worths.get(stop),
+    )
 
 
 def awp(topic: Topic) -> float:
@@ -356,39 +427,131 @@ def br(topic: Topic) -> float:
 
 def ebr(topic: Topic) -> float:
     """EBR (expected blended ratio): sum of dsat(n-1) * g(n)/(gmax+1) * BR(n)."""
-    return normalised_cumulative_utility(topic, "err", topic.params["beta"])
+    return over_ideal(topic, lambda one: normalised_cumulative_utility(one, "err", one.params["beta"]))
 
 
 def irbu(topic: Topic) -> float:
     """iRBU: sum of p^n * dsat(n-1) * g(n)/(gmax+1)."""
-    stop = stop_err(topic)
-    return math.fsum(topic.params["p"] ** n * stop[n] for n in topic.ranks())
+    return over_ideal(topic, lambda one: normalised_cumulative_utility(one, "err", 0, inverse_effort))
 
 
-def graded_rank_biased_precision(topic: Topic) -> float:
-    """gRBP: (1-p) * sum of g(n)/gmax * p^(n-1)."""
-    gmax, p = largest_gain(topic), topic.params["p"]
-    if gmax == 0:
-        return 0.0
-    return (1 - p) * math.fsum(float(topic.g(n) / gmax) * p ** (n - 1) for n in topic.ranks())
-
-
-def expected_reciprocal_rank(gains: list[Fraction], gmax: Fraction) -> float:
+def expected_reciprocal_rank(topic: Topic) -> float:
     """ERR: sum of (1/n) * dsat(n-1) * g(n)/(gmax+1)."""
-    probabilities = err_probabilities(gains, gmax)
-    return math.fsum(probability / n for n, probability in enumerate(probabilities, start=1))
+    return normalised_cumulative_utility(topic, "err", 0, reciprocal_rank)
 
 
 def nerr(topic: Topic) -> float:
     """nERR@k: ERR@k over the ERR@k of the ideal list."""
+    ideal = expected_reciprocal_rank(topic.ideal_list())
+    return expected_reciprocal_rank(topic) / ideal if ideal else 0.0
+
+
+def rank_biased_gain(topic: Topic) -> float:
+    """Sum of g(n) * p^(n-1)."""
+    return math.fsum(float(topic.g(n)) * topic.params["p"] ** (n - 1) for n in topic.ranks())
+
+
+def graded_rbp(topic: Topic) -> float:
+    """gRBP: (1-p)/gmax * sum of g(n) * p^(n-1), or with norm='ideal' that sum over the ideal list's."""
+    if topic.params["norm"] == "ideal":
+        return over_ideal(topic, rank_biased_gain)
     gmax = largest_gain(topic)
-    ideal_gains = [topic.gain_of_level(level) for level in topic.relevant]
-    if topic.params["cutoff"] is not None:
-        ideal_gains = ideal_gains[: topic.params["cutoff"]]
-    ideal = expected_reciprocal_rank(ideal_gains, gmax)
-    if ideal == 0:
-        return 0.0
-    return expected_reciprocal_rank([topic.g(n) for n in topic.ranks()], gmax) / ideal
+    return (1 - topic.params["p"]) * rank_biased_gain(topic) / float(gmax) if gmax else 0.0
+
+
+def discounted_gain(topic: Topic, discount: Callable[[int], float]) -> float:
+    """DCG: sum of g(n)/D(n), over the same sum of the ideal list; 0 where that is 0."""
+
+    def dcg(one: Topic) -> float:
+        return math.fsum(float(one.g(n)) / discount(n) for n in one.ranks())
+
+    ideal = dcg(topic.ideal_list())
+    return dcg(topic) / ideal if ideal else 0.0
+
+
+def ndcg(topic: Topic) -> float:
+    """nDCG with D(n) = log2(n + 1)."""
+    return discounted_gain(topic, lambda n: math.log2(n + 1))
+
+
+def ndcg_jk(topic: Topic) -> float:
+    """nDCG-JK: D(n) = 1 for n <= b, else log_b(n)."""
+    b = topic.params["b"]
+    return discounted_gain(topic, lambda n: 1.0 if n <= b else math.log(n) / math.log(b))
+
+
+def precision(topic: Topic) -> float:
+    """P@k: C(k)/k."""
+    return topic.count(required_cutoff(topic)) / required_cutoff(topic)
+
+
+def success(topic: Topic) -> float:
+    """Success@k, Hit@k: 1 where C(k) > 0."""
+    return float(topic.count(required_cutoff(topic)) > 0)
+
+
+# ---------------------------------------------------------------------- preferences over a condensed list
+# N is the number of documents judged not relevant, c(n) = n - C(n) those of them above a relevant rank n.
+
+
+def preference(topic: Topic, penalty: Callable[[int], Fraction]) -> float:
+    """1/R * sum over the relevant ranks n of 1 - penalty(n)."""
+    return float(sum(1 - penalty(n) for n in topic.ranks() if topic.is_relevant(n)) / Fraction(topic.R))
+
+
+def quotient(above: Fraction | int, below: Fraction | int) -> Fraction:
+    """above / below, 0 where below is 0."""
+    return Fraction(above) / Fraction(below) if below else Fraction(0)
+
+
+def bpref(topic: Topic, N: int) -> float:
+    """bpref: penalty min(R, c)/min(R, N)."""
+    return preference(topic, lambda n: quotient(min(topic.R, n - topic.count(n)), min(topic.R, N)))
+
+
+def bpref_r(topic: Topic, N: int) -> float:  # noqa: ARG001  # as the others
+    """bpref_R: penalty min(R, c)/R."""
+    return preference(topic, lambda n: Fraction(min(topic.R, n - topic.count(n)), topic.R))
+
+
+def bpref_n(topic: Topic, N: int) -> float:
+    """bpref_N: penalty c/N."""
+    return preference(topic, lambda n: quotient(n - topic.count(n), N))
+
+
+def bpref_relative(topic: Topic, N: int) -> float:  # noqa: ARG001  # as the others
+    """bpref_relative: penalty c/(n-1); rank 1 adds nothing."""
+    return preference(topic, lambda n: Fraction(n - topic.count(n), n - 1) if n > 1 else Fraction(1))
+
+
+def graded_preference(topic: Topic, penalty: Callable[[int, Fraction], Fraction]) -> float:
+    """1/cg*(R) * sum of g(n) * (1 - penalty(n, pen(n))), 0 where cg*(R) is 0.
+
+    pen(n) = sum over the ranks m < n with g(m) < g(n) of (g(n) - g(m))/g(n).
+    """
+    terms = []
+    for n in topic.ranks():
+        g = topic.g(n)
+        pen = sum((quotient(g - topic.g(m), g) for m in range(1, n) if topic.g(m) < g), Fraction(0))
+        terms.append(g * (1 - penalty(n, pen)))
+    return float(quotient(sum(terms), topic.ideal_cg(topic.R)))
+
+
+def rpref_n(topic: Topic, N: int) -> float:
+    """rpref_N: penalty pen/(R + N - cg*(R)/gmax)."""
+    gmax = largest_gain(topic)
+    below = topic.R + N - quotient(topic.ideal_cg(topic.R), gmax)
+    return graded_preference(topic, lambda _, pen: quotient(pen, below))
+
+
+def rpref_relative(topic: Topic, N: int) -> float:  # noqa: ARG001  # as the others
+    """rpref_relative: penalty pen/(n-1); rank 1 adds nothing."""
+    return graded_preference(topic, lambda n, pen: pen / (n - 1) if n > 1 else Fraction(1))
+
+
+def rpref_relative2(topic: Topic, N: int) -> float:  # noqa: ARG001  # as the others
+    """rpref_relative2: penalty pen/n."""
+    return graded_preference(topic, lambda n, pen: pen / n)
 
 
 def gap_thresholds(levels: dict[str, float]) -> list[float]:
@@ -435,8 +598,28 @@ MEASURES = {
     "EBR": ebr,
     "iRBU": irbu,
     "nERR": nerr,
-    "gRBP": graded_rank_biased_precision,
+    "gRBP": graded_rbp,
+    "nDCG-JK": ndcg_jk,
+    "nDCG": ndcg,
+    "AP": lambda topic: normalised_cumulative_utility(topic, "u", 0),
+    "RR": lambda topic: normalised_cumulative_utility(topic, "first", 0),
+    "P": precision,
+    "Success": success,
 }
+
+#: Preferences between judged documents: they look at the condensed list.
+PREFERENCES = {
+    "bpref": bpref,
+    "bpref_R": bpref_r,
+    "bpref_N": bpref_n,
+    "bpref_relative": bpref_relative,
+    "rpref_N": rpref_n,
+    "rpref_relative": rpref_relative,
+    "rpref_relative2": rpref_relative2,
+}
+
+#: Measures that need all levels of the topic.
+WHOLE_TOPIC = ("GAP", "B-pref", "R-pref")
 
 
 # --------------------------------------------------------------------------------------------- evaluation
@@ -466,15 +649,23 @@ def score(
     Raises:
         ValueError: if the name is unknown, a cutoff is missing, or a level is above a named max_rel.
     """
-    if name not in MEASURES and name != "GAP":
+    if name not in {*MEASURES, *PREFERENCES, *WHOLE_TOPIC}:
         raise ValueError(f"unknown measure {name!r}")
     if all_levels is None:
         all_levels = {*levels.values(), highest_level}
-    topic = Topic({**OWN_DEFAULTS.get(name, {}), **params}, levels, ranked, highest_level, all_levels)
+    params = {**defaults(name), **params}
+    if name in ("B-pref", "R-pref"):
+        name = f"{name.lower().replace('-', '')}_{params['penalty']}"
+    if name in PREFERENCES:
+        params["judged_only"] = True
+    topic = Topic(params, levels, ranked, highest_level, all_levels)
     if topic.R == 0:
         return 0.0
     if name == "GAP":
         return gap(topic, levels)
+    if name in PREFERENCES:
+        N = sum(1 for level in levels.values() if 0 <= level < params["rel"])
+        return PREFERENCES[name](topic, N)
     return MEASURES[name](topic)
 
 

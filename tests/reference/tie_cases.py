@@ -28,6 +28,8 @@ VALUES = {
     "max_rel": (None, None, 4),
     "p": (0.8, 0.5, 0.99),
     "dcg": (None, "exp-log2"),
+    "b": (None, 1.5, 2, 10),
+    "ideal": (None, "ideal"),
 }
 _COMMON = ("cutoff", "rel", "judged_only")
 
@@ -66,6 +68,28 @@ VARIANTS = {
     "ERR": ("ERR", {"cutoff": 20}, ("cutoff",)),
     "RBP": ("RBP", {"p": 0.8}, ("rel", "p")),
     "Judged": ("Judged", {}, ("cutoff",)),
+}
+
+_STOPS = {"u": (), "rb": ("gamma",), "gu": ("stops",), "first": (), "preferred": (), "up_to_preferred": ()}
+_NORM = {"norm": "ideal"}
+#: Measures whose means over orders have no closed form among these references, in the same form.
+FURTHER = {
+    **{
+        f"NCU {stop} {utility}": (
+            *("NCU", {"stop": stop, "utility": utility}),
+            (*_COMMON, "gains", "ideal", *takes, *(("p",) if utility == "ie" else ())),
+        )
+        for stop, takes in {**_STOPS, "err": ("max_rel",)}.items()
+        for utility in ("rr", "ie")
+    },
+    "NCU err norm": ("NCU", {"stop": "err", **_NORM}, (*_COMMON, "beta", "gains", "max_rel")),
+    "EBR norm": ("EBR", _NORM, (*_COMMON, "beta", "gains", "max_rel")),
+    "iRBU norm": ("iRBU", _NORM, (*_COMMON, "gains", "max_rel", "p")),
+    "gRBP norm": ("gRBP", _NORM, (*_COMMON, "gains", "max_rel", "p")),
+    "nDCG-JK": ("nDCG-JK", {}, (*_COMMON, "gains", "b")),
+    **{f"B-pref {one}": ("B-pref", {"penalty": one}, ("rel",)) for one in ("R", "N", "relative")},
+    **{f"R-pref {one}": ("R-pref", {"penalty": one}, ("rel", "gains")) for one in ("relative", "relative2")},
+    "R-pref N": ("R-pref", {"penalty": "N"}, ("rel", "gains", "max_rel")),
 }
 
 
@@ -127,12 +151,12 @@ def random_case(rng, largest=7, most_orders=60):
 
 def random_parameters(rng, variant):
     """Name and parameters of a variant."""
-    name, fixed, takes = VARIANTS[variant]
+    name, fixed, takes = {**VARIANTS, **FURTHER}[variant]
     params = {}
     for one in takes:
         value = rng.choice(VALUES[one])
         if value is not None and value != {}:
-            params[one] = value
+            params["norm" if one == "ideal" else one] = value
     if params.get("norm") == "cutoff":
         params.setdefault("cutoff", 3)
     if name == "nDCG" and "gains" in params:

@@ -226,8 +226,7 @@ def graded_rank_biased_precision(tied: Tied) -> float:
 
 def normalised_err(tied: Tied) -> float:
     """nERR: ERR over that of the ideal list."""
-    gains = [tied.topic.gain_of_level(level) for level in tied.topic.relevant][: tied.params["cutoff"]]
-    ideal = ranked.expected_reciprocal_rank(gains, ranked.largest_gain(tied.topic))
+    ideal = ranked.expected_reciprocal_rank(tied.topic.ideal_list())
     if ideal == 0:
         return 0.0
     return discounted_cascade(tied.groups, satisfied(tied), lambda r: Fraction(1, r), tied.one) / ideal

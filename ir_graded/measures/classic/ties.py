@@ -117,9 +117,10 @@ def check_ties(ties: Any, of: str = "") -> None:
 
 
 def takes_ties(measure: Measure) -> bool:
-    """Return whether a measure can have another order of tied documents."""
+    """Return whether a measure can have each order of tied documents."""
     try:
-        with_ties(measure, "expected")
+        for ties in TIES.words:
+            with_ties(measure, ties)
     except ParameterError:
         return False
     return True
