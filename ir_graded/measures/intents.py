@@ -34,7 +34,7 @@ from .base import GradedMeasure, Scorer, register
 from .composed import BaseMeasure, ComposedMeasure, add_short_names, at_cutoff, computed
 from .contributions import Contributions, TiedContributions
 from .params import BETA, CUTOFF, GAINS, JUDGED_ONLY, REL, TIES, Choice, Number
-from .preferred_rank import P_plus
+from .preferred_rank import WHY_NO_SWAP, P_plus
 from .q import WHY_NO_EXCHANGE, Q
 from .stopping import first, safe_divide
 
@@ -336,7 +336,8 @@ class _I_rec(IntentMeasure):
 
     Example:
         >>> import ir_graded, ir_measures
-        >>> qrels = [ir_measures.Qrel("1", "a", 2, "x"), ir_measures.Qrel("1", "b", 1, "y")]
+        >>> rows = [("a", 2, "x"), ("b", 1, "x"), ("b", 1, "y")]
+        >>> qrels = [ir_measures.Qrel("1", doc, level, intent) for doc, level, intent in rows]
         >>> run = {"1": {"c": 3.0, "a": 2.0, "b": 1.0}}
         >>> ir_measures.calc_aggregate([ir_graded.I_rec @ 2], qrels, run)
         {I-rec@2: 0.5}
@@ -375,8 +376,8 @@ class _D(GlobalGainMeasure):
 
     Parameters: measure (needed; a base measure without a cutoff, as a string or object), cutoff.
 
-    Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance" (SIGIR
-    2011).
+    Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance"
+    (SIGIR 2011).
 
     Example:
         >>> import ir_graded, ir_measures
@@ -386,7 +387,7 @@ class _D(GlobalGainMeasure):
         >>> ir_measures.calc_aggregate([ir_graded.D(measure="Q")], qrels, run)  # (2/2.5 + 1) / 2
         {D(measure='Q'): 0.9}
         >>> ir_measures.calc_aggregate(["D-nDCG@10"], qrels, run)
-        {D(measure='nDCG')@10: 0.912...}
+        {D(measure='nDCG')@10: 0.913...}
     """
 
     NAME = "D"
@@ -404,8 +405,8 @@ class _D_sharp(GlobalGainMeasure):
 
     Parameters: measure (needed), gamma, cutoff.
 
-    Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance" (SIGIR
-    2011).
+    Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance"
+    (SIGIR 2011).
 
     Example:
         >>> import ir_graded, ir_measures
@@ -445,7 +446,8 @@ class _DIN(GlobalGainMeasure):
         {DIN(measure='AWP'): 0.5}
 
     Lacks ideal:
-        >>> ir_graded.DIN(measure="AWP").calc_aggregate(qrels, run)
+        >>> measure = ir_graded.DIN(measure="AWP")
+        >>> measure.calc_aggregate(qrels, run)
         0.5
     """
 
@@ -476,7 +478,8 @@ class _DIN_sharp(GlobalGainMeasure):
         {DIN#(measure='AWP'): 0.75}
 
     Lacks ideal:
-        >>> ir_graded.DIN_sharp(measure="AWP").calc_aggregate(qrels, run)
+        >>> measure = ir_graded.DIN_sharp(measure="AWP")
+        >>> measure.calc_aggregate(qrels, run)
         0.75
     """
 
@@ -533,13 +536,16 @@ class _IA(IntentAwareMeasure):
     Source: Agrawal, Gollapudi, Halverson and Ieong, "Diversifying Search Results" (WSDM 2009).
 
     Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels = [ir_measures.Qrel("1", "a", 2, "x"), ir_measures.Qrel("1", "b", 1, "y")]
-        >>> ir_measures.calc_aggregate([ir_graded.IA(measure="Q")], qrels, {"1": {"a": 2.0, "b": 1.0}})
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> rows = {"query_id": "1", "doc_id": ["a", "b"], "relevance": [2, 1], "iteration": ["x", "y"]}
+        >>> rows["probability"] = 0.5
+        >>> qrels, run = pd.DataFrame(rows), {"1": {"a": 2.0, "b": 1.0}}
+        >>> measure = ir_graded.IA(measure="Q")
+        >>> ir_measures.calc_aggregate([measure], qrels, run)  # 1/2 + 2/3 / 2
         {IA(measure='Q'): 0.833...}
 
     Lacks ideal:
-        >>> ir_graded.IA(measure="Q").calc_aggregate(qrels, {"1": {"a": 2.0, "b": 1.0}})
+        >>> measure.calc_aggregate(qrels, run)
         0.833...
     """
 
@@ -562,9 +568,11 @@ class _IA_sharp(IntentAwareMeasure):
     Sakai and Song (SIGIR 2011) add it to D.
 
     Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels = [ir_measures.Qrel("1", "a", 2, "x"), ir_measures.Qrel("1", "b", 1, "y")]
-        >>> measure, run = ir_graded.IA_sharp(measure="Q"), {"1": {"a": 2.0, "b": 1.0}}
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> rows = {"query_id": "1", "doc_id": ["a", "b"], "relevance": [2, 1], "iteration": ["x", "y"]}
+        >>> rows["probability"] = 0.5
+        >>> qrels, run = pd.DataFrame(rows), {"1": {"a": 2.0, "b": 1.0}}
+        >>> measure = ir_graded.IA_sharp(measure="Q")
         >>> ir_measures.calc_aggregate([measure], qrels, run)
         {IA#(measure='Q'): 0.916...}
 
@@ -623,21 +631,48 @@ class _P_plus_Q(PPlusQMeasure):
     Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
 
     Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels = [ir_measures.Qrel("1", "a", 2, "x"), ir_measures.Qrel("1", "b", 1, "y")]
-        >>> ir_measures.calc_aggregate([ir_graded.P_plus_Q @ 10], qrels, {"1": {"a": 2.0, "b": 1.0}})
-        {P+Q@10: 0.833...}
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> rows = {"query_id": "1", "doc_id": ["a", "b"], "relevance": [2, 1], "iteration": ["x", "y"]}
+        >>> rows["probability"] = 0.5
+        >>> measure, qrels, run = ir_graded.P_plus_Q, pd.DataFrame(rows), {"1": {"a": 2.0, "b": 1.0}}
+        >>> ir_measures.calc_aggregate([measure], qrels, run)
+        {P+Q: 0.833...}
 
     Lacks ideal:
-        >>> ir_graded.P_plus_Q.calc_aggregate(qrels, {"1": {"a": 2.0, "b": 1.0}})
+        >>> measure.calc_aggregate(qrels, run)
         0.833...
+
+    Lacks exchange:
+        >>> one = {"query_id": "1", "iteration": "x", "probability": 1}
+        >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": [100, 1]})
+        >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.985483..., 0.509900...]
+
+    Lacks swap:
+        >>> rows = {**one, "intent_type": "nav", "doc_id": ["t", "s", "b"], "relevance": [10, 2, 1]}
+        >>> qrels, measure = pd.DataFrame(rows), ir_graded.P_plus_Q
+        >>> run, changed = {"1": {"x": 3.0, "b": 2.0, "s": 1.0}}, {"1": {"x": 3.0, "s": 2.0, "b": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.227678..., 0.214285...]
+
+    Lacks truncation:
+        >>> measure, qrels = ir_graded.P_plus_Q @ 1, pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": 1})
+        >>> run, changed = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2.0}}
+        >>> measure.calc_aggregate(qrels, run), ir_graded.P_plus_Q.calc_aggregate(qrels, changed)
+        (1.0, 0.5)
     """
 
     NAME = "P+Q"
     PRETTY_NAME = "P+Q"
     SHORT_DESC = "The sum over the intents of probability times Q, or P+ for a navigational intent."
     SOURCE = "Sakai 2012"
-    LACKS = {"ideal": _WHY_NO_IDEAL, "exchange": WHY_NO_EXCHANGE, "truncation": "Q is divided by min(R, k)"}
+    LACKS = {
+        "ideal": _WHY_NO_IDEAL,
+        "exchange": WHY_NO_EXCHANGE,
+        "swap": WHY_NO_SWAP,
+        "truncation": "Q is divided by min(R, k)",
+    }
 
 
 class _P_plus_Q_sharp(PPlusQMeasure):
@@ -650,14 +685,36 @@ class _P_plus_Q_sharp(PPlusQMeasure):
     Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
 
     Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels = [ir_measures.Qrel("1", "a", 2, "x"), ir_measures.Qrel("1", "b", 1, "y")]
-        >>> ir_measures.calc_aggregate([ir_graded.P_plus_Q_sharp @ 10], qrels, {"1": {"a": 2.0, "b": 1.0}})
-        {P+Q#@10: 0.916...}
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> rows = {"query_id": "1", "doc_id": ["a", "b"], "relevance": [2, 1], "iteration": ["x", "y"]}
+        >>> rows["probability"] = 0.5
+        >>> measure, qrels, run = ir_graded.P_plus_Q_sharp, pd.DataFrame(rows), {"1": {"a": 2.0, "b": 1.0}}
+        >>> ir_measures.calc_aggregate([measure], qrels, run)
+        {P+Q#: 0.916...}
 
     Lacks ideal:
-        >>> ir_graded.P_plus_Q_sharp.calc_aggregate(qrels, {"1": {"a": 2.0, "b": 1.0}})
+        >>> measure.calc_aggregate(qrels, run)
         0.916...
+
+    Lacks exchange:
+        >>> one = {"query_id": "1", "iteration": "x", "probability": 1}
+        >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": [100, 1]})
+        >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.992741..., 0.754950...]
+
+    Lacks swap:
+        >>> rows = {**one, "intent_type": "nav", "doc_id": ["t", "s", "b"], "relevance": [10, 2, 1]}
+        >>> qrels, measure = pd.DataFrame(rows), ir_graded.P_plus_Q_sharp
+        >>> run, changed = {"1": {"x": 3.0, "b": 2.0, "s": 1.0}}, {"1": {"x": 3.0, "s": 2.0, "b": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.613839..., 0.607142...]
+
+    Lacks truncation:
+        >>> measure, qrels = ir_graded.P_plus_Q_sharp @ 1, pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": 1})
+        >>> run, changed = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2.0}}
+        >>> measure.calc_aggregate(qrels, run), ir_graded.P_plus_Q_sharp.calc_aggregate(qrels, changed)
+        (1.0, 0.75)
     """
 
     NAME = "P+Q#"
