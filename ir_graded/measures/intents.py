@@ -634,6 +634,7 @@ class _P_plus_Q(PPlusQMeasure):
         >>> import ir_graded, ir_measures, pandas as pd
         >>> rows = {"query_id": "1", "doc_id": ["a", "b"], "relevance": [2, 1], "iteration": ["x", "y"]}
         >>> rows["probability"] = 0.5
+        >>> one = {"query_id": "1", "iteration": "x", "probability": 1}
         >>> measure, qrels, run = ir_graded.P_plus_Q, pd.DataFrame(rows), {"1": {"a": 2.0, "b": 1.0}}
         >>> ir_measures.calc_aggregate([measure], qrels, run)
         {P+Q: 0.833...}
@@ -643,7 +644,6 @@ class _P_plus_Q(PPlusQMeasure):
         0.833...
 
     Lacks exchange:
-        >>> one = {"query_id": "1", "iteration": "x", "probability": 1}
         >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": [100, 1]})
         >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
         >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
@@ -657,7 +657,8 @@ class _P_plus_Q(PPlusQMeasure):
         [0.227678..., 0.214285...]
 
     Lacks truncation:
-        >>> measure, qrels = ir_graded.P_plus_Q @ 1, pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": 1})
+        >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": 1})
+        >>> measure = ir_graded.P_plus_Q @ 1
         >>> run, changed = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2.0}}
         >>> measure.calc_aggregate(qrels, run), ir_graded.P_plus_Q.calc_aggregate(qrels, changed)
         (1.0, 0.5)
@@ -688,6 +689,7 @@ class _P_plus_Q_sharp(PPlusQMeasure):
         >>> import ir_graded, ir_measures, pandas as pd
         >>> rows = {"query_id": "1", "doc_id": ["a", "b"], "relevance": [2, 1], "iteration": ["x", "y"]}
         >>> rows["probability"] = 0.5
+        >>> one = {"query_id": "1", "iteration": "x", "probability": 1}
         >>> measure, qrels, run = ir_graded.P_plus_Q_sharp, pd.DataFrame(rows), {"1": {"a": 2.0, "b": 1.0}}
         >>> ir_measures.calc_aggregate([measure], qrels, run)
         {P+Q#: 0.916...}
@@ -697,7 +699,6 @@ class _P_plus_Q_sharp(PPlusQMeasure):
         0.916...
 
     Lacks exchange:
-        >>> one = {"query_id": "1", "iteration": "x", "probability": 1}
         >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": [100, 1]})
         >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
         >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
@@ -711,7 +712,8 @@ class _P_plus_Q_sharp(PPlusQMeasure):
         [0.613839..., 0.607142...]
 
     Lacks truncation:
-        >>> measure, qrels = ir_graded.P_plus_Q_sharp @ 1, pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": 1})
+        >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": 1})
+        >>> measure = ir_graded.P_plus_Q_sharp @ 1
         >>> run, changed = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2.0}}
         >>> measure.calc_aggregate(qrels, run), ir_graded.P_plus_Q_sharp.calc_aggregate(qrels, changed)
         (1.0, 0.75)
