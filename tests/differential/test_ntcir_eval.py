@@ -1,13 +1,22 @@
-"""Compare the plain references of intents, classes and groups with the program ntcir_eval."""
+"""Compare the plain references, and the package, with the program ntcir_eval."""
 
 from __future__ import annotations
+
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 from differential import compare, oracle_ntcir_eval as program
 from differential.oracle_ntcir_eval import Settings
+from intents import test_intents_against_reference as cases
 from intents.intent_cases import IntentTopic
 from reference import intents
+
+import ir_graded
+from ir_graded.evaluation.provider import GradedEvaluator
+from ir_graded.io.intents import add_intents
+from ir_graded.matching.match import prepare_qrels
 
 needs_program = pytest.mark.skipif(bool(program.ORACLE.missing), reason=program.ORACLE.missing or "")
 
@@ -60,12 +69,61 @@ def test_500_random_topics():
     assert tally.largest <= 1e-12, tally.worst
 
 
+class ByThePackage:
+    """The package's score in place of the reference's, where the package has the base measure's parameters."""
+
+    def __init__(self):
+        self.reference, self.topic, self.judgments, self.count = program.scored, None, None, 0
+
+    def __call__(self, topic, name, cutoff, **params):
+        base = params.get("measure")
+        if base is not None and not is_known(*base):
+            return self.reference(topic, name, cutoff, **params)
+        if topic is not self.topic:
+            known = {"t": {i: (p, "nav" if i in topic.nav else "inf") for i, p in topic.P.items()}}
+            table = add_intents(cases.rows_of({"t": topic}), known)
+            self.topic, self.judgments = topic, prepare_qrels(table, frozenset({"iteration"}))
+        given = {key: value for key, value in params.items() if key != "measure"}
+        measure = cases.ours(name, cutoff, base, **given)
+        self.count += 1
+        return GradedEvaluator({measure: measure}, self.judgments).calc_aggregate(cases.run_of({"t": topic}))[
+            measure
+        ]
+
+
+def is_known(name, params):
+    """Whether the package takes these parameters of a base measure."""
+    known = ir_graded.measures.REGISTRY.get(name)
+    if known is None:
+        return name == "nDCG" and all(float(gain).is_integer() for gain in params.get("gains", {}).values())
+    taken = known.SUPPORTED_PARAMS
+    return all(key in taken and taken[key].validate(value) for key, value in params.items())
+
+
+@needs_program
+@pytest.mark.slow
+def test_500_random_topics_by_the_package(monkeypatch):
+    ours = ByThePackage()
+    monkeypatch.setattr(program, "scored", ours)
+    rng = np.random.default_rng(81)
+    kinds = (program.of_global_gains, program.of_types, program.of_each_intent, program.of_intents)
+    for _ in range(500):
+        _, topic, settings = program.drawn(rng)
+        with tempfile.TemporaryDirectory() as folder:
+            for name, found, theirs in (
+                pair for kind in kinds for pair in kind(Path(folder), settings, topic)
+            ):
+                assert found == pytest.approx(theirs, abs=1e-12), (name, topic, settings)
+    assert ours.count > 5_000
+
+
 @needs_program
 @pytest.mark.parametrize("topic", TOY_VALUES)
 def test_toy_topics_have_the_values_of_the_documents(topic):
     for (name, params), printed in zip(TOY_COLUMNS.values(), TOY_VALUES[topic], strict=True):
-        found = program.scored(program.toy_topics()[topic], name, 10, **params)
-        assert found == pytest.approx(printed, abs=0.5e-4 + 1e-9), name
+        for scored in (program.scored, ByThePackage()):
+            found = scored(program.toy_topics()[topic], name, 10, **params)
+            assert found == pytest.approx(printed, abs=0.5e-4 + 1e-9), name
 
 
 @needs_program
