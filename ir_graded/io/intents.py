@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ir_graded.errors import InputError, short_repr
 
-from .columns import as_float
-from .file_text import read_text
 from .ids import as_text, is_missing
-from .lines import fields_of, line_error
 from .paths import check_path, errors_with_path
 from .sources import is_path_or_dataset_id, table_of
 from .table import Table
@@ -172,6 +169,8 @@ def _of_dicts(intents: Mapping[Any, Any]) -> Iterator[_Row]:
 
 
 def _row(topic: Any, intent: Any, probability: Any, kind: Any, place: str) -> _Row:
+    from .columns import as_float
+
     where = f"intents: topic {topic!r}, intent {intent!r}{place and f' ({place})'}"
     if is_missing(topic) or is_missing(intent):
         raise InputError(f"{where}: the topic or the intent is missing")
@@ -198,6 +197,9 @@ def _of_frame(frame: Any) -> Iterator[_Row]:
 
 
 def _of_file(path: str | os.PathLike[str]) -> Iterator[_Row]:
+    from .file_text import read_text
+    from .lines import fields_of, line_error
+
     check_path(path)
     where = os.fspath(path)
     with errors_with_path(path):

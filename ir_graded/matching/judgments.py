@@ -206,7 +206,7 @@ def _check_one_level(table: Table, rows: pl.DataFrame, by: list[str]) -> None:
             for at in (row, other)
         )
         where = describe_document(table.query_id[row], table.doc_id[row])
-        if ITERATION in by:
+        if ITERATION in by and rows[ITERATION].n_unique() > 1:
             where += f", intent {table.text(ITERATION)[row]!r}"
         raise InputError(f"qrels: {where} has {levels}; {ONLY_PASSAGES}")
 

@@ -70,7 +70,7 @@ def test_500_random_topics():
 
 
 class ByThePackage:
-    """The package's score in place of the reference's, where the package has the base measure's parameters."""
+    """The package's score in place of the reference's, where the package takes the parameters."""
 
     def __init__(self):
         self.reference, self.topic, self.judgments, self.count = program.scored, None, None, 0
