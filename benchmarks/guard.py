@@ -70,6 +70,7 @@ def pairs(folder: Path) -> list[Pair]:
     submitted_qrels, submitted = store.submissions(10)
     few_run, many_run, arrow, scores = few.dicts(), many.dicts(), few.pandas(), score_matrix(50, 60)
     objects = arrow.astype({"query_id": object, "doc_id": object})
+    intents = many.by_intent(5)
     few_ours, many_ours = peers.ir_graded_evaluator(few.qrels), peers.ir_graded_evaluator(many.qrels)
     few_peer, many_peer = peers.pytrec_eval_dicts(few.qrels), peers.pytrec_eval_dicts(many.qrels)
     return [
@@ -105,6 +106,13 @@ def pairs(folder: Path) -> list[Pair]:
             2.0,
             lambda: many_ours.calc_aggregate(many_run),
             lambda: many_peer(many_run),
+        ),
+        Pair(
+            "D#-nDCG@10 beside nDCG@10, five intents",
+            0.7,
+            1 / 3,  # the most that may be: 3 times
+            lambda: ir_graded.evaluate("D#-nDCG@10", intents, many_run),
+            lambda: ir_graded.evaluate("nDCG@10", intents, many_run),
         ),
         Pair(
             "file beside Polars reading three columns",

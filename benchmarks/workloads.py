@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -68,6 +69,15 @@ class Collection:
         """Topics and documents, for titles."""
         topics, depth = self.docs.shape
         return f"{topics:,} topics x {depth:,} documents"
+
+    def by_intent(self, intents: int) -> list[ir_measures.Qrel]:
+        """The qrels for several intents; a document is relevant to every one up to its level."""
+        return [
+            ir_measures.Qrel(topic, doc, level if intent <= level else 0, str(intent))
+            for topic, docs in self.qrels.items()
+            for doc, level in docs.items()
+            for intent in range(1, intents + 1)
+        ]
 
     @property
     def rows(self) -> int:

@@ -31,16 +31,25 @@ from .errors import (
 from .measures import (
     AWP,
     BR,
+    DIN,
     EBR,
     GAP,
+    IA,
     NCU,
     R_WP,
     B_pref,
+    D,
+    D_sharp,
+    DIN_sharp,
     GradedMeasure,
+    I_rec,
+    IA_sharp,
     MAgP,
     O,
     P_measure,
     P_plus,
+    P_plus_Q,
+    P_plus_Q_sharp,
     Q,
     R_measure,
     R_pref,
@@ -64,6 +73,7 @@ if TYPE_CHECKING:
     from .evaluation.ties import ties
     from .evaluation.unjudged import Unjudged, unjudged
     from .io.datasets import level_definitions
+    from .io.intents import with_intents
     from .io.reading import read_qrels, read_run
     from .reporting import report
 
@@ -89,6 +99,7 @@ _LAZY = {
     "score_intervals": "evaluation.score_intervals",
     "ties": "evaluation.ties",
     "unjudged": "evaluation.unjudged",
+    "with_intents": "io.intents",
 }
 
 
@@ -108,16 +119,23 @@ def __dir__() -> list[str]:
 __all__ = [
     "AWP",
     "BR",
+    "DIN",
     "EBR",
     "GAP",
+    "IA",
     "NCU",
     "R_WP",
     "B_pref",
     "CoverageWarning",
+    "D",
+    "DIN_sharp",
+    "D_sharp",
     "Explanation",
     "FileFormatError",
     "GradedError",
     "GradedMeasure",
+    "IA_sharp",
+    "I_rec",
     "InputError",
     "MAgP",
     "MeasureSyntaxError",
@@ -125,6 +143,8 @@ __all__ = [
     "O",
     "P_measure",
     "P_plus",
+    "P_plus_Q",
+    "P_plus_Q_sharp",
     "ParameterError",
     "Q",
     "R_measure",
@@ -153,4 +173,5 @@ __all__ = [
     "score_intervals",
     "ties",
     "unjudged",
+    "with_intents",
 ]  # fmt: skip

@@ -37,6 +37,7 @@ from .output import FORMATS, Leaderboard, More, show
 )
 @click.option("--seed", type=click.IntRange(0), help="Of these samples, 0 by default.")
 @options.ties
+@options.intents
 @options.by_topic
 @options.output
 @options.places
@@ -51,6 +52,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     samples: int | None,
     seed: int | None,
     ties: str,
+    intents: str | None,
     by_topic: bool,
     output: str,
     places: int,
@@ -75,7 +77,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     elif unjudged == "intervals":
         scores, more = _intervals(read, qrels, runs, **given)
     else:
-        scores = evaluate_runs(read, qrels, list(runs), provider=provider, ties=ties)
+        scores = evaluate_runs(read, qrels, list(runs), provider=provider, ties=ties, intents=intents)
     show(FORMATS[output](Leaderboard.of(scores, by_topic, more), places))
 
 

@@ -95,6 +95,11 @@ provider = click.option(
 )
 
 
+intents = click.option(
+    "--intents",
+    metavar="FILE",
+    help="Probabilities of the intents in QRELS: lines of topic, intent, probability and perhaps inf or nav.",
+)
 ties = click.option(
     "--ties",
     type=click.Choice(TIES.words),

@@ -152,14 +152,25 @@ class JudgedRun:
             condensed: whether unjudged documents are removed before ranks are counted.
         """
         wanted = self.tied_topics(topics)[self.topic]
-        run = self.part(wanted & judged if condensed else wanted)
+        run = self.part(wanted).condensed(judged[wanted], topics) if condensed else self.part(wanted)
         ties = run.ties or TieGroups(run.rank, np.ones_like(run.rank))
-        if condensed:
-            group = run.topic << 32 | ties.first
-            begin, end = np.searchsorted(group, group), np.searchsorted(group, group, side="right")
-            start = segments.starts(run.topic, topics)[run.topic]
-            ties = TieGroups(begin - start + 1, end - begin)
         return replace(run, rank=ties.first, ties=ties)
+
+    def condensed(self, judged: Bools, topics: int) -> JudgedRun:
+        """The run with judged documents alone, at their ranks in the condensed list; so are its tie groups.
+
+        Args:
+            judged: for each document, whether its level counts as judged (>= 0).
+            topics: number of topics.
+        """
+        run = self.part(judged)
+        start = segments.starts(run.topic, topics)[run.topic]
+        ties = None
+        if run.ties is not None:
+            group = run.topic << 32 | run.ties.first
+            begin, end = np.searchsorted(group, group), np.searchsorted(group, group, side="right")
+            ties = TieGroups(begin - start + 1, end - begin)
+        return replace(run, rank=segments.ordinals(start), ties=ties)
 
     def condensed_rank(self, judged: Bools, topics: int) -> Ints:
         """Rank in the condensed list: unjudged documents removed before ranks are counted.

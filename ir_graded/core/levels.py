@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import segments
-from .segments import Floats, Ints
+from .segments import Bools, Floats, Ints
 from .spans import Spans
 
 Kept = TypeVar("Kept")
@@ -111,6 +111,9 @@ class Levels:
         level_index: position of its level in ``values``, shape ``(judged,)``.
         values: the distinct levels that occur here or elsewhere in the collection, ascending.
         highlights: where the qrels hold passages, the highlighted spans of the judged documents.
+        intents: where measures need them, the judgments by intent.
+        gmax: the largest gain of each topic, shape ``(topics,)``, where ``values`` are gains, of the topic or
+            of one intent; None where the scale of the levels is one for all topics.
     """
 
     topics: int
@@ -118,6 +121,8 @@ class Levels:
     level_index: Ints
     values: Floats
     highlights: Highlights | None = None
+    intents: Intents | None = None
+    gmax: Floats | None = None
     _kept: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -128,11 +133,22 @@ class Levels:
         level: Floats,
         highlights: Highlights | None = None,
         scale: Sequence[float] = (),
+        intents: Intents | None = None,
     ) -> Levels:
         """Levels of documents whose topics are given in ascending order; ``scale`` has further levels."""
         values, level_index = np.unique(np.concatenate((level, scale)), return_inverse=True)
         level_index = level_index[: level.size]
-        return cls(topics, topic, level_index.astype(np.int64), values.astype(np.float64), highlights)
+        return cls(
+            topics, topic, level_index.astype(np.int64), values.astype(np.float64), highlights, intents
+        )
+
+    @cached_property
+    def by_intent(self) -> Intents:
+        """The judgments by intent; none where the qrels are empty."""
+        if self.intents is not None:
+            return self.intents
+        nothing = np.zeros(0, dtype=np.int64)
+        return Intents(nothing, None, nothing > 0, Levels.of(0, nothing, np.zeros(0)), nothing)
 
     def table(self, overrides: Overrides, otherwise: Floats | None = None) -> Floats:
         """A value for each of ``values``: the override of that level, else ``otherwise`` (the level)."""
@@ -172,3 +188,43 @@ class Levels:
             weight = weights[level_index]
             weight = weight[np.lexsort((-weight, topic))]
         return Ideal(segments.count(topic, self.topics), segments.starts(topic, self.topics), weight, topic)
+
+
+@dataclass(frozen=True, eq=False)
+class Intents:
+    """The intents of all topics, and the judgments of documents for them.
+
+    Attributes:
+        topic: topic of each intent, ascending, shape ``(intents,)``.
+        probability: probability of each intent as given, NaN where it has none; None where none are given.
+        is_nav: whether each intent is navigational.
+        levels: the level of each judgment; its topics are the intents.
+        document: the position in the levels of the qrels of the document of each judgment.
+    """
+
+    topic: Ints
+    probability: Floats | None
+    is_nav: Bools
+    levels: Levels
+    document: Ints
+
+    @cached_property
+    def _by_document(self) -> tuple[Ints, Ints]:
+        """The judgments ordered by document, and where those of each document begin."""
+        order = np.argsort(self.document, kind="stable").astype(np.int64)
+        return order, np.cumsum(np.bincount(self.document, minlength=1))
+
+    @property
+    def overlap(self) -> bool:
+        """Whether a document has several intents, or no topic has."""
+        if np.unique(self.topic).size == self.topic.size:
+            return True
+        return np.unique(self.document).size < self.document.size
+
+    def judgments_of(self, document: Ints) -> tuple[Ints, Ints]:
+        """Return the judgments of some documents, and for each which of the documents it is of."""
+        order, end = self._by_document
+        size = np.diff(end, prepend=0)[document]
+        owner = np.repeat(np.arange(document.size, dtype=np.int64), size)
+        first = (end[document] - np.cumsum(size))[owner]
+        return order[first + np.arange(owner.size, dtype=np.int64)], owner

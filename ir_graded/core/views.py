@@ -7,6 +7,7 @@ A :class:`View` holds, for all topics at once, the ranks ``n`` of the relevant d
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -210,11 +211,18 @@ class Views:
         self._articles: dict[tuple[float, float, int | None], ArticleView] = {}
         self._ordered: dict[str, Views] = {}
         self._tied: dict[object, TiedDocuments[Any]] = {}
+        self._kept: dict[object, Views] = {}
 
     def __getitem__(self, cut: Cut) -> View:
         if cut not in self._views:
             self._views[cut] = View(self.levels, self.hits, cut)
         return self._views[cut]
+
+    def kept(self, key: object, make: Callable[[], Views]) -> Views:
+        """Return views of a collection derived from this one, made once."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
 
     def articles(self, rel: float, beta: float, cutoff: int | None) -> ArticleView:
         """Return the view of the articles with relevance; run and qrels must hold passages."""

@@ -13,6 +13,7 @@ from ir_graded._utils.progress import progress_bar
 from ir_graded._utils.threads import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import ParameterError, short_repr
+from ir_graded.io.intents import add_intents
 from ir_graded.io.named_runs import named_runs
 from ir_graded.io.sources import is_read_once
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
@@ -26,7 +27,7 @@ from ir_graded.measures.parsing import read_measures
 from .coverage import Coverage, RunCoverage, count_again
 from .provider import GradedEvaluator, native_scorers
 from .scores import Scores
-from .upstream import lowest_rel, mix
+from .upstream import lowest_rel, mix, needed_with_others
 
 
 def _graded_only(measures: list[Measure]) -> dict[Measure, Scorer]:
@@ -48,6 +49,7 @@ def evaluate(
     progress: bool | None = None,
     provider: str = "auto",
     ties: str = "doc_id",
+    intents: Any = None,
 ) -> Scores:
     """Score runs by measures of this package and of ir-measures.
 
@@ -68,6 +70,7 @@ def evaluate(
         ties: how documents with equal scores are ordered: 'doc_id', descending, as in trec_eval; 'expected',
             the mean over all their orders; 'optimistic' or 'pessimistic', by level descending or ascending.
             For all measures that do not name an order themselves and depend on it.
+        intents: probabilities and types of the intents in the qrels, as ``with_intents`` takes them.
 
     Returns:
         The scores of all runs on all topics of the qrels; a topic that a run lacks scores 0.
@@ -95,7 +98,8 @@ def evaluate(
     """
     if provider not in PROVIDERS:
         raise ParameterError(f"provider={short_repr(provider)} must be {' or '.join(map(repr, PROVIDERS))}")
-    evaluation = Evaluation(_in_order(read_measures(measures), provider, ties), qrels, provider)
+    judged = qrels if intents is None else add_intents(qrels, intents)
+    evaluation = Evaluation(_in_order(read_measures(measures), provider, ties), judged, provider)
     named = named_runs(runs)
     scored = evaluation.match(named, evaluation.lowest, evaluation.score)
     return evaluation.scores(named, with_progress(scored, len(named), progress))
@@ -115,7 +119,8 @@ def _in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure
             f"ties={ties!r} is for measures that are computed here, and {', '.join(map(str, others))} "
             f"{'is' if len(others) == 1 else 'are'} left to ir-measures' providers, which order by doc_id"
         )
-    tied = (measure if "ties" in measure.params else with_ties(measure, ties) for measure in measures)
+    named = {measure for measure in measures if here[measure].ties != TIES.default}
+    tied = (measure if measure in named else with_ties(measure, ties) for measure in measures)
     return list(dict.fromkeys(tied))
 
 
@@ -141,7 +146,7 @@ class Evaluation:
         if not measures:
             raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
         self.measures = measures
-        self.judgments = prepare_qrels(qrels)
+        self.judgments = prepare_qrels(qrels, needed_with_others(measures))
         self.judgments.require_topics("evaluate")
         # Documents may be counted again later.
         self._qrels = self.judgments if is_read_once(qrels) else qrels
@@ -170,7 +175,8 @@ class Evaluation:
                 f"{', '.join(map(str, tied))}: {purpose} orders documents with equal scores by doc_id: "
                 "leave out ties"
             )
-        without = [*self._evaluator.others, *graded.passage_measures]
+        further = [measure for measure, scorer in graded.scorers.items() if scorer.qrel_columns]
+        without = [*self._evaluator.others, *graded.passage_measures, *further]
         if without:
             names = ", ".join(map(str, without))
             raise ParameterError(f"{names}: {purpose} needs measures of documents that this package computes")

@@ -30,7 +30,7 @@ from ir_graded.measures.classic import CLASSICS, scorer_of
 from ir_graded.measures.contributions import Contributions, TiedContributions
 from ir_graded.measures.parsing import read_measures
 
-from .provider import GradedEvaluator
+from .provider import GradedEvaluator, needed_columns
 from .upstream import check_parameters
 
 if TYPE_CHECKING:
@@ -44,11 +44,13 @@ SYMBOLS = {
     "last_rank": "to rank",
     "rank_in_run": "rank in run",
     "doc_id": "doc_id",
+    "intent": "intent",
     "documents": "documents",
     "relevant": "relevant",
     "not_relevant": "not relevant",
     "unjudged": "unjudged",
     "level": "level",
+    "probability": "P",
     "gain": "gain",
     "C": "C",
     "cg": "cg",
@@ -147,7 +149,7 @@ class Explanation:
 
         head, rows = self.cells(places)
         rows = [[*map(printable, row)] for row in rows]
-        align = ["left" if name in {"doc_id", "rank"} else "right" for name in head]
+        align = ["left" if name in {"doc_id", "intent", "rank"} else "right" for name in head]
         table = tabulate(rows, head, tablefmt="simple", disable_numparse=True, colalign=align)
         # A run that was given without a name is called 'run'.
         run = "" if self.run == _UNNAMED else f", run {self.run}"
@@ -232,7 +234,7 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     named = named_runs(run)
     if len(named) != 1:
         raise InputError(f"one run can be explained at a time, given {len(named)}: {', '.join(named)}")
-    judgments = prepare_qrels(qrels)
+    judgments = prepare_qrels(qrels, needed_columns([wanted]))
     topic = _topic(judgments, query_id)
     evaluator = GradedEvaluator({wanted: scorer}, judgments)
     expected = scorer.ties == "expected"
@@ -240,8 +242,7 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     lowest = -np.inf if expected else evaluator.lowest
     (judged_run,) = match_runs(judgments, named, lowest, lambda matched: matched.judged)
     views = evaluator.views(judged_run)
-    if scorer.ties in {"optimistic", "pessimistic"}:
-        views = views.ordered(scorer.ties)
+    views = scorer.in_order(views)
     found = scorer.contributions(views)
     mine = np.flatnonzero(found.view.topic == topic)
     seen = mine.size
@@ -320,6 +321,9 @@ def _columns(
     }
     if found.rank_in_run is not None:
         columns["rank_in_run"] = found.rank_in_run[mine]
+    if "intent" in columns:
+        names = [judgments.intent_names[at] for at in columns["intent"].astype(int).tolist()]
+        columns["intent"] = np.array(names, dtype=object)
     for values in columns.values():
         values.setflags(write=False)
     order = list(SYMBOLS)

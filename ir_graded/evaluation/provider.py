@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError
+from ir_graded.io.intents import ITERATION
 from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
@@ -57,10 +59,32 @@ class GradedEvaluator(Evaluator):
             scorer.validate_params()
             if scorer.highest_level is not None:
                 judgments.check_highest_level(measure, scorer.highest_level)
+            for column in scorer.qrel_columns:
+                if judgments.names and column not in judgments.columns:
+                    raise InputError(without_column(measure, column))
         self.passage_measures = [measure for measure in self.measures if needs_passages(measure)]
         if self.passage_measures and judgments.names and judgments.levels.highlights is None:
             raise InputError(_without_passages("qrels", self.passage_measures[0]))
+        self._check_intents()
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
+
+    def _check_intents(self) -> None:
+        """Raise InputError where a relevant intent has no probability, and warn of doubtful intents."""
+        judgments, intents = self.judgments, self.judgments.levels.intents
+        over_intents = [m for m, scorer in self.scorers.items() if ITERATION in scorer.qrel_columns]
+        if intents is None:
+            if judgments.note:
+                warnings.warn(judgments.note, stacklevel=4)
+            return
+        if intents.probability is not None and over_intents:
+            rel = min(self.scorers[measure].lowest_rel for measure in over_intents)
+            judgments.check_listed(rel)
+        elif over_intents and not intents.overlap:
+            warnings.warn(
+                f"{over_intents[0]}: topics of the qrels have several intents, no document has two of them, "
+                "and no probabilities were given; is the column iteration something else, such as a round?",
+                stacklevel=4,
+            )
 
     def match(self, run: Any, threads: int | None = None) -> JudgedRun:
         """Find the documents that the measures need in a run of any form, by default with all processors.
@@ -116,6 +140,28 @@ def _without_passages(kind: str, measure: Measure) -> str:
     )
 
 
+#: For a column of qrels that a measure needs: its contents, and where else they can come from.
+_COLUMNS = {
+    ITERATION: ("intents", "a file of TREC or NTCIR whose second field is the intent"),
+}
+
+
+def without_column(measure: Measure, column: str) -> str:
+    """Say that qrels lack a column, and which forms have it."""
+    contents, file = _COLUMNS.get(column, (f"a column {column}", ""))
+    fields = f"query_id, doc_id, relevance, {column}"
+    return (
+        f"{measure} needs {contents}, and the qrels given have no column {column}: give a table or named "
+        f"tuples with the fields {fields}{file and f', or {file}'}; a dict of dicts has no such column"
+    )
+
+
+def needed_columns(measures: Iterable[Measure]) -> frozenset[str]:
+    """Further columns that the measures need in the qrels."""
+    needed = [scorer.qrel_columns for scorer in native_scorers(measures).values()]
+    return frozenset(column for columns in needed for column in columns)
+
+
 class GradedProvider(Provider):
     """ir-measures' way to the measures of this package, and to the classics as they are computed here."""
 
@@ -140,7 +186,7 @@ class GradedProvider(Provider):
         unknown = [measure for measure in measures if measure not in scorers]
         if unknown:
             raise ValueError(f"the provider {self.NAME} has no {', '.join(map(str, unknown))}")
-        return GradedEvaluator(scorers, prepare_qrels(qrels))
+        return GradedEvaluator(scorers, prepare_qrels(qrels, needed_columns(measures)))
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Columns that the measures need in a run."""
@@ -148,7 +194,9 @@ class GradedProvider(Provider):
 
     def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Columns that the measures need in the qrels."""
-        return ["query_id", "doc_id", "relevance", *_passage_columns(measures)]
+        measures = list(measures)
+        further = sorted(needed_columns(measures))
+        return ["query_id", "doc_id", "relevance", *_passage_columns(measures), *further]
 
 
 def native_scorers(measures: Iterable[Measure]) -> dict[Measure, Scorer]:

@@ -24,6 +24,7 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.io.ids import as_text
+from ir_graded.io.intents import ITERATION
 from ir_graded.io.sources import table_of
 from ir_graded.io.table import Table, describe_document
 from ir_graded.matching.articles import one_row_an_article
@@ -33,7 +34,7 @@ from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.classic import check_computable
 
-from .provider import GradedEvaluator
+from .provider import GradedEvaluator, needed_columns, without_column
 
 _HIGHEST = 1 << 20  # level that the other providers are asked about
 #: Values of parameters that measures of ir-measures require, for messages.
@@ -46,7 +47,7 @@ class MixedEvaluator(Evaluator):
     Args:
         measures: all of them, in the order in which results come.
         graded: the evaluator of those that are scored here.
-        qrels: the caller's own qrels, for measures that need subtopics: only they hold them.
+        qrels: the caller's own qrels, for measures that need subtopics where they name none.
     """
 
     def __init__(self, measures: list[Measure], graded: GradedEvaluator, qrels: Any = None) -> None:
@@ -60,7 +61,9 @@ class MixedEvaluator(Evaluator):
         if plain:
             self.evaluators.append(pipeline_evaluator(plain, qrels_dicts(graded.judgments)))
         if subtopics:
-            self.evaluators.append(pipeline_evaluator(subtopics, qrels))
+            of_intents = graded.judgments.levels.intents
+            rows = qrels if of_intents is None else list(qrels_by_intent(graded.judgments))
+            self.evaluators.append(pipeline_evaluator(subtopics, rows))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The evaluators of other providers do not pickle: they are made again.
@@ -118,7 +121,7 @@ def compose(measures: list[Measure], qrels: Any) -> Evaluator:
     with_subtopics = any(map(needs_subtopics, measures))
     if with_subtopics and isinstance(qrels, Iterator):
         qrels = list(qrels)
-    graded = GradedEvaluator(scorers, prepare_qrels(qrels))
+    graded = GradedEvaluator(scorers, prepare_qrels(qrels, needed_with_others(measures)))
     if len(scorers) == len(measures):
         return graded
     return MixedEvaluator(measures, graded, qrels if with_subtopics else None)
@@ -137,9 +140,26 @@ def mix(measures: list[Measure], graded: GradedEvaluator) -> MixedEvaluator:
     if others:
         _check_whole_levels(others, graded.judgments)
     for measure in filter(needs_subtopics, others):
-        raise InputError(f"{measure} needs qrels by subtopic, which evaluate lacks: use ir_measures.calc")
+        if graded.judgments.levels.intents is None:
+            raise InputError(without_column(measure, ITERATION))
     with wrap_provider_errors(others):
         return MixedEvaluator(measures, graded)
+
+
+def needed_with_others(measures: list[Measure]) -> frozenset[str]:
+    """Further columns of qrels that measures need, those of other providers included."""
+    by_intent = {ITERATION} if any(map(needs_subtopics, measures)) else set()
+    return needed_columns(measures) | by_intent
+
+
+def qrels_by_intent(judgments: Judgments) -> Iterator[ir_measures.Qrel]:
+    """The judgments as ir-measures' own rows, a row a document and intent."""
+    intents = judgments.levels.by_intent
+    level = intents.levels.values[intents.levels.level_index]
+    columns = (intents.topic[intents.levels.topic], intents.document, level, intents.levels.topic)
+    for topic, document, of_row, intent in zip(*(column.tolist() for column in columns), strict=True):
+        name = judgments.intent_names[intent]
+        yield ir_measures.Qrel(judgments.names[topic], judgments.doc_ids[document], int(of_row), name)
 
 
 def lowest_rel(measures: list[Measure]) -> float:

@@ -57,6 +57,17 @@ def early_ntcir(fields: Sequence[str]) -> bool:
     return fields[1] in LETTERS and fields[3] in ("0", "1")
 
 
+def ntcir_intents(fields: Sequence[str]) -> bool:
+    """Whether the last of four fields is a level such as L2."""
+    return _LEVEL.fullmatch(fields[3]) is not None
+
+
+def ntcir_classes(fields: Sequence[str]) -> bool:
+    """Whether the third of four fields is a level, and the second one is not the iteration of a TREC line."""
+    is_iteration = INTEGER.fullmatch(fields[1]) or fields[1] in NO_ITERATION
+    return _LEVEL.fullmatch(fields[2]) is not None and not is_iteration
+
+
 def _first_contradiction(marks: pl.Series, levels: pl.Series) -> int | None:
     """Return the first row whose last field does not agree with its letter in a rigid or a relaxed file."""
     import polars as pl
@@ -89,16 +100,11 @@ NO_LETTERS = Review(1, lambda texts, _: _first(texts.is_in(list(LETTERS))), _by_
 
 
 def trec_qrels(fields: Sequence[str], line: str) -> str | None:
-    """Return why four fields may be judgments per intent, of equivalence classes, or of passages."""
-    if _LEVEL.fullmatch(fields[3]):
-        return (
-            "levels with L belong to three fields, topic doc L2; four fields are judgments per intent, "
-            "which are not read"
-        )
+    """Return why four fields may be judgments of equivalence classes or of passages."""
     if _LEVEL.fullmatch(fields[2]):
         return (
-            "the third field looks like a level: an NTCIR file of equivalence classes? "
-            "Those are not read; format='trec' takes it as the document"
+            "the third field looks like a level: an NTCIR file of equivalence classes (topic doc L<level> "
+            "class)? Name the format: format='ntcir-classes', or format='trec' for documents such as L2"
         )
     tabbed = line.rstrip("\r\n").split("\t")
     if len(tabbed) == len(fields) + 1 and not tabbed[-1] and _whole(fields, 1, 2, 3):
@@ -120,9 +126,11 @@ def ntcir_qrels(fields: Sequence[str], _: str) -> str | None:
 
 
 def ntcir_by_semicolons(line: str) -> str | None:
-    """Return why a line of four fields separated by semicolons is an NTCIR file that is not read."""
+    """Return what is wrong with a line of NTCIR qrels whose four fields are separated by semicolons."""
     parts = line.strip().split(";")
-    return trec_qrels(parts, "") if len(parts) == 4 else None  # noqa: PLR2004
+    if len(parts) == 4 and any(map(_LEVEL.fullmatch, parts[2:])):  # noqa: PLR2004
+        return "the fields are separated by semicolons; separate them by blanks or tabs"
+    return None
 
 
 # ----------------------------------------------------------------------------------------------- runs

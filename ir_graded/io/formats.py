@@ -32,6 +32,7 @@ class Format:
         layout: the line in words, for messages.
         prefix: text in front of a level that is then a whole number, as in ``L2``.
         extra: further integer columns, as (column name, position).
+        further: further columns of text that are read when they are asked for, likewise.
         whole: positions of further fields that must be whole numbers for a line to be of this format.
         by_order: whether the order of the lines is the ranking, and the value's field says nothing.
         letters: whether a level is one of :data:`~.doubts.LETTERS`.
@@ -50,6 +51,7 @@ class Format:
     layout: str
     prefix: str = ""
     extra: tuple[tuple[str, int], ...] = ()
+    further: tuple[tuple[str, int], ...] = ()
     by_order: bool = False
     whole: tuple[int, ...] = ()
     letters: bool = False
@@ -214,6 +216,30 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         review=doubts.MARKS,
     ),
     Format(
+        "ntcir-intents",
+        "qrels",
+        4,
+        query_id=0,
+        doc_id=2,
+        value=3,
+        layout="topic intent doc L<level>",
+        prefix="L",
+        further=(("iteration", 1),),
+        shows=doubts.ntcir_intents,
+    ),
+    Format(
+        "ntcir-classes",
+        "qrels",
+        4,
+        query_id=0,
+        doc_id=1,
+        value=2,
+        layout="topic doc L<level> class",
+        prefix="L",
+        further=(("equivalence_class", 3),),
+        shows=doubts.ntcir_classes,
+    ),
+    Format(
         "trec",
         "qrels",
         4,
@@ -221,6 +247,7 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         doc_id=2,
         value=3,
         layout="topic iteration doc level",
+        further=(("iteration", 1),),
         doubt=doubts.trec_qrels,
         review=doubts.NO_LETTERS,
     ),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from ir_graded.errors import FileFormatError, cut
 from .decompression import check_expansion
 from .parquet_footer import TAIL, column_sizes
 from .paths import check_unchanged
-from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
+from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame, with_other_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,7 +62,21 @@ def read_parquet(kind: str, path: str | os.PathLike[str]) -> Table:
         _number_of_rows(columns, path)
         frame = columns.collect()
     check_unchanged(path, before)
-    return _table(kind, path, frame, 0)
+    table = _table(kind, path, frame, 0)
+    return table if kind == "run" else replace(table, further=_further(path, columns.collect_schema()))
+
+
+def _further(path: str | os.PathLike[str], read: Iterable[str]) -> dict[str, Callable[[], pl.Series]]:
+    """The columns that have not been read."""
+    import polars as pl
+
+    def column(name: str) -> pl.Series:
+        _check_size(column_sizes(path)[name], path)
+        with _parser_errors_with_path(path):
+            return pl.read_parquet(os.fspath(path), columns=[name], glob=False)[name]
+
+    names = pl.scan_parquet(os.fspath(path), glob=False).collect_schema()
+    return with_other_names({name: partial(column, name) for name in names if name not in set(read)})
 
 
 def parquet_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[], Table]]:

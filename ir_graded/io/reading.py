@@ -21,23 +21,33 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
     """Qrels as a frame with the columns query_id, doc_id (text) and relevance.
 
     Args:
-        source: a file (TREC ``topic iteration doc level``, NTCIR ``topic doc L2`` or, by letters,
+        source: a file (TREC ``topic iteration doc level``, NTCIR ``topic doc L2``, with intents
+            ``topic intent doc L2``, with classes ``topic doc L2 class`` or, by letters,
             ``topic S|A|B|C doc 0|1``, INEX FOL
             ``topic Q0 file rel_chars doc_len [bep [start:length ...]]`` or Genomics gold standard
             ``topic pmid start length aspects`` separated by tabs; plain, gzip, zstandard or xz; any
             spacing), or a dataset of ir_datasets or its id.
-        format: 'trec', 'ntcir', 'ntcir-early', 'inex' or 'genomics'; by default told by the columns.
+        format: 'trec', 'ntcir', 'ntcir-intents', 'ntcir-classes', 'ntcir-early', 'inex' or 'genomics'; by
+            default told by the columns.
 
     Returns:
         A row per judgment. Levels are whole numbers (int64) where all are, else float64. Passages
-        have the further columns start and length, and a row each.
+        have the further columns start and length, and a row each. Where a document is judged for several
+        intents there is a column iteration, and where there are classes of documents a column
+        equivalence_class.
 
     Raises:
         FileFormatError: the file or a line of it cannot be read, or it may be of two formats.
         InputError: there is no such dataset, or it has no qrels.
         OSError: the file cannot be opened, or the dataset cannot be downloaded.
     """
-    frame = _frame(_table("qrels", source, format))
+    import pandas as pd
+
+    table = _table("qrels", source, format)
+    frame = frame_of(table)
+    for name in ("iteration", "equivalence_class"):
+        if name in table.further and (name != "iteration" or table.repeats_documents(name)):
+            frame[name] = pd.Series(table.text(name).to_list(), dtype="str")
     levels = frame["relevance"].to_numpy()
     if (np.abs(levels) < EXACT_INTEGERS_BELOW).all() and (levels == np.floor(levels)).all():
         frame["relevance"] = levels.astype(np.int64)
@@ -64,14 +74,15 @@ def read_run(source: str | os.PathLike[str] | Any, *, format: str | None = None)
         InputError: there is no such dataset, or it has no scoreddocs.
         OSError: the file cannot be opened, or the dataset cannot be downloaded.
     """
-    return _frame(_table("run", source, format))
+    return frame_of(_table("run", source, format))
 
 
 def _table(kind: str, source: Any, format: str | None) -> Table:
     return table_of(kind, source) if format is None else read_file(kind, source, format)
 
 
-def _frame(table: Table) -> pd.DataFrame:
+def frame_of(table: Table) -> pd.DataFrame:
+    """A table as a frame, without further columns."""
     import pandas as pd
 
     columns: dict[str, Any] = {

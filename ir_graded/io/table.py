@@ -7,8 +7,9 @@ its place in what the caller gave.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+#: Fields of qrels that are read at once.
+_STANDARD = ("query_id", "doc_id", "relevance")
 # Row numbers from so many on are worth loading what Polars needs for an array.
 _MANY = 1 << 15
 # Positions beyond this are no text; below it their sums stay exact.
@@ -57,6 +60,7 @@ class Table:
         place: says where a row stands, for errors: 'run.txt, line 17', 'row 16'.
         query_objects: gives the caller's own query_id objects of rows.
         passage: where there are passages, first position and length of each row's, as float64.
+        further: all other columns of qrels by name, such as ``iteration``; each is read when it is asked for.
     """
 
     kind: str
@@ -66,6 +70,7 @@ class Table:
     place: Callable[[int], str]
     query_objects: Callable[[Ints], list[Any]]
     passage: Passage | None = None
+    further: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.value)
@@ -78,6 +83,14 @@ class Table:
                 row = int(column.is_null().arg_true()[0])
                 raise InputError(f"{self.kind}: {self.place(row) or 'a row'} has no {name}")
 
+    def repeats_documents(self, by: str) -> bool:
+        """Whether a document of a topic is in several rows that differ in a further column."""
+        import polars as pl
+
+        rows = pl.DataFrame({"topic": self.query_id, "doc": self.doc_id})
+        documents = rows.n_unique()
+        return documents < len(rows) and rows.with_columns(self.text(by).alias(by)).n_unique() > documents
+
     def check_values(self) -> None:
         """Raise InputError where a level or score is missing."""
         check_values(self.kind, self.value, self.describe)
@@ -85,6 +98,40 @@ class Table:
     def describe(self, row: int) -> str:
         """A row by topic, document and place."""
         return describe_document(self.query_id[row], self.doc_id[row], self.place(row))
+
+    def text(self, name: str) -> pl.Series:
+        """A further column as text, read as ids are. Raises InputError where one is missing or no text."""
+        from . import columns
+
+        try:
+            texts = columns.as_strings(self.further[name]())
+        except InputError as error:
+            raise InputError(f"{self.kind}: {name}: {error}") from None
+        if texts.null_count():
+            raise InputError(f"{self.kind}: {self.describe(int(texts.is_null().arg_true()[0]))}: no {name}")
+        return texts
+
+    def numbers(self, name: str) -> Floats:
+        """A further column as numbers, NaN where one is missing. Raises InputError for what is no number."""
+        from . import columns
+
+        return columns.as_floats(
+            self.further[name](), lambda row: f"{self.kind}: {self.describe(row)}: the {name}"
+        )
+
+    def objects(self, name: str) -> list[Any]:
+        """A further column as the caller's own objects, such as vectors."""
+        from . import columns
+
+        return columns.objects_at(self.further[name](), np.arange(len(self), dtype=np.int64))
+
+    def _further_at(self, rows: Ints) -> dict[str, Callable[[], Any]]:
+        from . import columns
+
+        def at_rows_of(column: Callable[[], Any]) -> Callable[[], Any]:
+            return lambda: columns.objects_at(column(), rows)
+
+        return {name: at_rows_of(column) for name, column in self.further.items()}
 
     def filter(self, rows: Ints) -> Table:
         """The same table with some of its rows, which keep their places."""
@@ -96,6 +143,7 @@ class Table:
             lambda row: self.place(int(rows[row])),
             lambda wanted: self.query_objects(rows[wanted]),
             None if self.passage is None else self.passage[rows],
+            self._further_at(rows),
         )
 
     def part(self, begin: int, end: int) -> Table:
@@ -109,6 +157,7 @@ class Table:
             lambda row: self.place(begin + row),
             lambda wanted: self.query_objects(begin + wanted),
             None if self.passage is None else Passage(self.passage.start[rows], self.passage.length[rows]),
+            self._further_at(np.arange(begin, end, dtype=np.int64)),
         )
 
     def check_passages(self) -> None:
@@ -138,6 +187,8 @@ def at_rows(column: pl.Series, rows: Ints) -> pl.Series:
 VALUE_NAMES = {"qrels": "level", "run": "score"}
 VALUE_COLUMNS = {"qrels": "relevance", "run": "score"}
 PASSAGE_COLUMNS = ("start", "length")
+#: Other names of further columns of qrels.
+OTHER_NAMES = {"iteration": "subtopic_id"}
 ONLY_PASSAGES = "only passages, with both start and length, may repeat a document"
 
 
@@ -178,7 +229,17 @@ def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -
     passage = None
     if all(name in present for name in PASSAGE_COLUMNS):
         passage = tuple(columns.get_column(kind, frame, name) for name in PASSAGE_COLUMNS)
-    return _from_columns(kind, query_id, doc_id, value, place, passage)
+    others = present if kind == "qrels" else []
+    further = with_other_names(
+        {name: partial(columns.get_column, kind, frame, name) for name in others if name not in wanted}
+    )
+    return _from_columns(kind, query_id, doc_id, value, place, passage, further)
+
+
+def with_other_names(further: dict[str, Callable[[], Any]]) -> dict[str, Callable[[], Any]]:
+    """Further columns, also by the names under which measures ask for them."""
+    aliases = {name: further[other] for name, other in OTHER_NAMES.items() if other in further}
+    return aliases | further
 
 
 def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
@@ -189,7 +250,11 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
     values: list[Any] = []
     starts: list[Any] = []
     lengths: list[Any] = []
+    given: list[Any] = []
+    keep = given.append if kind == "qrels" else None
     for number, row in enumerate(rows):
+        if keep is not None:
+            keep(row)
         try:
             query_ids.append(row.query_id)
             doc_ids.append(row.doc_id)
@@ -205,11 +270,23 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
     if lengths and len(lengths) < len(values):
         raise InputError(f"{kind}: some items have a start and length, others have none")
     passage = (starts, lengths) if lengths else None
-    return _from_columns(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage)
+
+    def column(name: str) -> list[Any]:
+        return [getattr(row, name, None) for row in given]
+
+    others = [name for name in getattr(given[0], "_fields", ()) if name not in _STANDARD] if given else []
+    further = with_other_names({name: partial(column, name) for name in others})
+    return _from_columns(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage, further)
 
 
 def _from_columns(
-    kind: str, query_id: Any, doc_id: Any, value: Any, place: Callable[[int], str], passage: Any = None
+    kind: str,
+    query_id: Any,
+    doc_id: Any,
+    value: Any,
+    place: Callable[[int], str],
+    passage: Any = None,
+    further: Mapping[str, Callable[[], Any]] | None = None,
 ) -> Table:
     """A table from columns of any kind."""
     from . import columns
@@ -238,6 +315,7 @@ def _from_columns(
         place,
         lambda rows: columns.objects_at(query_id, rows),
         None if passage is None else Passage(*map(numbers, passage, PASSAGE_COLUMNS)),
+        further or {},
     )
     table.check_passages()
     return table

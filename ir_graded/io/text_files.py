@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 
@@ -33,7 +34,13 @@ def read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) -
         return _table(kind, empty(kind), where)
     if isinstance(chosen, VaryingFormat):
         return _line_by_line(data, chosen, where)
-    return _read_lines(where, chosen, lambda: data)
+    table = _read_lines(where, chosen, lambda: data)
+
+    def column(position: int) -> pl.Series:
+        # Fields that few measures need are read as if they were the documents.
+        return parse_lines(data, replace(chosen, doc_id=position, review=None), where)[0]["doc_id"]
+
+    return replace(table, further={name: partial(column, at) for name, at in chosen.further})
 
 
 def text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Callable[[], Table]]:

@@ -12,10 +12,12 @@ import numpy as np
 from ir_graded.core.levels import Highlights, Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, short_repr
+from ir_graded.io.intents import ITERATION
 from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
 
 from .articles import articles_of
 from .dict_checks import numbers_of, text_ids, unchanged
+from .intents import intents_of
 from .lookup import Lookup, document_keys
 
 if TYPE_CHECKING:
@@ -31,12 +33,18 @@ class Judgments:
         names: the same as text, by which runs are matched.
         levels: the levels, by topic.
         doc_ids: the document of each level.
+        intent_names: the name of each intent.
+        columns: the further columns of the qrels that were wanted and are there.
+        note: which documents have several levels, of which the highest counts; empty where none has.
     """
 
     query_ids: list[Any]
     names: list[str]
     levels: Levels
     doc_ids: list[str]
+    intent_names: list[str] = field(default_factory=list)
+    columns: frozenset[str] = frozenset()
+    note: str = ""
     _lookups: dict[float, Lookup] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -64,6 +72,26 @@ class Judgments:
             self._lookups[lowest] = Lookup(self.levels.topics, topic, wanted, doc_ids)
         return self._lookups[lowest]
 
+    def check_listed(self, rel: float) -> None:
+        """Raise InputError where a document of level >= ``rel`` is of an intent without a probability."""
+        intents = self.levels.by_intent
+        levels = intents.levels
+        unlisted = np.zeros(levels.topics, dtype=np.bool_)
+        if intents.probability is not None:
+            unlisted = np.isnan(intents.probability)
+        wrong = unlisted[levels.topic] & (levels.values >= rel)[levels.level_index]
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            intent, document = int(levels.topic[at]), int(intents.document[at])
+            topic = int(intents.topic[intent])
+            others = np.flatnonzero((intents.topic == topic) & ~unlisted)
+            listed = ", ".join(repr(self.intent_names[other]) for other in others.tolist())
+            where = describe_document(self.names[topic], self.doc_ids[document])
+            raise InputError(
+                f"qrels: {where} is relevant to intent {self.intent_names[intent]!r}, which has no "
+                f"probability; topic {self.names[topic]!r} lists {listed}"
+            )
+
     def require_topics(self, purpose: str) -> None:
         """Raise NoSharedTopicsError where the qrels are empty: there is no topic to ``purpose``."""
         if not self.names:
@@ -80,32 +108,48 @@ class Judgments:
             )
 
 
-def from_table(table: Table, scale: Sequence[float] = ()) -> Judgments:
+def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str] = frozenset()) -> Judgments:
     """Judgments from rows; the same document twice is one where the levels agree, else an error.
 
-    Rows that hold passages may repeat a document: its level is the largest, its spans are kept. ``scale``
-    has the levels of the whole collection where the rows are a part of it.
+    Rows that hold passages, or differ in their intent, may repeat a document: its level is the largest.
+
+    Args:
+        table: the rows.
+        scale: the levels of the whole collection where the rows are a part of it.
+        wanted: names of further columns that measures need.
     """
     table.check_ids()
     table.check_values()
     first = table.query_id.is_first_distinct().arg_true().to_numpy().astype(np.int64)
     names = at_rows(table.query_id, first).to_list()
     topic = _numbers(table.query_id, names)
-    articles = articles_of(table, topic)
+    articles, note = articles_of(table, topic), ""
     if articles is None:
-        kept = _without_repetitions(table, topic)
-        documents = table if kept.size == len(table) else table.filter(kept)
+        kept, document, level, note = _without_repetitions(table, topic)
+        doc_id = table.doc_id if kept.size == len(table) else at_rows(table.doc_id, kept)
     else:
-        kept, documents = articles.first, articles.table
+        kept, document, level, doc_id = (
+            articles.first,
+            articles.article,
+            articles.table.value,
+            articles.table.doc_id,
+        )
     # Stable, so that the documents of a topic keep their order.
     order = np.argsort(topic[kept], kind="stable")
-    highlights = None
-    if articles is not None:
+    columns = wanted & table.further.keys()
+    highlights = intents = None
+    intent_names: list[str] = []
+    if articles is not None or columns:
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
-        highlights = Highlights(articles.passage.spans(place[articles.article]), table.value)
-    levels = Levels.of(len(names), topic[kept][order], documents.value[order], highlights, scale)
-    return Judgments(table.query_objects(first), names, levels, at_rows(documents.doc_id, order).to_list())
+        document = place[document]
+    if articles is not None:
+        highlights = Highlights(articles.passage.spans(document), table.value)
+    if ITERATION in columns:
+        intents, intent_names = intents_of(table, topic, document, names)
+    levels = Levels.of(len(names), topic[kept][order], level[order], highlights, scale, intents)
+    doc_ids = at_rows(doc_id, order).to_list()
+    return Judgments(table.query_objects(first), names, levels, doc_ids, intent_names, columns, note)
 
 
 def _numbers(query_id: pl.Series, names: list[str]) -> Ints:
@@ -121,26 +165,59 @@ def _numbers(query_id: pl.Series, names: list[str]) -> Ints:
     return np.array(numbers.to_numpy(), dtype=np.int64)
 
 
-def _without_repetitions(table: Table, topic: Ints) -> Ints:
-    """The rows in which each document comes first. Raises InputError where its levels differ."""
+def _without_repetitions(table: Table, topic: Ints) -> tuple[Ints, Ints, Floats, str]:
+    """Return the row in which each document comes first, the document of each row, and the highest levels.
+
+    The last value says which documents have several levels, if any.
+
+    Raises InputError where levels differ of a document, or of a document for one intent.
+    """
     import polars as pl
 
+    every = np.arange(topic.size, dtype=np.int64)
     key = np.sort(document_keys(topic, table.doc_id))
     if not (key[1:] == key[:-1]).any():
-        return np.arange(topic.size, dtype=np.int64)
+        return every, every, table.value, ""
     rows = pl.DataFrame({"topic": topic, "doc": table.doc_id, "level": table.value}).with_row_index("row")
-    first = rows.unique(["topic", "doc"], keep="first", maintain_order=True)
-    if first.height < rows.height:
-        differing = rows.join(first, on=["topic", "doc"]).filter(pl.col("level") != pl.col("level_right"))
-        if differing.height:
-            row, other = (int(differing.sort("row")[name][0]) for name in ("row_right", "row"))
-            levels = " and ".join(
-                f"level {table.value[at]:g}" + (f" at {place}" if (place := table.place(at)) else "")
-                for at in (row, other)
-            )
-            where = describe_document(table.query_id[row], table.doc_id[row])
-            raise InputError(f"qrels: {where} has {levels}; {ONLY_PASSAGES}")
-    return first["row"].to_numpy().astype(np.int64)
+    of_first = pl.col("row").first().over("topic", "doc")
+    first, document = np.unique(rows.select(of_first)["row"].to_numpy().astype(np.int64), return_inverse=True)
+    level, note = table.value[first], ""
+    if (level[document] != table.value).any():
+        by = ["topic", "doc"]
+        if ITERATION in table.further:
+            rows, by = rows.with_columns(table.text(ITERATION).alias(ITERATION)), [*by, ITERATION]
+        _check_one_level(table, rows, by)
+        np.maximum.at(level, document, table.value)
+        note = _note_of_levels(table, document, level)
+    return first, document.astype(np.int64), level, note
+
+
+def _check_one_level(table: Table, rows: pl.DataFrame, by: list[str]) -> None:
+    """Raise InputError where rows that agree in some columns have different levels."""
+    import polars as pl
+
+    differing = rows.join(rows.unique(by, keep="first", maintain_order=True), on=by).filter(
+        pl.col("level") != pl.col("level_right")
+    )
+    if differing.height:
+        row, other = (int(differing.sort("row")[name][0]) for name in ("row_right", "row"))
+        levels = " and ".join(
+            f"level {table.value[at]:g}" + (f" at {place}" if (place := table.place(at)) else "")
+            for at in (row, other)
+        )
+        where = describe_document(table.query_id[row], table.doc_id[row])
+        if ITERATION in by and rows[ITERATION].n_unique() > 1:
+            where += f", intent {table.text(ITERATION)[row]!r}"
+        raise InputError(f"qrels: {where} has {levels}; {ONLY_PASSAGES}")
+
+
+def _note_of_levels(table: Table, document: Ints, level: Floats) -> str:
+    """Say which documents have several levels."""
+    lower = np.flatnonzero(level[document] != table.value)
+    return (
+        f"qrels: {np.unique(document[lower]).size} documents have different levels in rows that differ in "
+        f"the iteration (intent), and the highest counts; the first: {table.describe(int(lower[0]))}"
+    )
 
 
 def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:

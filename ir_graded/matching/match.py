@@ -27,11 +27,16 @@ from .dicts import match_dicts
 from .judgments import Judgments
 
 
-def prepare_qrels(qrels: Any) -> Judgments:
-    """Prepare qrels of any form. Raises InputError where they cannot be scored with."""
+def prepare_qrels(qrels: Any, wanted: frozenset[str] = frozenset()) -> Judgments:
+    """Prepare qrels of any form. Raises InputError where they cannot be scored with.
+
+    Args:
+        qrels: the qrels.
+        wanted: names of further columns that measures need, such as ``iteration``; no others are read.
+    """
     if isinstance(qrels, Mapping):
         return judgments.from_dicts(qrels)
-    return judgments.from_table(table_of("qrels", qrels))
+    return judgments.from_table(table_of("qrels", qrels), wanted=wanted)
 
 
 def match_run(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: int = 1) -> JudgedRun:

@@ -7,6 +7,7 @@ from .at_rank import BR, R_WP, R_measure, nCG
 from .base import REGISTRY, GradedMeasure
 from .cascade import EBR, iRBU, nERR
 from .gap import GAP
+from .intents import DIN, IA, D, D_sharp, DIN_sharp, I_rec, IA_sharp, P_plus_Q, P_plus_Q_sharp
 from .ncu import NCU
 from .preferences import B_pref, R_pref
 from .preferred_rank import O, P_measure, P_plus
@@ -18,18 +19,27 @@ from .relevant_in_context import MAgP, gP, gR
 __all__ = [
     "AWP",
     "BR",
+    "DIN",
     "EBR",
     "GAP",
+    "IA",
     "NCU",
     "PROPERTIES",
     "REGISTRY",
     "R_WP",
     "B_pref",
+    "D",
+    "DIN_sharp",
+    "D_sharp",
     "GradedMeasure",
+    "IA_sharp",
+    "I_rec",
     "MAgP",
     "O",
     "P_measure",
     "P_plus",
+    "P_plus_Q",
+    "P_plus_Q_sharp",
     "Q",
     "R_measure",
     "R_pref",

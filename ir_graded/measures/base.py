@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from ir_measures.measures import Measure
 
+from ir_graded.core.intent_views import Grades
 from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import TiedDocuments, Utility
@@ -55,6 +57,11 @@ class Scorer:
         raise NotImplementedError  # pragma: no cover
 
     @property
+    def qrel_columns(self) -> tuple[str, ...]:
+        """Further columns that the measure needs in the qrels, such as ``iteration``."""
+        return ()
+
+    @property
     def lowest_rel(self) -> float:
         """The lowest level that counts as relevant; inf where relevance makes no difference."""
         return float(self.cut.rel)
@@ -68,6 +75,15 @@ class Scorer:
     def highest_level(self) -> float | None:
         """The highest level for which the measure is defined; None without one."""
         return None
+
+    def grades(self, levels: Levels) -> Grades:
+        """Return what the measure makes of each level in the values of ``levels``."""
+        relevant = levels.values >= self.cut.rel
+        return Grades(np.where(relevant, levels.values, 0.0), relevant, levels.values >= 0)
+
+    def in_order(self, views: Views) -> Views:
+        """Return the run with tied documents ordered by level where ``ties`` says so."""
+        return views if self.ties in {TIES.default, "expected"} else views.ordered(self.ties)
 
     def validate_params(self) -> None:
         """Raise ParameterError or AssertionError where the measure cannot be computed."""
@@ -105,7 +121,7 @@ class Scorer:
         if self.ties == TIES.default or not views.tied_topics.any():
             return self.score(views)
         if self.ties != "expected":
-            return self.score(views.ordered(self.ties))
+            return self.score(self.in_order(views))
         found = self.expected_contributions(views)
         mean = np.minimum(found.total(), self.RANGE[1])
         # Elsewhere the score is that by doc_id to the last bit.
@@ -167,6 +183,8 @@ class GradedMeasure(Scorer, Measure):
         param = self.SUPPORTED_PARAMS[name]
         try:
             return param.canonical(value)
+        except ParameterError:
+            raise
         except ValueError:
             expected = param.expects(value)
             raise ParameterError(f"{self.NAME}: {name}={short_repr(value)} must be {expected}") from None
@@ -181,7 +199,8 @@ class GradedMeasure(Scorer, Measure):
         """
         for name, param in self.SUPPORTED_PARAMS.items():
             if param.required and name not in self.params:
-                raise ParameterError(f"{self} needs a {name}, {param.expected}: for example {self}@10")
+                example = param.example(self)
+                raise ParameterError(f"{self} needs a {name}, {param.expected}: for example {example}")
         if self.params.get("norm") == "cutoff" and "cutoff" not in self.params:
             raise ParameterError(f"{self}: norm='cutoff' needs a cutoff: for example {self}@10")
         self.validated = True
@@ -189,6 +208,13 @@ class GradedMeasure(Scorer, Measure):
     def score(self, views: Views) -> Floats:
         # Rounding may carry a perfect list an ulp beyond 1.
         return np.minimum(super().score(views), 1.0)
+
+    def grades(self, levels: Levels) -> Grades:
+        grades = super().grades(levels)
+        if "gains" not in self.SUPPORTED_PARAMS:
+            return grades
+        gain = levels.table(self.overrides("gains"))
+        return replace(grades, gain=np.where(grades.relevant, gain, 0.0))
 
     def graded(self, view: View) -> GradedView:
         """Return the documents of a view with the gains of this measure."""
@@ -217,6 +243,16 @@ class GradedMeasure(Scorer, Measure):
     @property
     def ties(self) -> str:
         return str(self["ties"]) if "ties" in self.SUPPORTED_PARAMS else super().ties
+
+    def with_ties(self, ties: str) -> Measure:
+        """Return the measure with another order of tied documents.
+
+        Raises:
+            ParameterError: the measure has none.
+        """
+        if "ties" not in self.SUPPORTED_PARAMS:
+            raise ParameterError(f"{self} takes no ties, given ties={ties!r}")
+        return self(ties=ties)
 
     @property
     def cut(self) -> Cut:
@@ -283,9 +319,15 @@ class ScaledMeasure(StopUtility):
 
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "max_rel": MAX_REL}
 
-    def gmax(self, levels: Levels) -> float:
-        """Return the largest gain on the scale."""
+    def gmax(self, levels: Levels, topic: Ints | slice = slice(None)) -> float | Floats:
+        """Return the largest gain on the scale, or where topics have their own, that of each in ``topic``."""
+        if levels.gmax is not None:
+            return levels.gmax[topic]
         return float(max(self._scale(levels).values(), default=0.0))
+
+    def grades(self, levels: Levels) -> Grades:
+        grades = super().grades(levels)
+        return grades if self.highest_level is None else replace(grades, gmax=float(self.gmax(levels)))
 
     def best_level(self, levels: Levels) -> float:
         with_gain = {level: gain for level, gain in self._scale(levels).items() if gain > 0}

@@ -24,11 +24,12 @@ class CascadeMeasure(IdealNorm, ScaledMeasure):
     SUPPORTED_PARAMS = {**ScaledMeasure.SUPPORTED_PARAMS, "norm": IDEAL_NORM}
 
     def stop(self, view: View) -> Floats:
-        return self._in_units(cascade(view, self.overrides("gains"), self.gmax(view.levels)), view)
+        gmax = self.gmax(view.levels, view.topic)
+        return self._in_units(cascade(view, self.overrides("gains"), gmax), view)
 
     def satisfied(self, view: View) -> Floats:
         """Return the probability that each document satisfies."""
-        return satisfaction(self.graded(view).g, self.gmax(view.levels))
+        return satisfaction(self.graded(view).g, self.gmax(view.levels, view.topic))
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
         satisfied = self.satisfied(tied.view)

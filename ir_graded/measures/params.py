@@ -65,6 +65,10 @@ class Param(ParamInfo):
         """Describe the values that are valid in place of ``value``."""
         return self.expected
 
+    def example(self, measure: object) -> str:
+        """Show a measure that lacks this parameter with it."""
+        return f"{measure}@10"
+
     def validate(self, value: object) -> bool:
         """Return whether ``value`` is valid for ir-measures, whose sentinel stands for an unset parameter."""
         if value is NOT_PROVIDED:

@@ -109,7 +109,7 @@ class _gRBP(_WeightedGain, ScaledMeasure):
         if self.over_ideal:
             return super().utility(view)
         gain = self.graded(view).g
-        return safe_divide(gain, np.full(gain.shape, self.gmax(view.levels)))
+        return safe_divide(gain, np.full(gain.shape, self.gmax(view.levels, view.topic)))
 
     def residual(self, views: Views) -> Floats | None:
         if not self["residual"]:

@@ -78,12 +78,12 @@ def up_to_preferred(view: View) -> Floats:
     return np.where(seen, 1.0 / C_rp[view.topic], 0.0)
 
 
-def satisfaction(gain: Floats, gmax: float) -> Floats:
+def satisfaction(gain: Floats, gmax: float | Floats) -> Floats:
     """Probability g/(gmax+1) that a document of that gain satisfies (Chapelle et al. 2009)."""
     return np.asarray(gain / (gmax + 1.0))
 
 
-def cascade(view: View, gains: Overrides, gmax: float) -> Floats:
+def cascade(view: View, gains: Overrides, gmax: float | Floats) -> Floats:
     """dsat(n-1) g(n)/(gmax+1): the user goes down the list until a document satisfies."""
     satisfied = satisfaction(view.graded(gains).g, gmax)
     return unsatisfied_before(satisfied, view.start) * satisfied

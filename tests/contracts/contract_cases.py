@@ -19,14 +19,31 @@ from hypothesis import Phase, settings, strategies as st
 from measures import measure_cases
 from passages import passage_cases
 
+from ir_graded import DIN, IA, D, D_sharp, DIN_sharp, I_rec, IA_sharp, P_plus_Q, P_plus_Q_sharp
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.classic import CLASSICS, scorer_of
 from ir_graded.measures.params import LevelTable
 
 PASSAGES = [REGISTRY[name] for name in sorted({m.NAME for m in REGISTRY.values() if m.NEEDS_PASSAGES})]
+#: Measures that need further columns of the qrels, each with parameters with which they can be computed.
+WITH_COLUMNS = {
+    **{
+        measure.NAME: [
+            measure(measure=base, **at)
+            for base in ("R-measure", "R-WP", "R-measure(beta=3,rel=2)")
+            for at in ({}, {"cutoff": 3})
+        ]
+        for measure in (D, D_sharp, DIN, DIN_sharp, IA, IA_sharp)
+    },
+    "I-rec": [I_rec, I_rec(rel=2), I_rec @ 3, I_rec(judged_only=True) @ 2],
+    **{
+        measure.NAME: [measure, measure(beta=3, rel=2), measure(gains={1: 3}) @ 3]
+        for measure in (P_plus_Q, P_plus_Q_sharp)
+    },
+}
 #: Every measure of this package, beside those that take a stop the same with each other stop.
-OWN = [*measure_cases.VARIANTS, *PASSAGES]
+OWN = [*measure_cases.VARIANTS, *PASSAGES, *(some[0] for some in WITH_COLUMNS.values())]
 #: Every measure of ir-measures that is computed here.
 THEIRS = [classic.MEASURE for classic in CLASSICS.values()]
 ALL = OWN + THEIRS
@@ -50,6 +67,8 @@ def each(subjects):
 
 def measures(subject):
     """The measure with parameters with which it can be computed."""
+    if subject.NAME in WITH_COLUMNS:
+        return st.sampled_from(WITH_COLUMNS[subject.NAME])
     if isinstance(subject, GradedMeasure):
         return measure_cases.parameters(subject).map(lambda params: subject(**params))
     return st.sampled_from(classic_cases.supported(subject.NAME))
@@ -105,10 +124,26 @@ def retrieved(rankings):
 
 
 def scores(measure, qrels, run, *, whole=False):
-    """Score of each topic, from dicts; measures of passages are given tables of passages."""
-    if scorer_of(measure).NEEDS_PASSAGES:
+    """Score of each topic, from dicts, or from tables where a measure needs more columns."""
+    if needs_tables(measure):
         qrels, run = passage_tables(qrels, run, whole=whole)
     return {metric.query_id: metric.value for metric in PROVIDER.iter_calc([measure], qrels, run)}
+
+
+def needs_tables(measure):
+    """Whether a measure cannot be computed from dicts."""
+    return scorer_of(measure).NEEDS_PASSAGES or bool(scorer_of(measure).qrel_columns)
+
+
+def with_columns(qrels):
+    """Qrels with the columns of ``WITH_COLUMNS``, whose values depend on the level alone."""
+    level = qrels["relevance"].to_numpy(dtype=float)
+    share = 1 / (2 + abs(level))
+    return qrels.assign(
+        iteration="0",
+        equivalence_class=[None if each < 1 else str(each) for each in level],
+        SIZE=[None if each == 0 else [one, 1 - one] for each, one in zip(level, share, strict=True)],
+    )
 
 
 def passage_tables(qrels, run, *, whole=False):
@@ -124,7 +159,7 @@ def passage_tables(qrels, run, *, whole=False):
         for topic, docs in run.items()
         for doc, score in docs.items()
     ]
-    return passage_cases.frame("qrels", highlighted), passage_cases.frame("run", found)
+    return with_columns(passage_cases.frame("qrels", highlighted)), passage_cases.frame("run", found)
 
 
 # --------------------------------------------------------------------------------- what a measure sees

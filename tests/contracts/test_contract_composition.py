@@ -62,7 +62,9 @@ def tables():
         run += [(topic, doc, -float(n), 0, 10 + 4 * n) for n, doc in enumerate(found)]
     names = ["query_id", "doc_id"]
     return (
-        pd.DataFrame(qrels, columns=[*names, "relevance", "iteration", "start", "length"]),
+        cases.with_columns(
+            pd.DataFrame(qrels, columns=[*names, "relevance", "iteration", "start", "length"])
+        ),
         pd.DataFrame(run, columns=[*names, "score", "start", "length"]),
     )
 

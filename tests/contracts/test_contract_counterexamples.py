@@ -4,7 +4,7 @@ import pytest
 from contracts import contract_cases as cases, counterexamples
 
 from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure, base
-from ir_graded.measures.classic import CLASSICS, base as classics_base
+from ir_graded.measures.classic import CLASSICS, base as classics_base, scorer_of
 
 CLASSES = list(dict.fromkeys(map(cases.declared, cases.ALL)))
 EACH_CLASS = pytest.mark.parametrize("declared", CLASSES, ids=lambda kind: kind.__name__)
@@ -36,18 +36,19 @@ def test_the_counterexamples_are_of_the_measure_and_show_what_they_say(declared)
 @cases.each(cases.OWN)
 def test_each_variant_lacks_what_it_declares(subject, known):
     """NCU with a stop that another measure has lacks what that measure lacks, on that measure's example."""
-    kind = cases.declared(subject)
     for lacks in cases.lacks(subject):
         assert lacks in PROPERTIES
-        alike = [
-            found
-            for found in known
-            if found.lacks == lacks and cases.declared(found.measure).NEEDS_PASSAGES == kind.NEEDS_PASSAGES
-        ]
+        alike = [found for found in known if found.lacks == lacks and needs(found.measure) == needs(subject)]
         ranks = {found.measure["cutoff"] for found in alike if is_cut(found.measure)}
         cutoffs = [subject, *(subject @ rank for rank in ranks if "cutoff" in subject.SUPPORTED_PARAMS)]
         computed = [measure for measure in cutoffs if cases.is_computed(measure)]
         assert any(found.is_violated_by(measure) for found in alike for measure in computed), lacks
+
+
+def needs(measure):
+    """All that a measure needs in qrels beside levels."""
+    scorer = scorer_of(measure)
+    return scorer.NEEDS_PASSAGES, set(scorer.qrel_columns)
 
 
 def is_cut(measure):

@@ -8,7 +8,6 @@ from hypothesis import given, strategies as st
 from measures import measure_cases
 
 from ir_graded.evaluation.provider import PROVIDER
-from ir_graded.measures.classic import scorer_of
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +78,7 @@ def test_the_order_of_rows_and_keys_changes_nothing(subject, data, orders):
     qrels, run = one.qrels, one.run
     expected = cases.scores(measure, qrels, run)
     assert cases.scores(measure, in_disorder(qrels, orders[0]), in_disorder(run, orders[1])) == expected
-    if scorer_of(measure).NEEDS_PASSAGES:
+    if cases.needs_tables(measure):
         tables = cases.passage_tables(qrels, run)
     else:
         tables = measure_cases.qrels_frame(qrels), measure_cases.run_frame(measure_cases.run_rows(run))

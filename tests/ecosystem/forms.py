@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 from helpers import VALUE, trec_lines
+from measures import measure_cases
 from packed import gzipped
 
 from ir_graded.measures import REGISTRY
@@ -56,7 +57,9 @@ _numbers = count()
 def measures_of_registry():
     """Every measure of documents: as it is, with a cutoff, condensed, and from level 2 on."""
     made = []
-    for measure in dict.fromkeys(measure for measure in REGISTRY.values() if not measure.NEEDS_PASSAGES):
+    for measure in dict.fromkeys(
+        measure for measure in REGISTRY.values() if measure.NAME in measure_cases.MEASURES
+    ):
         made += [measure] if not measure.SUPPORTED_PARAMS["cutoff"].required else []
         made += [measure @ 3, measure(judged_only=True) @ 4]
         made += [measure(rel=2) @ 5] if "rel" in measure.SUPPORTED_PARAMS else []

@@ -743,7 +743,7 @@ def test_a_measure_of_subtopics_sees_all_qrels_beside_ours(monkeypatch, kind, to
         [(topic("1"), "a", 2, "s"), (topic("1"), "b", 1, "t"), (topic("2"), "c", 1, "s")],
     )
     rows = list(pd.DataFrame(rows, columns=names, dtype=object).itertuples())
-    providers = [*ir_measures.DefaultPipeline.providers, CountingSubtopics()]
+    providers = [CountingSubtopics(), *ir_measures.DefaultPipeline.providers]
     monkeypatch.setattr(ir_measures.DefaultPipeline, "providers", providers)
     for measures in (["Q", alpha_nDCG @ 5], [alpha_nDCG @ 5, AP, "Q"]):
         per_topic = ir_measures.calc(measures, kind(rows), RUN).per_query

@@ -99,11 +99,9 @@ def test_unknown_and_unsupported_measures():
 
 
 @pytest.mark.parametrize("measure", ["alpha_nDCG@10", "ERR_IA@10", "NRBP", "AP_IA", "StRecall@10", "P_IA@5"])
-def test_diversity_measures_are_refused(measure):
-    # ir-measures says so itself where their provider is not installed: ours comes first, and says what to do.
-    with pytest.raises(InputError, match=r"subtopic.*ir_measures\.calc") as caught:
+def test_diversity_measures_need_intents(measure):
+    with pytest.raises(InputError, match=rf"^{measure} needs intents, and the qrels given have no column"):
         evaluate(["Q", measure], QRELS, RUN)
-    assert measure in str(caught.value)
 
 
 def test_a_level_above_the_named_scale_is_an_error():

@@ -6,6 +6,7 @@ import ir_measures
 import numpy as np
 import pytest
 from classics import classic_cases
+from contracts.contract_cases import COLLECTIONS, WITH_COLUMNS, passage_tables
 from hypothesis import assume, given, strategies as st
 from measures import measure_cases as cases
 from passages import passage_cases
@@ -129,8 +130,16 @@ def test_contributions_of_articles_sum_to_the_score(chosen, qrels, run):
             assert np.allclose(product, found.frame["contribution"], rtol=0, atol=1e-15)
 
 
+@pytest.mark.parametrize("measure", [measure for some in WITH_COLUMNS.values() for measure in some], ids=str)
+def test_contributions_to_measures_of_further_columns_sum_to_the_score(measure):
+    one = COLLECTIONS[7]
+    qrels, run = (table.drop(columns=["start", "length"]) for table in passage_tables(one.qrels, one.run))
+    for metric in ir_measures.iter_calc([measure], qrels, run):
+        assert_explained(measure, qrels, run, metric.query_id, metric.value)
+
+
 def test_every_measure_is_tried_above():
-    tried = {measure.NAME for measure in cases.VARIANTS} | set(passage_cases.MEASURES)
+    tried = {measure.NAME for measure in cases.VARIANTS} | set(passage_cases.MEASURES) | set(WITH_COLUMNS)
     assert {measure.NAME for measure in REGISTRY.values()} == tried
 
 

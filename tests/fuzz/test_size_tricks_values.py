@@ -6,17 +6,17 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from measures import measure_cases
 
 import ir_graded
 from ir_graded.cli import options
-from ir_graded.measures import REGISTRY
 from ir_graded.measures.params import LevelTable
 from ir_graded.measures.parsing import parse_measure
 
 RUN = {"1": {"a": 1.0, "x": 0.5, "b": 0.2}, "2": {"z": 1.0}}
 #: Bytes.
 MEMORY = 64 << 20
-NAMES = sorted({measure.NAME for measure in REGISTRY.values() if not measure.NEEDS_PASSAGES})
+NAMES = sorted(measure_cases.MEASURES)
 #: Computed here, as this package's own are.
 CLASSICS = ["AP", "RR", "nDCG", "P", "R", "Success", "ERR", "Judged", "SetP", "SetR", "SetF"]
 
@@ -38,9 +38,7 @@ def score(text, level):
 
 
 @pytest.mark.usefixtures("little_memory")
-@pytest.mark.parametrize(
-    "name", [*sorted({m.NAME for m in REGISTRY.values() if not m.NEEDS_PASSAGES}), *CLASSICS]
-)
+@pytest.mark.parametrize("name", [*NAMES, *CLASSICS])
 def test_a_cutoff_of_a_thousand_million(name):
     score(f"{name}@1000000000", 2) if "cutoff" in parse_measure(name).SUPPORTED_PARAMS else None
 

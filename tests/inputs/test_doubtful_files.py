@@ -100,18 +100,18 @@ def test_a_letter_in_trec_qrels_is_rejected(write, level, before):
     assert qrels_rows(path, format="trec")[-1] == ("1", "e", float(level))
 
 
-INTENTS = "levels with L belong to three fields, topic doc L2; four fields are judgments per intent, which"
-CLASSES = "the third field looks like a level: an NTCIR file of equivalence classes?"
+SEMICOLONS = "the fields are separated by semicolons"
+CLASSES = "the third field looks like a level: an NTCIR file of equivalence classes"
 GOLD = "four fields of TREC qrels (topic iteration doc level), or a Genomics gold standard"
 
 
 @pytest.mark.parametrize(
     ("line", "problem", "trec"),
     [
-        ("1 2 d L2", INTENTS, None),
-        ("1;2;d;L2", INTENTS, None),
-        ("1 x L3 1", CLASSES, ("1", "L3", 1)),
-        ("1;a b;L3;1", CLASSES, None),
+        ("1;2;d;L2", SEMICOLONS, None),
+        ("1 7 L3 1", CLASSES, ("1", "L3", 1)),
+        ("1 Q0 L3 1", CLASSES, ("1", "L3", 1)),
+        ("1;a b;L3;1", SEMICOLONS, None),
         ("1 d S", "letters as levels belong to four fields", None),
         ("200\t12642603\t67096\t14274\t", GOLD, ("200", "67096", 14274)),
     ],
@@ -123,6 +123,20 @@ def test_qrels_of_another_layout_are_rejected_by_name(write, line, problem, trec
         ir_graded.evaluate("Q", path, {"1": {"d": 1.0}})
     if trec:
         assert qrels_rows(path, format="trec") == [trec]
+
+
+def test_a_file_of_intents_has_levels_in_the_fourth_field(write):
+    path = write("\n1 2 d L2\n1 3 d L0\n\n1 2 L1 L1\n", "qrels.txt")
+    expected = [("1", "d", 2, "2"), ("1", "d", 0, "3"), ("1", "L1", 1, "2")]
+    assert qrels_rows(path) == qrels_rows(path, format="ntcir-intents") == expected
+
+
+def test_a_file_of_classes_has_levels_in_the_third_field(write):
+    path = write("1 x L3 1\n1 y L0 A\n", "qrels.txt")
+    expected = [("1", "x", 3, "1"), ("1", "y", 0, "A")]
+    assert qrels_rows(path) == qrels_rows(path, format="ntcir-classes") == expected
+    path = write("1 7 L3 1\n", "qrels.txt")
+    assert qrels_rows(path, format="ntcir-classes") == [("1", "7", 3, "1")]
 
 
 @pytest.mark.parametrize("second", ["0", "Q0", "0.5", "4.5", "1", "s", "SA", "D", "L1"])

@@ -45,6 +45,8 @@ def test_a_format_describes_its_own_line(format):
     line = ["7" if position in format.whole else "x" for position in range(format.width)]
     if format.letters:
         line[format.value], line[-1] = "A", "1"
+    if format.prefix:
+        line[format.value] = f"{format.prefix}2"
     assert recognise(format.kind, line, "file.txt") is format
     for position in format.whole:
         with pytest.raises(FileFormatError, match="expected a run line"):
@@ -67,6 +69,8 @@ def test_an_unknown_width_lists_the_known_ones():
         recognise("qrels", ["1", "0"], "qrels.txt")
     assert str(caught.value) == (
         "qrels.txt, line 1: expected a qrels line of 4 fields (NTCIR-EARLY qrels: topic S|A|B|C doc 0|1) "
+        "or 4 fields (NTCIR-INTENTS qrels: topic intent doc L<level>) "
+        "or 4 fields (NTCIR-CLASSES qrels: topic doc L<level> class) "
         "or 4 fields (TREC qrels: topic iteration doc level) "
         "or 3 fields (NTCIR qrels: topic doc L<level>) "
         "or topic pmid start length aspects, separated by tabs (GENOMICS qrels) "

@@ -20,11 +20,21 @@ from ir_graded.measures.params import Choice, Flag, LevelTable, Number, Param, W
 #: Measures over passages take other qrels and have tests of their own.
 PASSAGE_MEASURES = {measure.NAME for measure in REGISTRY.values() if measure.NEEDS_PASSAGES}
 
+
+def needs_columns(measure) -> bool:
+    """Whether a measure needs further columns of the qrels, or another measure to be made of."""
+    needed = {name for name, param in measure.SUPPORTED_PARAMS.items() if param.required}
+    return bool(needed - {"cutoff"} or measure.qrel_columns)
+
+
+#: Measures of intents, classes and groups take other qrels, and have tests of their own.
+COLUMN_MEASURES = {measure.NAME for measure in REGISTRY.values() if needs_columns(measure)}
+
 #: Every measure of ranked lists by its printed name, without parameters.
 MEASURES = {
     measure.NAME: REGISTRY[measure.NAME]
     for measure in REGISTRY.values()
-    if measure.NAME not in PASSAGE_MEASURES
+    if measure.NAME not in PASSAGE_MEASURES | COLUMN_MEASURES
 }
 
 #: Parameters that make another measure of one: a variant keeps its value when others are drawn.

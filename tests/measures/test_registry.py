@@ -100,9 +100,9 @@ def test_measure_is_known_to_ir_measures(measure):
 @EACH
 def test_provider_lists_the_measure(measure):
     assert measure in provider.PROVIDER.SUPPORTED_MEASURES
-    cutoff = measure.SUPPORTED_PARAMS.get("cutoff")
-    needed = {"cutoff": 10} if cutoff is not None and cutoff.required else {}
-    assert provider.PROVIDER.supports(measure(**needed))
+    examples = {"cutoff": 10, "measure": "Q", "groups": {"A": "JSD"} if measure.NAME == "GFR" else "A"}
+    needed = [name for name, param in measure.SUPPORTED_PARAMS.items() if param.required]
+    assert provider.PROVIDER.supports(measure(**{name: examples[name] for name in needed}))
 
 
 @pytest.mark.parametrize("name", REGISTRY)

@@ -182,7 +182,7 @@ def test_a_part_of_our_measures_is_never_dropped(text):
             read(text)
 
 
-@pytest.mark.parametrize("text", ["Q#", "Q#@10", "Q #@10", "D#-nDCG@10", "#", "#Q", "map#"])
+@pytest.mark.parametrize("text", ["Q#", "Q#@10", "Q #@10", "nDCG#@10", "E#-nDCG@10", "#", "#Q", "map#"])
 def test_a_sign_that_belongs_to_no_name_is_an_error(text):
     for read in (*READERS, ir_measures.parse_trec_measure):
         with pytest.raises(ValueError, match="measure"):

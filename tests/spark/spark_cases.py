@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+from measures import measure_cases
 
 import ir_graded
 from ir_graded.measures import REGISTRY
@@ -11,7 +12,8 @@ from ir_graded.measures.classic import CLASSICS, scorer_of
 
 def every_measure(*, passages=False):
     """All measures of this package, those for passages too if asked for."""
-    ours = {id(one): one for one in REGISTRY.values() if passages or not one.NEEDS_PASSAGES}.values()
+    wanted = {*measure_cases.MEASURES, *(measure_cases.PASSAGE_MEASURES if passages else ())}
+    ours = {id(one): one for one in REGISTRY.values() if one.NAME in wanted}.values()
     return [one @ 10 if one.SUPPORTED_PARAMS["cutoff"].required else one for one in ours]
 
 

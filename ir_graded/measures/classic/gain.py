@@ -8,6 +8,7 @@ import ir_measures
 import numpy as np
 
 from ir_graded.core import segments
+from ir_graded.core.intent_views import Grades
 from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
 from ir_graded.core.tie_means import by_rank
@@ -93,6 +94,11 @@ class DiscountedGain(Classic):
     def _lowest_with_gain(self, least: float) -> float:
         """Return the lowest level with a gain of at least ``least``."""
         return min([least, *(float(level) for level, gain in self.gains if gain >= least)])
+
+    def grades(self, levels: Levels) -> Grades:
+        seen = levels.table(self.gains)
+        gain = exponential_gain(seen) if self.exponential else seen
+        return Grades(np.where(seen > 0, gain, 0.0), seen > 0, seen >= 0)
 
     def contributions(self, views: Views) -> Contributions:
         view = self._relabelled(views)[self.cut]

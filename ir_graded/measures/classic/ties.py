@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 
 from ir_measures.measures import Measure
 
+from ir_graded.core.intent_views import Grades
+from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError, short_repr
@@ -72,6 +74,9 @@ class TiedClassic(GradedMeasure):
     def highest_level(self) -> float | None:
         return self.scorer.highest_level
 
+    def grades(self, levels: Levels) -> Grades:
+        return self.scorer.grades(levels)
+
     def contributions(self, views: Views) -> Contributions:
         return self.scorer.contributions(views)
 
@@ -112,9 +117,10 @@ def check_ties(ties: Any, of: str = "") -> None:
 
 
 def takes_ties(measure: Measure) -> bool:
-    """Return whether a measure can have another order of tied documents."""
+    """Return whether a measure can have each order of tied documents."""
     try:
-        with_ties(measure, "expected")
+        for ties in TIES.words:
+            with_ties(measure, ties)
     except ParameterError:
         return False
     return True
@@ -130,9 +136,7 @@ def with_ties(measure: Measure, ties: Any) -> Measure:
     """
     check_ties(ties, f"{measure}: ")
     if isinstance(measure, GradedMeasure):
-        if "ties" not in measure.SUPPORTED_PARAMS:
-            raise ParameterError(f"{measure} takes no ties, given ties={ties!r}")
-        return measure(ties=ties)
+        return measure.with_ties(ties)
     check_computable(measure)
     classic = CLASSICS.get(measure.NAME)
     if classic is None or type(measure) is not type(classic.MEASURE):

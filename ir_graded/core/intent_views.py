@@ -1,0 +1,257 @@
+"""Collections derived from judgments by intent: lists by global gain, and a list for each intent.
+
+Each is again levels and a run, so that measures score it as any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from . import segments
+from .counted import CountedDocuments
+from .judged_run import JudgedRun
+from .levels import Intents, Levels
+from .segments import Bools, Floats, Ints
+from .views import Views
+
+#: Significant digits of a sum of gains: .2 + .1 and .3 must be one value.
+_DIGITS = 12
+#: Powers of ten up to this one are doubles.
+_EXACT_POWER = 22
+_NEAR_HALF = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Grades:
+    """What a measure makes of each level in the values of some levels.
+
+    Attributes:
+        gain: its gain, 0 where it is not relevant.
+        relevant: whether it is relevant.
+        judged: whether a document with it is in a condensed list.
+        gmax: the largest gain on the scale, where the measure names the highest level.
+    """
+
+    gain: Floats
+    relevant: Bools
+    judged: Bools
+    gmax: float | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The same for equal grades."""
+        return self.gain.tobytes(), self.relevant.tobytes(), self.judged.tobytes(), self.gmax
+
+
+def exact_sums(values: Floats, segment: Ints, count: int) -> Floats:
+    """Return the sum of the values of each segment, as if rounded once; segments come in any order."""
+    order = np.argsort(segment, kind="stable")
+    ordered = segment[order]
+    rank = segments.ordinals(np.searchsorted(ordered, ordered))
+    total, rest = np.zeros(count), np.zeros(count)
+    by_rank = np.argsort(rank, kind="stable")
+    bounds = np.cumsum(np.bincount(rank))
+    for begin, end in pairwise(bounds.tolist()):
+        rows = order[by_rank[begin:end]]
+        at, value = segment[rows], values[rows]
+        # What the rounded sum lacks (Knuth).
+        summed = total[at] + value
+        other = summed - total[at]
+        rest[at] += (total[at] - (summed - other)) + (value - other)
+        total[at] = summed
+    return np.asarray(total + rest)
+
+
+def rounded(values: Floats) -> Floats:
+    """Return numbers >= 0 with 12 significant digits, each the double that is nearest to the decimal."""
+    distinct, place = np.unique(values, return_inverse=True)
+    with np.errstate(divide="ignore"):
+        power = _DIGITS - 1 - np.floor(np.log10(distinct))
+    usual = (power >= 0) & (power <= _EXACT_POWER)
+    scale = 10.0 ** np.where(usual, power, 0.0)
+    scaled = distinct * scale
+    result = np.rint(scaled) / scale
+    # Near a half, and for sizes beyond exact powers, the decimal decides.
+    doubtful = ~usual | (np.abs(scaled - np.floor(scaled) - 0.5) < _NEAR_HALF)
+    result[doubtful] = [float(f"{value:.{_DIGITS - 1}e}") for value in distinct[doubtful].tolist()]
+    return np.asarray(result[place])
+
+
+def relevant_intents(intents: Intents, grades: Grades) -> Bools:
+    """Return whether each intent has a relevant document in the qrels."""
+    relevant = grades.relevant[intents.levels.level_index]
+    return segments.count(intents.levels.topic[relevant], intents.levels.topics) > 0
+
+
+def probabilities(intents: Intents, grades: Grades) -> Floats:
+    """Return the probability of each intent: as given, or uniform over those with a relevant document."""
+    if intents.probability is not None:
+        return np.nan_to_num(intents.probability, nan=0.0)
+    return uniform(intents, grades)
+
+
+def uniform(intents: Intents, grades: Grades) -> Floats:
+    """Return 1 over the number of intents with a relevant document, for these; 0 for others."""
+    counts = relevant_intents(intents, grades)
+    number = np.bincount(intents.topic[counts], minlength=1)
+    return np.where(counts, 1.0 / np.maximum(number, 1)[np.minimum(intents.topic, number.size - 1)], 0.0)
+
+
+# --------------------------------------------------------------------------------------- global gain
+
+
+def by_global_gain(views: Views, grades: Grades, *, once: bool = False) -> Views:
+    """Return the run with the global gain of each document as its level.
+
+    ``GG(d) = sum over intents i of P(i) g_i(d)``; -1 where no intent judges the document.
+
+    Args:
+        views: the run; its levels have intents.
+        grades: what the base measure makes of the levels of judgments.
+        once: whether a navigational intent counts for its first relevant document only. The ideal list stays.
+    """
+    key = ("global gain", once, *grades.key)
+    return views.kept(key, lambda: _by_global_gain(views, grades, once=once))
+
+
+def _by_global_gain(views: Views, grades: Grades, *, once: bool) -> Views:
+    hits = views.hits
+    levels = views.levels.kept(("global gain", *grades.key), lambda: _global_levels(views.levels, grades))
+    if once:
+        gain = _gain_once(views, grades, levels)
+        document = levels.values[levels.level_index]
+        levels = replace(
+            Levels.of(levels.topics, levels.topic, document, scale=gain.tolist()), gmax=levels.gmax
+        )
+        level_index = np.searchsorted(levels.values, gain).astype(np.int64)
+    else:
+        level_index = levels.level_index[hits.document]
+    return Views(levels, replace(hits, level_index=level_index))
+
+
+def _weights(intents: Intents, grades: Grades) -> Floats:
+    """Return P(i) g_i(d) of each judgment."""
+    weight = probabilities(intents, grades)[intents.levels.topic]
+    return np.asarray(weight * grades.gain[intents.levels.level_index])
+
+
+def _global_levels(levels: Levels, grades: Grades) -> Levels:
+    intents = levels.by_intent
+    weight = _weights(intents, grades)
+    some = np.flatnonzero(weight)
+    gain = rounded(exact_sums(weight[some], intents.document[some], levels.topic.size))
+    judged = np.zeros(levels.topic.size, dtype=np.bool_)
+    judged[intents.document[grades.judged[intents.levels.level_index]]] = True
+    found = Levels.of(levels.topics, levels.topic, np.where(judged, gain, -1.0))
+    largest = np.zeros(levels.topics)
+    np.maximum.at(largest, levels.topic, gain)
+    return replace(found, gmax=largest if grades.gmax is None else np.full(levels.topics, grades.gmax))
+
+
+def _gain_once(views: Views, grades: Grades, levels: Levels) -> Floats:
+    """Return the gain of each hit where a navigational intent counts once; -1 where nobody judged it."""
+    intents, hits = views.levels.by_intent, views.hits
+    judgment, owner = intents.judgments_of(hits.document)
+    relevant = grades.relevant[intents.levels.level_index[judgment]]
+    judgment, owner = judgment[relevant], owner[relevant]
+    intent = intents.levels.topic[judgment]
+    # Hits come by rank, so the first judgment of an intent is at its first relevant document.
+    counts = ~intents.is_nav[intent]
+    counts[np.unique(intent, return_index=True)[1]] = True
+    weight = _weights(intents, grades)[judgment[counts]]
+    gain = rounded(exact_sums(weight, owner[counts], hits.document.size))
+    unjudged = levels.values[levels.level_index[hits.document]] < 0
+    return np.where(unjudged, -1.0, gain)
+
+
+# ---------------------------------------------------------------------------------------- by intent
+
+
+def by_intent(views: Views, grades: Grades, *, judged_only: bool) -> Views:
+    """Return a list for each intent as if it were a topic, with the judgments for it as its documents.
+
+    The run holds relevant ones alone, at their ranks in the list of the topic, which is condensed first.
+    """
+    key = ("by intent", judged_only, *grades.key)
+    return views.kept(key, lambda: _by_intent(views, grades, judged_only=judged_only))
+
+
+def _by_intent(views: Views, grades: Grades, *, judged_only: bool) -> Views:
+    intents, hits = views.levels.by_intent, views.hits
+    levels = views.levels.kept(("by intent", *grades.key), lambda: _intent_levels(intents, grades))
+    if judged_only:
+        judged = np.zeros(views.levels.topic.size, dtype=np.bool_)
+        judged[intents.document[grades.judged[intents.levels.level_index]]] = True
+        hits = hits.condensed(judged[hits.document], views.levels.topics)
+    judgment, owner = intents.judgments_of(hits.document)
+    wanted = np.flatnonzero(grades.relevant[levels.level_index[judgment]])
+    wanted = wanted[np.argsort(levels.topic[judgment[wanted]], kind="stable")]
+    judgment, owner = judgment[wanted], owner[wanted]
+    run = JudgedRun(
+        levels.topic[judgment],
+        hits.rank[owner],
+        levels.level_index[judgment],
+        judgment,
+        hits.n_retrieved[intents.topic],
+        ties=hits.ties and hits.ties.part(owner),
+    )
+    return Views(levels, run)
+
+
+def _intent_levels(intents: Intents, grades: Grades) -> Levels:
+    """Return the levels of the judgments, with the largest gain of each intent."""
+    levels = intents.levels
+    largest = np.full(levels.topics, 0.0 if grades.gmax is None else grades.gmax)
+    if grades.gmax is None:
+        np.maximum.at(largest, levels.topic, grades.gain[levels.level_index])
+    return Levels(levels.topics, levels.topic, levels.level_index, levels.values, gmax=largest)
+
+
+class IntentView(CountedDocuments):
+    """The relevant judgments of the documents that a run retrieved, by topic, rank and intent.
+
+    Attributes:
+        order: the row of each in the view of the lists by intent.
+        intent: the intent of each.
+    """
+
+    kind = "relevant judgments by intent"
+
+    def __init__(self, views: Views, of_intents: Views, grades: Grades, cutoff: int | None) -> None:
+        intents, run = views.levels.by_intent, of_intents.hits
+        topic = intents.topic[run.topic]
+        order = np.lexsort((run.topic, run.rank, topic))
+        document = intents.document[run.document[order]]
+        found = JudgedRun(
+            topic[order],
+            run.rank[order],
+            views.levels.level_index[document],
+            document,
+            views.hits.n_retrieved,
+        )
+        everything = np.ones(order.size, dtype=np.bool_)
+        super().__init__(views.levels, found, everything, found.rank, cutoff)
+        row = order[self._rows]
+        looked_at = run.rank <= (np.inf if cutoff is None else cutoff)
+        self.order: Ints = (np.cumsum(looked_at) - 1)[row]
+        self.intent: Ints = run.topic[row]
+        self._level = intents.levels.values[run.level_index[row]]
+        relevant = intents.levels.topic[grades.relevant[intents.levels.level_index]]
+        self._R = segments.count(intents.topic[relevant], self.levels.topics)
+        #: Number of documents of each topic that are relevant to some intent.
+        self.documents: Ints = segments.count(
+            self.levels.topic[np.unique(intents.document[grades.relevant[intents.levels.level_index]])],
+            self.levels.topics,
+        )
+
+    @property
+    def R(self) -> Ints:
+        return self._R
+
+    @property
+    def columns(self) -> dict[str, Floats]:
+        """The intent of each judgment, as a number, and its level for it."""
+        return {"intent": self.intent.astype(np.float64), "level": self._level}

@@ -1,0 +1,100 @@
+"""The intents in the rows of qrels: columns ``iteration``, ``probability`` and ``intent_type``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ir_graded.core.levels import Intents, Levels
+from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.errors import InputError, short_repr
+from ir_graded.io.intents import ITERATION, TYPES, check_sum
+from ir_graded.io.table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> tuple[Intents, list[str]]:
+    """The intents of qrels, and the name of each.
+
+    Args:
+        table: the rows of the qrels.
+        topic: topic of each row.
+        document: position in the levels of the qrels of the document of each row.
+        names: the topics.
+
+    Raises:
+        InputError: an intent is missing, or its probability or type is not valid or differs between rows.
+    """
+    import polars as pl
+
+    text = table.text(ITERATION)
+    codes = text.cast(pl.Categorical)
+    key = topic << 32 | codes.to_physical().to_numpy().astype(np.int64)
+    found, first, intent = np.unique(key, return_index=True, return_inverse=True)
+    of_intent = found >> 32
+    probability = None
+    if "probability" in table.further:
+        given = _probabilities(table, text)
+        probability = given[first]
+        _check_one_value(table, text, "probability", intent, first, np.nan_to_num(given, nan=-1.0))
+        bounds = np.searchsorted(of_intent, np.arange(len(names) + 1))
+        for number, name in enumerate(names):
+            of_topic = probability[bounds[number] : bounds[number + 1]]
+            check_sum(name, of_topic[~np.isnan(of_topic)].tolist())
+    is_nav = np.zeros(found.size, dtype=np.bool_)
+    if "intent_type" in table.further:
+        nav = _are_nav(table, text)
+        _check_one_value(table, text, "intent_type", intent, first, nav)
+        is_nav = nav[first]
+    # One judgment for each intent and document, in the order of intents.
+    rows = np.unique(intent << 32 | document, return_index=True)[1]
+    levels = Levels.of(found.size, intent[rows], table.value[rows])
+    intents = Intents(of_intent, probability, is_nav, levels, document[rows])
+    return intents, text.gather(first).to_list()
+
+
+def describe_intent(table: Table, text: pl.Series, row: int) -> str:
+    """A row by topic, document, intent and place."""
+    return f"qrels: {table.describe(row)}, intent {text[row]!r}"
+
+
+def _probabilities(table: Table, text: pl.Series) -> Floats:
+    given = table.numbers("probability")
+    wrong = (given < 0) | np.isinf(given)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise InputError(
+            f"{describe_intent(table, text, row)}: the probability is {given[row]:g}; "
+            "it must be a finite number >= 0"
+        )
+    return given
+
+
+def _are_nav(table: Table, text: pl.Series) -> Bools:
+    types = table.text("intent_type")
+    wrong = ~types.is_in(list(TYPES))
+    if wrong.any():
+        row = int(wrong.arg_true()[0])
+        raise InputError(
+            f"{describe_intent(table, text, row)}: the intent_type is {short_repr(types[row])}; "
+            "it must be 'inf' (informational) or 'nav' (navigational)"
+        )
+    return (types == "nav").to_numpy()
+
+
+def _check_one_value(
+    table: Table, text: pl.Series, name: str, intent: Ints, first: Ints, value: Floats | Bools
+) -> None:
+    """Raise InputError where two rows of an intent differ."""
+    differs = value != value[first][intent]
+    if differs.any():
+        row = int(np.flatnonzero(differs)[0])
+        other = int(first[intent[row]])
+        given = table.objects(name)
+        raise InputError(
+            f"{describe_intent(table, text, row)} has {name} {short_repr(given[row])}, and "
+            f"{short_repr(given[other])} at {table.place(other) or 'another row'}; it must be one"
+        )

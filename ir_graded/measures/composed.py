@@ -1,0 +1,152 @@
+"""Measures that take another measure: ``D(measure='Q')@10``, and their short names such as ``D-Q@10``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from ir_measures.measures import Measure
+
+from ir_graded.core.views import Cut
+from ir_graded.errors import ParameterError, short_repr
+
+# Short names need all base measures.
+from . import at_rank, ncu, rank_biased  # noqa: F401
+from .base import GradedMeasure, Scorer, add_names
+from .classic import scorer_of
+from .classic.ties import TiedClassic, with_ties
+from .params import CUTOFF, Param
+
+#: Base measures that see gains.
+BASES = (
+    *("Q", "AWP", "O-measure", "P-measure", "P+", "NCU", "nCG", "BR", "R-measure", "R-WP"),
+    *("EBR", "iRBU", "nERR", "gRBP", "nDCG"),
+)
+#: Base measures by their short names.
+SHORT_NAMES = {
+    "Q": "Q(norm='cutoff')",
+    "nDCG": "nDCG",
+    "MSnDCG": "nDCG",
+    "RBP": "gRBP",
+    "ERR": "NCU(stop='err',utility='rr')",
+    **{name: name for name in ("O-measure", "P-measure", "P+", "nERR", "EBR", "iRBU", "AWP")},
+}
+
+
+class BaseMeasure(Param):
+    """A measure without a cutoff, given as a string or object; canonical is the printed name.
+
+    Args:
+        outer: name of the measure that takes it.
+        names: the measures that it may be.
+    """
+
+    def __init__(self, outer: str, names: tuple[str, ...] = BASES) -> None:
+        listed = ", ".join(names)
+        super().__init__(str, f"one of {listed}, with their parameters", "the base measure", required=True)
+        self.outer, self.names = outer, names
+
+    def canonical(self, value: Any) -> str:
+        from .parsing import read_measures
+
+        if not isinstance(value, (str, Measure)):
+            raise ValueError(f"{value!r} is neither a measure nor its name")
+        try:
+            found = read_measures(value)
+        except NameError as error:
+            raise ValueError(str(error)) from None
+        if len(found) != 1 or base_name(found[0]) not in self.names:
+            raise ValueError(f"{value!r} is none of these measures")
+        (measure,) = found
+        if "cutoff" in measure.params:
+            free = repr(type(measure)(**{k: v for k, v in measure.params.items() if k != "cutoff"}))
+            at = measure.params["cutoff"]
+            raise ParameterError(
+                f"{self.outer}: measure={short_repr(str(measure))} has a cutoff, which belongs to the outer "
+                f"measure: {self.outer}(measure={free!r})@{at}"
+            )
+        if measure.params.get("residual"):
+            raise ParameterError(f"{self.outer}: measure={short_repr(str(measure))} must not have a residual")
+        return repr(measure)
+
+    def example(self, measure: object) -> str:  # noqa: ARG002  # one example for all
+        return f"{self.outer}(measure='Q')@10"
+
+
+def base_name(measure: Measure) -> str:
+    """Return the name of a measure without its order of tied documents."""
+    name: str = measure.CLASSIC.MEASURE.NAME if isinstance(measure, TiedClassic) else measure.NAME
+    return name
+
+
+@lru_cache(maxsize=256)
+def at_cutoff(text: str, cutoff: int | None) -> Measure:
+    """Return the measure of that printed name, at a cutoff."""
+    from .parsing import parse_measure
+
+    return parse_measure(text) if cutoff is None else parse_measure(text)(cutoff=cutoff)
+
+
+def computed(measure: Measure) -> Scorer:
+    """Return the scorer of a base measure. Raises ParameterError where it is not computed here."""
+    scorer = scorer_of(measure)
+    if scorer is None:
+        raise ParameterError(f"the base measure {measure} is not computed here with these parameters")
+    return scorer
+
+
+class ComposedMeasure(GradedMeasure):
+    """A measure with the parameter ``measure``, whose levels, cutoff and order of tied documents are its."""
+
+    SUPPORTED_PARAMS = {"cutoff": CUTOFF}
+
+    @property
+    def base(self) -> Scorer:
+        """The base measure at the cutoff of this one."""
+        return computed(at_cutoff(self["measure"], self.optional("cutoff")))
+
+    def validate_params(self) -> None:
+        super().validate_params()
+        try:
+            self.base.validate_params()
+        except ParameterError:
+            if "cutoff" in self.params:
+                raise
+            raise ParameterError(
+                f"{self} needs a cutoff, as its base measure does: for example {self}@10"
+            ) from None
+
+    def with_ties(self, ties: str) -> Measure:
+        """Return the measure with another order of tied documents in the base measure."""
+        return self(measure=with_ties(at_cutoff(self["measure"], None), ties))
+
+    @property
+    def ties(self) -> str:
+        return self.base.ties
+
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        return {**self.LACKS, **(self.base.lacks if "measure" in self.params else {})}
+
+    @property
+    def cut(self) -> Cut:
+        return self.base.cut
+
+    @property
+    def lowest_rel(self) -> float:
+        return self.base.lowest_rel
+
+    @property
+    def lowest_level(self) -> float:
+        return self.base.lowest_level
+
+    @property
+    def highest_level(self) -> float | None:
+        return self.base.highest_level
+
+
+def add_short_names(measure: ComposedMeasure) -> None:
+    """Enter the names of a measure with each base measure, such as D-Q."""
+    for name, base in SHORT_NAMES.items():
+        add_names(measure(measure=base), f"{measure.NAME}-{name}")

@@ -1,0 +1,749 @@
+"""Measures over intents (subtopics, aspects, nuggets): I-rec, D, IA, DIN and P+Q, and their # forms.
+
+Each scores lists derived from the judgments by intent with a base measure: one list by global gain, or a list
+for each intent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any, ClassVar
+
+import numpy as np
+from ir_measures.measures import Measure
+
+from ir_graded.core import segments
+from ir_graded.core.counted import CountedDocuments
+from ir_graded.core.intent_views import (
+    Grades,
+    IntentView,
+    by_global_gain,
+    by_intent,
+    exact_sums,
+    probabilities,
+    relevant_intents,
+)
+from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.tie_means import SEEN
+from ir_graded.core.views import Cut, Views
+from ir_graded.errors import ParameterError
+
+from .base import GradedMeasure, Scorer, register
+from .composed import BaseMeasure, ComposedMeasure, add_short_names, at_cutoff, computed
+from .contributions import Contributions, TiedContributions
+from .params import BETA, CUTOFF, GAINS, JUDGED_ONLY, REL, TIES, Choice, Number
+from .preferred_rank import WHY_NO_SWAP, P_plus
+from .q import WHY_NO_EXCHANGE, Q
+from .stopping import first, safe_divide
+
+#: Weight of I-rec in the # measures.
+GAMMA = Number("weight of I-rec against the measure without #", default=0.5, low=0, high=1)
+#: The best order of tied documents differs between intents.
+MEAN_TIES = Choice(
+    "order of documents with equal scores: by id, or the mean over all orders",
+    ("doc_id", "expected"),
+    default="doc_id",
+)
+_ABOVE_0 = float(np.nextafter(0.0, 1.0))
+
+#: Scores a list, by doc_id or as the scorer's ``ties`` says.
+_Score = Callable[[Scorer, Views], Floats]
+
+
+def _by_id(scorer: Scorer, views: Views) -> Floats:
+    return scorer.score(views)
+
+
+def _with_ties(scorer: Scorer, views: Views) -> Floats:
+    return scorer.score_with_ties(views)
+
+
+@dataclass(frozen=True)
+class _Found(Scorer):
+    """1 for a list that holds a relevant document within the cutoff: whether an intent is covered."""
+
+    cutoff: int | None
+    order: str
+
+    @property
+    def cut(self) -> Cut:
+        return Cut(-np.inf, cutoff=self.cutoff)
+
+    @property
+    def ties(self) -> str:
+        return self.order
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        return Contributions(view, first(view))
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        return TiedContributions(tied, tied.first(SEEN))
+
+
+class IntentMeasure(GradedMeasure):
+    """A measure over intents: its own sum, and for # measures its mean with I-rec."""
+
+    @property
+    def qrel_columns(self) -> tuple[str, ...]:
+        return ("iteration",)
+
+    @property
+    def judging(self) -> Scorer:
+        """The measure that says which levels are relevant, and whether the list is condensed."""
+        return self
+
+    def plain_score(self, views: Views, score: _Score) -> Floats:
+        """Return the score without I-rec."""
+        raise NotImplementedError  # pragma: no cover
+
+    def of_judgments(self, views: Views) -> Grades:
+        """Return what the measure makes of the levels of judgments."""
+        return self.judging.grades(views.levels.by_intent.levels)
+
+    def lists(self, views: Views) -> Views:
+        """Return the list of each intent."""
+        return by_intent(views, self.of_judgments(views), judged_only=self.judging.cut.judged_only)
+
+    def score(self, views: Views) -> Floats:
+        return self._score(views, _by_id)
+
+    def score_with_ties(self, views: Views) -> Floats:
+        if self.ties == TIES.default or not views.tied_topics.any():
+            return self.score(views)
+        if self.ties != "expected":
+            return self.score(self.in_order(views))
+        return self._score(views, _with_ties)
+
+    def _score(self, views: Views, score: _Score) -> Floats:
+        plain = self.plain_score(views, score)
+        if "gamma" not in self.SUPPORTED_PARAMS:
+            return plain
+        gamma = float(self["gamma"])
+        return gamma * self.recall(views, score) + (1 - gamma) * plain
+
+    @property
+    def _found(self) -> _Found:
+        return _Found(self.optional("cutoff"), self.ties)
+
+    def recall(self, views: Views, score: _Score) -> Floats:
+        """Return I-rec of each topic."""
+        found = score(self._found, self.lists(views))
+        covered = segments.total(found, views.levels.by_intent.topic, views.levels.topics)
+        number = self._relevant_intents(views)
+        return safe_divide(covered, number)
+
+    def recall_terms(self, views: Views, view: IntentView) -> Floats:
+        """Return what each relevant judgment adds to I-rec."""
+        covers: Floats = self._found.contributions(self.lists(views)).value[view.order]
+        return covers / self._relevant_intents(views)[view.topic]
+
+    def _relevant_intents(self, views: Views) -> Floats:
+        intents = views.levels.by_intent
+        topic = intents.topic[relevant_intents(intents, self.of_judgments(views))]
+        return segments.count(topic, views.levels.topics).astype(np.float64)
+
+    def view(self, views: Views) -> IntentView:
+        """Return the relevant judgments of the documents retrieved, by topic and rank."""
+        return IntentView(views, self.lists(views), self.of_judgments(views), self.optional("cutoff"))
+
+    def expected_contributions(self, views: Views) -> TiedContributions:  # noqa: ARG002  # of no use here
+        raise ParameterError(
+            f"{self}: the mean over the orders of tied documents is a sum over intents and is not explained"
+        )
+
+
+class GlobalGainMeasure(IntentMeasure, ComposedMeasure):
+    """A base measure over the list whose gain is the sum over the intents."""
+
+    #: Whether a navigational intent counts for its first relevant document only.
+    ONCE: ClassVar[bool] = False
+
+    def check_combination(self, params: Mapping[str, Any]) -> None:
+        if "measure" not in params:
+            return
+        base = at_cutoff(params["measure"], None)
+        if "stops" in base.params:
+            raise ParameterError(
+                f"{self.NAME}: the base measure {base} has stops, which are by level; a list by global gain "
+                "has no levels"
+            )
+        if self.ONCE and base.params.get("ties", TIES.default) != TIES.default:
+            raise ParameterError(
+                f"{self.NAME}: the base measure {base} must have ties={TIES.default!r}, as the gain of a "
+                "document depends on those above"
+            )
+
+    @property
+    def judging(self) -> Scorer:
+        return self.base
+
+    @property
+    def listed(self) -> Scorer:
+        """The base measure for a list whose levels are gains already."""
+        return _for_gains(self["measure"], self.optional("cutoff"))
+
+    def derived(self, views: Views) -> Views:
+        """Return the run with global gains as levels."""
+        return by_global_gain(views, self.of_judgments(views), once=self.ONCE)
+
+    def in_order(self, views: Views) -> Views:
+        if self.ties in {TIES.default, "expected"}:
+            return views
+        hits = self.derived(views).ordered(self.ties).hits
+        return Views(views.levels, replace(hits, level_index=views.levels.level_index[hits.document]))
+
+    def plain_score(self, views: Views, score: _Score) -> Floats:
+        return score(self.listed, self.derived(views))
+
+    def contributions(self, views: Views) -> Contributions:
+        of_gain = self.listed.contributions(self.derived(views))
+        if "gamma" not in self.SUPPORTED_PARAMS:
+            return of_gain
+        view, documents = self.view(views), self._documents(views)
+        value = (1 - self["gamma"]) * _at(documents, of_gain.view, of_gain.value)
+        place = np.searchsorted(_key(documents), _key(view))
+        np.add.at(value, place, self["gamma"] * self.recall_terms(views, view))
+        return Contributions(documents, value)
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        if "gamma" in self.SUPPORTED_PARAMS:
+            return super().expected_contributions(views)
+        return self.listed.expected_contributions(self.derived(views))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        derived = self.derived(views)
+        columns = self.listed.columns(derived)
+        if "gamma" not in self.SUPPORTED_PARAMS:
+            return columns
+        documents, of_gain = self._documents(views), self.listed.contributions(derived).view
+        return {name: _at(documents, of_gain, values, np.nan) for name, values in columns.items()}
+
+    def _documents(self, views: Views) -> _Documents:
+        return _Documents(self.view(views))
+
+
+class _Documents(CountedDocuments):
+    """The documents that are relevant to some intent, each once."""
+
+    def __init__(self, view: IntentView) -> None:
+        run = view.hits.part(np.flatnonzero(np.diff(view.hits.topic << 32 | view.hits.rank, prepend=-1)))
+        super().__init__(view.levels, run, np.ones(run.rank.size, dtype=np.bool_), run.rank, view.cutoff)
+        self._R = view.documents
+
+    @property
+    def R(self) -> Ints:
+        return self._R
+
+
+def _key(view: CountedDocuments) -> Ints:
+    return view.topic << 32 | view.n
+
+
+def _at(view: CountedDocuments, other: CountedDocuments, values: Floats, missing: float = 0.0) -> Floats:
+    """Return values of some documents for all of a view."""
+    found = np.full(view.n.size, missing)
+    found[np.searchsorted(_key(view), _key(other))] = values
+    return found
+
+
+class IntentSumMeasure(IntentMeasure):
+    """A sum over the intents of a topic: probability times the score of the intent's own list."""
+
+    def by_type(self, of: Callable[[Scorer], Floats], is_nav: Bools) -> Floats:
+        """Return what ``of`` gives for the scorer of each intent, or of each judgment of an intent.
+
+        Args:
+            of: gives an array of the shape of ``is_nav``.
+            is_nav: whether the intent is navigational.
+        """
+        raise NotImplementedError  # pragma: no cover
+
+    def columns_of(self, lists: Views) -> Iterable[str]:
+        """Return the names of the columns that the scorers of all intents have."""
+        raise NotImplementedError  # pragma: no cover
+
+    def plain_score(self, views: Views, score: _Score) -> Floats:
+        intents, lists = views.levels.by_intent, self.lists(views)
+        scores = self.by_type(lambda scorer: score(scorer, lists), intents.is_nav)
+        weight = probabilities(intents, self.of_judgments(views))
+        return exact_sums(weight * scores, intents.topic, views.levels.topics)
+
+    def contributions(self, views: Views) -> Contributions:
+        intents, lists, view = views.levels.by_intent, self.lists(views), self.view(views)
+        value = self.by_type(
+            lambda scorer: scorer.contributions(lists).value[view.order], intents.is_nav[view.intent]
+        )
+        value = probabilities(intents, self.of_judgments(views))[view.intent] * value
+        if "gamma" in self.SUPPORTED_PARAMS:
+            value = (1 - self["gamma"]) * value + self["gamma"] * self.recall_terms(views, view)
+        return Contributions(view, value)
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        intents, lists, view = views.levels.by_intent, self.lists(views), self.view(views)
+        is_nav = intents.is_nav[view.intent]
+        found = dict(view.columns)
+        found["probability"] = probabilities(intents, self.of_judgments(views))[view.intent]
+        for name in self.columns_of(lists):
+            found[name] = self.by_type(partial(_column, name, lists, view), is_nav)
+        return found
+
+
+def _column(name: str, lists: Views, view: IntentView, scorer: Scorer) -> Floats:
+    return scorer.columns(lists)[name][view.order]
+
+
+@lru_cache(maxsize=256)
+def _for_gains(text: str, cutoff: int | None) -> Scorer:
+    """Return the base measure for a list whose levels are gains: what is above 0 is relevant."""
+    measure = at_cutoff(text, cutoff)
+    rel = (
+        {"rel": _ABOVE_0} if isinstance(measure, GradedMeasure) and "rel" in measure.SUPPORTED_PARAMS else {}
+    )
+    return computed(_without(measure, "gains", "rel", "max_rel", "dcg")(**rel))
+
+
+@lru_cache(maxsize=256)
+def _for_intent(text: str, cutoff: int | None) -> Scorer:
+    """Return the base measure for lists that have been condensed where it asks for it."""
+    return computed(_without(at_cutoff(text, cutoff), "judged_only"))
+
+
+def _without(measure: Measure, *names: str) -> Measure:
+    return type(measure)(**{name: value for name, value in measure.params.items() if name not in names})
+
+
+# --------------------------------------------------------------------------------------------- I-rec
+
+_SHARP = {"gamma": GAMMA}
+_WHY_NO_IDEAL = "one list is seldom the best for each intent"
+
+
+class _I_rec(IntentMeasure):
+    """Intent recall: the share of the intents that the list covers.
+
+    ``I-rec@k = intents with a relevant document among the first k / intents with a relevant document``, in
+    the qrels. In [0, 1]; it does not look at probabilities, levels and ranks. It is StRecall(rel=r)@k of
+    ir-measures.
+
+    Parameters: cutoff, rel, judged_only, ties (by doc_id, or expected).
+
+    Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance" (SIGIR
+    2011), after Zhai, Cohen and Lafferty (SIGIR 2003).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> rows = [("a", 2, "x"), ("b", 1, "x"), ("b", 1, "y")]
+        >>> qrels = [ir_measures.Qrel("1", doc, level, intent) for doc, level, intent in rows]
+        >>> run = {"1": {"c": 3.0, "a": 2.0, "b": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.I_rec @ 2], qrels, run)
+        {I-rec@2: 0.5}
+    """
+
+    NAME = "I-rec"
+    PRETTY_NAME = "Intent recall"
+    SHORT_DESC = "The share of the intents for which the first documents hold a relevant one."
+    SOURCE = "Sakai and Song 2011"
+    SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY, "ties": MEAN_TIES}
+
+    def plain_score(self, views: Views, score: _Score) -> Floats:
+        return self.recall(views, score)
+
+    def contributions(self, views: Views) -> Contributions:
+        view = self.view(views)
+        return Contributions(view, self.recall_terms(views, view))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        return self.view(views).columns
+
+
+# ------------------------------------------------------------------------------------------------- D
+
+
+class _D(GlobalGainMeasure):
+    """A measure over the list whose gain is the global gain: ``D(measure='nDCG')@10``.
+
+    ``GG(d) = sum over intents i of P(i) g_i(d)``, with 12 significant digits; g_i is the gain by the base
+    measure's ``gains``, and 0 where d is not relevant to i. Documents with GG > 0 are relevant, the ideal
+    list is by GG, and the largest gain is that of the topic unless the base names ``max_rel``. In [0, 1].
+
+    Without probabilities in the qrels, P is uniform over the intents with a relevant document. Short names:
+    D-Q@10, which is ``D(measure="Q(norm='cutoff')")@10`` as published by NTCIR, D-nDCG@10, D-RBP, D-EBR and
+    others.
+
+    Parameters: measure (needed; a base measure without a cutoff, as a string or object), cutoff.
+
+    Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance"
+    (SIGIR 2011).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> rows = [("a", 2, "x"), ("a", 1, "y"), ("b", 2, "y")]  # GG is 1.5 and 1
+        >>> qrels = [ir_measures.Qrel("1", doc, level, intent) for doc, level, intent in rows]
+        >>> run = {"1": {"b": 2.0, "a": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.D(measure="Q")], qrels, run)  # (2/2.5 + 1) / 2
+        {D(measure='Q'): 0.9}
+        >>> ir_measures.calc_aggregate(["D-nDCG@10"], qrels, run)
+        {D(measure='nDCG')@10: 0.913...}
+    """
+
+    NAME = "D"
+    PRETTY_NAME = "D-measure"
+    SHORT_DESC = "A base measure over gains summed over the intents by their probabilities."
+    SOURCE = "Sakai and Song 2011"
+    SUPPORTED_PARAMS = {"measure": BaseMeasure("D"), "cutoff": CUTOFF}
+
+
+class _D_sharp(GlobalGainMeasure):
+    """D and intent recall together: ``D#(measure='nDCG')@10``.
+
+    ``D# = gamma * I-rec + (1 - gamma) * D``, with rel and judged_only of the base measure. In [0, 1].
+    Short names as for D: D#-Q@10, D#-nDCG@10.
+
+    Parameters: measure (needed), gamma, cutoff.
+
+    Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance"
+    (SIGIR 2011).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> rows = [("a", 2, "x"), ("a", 1, "y"), ("b", 2, "y")]
+        >>> qrels = [ir_measures.Qrel("1", doc, level, intent) for doc, level, intent in rows]
+        >>> ir_measures.calc_aggregate(["D#-Q@10"], qrels, {"1": {"b": 1.0}})  # (1/2 + 2/2.5/2) / 2
+        {D#(measure="Q(norm='cutoff')")@10: 0.45}
+    """
+
+    NAME = "D#"
+    PRETTY_NAME = "D#-measure"
+    SHORT_DESC = "The mean of intent recall and of a base measure over global gains."
+    SOURCE = "Sakai and Song 2011"
+    SUPPORTED_PARAMS = {"measure": BaseMeasure("D#"), **_SHARP, "cutoff": CUTOFF}
+
+
+_WHY_DIN_NO_IDEAL = "documents further down no longer add to a navigational intent"
+
+
+class _DIN(GlobalGainMeasure):
+    """D in which a navigational intent counts once: ``DIN(measure='nDCG')@10``.
+
+    ``gain(n) = sum of P(i) g_i(d_n)`` over the informational intents, and over those navigational ones to
+    which no document above n is relevant. R, the ideal list and the largest gain are those of D. In [0, 1].
+    P-measure of DIN may be above that of D, as its preferred rank moves.
+
+    Parameters: measure (needed), cutoff. The base measure must order tied documents by doc_id.
+
+    Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> qrels = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "relevance": 1, "iteration": "x"})
+        >>> qrels = qrels.assign(intent_type="nav", probability=1)
+        >>> run = {"1": {"a": 2.0, "b": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.DIN(measure="AWP")], qrels, run)
+        {DIN(measure='AWP'): 0.5}
+
+    Lacks ideal:
+        >>> measure = ir_graded.DIN(measure="AWP")
+        >>> measure.calc_aggregate(qrels, run)
+        0.5
+    """
+
+    NAME = "DIN"
+    PRETTY_NAME = "DIN-measure"
+    SHORT_DESC = "A base measure over global gains to which a navigational intent adds once."
+    SOURCE = "Sakai 2012"
+    LACKS = {"ideal": _WHY_DIN_NO_IDEAL}
+    SUPPORTED_PARAMS = {"measure": BaseMeasure("DIN"), "cutoff": CUTOFF}
+    ONCE = True
+
+
+class _DIN_sharp(GlobalGainMeasure):
+    """DIN and intent recall together: ``DIN#(measure='nDCG')@10``.
+
+    ``DIN# = gamma * I-rec + (1 - gamma) * DIN``. In [0, 1].
+
+    Parameters: measure (needed), gamma, cutoff.
+
+    Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> qrels = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "relevance": 1, "iteration": "x"})
+        >>> qrels = qrels.assign(intent_type="nav", probability=1)
+        >>> run = {"1": {"a": 2.0, "b": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.DIN_sharp(measure="AWP")], qrels, run)
+        {DIN#(measure='AWP'): 0.75}
+
+    Lacks ideal:
+        >>> measure = ir_graded.DIN_sharp(measure="AWP")
+        >>> measure.calc_aggregate(qrels, run)
+        0.75
+    """
+
+    NAME = "DIN#"
+    PRETTY_NAME = "DIN#-measure"
+    SHORT_DESC = "The mean of intent recall and of DIN."
+    SOURCE = "Sakai 2012"
+    LACKS = {"ideal": _WHY_DIN_NO_IDEAL}
+    SUPPORTED_PARAMS = {"measure": BaseMeasure("DIN#"), **_SHARP, "cutoff": CUTOFF}
+    ONCE = True
+
+
+# ------------------------------------------------------------------------------------------ IA and P+Q
+
+
+class IntentAwareMeasure(IntentSumMeasure, ComposedMeasure):
+    """A base measure over the list of each intent."""
+
+    def check_combination(self, params: Mapping[str, Any]) -> None:
+        if "measure" not in params:
+            return
+        base = at_cutoff(params["measure"], None)
+        if base.params.get("ties", TIES.default) not in MEAN_TIES.words:
+            words = " or ".join(map(repr, MEAN_TIES.words))
+            raise ParameterError(
+                f"{self.NAME}: the base measure {base} must have ties={words}, as the best order of tied "
+                "documents differs between intents"
+            )
+
+    @property
+    def judging(self) -> Scorer:
+        return self.base
+
+    @property
+    def _of_intent(self) -> Scorer:
+        return _for_intent(self["measure"], self.optional("cutoff"))
+
+    def by_type(self, of: Callable[[Scorer], Floats], is_nav: Bools) -> Floats:  # noqa: ARG002  # P+Q needs it
+        return of(self._of_intent)
+
+    def columns_of(self, lists: Views) -> Iterable[str]:
+        return self._of_intent.columns(lists)
+
+
+class _IA(IntentAwareMeasure):
+    """Intent-aware measure: the expectation of a base measure over the intents: ``IA(measure='nDCG')@10``.
+
+    ``IA = sum over intents i of P(i) M_i``, where M_i is the base measure over the levels of intent i alone,
+    with its own R, ideal list and largest gain (unless the base measure names ``max_rel``). Intents without a
+    relevant document add 0. In [0, 1]. ERR_IA of ir-measures has other gains and another scale.
+
+    Parameters: measure (needed; a base measure without a cutoff, as a string or object), cutoff.
+
+    Source: Agrawal, Gollapudi, Halverson and Ieong, "Diversifying Search Results" (WSDM 2009).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> rows = {"query_id": "1", "doc_id": ["a", "b"], "relevance": [2, 1], "iteration": ["x", "y"]}
+        >>> rows["probability"] = 0.5
+        >>> qrels, run = pd.DataFrame(rows), {"1": {"a": 2.0, "b": 1.0}}
+        >>> measure = ir_graded.IA(measure="Q")
+        >>> ir_measures.calc_aggregate([measure], qrels, run)  # 1/2 + 2/3 / 2
+        {IA(measure='Q'): 0.833...}
+
+    Lacks ideal:
+        >>> measure.calc_aggregate(qrels, run)
+        0.833...
+    """
+
+    NAME = "IA"
+    PRETTY_NAME = "Intent-aware measure"
+    SHORT_DESC = "The sum over the intents of probability times a base measure for that intent alone."
+    SOURCE = "Agrawal et al. 2009"
+    LACKS = {"ideal": _WHY_NO_IDEAL}
+    SUPPORTED_PARAMS = {"measure": BaseMeasure("IA"), "cutoff": CUTOFF}
+
+
+class _IA_sharp(IntentAwareMeasure):
+    """IA and intent recall together: ``IA#(measure='nDCG')@10``.
+
+    ``IA# = gamma * I-rec + (1 - gamma) * IA``. In [0, 1].
+
+    Parameters: measure (needed), gamma, cutoff.
+
+    Source: Agrawal, Gollapudi, Halverson and Ieong, "Diversifying Search Results" (WSDM 2009), with I-rec as
+    Sakai and Song (SIGIR 2011) add it to D.
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> rows = {"query_id": "1", "doc_id": ["a", "b"], "relevance": [2, 1], "iteration": ["x", "y"]}
+        >>> rows["probability"] = 0.5
+        >>> qrels, run = pd.DataFrame(rows), {"1": {"a": 2.0, "b": 1.0}}
+        >>> measure = ir_graded.IA_sharp(measure="Q")
+        >>> ir_measures.calc_aggregate([measure], qrels, run)
+        {IA#(measure='Q'): 0.916...}
+
+    Lacks ideal:
+        >>> measure.calc_aggregate(qrels, run)
+        0.916...
+    """
+
+    NAME = "IA#"
+    PRETTY_NAME = "IA#-measure"
+    SHORT_DESC = "The mean of intent recall and of an intent-aware measure."
+    SOURCE = "Agrawal et al. 2009; Sakai and Song 2011"
+    LACKS = {"ideal": _WHY_NO_IDEAL}
+    SUPPORTED_PARAMS = {"measure": BaseMeasure("IA#"), **_SHARP, "cutoff": CUTOFF}
+
+
+class PPlusQMeasure(IntentSumMeasure):
+    """Q for informational intents and P+ for navigational ones."""
+
+    SUPPORTED_PARAMS = {
+        "beta": BETA,
+        "gains": GAINS,
+        "rel": REL,
+        "judged_only": JUDGED_ONLY,
+        "cutoff": CUTOFF,
+        "ties": MEAN_TIES,
+    }
+
+    @property
+    def _scorers(self) -> tuple[Scorer, Scorer]:
+        """Q and P+ for lists that have been condensed where asked for."""
+        params = {
+            name: self.params[name]
+            for name in ("beta", "gains", "rel", "cutoff", "ties")
+            if name in self.params
+        }
+        norm = "cutoff" if "cutoff" in self.params else "all"
+        return Q(norm=norm, **params), P_plus(**params)
+
+    def by_type(self, of: Callable[[Scorer], Floats], is_nav: Bools) -> Floats:
+        of_inf, of_nav = map(of, self._scorers)
+        return np.where(is_nav, of_nav, of_inf)
+
+    def columns_of(self, lists: Views) -> Iterable[str]:
+        return self._scorers[0].columns(lists)
+
+
+class _P_plus_Q(PPlusQMeasure):
+    """P+ for navigational and Q for informational intents, in expectation over the intents.
+
+    ``P+Q = sum over intents i of P(i) * (Q_i with norm='cutoff' where i is informational, P+_i where it is
+    navigational)``; without a cutoff Q_i and P+_i. In [0, 1].
+
+    Parameters: beta, gains, rel, judged_only, cutoff, ties (by doc_id, or expected).
+
+    Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> rows = {"query_id": "1", "doc_id": ["a", "b"], "relevance": [2, 1], "iteration": ["x", "y"]}
+        >>> rows["probability"] = 0.5
+        >>> one = {"query_id": "1", "iteration": "x", "probability": 1}
+        >>> measure, qrels, run = ir_graded.P_plus_Q, pd.DataFrame(rows), {"1": {"a": 2.0, "b": 1.0}}
+        >>> ir_measures.calc_aggregate([measure], qrels, run)
+        {P+Q: 0.833...}
+
+    Lacks ideal:
+        >>> measure.calc_aggregate(qrels, run)
+        0.833...
+
+    Lacks exchange:
+        >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": [100, 1]})
+        >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.985483..., 0.509900...]
+
+    Lacks swap:
+        >>> rows = {**one, "intent_type": "nav", "doc_id": ["t", "s", "b"], "relevance": [10, 2, 1]}
+        >>> qrels, measure = pd.DataFrame(rows), ir_graded.P_plus_Q
+        >>> run, changed = {"1": {"x": 3.0, "b": 2.0, "s": 1.0}}, {"1": {"x": 3.0, "s": 2.0, "b": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.227678..., 0.214285...]
+
+    Lacks truncation:
+        >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": 1})
+        >>> measure = ir_graded.P_plus_Q @ 1
+        >>> run, changed = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2.0}}
+        >>> measure.calc_aggregate(qrels, run), ir_graded.P_plus_Q.calc_aggregate(qrels, changed)
+        (1.0, 0.5)
+    """
+
+    NAME = "P+Q"
+    PRETTY_NAME = "P+Q"
+    SHORT_DESC = "The sum over the intents of probability times Q, or P+ for a navigational intent."
+    SOURCE = "Sakai 2012"
+    LACKS = {
+        "ideal": _WHY_NO_IDEAL,
+        "exchange": WHY_NO_EXCHANGE,
+        "swap": WHY_NO_SWAP,
+        "truncation": "Q is divided by min(R, k)",
+    }
+
+
+class _P_plus_Q_sharp(PPlusQMeasure):
+    """P+Q and intent recall together.
+
+    ``P+Q# = gamma * I-rec + (1 - gamma) * P+Q``. In [0, 1].
+
+    Parameters: beta, gains, rel, judged_only, cutoff, ties (by doc_id, or expected), gamma.
+
+    Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> rows = {"query_id": "1", "doc_id": ["a", "b"], "relevance": [2, 1], "iteration": ["x", "y"]}
+        >>> rows["probability"] = 0.5
+        >>> one = {"query_id": "1", "iteration": "x", "probability": 1}
+        >>> measure, qrels, run = ir_graded.P_plus_Q_sharp, pd.DataFrame(rows), {"1": {"a": 2.0, "b": 1.0}}
+        >>> ir_measures.calc_aggregate([measure], qrels, run)
+        {P+Q#: 0.916...}
+
+    Lacks ideal:
+        >>> measure.calc_aggregate(qrels, run)
+        0.916...
+
+    Lacks exchange:
+        >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": [100, 1]})
+        >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.992741..., 0.754950...]
+
+    Lacks swap:
+        >>> rows = {**one, "intent_type": "nav", "doc_id": ["t", "s", "b"], "relevance": [10, 2, 1]}
+        >>> qrels, measure = pd.DataFrame(rows), ir_graded.P_plus_Q_sharp
+        >>> run, changed = {"1": {"x": 3.0, "b": 2.0, "s": 1.0}}, {"1": {"x": 3.0, "s": 2.0, "b": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.613839..., 0.607142...]
+
+    Lacks truncation:
+        >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": 1})
+        >>> measure = ir_graded.P_plus_Q_sharp @ 1
+        >>> run, changed = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2.0}}
+        >>> measure.calc_aggregate(qrels, run), ir_graded.P_plus_Q_sharp.calc_aggregate(qrels, changed)
+        (1.0, 0.75)
+    """
+
+    NAME = "P+Q#"
+    PRETTY_NAME = "P+Q#"
+    SHORT_DESC = "The mean of intent recall and of P+Q."
+    SOURCE = "Sakai 2012"
+    LACKS = _P_plus_Q.LACKS
+    SUPPORTED_PARAMS = {**PPlusQMeasure.SUPPORTED_PARAMS, **_SHARP}
+
+
+I_rec = _I_rec()
+register(I_rec, "I_rec", "Irec")
+D = _D()
+register(D)
+D_sharp = _D_sharp()
+register(D_sharp, "Dsharp", "D_sharp")
+DIN = _DIN()
+register(DIN)
+DIN_sharp = _DIN_sharp()
+register(DIN_sharp, "DINsharp", "DIN_sharp")
+IA = _IA()
+register(IA)
+IA_sharp = _IA_sharp()
+register(IA_sharp, "IAsharp", "IA_sharp")
+P_plus_Q = _P_plus_Q()
+register(P_plus_Q, "PplusQ", "P_plus_Q")
+P_plus_Q_sharp = _P_plus_Q_sharp()
+register(P_plus_Q_sharp, "PplusQsharp", "P_plus_Q_sharp")
+for _measure in (D, D_sharp, DIN, DIN_sharp, IA, IA_sharp):
+    add_short_names(_measure)
