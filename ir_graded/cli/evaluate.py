@@ -39,6 +39,7 @@ from .output import FORMATS, Leaderboard, More, show
 @click.option("--seed", type=click.IntRange(0), show_default="0", help="Of these samples.")
 @options.ties
 @options.intents
+@options.groups
 @options.by_topic
 @options.output
 @options.places
@@ -54,6 +55,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     seed: int | None,
     ties: str,
     intents: str | None,
+    groups: tuple[str, ...],
     by_topic: bool,
     output: str,
     places: int,
@@ -78,7 +80,8 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     elif unjudged == "intervals":
         scores, more = _intervals(read, qrels, runs, **given)
     else:
-        scores = evaluate_runs(read, qrels, list(runs), provider=provider, ties=ties, intents=intents)
+        judged = options.with_groups(qrels, groups)
+        scores = evaluate_runs(read, judged, list(runs), provider=provider, ties=ties, intents=intents)
     show(FORMATS[output](Leaderboard.of(scores, by_topic, more), places))
 
 
