@@ -33,7 +33,10 @@ from .measures import (
     BR,
     DIN,
     EBR,
+    EC,
     GAP,
+    GF,
+    GFR,
     IA,
     NCU,
     R_WP,
@@ -73,6 +76,7 @@ if TYPE_CHECKING:
     from .evaluation.ties import ties
     from .evaluation.unjudged import Unjudged, unjudged
     from .io.datasets import level_definitions
+    from .io.groups import with_groups
     from .io.intents import with_intents
     from .io.reading import read_qrels, read_run
     from .reporting import report
@@ -99,6 +103,7 @@ _LAZY = {
     "score_intervals": "evaluation.score_intervals",
     "ties": "evaluation.ties",
     "unjudged": "evaluation.unjudged",
+    "with_groups": "io.groups",
     "with_intents": "io.intents",
 }
 
@@ -121,7 +126,10 @@ __all__ = [
     "BR",
     "DIN",
     "EBR",
+    "EC",
     "GAP",
+    "GF",
+    "GFR",
     "IA",
     "NCU",
     "R_WP",
@@ -173,5 +181,6 @@ __all__ = [
     "score_intervals",
     "ties",
     "unjudged",
+    "with_groups",
     "with_intents",
 ]  # fmt: skip

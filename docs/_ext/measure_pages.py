@@ -31,6 +31,18 @@ def _run(found: dict[int, str]) -> dict[str, dict[str, float]]:
 EXAMPLES: dict[str, tuple[Any, Any]] = {
     "example": ({"1": LEVELS}, _run({2: "S1", 5: "A1", 8: "S2", 12: "B1", 15: "A2"})),
     "second-run": ({"1": LEVELS}, _run({2: "B1", 5: "A1", 8: "A2", 12: "S1", 15: "S2"})),
+    "column-example": (
+        pd.DataFrame(
+            {
+                "query_id": "1",
+                "doc_id": ["a", "b", "c", "d"],
+                "relevance": [2, 1, 2, 0],
+                "equivalence_class": ["x", "x", "y", None],
+                "SIZE": [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.5, 0.5]],
+            }
+        ),
+        {"1": {"b": 4.0, "a": 3.0, "d": 2.0, "c": 1.0}},
+    ),
     "passage-example": (
         pd.DataFrame(
             {
@@ -56,6 +68,7 @@ _NAMES = {
     "example": "the example",
     "second-run": "the second run of the example",
     "passage-example": "the example with passages",
+    "column-example": "the example with classes and groups",
 }
 
 _SYMBOLS = {

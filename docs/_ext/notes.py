@@ -58,6 +58,40 @@ NOTES: dict[str, Note] = {
         "should count, and not its rank alone. An ideal list scores below 1 unless ``norm='ideal'``: compare "
         "runs on the same qrels only, and name ``max_rel`` where qrels come in batches.",
     ),
+    "EC": Note(
+        (r"\mathrm{EC}(M) = M(\text{list of classes})",),
+        "Near-duplicates, or answers that say the same, should count once: a run gains nothing from the "
+        "second document of a class. It is a measure rather than an option of ``evaluate``, so that one call "
+        "can have measures with and without classes, and their strings say which. Qrels need the column "
+        "``equivalence_class``.",
+        ("EC(measure='Q')",),
+        "column-example",
+    ),
+    "GF": Note(
+        (
+            rf"\mathrm{{GF}} = {_RELEVANT} \mathrm{{dsat}}(n-1)\, s(n) "
+            r"\left(1 - \mathrm{DIV}(a(n), t)\right)",
+            r"a(n) = \frac{1}{n} \sum_{i \le n} m(d_{i})",
+            _SATISFIED,
+            _CASCADE,
+        ),
+        "Exposure should reach several groups, and count where users stop. ``divergence='JSD'`` is for "
+        "nominal groups, ``'NMD'`` and ``'RNOD'`` are for ordinal ones. :ref:`GFR <measure-gfr>` combines it "
+        "with relevance. Documents of unknown membership count as shared equally, so say of how many it is "
+        "known.",
+        ("GF(groups='SIZE')",),
+        "column-example",
+    ),
+    "GFR": Note(
+        (
+            r"\mathrm{GFR} = \frac{1}{1 + |\mathcal{G}|} "
+            r"\left(M + \sum_{G \in \mathcal{G}} \mathrm{GF}_{G}\right)",
+        ),
+        "Relevance and fairness over several attribute sets in one number, as in NTCIR's FairWeb tasks. "
+        "Report its parts too: a run can make up for one with another.",
+        ("GFR(groups={'SIZE':'JSD'})",),
+        "column-example",
+    ),
     "GAP": Note(
         (r"\mathrm{GAP} = \frac{\sum_{j} w_{j}\, R_{\ge j}\, \mathrm{AP}_{j}}{\sum_{j} w_{j}\, R_{\ge j}}",),
         "Users disagree about the level from which a document counts as relevant. The weights say how many "

@@ -38,6 +38,7 @@ from .output import FORMATS, Leaderboard, More, show
 @click.option("--seed", type=click.IntRange(0), help="Of these samples, 0 by default.")
 @options.ties
 @options.intents
+@options.groups
 @options.by_topic
 @options.output
 @options.places
@@ -53,6 +54,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     seed: int | None,
     ties: str,
     intents: str | None,
+    groups: tuple[str, ...],
     by_topic: bool,
     output: str,
     places: int,
@@ -77,7 +79,8 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     elif unjudged == "intervals":
         scores, more = _intervals(read, qrels, runs, **given)
     else:
-        scores = evaluate_runs(read, qrels, list(runs), provider=provider, ties=ties, intents=intents)
+        judged = options.with_groups(qrels, groups)
+        scores = evaluate_runs(read, judged, list(runs), provider=provider, ties=ties, intents=intents)
     show(FORMATS[output](Leaderboard.of(scores, by_topic, more), places))
 
 

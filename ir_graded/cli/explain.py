@@ -20,9 +20,12 @@ _ALL_DIGITS = -1
 @options.qrels
 @click.argument("run")
 @click.argument("query_id")
+@options.groups
 @options.output
 @options.places
-def explain(measure: str, qrels: str, run: str, query_id: str, output: str, places: int) -> None:
+def explain(
+    measure: str, qrels: str, run: str, query_id: str, groups: tuple[str, ...], output: str, places: int
+) -> None:
     """Say why a topic scores what it scores: what each relevant document adds.
 
     Prints the relevant documents that RUN retrieved for the topic QUERY_ID, down to MEASURE's cutoff: rank,
@@ -32,7 +35,8 @@ def explain(measure: str, qrels: str, run: str, query_id: str, output: str, plac
     measures = options.read([measure])
     if len(measures) != 1:
         raise click.UsageError(f"{measure!r} names {len(measures)} measures: explain takes one")
-    show(_WRITERS[output](explained(measures[0], qrels, run, query_id), places))
+    judged = options.with_groups(qrels, groups)
+    show(_WRITERS[output](explained(measures[0], judged, run, query_id), places))
 
 
 def _as_table(output: str, *, complete: bool) -> Callable[[Explanation, int], str]:

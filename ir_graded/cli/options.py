@@ -6,6 +6,7 @@ import signal
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 import click
 import ir_measures
@@ -107,6 +108,30 @@ ties = click.option(
     show_default=True,
     help="Order of documents with equal scores; expected is the mean over all orders.",
 )
+
+groups = click.option(
+    "--groups",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="For GF and GFR: the shares of groups NAME in each document, lines of topic, document and a number "
+    "for each group. May repeat.",
+)
+
+
+def with_groups(qrels: str, groups: Iterable[str]) -> Any:
+    """Qrels with the files of ``--groups``. Raises UsageError where one has no name or is named twice."""
+    files: dict[str, str] = {}
+    for text in groups:
+        name, _, file = text.partition("=")
+        if not name or not file or name in files:
+            raise click.UsageError(f"--groups {short_repr(text)} must be NAME=FILE, with each NAME once")
+        files[name] = file
+    if not files:
+        return qrels
+    from ir_graded.io.groups import with_groups as add_groups
+
+    return add_groups(qrels, files)
+
 
 #: Characters that are compared with the names of measures.
 _LONGEST_NAME = 60

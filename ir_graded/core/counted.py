@@ -83,3 +83,20 @@ class CountedDocuments:
     @cached_property
     def _totals(self) -> segments.Totals:
         return segments.Totals(self.topic, self.levels.topics)
+
+    def mean_shares(self, shares: Floats) -> Floats:
+        """Return the mean shares of groups at ranks 1..n, for each document, shape ``(documents, groups)``.
+
+        Args:
+            shares: the shares of each judged document, shape ``(judged, groups)``; NaN where unknown.
+                Documents of unknown shares, such as those not judged, count as shared equally.
+        """
+        hits = self.hits
+        mine = shares[hits.document]
+        known = ~np.isnan(mine).any(axis=1)
+        mine[~known] = 0.0
+        start = segments.starts(hits.topic, self.levels.topics)[hits.topic]
+        columns = (known.astype(np.int64), *mine.T)
+        seen, *sums = (segments.cumulative_sum(column, start)[self._rows] for column in columns)
+        unknown = (self.n - seen) / shares.shape[1]
+        return np.stack([(group + unknown) / self.n for group in sums], axis=1)

@@ -6,7 +6,7 @@ names stay with the callers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -114,6 +114,9 @@ class Levels:
         intents: where measures need them, the judgments by intent.
         gmax: the largest gain of each topic, shape ``(topics,)``, where ``values`` are gains, of the topic or
             of one intent; None where the scale of the levels is one for all topics.
+        classes: where measures need them, the equivalence class of each judged document, as a number.
+        shares: by attribute set that measures need, the shares of its groups in each judged document, shape
+            ``(judged, groups)``; NaN where they are unknown.
     """
 
     topics: int
@@ -123,6 +126,8 @@ class Levels:
     highlights: Highlights | None = None
     intents: Intents | None = None
     gmax: Floats | None = None
+    classes: Ints | None = None
+    shares: Mapping[str, Floats] = field(default_factory=dict)
     _kept: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod

@@ -143,12 +143,13 @@ def _without_passages(kind: str, measure: Measure) -> str:
 #: For a column of qrels that a measure needs: its contents, and where else they can come from.
 _COLUMNS = {
     ITERATION: ("intents", "a file of TREC or NTCIR whose second field is the intent"),
+    "equivalence_class": ("equivalence classes", "a file of lines 'topic doc L<level> class'"),
 }
 
 
 def without_column(measure: Measure, column: str) -> str:
     """Say that qrels lack a column, and which forms have it."""
-    contents, file = _COLUMNS.get(column, (f"a column {column}", ""))
+    contents, file = _COLUMNS.get(column, ("groups", "what ir_graded.with_groups returns"))
     fields = f"query_id, doc_id, relevance, {column}"
     return (
         f"{measure} needs {contents}, and the qrels given have no column {column}: give a table or named "

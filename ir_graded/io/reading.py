@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,6 +76,22 @@ def read_run(source: str | os.PathLike[str] | Any, *, format: str | None = None)
         OSError: the file cannot be opened, or the dataset cannot be downloaded.
     """
     return frame_of(_table("run", source, format))
+
+
+def qrels_frame(qrels: Any) -> pd.DataFrame:
+    """Return qrels of any form as a frame of its own, with all further columns."""
+    import pandas as pd
+
+    if isinstance(qrels, Mapping):
+        rows = [(topic, doc, level) for topic, docs in qrels.items() for doc, level in docs.items()]
+        return pd.DataFrame(rows, columns=["query_id", "doc_id", VALUE_COLUMNS["qrels"]])
+    if isinstance(qrels, pd.DataFrame):
+        return qrels.copy()
+    table = table_of("qrels", qrels)
+    frame = frame_of(table)
+    for name in table.further.keys() - set(frame):
+        frame[name] = pd.Series(table.objects(name), dtype=object)
+    return frame
 
 
 def _table(kind: str, source: Any, format: str | None) -> Table:

@@ -99,14 +99,18 @@ class Table:
         """A row by topic, document and place."""
         return describe_document(self.query_id[row], self.doc_id[row], self.place(row))
 
-    def text(self, name: str) -> pl.Series:
-        """A further column as text, read as ids are. Raises InputError where one is missing or no text."""
+    def ids(self, name: str) -> pl.Series:
+        """A further column as text, read as ids are; null where one is missing."""
         from . import columns
 
         try:
-            texts = columns.as_strings(self.further[name]())
+            return columns.as_strings(self.further[name]())
         except InputError as error:
             raise InputError(f"{self.kind}: {name}: {error}") from None
+
+    def text(self, name: str) -> pl.Series:
+        """A further column as text, read as ids are. Raises InputError where one is missing or no text."""
+        texts = self.ids(name)
         if texts.null_count():
             raise InputError(f"{self.kind}: {self.describe(int(texts.is_null().arg_true()[0]))}: no {name}")
         return texts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from .articles import articles_of
 from .dict_checks import numbers_of, text_ids, unchanged
 from .intents import intents_of
 from .lookup import Lookup, document_keys
+from .memberships import CLASS, OTHERS, classes_of, shares_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -148,6 +149,10 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
     if ITERATION in columns:
         intents, intent_names = intents_of(table, topic, document, names)
     levels = Levels.of(len(names), topic[kept][order], level[order], highlights, scale, intents)
+    if CLASS in columns:
+        levels = replace(levels, classes=classes_of(table, topic, document))
+    if sets := columns - OTHERS:
+        levels = replace(levels, shares={name: shares_of(table, name, document) for name in sets})
     doc_ids = at_rows(doc_id, order).to_list()
     return Judgments(table.query_objects(first), names, levels, doc_ids, intent_names, columns, note)
 

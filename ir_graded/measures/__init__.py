@@ -7,7 +7,6 @@ from .at_rank import BR, R_WP, R_measure, nCG
 from .base import REGISTRY, GradedMeasure
 from .cascade import EBR, iRBU, nERR
 from .gap import GAP
-from .intents import DIN, IA, D, D_sharp, DIN_sharp, I_rec, IA_sharp, P_plus_Q, P_plus_Q_sharp
 from .ncu import NCU
 from .preferences import B_pref, R_pref
 from .preferred_rank import O, P_measure, P_plus
@@ -16,12 +15,21 @@ from .q import AWP, Q
 from .rank_biased import gRBP, nDCG_JK
 from .relevant_in_context import MAgP, gP, gR
 
+# isort: split
+# Measures that take other ones, which come before them.
+from .classes import EC
+from .groups import GF, GFR
+from .intents import DIN, IA, D, D_sharp, DIN_sharp, I_rec, IA_sharp, P_plus_Q, P_plus_Q_sharp
+
 __all__ = [
     "AWP",
     "BR",
     "DIN",
     "EBR",
+    "EC",
     "GAP",
+    "GF",
+    "GFR",
     "IA",
     "NCU",
     "PROPERTIES",

@@ -76,6 +76,13 @@ class Scorer:
         """The highest level for which the measure is defined; None without one."""
         return None
 
+    def relabelled(self, views: Views) -> tuple[Scorer, Views]:
+        """Return the views with the levels that the measure puts in place of others, and its scorer of those.
+
+        Most measures take levels as they are.
+        """
+        return self, views
+
     def grades(self, levels: Levels) -> Grades:
         """Return what the measure makes of each level in the values of ``levels``."""
         relevant = levels.values >= self.cut.rel
@@ -200,7 +207,8 @@ class GradedMeasure(Scorer, Measure):
         for name, param in self.SUPPORTED_PARAMS.items():
             if param.required and name not in self.params:
                 example = param.example(self)
-                raise ParameterError(f"{self} needs a {name}, {param.expected}: for example {example}")
+                needs = name if name.endswith("s") else f"a {name}"
+                raise ParameterError(f"{self} needs {needs}, {param.expected}: for example {example}")
         if self.params.get("norm") == "cutoff" and "cutoff" not in self.params:
             raise ParameterError(f"{self}: norm='cutoff' needs a cutoff: for example {self}@10")
         self.validated = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from ir_measures.measures import Measure
 
@@ -42,9 +42,10 @@ class BaseMeasure(Param):
         names: the measures that it may be.
     """
 
-    def __init__(self, outer: str, names: tuple[str, ...] = BASES) -> None:
-        listed = ", ".join(names)
-        super().__init__(str, f"one of {listed}, with their parameters", "the base measure", required=True)
+    def __init__(self, outer: str, names: tuple[str, ...] = BASES, default: str | None = None) -> None:
+        expected = f"one of {', '.join(names)}, with their parameters"
+        given: dict[str, Any] = {"required": True} if default is None else {"default": default}
+        super().__init__(str, expected, "the base measure", **given)
         self.outer, self.names = outer, names
 
     def canonical(self, value: Any) -> str:
@@ -81,7 +82,7 @@ def base_name(measure: Measure) -> str:
 
 
 @lru_cache(maxsize=256)
-def at_cutoff(text: str, cutoff: int | None) -> Measure:
+def at_cutoff(text: str, cutoff: int | None = None) -> Measure:
     """Return the measure of that printed name, at a cutoff."""
     from .parsing import parse_measure
 
@@ -100,6 +101,12 @@ class ComposedMeasure(GradedMeasure):
     """A measure with the parameter ``measure``, whose levels, cutoff and order of tied documents are its."""
 
     SUPPORTED_PARAMS = {"cutoff": CUTOFF}
+    #: Whether the base measure may have another order of tied documents.
+    TAKES_TIES: ClassVar[bool] = True
+
+    def check_combination(self, params: Mapping[str, Any]) -> None:
+        if not self.TAKES_TIES and "measure" in params and "ties" in at_cutoff(params["measure"]).params:
+            raise ParameterError(f"{self.NAME}: measure={params['measure']!r} must not have ties")
 
     @property
     def base(self) -> Scorer:
@@ -119,6 +126,8 @@ class ComposedMeasure(GradedMeasure):
 
     def with_ties(self, ties: str) -> Measure:
         """Return the measure with another order of tied documents in the base measure."""
+        if not self.TAKES_TIES:
+            return super().with_ties(ties)
         return self(measure=with_ties(at_cutoff(self["measure"], None), ties))
 
     @property
@@ -146,7 +155,7 @@ class ComposedMeasure(GradedMeasure):
         return self.base.highest_level
 
 
-def add_short_names(measure: ComposedMeasure) -> None:
+def add_short_names(measure: ComposedMeasure, names: Mapping[str, str] = SHORT_NAMES) -> None:
     """Enter the names of a measure with each base measure, such as D-Q."""
-    for name, base in SHORT_NAMES.items():
+    for name, base in names.items():
         add_names(measure(measure=base), f"{measure.NAME}-{name}")

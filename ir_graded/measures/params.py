@@ -7,7 +7,7 @@ its canonical form: 1, 1.0 and ``numpy.int64(1)`` are one number.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -37,6 +37,8 @@ def format_value(value: object) -> str:
     """Format a canonical value for the printed name of a measure, from which it can be read back."""
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{format_value(k)}:{format_value(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(format_value, value)) + "]"
     return repr(value)
 
 
@@ -185,6 +187,64 @@ class LevelTable(Param):
             if not (self.drop_identity and level == number):
                 table[level] = number
         return dict(sorted(table.items()))
+
+
+class Attributes(Param):
+    """Name of the column of the qrels that holds the shares of groups."""
+
+    #: Columns that hold something else.
+    OTHERS = (
+        *("", "query_id", "doc_id", "relevance", "start", "length"),
+        *("iteration", "subtopic_id", "probability", "intent_type", "equivalence_class"),
+    )
+
+    def __init__(self, desc: str) -> None:
+        super().__init__(str, "the name of a column of the qrels that holds shares", desc, required=True)
+
+    def canonical(self, value: object) -> str:
+        if not isinstance(value, str) or value in self.OTHERS:
+            raise ValueError(f"{value!r} is not a column of shares")
+        return str(value)
+
+    def example(self, measure: object) -> str:
+        return f"{getattr(measure, 'NAME', measure)}(groups='GENDER')@10"
+
+
+class Shares(Param):
+    """A list of shares that sum to 1, kept as given."""
+
+    #: How far the sum of shares, which files may hold rounded, may be from 1.
+    ROUNDED = 0.001
+
+    def __init__(self, desc: str) -> None:
+        super().__init__(list, f"two or more numbers >= 0 that sum to 1 (up to {self.ROUNDED})", desc)
+
+    def canonical(self, value: object) -> list[int | float]:
+        if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+            raise ValueError(f"{value!r} is not a list")
+        shares = [canonical_number(share) for share in value]
+        if len(shares) < 2 or min(shares) < 0 or not abs(math.fsum(shares) - 1) <= self.ROUNDED:  # noqa: PLR2004
+            raise ValueError(f"{value!r} does not sum to 1")
+        return shares
+
+
+class ByAttributes(Param):
+    """A dict from columns of shares to values of another parameter, kept sorted."""
+
+    def __init__(self, desc: str, of: Param, *, required: bool = False) -> None:
+        default = NOT_PROVIDED if required else {}
+        expected = f"a dict from columns of the qrels that hold shares to {of.expected}"
+        super().__init__(dict, expected, desc, default=default, required=required)
+        self.of = of
+
+    def canonical(self, value: object) -> dict[str, Any]:
+        if not isinstance(value, Mapping) or (self.required and not value):
+            raise ValueError(f"{value!r} is not a dict with an entry")
+        names = {Attributes("").canonical(name): name for name in value}
+        return {name: self.of.canonical(value[names[name]]) for name in sorted(names)}
+
+    def example(self, measure: object) -> str:
+        return f"{getattr(measure, 'NAME', measure)}(groups={{'GENDER':'JSD'}})@10"
 
 
 CUTOFF = Whole("only ranks 1..cutoff are looked at")

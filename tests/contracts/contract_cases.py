@@ -19,7 +19,20 @@ from hypothesis import Phase, settings, strategies as st
 from measures import measure_cases
 from passages import passage_cases
 
-from ir_graded import DIN, IA, D, D_sharp, DIN_sharp, I_rec, IA_sharp, P_plus_Q, P_plus_Q_sharp
+from ir_graded import (
+    DIN,
+    EC,
+    GF,
+    GFR,
+    IA,
+    D,
+    D_sharp,
+    DIN_sharp,
+    I_rec,
+    IA_sharp,
+    P_plus_Q,
+    P_plus_Q_sharp,
+)
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.classic import CLASSICS, scorer_of
@@ -28,6 +41,17 @@ from ir_graded.measures.params import LevelTable
 PASSAGES = [REGISTRY[name] for name in sorted({m.NAME for m in REGISTRY.values() if m.NEEDS_PASSAGES})]
 #: Measures that need further columns of the qrels, each with parameters with which they can be computed.
 WITH_COLUMNS = {
+    "EC": [EC(measure=base, **at) for base in ("iRBU", "Q", "AP", "P-measure") for at in ({}, {"cutoff": 3})],
+    "GF": [
+        GF(groups="SIZE", divergence="NMD"),
+        GF(groups="SIZE", rel=2, target=[0.2, 0.8], max_rel=20),
+        GF(groups="SIZE", divergence="RNOD", gains={1: 3}) @ 3,
+    ],
+    "GFR": [
+        GFR(groups={"SIZE": "NMD"}),
+        GFR(groups={"SIZE": "RNOD"}, targets={"SIZE": [0.9, 0.1]}, measure="Q", rel=2),
+        GFR(groups={"SIZE": "JSD"}, measure="EC(measure='P-measure')") @ 3,
+    ],
     **{
         measure.NAME: [
             measure(measure=base, **at)

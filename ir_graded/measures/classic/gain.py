@@ -13,6 +13,7 @@ from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
 from ir_graded.core.tie_means import by_rank
 from ir_graded.core.views import Cut, View, Views
+from ir_graded.measures.base import Scorer
 from ir_graded.measures.cascade import WHY_NO_IDEAL
 from ir_graded.measures.contributions import Contributions, TiedContributions
 from ir_graded.measures.stopping import satisfaction, unsatisfied_before
@@ -94,6 +95,10 @@ class DiscountedGain(Classic):
     def _lowest_with_gain(self, least: float) -> float:
         """Return the lowest level with a gain of at least ``least``."""
         return min([least, *(float(level) for level, gain in self.gains if gain >= least)])
+
+    def relabelled(self, views: Views) -> tuple[Scorer, Views]:
+        plain = {name: value for name, value in self.measure.params.items() if name != "gains"}
+        return type(self)(type(self.measure)(**plain)), self._relabelled(views)
 
     def grades(self, levels: Levels) -> Grades:
         seen = levels.table(self.gains)

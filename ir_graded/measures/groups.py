@@ -1,0 +1,254 @@
+"""Group fairness and relevance: GF of one attribute set, and GFR of several beside a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from ir_measures.measures import Measure
+
+from ir_graded.core.segments import Floats
+from ir_graded.core.views import Cut, View, Views
+from ir_graded.errors import ParameterError
+
+from .base import ScaledMeasure, Scorer, register
+from .cascade import WHY_NO_IDEAL
+from .composed import BASES, BaseMeasure, ComposedMeasure, at_cutoff, computed
+from .contributions import Contributions
+from .divergences import DIVERGENCES
+from .params import CUTOFF, GAINS, MAX_REL, REL, Attributes, ByAttributes, Choice, Shares
+from .stopping import cascade
+
+_SCALE = {"cutoff": CUTOFF, "rel": REL, "gains": GAINS, "max_rel": MAX_REL}
+_DIVERGENCE = Choice(
+    "distance from the target: JSD for nominal groups, NMD or RNOD for ordinal ones",
+    tuple(DIVERGENCES),
+    default="JSD",
+)
+_TARGET = Shares("the distribution to reach; by default that of equal shares")
+_MEASURES = (*BASES, "GAP", "EC", "AP", "P", "R", "RR", "Rprec", "Success", "Bpref", "RBP", "ERR")
+_LACKS = {
+    "ideal": WHY_NO_IDEAL,
+    "swap": "the better document may belong to a group that has more than its share above",
+}
+
+
+class _GF(ScaledMeasure):
+    """Group fairness: how close the ranking comes to a target distribution over groups.
+
+    ``GF = sum over relevant ranks n of dsat(n-1) g(n)/(gmax+1) * (1 - DIV(a(n), t))``: where the user of ERR
+    stops, the mean ``a(n)`` of the memberships of the documents at ranks 1..n, relevant or not, is compared
+    with the target ``t``. Membership is a column of the qrels, named as ``groups`` says, that holds the
+    shares of the groups in each document (see ``with_groups``); a document of unknown membership (None, or
+    not judged) counts as shared equally. In [0, 1), not normalised.
+
+    ``divergence`` names DIV: 'JSD', the Jensen-Shannon divergence (base 2), for nominal groups; 'NMD', the
+    normalised match distance, or 'RNOD', the root normalised order-aware divergence, for ordinal groups, in
+    the order of the shares.
+
+    Parameters: groups (needed), divergence, target (by default uniform), gains, max_rel, cutoff, rel.
+
+    Source: Sakai, Kim and Kang, "A Versatile Framework for Evaluating Ranked Lists in Terms of Group Fairness
+    and Relevance" (ACM TOIS, 2023).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> rows = {"query_id": "1", "doc_id": ["a", "b"], "relevance": [1, 1], "SIZE": [[1, 0], [0, 1]]}
+        >>> qrels, run = pd.DataFrame(rows), {"1": {"a": 2.0, "b": 1.0}}  # 1/2 * (1 - 1/2) + 1/4 * 1
+        >>> ir_measures.calc_aggregate([ir_graded.GF(groups="SIZE", divergence="NMD")], qrels, run)
+        {GF(divergence='NMD',groups='SIZE'): 0.5}
+
+    Lacks ideal:
+        >>> measure = ir_graded.GF(groups="SIZE", divergence="NMD")
+        >>> measure.calc_aggregate(qrels, run)
+        0.5
+
+    Lacks swap:
+        >>> measure = ir_graded.GF(groups="SIZE", divergence="NMD")
+        >>> qrels = qrels.assign(relevance=[2, 1], SIZE=[[1, 0], [0.5, 0.5]])
+        >>> run, changed = {"1": {"b": 2.0, "a": 1.0}}, {"1": {"a": 2.0, "b": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.666666..., 0.416666...]
+    """
+
+    NAME = "GF"
+    PRETTY_NAME = "Group Fairness"
+    SHORT_DESC = "Closeness to a target distribution over groups where a document satisfies."
+    SOURCE = "Sakai et al. 2023"
+    LACKS = _LACKS
+    SUPPORTED_PARAMS = {
+        "groups": Attributes("the attribute set"),
+        "divergence": _DIVERGENCE,
+        "target": _TARGET,
+        **_SCALE,
+    }
+
+    @property
+    def qrel_columns(self) -> tuple[str, ...]:
+        return (self["groups"],) if "groups" in self.params else ()
+
+    @property
+    def lowest_level(self) -> float:
+        return -np.inf
+
+    def stop(self, view: View) -> Floats:
+        return cascade(view, self.overrides("gains"), self.gmax(view.levels, view.topic))
+
+    def utility(self, view: View) -> Floats:
+        achieved = self._achieved(view)
+        divergence = DIVERGENCES[self["divergence"]](achieved, self.target(achieved.shape[1]))
+        return np.clip(1.0 - divergence, 0.0, 1.0)
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        achieved = self._achieved(views[self.cut])
+        shares = {f"a_{number}": share for number, share in enumerate(achieved.T, 1)}
+        return {**super().columns(views), **shares}
+
+    def _achieved(self, view: View) -> Floats:
+        shares = view.levels.shares.get(self["groups"], np.zeros((0, 0)))
+        if not shares.shape[1]:  # of no document
+            shares = np.full((len(shares), len(self.params.get("target", (0.5, 0.5)))), np.nan)
+        return view.mean_shares(shares)
+
+    def target(self, groups: int) -> Floats:
+        """Return the target distribution. Raises ParameterError where it is for another number of groups."""
+        target = self.optional("target")
+        if target is None:
+            return np.full(groups, 1.0 / groups)
+        if len(target) != groups:
+            raise ParameterError(
+                f"{self}: the target has {len(target)} numbers, and {self['groups']} has {groups} groups"
+            )
+        return np.array(target, dtype=np.float64)
+
+
+class _GFR(ComposedMeasure):
+    """Group fairness and relevance: the mean of a measure and of GF over several attribute sets.
+
+    ``GFR = (M + sum of GF over the attribute sets) / (1 + their number)``. ``groups`` gives the divergence of
+    each attribute set, as in ``{'SIZE': 'RNOD', 'ORIGIN': 'JSD'}``. Gains, rel, max_rel and cutoff are those
+    of GF, and of M where it takes them and does not name them itself. In [0, 1].
+
+    Parameters: groups (needed), targets by attribute set (by default uniform), measure (M, by default iRBU),
+    gains, max_rel, cutoff, rel.
+
+    Source: Sakai, Kim and Kang, "A Versatile Framework for Evaluating Ranked Lists in Terms of Group Fairness
+    and Relevance" (ACM TOIS, 2023).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> rows = {"query_id": "1", "doc_id": ["a", "b"], "relevance": [1, 1], "SIZE": [[1, 0], [0, 1]]}
+        >>> qrels, run = pd.DataFrame(rows), {"1": {"a": 2.0, "b": 1.0}}
+        >>> measure = ir_graded.GFR(groups={"SIZE": "NMD"}, measure="P") @ 2  # (1 + 1/2) / 2
+        >>> ir_measures.calc_aggregate([measure], qrels, run)
+        {GFR(groups={'SIZE':'NMD'},measure='P')@2: 0.75}
+
+    Lacks ideal:
+        >>> measure = ir_graded.GFR(groups={"SIZE": "NMD"})
+        >>> measure.calc_aggregate(qrels, run)
+        0.62...
+
+    Lacks swap:
+        >>> measure = ir_graded.GFR(groups={"SIZE": "NMD"})
+        >>> qrels = qrels.assign(relevance=[2, 1], SIZE=[[1, 0], [0.5, 0.5]])
+        >>> run, changed = {"1": {"b": 2.0, "a": 1.0}}, {"1": {"a": 2.0, "b": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.716..., 0.592...]
+    """
+
+    NAME = "GFR"
+    PRETTY_NAME = "Group Fairness and Relevance"
+    SHORT_DESC = "The mean of relevance and of closeness to targets over attribute sets."
+    SOURCE = "Sakai et al. 2023"
+    LACKS = _LACKS
+    TAKES_TIES = False
+    SUPPORTED_PARAMS = {
+        "groups": ByAttributes("the divergence of each attribute set", _DIVERGENCE, required=True),
+        "targets": ByAttributes("the distribution to reach by attribute set", _TARGET),
+        "measure": BaseMeasure("GFR", _MEASURES, default="iRBU"),
+        **_SCALE,
+    }
+
+    def check_combination(self, params: Mapping[str, Any]) -> None:
+        super().check_combination(params)
+        for name in params.get("targets", {}) if "groups" in params else ():
+            if name not in params["groups"]:
+                raise ParameterError(f"{self.NAME}: targets names {name!r}, which is not one of groups")
+
+    def fairness(self) -> dict[str, _GF]:
+        """Return GF of each attribute set."""
+        targets = {name: {"target": target} for name, target in self["targets"].items()}
+        return {
+            name: _GF(groups=name, divergence=divergence, **targets.get(name, {}), **self._shared(GF))
+            for name, divergence in self["groups"].items()
+        }
+
+    @property
+    def base(self) -> Scorer:
+        """The scorer of M with the parameters that it shares with GF."""
+        measure = at_cutoff(self["measure"])
+        return computed(measure(**self._shared(measure)))
+
+    def _shared(self, measure: Measure) -> dict[str, Any]:
+        """Return those of the shared parameters that a measure takes and does not name itself."""
+        takes = measure.SUPPORTED_PARAMS.keys() - measure.params.keys()
+        return {name: self.params[name] for name in _SCALE if name in self.params and name in takes}
+
+    @property
+    def qrel_columns(self) -> tuple[str, ...]:
+        return (*self.params.get("groups", ()), *self.base.qrel_columns)
+
+    @property
+    def cut(self) -> Cut:
+        return Cut(self["rel"], cutoff=self.optional("cutoff"))
+
+    @property
+    def lowest_rel(self) -> float:
+        return min(self.cut.rel, self.base.lowest_rel)
+
+    @property
+    def lowest_level(self) -> float:
+        return -np.inf
+
+    @property
+    def highest_level(self) -> float | None:
+        limits = (self.optional("max_rel"), self.base.highest_level)
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def score(self, views: Views) -> Floats:
+        scores = [self.base.score(views), *(gf.score(views) for gf in self.fairness().values())]
+        return np.asarray(sum(scores) / len(scores))
+
+    def contributions(self, views: Views) -> Contributions:
+        """Return M and GF of each document that counts for either."""
+        view, relevance, stop = self._parts(views)
+        fair = sum(stop * gf.utility(view) for gf in self.fairness().values())
+        return Contributions(view, (relevance + fair) / (1 + len(self["groups"])))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view, relevance, stop = self._parts(views)
+        similar = {f"similarity_{name}": gf.utility(view) for name, gf in self.fairness().items()}
+        return {"relevance": relevance, "stop": stop, **similar}
+
+    def _parts(self, views: Views) -> tuple[View, Floats, Floats]:
+        """Return a view of the documents that M or GF counts, and what M adds and where ERR stops at each."""
+        own, found = views[self.cut], self.base.contributions(views)
+        theirs = found.view.document
+        levels = views.levels.values[views.levels.level_index[theirs]]
+        same_ranks = found.cutoff == own.cutoff and found.rank_in_run is None
+        view = views[
+            Cut(min(levels.min(initial=np.inf), self["rel"]), cutoff=own.cutoff if same_ranks else None)
+        ]
+        place = np.zeros(views.levels.topic.size, dtype=np.int64)
+        place[view.document] = np.arange(view.document.size)
+        relevance, stop = np.zeros((2, view.document.size))
+        relevance[place[theirs]] = found.value
+        stop[place[own.document]] = next(iter(self.fairness().values())).stop(own)
+        return view, relevance, stop
+
+
+GF = _GF()
+register(GF)
+GFR = _GFR()
+register(GFR)

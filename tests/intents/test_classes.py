@@ -1,0 +1,276 @@
+"""Equivalence classes: EC of a measure against worked examples, the plain reference and by properties."""
+
+from __future__ import annotations
+
+import random
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from intents.intent_cases import CLASS_LEVELS, CLASSES, random_topic
+from reference import intents
+
+import ir_graded
+from ir_graded import EC
+from ir_graded.errors import InputError, ParameterError
+from ir_graded.measures import REGISTRY
+
+#: Printed name and parameters of base measures, as the reference and as strings have them.
+BASES = {
+    "Q": ("Q", {}),
+    "Q(beta=2,norm='cutoff')": ("Q", {"beta": 2, "norm": "cutoff"}),
+    "Q(judged_only=True,rel=2)": ("Q", {"judged_only": True, "rel": 2}),
+    "AWP": ("AWP", {}),
+    "O-measure": ("O-measure", {}),
+    "P-measure": ("P-measure", {}),
+    "P+": ("P+", {}),
+    "NCU": ("NCU", {}),
+    "NCU(stop='rb',gamma=0.7)": ("NCU", {"stop": "rb", "gamma": 0.7}),
+    "NCU(stop='err')": ("NCU", {"stop": "err"}),
+    "nCG": ("nCG", {}),
+    "BR": ("BR", {}),
+    "R-measure": ("R-measure", {}),
+    "R-WP": ("R-WP", {}),
+    "EBR": ("EBR", {}),
+    "EBR(gains={2:3,3:7},judged_only=True)": ("EBR", {"gains": {2: 3, 3: 7}, "judged_only": True}),
+    "iRBU": ("iRBU", {}),
+    "nERR": ("nERR", {}),
+    "nERR(max_rel=6)": ("nERR", {"max_rel": 6}),
+    "gRBP": ("gRBP", {}),
+    "nDCG": ("nDCG", {}),
+    "nDCG(judged_only=True)": ("nDCG", {"judged_only": True}),
+    "nDCG(gains={1:0,2:3,0:1})": ("nDCG", {"gains": {1: 0, 2: 3, 0: 1}}),
+    "nDCG(dcg='exp-log2')": ("nDCG", {"dcg": "exp-log2"}),
+    "AP": ("AP", {}),
+    "P": ("P", {}),
+    "P(rel=2)": ("P", {"rel": 2}),
+    "RR": ("RR", {}),
+    "RR(judged_only=True)": ("RR", {"judged_only": True}),
+    "Success": ("Success", {}),
+}
+NEED_CUTOFF = ("nCG", "BR", "P", "P(rel=2)", "Success", "nDCG(dcg='exp-log2')", "Q(beta=2,norm='cutoff')")
+WITHOUT_CUTOFF = ("RR(judged_only=True)",)
+
+
+def as_run(ranking):
+    return {doc: float(-n) for n, doc in enumerate(ranking)}
+
+
+def frame_of(levels, classes):
+    """Qrels with a column of classes."""
+    rows = [
+        (topic, doc, level, classes[topic].get(doc))
+        for topic, docs in levels.items()
+        for doc, level in docs.items()
+    ]
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "equivalence_class"])
+    return frame.astype({"equivalence_class": object})
+
+
+EXAMPLE = frame_of({"1": CLASS_LEVELS}, {"1": CLASSES})
+
+
+def score(measure, ranking, qrels=EXAMPLE):
+    return ir_graded.evaluate([measure], qrels, {"1": as_run(ranking)}).values.item()
+
+
+# ------------------------------------------------------------------------------------------ worked examples
+
+OF_BAC = {
+    "EC-Q": 0.5625,
+    "EC-P-measure": 0.625,
+    "EC-P+": 0.5625,
+    "EC-AP": 5 / 6,
+    "EC-nDCG@10": 0.469278726023,
+    "EC-nERR@10": 6 / 13,
+    "EC-EBR": 0.359375,
+    "EC-iRBU": 0.611362125,
+}
+
+
+@pytest.mark.parametrize(("measure", "expected"), OF_BAC.items())
+def test_the_first_relevant_document_of_a_class_counts(measure, expected):
+    assert score(measure, "bac") == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.parametrize("measure", ["EC-Q", "EC-P-measure", "EC-P+", "EC-AP", "EC-nDCG@10", "EC-nERR@10"])
+def test_a_list_with_the_best_of_each_class_first_is_perfect(measure):
+    assert score(measure, "acb") == pytest.approx(1, abs=1e-15)
+
+
+# --------------------------------------------------------------------------------------- random collections
+
+
+def drawn(seed, topics=12):
+    """Random topics with classes: levels, run and classes."""
+    rng = random.Random(seed)  # noqa: S311  # no secret
+    levels, run, classes = {}, {}, {}
+    for number in range(topics):
+        topic = random_topic(rng, most_judged=20)
+        name = f"t{number}"
+        levels[name] = intents.document_levels(topic.levels)
+        for doc in levels[name]:
+            if rng.random() < 0.1:
+                levels[name][doc] = -1
+        run[name] = as_run(topic.retrieved or ["x"])
+        some = rng.randint(1, len(levels[name]))
+        classes[name] = {doc: rng.randint(1, some) for doc in levels[name] if rng.random() < 0.8}
+    return levels, run, classes
+
+
+@pytest.mark.parametrize("cutoff", [None, 1, 5])
+@pytest.mark.parametrize("seed", range(4))
+def test_random_topics_score_as_the_reference(seed, cutoff):
+    levels, run, classes = drawn(seed)
+    left = NEED_CUTOFF if cutoff is None else WITHOUT_CUTOFF
+    bases = {name: base for name, base in BASES.items() if name not in left}
+    measures = [EC(measure=name) if cutoff is None else EC(measure=name) @ cutoff for name in bases]
+    found = ir_graded.evaluate(measures, frame_of(levels, classes), run).values[:, 0]
+    every = {level for of_topic in levels.values() for level in of_topic.values()}
+    for name, scores in zip(bases, found, strict=True):
+        for at, (topic, of_topic) in enumerate(levels.items()):
+            ranking = list(run[topic])
+            expected = intents.ec(bases[name], of_topic, classes[topic], ranking, cutoff, every)
+            assert scores[at] == pytest.approx(expected, abs=1e-12), (name, topic)
+
+
+@pytest.mark.parametrize("measure", BASES)
+def test_classes_of_one_change_nothing(measure):
+    levels, run, _ = drawn(9)
+    none = {topic: {} for topic in levels}
+    own = {topic: {doc: doc for doc in docs} for topic, docs in levels.items()}
+    whole = measure in WITHOUT_CUTOFF
+    plain = measure if whole else f"{measure}@7"
+    of_classes = EC(measure=measure) if whole else EC(measure=measure) @ 7
+    for classes in (none, own):
+        found = ir_graded.evaluate([of_classes, plain], frame_of(levels, classes), run).values
+        assert np.array_equal(found[0], found[1])
+
+
+def test_names_of_classes_mean_nothing():
+    levels, run, classes = drawn(3)
+    other = {topic: {doc: f"x{-number}" for doc, number in own.items()} for topic, own in classes.items()}
+    found = [
+        ir_graded.evaluate(["EC-Q", "EC-nDCG@5"], frame_of(levels, each), run).values
+        for each in (classes, other)
+    ]
+    assert np.array_equal(*found)
+
+
+def test_classes_belong_to_a_topic():
+    levels = {"1": {"a": 1}, "2": {"a": 1, "b": 1}}
+    run = {"1": as_run("a"), "2": as_run("ab")}
+    classes = {"1": {"a": "x"}, "2": {"a": "x", "b": "y"}}
+    assert ir_graded.evaluate(["EC-AP"], frame_of(levels, classes), run).values.tolist() == [[[1, 1]]]
+
+
+def test_only_relevant_documents_use_up_a_class():
+    frame = frame_of({"1": {"a": 0, "b": 1, "c": 2}}, {"1": dict.fromkeys("abc", 7)})
+    assert score("EC-RR", "abc", frame) == 0.5
+    assert score(EC(measure="RR(rel=2)"), "abc", frame) == pytest.approx(1 / 3)
+
+
+def test_later_documents_of_a_class_keep_their_rank_in_a_condensed_list():
+    frame = frame_of({"1": {"a": 1, "b": 1, "c": 1}}, {"1": {"a": 1, "b": 1}})
+    assert score(EC(measure="AP(judged_only=True)"), "axbc", frame) == pytest.approx((1 + 2 / 3) / 2)
+
+
+# ------------------------------------------------------------------------------------------------ parameters
+
+
+def test_measures_print_and_read_back():
+    for text, printed in {
+        "EC(measure='Q')@10": "EC(measure='Q')@10",
+        "EC-Q@10": "EC(measure='Q')@10",
+        "EC-nDCG@10": "EC(measure='nDCG')@10",
+        "EC(measure=\"NCU(stop='rb')\")": "EC(measure=\"NCU(stop='rb')\")",
+    }.items():
+        measure = ir_measures.parse_measure(text)
+        assert str(measure) == printed
+        assert ir_measures.parse_trec_measure(printed) == [measure]
+    assert EC(measure=ir_graded.Q(beta=1.0)) == EC(measure="Q-measure") == EC(measure="Q")
+    assert EC(measure=ir_measures.AP) == EC(measure="AP")
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        ("GAP", "GAP"),
+        ("Bpref", "Bpref"),
+        ("Q@10", r"EC\(measure='Q'\)@10"),
+        ("Q(ties='expected')", "ties"),
+        ("MAgP", "MAgP"),
+        ("nothing", "nothing"),
+        (3, "3"),
+    ],
+)
+def test_other_base_measures_are_rejected(measure, message):
+    with pytest.raises(ParameterError, match=message):
+        EC(measure=measure)
+
+
+def test_a_base_measure_is_needed():
+    with pytest.raises(ParameterError, match="EC needs a measure"):
+        score("EC", "abc")
+
+
+def test_a_cutoff_is_needed_where_the_base_measure_needs_one():
+    with pytest.raises((ParameterError, ValueError), match="cutoff"):
+        score(EC(measure="P"), "abc")
+
+
+def test_ties_cannot_be_averaged():
+    with pytest.raises(ParameterError, match="takes no ties"):
+        ir_graded.evaluate(["EC-Q"], EXAMPLE, {"1": as_run("bac")}, ties="expected")
+
+
+# ----------------------------------------------------------------------------------------------------- input
+
+
+def forms(tmp_path):
+    """The example in all forms that hold classes."""
+    path = tmp_path / "classes.txt"
+    rows = list(EXAMPLE.itertuples(index=False))
+    path.write_text("".join(f"{r[0]} {r[1]} L{r[2]} {r[3]}\n" for r in rows))
+    yield "file", path
+    yield "pandas", EXAMPLE
+    yield "polars", pl.from_dict(EXAMPLE.astype({"equivalence_class": int}).to_dict("list"))
+    yield "arrow", pl.from_dict(EXAMPLE.astype({"equivalence_class": int}).to_dict("list")).to_arrow()
+    yield "tuples", rows
+
+
+def test_all_forms_of_input_score_alike(tmp_path):
+    for name, qrels in forms(tmp_path):
+        assert score("EC-Q", "bac", qrels) == 0.5625, name
+
+
+def test_a_repeated_document_has_one_class():
+    twice = pd.concat([EXAMPLE, EXAMPLE])
+    assert score("EC-Q", "bac", twice) == 0.5625
+    other = pd.concat([EXAMPLE, EXAMPLE.assign(equivalence_class=2)])
+    with pytest.raises(InputError, match=r"document 'a'.*equivalence_class differs"):
+        score("EC-Q", "bac", other)
+
+
+def test_qrels_without_classes_are_rejected():
+    with pytest.raises(InputError, match="equivalence_class"):
+        score("EC-Q", "bac", {"1": CLASS_LEVELS})
+
+
+# --------------------------------------------------------------------------------------------------- explain
+
+
+def test_an_explanation_names_documents():
+    found = ir_graded.explain("EC-Q", EXAMPLE, {"1": as_run("bac")}, "1")
+    assert found.columns["doc_id"].tolist() == ["b", "c"]
+    assert found.columns["rank"].tolist() == [1, 3]
+    assert found.columns["level"].tolist() == [1, 2]
+    assert found.columns["contribution"].sum() == pytest.approx(found.score)
+    assert found.relevant == 2
+
+
+def test_every_base_measure_is_registered():
+    names = {name.removeprefix("EC-") for name in REGISTRY if name.startswith("EC-")}
+    assert {"Q", "nDCG", "AP", "P", "RR", "Success", "P-measure", "iRBU"} <= names

@@ -1,0 +1,163 @@
+"""Membership in groups beside qrels: ``with_groups`` in all forms, and bad input."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from intents.intent_cases import GROUP_LEVELS, GROUP_RUN, HINDEX
+from packed import gzipped
+
+import ir_graded
+from ir_graded import GF
+from ir_graded.errors import FileFormatError, InputError, ParameterError
+
+MEASURE = GF(groups="HINDEX", divergence="RNOD", gains={2: 3}) @ 20
+EXPECTED = 0.356074829085
+RUN = {"1": {doc: float(-n) for n, doc in enumerate(GROUP_RUN)}}
+QRELS = {"1": GROUP_LEVELS}
+ROWS = [("1", doc, level) for doc, level in GROUP_LEVELS.items()]
+FRAME = pd.DataFrame(ROWS, columns=["query_id", "doc_id", "relevance"])
+LINES = "".join(f"1 {doc} {' '.join(map(str, shares))}\n" for doc, shares in HINDEX.items())
+
+
+def score(qrels):
+    return ir_graded.evaluate([MEASURE], qrels, RUN).values.item()
+
+
+def written(tmp_path, text, name="hindex.txt"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_forms_of_membership_score_alike(tmp_path):
+    packed = tmp_path / "hindex.gz"
+    packed.write_bytes(gzipped(LINES.encode()))
+    wide = pd.DataFrame([("1", doc, *shares) for doc, shares in HINDEX.items()]).rename(
+        columns={0: "query_id", 1: "doc_id"}
+    )
+    wide.columns = wide.columns.astype(str)
+    for membership in (
+        {"1": HINDEX},
+        {1: {doc: np.array(shares) for doc, shares in HINDEX.items()}},
+        written(tmp_path, LINES),
+        str(written(tmp_path, LINES.replace(" ", "\t  ") + "\n")),
+        packed,
+        wide,
+        pl.from_dict(wide.to_dict("list")),
+        pl.from_dict(wide.to_dict("list")).to_arrow(),
+    ):
+        found = ir_graded.with_groups(QRELS, {"HINDEX": membership})
+        assert score(found) == pytest.approx(EXPECTED, abs=1e-11)
+
+
+def test_forms_of_qrels_score_alike(tmp_path):
+    file = written(tmp_path, "".join(f"1 0 {doc} {level}\n" for _, doc, level in ROWS), "qrels.txt")
+    for qrels in (
+        QRELS,
+        {1: GROUP_LEVELS},
+        FRAME,
+        pl.from_dict(FRAME.to_dict("list")),
+        pl.from_dict(FRAME.to_dict("list")).to_arrow(),
+        file,
+        list(FRAME.itertuples(index=False)),
+    ):
+        assert score(ir_graded.with_groups(qrels, {"HINDEX": {"1": HINDEX}})) == pytest.approx(
+            EXPECTED, abs=1e-11
+        )
+
+
+def columns_of_vectors():
+    """A column of vectors in all forms of qrels that hold one."""
+    vectors = [HINDEX[doc] for _, doc, _ in ROWS]
+    as_pandas = FRAME.assign(HINDEX=vectors)
+    yield as_pandas
+    yield FRAME.assign(HINDEX=[tuple(vector) for vector in vectors])
+    yield FRAME.assign(HINDEX=[np.array(vector) for vector in vectors])
+    lists = FRAME.to_dict("list") | {"HINDEX": [[*map(float, vector)] for vector in vectors]}
+    yield pl.from_dict(lists)
+    yield pl.from_dict(lists).to_arrow()
+    yield pl.from_dict(lists).with_columns(pl.col("HINDEX").cast(pl.Array(pl.Float64, 4)))
+    yield list(as_pandas.itertuples(index=False))
+
+
+def test_columns_of_vectors_score_alike():
+    for qrels in columns_of_vectors():
+        assert score(qrels) == pytest.approx(EXPECTED, abs=1e-11)
+
+
+def test_a_parquet_file_of_vectors(tmp_path):
+    vectors = [[*map(float, HINDEX[doc])] for _, doc, _ in ROWS]
+    path = tmp_path / "qrels.parquet"
+    pl.from_dict(FRAME.to_dict("list") | {"HINDEX": vectors}).write_parquet(path)
+    assert score(path) == pytest.approx(EXPECTED, abs=1e-11)
+
+
+def test_the_callers_frame_stays_as_it_is():
+    frame = FRAME.assign(note="x")
+    found = ir_graded.with_groups(frame, {"HINDEX": {"1": HINDEX}})
+    assert list(frame) == ["query_id", "doc_id", "relevance", "note"]
+    assert list(found) == [*frame, "HINDEX"]
+
+
+def test_several_attribute_sets_at_once():
+    found = ir_graded.with_groups(QRELS, {"A": {"1": {"a": [1, 0]}}, "B": {"1": {"b": [0, 1]}}})
+    assert found["A"].tolist() == [[1, 0], None, None, None]
+    assert found["B"].tolist() == [None, [0, 1], None, None]
+
+
+@pytest.mark.parametrize(
+    ("membership", "message"),
+    [
+        ({"1": {"z": [1, 0]}}, "A: topic '1', document 'z' is not in the qrels"),
+        ({"2": {"a": [1, 0]}}, "A: topic '2', document 'a' is not in the qrels"),
+        ({"1": {"a": [1]}}, "document 'a'.* fewer than 2 shares"),
+        ({"1": {"a": [0.5, 0.4]}}, r"document 'a': the shares \[0.5, 0.4\] must be"),
+        ({"1": {"a": [1, 0], "b": [1, 0, 0]}}, "document 'b' has 3 shares, and .*document 'a' has 2"),
+        ({"1": {"a": [math.nan, 1]}}, "document 'a'"),
+        ({"1": {"a": 1}}, "document 'a': 1 is not a sequence"),
+        (7, "A: 7 is neither a file, a dict of dicts nor a frame"),
+        ({"1": [1, 0]}, "A: topic '1'.* dict"),
+        (pd.DataFrame({"query_id": ["1"], "p": [1]}), "A: the table has no column doc_id"),
+        (pd.DataFrame({"query_id": ["1"] * 2, "doc_id": ["a"] * 2, "p": 1, "q": 0}), r"row 1\).* twice"),
+    ],
+)
+def test_wrong_membership_is_rejected(membership, message):
+    with pytest.raises(InputError, match=message):
+        ir_graded.with_groups(QRELS, {"A": membership})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 a 1 0\n1 b 1 x\n", "line 2: expected topic, document and the share of each group"),
+        ("1\n", "line 1: expected topic, document"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named(tmp_path, text, message):
+    with pytest.raises(FileFormatError, match=message):
+        ir_graded.with_groups(QRELS, {"A": written(tmp_path, text)})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 a 1 0\n1 b 1 1\n", r"document 'b' \(.*hindex.txt, line 2\): the shares"),
+        ("1 a 1 0\n\n1 z 1 0\n", r"document 'z' \(.*, line 3\) is not in the qrels"),
+        ("1 a 1 0\n1 a 1 0\n", r"document 'a' \(.*, line 2\) appears twice"),
+        ("1 a\n", r"document 'a' \(.*, line 1\): .* fewer than 2 shares"),
+    ],
+)
+def test_wrong_membership_in_a_file_is_named_by_line(tmp_path, text, message):
+    with pytest.raises(InputError, match=message):
+        ir_graded.with_groups(QRELS, {"A": written(tmp_path, text)})
+
+
+@pytest.mark.parametrize("name", ["relevance", ""])
+def test_a_name_that_means_something_else_is_rejected(name):
+    with pytest.raises(ParameterError, match=f"groups.*{name!r}"):
+        ir_graded.with_groups(QRELS, {name: {"1": HINDEX}})

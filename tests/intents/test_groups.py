@@ -1,0 +1,322 @@
+"""Group fairness and relevance: GF and GFR against worked examples, the plain reference and by properties."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+from intents.intent_cases import (
+    GENDER,
+    GENDER_TARGET,
+    GROUP_LEVELS,
+    GROUP_RUN,
+    HINDEX,
+    random_distribution,
+    random_topic,
+)
+from reference import groups, intents
+
+import ir_graded
+from ir_graded import GF, GFR
+from ir_graded.errors import InputError, ParameterError
+from ir_graded.measures.divergences import DIVERGENCES
+
+SCALE = {"gains": {2: 3}}
+
+
+def as_run(ranking):
+    """A run with this ranking of documents."""
+    return {doc: float(-n) for n, doc in enumerate(ranking)}
+
+
+def frame_of(levels, **memberships):
+    """Qrels of topics with a column of vectors for each attribute set; None where a document has none."""
+    rows = [(topic, doc, level) for topic, docs in levels.items() for doc, level in docs.items()]
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+    for name, of_topic in memberships.items():
+        frame[name] = pd.Series(
+            [of_topic[topic].get(doc) for topic, doc, _ in rows], index=frame.index, dtype=object
+        )
+    return frame
+
+
+EXAMPLE = frame_of({"1": GROUP_LEVELS}, HINDEX={"1": HINDEX}, GENDER={"1": GENDER})
+EXAMPLE_RUN = {"1": as_run(GROUP_RUN)}
+
+
+def score(measure, qrels=EXAMPLE, run=EXAMPLE_RUN):
+    """The score of the only topic."""
+    return ir_graded.evaluate([measure], qrels, run).values.item()
+
+
+# ------------------------------------------------------------------------------------------ worked examples
+
+
+@pytest.mark.parametrize(
+    ("divergence", "at_20", "at_3"),
+    [
+        ("JSD", 0.397854110685, 0.338403794478),
+        ("NMD", 0.432291666667, 0.375),
+        ("RNOD", 0.356074829085, 0.303660723216),
+    ],
+)
+def test_an_ordinal_attribute_with_a_uniform_target(divergence, at_20, at_3):
+    measure = GF(groups="HINDEX", divergence=divergence, **SCALE)
+    assert score(measure @ 20) == pytest.approx(at_20, abs=1e-11)
+    assert score(measure @ 3) == pytest.approx(at_3, abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("divergence", "expected"), [("JSD", 0.560170808500), ("NMD", 0.60703125), ("RNOD", 0.520081883197)]
+)
+def test_an_attribute_with_a_target_that_has_a_0(divergence, expected):
+    measure = GF(groups="GENDER", divergence=divergence, target=GENDER_TARGET, **SCALE)
+    assert score(measure) == pytest.approx(expected, abs=1e-11)
+
+
+def test_gfr_is_the_mean_of_relevance_and_two_attributes():
+    params = {"groups": {"HINDEX": "RNOD", "GENDER": "JSD"}, "targets": {"GENDER": GENDER_TARGET}}
+    assert score(GFR(**params, **SCALE) @ 20) == pytest.approx(0.572927629403, abs=1e-11)
+
+
+# --------------------------------------------------------------------------------------- random collections
+
+
+def drawn(seed, topics=12):
+    """Random topics with two attribute sets: qrels, run, memberships and numbers of groups."""
+    rng = random.Random(seed)  # noqa: S311  # no secret
+    levels, run, memberships = {}, {}, {"A": {}, "B": {}}
+    numbers = {name: rng.randint(2, 8) for name in memberships}
+    for number in range(topics):
+        topic = random_topic(rng, most_judged=20)
+        name = f"t{number}"
+        levels[name] = intents.document_levels(topic.levels)
+        run[name] = as_run(topic.retrieved or ["x"])
+        for attribute, of_topic in memberships.items():
+            of_topic[name] = {
+                doc: random_distribution(rng, numbers[attribute])
+                for doc in levels[name]
+                if rng.random() < 0.9
+            }
+    return rng, levels, run, memberships, numbers
+
+
+def params_of(rng, numbers):
+    """Random parameters that GF and GFR share."""
+    params = {"gains": rng.choice([{}, {2: 3, 3: 7}]), "rel": rng.choice([1, 1, 2])}
+    if rng.random() < 0.5:
+        params["cutoff"] = rng.randint(1, 20)
+    if rng.random() < 0.5:
+        params["max_rel"] = rng.choice([4, 6])
+    targets = {name: random_distribution(rng, n) for name, n in numbers.items() if rng.random() < 0.5}
+    return params, targets
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_topics_score_as_the_reference(seed):
+    rng, levels, run, memberships, numbers = drawn(seed)
+    params, targets = params_of(rng, numbers)
+    divergences = {name: rng.choice(list(DIVERGENCES)) for name in numbers}
+    of_sets = {
+        name: GF(groups=name, divergence=divergences[name], target=targets[name], **params)
+        if name in targets
+        else GF(groups=name, divergence=divergences[name], **params)
+        for name in numbers
+    }
+    both = GFR(groups=divergences, targets=targets, **params)
+    found = ir_graded.evaluate([*of_sets.values(), both], frame_of(levels, **memberships), run)
+    every = {level for of_topic in levels.values() for level in of_topic.values()}
+    for at, (topic, of_topic) in enumerate(levels.items()):
+        here = of_topic, list(run[topic])
+        for of_measure, name in zip(found.values[:-1, 0], of_sets, strict=True):
+            own = {**params, "divergence": divergences[name], "target": targets.get(name)}
+            expected = groups.gf(own, *here, memberships[name][topic], numbers[name], max(every), every)
+            assert of_measure[at] == pytest.approx(expected, abs=1e-12)
+        of_topics = {name: memberships[name][topic] for name in numbers}
+        own = {**params, "groups": divergences, "targets": targets}
+        expected = groups.gfr(own, *here, of_topics, numbers, max(every), every)
+        assert found.values[-1, 0, at] == pytest.approx(expected, abs=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------ properties
+
+
+@pytest.mark.parametrize("divergence", DIVERGENCES)
+def test_a_target_that_is_met_leaves_the_probability_of_stopping(divergence):
+    rng, levels, run, _, _ = drawn(1)
+    target = random_distribution(rng, 5)
+    met = {topic: dict.fromkeys(docs, target) for topic, docs in levels.items()}
+    judged = {
+        topic: as_run([doc for doc in run[topic] if doc in docs] or [*docs]) for topic, docs in levels.items()
+    }
+    measure = GF(groups="A", divergence=divergence, target=target)
+    certain = "iRBU(p=1)"
+    found = ir_graded.evaluate([measure, certain], frame_of(levels, A=met), judged).values
+    assert found[0] == pytest.approx(found[1], abs=1e-12)
+
+
+def test_gfr_of_one_attribute_set_is_the_mean_of_two_measures():
+    _, levels, run, memberships, _ = drawn(2)
+    measures = [GFR(groups={"A": "JSD"}) @ 5, "iRBU@5", GF(groups="A") @ 5]
+    found = ir_graded.evaluate(measures, frame_of(levels, **memberships), run).values
+    assert found[0] == pytest.approx((found[1] + found[2]) / 2, abs=1e-15)
+
+
+def test_documents_without_membership_are_shared_equally():
+    levels = {"1": {"a": 1, "b": 1}}
+    run = {"1": as_run(["x", "a", "b"])}
+    unknown, equal = {"1": {"a": [1, 0]}}, {"1": {"a": [1, 0], "b": [0.5, 0.5]}}
+    found = [score(GF(groups="A"), frame_of(levels, A=each), run) for each in (unknown, equal)]
+    assert found[0] == found[1]
+
+
+def test_nobody_has_a_membership():
+    frame = frame_of({"1": {"a": 1}}, A={"1": {}})
+    assert score(GF(groups="A"), frame, {"1": {"a": 1.0}}) == 0.5
+    target = GF(groups="A", target=[0.5, 0.25, 0.25])
+    assert 0 < score(target, frame, {"1": {"a": 1.0}}) < 0.5
+
+
+def test_documents_that_are_not_relevant_change_what_is_achieved():
+    levels = {"1": {"a": 1, "b": 0, "c": -1}}
+    member = {"1": {"a": [1, 0], "b": [0, 1], "c": [0, 1]}}
+    for other in ("b", "c"):
+        frame = frame_of(levels, A=member)
+        assert score(GF(groups="A", divergence="NMD"), frame, {"1": as_run(["a"])}) == 0.25
+        assert score(GF(groups="A", divergence="NMD"), frame, {"1": as_run([other, "a"])}) == 0.5
+
+
+# ------------------------------------------------------------------------------------------------ parameters
+
+
+def test_gfr_gives_its_measure_what_that_does_not_name():
+    params = {"gains": {2: 3}, "rel": 2, "max_rel": 3}
+    fair = GF(groups="HINDEX", divergence="NMD", **params) @ 5
+    for measure, expected in (
+        ("iRBU", "iRBU(gains={2:3},rel=2,max_rel=3)@5"),
+        ("iRBU(rel=1.5,gains={2:4})", "iRBU(gains={2:4},max_rel=3,rel=1.5)@5"),
+        ("AP", "AP(rel=2)@5"),
+        ("Rprec", "Rprec(rel=2)"),
+    ):
+        mean = (score(expected) + score(fair)) / 2
+        found = score(GFR(groups={"HINDEX": "NMD"}, measure=measure, **params) @ 5)
+        assert found == pytest.approx(mean, abs=1e-15)
+
+
+def test_measures_print_and_read_back():
+    for text in (
+        "GF(groups='HINDEX')@20",
+        "GF(divergence='RNOD',groups='HINDEX',target=[0.25,0.25,0.5,0])",
+        "GFR(groups={'GENDER':'JSD','HINDEX':'RNOD'},targets={'GENDER':[0.5,0.5,0]})@20",
+        "GFR(groups={'HINDEX':'RNOD'},measure='AP')",
+    ):
+        assert str(ir_graded.measures.parsing.parse(text)) == text
+    assert GF(groups="A", target=(0.5, np.float64(0.5))) == GF(target=[0.5, 0.5], groups="A")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: GF(groups=""), "GF: groups='' must be the name of a column of the qrels"),
+        (lambda: GF(groups="iteration"), "GF: groups='iteration' must be the name of a column"),
+        (lambda: GF(groups="A", divergence="KL"), "divergence='KL' must be one of 'JSD', 'NMD', 'RNOD'"),
+        (lambda: GF(groups="A", target=[1]), r"target=\[1\] must be two or more numbers >= 0 that sum to 1"),
+        (lambda: GF(groups="A", target=[0.5, 0.4]), "target="),
+        (lambda: GF(groups="A", target=[1.5, -0.5]), "target="),
+        (lambda: GF(groups="A", target=[math.nan, 1]), "target="),
+        (lambda: GFR(groups={}), "GFR: groups={} must be a dict from columns"),
+        (lambda: GFR(groups={"A": "KL"}), "GFR: groups="),
+        (lambda: GFR(groups="A"), "GFR: groups='A'"),
+        (lambda: GFR(groups={"A": "JSD"}, targets={"B": [0.5, 0.5]}), "targets names 'B'"),
+        (lambda: GFR(groups={"A": "JSD"}, measure="NumRet"), "NumRet"),
+        (lambda: GFR(groups={"A": "JSD"}, measure="Q@10"), "Q@10"),
+        (lambda: GFR(groups={"A": "JSD"}, measure="Q(ties='expected')"), "ties"),
+    ],
+)
+def test_wrong_parameters_are_rejected(make, message):
+    with pytest.raises(ParameterError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("name", ["GF", "GFR"])
+def test_groups_are_needed(name):
+    with pytest.raises(ParameterError, match=f"{name} needs .*groups"):
+        score(name)
+
+
+def test_a_target_of_another_length_is_rejected():
+    with pytest.raises(ParameterError, match="target has 3 numbers, and HINDEX has 4 groups"):
+        score(GF(groups="HINDEX", target=[0.5, 0.5, 0]))
+
+
+def test_ties_cannot_be_averaged():
+    with pytest.raises(ParameterError, match="takes no ties"):
+        ir_graded.evaluate([GF(groups="HINDEX")], EXAMPLE, EXAMPLE_RUN, ties="expected")
+
+
+# ----------------------------------------------------------------------------------------------------- input
+
+
+def test_qrels_without_the_column_are_rejected():
+    with pytest.raises(InputError, match="'AGE'"):
+        score(GF(groups="AGE"))
+    with pytest.raises(InputError, match="'HINDEX'"):
+        score(GF(groups="HINDEX"), {"1": GROUP_LEVELS})
+
+
+@pytest.mark.parametrize(
+    ("vector", "message"),
+    [
+        ([0.5, 0.4], r"topic '1', document 'b' \(row 1\): the shares \[0.5, 0.4\] must be"),
+        ([1.5, -0.5], "document 'b'.* numbers >= 0 that sum to 1"),
+        ([math.nan, 1], "document 'b'.* numbers >= 0 that sum to 1"),
+        ([0.5, 0.25, 0.25], "document 'b'.* has 3 shares"),
+        ([1], "document 'b'.* has fewer than 2 shares"),
+        ("0.5", "document 'b'.*'0.5' is not a sequence"),
+        (["a", "b"], "document 'b'.*'a' is not a number"),
+        (0.5, "document 'b'.*0.5 is not a sequence"),
+    ],
+)
+def test_wrong_vectors_are_rejected(vector, message):
+    frame = frame_of({"1": {"a": 1, "b": 0}}, A={"1": {"a": [1, 0], "b": vector}})
+    with pytest.raises(InputError, match=message):
+        score(GF(groups="A"), frame, {"1": {"a": 1.0}})
+
+
+# --------------------------------------------------------------------------------------------------- explain
+
+
+def test_an_explanation_of_gf_shows_what_is_achieved():
+    measure = GF(groups="HINDEX", divergence="RNOD", **SCALE) @ 20
+    found = ir_graded.explain(measure, EXAMPLE, EXAMPLE_RUN, "1")
+    assert found.columns["doc_id"].tolist() == ["a", "d"]
+    assert found.columns["rank"].tolist() == [1, 4]
+    achieved = np.stack([found.columns[f"a_{group}"] for group in range(1, 5)], axis=1)
+    assert achieved.tolist() == [[1, 0, 0, 0], [0.375, 0.125, 0.125, 0.375]]
+    assert found.columns["stop"].tolist() == [0.75, 0.0625]
+    assert found.columns["contribution"] == pytest.approx(found.columns["stop"] * found.columns["utility"])
+    assert found.columns["contribution"].sum() == pytest.approx(found.score, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "base", ["iRBU", "iRBU(rel=2)", "nDCG", "Bpref", "AP(judged_only=True)", "RR", "Rprec"]
+)
+def test_contributions_to_gfr_sum_to_its_score(base):
+    params = {"groups": {"HINDEX": "RNOD", "GENDER": "JSD"}, "targets": {"GENDER": GENDER_TARGET}}
+    measure = GFR(measure=base, **params) if "judged_only" in base else GFR(measure=base, **params) @ 3
+    found = ir_graded.explain(measure, EXAMPLE, EXAMPLE_RUN, "1")
+    assert found.columns["contribution"].sum() == pytest.approx(found.score, abs=1e-14)
+    assert {"similarity_HINDEX", "similarity_GENDER", "relevance", "stop"} <= found.columns.keys()
+
+
+def test_gfr_over_classes_needs_both_columns():
+    classes = EXAMPLE.assign(equivalence_class=["x", "y", "z", "x"])
+    params = {"groups": {"HINDEX": "RNOD"}}
+    found = score(GFR(measure="EC(measure='Q')", **params), classes)
+    parts = score("EC-Q", classes), score(GF(groups="HINDEX", divergence="RNOD"), classes)
+    assert found == pytest.approx(sum(parts) / 2, abs=1e-15)
+    with pytest.raises(InputError, match="equivalence_class"):
+        score(GFR(measure="EC(measure='Q')", **params))
