@@ -17,7 +17,16 @@ from .correlation import (
     tau_ap_b,
 )
 from .discriminative import DiscriminativePower, discriminative_power
+from .effects import EffectSizes, effect_sizes
 from .intervals import ConfidenceIntervals, confidence_intervals
+from .sample_size import (
+    ScoreVariance,
+    TopicSetSize,
+    minimum_detectable_difference,
+    power,
+    score_variance,
+    topic_set_size,
+)
 from .significance import SignificanceMatrix, significance
 from .stability import Stability, stability
 from .swap import Swap, swap
@@ -27,21 +36,29 @@ __all__ = [
     "Comparison",
     "ConfidenceIntervals",
     "DiscriminativePower",
+    "EffectSizes",
     "RankCorrelations",
+    "ScoreVariance",
     "SignificanceMatrix",
     "Stability",
     "Swap",
+    "TopicSetSize",
     "against_baseline",
     "compare",
     "confidence_intervals",
     "discriminative_power",
+    "effect_sizes",
     "kendall_tau",
     "kendall_tau_b",
+    "minimum_detectable_difference",
+    "power",
     "rank_correlations",
+    "score_variance",
     "significance",
     "stability",
     "swap",
     "tau_ap",
     "tau_ap_a",
     "tau_ap_b",
+    "topic_set_size",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +13,11 @@ from ir_graded._utils.extras import extra
 from ir_graded._utils.progress import progress_bar
 from ir_graded.core.segments import Floats, Ints
 
+from .effects import mean_and_spread
 from .matrix import ScoreMatrix
 from .options import check_choice, check_options
 from .resampling import Seed, generator, permuted_rows, sign_flips, topic_counts
+from .sample_size import detectable_of_pairs
 from .studentised import (
     SECONDS_BEFORE_BAR,
     TOLERANCE,
@@ -61,6 +63,7 @@ class DiscriminativePower:
     alpha: float
     test: str
     n_resamples: int
+    _values: Floats = field(repr=False)
 
     @property
     def curve(self) -> Floats:
@@ -68,9 +71,20 @@ class DiscriminativePower:
         return np.asarray(np.sort(self.asl.to_numpy())[::-1], dtype=np.float64)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pair: system_a, system_b, difference, asl, significant."""
+        """One row a pair: system_a, system_b, difference, asl, significant, dz, minimum_detectable.
+
+        ``dz`` is the effect size, NaN where all differences of a pair are equal; ``minimum_detectable`` the
+        difference that a two-sided paired t test at alpha detects with probability .8.
+        """
+        pairs = Pairs.of(len(self._values))
+        _, spread = mean_and_spread(self._values, pairs.first, pairs.second)
         frame = self.differences.rename("difference").reset_index()
-        return frame.assign(asl=self.asl.to_numpy(), significant=self.asl.to_numpy() < self.alpha)
+        return frame.assign(
+            asl=self.asl.to_numpy(),
+            significant=self.asl.to_numpy() < self.alpha,
+            dz=self.differences.to_numpy() / spread,
+            minimum_detectable=detectable_of_pairs(spread, self._values.shape[1], self.alpha),
+        )
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """The ASL curve, drawn into ``ax`` or a new figure."""
@@ -156,7 +170,7 @@ def discriminative_power(
         >>> found = discriminative_power(scores)
         >>> round(found.power, 4)
         0.6667
-        >>> found.to_frame()
+        >>> found.to_frame().iloc[:, :5]
           system_a system_b  difference  asl  significant
         0        a        b         0.5  0.0         True
         1        a        c         0.5  0.0         True
@@ -202,6 +216,7 @@ def discriminative_power(
         alpha=float(alpha),
         test=test,
         n_resamples=int(n_resamples),
+        _values=read_only(matrix.values.T),
     )
 
 

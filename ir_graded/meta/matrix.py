@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats
-from ir_graded.errors import InputError
+from ir_graded.errors import InputError, ParameterError
 
 #: The smallest number of topics or systems that can be compared.
 _FEWEST = 2
@@ -289,3 +289,10 @@ def reference_name(reference: Any, measures: Collection[str]) -> str:
     if name in measures:
         return name
     raise InputError(f"reference {reference!s} is not among the measures {', '.join(measures)}")
+
+
+def number_of(system: Any, systems: Sequence[Hashable], option: str) -> int:
+    """Return the position of a system. Raises ParameterError where there is none of this name."""
+    if system not in systems:
+        raise ParameterError(f"{option}={system!r} must be one of {', '.join(map(repr, systems))}")
+    return systems.index(system)
