@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .data.sample import sample
     from .evaluation.evaluate import evaluate
     from .evaluation.explain import Explanation, explain
+    from .evaluation.judgment_comparison import JudgmentComparison, compare_judgments
     from .evaluation.score_bounds import ScoreBounds, score_bounds
     from .evaluation.score_intervals import ScoreIntervals, score_intervals
     from .evaluation.scores import Scores
@@ -69,10 +70,12 @@ plugin.register()
 # Loaded when first asked for: importing the package stays quick.
 _LAZY = {
     "Explanation": "evaluation.explain",
+    "JudgmentComparison": "evaluation.judgment_comparison",
     "ScoreBounds": "evaluation.score_bounds",
     "ScoreIntervals": "evaluation.score_intervals",
     "Scores": "evaluation.scores",
     "Unjudged": "evaluation.unjudged",
+    "compare_judgments": "evaluation.judgment_comparison",
     "evaluate": "evaluation.evaluate",
     "explain": "evaluation.explain",
     "level_definitions": "io.datasets",
@@ -115,6 +118,7 @@ __all__ = [
     "GradedError",
     "GradedMeasure",
     "InputError",
+    "JudgmentComparison",
     "MAgP",
     "MeasureSyntaxError",
     "NoSharedTopicsError",
@@ -128,6 +132,7 @@ __all__ = [
     "ScoreIntervals",
     "Scores",
     "Unjudged",
+    "compare_judgments",
     "evaluate",
     "explain",
     "gP",

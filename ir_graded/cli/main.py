@@ -21,6 +21,7 @@ from ir_graded.errors import CoverageWarning, printable
 from .demo import demo
 from .evaluate import evaluate
 from .explain import explain
+from .judgments import judgments
 from .measures import measures
 from .meta import meta
 from .plan import plan
@@ -39,7 +40,7 @@ def commands() -> None:
     """Evaluate ranked retrieval runs when relevance has grades."""
 
 
-for command in (evaluate, explain, meta, plan, measures, demo, report):
+for command in (evaluate, explain, meta, plan, judgments, measures, demo, report):
     commands.add_command(command)
 
 

@@ -14,17 +14,13 @@ from .output import FORMATS, Leaderboard, show
 if TYPE_CHECKING:
     from ir_graded.meta.matrix import ScoreMatrix
 
-_TESTS = ("bootstrap", "t", "randomisation", "tukey_hsd")
-
 
 @click.command()
 @score_sources.source
 @click.option(
     "--reference", metavar="MEASURE", help="Measure to correlate the others with; by default the first."
 )
-@click.option(
-    "--test", type=click.Choice(_TESTS), default="bootstrap", show_default=True, help="Significance test."
-)
+@score_sources.test
 @score_sources.alpha
 @options.resamples
 @click.option(

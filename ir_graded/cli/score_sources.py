@@ -34,6 +34,13 @@ folder = click.option("--plot", "folder", metavar="DIR", help="Write the figures
 alpha = click.option(
     "--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True
 )
+test = click.option(
+    "--test",
+    type=click.Choice(["bootstrap", "t", "randomisation", "tukey_hsd"]),
+    default="bootstrap",
+    show_default=True,
+    help="Significance test.",
+)
 seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 
 

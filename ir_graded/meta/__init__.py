@@ -5,8 +5,10 @@ compared, what ``ir_graded.evaluate`` gives, or a mapping from measures to matri
 are its index, or its column named topic, query_id, qid, num or the like.
 """
 
+from .agreement import Agreement, agreement
 from .baseline import BaselineTests, against_baseline
 from .comparison import Comparison, compare
+from .conclusions import Conclusions, conclusions
 from .correlation import (
     RankCorrelations,
     kendall_tau,
@@ -32,8 +34,10 @@ from .stability import Stability, stability
 from .swap import Swap, swap
 
 __all__ = [
+    "Agreement",
     "BaselineTests",
     "Comparison",
+    "Conclusions",
     "ConfidenceIntervals",
     "DiscriminativePower",
     "EffectSizes",
@@ -44,7 +48,9 @@ __all__ = [
     "Swap",
     "TopicSetSize",
     "against_baseline",
+    "agreement",
     "compare",
+    "conclusions",
     "confidence_intervals",
     "discriminative_power",
     "effect_sizes",

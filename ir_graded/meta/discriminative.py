@@ -11,7 +11,7 @@ import numpy as np
 from ir_graded._utils.arrays import read_only
 from ir_graded._utils.extras import extra
 from ir_graded._utils.progress import progress_bar
-from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.segments import Bools, Floats, Ints
 
 from .effects import mean_and_spread
 from .matrix import ScoreMatrix
@@ -95,7 +95,7 @@ class DiscriminativePower:
 
 @dataclass(frozen=True, eq=False)
 class _TestInput:
-    """Scores and options of a test."""
+    """Scores and options of a test; ``wants_required`` asks for required differences."""
 
     values: Floats
     scores: PairedScores
@@ -104,6 +104,7 @@ class _TestInput:
     rng: np.random.Generator
     memory_mib: float
     progress: bool | None
+    wants_required: bool = True
 
     @property
     def block_options(self) -> dict[str, Any]:
@@ -176,8 +177,8 @@ def discriminative_power(
         1        a        c         0.5  0.0         True
         2        b        c         0.0  1.0        False
     """
-    check_choice("test", test, _TESTS)
-    check_options(alpha=alpha, n_resamples=n_resamples, memory_mib=memory_mib, progress=progress)
+    check_test(test, alpha, n_resamples)
+    check_options(memory_mib=memory_mib, progress=progress)
     matrix = ScoreMatrix.of(scores)
     pairs = Pairs.of(len(matrix.systems))
     with one_blas_thread():
@@ -220,6 +221,30 @@ def discriminative_power(
     )
 
 
+def significant_pairs(matrix: ScoreMatrix, *, test: str, alpha: float, n_resamples: int, rng: Seed) -> Bools:
+    """Return which pairs of systems a test of ``discriminative_power`` tells apart."""
+    with one_blas_thread():
+        asl, _ = _TESTS[test](
+            _TestInput(
+                values=matrix.values,
+                scores=PairedScores.of(matrix.values),
+                alpha=alpha,
+                n_resamples=int(n_resamples),
+                rng=generator(rng),
+                memory_mib=64,
+                progress=False,
+                wants_required=False,
+            )
+        )
+    return np.asarray(asl < alpha)
+
+
+def check_test(test: str, alpha: float, n_resamples: int) -> None:
+    """Raise ParameterError where a test is unknown or its options are out of their range."""
+    check_choice("test", test, _TESTS)
+    check_options(alpha=alpha, n_resamples=n_resamples)
+
+
 def _smallest_sufficient(sizes: Floats, significant: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
     """Return the smallest size from which on all pairs were significant; NaN where there is none."""
     unsure = sizes[~significant].max(initial=-1.0)
@@ -236,6 +261,8 @@ def _bootstrap(given: _TestInput) -> _Outcome:
     def work(block: PairBlock, rows: slice, space: Workspace) -> None:
         reached = space.statistics >= at_least(block.statistic(), topics)[:, np.newaxis]
         asl[rows] = np.count_nonzero(reached, axis=1) / given.n_resamples
+        if not given.wants_required:
+            return
         column = _replicate_at_place(space, place)
         required[rows] = np.where(block.constant, 0.0, np.abs(space.sums[np.arange(len(column)), column]))
 
