@@ -21,6 +21,7 @@ from .correlation import (
 from .discriminative import DiscriminativePower, discriminative_power
 from .effects import EffectSizes, effect_sizes
 from .intervals import ConfidenceIntervals, confidence_intervals
+from .prediction_powered import PredictionPowered, prediction_powered
 from .sample_size import (
     ScoreVariance,
     TopicSetSize,
@@ -41,6 +42,7 @@ __all__ = [
     "ConfidenceIntervals",
     "DiscriminativePower",
     "EffectSizes",
+    "PredictionPowered",
     "RankCorrelations",
     "ScoreVariance",
     "SignificanceMatrix",
@@ -58,6 +60,7 @@ __all__ = [
     "kendall_tau_b",
     "minimum_detectable_difference",
     "power",
+    "prediction_powered",
     "rank_correlations",
     "score_variance",
     "significance",

@@ -14,12 +14,10 @@ from ir_graded.core.segments import Floats
 
 from .matrix import ScoreMatrix, number_of
 from .options import check_options
-from .sample_size import score_variance
+from .sample_size import ROUNDING, score_variance
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,5 +134,5 @@ def mean_and_spread(values: Floats, first: Any, second: Any) -> tuple[Floats, Fl
         mean[some] = z.mean(axis=1)
         spread[some] = z.std(axis=1, ddof=1)
         largest = np.maximum(np.abs(values[first[some]]), np.abs(values[second[some]])).max(axis=1)
-        spread[some][np.ptp(z, axis=1) <= _ROUNDING * largest] = np.nan
+        spread[some][np.ptp(z, axis=1) <= ROUNDING * largest] = np.nan
     return mean * scale, spread * scale

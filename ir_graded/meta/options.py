@@ -41,6 +41,10 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         "None or a whole number >= 2",
     ),
     "power": (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1"),
+    "power_tuning": (
+        lambda value: value is None or (_is_number(value) and 0 <= value <= 1),
+        "None or a number in [0, 1]",
+    ),
     "progress": (lambda value: value is None or isinstance(value, (bool, np.bool_)), "True, False or None"),
     "rel": (lambda value: _is_number(value) and abs(value) < float("inf"), "a finite number"),
     "systems": (lambda value: _is_whole(value) and value >= 2, "a whole number >= 2"),  # noqa: PLR2004

@@ -30,7 +30,7 @@ _ALTERNATIVES = ("two-sided", "greater")
 _MOST_TOPICS = 10**7
 _FEWEST = 2
 #: Scores whose residuals are below this share of the largest one have no variance but rounding.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 #: Of alpha and power: the two numbers of Nagata's approximation for an F test.
 _NAGATA = {
     (0.05, 0.8): (4.860, 3.584),
@@ -117,7 +117,7 @@ def _variance(matrix: ScoreMatrix, model: str) -> tuple[float, int, int]:
         rest -= rest.mean(axis=1, keepdims=True)
         degrees = (systems - 1) * (topics - 1)
     variance = float((rest**2).sum() / degrees)
-    if not variance or np.abs(rest).max() <= _ROUNDING * np.abs(matrix.values).max():
+    if not variance or np.abs(rest).max() <= ROUNDING * np.abs(matrix.values).max():
         raise InputError(f"the {model} variance of the scores is 0: no number of topics follows from it")
     return variance, degrees, topics
 
