@@ -53,6 +53,7 @@ from .measures import (
 if TYPE_CHECKING:
     from . import meta, passages
     from .data.sample import sample
+    from .evaluation.collection_statistics import CollectionStatistics, collection_statistics
     from .evaluation.evaluate import evaluate
     from .evaluation.explain import Explanation, explain
     from .evaluation.judgment_comparison import JudgmentComparison, compare_judgments
@@ -69,12 +70,14 @@ plugin.register()
 
 # Loaded when first asked for: importing the package stays quick.
 _LAZY = {
+    "CollectionStatistics": "evaluation.collection_statistics",
     "Explanation": "evaluation.explain",
     "JudgmentComparison": "evaluation.judgment_comparison",
     "ScoreBounds": "evaluation.score_bounds",
     "ScoreIntervals": "evaluation.score_intervals",
     "Scores": "evaluation.scores",
     "Unjudged": "evaluation.unjudged",
+    "collection_statistics": "evaluation.collection_statistics",
     "compare_judgments": "evaluation.judgment_comparison",
     "evaluate": "evaluation.evaluate",
     "explain": "evaluation.explain",
@@ -112,6 +115,7 @@ __all__ = [
     "GAP",
     "NCU",
     "R_WP",
+    "CollectionStatistics",
     "CoverageWarning",
     "Explanation",
     "FileFormatError",
@@ -132,6 +136,7 @@ __all__ = [
     "ScoreIntervals",
     "Scores",
     "Unjudged",
+    "collection_statistics",
     "compare_judgments",
     "evaluate",
     "explain",

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import warnings
+from typing import Any, Literal
 
 import click
 
-from ir_graded.errors import InputError
+from ir_graded.errors import CoverageWarning, InputError
 
 from . import options, score_sources
 from .output import FORMATS, Leaderboard, show
-
-if TYPE_CHECKING:
-    from ir_graded.meta.matrix import ScoreMatrix
 
 
 @click.command()
@@ -29,6 +27,26 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Keep one run of each team, drawn by the seed. FILE: a CSV with the columns run (or tag) and team.",
 )
+@click.option("--top", type=click.IntRange(2), help="Keep the best runs by a measure (--by).")
+@click.option("--by", metavar="MEASURE", help="Measure of --top; by default the first.")
+@click.option("--drop-identical", is_flag=True, help="Keep one of the runs that have the same scores.")
+@click.option(
+    "--fuzziness",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Of the minority rate and the proportion of ties.",
+)
+@click.option(
+    "--resample",
+    type=click.Choice(["bootstrap", "disjoint"]),
+    default="bootstrap",
+    show_default=True,
+    help="How the swap method draws topic sets.",
+)
+@click.option(
+    "--max-rate", type=click.FloatRange(0, 1), default=0.05, show_default=True, help="Tolerated swap rate."
+)
 @score_sources.folder
 @score_sources.seed
 @options.output
@@ -42,6 +60,12 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     teams: str | None,
     folder: str | None,
     seed: int,
+    top: int | None,
+    by: str | None,
+    drop_identical: bool,
+    fuzziness: float,
+    resample: Literal["bootstrap", "disjoint"],
+    max_rate: float,
     output: str,
     places: int,
     **source: Any,
@@ -53,16 +77,37 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     query_id, qid or num (in any case) holds the topics, or a first column without a name, or --topic-column;
     without one they are numbered.
     """
-    from ir_graded.meta import compare
+    from ir_graded import meta as statistics
     from ir_graded.plots.meta import asl_curve, stability_curves, swap_curves
 
     score_sources.prepare_folder(folder)
-    scores = score_sources.score_matrices(**source)
+    if by is not None and top is None:
+        raise click.UsageError("--by goes with --top")
+    scores: dict[str, Any] = {**score_sources.score_matrices(**source)}
+    if drop_identical:
+        scores, dropped = statistics.drop_identical(scores)
+        for run, other in dropped.items():
+            warnings.warn(f"run {run!r} has the scores of {other!r}: left out", CoverageWarning, stacklevel=1)
+    if top is not None:
+        measure = next(iter(scores)) if by is None else by
+        scores = statistics.top(
+            scores, top, score_sources.printed_name(measure, scores, bool(source["matrices"]))
+        )
     if teams is not None:
         scores = _one_run_per_team(scores, teams, seed)
     if reference is not None:
         reference = score_sources.printed_name(reference, scores, bool(source["matrices"]))
-    comparison = compare(scores, reference=reference, test=test, alpha=alpha, n_resamples=resamples, rng=seed)
+    comparison = statistics.compare(
+        scores,
+        reference=reference,
+        test=test,
+        alpha=alpha,
+        fuzziness=fuzziness,
+        resample=resample,
+        max_rate=max_rate,
+        n_resamples=resamples,
+        rng=seed,
+    )
     table = comparison.to_frame()
     rows = [([str(name)], row.tolist()) for name, row in table.iterrows()]
     show(FORMATS[output](Leaderboard(["measure"], list(table.columns), rows, "statistic"), places))
@@ -76,21 +121,13 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
         score_sources.write_figures(figures, folder)
 
 
-def _one_run_per_team(scores: dict[str, ScoreMatrix], path: str, seed: int) -> dict[str, ScoreMatrix]:
-    """The matrices with one run of each team, drawn at random as Sakai and Robertson did."""
-    import numpy as np
+def _one_run_per_team(scores: dict[str, Any], path: str, seed: int) -> dict[str, Any]:
+    """Return the matrices with one run of each team."""
+    from ir_graded.meta import one_per_team
 
     from .csv_files import read_teams
 
-    team_of = read_teams(path)
-    runs = [str(run) for run in next(iter(scores.values())).systems]
-    unknown = [run for run in runs if run not in team_of]
-    if unknown:
-        raise InputError(f"{path}: names no team of run {unknown[0]!r}")
-    members: dict[str, list[str]] = {}
-    for run in sorted(runs):
-        members.setdefault(team_of[run], []).append(run)
-    rng = np.random.default_rng(seed)
-    chosen = [str(rng.choice(members[team])) for team in sorted(members)]
-    kept = f"{path}: one run of each team"
-    return {name: matrix.of_systems(chosen, kept) for name, matrix in scores.items()}
+    try:
+        return dict(one_per_team(scores, read_teams(path), seed))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None

@@ -30,6 +30,7 @@ from .sample_size import (
     score_variance,
     topic_set_size,
 )
+from .selection import drop_identical, one_per_team, top
 from .significance import SignificanceMatrix, significance
 from .stability import Stability, stability
 from .swap import Swap, swap
@@ -55,10 +56,12 @@ __all__ = [
     "conclusions",
     "confidence_intervals",
     "discriminative_power",
+    "drop_identical",
     "effect_sizes",
     "kendall_tau",
     "kendall_tau_b",
     "minimum_detectable_difference",
+    "one_per_team",
     "power",
     "prediction_powered",
     "rank_correlations",
@@ -69,5 +72,6 @@ __all__ = [
     "tau_ap",
     "tau_ap_a",
     "tau_ap_b",
+    "top",
     "topic_set_size",
 ]

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded._utils.arrays import read_only
-from ir_graded.core.segments import Floats, Ints, exact_sum
+from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
 
 from .correlation import fitting_tau_ap, kendall_tau, kendall_tau_b
 from .discriminative import check_test, significant_pairs
-from .matrix import ScoreMatrix, matrices_by_measure
+from .matrix import ScoreMatrix, best_first, matrices_by_measure, means_of, ranks_of
 from .options import check_options
 from .resampling import Seed
 from .studentised import Pairs
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Figure
 
 _FEWEST = 2
-_DECIMALS = 12
 #: Classes of pairs of systems, in the order of their codes.
 _CLASSES = (
     *("passive_agreement", "passive_disagreement"),
@@ -152,8 +151,8 @@ def conclude(
         if (name, topics) not in known:
             known[name, topics] = significant_pairs(a, **options)
         in_b = significant_pairs(b, **options)
-        means_a.append(_means(a))
-        means_b.append(_means(b))
+        means_a.append(means_of(a))
+        means_b.append(means_of(b))
         rows.append(_row(means_a[-1], means_b[-1], (known[name, topics], in_b), a.systems, top_k))
     import pandas as pd
 
@@ -177,13 +176,6 @@ def _of_topics(matrix: ScoreMatrix, topics: tuple[Hashable, ...]) -> ScoreMatrix
     return ScoreMatrix(matrix.values[[place[topic] for topic in topics]], topics, matrix.systems)
 
 
-def _means(matrix: ScoreMatrix) -> Floats:
-    """Return the means of the systems, rounded so that the order of topics makes no difference."""
-    return np.asarray(
-        (exact_sum(np.ascontiguousarray(matrix.values.T)) / len(matrix.topics)).round(_DECIMALS)
-    )
-
-
 def _row(
     a: Floats, b: Floats, significant: tuple[Any, Any], systems: tuple[Hashable, ...], top_k: int
 ) -> dict[str, Any]:
@@ -201,7 +193,7 @@ def _row(
         "mean_a": a.mean(),
         "mean_b": b.mean(),
         "bias": b.mean() - a.mean(),
-        "largest_fall": int((ranks(b) - ranks(a)).max()),
+        "largest_fall": int((ranks_of(b) - ranks_of(a)).max()),
         "tau": kendall_tau(a, b),
         "tau_b": kendall_tau_b(a, b),
         "tau_ap": tau_ap,
@@ -213,13 +205,3 @@ def _row(
         "precision": agreeing / found_b if found_b else float("nan"),
         "recall": agreeing / found_a if found_a else float("nan"),
     }
-
-
-def ranks(means: Floats) -> Ints:
-    """Return the rank of each system, 1 for the best; equal means share the smaller rank."""
-    return np.asarray(1 + np.count_nonzero(means[np.newaxis] > means[:, np.newaxis], axis=1))
-
-
-def best_first(means: Floats, systems: tuple[Hashable, ...]) -> list[int]:
-    """Return the numbers of the systems by mean descending, equal ones by name."""
-    return sorted(range(len(means)), key=lambda at: (-means[at], str(systems[at])))

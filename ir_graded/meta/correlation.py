@@ -53,7 +53,7 @@ def kendall_tau(a: Any, b: Any) -> float:
         >>> round(kendall_tau([0.1, 0.2, 0.3], [0.1, 0.3, 0.2]), 4)
         0.3333
     """
-    x, y, _ = _align(a, b, "a", "b")
+    x, y, _ = align(a, b, "a", "b")
     # No differences: those of scores near the largest float are beyond it.
     concordant = np.count_nonzero(_is_above(x, x) & _is_above(y, y))
     discordant = np.count_nonzero(_is_above(x, x) & _is_above(y, y).T)
@@ -83,7 +83,7 @@ def kendall_tau_b(a: Any, b: Any) -> float:
         >>> round(kendall_tau_b([0.1, 0.2, 0.2], [0.1, 0.2, 0.3]), 4)
         0.8165
     """
-    x, y, _ = _align(a, b, "a", "b")
+    x, y, _ = align(a, b, "a", "b")
     return _tau_b(x, y)
 
 
@@ -110,7 +110,7 @@ def tau_ap(reference: Any, estimate: Any) -> float:
         >>> tau_ap([0.3, 0.2, 0.1], [0.2, 0.3, 0.1]), tau_ap([0.3, 0.2, 0.1], [0.3, 0.1, 0.2])
         (0.0, 0.5)
     """
-    x, y, systems = _align(reference, estimate, "reference", "estimate")
+    x, y, systems = align(reference, estimate, "reference", "estimate")
     _reject_ties(x, systems, "reference", _VARIANTS_FOR_TIES)
     _reject_ties(y, systems, "estimate", _VARIANTS_FOR_TIES)
     return _tau_ap(x, y)
@@ -142,7 +142,7 @@ def tau_ap_a(reference: Any, estimate: Any) -> float:
         >>> tau_ap_a([0.3, 0.2, 0.1], [0.5, 0.5, 0.1])
         0.5
     """
-    x, y, systems = _align(reference, estimate, "reference", "estimate")
+    x, y, systems = align(reference, estimate, "reference", "estimate")
     _reject_ties(x, systems, "reference", "tau_ap_b takes ties in both, tau_ap_a in the estimate only")
     total = 0.0
     for score in np.unique(y):
@@ -177,7 +177,7 @@ def tau_ap_b(a: Any, b: Any) -> float:
         >>> round(tau_ap_b([0.3, 0.2, 0.2, 0.1], [0.5, 0.5, 0.1, 0.0]), 4)
         0.4167
     """
-    x, y, _ = _align(a, b, "a", "b")
+    x, y, _ = align(a, b, "a", "b")
     return _tau_ap_b(x, y)
 
 
@@ -346,7 +346,7 @@ def _reject_ties(scores: Floats, systems: tuple[Hashable, ...], which: str, advi
     raise InputError(f"systems {', '.join(tied[:_MOST_NAMES])}{more} are tied in the {which}: {advice}")
 
 
-def _align(a: Any, b: Any, first: str, second: str) -> tuple[Floats, Floats, tuple[Hashable, ...]]:
+def align(a: Any, b: Any, first: str, second: str) -> tuple[Floats, Floats, tuple[Hashable, ...]]:
     """Return the scores of both rankings in one order, and the names of the systems, or numbers."""
     (x, own), (y, other) = _scores_and_names(a, first), _scores_and_names(b, second)
     if own and other:

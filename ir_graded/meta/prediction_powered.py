@@ -169,7 +169,15 @@ def prediction_powered(
         *(of_human, of_human - q * human_se, of_human + q * human_se),
         *(model.mean(axis=2), weight, worth),
     ]
-    return PredictionPowered(measures, systems, baseline, *map(read_only, found), n, N, float(level))
+    return PredictionPowered(
+        measures=measures,
+        systems=systems,
+        baseline=baseline,
+        **dict(zip(_COLUMNS, map(read_only, found), strict=True)),
+        n_labelled=n,
+        n_unlabelled=N,
+        level=float(level),
+    )
 
 
 def _paired(
