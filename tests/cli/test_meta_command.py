@@ -329,7 +329,7 @@ def test_significance_prints_pairs_with_ranks_by_another_measure(write, capsys, 
         pd.read_csv(ap, index_col=0), labels_by=pd.read_csv(rr, index_col=0), n_resamples=50
     ).to_frame()
     assert [(row["system_a"], row["system_b"]) for row in rows] == [
-        *zip(found["system_a"], found["system_b"])
+        *zip(found["system_a"], found["system_b"], strict=True)
     ]
     assert [int(row["rank_a"]) for row in rows] == found["rank_a"].tolist()
     assert sorted(path.name for path in (tmp_path / "P").iterdir()) == [
