@@ -31,7 +31,7 @@ GAINS = {"1:2:3": {1: 1, 2: 3}, "1:5:10": {1: 1, 2: 10}}
 GAMMAS = (1, 0.9, 0.7, 0.5)
 BETAS = (0, 1, 10000)
 #: Sakai and Robertson (2008), TREC03, by gains, stop, beta and gamma: pairs of 120 and required difference
-#: (Table 6), tau (Table 4), tau_AP (Table 5). AP, which is rb with beta 0 and gamma 1, has no correlation with itself.
+#: (Table 6), tau (Table 4), tau_AP (Table 5). AP is rb with beta 0 and gamma 1.
 PAPER = {
     ("1:2:3", "rb", 0, 1): (77, 0.07, 1, 1),
     ("1:2:3", "rb", 0, 0.9): (65, 0.11, 0.843, 0.761),

@@ -267,7 +267,7 @@ def _bootstrap(given: _TestInput) -> _Outcome:
         required[rows] = np.where(block.constant, 0.0, np.abs(space.sums[np.arange(len(column)), column]))
 
     for_each_bootstrap_block(work, given.scores, counts, **given.block_options)
-    return asl, given.scores.mean(required)
+    return asl, given.scores.mean(required) if given.wants_required else None
 
 
 def _replicate_at_place(space: Workspace, place: int) -> Ints:
