@@ -114,8 +114,8 @@ def ntcir_qrels(fields: Sequence[str], _: str) -> str | None:
     """Return why three fields with a letter or a number as the level are not NTCIR qrels."""
     if _NUMBER.fullmatch(fields[2]):
         return (
-            f"level {fields[2]!r} is not L0, L1, L2, ...; format='ntcir-continuous' reads three fields with a "
-            "number as the level"
+            f"level {fields[2]!r} is not L0, L1, L2, ...; format='ntcir-continuous' reads three fields with "
+            "a number as the level"
         )
     if fields[2] in LETTERS:
         return (

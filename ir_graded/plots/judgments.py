@@ -93,7 +93,7 @@ def _scatter(axes: Any, a: Floats, b: Floats, systems: Sequence[object]) -> None
             textcoords="axes fraction",
             ha="right",
             fontsize="x-small",
-            arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.5},
+            arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "relpos": (0, 0.5)},
         )
     axes.set_xlabel("mean under a")
     axes.set_ylabel("mean under b")
