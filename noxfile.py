@@ -97,9 +97,10 @@ def speed(session: nox.Session) -> None:
 def peers(session: nox.Session) -> None:
     """Compare values with those of other programs, and check what must not depend on their presence."""
     session.install("-e", ".[test]", *group("peers"))
-    session.run("python", "-c", "import cwl, ranx, sklearn, trectools")
+    session.run("python", "-c", "import cwl, krippendorff, pyndeval, ranx, sklearn, trectools")
     tests = ("tests/differential", "tests/classics/test_classics_wiring.py")
-    session.run("python", "-m", "pytest", *tests, "tests/ecosystem/test_calls_of_ir_measures.py")
+    tests += ("tests/ecosystem/test_calls_of_ir_measures.py", "tests/intents/test_intent_input.py")
+    session.run("python", "-m", "pytest", *tests)
 
 
 @nox.session(default=False)

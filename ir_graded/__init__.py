@@ -68,8 +68,10 @@ from .measures import (
 if TYPE_CHECKING:
     from . import meta, passages
     from .data.sample import sample
+    from .evaluation.collection_statistics import CollectionStatistics, collection_statistics
     from .evaluation.evaluate import evaluate
     from .evaluation.explain import Explanation, explain
+    from .evaluation.judgment_comparison import JudgmentComparison, compare_judgments
     from .evaluation.score_bounds import ScoreBounds, score_bounds
     from .evaluation.score_intervals import ScoreIntervals, score_intervals
     from .evaluation.scores import Scores
@@ -85,11 +87,15 @@ plugin.register()
 
 # Loaded when first asked for: importing the package stays quick.
 _LAZY = {
+    "CollectionStatistics": "evaluation.collection_statistics",
     "Explanation": "evaluation.explain",
+    "JudgmentComparison": "evaluation.judgment_comparison",
     "ScoreBounds": "evaluation.score_bounds",
     "ScoreIntervals": "evaluation.score_intervals",
     "Scores": "evaluation.scores",
     "Unjudged": "evaluation.unjudged",
+    "collection_statistics": "evaluation.collection_statistics",
+    "compare_judgments": "evaluation.judgment_comparison",
     "evaluate": "evaluation.evaluate",
     "explain": "evaluation.explain",
     "level_definitions": "io.datasets",
@@ -134,6 +140,7 @@ __all__ = [
     "NCU",
     "R_WP",
     "B_pref",
+    "CollectionStatistics",
     "CoverageWarning",
     "D",
     "DIN_sharp",
@@ -145,6 +152,7 @@ __all__ = [
     "IA_sharp",
     "I_rec",
     "InputError",
+    "JudgmentComparison",
     "MAgP",
     "MeasureSyntaxError",
     "NoSharedTopicsError",
@@ -161,6 +169,8 @@ __all__ = [
     "ScoreIntervals",
     "Scores",
     "Unjudged",
+    "collection_statistics",
+    "compare_judgments",
     "evaluate",
     "explain",
     "gP",

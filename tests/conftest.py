@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, settings
 MAY_BE_SKIPPED = {
     r"PySpark is not installed": "CI runs these tests again once it is",
     r"Spark Connect needs more": "likewise",
-    r"(cwl-eval|pyndeval|ranx|scikit-learn|trectools) is not installed": "likewise",
+    r"(cwl-eval|krippendorff|pyndeval|ranx|scikit-learn|trectools) is not installed": "likewise",
+    r"(irrCAC|ppi-python) is not installed": "they need older versions of NumPy or much else",
     r"the variable TREC_EVAL names no program": "trec_eval is not in any package index",
     r"the variable NTCIR_EVAL names no program": "nor is NTCIREVAL",
     r"nothing is forbidden to this user": "CI runs as root; tests/faults reads such a file as another user",

@@ -21,9 +21,13 @@ from ir_graded.errors import CoverageWarning, printable
 from .demo import demo
 from .evaluate import evaluate
 from .explain import explain
+from .judgments import judgments
 from .measures import measures
 from .meta import meta
+from .plan import plan
 from .report import report
+from .significance import significance
+from .statistics import statistics
 
 #: What click raises where a group is called without arguments; before 8.2 it prints the help itself.
 _NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
@@ -38,7 +42,7 @@ def commands() -> None:
     """Evaluate ranked retrieval runs when relevance has grades."""
 
 
-for command in (evaluate, explain, meta, measures, demo, report):
+for command in (evaluate, explain, meta, significance, plan, judgments, statistics, measures, demo, report):
     commands.add_command(command)
 
 

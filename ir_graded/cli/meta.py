@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-import io
-import os
-from pathlib import Path
-from typing import TYPE_CHECKING
+import warnings
+from typing import Any, Literal
 
 import click
 
-from ir_graded._utils.atomic_files import check_writable, write_whole
-from ir_graded.errors import InputError
-from ir_graded.evaluation.evaluate import evaluate
+from ir_graded.errors import CoverageWarning, InputError
 
-from . import options
+from . import options, score_sources
 from .output import FORMATS, Leaderboard, show
-
-if TYPE_CHECKING:
-    from ir_graded.evaluation.scores import Scores
-    from ir_graded.meta import Comparison
-    from ir_graded.meta.matrix import ScoreMatrix
-    from ir_graded.plots.style import Figure
-
-_TESTS = ("bootstrap", "t", "randomisation", "tukey_hsd")
 
 
 @click.command()
-@options.optional_qrels
-@click.argument("runs", nargs=-1, metavar="RUN...")
-@options.optional_measures
-@options.provider
-@click.option(
-    "--matrix", "matrices", multiple=True, metavar="FILE", help="A ready score matrix (CSV). May repeat."
-)
-@click.option("--topic-column", metavar="NAME", help="The column of each --matrix that holds the topics.")
+@score_sources.source
 @click.option(
     "--reference", metavar="MEASURE", help="Measure to correlate the others with; by default the first."
 )
-@click.option(
-    "--test", type=click.Choice(_TESTS), default="bootstrap", show_default=True, help="Significance test."
-)
-@click.option(
-    "--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True
-)
+@score_sources.test
+@score_sources.alpha
 @options.resamples
 @click.option(
     "--one-run-per-team",
@@ -50,18 +27,32 @@ _TESTS = ("bootstrap", "t", "randomisation", "tukey_hsd")
     metavar="FILE",
     help="Keep one run of each team, drawn by the seed. FILE: a CSV with the columns run (or tag) and team.",
 )
-@click.option("--plot", "folder", metavar="DIR", help="Write the figures there, as PNG and PDF.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--top", type=click.IntRange(2), help="Keep the best runs by a measure (--by).")
+@click.option("--by", metavar="MEASURE", help="Measure of --top; by default the first.")
+@click.option("--drop-identical", is_flag=True, help="Keep one of the runs that have the same scores.")
+@click.option(
+    "--fuzziness",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Of the minority rate and the proportion of ties.",
+)
+@click.option(
+    "--resample",
+    type=click.Choice(["bootstrap", "disjoint"]),
+    default="bootstrap",
+    show_default=True,
+    help="How the swap method draws topic sets.",
+)
+@click.option(
+    "--max-rate", type=click.FloatRange(0, 1), default=0.05, show_default=True, help="Tolerated swap rate."
+)
+@score_sources.folder
+@score_sources.seed
 @options.output
 @options.places
 @options.quiet
 def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
-    qrels: str | None,
-    runs: tuple[str, ...],
-    measures: tuple[str, ...],
-    provider: str,
-    matrices: tuple[str, ...],
-    topic_column: str | None,
     reference: str | None,
     test: str,
     alpha: float,
@@ -69,8 +60,15 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     teams: str | None,
     folder: str | None,
     seed: int,
+    top: int | None,
+    by: str | None,
+    drop_identical: bool,
+    fuzziness: float,
+    resample: Literal["bootstrap", "disjoint"],
+    max_rate: float,
     output: str,
     places: int,
+    **source: Any,
 ) -> None:
     """Compare measures: discriminative power, stability, swap method, rank correlation.
 
@@ -79,107 +77,57 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     query_id, qid or num (in any case) holds the topics, or a first column without a name, or --topic-column;
     without one they are numbered.
     """
-    from ir_graded.meta import compare
-    from ir_graded.meta.matrix import matrices_by_measure
+    from ir_graded import meta as statistics
+    from ir_graded.plots.meta import asl_curve, stability_curves, swap_curves
 
-    from .csv_files import read_matrices
-
-    if bool(matrices) == bool(qrels):
-        raise click.UsageError("give either QRELS, RUNs and -m, or --matrix FILE for each measure")
-    if matrices and measures:
-        raise click.UsageError("-m goes with QRELS and RUNs: the measure of a --matrix is its file's name")
-    if topic_column is not None and not matrices:
-        raise click.UsageError("--topic-column goes with --matrix")
-    if folder is not None:
-        _prepare(folder)
-    given = (
-        read_matrices(matrices, topic_column)
-        if matrices
-        else _evaluated(str(qrels), runs, measures, provider)
-    )
-    scores = matrices_by_measure(given)
+    score_sources.prepare_folder(folder)
+    if by is not None and top is None:
+        raise click.UsageError("--by goes with --top")
+    scores: dict[str, Any] = {**score_sources.score_matrices(**source)}
+    if drop_identical:
+        scores, dropped = statistics.drop_identical(scores)
+        for run, other in dropped.items():
+            warnings.warn(f"run {run!r} has the scores of {other!r}: left out", CoverageWarning, stacklevel=1)
+    if top is not None:
+        measure = next(iter(scores)) if by is None else by
+        scores = statistics.top(
+            scores, top, score_sources.printed_name(measure, scores, bool(source["matrices"]))
+        )
     if teams is not None:
         scores = _one_run_per_team(scores, teams, seed)
-    if reference is not None and not matrices:
-        reference = _printed(reference, scores)
-    comparison = compare(scores, reference=reference, test=test, alpha=alpha, n_resamples=resamples, rng=seed)
+    if reference is not None:
+        reference = score_sources.printed_name(reference, scores, bool(source["matrices"]))
+    comparison = statistics.compare(
+        scores,
+        reference=reference,
+        test=test,
+        alpha=alpha,
+        fuzziness=fuzziness,
+        resample=resample,
+        max_rate=max_rate,
+        n_resamples=resamples,
+        rng=seed,
+    )
     table = comparison.to_frame()
     rows = [([str(name)], row.tolist()) for name, row in table.iterrows()]
     show(FORMATS[output](Leaderboard(["measure"], list(table.columns), rows, "statistic"), places))
     if folder is not None:
-        _write_figures(comparison, Path(folder))
+        figures = {
+            "asl_curve": asl_curve(comparison.power),
+            "stability": stability_curves(comparison.stability),
+            "swap": swap_curves(comparison.swap),
+            "tau": comparison.correlations.plot(),
+        }
+        score_sources.write_figures(figures, folder)
 
 
-def _evaluated(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], provider: str) -> Scores:
-    if not runs or not measures:
-        raise click.UsageError('give at least two RUNs, and measures: -m "Q P-measure nDCG@10 AP"')
-    return evaluate(options.read(measures), qrels, list(runs), provider=provider)
-
-
-def _one_run_per_team(scores: dict[str, ScoreMatrix], path: str, seed: int) -> dict[str, ScoreMatrix]:
-    """The matrices with one run of each team, drawn at random as Sakai and Robertson did."""
-    import numpy as np
+def _one_run_per_team(scores: dict[str, Any], path: str, seed: int) -> dict[str, Any]:
+    """Return the matrices with one run of each team."""
+    from ir_graded.meta import one_per_team
 
     from .csv_files import read_teams
 
-    team_of = read_teams(path)
-    runs = [str(run) for run in next(iter(scores.values())).systems]
-    unknown = [run for run in runs if run not in team_of]
-    if unknown:
-        raise InputError(f"{path}: names no team of run {unknown[0]!r}")
-    members: dict[str, list[str]] = {}
-    for run in sorted(runs):
-        members.setdefault(team_of[run], []).append(run)
-    rng = np.random.default_rng(seed)
-    chosen = [str(rng.choice(members[team])) for team in sorted(members)]
-    kept = f"{path}: one run of each team"
-    return {name: matrix.of_systems(chosen, kept) for name, matrix in scores.items()}
-
-
-def _printed(reference: str, scores: dict[str, ScoreMatrix]) -> str:
-    """The reference's printed name, as the matrices bear it."""
-    if reference in scores:
-        return reference
-    from ir_graded.measures.parsing import parse_measure
-
-    return str(parse_measure(reference))
-
-
-def _prepare(folder: str) -> None:
-    """Make the folder for the figures, before any work. Raises an error where they cannot be drawn there."""
-    from ir_graded.plots import style
-
-    style.matplotlib()
-    if not folder:
-        raise click.BadParameter("expected the name of a folder, found ''", param_hint="--plot")
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise click.BadParameter(f"{folder} is a file or lies in one", param_hint="--plot") from None
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise click.BadParameter(f"the folder {folder} is not writable", param_hint="--plot")
-
-
-def _write_figures(comparison: Comparison, folder: Path) -> None:
-    """Draw all figures, then write each as a whole: one that cannot be drawn leaves the old ones."""
-    from ir_graded.plots.meta import asl_curve, stability_curves, swap_curves
-
-    figures = {
-        "asl_curve": asl_curve(comparison.power),
-        "stability": stability_curves(comparison.stability),
-        "swap": swap_curves(comparison.swap),
-        "tau": comparison.correlations.plot(),
-    }
-    drawn = {
-        check_writable(folder / f"{name}.{ending}"): _drawn(figure, ending)
-        for name, figure in figures.items()
-        for ending in ("png", "pdf")
-    }
-    for place, content in drawn.items():
-        write_whole(place, content)
-
-
-def _drawn(figure: Figure, ending: str) -> bytes:
-    content = io.BytesIO()
-    figure.savefig(content, format=ending, bbox_inches="tight", dpi=200)
-    return content.getvalue()
+        return dict(one_per_team(scores, read_teams(path), seed))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None

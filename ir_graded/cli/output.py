@@ -90,9 +90,9 @@ def _rows(
 
 
 def places(value: float | str, digits: int) -> str:
-    """A value with that many decimal places, all digits with -1; text as it is."""
-    if isinstance(value, str):
-        return value
+    """A value with that many decimal places, all digits with -1; text and whole numbers as they are."""
+    if isinstance(value, (str, int)):
+        return str(value)
     return repr(value) if digits == _ALL_DIGITS else f"{value:.{digits}f}"
 
 

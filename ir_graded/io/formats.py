@@ -37,6 +37,7 @@ class Format:
         by_order: whether the order of the lines is the ranking, and the value's field says nothing.
         letters: whether a level is one of :data:`~.doubts.LETTERS`.
         may_lack: number of fields that may be missing at the end of all lines if the caller names the format.
+        only_named: whether a file is of this format only where the caller names it.
         shows: a further condition on the fields of the first line for a file to be of this format.
         doubt: returns why a file whose first line fits may be of another format, or None.
         review: a check of all lines for the same question.
@@ -56,6 +57,7 @@ class Format:
     whole: tuple[int, ...] = ()
     letters: bool = False
     may_lack: int = 0
+    only_named: bool = False
     shows: Callable[[Sequence[str]], bool] | None = None
     doubt: doubts.FirstLine | None = None
     review: doubts.Review | None = None
@@ -72,7 +74,7 @@ class Format:
 
     def fits(self, fields: Sequence[str], line: str) -> bool:  # noqa: ARG002  # the other formats ask for it
         """Whether the first line of a file has this many fields and meets the conditions on them."""
-        if len(fields) != self.width:
+        if self.only_named or len(fields) != self.width:
             return False
         if self.shows is not None and not self.shows(fields):
             return False
@@ -262,6 +264,16 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         prefix="L",
         doubt=doubts.ntcir_qrels,
     ),
+    Format(
+        "ntcir-continuous",
+        "qrels",
+        3,
+        query_id=0,
+        doc_id=1,
+        value=2,
+        layout="topic doc <level>",
+        only_named=True,
+    ),
     VaryingFormat("genomics", "qrels", _GOLD_FIELDS, _gold_fits, _gold_rows),
     VaryingFormat("inex", "qrels", _FOL_FIELDS, _fol_fits, _fol_rows),
 )
@@ -291,7 +303,8 @@ def recognise(
     if fitting is not None and problem is None:
         return fitting
     if problem is None:
-        expected = " or ".join(one.expected for one in candidates)
+        told = (one for one in candidates if not (isinstance(one, Format) and one.only_named))
+        expected = " or ".join(one.expected for one in told)
         problem = f"expected a {kind} line of {expected}, found {len(first_line_fields)}"
     raise FileFormatError(f"{path}, line {line}: {problem}: {shortened(' '.join(first_line_fields))}")
 

@@ -28,8 +28,8 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
             ``topic Q0 file rel_chars doc_len [bep [start:length ...]]`` or Genomics gold standard
             ``topic pmid start length aspects`` separated by tabs; plain, gzip, zstandard or xz; any
             spacing), or a dataset of ir_datasets or its id.
-        format: 'trec', 'ntcir', 'ntcir-intents', 'ntcir-classes', 'ntcir-early', 'inex' or 'genomics'; by
-            default told by the columns.
+        format: 'trec', 'ntcir', 'ntcir-intents', 'ntcir-classes', 'ntcir-early', 'ntcir-continuous', 'inex'
+            or 'genomics'; by default told by the columns, but for 'ntcir-continuous' (``topic doc 0.5``).
 
     Returns:
         A row per judgment. Levels are whole numbers (int64) where all are, else float64. Passages

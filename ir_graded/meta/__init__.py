@@ -5,8 +5,10 @@ compared, what ``ir_graded.evaluate`` gives, or a mapping from measures to matri
 are its index, or its column named topic, query_id, qid, num or the like.
 """
 
+from .agreement import Agreement, agreement
 from .baseline import BaselineTests, against_baseline
 from .comparison import Comparison, compare
+from .conclusions import Conclusions, conclusions
 from .correlation import (
     RankCorrelations,
     kendall_tau,
@@ -17,31 +19,59 @@ from .correlation import (
     tau_ap_b,
 )
 from .discriminative import DiscriminativePower, discriminative_power
+from .effects import EffectSizes, effect_sizes
 from .intervals import ConfidenceIntervals, confidence_intervals
+from .prediction_powered import PredictionPowered, prediction_powered
+from .sample_size import (
+    ScoreVariance,
+    TopicSetSize,
+    minimum_detectable_difference,
+    power,
+    score_variance,
+    topic_set_size,
+)
+from .selection import drop_identical, one_per_team, top
 from .significance import SignificanceMatrix, significance
 from .stability import Stability, stability
 from .swap import Swap, swap
 
 __all__ = [
+    "Agreement",
     "BaselineTests",
     "Comparison",
+    "Conclusions",
     "ConfidenceIntervals",
     "DiscriminativePower",
+    "EffectSizes",
+    "PredictionPowered",
     "RankCorrelations",
+    "ScoreVariance",
     "SignificanceMatrix",
     "Stability",
     "Swap",
+    "TopicSetSize",
     "against_baseline",
+    "agreement",
     "compare",
+    "conclusions",
     "confidence_intervals",
     "discriminative_power",
+    "drop_identical",
+    "effect_sizes",
     "kendall_tau",
     "kendall_tau_b",
+    "minimum_detectable_difference",
+    "one_per_team",
+    "power",
+    "prediction_powered",
     "rank_correlations",
+    "score_variance",
     "significance",
     "stability",
     "swap",
     "tau_ap",
     "tau_ap_a",
     "tau_ap_b",
+    "top",
+    "topic_set_size",
 ]

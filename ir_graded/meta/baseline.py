@@ -10,11 +10,12 @@ import numpy as np
 
 from ir_graded._utils.arrays import read_only
 from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
-from ir_graded.errors import ParameterError
 
-from .matrix import matrices_by_measure
+from .effects import mean_and_spread
+from .matrix import matrices_by_measure, number_of
 from .options import check_options
 from .resampling import Seed, generator, replicate_blocks, sign_flips
+from .sample_size import detectable_of_pairs
 from .studentised import TOLERANCE
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ class BaselineTests:
         difference: mean of "system - baseline" over the topics, shape ``(measures, systems)``.
         p: p-values of the single tests, two-sided, the same shape.
         p_holm: the same after Holm's correction for the systems compared by one measure.
+        spread: standard deviation of "system - baseline" over the topics, the same shape; NaN where all
+            differences are equal.
+        topics: number of topics.
         alpha: significance level.
         n_resamples: number of replicates.
     """
@@ -42,6 +46,8 @@ class BaselineTests:
     difference: Floats
     p: Floats
     p_holm: Floats
+    spread: Floats
+    topics: int
     alpha: float
     n_resamples: int
 
@@ -50,8 +56,25 @@ class BaselineTests:
         """Where the corrected p-value is below alpha, shape ``(measures, systems)``."""
         return np.asarray(self.p_holm < self.alpha)
 
+    @property
+    def dz(self) -> Floats:
+        """Effect size of each difference, ``difference / spread``; shape ``(measures, systems)``."""
+        return self.difference / self.spread
+
+    @property
+    def minimum_detectable(self) -> Floats:
+        """Difference that one two-sided paired t test at alpha detects with probability .8.
+
+        It takes the spread of the pair as known and ignores Holm's correction, with which even larger
+        differences may be missed. Shape ``(measures, systems)``.
+        """
+        return detectable_of_pairs(self.spread, self.topics, self.alpha)
+
     def to_frame(self) -> pd.DataFrame:
-        """A row per measure and system: measure, run, difference, p, p_holm, significant."""
+        """A row per measure and system.
+
+        Columns: measure, run, difference, p, p_holm, significant, dz, minimum_detectable.
+        """
         import pandas as pd
 
         count = len(self.systems)
@@ -63,6 +86,8 @@ class BaselineTests:
                 "p": self.p.reshape(-1),
                 "p_holm": self.p_holm.reshape(-1),
                 "significant": self.significant.reshape(-1),
+                "dz": self.dz.reshape(-1),
+                "minimum_detectable": self.minimum_detectable.reshape(-1),
             }
         )
 
@@ -98,20 +123,21 @@ def against_baseline(
     Example:
         >>> import pandas as pd
         >>> systems = {"old": [0.1] * 9, "same": [0.1] * 9, "new": [0.2, 0.3, 0.4] * 3}
-        >>> against_baseline({"Q": pd.DataFrame(systems)}, "old").to_frame().round(3)
-          measure   run  difference      p  p_holm  significant
-        0       Q  same         0.0  1.000    1.00        False
-        1       Q   new         0.2  0.005    0.01         True
+        >>> tests = against_baseline({"Q": pd.DataFrame(systems)}, "old").to_frame().round(3)
+        >>> tests[["run", "difference", "p", "p_holm", "significant", "minimum_detectable"]]
+            run  difference      p  p_holm  significant  minimum_detectable
+        0  same         0.0  1.000    1.00        False                 NaN
+        1   new         0.2  0.005    0.01         True               0.092
     """
     check_options(alpha=alpha, n_resamples=n_resamples)
     matrices = matrices_by_measure(scores)
     names = next(iter(matrices.values())).systems
-    if baseline not in names:
-        raise ParameterError(f"baseline={baseline!r} must be one of {', '.join(map(repr, names))}")
-    of_baseline = names.index(baseline)
+    of_baseline = number_of(baseline, names, "baseline")
     others = [number for number in range(len(names)) if number != of_baseline]
     values = np.stack([matrix.values.T for matrix in matrices.values()])
     z = values[:, others] - values[:, [of_baseline]]
+    against = np.full(len(others), of_baseline)
+    spread = np.stack([mean_and_spread(of_measure, others, against)[1] for of_measure in values])
     p = _p_values(z, int(n_resamples), generator(rng))
     return BaselineTests(
         measures=tuple(matrices),
@@ -120,6 +146,8 @@ def against_baseline(
         difference=read_only(exact_sum(z) / z.shape[2]),
         p=read_only(p),
         p_holm=read_only(np.stack([holm(row) for row in p])),
+        spread=read_only(spread),
+        topics=z.shape[2],
         alpha=float(alpha),
         n_resamples=int(n_resamples),
     )

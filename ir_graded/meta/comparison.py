@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .correlation import RankCorrelations, rank_correlations
 from .discriminative import DiscriminativePower, discriminative_power
@@ -73,6 +73,8 @@ def compare(  # noqa: PLR0913  # options, all by keyword
     alpha: float = 0.05,
     test: str = "bootstrap",
     fuzziness: float = 0.05,
+    resample: Literal["bootstrap", "disjoint"] = "bootstrap",
+    max_rate: float = 0.05,
     n_resamples: int = 1000,
     rng: Seed = 0,
     memory_mib: float = 64,
@@ -85,6 +87,8 @@ def compare(  # noqa: PLR0913  # options, all by keyword
         alpha: significance level of the power.
         test: 'bootstrap', 't', 'randomisation' or 'tukey_hsd'.
         fuzziness: the one at which the table reads minority rate and proportion of ties.
+        resample: how the swap method draws topic sets, see ``swap``.
+        max_rate: the swap rate that it tolerates.
         n_resamples: replicates of each method.
         rng: seed or generator; every measure sees the same replicates.
         memory_mib: bound on the working memory of a block, in MiB; inf for none.
@@ -119,7 +123,10 @@ def compare(  # noqa: PLR0913  # options, all by keyword
             name: stability(matrix, fuzziness=tuple(steps), rng=for_stability, **common)
             for name, matrix in matrices.items()
         },
-        {name: swap(matrix, rng=for_swap, **common) for name, matrix in matrices.items()},
+        {
+            name: swap(matrix, resample=resample, max_rate=max_rate, rng=for_swap, **common)
+            for name, matrix in matrices.items()
+        },
         rank_correlations(matrices, reference=reference),
         float(fuzziness),
     )

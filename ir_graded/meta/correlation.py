@@ -53,7 +53,7 @@ def kendall_tau(a: Any, b: Any) -> float:
         >>> round(kendall_tau([0.1, 0.2, 0.3], [0.1, 0.3, 0.2]), 4)
         0.3333
     """
-    x, y, _ = _align(a, b, "a", "b")
+    x, y, _ = align(a, b, "a", "b")
     # No differences: those of scores near the largest float are beyond it.
     concordant = np.count_nonzero(_is_above(x, x) & _is_above(y, y))
     discordant = np.count_nonzero(_is_above(x, x) & _is_above(y, y).T)
@@ -83,7 +83,7 @@ def kendall_tau_b(a: Any, b: Any) -> float:
         >>> round(kendall_tau_b([0.1, 0.2, 0.2], [0.1, 0.2, 0.3]), 4)
         0.8165
     """
-    x, y, _ = _align(a, b, "a", "b")
+    x, y, _ = align(a, b, "a", "b")
     return _tau_b(x, y)
 
 
@@ -110,7 +110,7 @@ def tau_ap(reference: Any, estimate: Any) -> float:
         >>> tau_ap([0.3, 0.2, 0.1], [0.2, 0.3, 0.1]), tau_ap([0.3, 0.2, 0.1], [0.3, 0.1, 0.2])
         (0.0, 0.5)
     """
-    x, y, systems = _align(reference, estimate, "reference", "estimate")
+    x, y, systems = align(reference, estimate, "reference", "estimate")
     _reject_ties(x, systems, "reference", _VARIANTS_FOR_TIES)
     _reject_ties(y, systems, "estimate", _VARIANTS_FOR_TIES)
     return _tau_ap(x, y)
@@ -142,7 +142,7 @@ def tau_ap_a(reference: Any, estimate: Any) -> float:
         >>> tau_ap_a([0.3, 0.2, 0.1], [0.5, 0.5, 0.1])
         0.5
     """
-    x, y, systems = _align(reference, estimate, "reference", "estimate")
+    x, y, systems = align(reference, estimate, "reference", "estimate")
     _reject_ties(x, systems, "reference", "tau_ap_b takes ties in both, tau_ap_a in the estimate only")
     total = 0.0
     for score in np.unique(y):
@@ -177,7 +177,7 @@ def tau_ap_b(a: Any, b: Any) -> float:
         >>> round(tau_ap_b([0.3, 0.2, 0.2, 0.1], [0.5, 0.5, 0.1, 0.0]), 4)
         0.4167
     """
-    x, y, _ = _align(a, b, "a", "b")
+    x, y, _ = align(a, b, "a", "b")
     return _tau_ap_b(x, y)
 
 
@@ -192,7 +192,8 @@ class RankCorrelations:
         kendall: Kendall's tau of each measure with the reference.
         kendall_variants: ``"tau"``, or ``"tau_b"`` where one of the two rankings has ties.
         tau_ap: AP correlation of each measure, as the estimate, with the reference.
-        tau_ap_variants: ``"tau_ap"``, or ``"tau_ap_b"`` where one of the two rankings has ties.
+        tau_ap_variants: ``"tau_ap"``; ``"tau_ap_a"`` where only the measure has ties, ``"tau_ap_b"`` where
+            the reference has ties.
         tied: whether any systems are tied, by measure.
         matrix: Kendall's tau of all pairs of measures, measures x measures: tau_b where one has ties,
             which is tau where none has.
@@ -232,7 +233,8 @@ class RankCorrelations:
 def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     """How similarly measures rank systems, by their means over the topics.
 
-    Plain tau and tau_ap where neither ranking has ties, tau_b and tau_ap_b otherwise, each labelled as such.
+    Plain tau and tau_ap where neither ranking has ties. Otherwise tau_b, with tau_ap_a where the reference,
+    taken as the truth, has none, and tau_ap_b where it has some; each is labelled as such.
     Means are rounded to 12 decimals first, so that the order of the topics neither makes nor breaks a tie.
 
     Args:
@@ -253,7 +255,7 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
                  kendall kendall_variant  tau_ap tau_ap_variant
         measure
         AP         1.000             tau    1.00         tau_ap
-        RR         0.816           tau_b    0.75       tau_ap_b
+        RR         0.816           tau_b    0.75       tau_ap_a
     """
     import pandas as pd
 
@@ -266,26 +268,29 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     taus = np.array([[_tau_b(one, other) for other in means] for one in means])
     at = measures.index(name)
     either = tied | tied[at]
+    of_ap, variants = zip(*(fitting_tau_ap(means[at], mean) for mean in means), strict=True)
     return RankCorrelations(
         reference=name,
         measures=measures,
         systems=next(iter(matrices.values())).systems,
         kendall=read_only(taus[at].copy()),
         kendall_variants=tuple("tau_b" if ties else "tau" for ties in either),
-        tau_ap=read_only(
-            np.array(
-                [
-                    _tau_ap_b(means[at], mean) if ties else _tau_ap(means[at], mean)
-                    for mean, ties in zip(means, either, strict=True)
-                ]
-            )
-        ),
-        tau_ap_variants=tuple("tau_ap_b" if ties else "tau_ap" for ties in either),
+        tau_ap=read_only(np.array(of_ap)),
+        tau_ap_variants=variants,
         tied=read_only(tied),
         matrix=pd.DataFrame(
             read_only(taus), index=pd.Index(measures), columns=pd.Index(measures), copy=False
         ),
     )
+
+
+def fitting_tau_ap(reference: Floats, estimate: Floats) -> tuple[float, str]:
+    """Return the AP correlation of two rankings in the variant that their ties ask for, and its name."""
+    if len(np.unique(reference)) < len(reference):
+        return _tau_ap_b(reference, estimate), "tau_ap_b"
+    if len(np.unique(estimate)) < len(estimate):
+        return tau_ap_a(reference, estimate), "tau_ap_a"
+    return _tau_ap(reference, estimate), "tau_ap"
 
 
 def _tau_b(x: Floats, y: Floats) -> float:
@@ -341,7 +346,7 @@ def _reject_ties(scores: Floats, systems: tuple[Hashable, ...], which: str, advi
     raise InputError(f"systems {', '.join(tied[:_MOST_NAMES])}{more} are tied in the {which}: {advice}")
 
 
-def _align(a: Any, b: Any, first: str, second: str) -> tuple[Floats, Floats, tuple[Hashable, ...]]:
+def align(a: Any, b: Any, first: str, second: str) -> tuple[Floats, Floats, tuple[Hashable, ...]]:
     """Return the scores of both rankings in one order, and the names of the systems, or numbers."""
     (x, own), (y, other) = _scores_and_names(a, first), _scores_and_names(b, second)
     if own and other:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +11,13 @@ import numpy as np
 from ir_graded._utils.arrays import read_only
 from ir_graded._utils.extras import extra
 from ir_graded._utils.progress import progress_bar
-from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.segments import Bools, Floats, Ints
 
+from .effects import mean_and_spread
 from .matrix import ScoreMatrix
 from .options import check_choice, check_options
 from .resampling import Seed, generator, permuted_rows, sign_flips, topic_counts
+from .sample_size import detectable_of_pairs
 from .studentised import (
     SECONDS_BEFORE_BAR,
     TOLERANCE,
@@ -61,6 +63,7 @@ class DiscriminativePower:
     alpha: float
     test: str
     n_resamples: int
+    _values: Floats = field(repr=False)
 
     @property
     def curve(self) -> Floats:
@@ -68,9 +71,20 @@ class DiscriminativePower:
         return np.asarray(np.sort(self.asl.to_numpy())[::-1], dtype=np.float64)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pair: system_a, system_b, difference, asl, significant."""
+        """One row a pair: system_a, system_b, difference, asl, significant, dz, minimum_detectable.
+
+        ``dz`` is the effect size, NaN where all differences of a pair are equal; ``minimum_detectable`` the
+        difference that a two-sided paired t test at alpha detects with probability .8.
+        """
+        pairs = Pairs.of(len(self._values))
+        _, spread = mean_and_spread(self._values, pairs.first, pairs.second)
         frame = self.differences.rename("difference").reset_index()
-        return frame.assign(asl=self.asl.to_numpy(), significant=self.asl.to_numpy() < self.alpha)
+        return frame.assign(
+            asl=self.asl.to_numpy(),
+            significant=self.asl.to_numpy() < self.alpha,
+            dz=self.differences.to_numpy() / spread,
+            minimum_detectable=detectable_of_pairs(spread, self._values.shape[1], self.alpha),
+        )
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """The ASL curve, drawn into ``ax`` or a new figure."""
@@ -81,7 +95,7 @@ class DiscriminativePower:
 
 @dataclass(frozen=True, eq=False)
 class _TestInput:
-    """Scores and options of a test."""
+    """Scores and options of a test; ``wants_required`` asks for required differences."""
 
     values: Floats
     scores: PairedScores
@@ -90,6 +104,7 @@ class _TestInput:
     rng: np.random.Generator
     memory_mib: float
     progress: bool | None
+    wants_required: bool = True
 
     @property
     def block_options(self) -> dict[str, Any]:
@@ -156,14 +171,14 @@ def discriminative_power(
         >>> found = discriminative_power(scores)
         >>> round(found.power, 4)
         0.6667
-        >>> found.to_frame()
+        >>> found.to_frame().iloc[:, :5]
           system_a system_b  difference  asl  significant
         0        a        b         0.5  0.0         True
         1        a        c         0.5  0.0         True
         2        b        c         0.0  1.0        False
     """
-    check_choice("test", test, _TESTS)
-    check_options(alpha=alpha, n_resamples=n_resamples, memory_mib=memory_mib, progress=progress)
+    check_test(test, alpha, n_resamples)
+    check_options(memory_mib=memory_mib, progress=progress)
     matrix = ScoreMatrix.of(scores)
     pairs = Pairs.of(len(matrix.systems))
     with one_blas_thread():
@@ -202,7 +217,32 @@ def discriminative_power(
         alpha=float(alpha),
         test=test,
         n_resamples=int(n_resamples),
+        _values=read_only(matrix.values.T),
     )
+
+
+def significant_pairs(matrix: ScoreMatrix, *, test: str, alpha: float, n_resamples: int, rng: Seed) -> Bools:
+    """Return which pairs of systems a test of ``discriminative_power`` tells apart."""
+    with one_blas_thread():
+        asl, _ = _TESTS[test](
+            _TestInput(
+                values=matrix.values,
+                scores=PairedScores.of(matrix.values),
+                alpha=alpha,
+                n_resamples=int(n_resamples),
+                rng=generator(rng),
+                memory_mib=64,
+                progress=False,
+                wants_required=False,
+            )
+        )
+    return np.asarray(asl < alpha)
+
+
+def check_test(test: str, alpha: float, n_resamples: int) -> None:
+    """Raise ParameterError where a test is unknown or its options are out of their range."""
+    check_choice("test", test, _TESTS)
+    check_options(alpha=alpha, n_resamples=n_resamples)
 
 
 def _smallest_sufficient(sizes: Floats, significant: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
@@ -221,11 +261,13 @@ def _bootstrap(given: _TestInput) -> _Outcome:
     def work(block: PairBlock, rows: slice, space: Workspace) -> None:
         reached = space.statistics >= at_least(block.statistic(), topics)[:, np.newaxis]
         asl[rows] = np.count_nonzero(reached, axis=1) / given.n_resamples
+        if not given.wants_required:
+            return
         column = _replicate_at_place(space, place)
         required[rows] = np.where(block.constant, 0.0, np.abs(space.sums[np.arange(len(column)), column]))
 
     for_each_bootstrap_block(work, given.scores, counts, **given.block_options)
-    return asl, given.scores.mean(required)
+    return asl, given.scores.mean(required) if given.wants_required else None
 
 
 def _replicate_at_place(space: Workspace, place: int) -> Ints:

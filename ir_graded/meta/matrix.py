@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats
-from ir_graded.errors import InputError
+from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints, exact_sum
+from ir_graded.errors import InputError, ParameterError
 
 #: The smallest number of topics or systems that can be compared.
 _FEWEST = 2
 #: Sums, products and roundings of scores up to this size do not overflow.
 _LARGEST = 1e130
+#: Decimals of means, beyond which lies rounding.
+_DECIMALS = 12
 #: Columns with such names, in any case and with any signs between words, hold the topics.
 _TOPIC_COLUMNS = frozenset(
     f"{thing}{word}" for thing in ("topic", "query") for word in ("", "id", "no", "num", "number")
@@ -289,3 +291,25 @@ def reference_name(reference: Any, measures: Collection[str]) -> str:
     if name in measures:
         return name
     raise InputError(f"reference {reference!s} is not among the measures {', '.join(measures)}")
+
+
+def number_of(system: Any, systems: Sequence[Hashable], option: str) -> int:
+    """Return the position of a system. Raises ParameterError where there is none of this name."""
+    if system not in systems:
+        raise ParameterError(f"{option}={system!r} must be one of {', '.join(map(repr, systems))}")
+    return systems.index(system)
+
+
+def means_of(matrix: ScoreMatrix) -> Floats:
+    """Return the means of the systems, rounded so that the order of topics makes no difference."""
+    return np.asarray((exact_sum(matrix.values.T) / len(matrix.topics)).round(_DECIMALS))
+
+
+def ranks_of(means: Floats) -> Ints:
+    """Return the rank of each system, 1 for the best; equal means share the smaller rank."""
+    return np.asarray(1 + np.count_nonzero(means[np.newaxis] > means[:, np.newaxis], axis=1))
+
+
+def best_first(means: Floats, systems: Sequence[Hashable]) -> list[int]:
+    """Return the numbers of the systems by mean descending, equal ones by name."""
+    return sorted(range(len(means)), key=lambda at: (-means[at], str(systems[at])))

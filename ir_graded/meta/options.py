@@ -26,13 +26,34 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: value is None or (_is_whole(value) and value >= 1),
         "None or a whole number >= 1",
     ),
+    "difference": (
+        lambda value: _is_number(value) and 0 < value < float("inf"),
+        "a finite number > 0",
+    ),
     "fuzziness": (lambda value: _is_number(value) and 0 <= value < 1, "a number >= 0 and < 1"),
     "level": (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1"),
     "max_rate": (lambda value: _is_number(value) and 0 <= value <= 1, "a number in [0, 1]"),
     "memory_mib": (lambda value: _is_number(value) and value > 0, "a number > 0, or inf"),
     "n_samples": (lambda value: _is_whole(value) and value >= 1, "a whole number >= 1"),
     "n_resamples": (lambda value: _is_whole(value) and value >= 1, "a whole number >= 1"),
+    "n_topics": (
+        lambda value: value is None or (_is_whole(value) and value >= 2),  # noqa: PLR2004
+        "None or a whole number >= 2",
+    ),
+    "power": (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1"),
+    "power_tuning": (
+        lambda value: value is None or (_is_number(value) and 0 <= value <= 1),
+        "None or a number in [0, 1]",
+    ),
     "progress": (lambda value: value is None or isinstance(value, (bool, np.bool_)), "True, False or None"),
+    "rel": (lambda value: _is_number(value) and abs(value) < float("inf"), "a finite number"),
+    "systems": (lambda value: _is_whole(value) and value >= 2, "a whole number >= 2"),  # noqa: PLR2004
+    "top_n": (lambda value: _is_whole(value) and value >= 2, "a whole number >= 2"),  # noqa: PLR2004
+    "top_k": (lambda value: _is_whole(value) and value >= 1, "a whole number >= 1"),
+    "variance": (
+        lambda value: _is_number(value) and 0 < value < float("inf"),
+        "a finite number > 0",
+    ),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,8 @@ import numpy as np
 from ir_graded._utils.arrays import read_only
 from ir_graded.core.segments import Floats, Ints
 
-from .matrix import ScoreMatrix
+from .correlation import align
+from .matrix import ScoreMatrix, means_of, ranks_of
 from .options import check_choice, check_options
 from .resampling import Seed, generator, topic_counts
 from .studentised import (
@@ -42,6 +43,8 @@ class SignificanceMatrix:
         alpha: significance level.
         alternative: ``'greater'`` or ``'two-sided'``.
         n_resamples: number of replicates.
+        ranks: rank of each system under the reference of ``labels_by``, which then are the names of rows and
+            columns; None without one.
     """
 
     asl: pd.DataFrame
@@ -50,6 +53,7 @@ class SignificanceMatrix:
     alpha: float
     alternative: str
     n_resamples: int
+    ranks: pd.Series[int] | None = None
 
     @property
     def count(self) -> int:
@@ -57,12 +61,15 @@ class SignificanceMatrix:
         return int(np.count_nonzero(np.triu(self.significant.to_numpy(), 1)))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pair, better system first: system_a, system_b, difference, asl, significant."""
+        """One row a pair, better system first: system_a, system_b, difference, asl, significant.
+
+        With ``labels_by`` also rank_a and rank_b, the ranks under the reference.
+        """
         import pandas as pd
 
         better, worse = np.triu_indices(len(self.means), 1)
         means = self.means.to_numpy()
-        return pd.DataFrame(
+        frame = pd.DataFrame(
             {
                 "system_a": self.means.index[better],
                 "system_b": self.means.index[worse],
@@ -71,6 +78,10 @@ class SignificanceMatrix:
                 "significant": self.significant.to_numpy()[better, worse],
             }
         )
+        if self.ranks is None:
+            return frame
+        ranks = self.ranks.to_numpy()
+        return frame.assign(rank_a=ranks[better], rank_b=ranks[worse])
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """The matrix, drawn into ``ax`` or a new figure."""
@@ -79,9 +90,10 @@ class SignificanceMatrix:
         return significance_matrix(self.significant, self.asl, ax)
 
 
-def significance(
+def significance(  # noqa: PLR0913  # options, all by keyword
     scores: Any,
     *,
+    labels_by: Any = None,
     alternative: str = "greater",
     alpha: float = 0.05,
     n_resamples: int = 1000,
@@ -98,6 +110,9 @@ def significance(
 
     Args:
         scores: score matrix, topics x systems: a DataFrame or anything that ``np.asarray`` takes.
+        labels_by: another measure of the same systems, as a score matrix or as means by system: rows and
+            columns keep their order and are named by the rank under it, 1 for the best; equal means share the
+            smaller rank.
         alternative: ``'greater'`` (the row improves over the column) or ``'two-sided'``.
         alpha: significance level, between 0 and 1.
         n_resamples: number of replicates B, at least 1.
@@ -130,6 +145,7 @@ def significance(
     check_options(alpha=alpha, n_resamples=n_resamples, memory_mib=memory_mib, progress=progress)
     matrix = ScoreMatrix.of(scores)
     names = matrix.systems
+    reference = None if labels_by is None else _ranks(labels_by, matrix)
     asl = np.ones((len(names), len(names)))
     count = _ALTERNATIVES[alternative]
     with one_blas_thread():
@@ -150,7 +166,9 @@ def significance(
     import pandas as pd
 
     index = pd.Index([names[number] for number in order], tupleize_cols=False)
-    both = {"index": index, "columns": index, "copy": False}
+    ranks = None if reference is None else pd.Series(read_only(reference[order]), index=index, name="rank")
+    shown = index if ranks is None else pd.Index(ranks.to_numpy(), name="rank")
+    both = {"index": shown, "columns": shown, "copy": False}
     return SignificanceMatrix(
         asl=pd.DataFrame(read_only(asl), **both),
         significant=pd.DataFrame(read_only(asl < float(alpha)), **both),
@@ -158,7 +176,20 @@ def significance(
         alpha=float(alpha),
         alternative=alternative,
         n_resamples=int(n_resamples),
+        ranks=ranks,
     )
+
+
+def _ranks(labels_by: Any, matrix: ScoreMatrix) -> Ints:
+    """Return the rank of each system under another measure."""
+    if isinstance(labels_by, ScoreMatrix) or hasattr(labels_by, "columns") or np.ndim(labels_by) == 2:  # noqa: PLR2004
+        other = ScoreMatrix.of(labels_by, "labels_by")
+        labels_by = dict(zip(other.systems, means_of(other).tolist(), strict=True))
+    if not hasattr(labels_by, "index") and not isinstance(labels_by, Mapping):
+        labels_by = dict(enumerate(labels_by))
+    expected = dict.fromkeys(matrix.systems, 0.0)
+    _, means, _ = align(expected, labels_by, "scores", "labels_by")
+    return ranks_of(means.round(12))
 
 
 #: From squared statistics, S1, t(z) and n: how many replicates favour the first system of a pair at least as

@@ -6,5 +6,6 @@ import plots, never the other way round. No other package imports matplotlib.
 
 from .profile import profile
 from .scores import differences, leaderboard, unjudged
+from .stopping import stop_curve
 
-__all__ = ["differences", "leaderboard", "profile", "unjudged"]
+__all__ = ["differences", "leaderboard", "profile", "stop_curve", "unjudged"]

@@ -44,6 +44,14 @@ class SwapCurve(Protocol):
     def max_rate(self) -> float: ...
 
 
+class SizeCurve(Protocol):
+    """Number of topics by the difference that they detect."""
+
+    @property
+    def present(self) -> int | None: ...
+    def curve(self) -> tuple[Floats, Floats]: ...
+
+
 class ScoreTables(Protocol):
     """Scores of runs by several measures."""
 

@@ -19,7 +19,7 @@ from . import style
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .drawable import AslCurve, StabilityCurve, SwapCurve
+    from .drawable import AslCurve, SizeCurve, StabilityCurve, SwapCurve
     from .style import Axes, Figure
 
 _Result = TypeVar("_Result")
@@ -192,6 +192,35 @@ def comparison(
         tau_heat_map(taus, tied=tied, ax=four)
         style.share_legend((one, two, three))
     return style.figure_of(one)
+
+
+def topic_set_sizes(results: Mapping[str, SizeCurve], ax: Axes | None = None) -> Figure:
+    """Number of topics against the difference that they detect, on logarithmic axes.
+
+    The present numbers of topics are dashed lines.
+
+    Args:
+        results: topic set sizes by measure.
+        ax: axes to draw into; by default those of a new figure.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+
+    Source: Sakai (2016).
+    """
+    with _curves(results, ax, "difference of means", "topics needed") as (axes, curves):
+        for number, (result, look) in enumerate(curves):
+            axes.plot(*result.curve(), markevery=(2 * number % 6, 6), **look)
+        _draw_reference_lines(axes, sorted({one.present for one in results.values() if one.present}))
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    axes.autoscale(axis="x")
+    axes.set(xscale="log", yscale="log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_locator(NullLocator())
+    return style.figure_of(axes)
 
 
 @contextmanager

@@ -180,6 +180,8 @@ class Cell:
         difference: to the baseline; None without a baseline and for the baseline itself.
         p: the corrected p-value in words; '' likewise.
         verdict: 'better' or 'worse' where significant, else ''.
+        detectable: the difference that a t test would detect with power .8; None likewise, and NaN where all
+            differences are equal.
     """
 
     mean: float
@@ -188,24 +190,27 @@ class Cell:
     difference: float | None = None
     p: str = ""
     verdict: str = ""
+    detectable: float | None = None
 
 
 def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies]]:
     """Runs, best first by the first measure, with their cells and what ties leave open."""
     found, tests = contents.intervals, contents.tests
+    detectable = None if tests is None else tests.minimum_detectable
     for number in (-found.mean[0]).argsort(kind="stable").tolist():
         run = found.systems[number]
         cells = []
         for at in range(len(found.measures)):
             mean, low, high = (float(values[at, number]) for values in (found.mean, found.low, found.high))
-            if tests is None or run == tests.baseline:
+            if tests is None or detectable is None or run == tests.baseline:
                 cells.append(Cell(mean, low, high))
                 continue
             place = tests.systems.index(run)
             difference, p = float(tests.difference[at, place]), float(tests.p_holm[at, place])
             verdict = ("better" if difference > 0 else "worse") if tests.significant[at, place] else ""
             words = f"p = {p:.3f}" if p >= _SMALLEST_P else f"p < {_SMALLEST_P}"
-            cells.append(Cell(mean, low, high, difference, words, verdict))
+            least = float(detectable[at, place])
+            cells.append(Cell(mean, low, high, difference, words, verdict, least))
         yield str(run), cells, contents.ties[number]
 
 

@@ -1,5 +1,7 @@
 """``ir_graded meta``: what it reads, what it refuses, and where it writes."""
 
+import csv
+import io
 import json
 import lzma
 from functools import partial
@@ -272,3 +274,85 @@ def test_the_table_is_printed_where_figures_fail(write, meta, tmp_path):
     assert code == 2
     assert measures_in(out) == ["m"]
     assert "swap.png" in err
+
+
+MANY = "topic,a,b,c,d\n1,.1,.2,.4,.1\n2,.3,.1,.5,.3\n3,.2,.25,.1,.2\n"
+
+
+def statistic(out, name):
+    return [line[name] for line in csv.DictReader(out.splitlines())]
+
+
+def compared(text, **options):
+    table = pd.read_csv(io.StringIO(text), index_col=0)
+    return ir_graded.meta.compare({"m": table}, n_resamples=5, **options).to_frame().loc["m"]
+
+
+@pytest.mark.parametrize(
+    ("options", "by_hand", "column"),
+    [
+        (("--fuzziness", "0.3"), {"fuzziness": 0.3}, "proportion_of_ties"),
+        (("--resample", "disjoint"), {"resample": "disjoint"}, "swap_difference"),
+        (("--max-rate", "0.4"), {"max_rate": 0.4}, "swap_difference"),
+    ],
+)
+def test_options_of_stability_and_swap_reach_them(write, meta, options, by_hand, column):
+    _, out, _ = meta("--matrix", write("m.csv", MANY), *options, "-o", "csv", "-p", "-1")
+    expected = compared(MANY, **by_hand)[column]
+    assert expected != compared(MANY)[column] or column == "swap_difference"
+    assert statistic(out, column) == [repr(float(expected))]
+
+
+def test_best_runs_and_copies_are_selected(write, meta):
+    matrix = write("m.csv", MANY)
+    code, out, err = meta("--matrix", matrix, "--drop-identical", "-o", "csv", "-p", "-1")
+    assert (code, "run 'd' has the scores of 'a': left out" in err) == (0, True)
+    kept = (
+        MANY.replace(",d\n", "\n").replace("4,.1\n", "4\n").replace("5,.3\n", "5\n").replace("1,.2\n", "1\n")
+    )
+    assert statistic(out, "power") == [repr(float(compared(kept)["power"]))]
+    _, out, _ = meta("--matrix", matrix, "--top", "2", "-o", "csv", "-p", "-1")
+    table = pd.read_csv(io.StringIO(MANY), index_col=0)[["c", "a"]]
+    expected = ir_graded.meta.compare({"m": table}, n_resamples=5).to_frame()["required_difference"].iloc[0]
+    assert statistic(out, "required_difference") == [repr(float(expected))]
+    assert_command_fails(meta("--matrix", matrix, "--by", "m"), "--by goes with --top")
+    assert_command_fails(meta("--matrix", matrix, "--top", "2", "--by", "x"), "reference x is not among")
+
+
+def test_significance_prints_pairs_with_ranks_by_another_measure(write, capsys, tmp_path):
+    ap, rr = write("ap.csv", GOOD), write("rr.csv", GOOD.replace(".4", ".9").replace(".3", ".8"))
+    options = ("--matrix", ap, "--matrix", rr, "-B", "50", "-o", "csv")
+    code, out, _ = run_command(capsys, "significance", *options, "--labels-by", "rr", "--plot", "P")
+    assert code == 0
+    rows = [*csv.DictReader(out.splitlines())]
+    found = ir_graded.meta.significance(
+        pd.read_csv(ap, index_col=0), labels_by=pd.read_csv(rr, index_col=0), n_resamples=50
+    ).to_frame()
+    assert [(row["system_a"], row["system_b"]) for row in rows] == [
+        *zip(found["system_a"], found["system_b"], strict=True)
+    ]
+    assert [int(row["rank_a"]) for row in rows] == found["rank_a"].tolist()
+    assert sorted(path.name for path in (tmp_path / "P").iterdir()) == [
+        "significance.pdf",
+        "significance.png",
+    ]
+    _, out, _ = run_command(capsys, "significance", *options, "--alternative", "two-sided")
+    assert "rank_a" not in out
+    result = run_command(capsys, "significance", *options, "--labels-by", "x")
+    assert_command_fails(result, "reference x is not among the measures ap, rr")
+
+
+def test_statistics_prints_documents_per_topic(write, capsys):
+    qrels, run = write("q", "1 0 a 1\n1 0 b 0\n2 0 c 2\n"), write("r", "1 Q0 a 1 3 x\n")
+    code, out, _ = run_command(capsys, "statistics", qrels, run, "-o", "csv", "-p", "1")
+    assert (code, out.split()) == (
+        0,
+        [
+            "documents,mean,min,max,topics",
+            "N,0.5,0,1,1",
+            "R,1.0,1,1,2",
+            *("level", "2,0.5,0,1,1"),
+            *("level", "1,0.5,0,1,1"),
+            *("depth", "of", "1", "run,0.5,0,1,1"),
+        ],
+    )

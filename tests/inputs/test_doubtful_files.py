@@ -35,6 +35,20 @@ def problem_of(call, path):
     return message.removeprefix(f"{path}, ")
 
 
+# ------------------------------------------------------------------------------ NTCIR's numbers
+
+
+@pytest.mark.parametrize("level", ["0.5", "2", "-1", ".25", "1e-3"])
+def test_numbers_as_levels_of_three_fields_are_read_where_the_format_is_named(tmp_path, level):
+    path = tmp_path / "qrels"
+    path.write_text(f"0001 d1 {level}\n0001 d2 0\n")
+    message = problem_of(ir_graded.read_qrels, path)
+    assert message.startswith(
+        f"line 1: level '{level}' is not L0, L1, L2, ...; format='ntcir-continuous' reads"
+    )
+    assert qrels_rows(path, format="ntcir-continuous") == [("0001", "d1", float(level)), ("0001", "d2", 0)]
+
+
 # ------------------------------------------------------------------------------ NTCIR's letters
 
 

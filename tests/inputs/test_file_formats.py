@@ -39,9 +39,11 @@ def test_a_format_describes_its_own_line(format):
     assert len(fields) == format.width
     assert fields[format.query_id] == "topic"
     assert fields[format.doc_id] in ("doc", "file", "pmid")
-    assert fields[format.value] in ("score", "level", "L<level>", "S|A|B|C", "rsv")
+    assert fields[format.value] in ("score", "level", "L<level>", "<level>", "S|A|B|C", "rsv")
     assert [fields[position] for _, position in format.extra] == [name for name, _ in format.extra]
     assert named(format.kind, format.name) is format
+    if format.only_named:
+        return
     line = ["7" if position in format.whole else "x" for position in range(format.width)]
     if format.letters:
         line[format.value], line[-1] = "A", "1"

@@ -221,16 +221,27 @@ def test_plain_without_ties_and_labelled_variants_with(matrices):
     assert list(table.index) == ["AP", "Q", "RR"]
     assert table.index.name == "measure"
     assert table["kendall_variant"].tolist() == ["tau", "tau", "tau_b"]
-    assert table["tau_ap_variant"].tolist() == ["tau_ap", "tau_ap", "tau_ap_b"]
+    assert table["tau_ap_variant"].tolist() == ["tau_ap", "tau_ap", "tau_ap_a"]
     assert table.loc["AP", ["kendall", "tau_ap"]].tolist() == pytest.approx([1, 1])
     assert table.loc["Q", "kendall"] == pytest.approx(kendall_tau(means["AP"], means["Q"]))
     assert table.loc["Q", "tau_ap"] == tau_ap(means["AP"], means["Q"])
     assert table.loc["RR", "kendall"] == kendall_tau_b(means["AP"], means["RR"])
-    assert table.loc["RR", "tau_ap"] == tau_ap_b(means["AP"], means["RR"])
+    assert table.loc["RR", "tau_ap"] == tau_ap_a(means["AP"], means["RR"])
+    reverse = rank_correlations(matrices, reference="RR").to_frame().loc["AP"]
+    assert (reverse["tau_ap"], reverse["tau_ap_variant"]) == (tau_ap_b(means["RR"], means["AP"]), "tau_ap_b")
     assert table["kendall"].between(-1, 1).all()
     assert isinstance(result, RankCorrelations)
     with pytest.raises(AttributeError):
         result.reference = "Q"
+
+
+def test_ties_of_the_estimate_alone_leave_the_reference_as_the_truth():
+    reference, estimate = [0.5, 0.4, 0.3, 0.2, 0.1], [0.4, 0.6, 0.6, 0.1, 0.3]
+    found = rank_correlations({"a": [reference] * 2, "b": [estimate] * 2}, reference="a").to_frame().loc["b"]
+    assert (found["tau_ap_variant"], found["tau_ap"]) == ("tau_ap_a", pytest.approx(0.125))
+    orders = [[0.4, 0.6, 0.59, 0.1, 0.3], [0.4, 0.59, 0.6, 0.1, 0.3]]
+    assert found["tau_ap"] == pytest.approx(sum(tau_ap(reference, order) for order in orders) / 2)
+    assert tau_ap_b(reference, estimate) == pytest.approx(0.020833, abs=6e-7)
 
 
 def test_means_that_differ_by_rounding_alone_are_tied():

@@ -213,7 +213,10 @@ def test_the_correction_is_within_a_measure():
     for p, corrected in zip(found.p, found.p_holm, strict=True):
         assert corrected.tolist() == holm(p).tolist()
     frame = found.to_frame()
-    assert list(frame.columns) == ["measure", "run", "difference", "p", "p_holm", "significant"]
+    assert list(frame.columns) == [
+        *("measure", "run", "difference", "p", "p_holm", "significant"),
+        *("dz", "minimum_detectable"),
+    ]
     assert len(frame) == 6
     assert (frame["significant"] == (frame["p_holm"] < 0.05)).all()
 

@@ -412,7 +412,8 @@ def test_the_frame_has_one_row_for_each_pair_of_systems():
     frame = pd.DataFrame(MATRICES["continuous"], columns=list("abcdef"))
     result = discriminative_power(frame, alpha=0.2, n_resamples=B)
     rows = result.to_frame()
-    assert list(rows) == ["system_a", "system_b", "difference", "asl", "significant"]
+    assert list(rows)[:5] == ["system_a", "system_b", "difference", "asl", "significant"]
+    assert list(rows)[5:] == ["dz", "minimum_detectable"]
     assert rows[["system_a", "system_b"]].to_numpy().tolist() == [
         list(two) for two in combinations("abcdef", 2)
     ]

@@ -175,3 +175,37 @@ def test_matrices_that_cannot_be_compared():
         significance(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, math.nan]}))
     with pytest.raises(InputError, match="at least 2 systems"):
         significance(pd.DataFrame({"a": [1.0, 2.0]}))
+
+
+LABELLED = pd.DataFrame({"a": [0.1, 0.2, 0.3, 0.2], "b": [0.5, 0.6, 0.5, 0.9], "c": [0.2, 0.2, 0.3, 0.4]})
+
+
+@pytest.mark.parametrize(
+    ("labels_by", "ranks"),
+    [
+        ({"c": 0.5, "a": 0.5, "b": 0.2}, [3, 1, 1]),
+        (pd.Series({"c": 0.5, "a": 0.6, "b": 0.2}), [3, 2, 1]),
+        ([0.1, 0.2, 0.3], [2, 1, 3]),
+        (1 - LABELLED, [3, 2, 1]),
+    ],
+)
+def test_rows_are_named_by_the_rank_under_a_reference(labels_by, ranks):
+    matrix = LABELLED if not isinstance(labels_by, list) else LABELLED.to_numpy()
+    found, plain = (significance(matrix, labels_by=by, n_resamples=50) for by in (labels_by, None))
+    assert found.asl.index.tolist() == found.asl.columns.tolist() == found.significant.index.tolist() == ranks
+    assert (found.asl.to_numpy() == plain.asl.to_numpy()).all()
+    frame = found.to_frame()
+    assert frame[["rank_a", "rank_b"]].to_numpy().tolist() == [
+        [ranks[0], ranks[1]],
+        [ranks[0], ranks[2]],
+        ranks[1:],
+    ]
+    pd.testing.assert_frame_equal(frame.drop(columns=["rank_a", "rank_b"]), plain.to_frame())
+    assert found.means.index.tolist() == plain.means.index.tolist()
+
+
+def test_reference_must_have_the_systems():
+    with pytest.raises(InputError, match="systems differ: 'c' is in the scores only"):
+        significance(LABELLED, labels_by={"a": 1, "b": 2})
+    with pytest.raises(InputError, match="scores has 3 systems, labels_by has 2"):
+        significance(LABELLED.to_numpy(), labels_by=[1, 2])

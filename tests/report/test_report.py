@@ -6,10 +6,12 @@ import re
 import shlex
 import warnings
 from html.parser import HTMLParser
+from statistics import stdev
 
 import numpy as np
 import pandas as pd
 import pytest
+from reference import sample_size as plain
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
@@ -78,6 +80,9 @@ BY_TOPIC = {
 #: all or none changed, and that of topic 1 where this brings the mean no nearer. Holm doubles the smallest.
 P_HOLM = {"one": {"Q": 2 * 2 / 8, "AP": 1}, "two": {"Q": 4 / 8, "AP": 1}}
 
+#: In standard deviations of the differences.
+DETECTABLE_BY_THREE = plain.detectable(lambda d: plain.power_paired_t(d, 3))
+
 
 def test_the_page_holds_the_numbers(tmp_path):
     # One of the 27 draws of three topics is each topic thrice: beyond 2.5% at both ends.
@@ -87,14 +92,17 @@ def test_the_page_holds_the_numbers(tmp_path):
     assert re.findall(r" (one|two|three) ", board) == ["one", "two", "three"]  # best first
     number = "([-+]?[0-9.]+)"
     for run, by_measure in BY_TOPIC.items():
-        against = rf" {number}, p = {number}" if run != "three" else ""
+        # The differences of topics to "three" are all distinct, so that each has something to detect.
+        against = rf" {number}, p = {number} detects {number}" if run != "three" else ""
         [found] = re.findall(f"{run}(?: baseline)?" + f" {number} {number} to {number}{against}" * 2, board)
         half = len(found) // 2
         for (measure, scores), cells in zip(by_measure.items(), (found[:half], found[half:]), strict=True):
             expected = [sum(scores) / 3, min(scores), max(scores)]
             if run != "three":
                 expected += [(sum(scores) - sum(BY_TOPIC["three"][measure])) / 3, P_HOLM[run][measure]]
-            printed = [*map(float, cells)]
+                z = [one - other for one, other in zip(scores, BY_TOPIC["three"][measure], strict=True)]
+                assert float(cells[-1]) == pytest.approx(DETECTABLE_BY_THREE * stdev(z), abs=5.1e-4)
+            printed = [*map(float, cells[: len(expected)])]
             assert printed[:4] == pytest.approx(expected[:4], abs=5.1e-4)
             assert printed[4:] == pytest.approx(expected[4:], abs=0.05)  # of 4,000 replicates
     for topic in range(3):

@@ -1,0 +1,85 @@
+"""``ir_graded plan``: how many topics a comparison needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from . import options, score_sources
+from .output import FORMATS, Leaderboard, show
+
+_COLUMNS = ["variance", "n_topics", "power", "present", "power_at_present", "detectable"]
+
+
+@click.command()
+@score_sources.source
+@click.option(
+    "--difference",
+    type=click.FloatRange(0, min_open=True),
+    required=True,
+    help="Difference of means to detect; of an interval, its largest width.",
+)
+@click.option(
+    "--test", type=click.Choice(["t", "anova", "interval"]), default="t", show_default=True, help="Test."
+)
+@click.option("--model", type=click.Choice(["two-way", "one-way"]), help="Of the variance.")
+@click.option("--unpaired", is_flag=True, help="With --test t: topics of its own for each system.")
+@click.option("--systems", type=click.IntRange(2), default=2, show_default=True, help="Of an anova.")
+@score_sources.alpha
+@click.option(
+    "--power",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.8,
+    show_default=True,
+    help="Probability of detecting the difference.",
+)
+@score_sources.folder
+@options.output
+@options.places
+@options.quiet
+def plan(  # noqa: PLR0913, PLR0917  # one parameter an option
+    difference: float,
+    test: str,
+    model: str | None,
+    unpaired: bool,
+    systems: int,
+    alpha: float,
+    power: float,
+    folder: str | None,
+    output: str,
+    places: int,
+    **source: Any,
+) -> None:
+    """How many topics detect a difference of means, from the variance of these scores.
+
+    QRELS, RUNs and measures (-m) or ready matrices are as in `ir_graded meta`. A row per measure: the
+    variance, the topics needed with their power (of an interval, its expected width), and for the present
+    number of topics the power and the smallest difference that they detect (or the width).
+    """
+    from ir_graded.meta import topic_set_size
+    from ir_graded.plots.meta import topic_set_sizes
+
+    score_sources.prepare_folder(folder)
+    found = {
+        name: topic_set_size(
+            matrix,
+            difference,
+            test=test,
+            model=model,
+            paired=not unpaired,
+            systems=systems,
+            alpha=alpha,
+            power=power,
+        )
+        for name, matrix in score_sources.score_matrices(**source).items()
+    }
+    rows: list[tuple[list[str], list[Any]]] = []
+    for name, size in found.items():
+        design, present = size.design, int(size.present or 0)
+        now = [present, design.value_at(present, difference), design.detectable(present)]
+        rows.append(([name], [design.variance, size.n_topics, size.value, *now]))
+    columns = [column.replace("power", "width" if test == "interval" else "power") for column in _COLUMNS]
+    show(FORMATS[output](Leaderboard(["measure"], columns, rows, "statistic"), places))
+    if folder is not None:
+        score_sources.write_figures({"topic_set_size": topic_set_sizes(found)}, folder)

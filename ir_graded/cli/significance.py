@@ -1,0 +1,69 @@
+"""``ir_graded significance``: which runs improve over which others by one measure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from . import options, score_sources
+from .output import FORMATS, Leaderboard, show
+
+
+@click.command()
+@score_sources.source
+@click.option(
+    "--alternative",
+    type=click.Choice(["greater", "two-sided"]),
+    default="greater",
+    show_default=True,
+    help="Whether the better run improves over the other one, or both differ.",
+)
+@click.option(
+    "--labels-by", metavar="MEASURE", help="Add the ranks of the runs by this measure of -m or --matrix."
+)
+@score_sources.alpha
+@options.resamples
+@score_sources.seed
+@score_sources.folder
+@options.output
+@options.places
+@options.quiet
+def significance(  # noqa: PLR0913, PLR0917  # one parameter an option
+    alternative: str,
+    labels_by: str | None,
+    alpha: float,
+    resamples: int,
+    seed: int,
+    folder: str | None,
+    output: str,
+    places: int,
+    **source: Any,
+) -> None:
+    """Test all pairs of runs by the first measure with the paired bootstrap, and print a row per pair.
+
+    QRELS, RUNs and measures (-m) or ready matrices are as in `ir_graded meta`.
+    """
+    from ir_graded.meta import significance as test
+    from ir_graded.meta.matrix import reference_name
+
+    score_sources.prepare_folder(folder)
+    scores = score_sources.score_matrices(**source)
+    reference = None
+    if labels_by is not None:
+        name = score_sources.printed_name(labels_by, scores, bool(source["matrices"]))
+        reference = scores[reference_name(name, scores)]
+    found = test(
+        next(iter(scores.values())),
+        labels_by=reference,
+        alternative=alternative,
+        alpha=alpha,
+        n_resamples=resamples,
+        rng=seed,
+    )
+    table = found.to_frame().astype({"significant": int})
+    rows = [([str(a), str(b)], list(row)) for _, a, b, *row in table.itertuples()]
+    columns = table.columns.tolist()[2:]
+    show(FORMATS[output](Leaderboard(["system_a", "system_b"], columns, rows, "statistic"), places))
+    if folder is not None:
+        score_sources.write_figures({"significance": found.plot()}, folder)

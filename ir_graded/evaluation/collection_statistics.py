@@ -1,0 +1,109 @@
+"""``collection_statistics``: how many documents are judged and relevant, as papers print it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_graded._utils.arrays import read_only
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.io.named_runs import named_runs
+from ir_graded.matching.match import match_runs, prepare_qrels
+from ir_graded.meta.options import check_options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class CollectionStatistics:
+    """Documents per topic of a collection.
+
+    Attributes:
+        topics: number of topics.
+        levels: the relevant levels, highest first.
+        non_relevant: judged documents per topic that are not relevant, N; shape ``(topics,)``.
+        relevant: relevant documents per topic, R.
+        of_level: documents per topic of each relevant level, shape ``(levels, topics)``.
+        retrieved: documents that each run retrieved for each topic, shape ``(runs, topics)``; None without
+            runs.
+    """
+
+    topics: int
+    levels: Floats
+    non_relevant: Ints
+    relevant: Ints
+    of_level: Ints
+    retrieved: Ints | None
+
+    def to_frame(self) -> pd.DataFrame:
+        """Rows N, R, ``level ...`` and, with runs, ``depth of N runs``; columns mean, min, max, topics.
+
+        ``topics`` is the number of topics with such documents, for a depth the number of topics for which
+        some run retrieved something.
+        """
+        import pandas as pd
+
+        rows = {"N": self.non_relevant, "R": self.relevant}
+        rows |= {f"level {level:g}": counts for level, counts in zip(self.levels, self.of_level, strict=True)}
+        if self.retrieved is not None:
+            count = len(self.retrieved)
+            rows[f"depth of {count} run{'' if count == 1 else 's'}"] = self.retrieved
+        table = {
+            name: (counts.mean(), int(counts.min()), int(counts.max()), np.count_nonzero(_any(counts)))
+            for name, counts in rows.items()
+        }
+        return pd.DataFrame.from_dict(table, orient="index", columns=["mean", "min", "max", "topics"])
+
+
+def _any(counts: Ints) -> Ints:
+    return counts if counts.ndim == 1 else counts.max(axis=0)
+
+
+def collection_statistics(qrels: Any, runs: Any = None, *, rel: float = 1) -> CollectionStatistics:
+    """Count judged and relevant documents per topic, and how deep runs are.
+
+    Args:
+        qrels: qrels in any form that ``evaluate`` takes.
+        runs: runs in any form that ``evaluate`` takes; None for none.
+        rel: the smallest relevant level. Levels below 0 count as unjudged.
+
+    Raises:
+        NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
+        InputError: qrels or runs cannot be read.
+        ParameterError: ``rel`` is not a finite number.
+
+    Source: Sakai and Robertson (2008), Table 3.
+
+    Example:
+        >>> import ir_graded
+        >>> ir_graded.collection_statistics(ir_graded.sample().qrels).to_frame().round(2)
+                   mean  min  max  topics
+        N        211.30  106  298      30
+        R         78.40   26  202      30
+        level 2   41.23    5  126      30
+        level 1   37.17    2   97      30
+    """
+    check_options(rel=rel)
+    judgments = prepare_qrels(qrels)
+    judgments.require_topics("count")
+    levels, topics = judgments.levels, len(judgments.names)
+    counts = np.bincount(
+        levels.topic * levels.values.size + levels.level_index, minlength=topics * levels.values.size
+    )
+    of_level = counts.reshape(topics, levels.values.size).T
+    relevant = levels.values >= rel
+    retrieved = None
+    if runs is not None:
+        found = match_runs(judgments, named_runs(runs), np.inf, lambda matched: matched.judged.n_retrieved)
+        retrieved = read_only(np.stack(list(found)))
+    return CollectionStatistics(
+        topics=topics,
+        levels=read_only(levels.values[relevant][::-1].copy()),
+        non_relevant=read_only(of_level[~relevant & (levels.values >= 0)].sum(axis=0)),
+        relevant=read_only(of_level[relevant].sum(axis=0)),
+        of_level=read_only(of_level[relevant][::-1].copy()),
+        retrieved=retrieved,
+    )

@@ -1,0 +1,363 @@
+"""``compare_judgments``: how far sets of judgments agree, and which conclusions on runs survive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from ir_measures.measures import Measure
+
+from ir_graded.core.judged_run import JudgedRun
+from ir_graded.core.levels import Levels
+from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError
+from ir_graded.io.named_runs import named_runs
+from ir_graded.matching.judgments import Judgments
+from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
+from ir_graded.measures.classic import check_computable
+from ir_graded.measures.parsing import read_measures
+from ir_graded.meta.agreement import Agreement, agreement
+from ir_graded.meta.conclusions import Conclusions, conclude
+from ir_graded.meta.discriminative import check_test
+from ir_graded.meta.matrix import ScoreMatrix, number_of
+from ir_graded.meta.options import check_choice, check_options
+from ir_graded.meta.resampling import Seed
+
+from .coverage import Coverage, RunCoverage, known_shares
+from .provider import GradedEvaluator, native_scorers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ir_graded.plots.style import Figure
+
+_PAIRS = ("all", "shared")
+
+
+@dataclass(frozen=True, eq=False)
+class JudgmentComparison:
+    """How sets of judgments agree, and what they conclude of the same runs.
+
+    Attributes:
+        agreement: coverage, confusion matrices and coefficients of the reference with each other set.
+        conclusions: by the name of each other set; empty without runs.
+    """
+
+    agreement: Agreement
+    conclusions: dict[str, Conclusions]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Conclusions, a row per other set and measure. Raises InputError where no runs were given."""
+        import pandas as pd
+
+        if not self.conclusions:
+            raise InputError("no runs were given, so nothing was concluded: see .agreement.to_frame()")
+        frames = {name: found.to_frame() for name, found in self.conclusions.items()}
+        return pd.concat(frames, names=["judgments"])
+
+    def plot(self, judgments: str | None = None) -> Figure:
+        """Means of the runs under the reference and another set, by default the first one.
+
+        Without runs the confusion matrix of both.
+        """
+        others = [str(self.agreement.sets[two]) for _, two in self.agreement.pairs]
+        at = 0 if judgments is None else number_of(judgments, others, "judgments")
+        return self.conclusions[others[at]].plot() if self.conclusions else self.agreement.plot(at)
+
+
+def compare_judgments(  # noqa: PLR0913  # options, all by keyword
+    a: Any,
+    b: Any,
+    runs: Any = None,
+    measures: Iterable[str | Measure] | str | Measure | None = None,
+    *,
+    pairs: str = "all",
+    maps: Mapping[str, Mapping[float, float]] | None = None,
+    measurement: str = "ordinal",
+    rel: float = 1,
+    test: str = "bootstrap",
+    alpha: float = 0.05,
+    top_k: int = 10,
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: Seed = 0,
+) -> JudgmentComparison:
+    """Compare judgments of the same topics, and the conclusions on runs that follow from them.
+
+    Agreement looks at the pairs of a topic and a document that both sets judge; levels below 0 count as 0
+    there. With runs, every pair of runs is tested under the reference and under each other set
+    (``ir_graded.meta.conclusions``).
+
+    Args:
+        a: qrels in any form that ``evaluate`` takes: the reference.
+        b: other qrels, or a mapping from names to several.
+        runs: runs in any form that ``evaluate`` takes; None for agreement alone.
+        measures: measures that this package computes; needed with runs.
+        pairs: ``'all'`` scores runs on all judgments of each set; ``'shared'`` on those that the reference
+            and the other set both have, which shows a change of labels without a change of coverage.
+        maps: by the name of a set its levels and what they become. Sets have the names of a mapping or of
+            their files, else ``'a'`` and ``'b'``.
+        measurement: of Krippendorff's alpha, see ``ir_graded.meta.agreement``.
+        rel: smallest relevant level of the overlap.
+        test: a test of ``ir_graded.meta.discriminative_power``.
+        alpha: its significance level.
+        top_k: number of best runs whose overlap is taken.
+        level: confidence level of the coefficients.
+        n_resamples: number of replicates of both.
+        rng: a seed or a generator.
+
+    Raises:
+        InputError: judgments or runs cannot be read, no pair is in several sets, a level is missing in
+            ``maps``, judgments hold passages, or fewer than two topics or runs can be compared.
+        ParameterError: an option is out of its range, or a measure is not computed here.
+
+    Example:
+        >>> import ir_graded
+        >>> human = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"d": 1, "e": 0}}
+        >>> model = {"1": {"a": 2, "b": 1, "c": 1}, "2": {"d": 1, "e": 0}}
+        >>> found = ir_graded.compare_judgments(human, model)
+        >>> found.agreement.confusion()
+        b    0.0  1.0  2.0
+        a
+        0.0    1    1    0
+        1.0    0    2    0
+        2.0    0    0    1
+    """
+    check_choice("pairs", pairs, _PAIRS)
+    check_options(top_k=top_k)
+    check_test(test, alpha, n_resamples)
+    if (runs is None) != (measures is None):
+        raise ParameterError("runs and measures go together: give both or neither")
+    union = _Union.of(_named_sets(a, b), maps or {})
+    reference, *others = union.sets
+    found = agreement(
+        np.maximum(union.labels, 0.0),
+        topics=[union.names[number] for number in union.topic.tolist()],
+        reference=0,
+        measurement=measurement,
+        rel=rel,
+        level=level,
+        n_resamples=n_resamples,
+        rng=rng,
+    )
+    found = replace(found, sets=tuple(union.sets))
+    if runs is None or measures is None:
+        return JudgmentComparison(found, {})
+    options = {"test": test, "alpha": alpha, "n_resamples": n_resamples, "rng": rng}
+    # Sets of judgments to score with: each as a whole, or each with what it shares with the reference.
+    jobs = {(name, name) for name in union.sets}
+    if pairs == "shared":
+        jobs = {both for name in others for both in ((reference, name), (name, reference))}
+    scores = _scores(union, jobs, runs, read_measures(measures))
+    known: dict[str, dict[Any, Any]] = {}
+    concluded = {}
+    for name in others:
+        of_a, of_b = (
+            ((reference, name), (name, reference))
+            if pairs == "shared"
+            else (
+                (reference, reference),
+                (name, name),
+            )
+        )
+        kept = known.setdefault(of_a[1], {})
+        concluded[name] = conclude(scores[of_a], scores[of_b], top_k, kept, options)
+    return JudgmentComparison(found, concluded)
+
+
+def _named_sets(a: Any, b: Any) -> dict[str, Any]:
+    """Return the sets of judgments by name, the reference first."""
+    (name, reference), *more = named_runs(a).items()
+    if more:
+        raise InputError("the reference must be one set of judgments: give several others as b")
+    others = named_runs(b)
+    if list(others) == ["run"]:
+        others = {"b": others["run"]}
+    name = "a" if name == "run" or name in others else name
+    return {name: reference, **others}
+
+
+@dataclass(frozen=True, eq=False)
+class _Union:
+    """All pairs of a topic and a document that any set judges.
+
+    Attributes:
+        sets: names of the sets with their topics.
+        names: names of all topics.
+        topic: topic of each pair, ascending.
+        doc_ids: document of each pair.
+        labels: level of each pair in each set, NaN where it has none; shape ``(pairs, sets)``.
+    """
+
+    sets: dict[str, list[str]]
+    names: list[str]
+    topic: Ints
+    doc_ids: list[str]
+    labels: Floats
+
+    @classmethod
+    def of(cls, sets: dict[str, Any], maps: Mapping[str, Mapping[float, float]]) -> _Union:
+        """Collect the judgments of all sets. Raises InputError where two share nothing."""
+        import polars as pl
+
+        for name in maps:
+            number_of(name, list(sets), "maps")
+        prepared = {name: _prepared(name, qrels) for name, qrels in sets.items()}
+        names = list(dict.fromkeys(topic for one in prepared.values() for topic in one.names))
+        number = {topic: at for at, topic in enumerate(names)}
+        rows = pl.concat(
+            pl.DataFrame(
+                {
+                    "topic": np.array([number[topic] for topic in one.names], dtype=np.int64)[
+                        one.levels.topic
+                    ],
+                    "doc_id": pl.Series(one.doc_ids, dtype=pl.String),
+                    "label": _mapped(name, one, maps.get(name)),
+                    "set": np.full(len(one.doc_ids), at, dtype=np.int64),
+                }
+            )
+            for at, (name, one) in enumerate(prepared.items())
+        )
+        keys = rows.select("topic", "doc_id").unique(maintain_order=True).sort("topic", maintain_order=True)
+        placed = rows.join(keys.with_row_index("row"), on=["topic", "doc_id"])
+        labels = np.full((keys.height, len(sets)), np.nan)
+        labels[placed["row"].to_numpy(), placed["set"].to_numpy()] = placed["label"].to_numpy()
+        found = cls(
+            {name: one.names for name, one in prepared.items()},
+            names,
+            keys["topic"].to_numpy().copy(),
+            keys["doc_id"].to_list(),
+            labels,
+        )
+        found._require_shared()
+        return found
+
+    def _require_shared(self) -> None:
+        """Raise NoSharedTopicsError where the reference and another set judge no pair in common."""
+        known = ~np.isnan(self.labels)
+        reference, *others = self.sets
+        for at, name in enumerate(others, 1):
+            if not (known[:, 0] & known[:, at]).any():
+                shown = (self._first(set_, known[:, place]) for set_, place in ((reference, 0), (name, at)))
+                raise NoSharedTopicsError(
+                    f"{reference!r} and {name!r} judge no pair of a topic and a document in common: "
+                    f"{' and '.join(shown)}"
+                )
+
+    def _first(self, name: str, known: Bools) -> str:
+        if not known.any():
+            return f"{name!r} is empty"
+        row = int(known.argmax())
+        return f"{name!r} has topic {self.names[self.topic[row]]!r}, document {self.doc_ids[row]!r}"
+
+    def judgments(self) -> Judgments:
+        """Return judgments with every pair, to find them in runs."""
+        levels = Levels.of(len(self.names), self.topic, np.zeros(len(self.topic)))
+        return Judgments(list(self.names), self.names, levels, self.doc_ids)
+
+
+def _prepared(name: str, qrels: Any) -> Judgments:
+    prepared = prepare_qrels(qrels)
+    if prepared.levels.highlights is not None:
+        raise InputError(f"{name!r} holds passages: judgments of documents can be compared")
+    return prepared
+
+
+def _mapped(name: str, judgments: Judgments, levels: Mapping[float, float] | None) -> Floats:
+    """Return the level of each document after mapping."""
+    values = judgments.levels.values
+    if levels is not None:
+        missing = [value for value in values.tolist() if value not in levels]
+        if missing:
+            raise InputError(f"maps: {name!r} has the level {missing[0]:g}, which its map lacks")
+        values = np.array([levels[value] for value in values.tolist()], dtype=np.float64)
+    return values[judgments.levels.level_index]
+
+
+class _Scorer:
+    """Scores runs, matched with the union, by one set of judgments.
+
+    Args:
+        union: the union.
+        names: topics of the set, and of what it is limited to.
+        labels: its level of each pair of the union, NaN where there is none.
+        measures: the measures.
+    """
+
+    def __init__(self, union: _Union, names: set[str], labels: Floats, measures: list[Measure]) -> None:
+        self.topics = np.flatnonzero([name in names for name in union.names])
+        known = ~np.isnan(labels)
+        self._number = np.cumsum([name in names for name in union.names]) - 1
+        levels = Levels.of(len(self.topics), self._number[union.topic[known]], labels[known])
+        self.names = [union.names[number] for number in self.topics]
+        judgments = Judgments(list(self.names), self.names, levels, [])
+        self._evaluator = GradedEvaluator(native_scorers(measures), judgments)
+        wanted = levels.values[levels.level_index] >= self._evaluator.lowest
+        self._document = np.full(len(labels), -1, dtype=np.int64)
+        self._document[np.flatnonzero(known)[wanted]] = np.flatnonzero(wanted)
+
+    def scores(self, run: JudgedRun) -> list[Floats]:
+        """Return the scores of a run by each measure."""
+        run = run.part(self._document[run.document] >= 0)
+        document = self._document[run.document]
+        levels = self._evaluator.judgments.levels
+        own = replace(
+            run,
+            topic=self._number[run.topic],
+            level_index=levels.level_index[document],
+            document=document,
+            n_retrieved=run.n_retrieved[self.topics],
+        )
+        return list(self._evaluator.scores_of(own).values())
+
+
+#: A set of judgments, and the one to whose pairs it is limited.
+_Job = tuple[str, str]
+
+
+def _scores(
+    union: _Union, jobs: set[_Job], runs: Any, measures: list[Measure]
+) -> dict[_Job, dict[str, ScoreMatrix]]:
+    """Return the score matrices of each job; the runs are read and matched once."""
+    others = [measure for measure in measures if measure not in native_scorers(measures)]
+    for measure in others:
+        check_computable(measure)
+    if others:
+        names = ", ".join(map(str, others))
+        raise ParameterError(f"{names}: compare_judgments needs measures that this package computes")
+    column = dict(zip(union.sets, union.labels.T, strict=True))
+    scorers = {}
+    for name, limit in jobs:
+        labels = np.where(np.isnan(column[limit]), np.nan, column[name])
+        topics = {*union.sets[name]} & {*union.sets[limit]}
+        scorers[name, limit] = _Scorer(union, topics, labels, measures)
+    judgments, named = union.judgments(), named_runs(runs)
+
+    def work(matched: MatchedRun) -> tuple[RunCoverage, list[list[Floats]]]:
+        scores = [scorer.scores(matched.judged) for scorer in scorers.values()]
+        return RunCoverage.of(judgments, matched), scores
+
+    coverage, scored = zip(*match_runs(judgments, named, -np.inf, work), strict=True)
+    Coverage(
+        tuple(named),
+        coverage,
+        len(union.names),
+        0.0,
+        True,
+        lambda: known_shares(coverage),
+        True,
+    ).warn()
+    return {
+        job: {
+            str(measure): ScoreMatrix.checked(
+                np.stack([of_run[at][place] for of_run in scored], axis=1),
+                tuple(scorer.names),
+                tuple(named),
+                str(measure),
+            )
+            for place, measure in enumerate(measures)
+        }
+        for at, (job, scorer) in enumerate(scorers.items())
+    }

@@ -1,0 +1,421 @@
+"""Agreement of two or more sets of labels of the same documents.
+
+Coefficients come from confusion matrices of counts, shape ``(..., levels, levels)``, so that all replicates
+of a bootstrap are computed at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_graded._utils.arrays import read_only
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.errors import InputError, ParameterError
+
+from .matrix import as_cells, as_finite, check_unique, number_of
+from .options import check_choice, check_options
+from .resampling import Seed, generator, topic_counts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ir_graded.plots.style import Axes, Figure
+
+_MEASUREMENTS = ("nominal", "ordinal", "interval")
+#: With more levels than this (soft labels) there are no coefficients of classes.
+_MOST_LEVELS = 20
+_FEW_TOPICS = 10
+_FEWEST = 2
+#: Name of all sets together in tables.
+ALL_SETS = "all sets"
+
+
+def _weights(levels: Floats, power: int) -> Floats:
+    """Return weights of agreement by the values of the levels; by power 0 only equal levels agree."""
+    if not power:
+        return np.eye(len(levels))
+    return np.asarray(1 - (np.abs(levels[:, np.newaxis] - levels) / (levels[-1] - levels[0])) ** power)
+
+
+def _corrected(counts: Floats, weights: Floats, chance: Floats) -> Floats:
+    """Return (po - pe) / (1 - pe) from counts, where ``chance`` is pe times the square of their sum."""
+    total = counts.sum(axis=(-2, -1))
+    observed = (counts * weights).sum(axis=(-2, -1))
+    return np.asarray((observed * total - chance) / (total**2 - chance))
+
+
+def _kappa(counts: Floats, weights: Floats) -> Floats:
+    rows, columns = counts.sum(axis=-1), counts.sum(axis=-2)
+    return _corrected(counts, weights, ((rows @ weights) * columns).sum(axis=-1))
+
+
+def _gwet(counts: Floats, weights: Floats) -> Floats:
+    total = counts.sum(axis=(-2, -1))[..., np.newaxis]
+    both = (counts.sum(axis=-1) + counts.sum(axis=-2)) / 2
+    share = weights.sum() / (len(weights) * (len(weights) - 1))
+    return _corrected(counts, weights, share * (both * (total - both)).sum(axis=-1))
+
+
+_NAMES = (
+    *("observed", "kappa", "kappa_linear", "kappa_quadratic"),
+    *("ac1", "ac2_linear", "ac2_quadratic", "alpha", "overlap"),
+)
+
+
+_ALPHA = _NAMES.index("alpha")
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """Coefficients from confusion matrices: few levels.
+
+    Attributes:
+        levels: the levels, ascending.
+        rel: smallest relevant level.
+        measurement: of alpha.
+    """
+
+    levels: Floats
+    rel: float
+    measurement: str
+
+    def collect(self, topic: Ints, labels: Floats, topics: int) -> Floats:
+        """Return a confusion matrix of two sets for each topic, shape ``(topics, levels, levels)``."""
+        size = len(self.levels)
+        one, two = np.searchsorted(self.levels, labels).T
+        counts = np.bincount((topic * size + one) * size + two, minlength=topics * size * size)
+        return counts.reshape(topics, size, size).astype(np.float64)
+
+    def collect_all(self, topic: Ints, labels: Floats, topics: int) -> Floats:
+        """Return half the coincidences of rows with several labels, shape ``(topics, levels, levels)``."""
+        of_level = np.stack([np.count_nonzero(labels == level, axis=1) for level in self.levels])
+        share = 0.5 / (of_level.sum(axis=0) - 1)
+        sums = [
+            np.bincount(topic, share * one * (of_level[at] - (at == number)), topics).astype(np.float64)
+            for number, one in enumerate(of_level)
+            for at in range(len(of_level))
+        ]
+        return np.stack(sums, axis=1).reshape(topics, len(self.levels), len(self.levels))
+
+    def coefficients(self, counts: Floats) -> Floats:
+        """Return the coefficients of confusion matrices, shape ``(..., coefficients)``."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            total = counts.sum(axis=(-2, -1))
+            found = [np.full_like(total, np.nan)] * (len(_NAMES) - 1)
+            if len(self.levels) >= _FEWEST:
+                weights = [_weights(self.levels, power) for power in range(3)]
+                found = [
+                    np.trace(counts, axis1=-2, axis2=-1) / total,
+                    *(_kappa(counts, weight) for weight in weights),
+                    *(_gwet(counts, weight) for weight in weights),
+                    self._alpha(counts + np.swapaxes(counts, -2, -1)),
+                ]
+            start = int(np.searchsorted(self.levels, self.rel))
+            both = counts[..., start:, start:].sum(axis=(-2, -1))
+            neither = counts[..., :start, :start].sum(axis=(-2, -1))
+            return np.stack([*found, both / (total - neither)], axis=-1)
+
+    def _alpha(self, coincidences: Floats) -> Floats:
+        """Return Krippendorff's alpha."""
+        margins = coincidences.sum(axis=-1)
+        ordinal = self.measurement == "ordinal"
+        place = margins.cumsum(axis=-1) - margins / 2 if ordinal else self.levels
+        distance: Floats = (place[..., :, np.newaxis] - place[..., np.newaxis, :]) ** 2
+        if self.measurement == "nominal":
+            distance = 1 - np.eye(len(self.levels))
+        expected = margins[..., :, np.newaxis] * margins[..., np.newaxis, :] * distance
+        observed = (coincidences * distance).sum(axis=(-2, -1))
+        return np.asarray(1 - (margins.sum(axis=-1) - 1) * observed / expected.sum(axis=(-2, -1)))
+
+
+@dataclass(frozen=True)
+class _Soft:
+    """Alpha of interval labels from sums: many levels.
+
+    Attributes:
+        centre: a value between the labels, for exact sums.
+        measurement: of alpha, which has a value for ``'interval'`` alone.
+    """
+
+    centre: float
+    measurement: str
+
+    def collect(self, topic: Ints, labels: Floats, topics: int) -> Floats:
+        """Return disagreement, number, sum and sum of squares of each topic, shape ``(topics, 4)``."""
+        number = np.count_nonzero(~np.isnan(labels), axis=1)
+        total, squares = (np.nansum((labels - self.centre) ** power, axis=1) for power in (1, 2))
+        disagreement = 2 * (number * squares - total**2) / (number - 1)
+        sums = [np.bincount(topic, values, topics) for values in (disagreement, number, total, squares)]
+        return np.stack(sums, axis=1)
+
+    collect_all = collect
+
+    def coefficients(self, sums: Floats) -> Floats:
+        """Return the coefficients, NaN but for alpha; shape ``(..., coefficients)``."""
+        found = np.full((*sums.shape[:-1], len(_NAMES)), np.nan)
+        observed, number, total, squares = np.moveaxis(sums, -1, 0)
+        if self.measurement == "interval":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found[..., _ALPHA] = 1 - (number - 1) * observed / (2 * (number * squares - total**2))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """How far sets of labels agree.
+
+    Attributes:
+        sets: names of the sets.
+        topics: the topics.
+        levels: the levels of all sets, ascending.
+        pairs: numbers of the two sets that are compared, for each comparison.
+        counts: pairs of a topic and a document by both levels, shape ``(comparisons, topics, levels,
+            levels)``; without levels where there are more than 20.
+        covered: for each comparison and topic the pairs in the first set only, in the second only, in both.
+        values: coefficients, shape ``(comparisons, coefficients)``; with more than two sets a last row holds
+            alpha of all sets.
+        low: lower ends of the intervals, the same shape.
+        high: upper ends.
+        undefined: replicates in which the coefficient has no value.
+        measurement: of alpha: ``'nominal'``, ``'ordinal'`` or ``'interval'``.
+        level: confidence level.
+    """
+
+    sets: tuple[Hashable, ...]
+    topics: tuple[Hashable, ...]
+    levels: Floats
+    pairs: tuple[tuple[int, int], ...]
+    counts: Floats
+    covered: Ints
+    values: Floats
+    low: Floats
+    high: Floats
+    undefined: Ints
+    measurement: str
+    level: float
+    _by_topic: Floats
+
+    @property
+    def few_topics(self) -> bool:
+        """Whether fewer than ten topics have pairs in several sets: intervals are then too short."""
+        return bool(np.count_nonzero(self.covered[:, :, 2].any(axis=0)) < _FEW_TOPICS)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row per two sets and coefficient: a, b, coefficient, value, low, high, undefined, few_topics.
+
+        Coefficients: ``observed`` agreement, Cohen's ``kappa`` and its linear and quadratic weights, Gwet's
+        ``ac1``, and ``ac2`` with these weights, Krippendorff's ``alpha``, and the ``overlap`` of relevant
+        pairs. With more than two sets alpha of all sets has a last row.
+        """
+        import pandas as pd
+
+        names: list[tuple[Hashable, Hashable]] = [(self.sets[one], self.sets[two]) for one, two in self.pairs]
+        rows = [(at, place) for at in range(len(names)) for place in range(len(_NAMES))]
+        if len(self.values) > len(names):
+            names.append((ALL_SETS, ALL_SETS))
+            rows.append((len(names) - 1, _ALPHA))
+        at, place = (np.array(numbers) for numbers in zip(*rows, strict=True))
+        columns: dict[str, Any] = {name: [names[row][side] for row in at] for side, name in enumerate("ab")}
+        columns["coefficient"] = [_NAMES[number] for number in place]
+        for name in ("values", "low", "high", "undefined"):
+            columns[name.replace("values", "value")] = getattr(self, name)[at, place]
+        return pd.DataFrame(columns | {"few_topics": self.few_topics})
+
+    def matrix(self, coefficient: str) -> pd.DataFrame:
+        """One coefficient of every two sets, sets x sets with 1 on the diagonal, and its mean in a column."""
+        import pandas as pd
+
+        check_choice("coefficient", coefficient, _NAMES)
+        cells = np.full((len(self.sets), len(self.sets)), np.nan)
+        for (one, two), value in zip(self.pairs, self.values[:, _NAMES.index(coefficient)], strict=False):
+            cells[one, two] = cells[two, one] = value
+        known = np.count_nonzero(~np.isnan(cells), axis=1)
+        means = np.nansum(cells, axis=1) / np.where(known > 0, known, np.nan)
+        np.fill_diagonal(cells, 1.0)
+        return pd.DataFrame(cells, index=list(self.sets), columns=list(self.sets)).assign(mean=means)
+
+    def confusion(self, comparison: int = 0) -> pd.DataFrame:
+        """Pairs of a topic and a document by their level in the first set (rows) and in the second."""
+        import pandas as pd
+
+        one, two = (self.sets[number] for number in self.pairs[comparison])
+        levels = self.levels if self.counts.shape[-1] else self.levels[:0]
+        index, columns = (pd.Index(levels, name=name) for name in (one, two))
+        return pd.DataFrame(
+            self.counts[comparison].sum(axis=0).astype(np.int64), index=index, columns=columns
+        )
+
+    def by_topic(self, comparison: int = 0) -> pd.DataFrame:
+        """A row per topic: pairs in the first set only, in the second only and in both; the coefficients."""
+        import pandas as pd
+
+        index = pd.Index(self.topics, name="query_id", tupleize_cols=False)
+        names = ["a_only", "b_only", "both"]
+        covered = pd.DataFrame(self.covered[comparison], index=index, columns=names)
+        return covered.join(pd.DataFrame(self._by_topic[comparison], index=index, columns=list(_NAMES)))
+
+    def plot(self, comparison: int = 0, ax: Axes | None = None) -> Figure:
+        """The confusion matrix of two sets, drawn into ``ax`` or a new figure."""
+        from ir_graded.plots.judgments import confusion_matrix
+
+        return confusion_matrix(self.confusion(comparison), ax)
+
+
+def agreement(  # noqa: PLR0913  # options, all by keyword
+    labels: Any,
+    *,
+    topics: Sequence[Hashable] | None = None,
+    reference: Hashable | None = None,
+    measurement: str = "ordinal",
+    rel: float = 1,
+    levels: Sequence[float] | None = None,
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: Seed = 0,
+) -> Agreement:
+    """Agreement of sets of labels: coefficients of every two sets, alpha of all, with intervals.
+
+    With p the confusion matrix over its sum, w weights by the values of the levels (identity, linear,
+    quadratic): ``po = sum w p``; Cohen's kappa ``(po - pe) / (1 - pe)`` with
+    ``pe = sum w_ij p_i. p_.j``; Gwet's AC with ``pe = sum w / (q (q-1)) * sum pi (1 - pi)``, pi the mean
+    of both margins and q levels; Krippendorff's ``alpha = 1 - Do / De`` from coincidences, to which a row
+    with m labels adds its ordered pairs of labels over m - 1. Kappa is low where nearly all labels are equal,
+    hence AC beside it. Intervals draw topics with replacement and take the coefficient of the sum of their
+    matrices.
+
+    Args:
+        labels: a table with a row per topic and document and a column per set, NaN where it has no label.
+        topics: topic of each row; by default the first level of the index of the table.
+        reference: a set that the others are compared with; by default every two sets are compared.
+        measurement: distance of the levels of alpha, ``'nominal'``, ``'ordinal'`` or ``'interval'``. With
+            more than 20 levels, alpha of interval labels alone has a value.
+        rel: smallest relevant level, of the overlap (pairs relevant in both / in either).
+        levels: levels of the scale; by default those that occur in any row.
+        level: confidence level.
+        n_resamples: number of replicates.
+        rng: a seed or a generator.
+
+    Raises:
+        InputError: the labels are no such table, or no row has two labels.
+        ParameterError: an option is out of its range.
+
+    Source:
+        Cohen (1960, 1968); Gwet (2008); Krippendorff, "Content analysis" (2004).
+
+    Example:
+        >>> labels = [[0, 0], [0, 0], [1, 1], [2, 1], [2, 2], [0, 1]]
+        >>> found = agreement(labels, topics=[1, 1, 1, 2, 2, 2]).to_frame().set_index("coefficient")
+        >>> found["value"][["observed", "kappa", "alpha"]].round(3).tolist()
+        [0.667, 0.52, 0.764]
+    """
+    check_choice("measurement", measurement, _MEASUREMENTS)
+    check_options(level=level, n_resamples=n_resamples, rel=rel)
+    table, names, of_row = _table(labels, topics)
+    known = ~np.isnan(table)
+    scale = np.unique(
+        np.concatenate([table[known], np.asarray([] if levels is None else levels, dtype=np.float64)])
+    )
+    several = known.sum(axis=1) >= _FEWEST
+    if not several.any():
+        raise InputError("labels: no pair of a topic and a document is in two of the sets")
+    query_ids = tuple(dict.fromkeys(of_row))
+    number = {query_id: at for at, query_id in enumerate(query_ids)}
+    topic = np.array([number[query_id] for query_id in of_row], dtype=np.int64)
+    of: _Classes | _Soft = (
+        _Classes(scale, float(rel), measurement)
+        if len(scale) <= _MOST_LEVELS
+        else _Soft(float(scale.mean()), measurement)
+    )
+    pairs = tuple(combinations(range(len(names)), 2))
+    if reference is not None:
+        at = number_of(reference, names, "reference")
+        pairs = tuple((at, other) for other in range(len(names)) if other != at)
+    sums, covered = [], []
+    for pair in pairs:
+        one, two = known[:, pair].T
+        both = np.flatnonzero(one & two)
+        sums.append(of.collect(topic[both], table[both][:, pair], len(query_ids)))
+        sides = (one & ~two, two & ~one, one & two)
+        covered.append(
+            np.stack([np.bincount(topic[side], minlength=len(query_ids)) for side in sides], axis=1)
+        )
+    if len(names) > _FEWEST:
+        sums.append(of.collect_all(topic[several], table[several], len(query_ids)))
+    by_topic = np.stack([of.coefficients(one) for one in sums])
+    values, low, high, undefined = _with_intervals(sums, of, level, int(n_resamples), generator(rng))
+    if len(names) > _FEWEST:
+        others = np.arange(len(_NAMES)) != _ALPHA
+        for found in (values, low, high):
+            found[-1, others] = np.nan
+    counts = np.stack(sums[: len(pairs)])
+    return Agreement(
+        sets=names,
+        topics=query_ids,
+        levels=read_only(scale),
+        pairs=pairs,
+        counts=read_only(counts if isinstance(of, _Classes) else np.zeros((*counts.shape[:2], 0, 0))),
+        covered=read_only(np.stack(covered)),
+        values=read_only(values),
+        low=read_only(low),
+        high=read_only(high),
+        undefined=read_only(undefined),
+        measurement=measurement,
+        level=float(level),
+        _by_topic=read_only(by_topic),
+    )
+
+
+def _with_intervals(
+    sums: list[Floats], of: _Classes | _Soft, level: float, n_resamples: int, rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats, Ints]:
+    """Return coefficients of sums over the topics, ends of their intervals, and replicates without value."""
+    # Topics without a pair in several sets say nothing.
+    used = np.flatnonzero(sum(one.reshape(len(one), -1).any(axis=1) for one in sums))
+    drawn = topic_counts(rng, len(used), n_resamples)
+    tail = (1 - float(level)) / 2
+    values, ends, undefined = [], [], []
+    for one in sums:
+        shape = one.shape[1:]
+        values.append(of.coefficients(one.sum(axis=0)))
+        replicates = of.coefficients((drawn.T @ one[used].reshape(len(used), -1)).reshape(-1, *shape))
+        without = np.count_nonzero(np.isnan(replicates), axis=0)
+        undefined.append(without)
+        ends.append(np.full((2, len(_NAMES)), np.nan))
+        some = without < n_resamples
+        ends[-1][:, some] = np.nanquantile(replicates[:, some], [tail, 1 - tail], axis=0)
+    low, high = np.stack(ends, axis=1)
+    return np.stack(values), low, high, np.stack(undefined).astype(np.int64)
+
+
+def _table(
+    labels: Any, topics: Sequence[Hashable] | None
+) -> tuple[Floats, tuple[Hashable, ...], list[Hashable]]:
+    """Return labels, rows x sets with NaN where there is none, the names of the sets, and a topic per row."""
+    expected = "a table of numbers with a row per topic and document and a column per set"
+    cells = as_cells(labels, "labels", expected, dimensions=2)
+    names = tuple(labels.columns) if hasattr(labels, "columns") else tuple(range(cells.shape[1]))
+    check_unique("set", names, "labels")
+    if len(names) < _FEWEST:
+        raise InputError(f"labels: at least {_FEWEST} sets are needed, found {len(names)}")
+    index = getattr(labels, "index", None)
+    if topics is None and getattr(index, "nlevels", 1) < _FEWEST:
+        raise ParameterError("topics is needed: the index of the labels does not hold topics and documents")
+    of_row = list(index.get_level_values(0) if topics is None and index is not None else topics or ())
+    if len(of_row) != len(cells):
+        raise ParameterError(f"topics has {len(of_row)} values for {len(cells)} rows of labels")
+
+    def describe(row: int, place: int) -> str:
+        return f"labels: row {row}, set {names[place]!r}: the label"
+
+    try:
+        values = np.asarray(cells, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = as_finite(cells, describe)  # which raises
+    known = ~np.isnan(values)
+    finite = as_finite(np.where(known, values, 0.0), describe)
+    return np.where(known, finite, np.nan), names, of_row

@@ -1,0 +1,439 @@
+"""How many topics: power, topic set size and the detectable difference, from the variance of known scores.
+
+Source: Sakai, "Topic set size design" (Information Retrieval Journal, 2016) and "Topic set size design for
+paired and unpaired data" (ICTIR 2018), here with exact noncentral distributions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_graded._utils.extras import extra
+from ir_graded.core.segments import Floats
+from ir_graded.errors import InputError, ParameterError
+
+from .matrix import ScoreMatrix
+from .noncentral import power_of_f, power_of_t
+from .options import check_choice, check_options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ir_graded.plots.style import Axes, Figure
+
+_MODELS = ("two-way", "one-way")
+_TESTS = ("t", "anova", "interval")
+_ALTERNATIVES = ("two-sided", "greater")
+_MOST_TOPICS = 10**7
+_FEWEST = 2
+#: Scores whose residuals are below this share of the largest one have no variance but rounding.
+ROUNDING = 1e-12
+#: Of alpha and power: the two numbers of Nagata's approximation for an F test.
+_NAGATA = {
+    (0.05, 0.8): (4.860, 3.584),
+    (0.05, 0.9): (7.049, 4.244),
+    (0.01, 0.8): (7.736, 4.551),
+    (0.01, 0.9): (10.439, 5.213),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreVariance:
+    """Residual variance of scores, of each collection and pooled.
+
+    Attributes:
+        variance: pooled by degrees of freedom, ``sum(phi * V) / sum(phi)``.
+        degrees: sum of the degrees of freedom.
+        variances: V of each collection.
+        phi: degrees of freedom of each.
+        topics: number of topics of each.
+        model: ``'two-way'`` or ``'one-way'``.
+    """
+
+    variance: float
+    degrees: int
+    variances: tuple[float, ...]
+    phi: tuple[int, ...]
+    topics: tuple[int, ...]
+    model: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row per collection, then the pooled variance: columns variance, degrees, topics."""
+        import pandas as pd
+
+        names = [*range(1, len(self.phi) + 1), "pooled"]
+        columns = {
+            "variance": [*self.variances, self.variance],
+            "degrees": [*self.phi, self.degrees],
+            "topics": [*self.topics, sum(self.topics)],
+        }
+        return pd.DataFrame(columns, index=pd.Index(names, name="collection", dtype=object))
+
+
+def score_variance(scores: Any, *, model: str = "two-way") -> ScoreVariance:
+    """Residual variance of the scores of systems on topics.
+
+    Of m systems and n topics: ``'one-way'`` ``V = sum (x - mean of system)^2 / (m (n-1))``; ``'two-way'``
+    ``V = sum (x - system - topic + grand mean)^2 / ((m-1)(n-1))``. Twice the two-way variance is exactly the
+    mean over all pairs of systems of the variance of their differences.
+
+    Args:
+        scores: a score matrix, topics x systems, or a list of those of several collections.
+        model: ``'two-way'`` for paired data, or ``'one-way'``, which is larger.
+
+    Raises:
+        InputError: a matrix is wrong, or its variance is 0.
+        ParameterError: the model is unknown.
+
+    Example:
+        >>> scores = [[0.9, 0.5, 0.3], [0.8, 0.4, 0.1], [0.4, 0.4, 0.1]]
+        >>> [round(score_variance(scores, model=model).variance, 4) for model in ("two-way", "one-way")]
+        [0.0167, 0.0289]
+    """
+    check_choice("model", model, _MODELS)
+    found = [_variance(matrix, model) for matrix in _collections(scores)]
+    variances, phi, topics = zip(*found, strict=True)
+    pooled = float(np.average(variances, weights=phi))
+    return ScoreVariance(pooled, sum(phi), variances, phi, topics, model)
+
+
+def _collections(scores: Any) -> list[ScoreMatrix]:
+    """Return the matrices of one or several collections."""
+    several = isinstance(scores, (list, tuple)) and bool(scores)
+    if several and all(hasattr(one, "columns") or np.ndim(one) == 2 for one in scores):  # noqa: PLR2004
+        return [ScoreMatrix.of(one, f"collection {at}") for at, one in enumerate(scores, 1)]
+    return [ScoreMatrix.of(scores)]
+
+
+def _variance(matrix: ScoreMatrix, model: str) -> tuple[float, int, int]:
+    """Return the variance of a matrix, its degrees of freedom and the number of topics."""
+    topics, systems = matrix.values.shape
+    rest = matrix.values - matrix.values.mean(axis=0)
+    degrees = systems * (topics - 1)
+    if model == "two-way":
+        rest -= rest.mean(axis=1, keepdims=True)
+        degrees = (systems - 1) * (topics - 1)
+    variance = float((rest**2).sum() / degrees)
+    if not variance or np.abs(rest).max() <= ROUNDING * np.abs(matrix.values).max():
+        raise InputError(f"the {model} variance of the scores is 0: no number of topics follows from it")
+    return variance, degrees, topics
+
+
+@dataclass(frozen=True)
+class Design:
+    """An experiment: its test with all options but the number of topics and the difference.
+
+    Attributes:
+        variance: residual variance V of the scores; a difference of two systems has the variance 2 V.
+        test: ``'t'``, ``'anova'`` or ``'interval'``.
+        model: ``'two-way'`` or ``'one-way'``.
+        paired: whether both systems of a t test have the same topics.
+        systems: number of systems of an anova.
+        alpha: significance level; of an interval 1 - confidence level.
+        power: the power wanted.
+        alternative: ``'two-sided'`` or ``'greater'``, of a t test.
+    """
+
+    variance: float
+    test: str = "t"
+    model: str = "two-way"
+    paired: bool = True
+    systems: int = 2
+    alpha: float = 0.05
+    power: float = 0.8
+    alternative: str = "two-sided"
+
+    def power_at(self, topics: int, difference: float) -> float:
+        """Return the power of a t test or an anova with so many topics."""
+        if self.test == "anova":
+            last = (topics - 1) * (self.systems - (self.model == "two-way"))
+            noncentrality = topics * difference**2 / (2 * self.variance)
+            return power_of_f(noncentrality, self.systems - 1, last, self.alpha)
+        degrees = topics - 1 if self.paired else 2 * topics - 2
+        noncentrality = difference * np.sqrt(topics / (2 * self.variance))
+        return power_of_t(noncentrality, degrees, self.alpha, two_sided=self.alternative == "two-sided")
+
+    def width_at(self, topics: int) -> float:
+        """Return the expected width of the interval of a mean paired difference."""
+        special = extra("scipy.special", "meta")
+        f = topics - 1
+        bias = np.sqrt(2 / f) * np.exp(special.gammaln(topics / 2) - special.gammaln(f / 2))
+        quantile = -special.stdtrit(f, self.alpha / 2)
+        return float(2 * quantile * np.sqrt(2 * self.variance / topics) * bias)
+
+    def value_at(self, topics: int, difference: float) -> float:
+        """Return the power, or the expected width of an interval."""
+        return self.width_at(topics) if self.test == "interval" else self.power_at(topics, difference)
+
+    def suffices(self, topics: int, difference: float) -> bool:
+        """Whether so many topics detect a difference, or make an interval that narrow."""
+        value = self.value_at(topics, difference)
+        return value <= difference if self.test == "interval" else value >= self.power
+
+    def smallest(self, difference: float) -> int:
+        """Return the smallest number of topics that suffices: it is doubled, then bisected."""
+        high = _FEWEST
+        while not self.suffices(high, difference):
+            if high == _MOST_TOPICS:
+                raise ParameterError(
+                    f"a difference of {difference:g} needs more than {_MOST_TOPICS:,} topics at the variance "
+                    f"{self.variance:g}: give a larger difference"
+                )
+            high = min(2 * high, _MOST_TOPICS)
+        low = max(1, high // 2)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.suffices(middle, difference) else (middle, high)
+        return high
+
+    def detectable(self, topics: int) -> float:
+        """Return the difference that so many topics detect, or the expected width of an interval."""
+        if self.test == "interval":
+            return self.width_at(topics)
+        high = float(np.sqrt(self.variance))
+        while self.power_at(topics, high) < self.power:
+            high *= 2
+        found = extra("scipy.optimize", "meta").brentq(
+            lambda difference: self.power_at(topics, difference) - self.power, 0.0, high, xtol=1e-14 * high
+        )
+        return float(found)
+
+    def approximation(self, difference: float) -> float:
+        """Return the approximate number of topics by Nagata's formulas; NaN where there is none."""
+        if self.test == "anova":
+            one, two = _NAGATA.get((self.alpha, self.power), (np.nan, np.nan))
+            return float((one + two * np.sqrt(self.systems - 1)) * 2 * self.variance / difference**2)
+        if self.test == "interval" or not self.paired or self.alternative != "two-sided":
+            return float("nan")
+        z, of_power = extra("scipy.special", "meta").ndtri([1 - self.alpha / 2, self.power])
+        return float((z + of_power) ** 2 * 2 * self.variance / difference**2 + z**2 / 2)
+
+
+def _design(
+    scores: Any, variance: float | None, n_topics: int | None, options: Any
+) -> tuple[Design, int | None]:
+    """Return a checked design, and the number of topics given or else of the matrix, if there is one."""
+    check_choice("test", options["test"], _TESTS)
+    check_choice("alternative", options["alternative"], _ALTERNATIVES)
+    check_options(alpha=options["alpha"], systems=options["systems"], n_topics=n_topics)
+    if options["power"] is not None:
+        check_options(power=options["power"])
+        if options["power"] <= options["alpha"]:
+            raise ParameterError(f"power={options['power']!r} must be above alpha={options['alpha']!r}")
+    if options["test"] != "t" and (not options["paired"] or options["alternative"] != "two-sided"):
+        raise ParameterError(
+            f"paired=False and alternative='greater' are for test='t', not {options['test']!r}"
+        )
+    model = options.pop("model") or ("two-way" if options["paired"] else "one-way")
+    check_choice("model", model, _MODELS)
+    if (scores is None) == (variance is None):
+        raise ParameterError("give either scores or variance")
+    if variance is None:
+        found = score_variance(scores, model=model)
+        variance = found.variance
+        n_topics = found.topics[0] if n_topics is None and len(found.topics) == 1 else n_topics
+    check_options(variance=variance)
+    return Design(variance=float(variance), model=model, **options), n_topics
+
+
+def _present(n_topics: int | None) -> int:
+    if n_topics is None:
+        raise ParameterError("n_topics is needed where scores are not one matrix")
+    return int(n_topics)
+
+
+@dataclass(frozen=True, eq=False)
+class TopicSetSize:
+    """How many topics detect a difference.
+
+    Attributes:
+        n_topics: the smallest number that suffices; of an unpaired test, in each group.
+        difference: the difference to detect; of an interval, the largest width.
+        value: power with ``n_topics``, or the expected width.
+        value_below: the same with one topic less; NaN where ``n_topics`` is 2.
+        approximation: Nagata's approximation of the number (t, anova); NaN where there is none.
+        present: number of topics of the scores; None where several collections or none were given.
+        design: variance, test and options.
+    """
+
+    n_topics: int
+    difference: float
+    value: float
+    value_below: float
+    approximation: float
+    present: int | None
+    design: Design
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: n_topics, difference, value, value_below, approximation, present, variance."""
+        import pandas as pd
+
+        names = ("n_topics", "difference", "value", "value_below", "approximation")
+        row = {name: getattr(self, name) for name in names}
+        present = float("nan") if self.present is None else self.present
+        return pd.DataFrame([{**row, "present": present, "variance": self.design.variance}])
+
+    def curve(self) -> tuple[Floats, Floats]:
+        """Differences around the one asked for, and the number of topics that each needs."""
+        wanted = self.difference * np.geomspace(0.5, 4, 25)
+        needed = [self.design.smallest(float(one)) for one in wanted]
+        return wanted, np.array(needed, dtype=np.float64)
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Number of topics against the difference, drawn into ``ax`` or a new figure."""
+        from ir_graded.plots.meta import topic_set_sizes
+
+        return topic_set_sizes({"": self}, ax)
+
+
+def topic_set_size(  # noqa: PLR0913  # options, all by keyword
+    scores: Any,
+    difference: float,
+    *,
+    test: str = "t",
+    model: str | None = None,
+    paired: bool = True,
+    systems: int = 2,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    alternative: str = "two-sided",
+    variance: float | None = None,
+) -> TopicSetSize:
+    """Smallest number of topics with which a test detects a difference of means.
+
+    With V the residual variance: the paired t test has n - 1 degrees of freedom and the noncentrality
+    ``difference * sqrt(n / (2 V))``; unpaired 2n - 2 and n topics in each group. The analysis of variance of
+    m systems, with the difference between the best and the worst, has the noncentrality
+    ``n * difference^2 / (2 V)``. The interval is that of a mean paired difference, and ``difference`` its
+    largest expected width at confidence 1 - alpha.
+
+    Args:
+        scores: a score matrix, topics x systems, of earlier systems; a list of those of several collections,
+            whose variances are pooled; None where ``variance`` is given.
+        difference: the smallest difference of means to detect, above 0.
+        test: ``'t'``, ``'anova'`` or ``'interval'``.
+        model: of the variance (see ``score_variance``) and, in an anova, of the error; by default
+            ``'two-way'``, unpaired ``'one-way'``.
+        paired: whether both systems of the t test have the same topics.
+        systems: number of systems of the anova.
+        alpha: significance level.
+        power: probability of detecting the difference, above alpha.
+        alternative: ``'two-sided'`` or ``'greater'``, of the t test.
+        variance: the residual variance V in place of scores.
+
+    Raises:
+        InputError: a matrix is wrong, or its variance is 0.
+        ParameterError: an option is out of its range, or more than 10 million topics are needed.
+
+    Example:
+        >>> topic_set_size(None, 0.1, variance=0.02).n_topics
+        34
+    """
+    options = {"test": test, "model": model, "paired": paired, "systems": systems, "alpha": alpha}
+    options |= {"power": power, "alternative": alternative}
+    check_options(difference=difference)
+    design, present = _design(scores, variance, None, options)
+    number = design.smallest(float(difference))
+    return TopicSetSize(
+        n_topics=number,
+        difference=float(difference),
+        value=design.value_at(number, difference),
+        value_below=design.value_at(number - 1, difference) if number > _FEWEST else float("nan"),
+        approximation=design.approximation(difference),
+        present=present,
+        design=design,
+    )
+
+
+def power(  # noqa: PLR0913  # options, all by keyword
+    scores: Any,
+    difference: float,
+    n_topics: int | None = None,
+    *,
+    test: str = "t",
+    model: str | None = None,
+    paired: bool = True,
+    systems: int = 2,
+    alpha: float = 0.05,
+    alternative: str = "two-sided",
+    variance: float | None = None,
+) -> float:
+    """Probability that a test detects a difference of means with so many topics.
+
+    Args:
+        scores: as for ``topic_set_size``.
+        difference: the true difference of means, at least 0.
+        n_topics: number of topics, at least 2; by default that of the matrix.
+        test: ``'t'`` or ``'anova'``.
+        model: as for ``topic_set_size``, as all further options.
+        paired: likewise.
+        systems: likewise.
+        alpha: likewise.
+        alternative: likewise.
+        variance: likewise.
+
+    Raises:
+        InputError: a matrix is wrong, or its variance is 0.
+        ParameterError: an option is out of its range.
+
+    Example:
+        >>> round(power(None, 0.3, 50, variance=0.5), 6)
+        0.547657
+    """
+    options = {"test": test, "model": model, "paired": paired, "systems": systems, "alpha": alpha}
+    options |= {"power": None, "alternative": alternative}
+    if test == "interval":
+        raise ParameterError("test='interval' has no power: minimum_detectable_difference gives its width")
+    if difference != 0:
+        check_options(difference=difference)
+    design, present = _design(scores, variance, n_topics, options)
+    return design.power_at(_present(present), float(difference))
+
+
+def minimum_detectable_difference(  # noqa: PLR0913  # options, all by keyword
+    scores: Any,
+    n_topics: int | None = None,
+    *,
+    test: str = "t",
+    model: str | None = None,
+    paired: bool = True,
+    systems: int = 2,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    alternative: str = "two-sided",
+    variance: float | None = None,
+) -> float:
+    """Smallest difference of means that a test detects with so many topics; the width of an interval.
+
+    Args:
+        scores: as for ``topic_set_size``.
+        n_topics: number of topics, at least 2; by default that of the matrix.
+        test: as for ``topic_set_size``, as all further options.
+        model: likewise.
+        paired: likewise.
+        systems: likewise.
+        alpha: likewise.
+        power: likewise.
+        alternative: likewise.
+        variance: likewise.
+
+    Raises:
+        InputError: a matrix is wrong, or its variance is 0.
+        ParameterError: an option is out of its range.
+
+    Example:
+        >>> round(minimum_detectable_difference(None, 50, variance=0.5), 6)
+        0.404183
+    """
+    options = {"test": test, "model": model, "paired": paired, "systems": systems, "alpha": alpha}
+    options |= {"power": power, "alternative": alternative}
+    design, present = _design(scores, variance, n_topics, options)
+    return design.detectable(_present(present))
+
+
+def detectable_of_pairs(spread: Floats, topics: int, alpha: float) -> Floats:
+    """Return what a two-sided paired t test detects with power .8, given the deviations of differences."""
+    return spread * Design(variance=0.5, alpha=alpha, power=max(0.8, alpha)).detectable(topics)

@@ -1,0 +1,62 @@
+"""``ir_graded judgments``: two sets of judgments compared on the command line."""
+
+import json
+from functools import partial
+
+import pytest
+from helpers import assert_command_fails, run_command
+
+A = "1 0 a 2\n1 0 b 0\n1 0 c 1\n2 0 d 1\n2 0 e 0\n3 0 f 1\n3 0 g 0\n"
+B = "1 0 a 1\n1 0 b 0\n1 0 c 1\n2 0 d 1\n2 0 e 1\n3 0 f 1\n3 0 h 0\n"
+X = "1 Q0 a 1 3 x\n2 Q0 e 1 3 x\n2 Q0 d 2 2 x\n3 Q0 f 1 1 x\n"
+Y = "1 Q0 b 1 3 y\n1 Q0 a 1 2 y\n2 Q0 d 2 2 y\n3 Q0 g 1 1 y\n3 Q0 f 1 .5 y\n"
+
+
+@pytest.fixture
+def judgments(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"A": A, "B": B, "x": X, "y": Y}.items():
+        (tmp_path / name).write_text(text)
+    return partial(run_command, capsys, "judgments", "-B", "20")
+
+
+def test_matrix_coverage_and_coefficients_are_printed(judgments):
+    code, out, _ = judgments("A", "B", "-p", "3")
+    assert code == 0
+    matrix, covered, coefficients = (part.splitlines() for part in out.strip().split("\n\n"))
+    assert [line.split() for line in matrix[2:]] == [list("0110"), list("1030"), list("2010")]
+    assert [line.split()[-1] for line in covered[2:]] == ["1", "1", "6"]
+    by_name = {line.split()[0]: line.split()[1] for line in coefficients[2:]}
+    # Seven pairs: (2,1) (0,0) (1,1) (1,1) (0,1) (1,1) without g and h.
+    assert (by_name["observed"], by_name["overlap"]) == ("0.667", "0.800")
+
+
+def test_runs_add_a_row_for_each_measure(judgments):
+    code, out, _ = judgments("A", "B", "x", "y", "-m", "AP Q", "-o", "jsonl", "--test", "t")
+    assert code == 0
+    records = [json.loads(line) for line in out.splitlines()]
+    found = {(one["measure"], one["statistic"]): one["value"] for one in records if "measure" in one}
+    assert {measure for measure, _ in found} == {"AP", "Q"}
+    assert sum(found["AP", name] for name in CLASSES) == 1
+    assert isinstance(found["AP", "passive_agreement"], int)
+
+
+CLASSES = [
+    *("active_agreement", "active_disagreement", "passive_agreement", "passive_disagreement"),
+    *("mixed_agreement_a", "mixed_disagreement_a", "mixed_agreement_b", "mixed_disagreement_b"),
+]
+
+
+def test_figures_are_written(judgments, tmp_path):
+    code, *_ = judgments("A", "B", "x", "y", "-m", "AP", "--plot", "P")
+    assert code == 0
+    names = sorted(path.name for path in (tmp_path / "P").iterdir())
+    assert names == ["confusion.pdf", "confusion.png", "means.pdf", "means.png"]
+
+
+def test_wrong_use_is_one_line(judgments, tmp_path):
+    assert_command_fails(judgments("A", "B", "x"), "RUNs and -m go together")
+    assert_command_fails(judgments("A", "B", "-m", "AP"), "RUNs and -m go together")
+    assert_command_fails(judgments("A"), "Missing argument 'B'")
+    (tmp_path / "C").write_text("9 0 a 1\n")
+    assert_command_fails(judgments("A", "C"), "judge no pair", "'C' has topic '9', document 'a'")

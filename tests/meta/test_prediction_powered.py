@@ -1,0 +1,152 @@
+"""Prediction-powered intervals: worked values, a plain reference, coverage by simulation, wrong input."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference import prediction_powered as plain
+from scipy import stats
+
+from ir_graded.errors import InputError, ParameterError
+from ir_graded.meta import prediction_powered
+
+FEW = pytest.mark.filterwarnings("ignore:only .* topics have human labels")
+Y = [0.2, 0.5, 0.4, 0.9, 0.7, 0.1, 0.6, 0.3]
+f = [0.3, 0.6, 0.4, 0.8, 0.9, 0.2, 0.5, 0.5]
+F = [0.1, 0.4, 0.8, 0.6, 0.7, 0.9, 0.3, 0.5, 0.2, 0.6, 0.8, 0.4]
+
+
+def matrix(*systems):
+    return {"Q": np.array(systems).T}
+
+
+def row_of(human, model, more, **options):
+    return prediction_powered(matrix(human), matrix([*model, *more]), **options).to_frame().iloc[0]
+
+
+@FEW
+@pytest.mark.parametrize(
+    ("options", "ends"),
+    [
+        ({"quantile": "normal"}, (0.33359777, 0.59140223)),
+        ({}, (0.29939830, 0.62560170)),
+        ({"power_tuning": 1, "quantile": "normal"}, (0.30544045, 0.61955955)),
+        ({"power_tuning": 0}, (0.23934348, 0.68565652)),
+    ],
+)
+def test_worked_intervals(options, ends):
+    row = row_of(Y, f, F, **options)
+    assert row[["low", "high"]].tolist() == pytest.approx(ends, abs=6e-9)
+    if "power_tuning" not in options:
+        assert row[["tuning", "estimate"]].tolist() == pytest.approx([0.51611617, 0.4625], abs=6e-9)
+    assert row[["n_labelled", "n_unlabelled"]].tolist() == [8, 12]
+    student = stats.t.interval(0.95, 7, np.mean(Y), stats.sem(Y))
+    if not options:
+        assert row[["human_low", "human_high"]].tolist() == pytest.approx(student)
+    if options.get("power_tuning") == 0:
+        assert row[["low", "high"]].tolist() == pytest.approx(student)
+        assert row["equivalent_topics"] == pytest.approx(8)
+
+
+@FEW
+@pytest.mark.parametrize("quantile", ["t", "normal"])
+def test_random_scores_have_the_intervals_of_the_plain_reference(quantile):
+    rng = np.random.default_rng(1)
+    for sign in (-1, 1):
+        human = rng.random((9, 3))
+        labelled = np.clip(0.5 + sign * 0.5 * human + 0.2 * rng.random((9, 3)), 0, 1)
+        more = rng.random((30, 3))
+        found = prediction_powered(
+            {"Q": human}, {"Q": np.vstack([labelled, more])}, level=0.9, quantile=quantile
+        )
+        against = prediction_powered(
+            {"Q": human}, {"Q": np.vstack([labelled, more])}, baseline=1, quantile=quantile
+        )
+        assert against.systems == (0, 2)
+        for system in range(3):
+            expected = plain.prediction_powered(
+                *(scores[:, system].tolist() for scores in (human, labelled, more)),
+                level=0.9,
+                quantile=quantile,
+            )
+            row = found.to_frame().iloc[system]
+            for name in (
+                "estimate",
+                "low",
+                "high",
+                "tuning",
+                "human",
+                "human_low",
+                "llm",
+                "equivalent_topics",
+            ):
+                assert row[name] == pytest.approx(getattr(expected, name)), name
+        z = [(scores[:, 2] - scores[:, 1]).tolist() for scores in (human, labelled, more)]
+        expected = plain.prediction_powered(*z, quantile=quantile)
+        row = against.to_frame().iloc[1]
+        assert row[["estimate", "low", "high"]].tolist() == pytest.approx(
+            [expected.estimate, expected.low, expected.high]
+        )
+
+
+@FEW
+def test_model_without_variance_or_against_the_humans_is_left_out():
+    assert row_of(Y, [0.1] * 8, [0.1] * 5)["tuning"] == 0
+    assert row_of(Y, [1 - value for value in Y], F)["tuning"] == 0
+    assert not math.isnan(row_of([0.5] * 8, f, F)["low"])
+
+
+def test_topics_are_aligned_by_name():
+    rng = np.random.default_rng(2)
+    names = [f"t{at}" for at in range(40)]
+    model = pd.DataFrame(rng.random((40, 2)), index=names, columns=["a", "b"])
+    human = pd.DataFrame(rng.random((20, 2)), index=names[:20], columns=["a", "b"])
+    straight = prediction_powered({"Q": human, "AP": 1 - human}, {"Q": model, "AP": 1 - model}).to_frame()
+    shuffled = model.sample(frac=1, random_state=3)[["b", "a"]]
+    again = prediction_powered({"Q": human, "AP": 1 - human}, {"AP": 1 - shuffled, "Q": shuffled}).to_frame()
+    pd.testing.assert_frame_equal(straight, again)
+
+
+def test_intervals_cover_the_mean_as_often_as_they_say():
+    rng = np.random.default_rng(4)
+    truth = rng.beta(2, 3, (350, 2000))
+    model = np.clip(0.15 + 0.85 * truth + 0.08 * rng.standard_normal(truth.shape), 0, 1)
+    found = prediction_powered({"Q": truth[:50]}, {"Q": model})
+    covered = (found.low <= 0.4) & (found.high >= 0.4)
+    assert 0.935 <= covered.mean() <= 0.965
+    assert (found.high - found.low).mean() < 0.6 * (found.human_high - found.human_low).mean()
+    noise = prediction_powered({"Q": truth[:50]}, {"Q": rng.random(truth.shape)})
+    covered = (noise.low <= 0.4) & (noise.high >= 0.4)
+    assert 0.935 <= covered.mean() <= 0.965
+
+
+def test_few_labelled_topics_are_warned_of():
+    with pytest.warns(UserWarning, match="only 8 topics have human labels"):
+        row_of(Y, f, F)
+
+
+TEN = pd.DataFrame(np.random.default_rng(0).random((30, 2)), columns=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("human", "llm", "options", "error", "words"),
+    [
+        (TEN.iloc[:1], TEN, {}, InputError, "at least 2 topics are needed, found 1"),
+        (TEN, TEN, {}, InputError, "all topics have human labels"),
+        (TEN.rename(index={3: "x"}), TEN, {}, InputError, "topic 'x' has human labels, but no scores"),
+        (TEN.iloc[:25][["a"]], TEN, {}, InputError, "Q by the model: systems differ"),
+        (TEN.iloc[:25], TEN, {"baseline": "c"}, ParameterError, "baseline='c' must be one of 'a', 'b'"),
+        (TEN.iloc[:25], TEN, {"level": 0}, ParameterError, "level=0 must be"),
+        (TEN.iloc[:25], TEN, {"power_tuning": 2}, ParameterError, "power_tuning=2 must be None or"),
+        (TEN.iloc[:25], TEN, {"quantile": "z"}, ParameterError, "quantile='z' must be one of"),
+    ],
+)
+def test_errors_say_what_is_wrong(human, llm, options, error, words):
+    with pytest.raises(error, match=words):
+        prediction_powered({"Q": human}, {"Q": llm}, **options)
+
+
+def test_measures_must_be_those_of_both():
+    with pytest.raises(InputError, match="measures differ: Q by humans, AP by the model"):
+        prediction_powered({"Q": TEN.iloc[:25]}, {"AP": TEN})
