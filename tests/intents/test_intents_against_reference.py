@@ -307,6 +307,9 @@ def test_an_explanation_names_intents():
     assert found["doc_id"].tolist() == ["b", "c", "c", "a", "a"]
     assert found["level"].tolist() == [2, 1, 1, 2, 1]
     assert found["probability"].tolist() == [0.3, 0.5, 0.2, 0.5, 0.3]
+    assert found["C"].tolist() == [1, 1, 1, 2, 2]
+    blended = (found["C"] + found["cg"]) / (found["rank"] + found["cg_star"])
+    assert found["BR"].tolist() == pytest.approx(blended.tolist())
     gains = ir_graded.explain("D-Q@10", rows_of({"t": EXAMPLE_A}), run_of({"t": EXAMPLE_A}), "t").frame
     assert gains["gain"].tolist() == [0.6, 0.7, 1.3]
 
