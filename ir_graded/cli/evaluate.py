@@ -79,7 +79,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     elif unjudged == "intervals":
         scores, more = _intervals(read, qrels, runs, **given)
     else:
-        judged = options.with_groups(qrels, groups)
+        judged = options.judged(qrels, groups)
         scores = evaluate_runs(read, judged, list(runs), provider=provider, ties=ties, intents=intents)
     show(FORMATS[output](Leaderboard.of(scores, by_topic, more), places))
 

@@ -118,19 +118,27 @@ groups = click.option(
 )
 
 
-def with_groups(qrels: str, groups: Iterable[str]) -> Any:
-    """Qrels with the files of ``--groups``. Raises UsageError where one has no name or is named twice."""
+def judged(qrels: str, groups: Iterable[str], intents: str | None = None) -> Any:
+    """Qrels with the files of ``--groups`` and ``--intents``.
+
+    Raises UsageError where a group has no name or is named twice.
+    """
     files: dict[str, str] = {}
     for text in groups:
         name, _, file = text.partition("=")
         if not name or not file or name in files:
             raise click.UsageError(f"--groups {short_repr(text)} must be NAME=FILE, with each NAME once")
         files[name] = file
-    if not files:
-        return qrels
-    from ir_graded.io.groups import with_groups as add_groups
+    found: Any = qrels
+    if intents is not None:
+        from ir_graded.io.intents import with_intents
 
-    return add_groups(qrels, files)
+        found = with_intents(found, intents)
+    if files:
+        from ir_graded.io.groups import with_groups
+
+        found = with_groups(found, files)
+    return found
 
 
 #: Characters that are compared with the names of measures.
