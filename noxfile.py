@@ -97,8 +97,12 @@ def speed(session: nox.Session) -> None:
 def peers(session: nox.Session) -> None:
     """Compare values with those of other programs, and check what must not depend on their presence."""
     session.install("-e", ".[test]", *group("peers"))
-    session.run("python", "-c", "import cwl, ranx, sklearn, trectools")
-    tests = ("tests/differential", "tests/classics/test_classics_wiring.py")
+    session.run("python", "-c", "import cwl, pyndeval, ranx, sklearn, trectools")
+    tests = (
+        "tests/differential",
+        "tests/classics/test_classics_wiring.py",
+        "tests/intents/test_intent_input.py",
+    )
     session.run("python", "-m", "pytest", *tests, "tests/ecosystem/test_calls_of_ir_measures.py")
 
 

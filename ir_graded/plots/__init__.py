@@ -4,7 +4,8 @@ Functions take arrays, labels and titles, or anything with the attributes that `
 import plots, never the other way round. No other package imports matplotlib.
 """
 
+from .diversity import coverage, groups
 from .profile import profile
-from .scores import differences, leaderboard, unjudged
+from .scores import cutoffs, differences, leaderboard, unjudged
 
-__all__ = ["differences", "leaderboard", "profile", "unjudged"]
+__all__ = ["coverage", "cutoffs", "differences", "groups", "leaderboard", "profile", "unjudged"]
