@@ -51,7 +51,7 @@ class Drawing(SphinxDirective):
         above = [
             node.astext()
             for node in self.state.document.findall(nodes.literal_block)
-            if node.get("testnodetype") == "testcode"
+            if node.get("testnodetype") == "testcode" and "skipif" not in node
         ]
         figure = _last_value([*above, code])
         save(figure, Path(self.env.srcdir, FOLDER, f"{self.arguments[0]}.svg"))

@@ -43,6 +43,25 @@ EXAMPLES: dict[str, tuple[Any, Any]] = {
         ),
         {"1": {"b": 4.0, "a": 3.0, "d": 2.0, "c": 1.0}},
     ),
+    "intent-example": (
+        pd.DataFrame(
+            [
+                ("a", 2, "one"),
+                ("a", 1, "two"),
+                ("b", 2, "two"),
+                ("c", 1, "one"),
+                ("c", 1, "three"),
+                ("d", 2, "three"),
+                ("n", 0, "one"),
+            ],
+            columns=["doc_id", "relevance", "iteration"],
+        ).assign(
+            query_id="1",
+            probability=lambda rows: rows["iteration"].map({"one": 0.5, "two": 0.3, "three": 0.2}),
+            intent_type=lambda rows: rows["iteration"].map({"one": "nav", "two": "inf", "three": "nav"}),
+        ),
+        {"1": {"b": 5.0, "n": 4.0, "c": 3.0, "x": 2.0, "a": 1.0}},
+    ),
     "passage-example": (
         pd.DataFrame(
             {
@@ -69,6 +88,7 @@ _NAMES = {
     "second-run": "the second run of the example",
     "passage-example": "the example with passages",
     "column-example": "the example with classes and groups",
+    "intent-example": "the example with intents",
 }
 
 _SYMBOLS = {
@@ -112,8 +132,9 @@ def measures() -> dict[str, GradedMeasure]:
 
 
 def slug(name: str) -> str:
-    """A name as it can stand in an address: P+ is p-plus."""
-    return re.sub(r"[^a-z0-9]+", "-", name.replace("+", "-plus").lower()).strip("-")
+    """A name as it can be in an address: P+Q# is p-plus-q-sharp."""
+    words = name.replace("+", "-plus-").replace("#", "-sharp")
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
 
 
 def pages() -> dict[str, Page]:
@@ -133,7 +154,7 @@ def _page(measure: GradedMeasure, note: Note) -> Page:
     name = measure.NAME
     doc = docstring(type(measure))
     explained = [
-        ir_graded.explain(text.format(name=name), *EXAMPLES[note.example], "1") for text in note.drawn
+        ir_graded.explain(text.replace("{name}", name), *EXAMPLES[note.example], "1") for text in note.drawn
     ]
     pictures = [Picture(f"{slug(name)}-{number}", found.plot) for number, found in enumerate(explained)]
     parts = [

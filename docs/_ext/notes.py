@@ -14,6 +14,21 @@ _RELEVANT = r"\sum_{n \in \mathcal{N}}"
 _SATISFIED = r"s(n) = \frac{g(n)}{g_{\max} + 1}"
 _CASCADE = r"\mathrm{dsat}(n) = \prod_{i \le n} \left(1 - s(i)\right)"
 _F = r"F(a) = \frac{(1 + \beta^{2})\, P(a)\, R(a)}{\beta^{2} P(a) + R(a)}"
+_GLOBAL_GAIN = r"\mathrm{GG}(d) = \sum_{i} P(i)\, g_{i}(d)"
+_I_REC = r"\text{I-rec@}k = \frac{|\bigcup_{n \le k} I(d_{n})|}{|I|}"
+_ONCE = (
+    r"\mathrm{gain}(n) = \sum_{i\, \mathrm{inf}} P(i)\, g_{i}(d_{n}) "
+    r"+ \sum_{i\, \mathrm{nav},\, \text{new at } n} P(i)\, g_{i}(d_{n})"
+)
+_EXPECTED = r"\mathrm{IA}(M) = \sum_{i \in I} P(i)\, M_{i}"
+_P_PLUS_Q = (
+    r"\text{P+Q} = \sum_{i\, \mathrm{inf}} P(i)\, \mathrm{Q}_{i} "
+    r"+ \sum_{i\, \mathrm{nav}} P(i)\, \text{P+}_{i}"
+)
+
+
+def _sharp(name: str) -> str:
+    return rf"\text{{{name}\#}} = \gamma\, \text{{I-rec}} + (1 - \gamma)\, \text{{{name}}}"
 
 
 @dataclass(frozen=True)
@@ -91,6 +106,74 @@ NOTES: dict[str, Note] = {
         "Report its parts too: a run can make up for one with another.",
         ("GFR(groups={'SIZE':'JSD'})",),
         "column-example",
+    ),
+    "D": Note(
+        (r"\mathrm{D}(M) = M(\text{list by } \mathrm{GG})", _GLOBAL_GAIN),
+        "Documents that serve many intents, or likely ones, should be near the top. One ideal list serves "
+        "all intents, so that a perfect run has 1. A run may leave out an unlikely intent and lose little: "
+        "report :ref:`I-rec <measure-i-rec>` as well, or :ref:`D# <measure-d-sharp>`. :doc:`/guide/intents` "
+        "shows how to judge by intent.",
+        ("D-nDCG@10",),
+        "intent-example",
+    ),
+    "D#": Note(
+        (_sharp("D"), _I_REC),
+        "Coverage and ranking in one number: ``D#-nDCG@10`` and ``D#-Q@10`` are the main measures of NTCIR's "
+        "INTENT and IMine tasks. ``gamma`` weighs I-rec. Report :ref:`I-rec <measure-i-rec>` and :ref:`D "
+        "<measure-d>` beside it, as runs trade one for the other.",
+        ("D#-nDCG@10",),
+        "intent-example",
+    ),
+    "DIN": Note(
+        (r"\mathrm{DIN}(M) = M(\text{list by gain})", _ONCE),
+        "Some intents are navigational: users need one document. A second one for such an intent adds "
+        "nothing. Without types of intents it is :ref:`D <measure-d>`.",
+        ("DIN-nDCG@10",),
+        "intent-example",
+    ),
+    "DIN#": Note(
+        (_sharp("DIN"), _ONCE),
+        "As :ref:`D# <measure-d-sharp>`, where some intents are navigational.",
+        ("DIN#-nDCG@10",),
+        "intent-example",
+    ),
+    "I-rec": Note(
+        (_I_REC,),
+        "The first page should have something on each intent; for answers, the share of the nuggets that the "
+        "first k documents support. ``rel=2`` counts vital nuggets where their level is 2. It looks at no "
+        "level above ``rel`` and at no rank within the first k, so it does not replace a measure of the "
+        "ranking. :ref:`D# <measure-d-sharp>` has both.",
+        ("I-rec@3",),
+        "intent-example",
+    ),
+    "IA": Note(
+        (_EXPECTED,),
+        "Each user has one intent, and the mean over the users counts. A run that serves the likeliest "
+        "intent alone may score high. A run is seldom ideal for all intents at once, so that the highest "
+        "possible score is below 1: compare runs on the same qrels only. ERR_IA of ir-measures has other "
+        "gains and another scale than ``IA-ERR``.",
+        ("IA-nDCG@10",),
+        "intent-example",
+    ),
+    "IA#": Note(
+        (r"\text{IA\#} = \gamma\, \text{I-rec} + (1 - \gamma)\, \mathrm{IA}(M)", _EXPECTED),
+        "As :ref:`IA <measure-ia>`, where covering every intent should count, too.",
+        ("IA#-nDCG@10",),
+        "intent-example",
+    ),
+    "P+Q": Note(
+        (_P_PLUS_Q,),
+        "Users with an informational intent read on, as :ref:`Q <measure-q>` has it, and those with a "
+        "navigational one stop at the best document, as :ref:`P+ <measure-p-plus>` has it. Qrels need types "
+        "of intents; where all are informational, it is IA-Q.",
+        ("P+Q@10",),
+        "intent-example",
+    ),
+    "P+Q#": Note(
+        (_sharp("P+Q"), _P_PLUS_Q),
+        "As :ref:`P+Q <measure-p-plus-q>`, where covering every intent should count, too.",
+        ("P+Q#@10",),
+        "intent-example",
     ),
     "GAP": Note(
         (r"\mathrm{GAP} = \frac{\sum_{j} w_{j}\, R_{\ge j}\, \mathrm{AP}_{j}}{\sum_{j} w_{j}\, R_{\ge j}}",),

@@ -66,9 +66,10 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     package (see `ir_graded measures`), those of ir-measures and trec_eval's names.
     """
     read, more = options.read(measures), None
-    if unjudged and (provider != "auto" or ties != "doc_id"):
+    if unjudged and (provider != "auto" or ties != "doc_id" or intents or groups):
         raise click.UsageError(
-            "--unjudged takes measures that this package computes by doc_id: leave out --provider and --ties"
+            "--unjudged takes measures of documents that this package computes by doc_id: leave out "
+            "--provider, --ties, --intents and --groups"
         )
     of_samples = {"depth": depth, "samples": samples, "seed": seed}
     given = {name: value for name, value in of_samples.items() if value is not None}
@@ -79,8 +80,8 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     elif unjudged == "intervals":
         scores, more = _intervals(read, qrels, runs, **given)
     else:
-        judged = options.with_groups(qrels, groups)
-        scores = evaluate_runs(read, judged, list(runs), provider=provider, ties=ties, intents=intents)
+        judged = options.judgments(qrels, intents, groups)
+        scores = evaluate_runs(read, judged, list(runs), provider=provider, ties=ties)
     show(FORMATS[output](Leaderboard.of(scores, by_topic, more), places))
 
 

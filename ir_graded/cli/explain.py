@@ -20,11 +20,19 @@ _ALL_DIGITS = -1
 @options.qrels
 @click.argument("run")
 @click.argument("query_id")
+@options.intents
 @options.groups
 @options.output
 @options.places
-def explain(
-    measure: str, qrels: str, run: str, query_id: str, groups: tuple[str, ...], output: str, places: int
+def explain(  # noqa: PLR0913, PLR0917  # click passes all options
+    measure: str,
+    qrels: str,
+    run: str,
+    query_id: str,
+    intents: str | None,
+    groups: tuple[str, ...],
+    output: str,
+    places: int,
 ) -> None:
     """Say why a topic scores what it scores: what each relevant document adds.
 
@@ -35,7 +43,7 @@ def explain(
     measures = options.read([measure])
     if len(measures) != 1:
         raise click.UsageError(f"{measure!r} names {len(measures)} measures: explain takes one")
-    judged = options.with_groups(qrels, groups)
+    judged = options.judgments(qrels, intents, groups)
     show(_WRITERS[output](explained(measures[0], judged, run, query_id), places))
 
 

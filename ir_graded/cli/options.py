@@ -118,19 +118,27 @@ groups = click.option(
 )
 
 
-def with_groups(qrels: str, groups: Iterable[str]) -> Any:
-    """Qrels with the files of ``--groups``. Raises UsageError where one has no name or is named twice."""
+def judgments(qrels: str, intents: str | None, groups: Iterable[str]) -> Any:
+    """Return qrels with the files of ``--intents`` and ``--groups``.
+
+    Raises UsageError where a file of groups has no name, or a name has two.
+    """
+    judged: Any = qrels
     files: dict[str, str] = {}
     for text in groups:
         name, _, file = text.partition("=")
         if not name or not file or name in files:
             raise click.UsageError(f"--groups {short_repr(text)} must be NAME=FILE, with each NAME once")
         files[name] = file
-    if not files:
-        return qrels
-    from ir_graded.io.groups import with_groups as add_groups
+    if files:
+        from ir_graded.io.groups import with_groups
 
-    return add_groups(qrels, files)
+        judged = with_groups(qrels, files)
+    if intents is not None:
+        from ir_graded.io.intents import add_intents
+
+        judged = add_intents(judged, intents)
+    return judged
 
 
 #: Characters that are compared with the names of measures.

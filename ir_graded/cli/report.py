@@ -33,6 +33,7 @@ from .output import show
 )
 @click.option("--depth", type=click.IntRange(1), help="Rank down to which these impute judgments.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@options.intents
 @options.groups
 @options.quiet
 def report(  # noqa: PLR0913, PLR0917  # one parameter an option
@@ -46,6 +47,7 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     samples: int,
     depth: int | None,
     seed: int,
+    intents: str | None,
     groups: tuple[str, ...],
 ) -> None:
     """Write one HTML page on RUNs: leaderboard, topics, pictures.
@@ -60,11 +62,12 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     if baseline is not None:
         given += ["--baseline", baseline]
     given += ["--level", repr(level), "-B", str(resamples), "--samples", str(samples)]
+    given += [] if intents is None else ["--intents", intents]
     given += [word for text in groups for word in ("--groups", text)]
     given += [*(["--depth", str(depth)] if depth else []), "--seed", str(seed), "--html", "report.html"]
     write_report(
         options.read(measures),
-        options.with_groups(qrels, groups),
+        options.judgments(qrels, intents, groups),
         list(runs),
         path,
         baseline=baseline,

@@ -216,6 +216,7 @@ class IntentView(CountedDocuments):
     Attributes:
         order: the row of each in the view of the lists by intent.
         intent: the intent of each.
+        C: number of relevant documents for that intent down to each.
     """
 
     kind = "relevant judgments by intent"
@@ -238,6 +239,7 @@ class IntentView(CountedDocuments):
         looked_at = run.rank <= (np.inf if cutoff is None else cutoff)
         self.order: Ints = (np.cumsum(looked_at) - 1)[row]
         self.intent: Ints = run.topic[row]
+        self.C = segments.ordinals(np.searchsorted(run.topic, run.topic))[row]
         self._level = intents.levels.values[run.level_index[row]]
         relevant = intents.levels.topic[grades.relevant[intents.levels.level_index]]
         self._R = segments.count(intents.topic[relevant], self.levels.topics)

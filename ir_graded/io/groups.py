@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import io
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ir_graded.errors import InputError, ParameterError, short_repr
 
-from . import columns
-from .file_text import read_text
 from .ids import as_text
-from .lines import fields_of, line_error
+from .pairs import Kind, read_pairs
 from .reading import qrels_frame
 from .shares import as_shares
-from .sources import is_path_or_dataset_id
-from .table import describe_document, row_place
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Topic, document, and their shares of the groups.
-_Row = tuple[Any, Any, Any]
-_IDS = ("query_id", "doc_id")
+
+def _of_fields(fields: Sequence[str]) -> list[float]:
+    return [float(field) for field in fields]
+
+
+_KIND = Kind("doc_id", "document", "shares", "topic doc p1 ... pn, all p numbers", _of_fields)
 
 
 def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
@@ -58,8 +53,10 @@ def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
     """
     import pandas as pd
 
+    if not isinstance(groups, Mapping):
+        raise ParameterError(f"groups={short_repr(groups)} must be a dict from names to membership")
     frame = qrels_frame(qrels)
-    topics, docs = (map(as_text, frame[name]) for name in _IDS)
+    topics, docs = (map(as_text, frame[name]) for name in ("query_id", "doc_id"))
     documents = list(zip(topics, docs, strict=True))
     judged = set(documents)
     for name, source in groups.items():
@@ -72,59 +69,9 @@ def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
 
 def _membership(name: str, source: Any, judged: set[tuple[str, str]]) -> dict[tuple[str, str], list[float]]:
     """Shares by topic and document. Raises InputError where they are wrong or of an unjudged document."""
-    rows, place = _rows(name, source)
-    documents = [(as_text(topic), as_text(doc)) for topic, doc, _ in rows]
-
-    def describe(row: int) -> str:
-        return f"{name}: {describe_document(*documents[row], place(row))}"
-
-    shares = as_shares([vector for *_, vector in rows], describe)
-    found: dict[tuple[str, str], list[float]] = {}
-    for row, (document, vector) in enumerate(zip(documents, shares.tolist(), strict=True)):
-        if document in found:
-            raise InputError(f"{describe(row)} appears twice")
+    pairs = read_pairs(name, source, _KIND)
+    shares = as_shares(pairs.values, pairs.describe)
+    for row, document in enumerate(pairs.ids):
         if document not in judged:
-            raise InputError(f"{describe(row)} is not in the qrels: judge it, for example with level 0")
-        found[document] = vector
-    return found
-
-
-def _rows(name: str, source: Any) -> tuple[list[_Row], Callable[[int], str]]:
-    """Rows of membership in any form, and where each stands."""
-    if is_path_or_dataset_id(source):
-        return _rows_of_file(os.fspath(source))
-    if isinstance(source, Mapping):
-        for topic, docs in source.items():
-            if not isinstance(docs, Mapping):
-                raise InputError(
-                    f"{name}: topic {topic!r} holds {short_repr(docs)} where a dict from doc_id to shares "
-                    "is needed"
-                )
-        rows = [(topic, doc, vector) for topic, docs in source.items() for doc, vector in docs.items()]
-        return rows, lambda _: ""
-    if not (hasattr(source, "columns") or hasattr(source, "column_names")):
-        raise InputError(f"{name}: {short_repr(source)} is neither a file, a dict of dicts nor a frame")
-    names = list(columns.column_names(source))
-    missing = [each for each in _IDS if each not in names]
-    if missing:
-        raise InputError(f"{name}: the table has no column {', '.join(missing)}")
-    ids = (columns.objects_at(source[each], np.arange(len(source))) for each in _IDS)
-    shares = (source[each] for each in names if each not in _IDS)
-    return list(zip(*ids, zip(*shares, strict=True), strict=True)), row_place
-
-
-def _rows_of_file(path: str) -> tuple[list[_Row], Callable[[int], str]]:
-    """Rows of a file of lines ``topic doc p1 ... pn``."""
-    rows: list[_Row] = []
-    lines: list[int] = []
-    for line, raw in enumerate(io.BytesIO(read_text(path)), 1):
-        fields = fields_of(raw, line, path)
-        if not fields:
-            continue
-        try:
-            rows.append((fields[0], fields[1], [float(field) for field in fields[2:]]))
-        except (IndexError, ValueError):
-            problem = "expected topic, document and the share of each group, all numbers"
-            raise line_error(path, line, problem, raw) from None
-        lines.append(line)
-    return rows, lambda row: f"{path}, line {lines[row]}"
+            raise InputError(f"{pairs.describe(row)} is not in the qrels: judge it, for example with level 0")
+    return pairs.unique(shares.tolist())

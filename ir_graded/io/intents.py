@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import math
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ir_graded.errors import InputError, short_repr
 
-from .ids import as_text, is_missing
-from .paths import check_path, errors_with_path
-from .sources import is_path_or_dataset_id, table_of
+from .sources import table_of
 from .table import Table
 
 if TYPE_CHECKING:
@@ -25,11 +22,6 @@ ITERATION = "iteration"
 TYPES = ("inf", "nav")
 #: Files hold probabilities with four digits.
 HIGHEST_SUM = 1.001
-_FIELDS = "topic intent probability [inf|nav]"
-_COLUMNS = ("query_id", ITERATION, "probability")
-
-#: Topic, intent, probability, type, place.
-_Row = tuple[str, str, float, str, str]
 
 
 def with_intents(qrels: Any, intents: Any) -> pd.DataFrame:
@@ -42,8 +34,8 @@ def with_intents(qrels: Any, intents: Any) -> pd.DataFrame:
             ``topic intent probability [inf|nav]``. Topics that the qrels lack are ignored.
 
     Returns:
-        A frame with the columns query_id, doc_id (text), relevance, iteration, probability and intent_type;
-        the probability of an intent that is not listed is NaN.
+        A frame with the columns query_id, doc_id (text), relevance, iteration, probability, intent_type and
+        all others of the qrels; the probability of an intent that is not listed is NaN.
 
     Raises:
         InputError: the qrels have no intents, or the probabilities of a topic of the qrels are missing, not
@@ -63,16 +55,9 @@ def with_intents(qrels: Any, intents: Any) -> pd.DataFrame:
         probability  0.75  0.25
         intent_type   inf   nav
     """
-    import pandas as pd
+    from .reading import qrels_frame
 
-    from .reading import frame_of
-
-    table = add_intents(qrels, intents)
-    frame = frame_of(table)
-    frame[ITERATION] = pd.Series(table.text(ITERATION).to_list(), dtype="str")
-    frame["probability"] = table.numbers("probability")
-    frame["intent_type"] = pd.Series(table.text("intent_type").to_list(), dtype="str")
-    return frame
+    return qrels_frame(add_intents(qrels, intents))
 
 
 def add_intents(qrels: Any, intents: Any) -> Table:
@@ -93,15 +78,17 @@ def add_intents(qrels: Any, intents: Any) -> Table:
         schema={"topic": pl.String, "intent": pl.String, "probability": pl.Float64, "type": pl.String},
         orient="row",
     )
-    rows = pl.DataFrame({"topic": table.query_id, "intent": table.text(ITERATION)}).join(
+    text = table.text(ITERATION)
+    rows = pl.DataFrame({"topic": table.query_id, "intent": text}).join(
         known, on=["topic", "intent"], how="left", maintain_order="left"
     )
-    further = {
-        **table.further,
-        "probability": lambda: rows["probability"],
-        "intent_type": lambda: rows["type"].fill_null(TYPES[0]),
+    added = {
+        ITERATION: text,
+        "probability": rows["probability"],
+        "intent_type": rows["type"].fill_null(TYPES[0]),
     }
-    return replace(table, further=further)
+    columns = {name: partial(added.get, name) for name in added}
+    return replace(table, further={**table.further, **columns})
 
 
 def check_sum(topic: str, probabilities: Iterable[float]) -> None:
@@ -118,21 +105,34 @@ def check_sum(topic: str, probabilities: Iterable[float]) -> None:
         )
 
 
+def _value(given: Any, where: Callable[[], str]) -> tuple[float, str]:
+    from .columns import as_float
+
+    number, kind = (*given, TYPES[0])[:2] if isinstance(given, (tuple, list)) else (given, TYPES[0])
+    probability = as_float(number, lambda: f"{where()}: the probability")
+    if not (math.isfinite(probability) and probability >= 0):
+        raise InputError(f"{where()}: the probability is {probability:g}; it must be a finite number >= 0")
+    if kind not in TYPES:
+        raise InputError(f"{where()}: the type is {short_repr(kind)}; it must be 'inf' or 'nav'")
+    return probability, kind
+
+
+def _of_fields(fields: Sequence[str]) -> tuple[float, str]:
+    probability, *types = fields
+    (kind,) = types or TYPES[:1]
+    return float(probability), kind
+
+
 def _checked(intents: Any, topics: list[str]) -> dict[tuple[str, str], tuple[float, str]]:
     """Return probability and type of each intent of some topics."""
-    found: dict[tuple[str, str], tuple[float, str]] = {}
-    places: dict[tuple[str, str], str] = {}
-    for topic, intent, probability, kind, place in _rows(intents):
-        key = (topic, intent)
-        where = f"intents: topic {topic!r}, intent {intent!r}{place and f' ({place})'}"
-        if not (math.isfinite(probability) and probability >= 0):
-            raise InputError(f"{where}: the probability is {probability:g}; it must be a finite number >= 0")
-        if kind not in TYPES:
-            raise InputError(f"{where}: the type is {short_repr(kind)}; it must be 'inf' or 'nav'")
-        if found.setdefault(key, (probability, kind)) != (probability, kind):
-            first, other = found[key], (probability, kind)
-            raise InputError(f"{where} is {other}, and {first} at {places[key] or 'another place'}")
-        places.setdefault(key, place)
+    from .pairs import Kind, read_pairs
+
+    layout = "topic intent probability [inf|nav]"
+    columns = {"required": ("probability",), "optional": ("intent_type",)}
+    kind = Kind(ITERATION, "intent", "probability", layout, _of_fields, **columns)
+    pairs = read_pairs("intents", intents, kind)
+    values = [_value(given, partial(pairs.describe, row)) for row, given in enumerate(pairs.values)]
+    found = pairs.unique(values)
     of_topic: dict[str, list[float]] = {topic: [] for topic in topics}
     for (topic, _), (probability, _) in found.items():
         if topic in of_topic:
@@ -140,78 +140,3 @@ def _checked(intents: Any, topics: list[str]) -> dict[tuple[str, str], tuple[flo
     for topic in topics:
         check_sum(topic, of_topic[topic])
     return found
-
-
-def _rows(intents: Any) -> Iterator[_Row]:
-    """The intents of any form."""
-    if isinstance(intents, Mapping):
-        return _of_dicts(intents)
-    if is_path_or_dataset_id(intents):
-        return _of_file(intents)
-    if hasattr(intents, "columns") or hasattr(intents, "column_names"):
-        return _of_frame(intents)
-    raise InputError(
-        f"intents: cannot read {type(intents).__name__}; give a dict {{topic: {{intent: probability}}}}, a "
-        f"frame with the columns {', '.join(_COLUMNS)}, or a file of lines {_FIELDS}"
-    )
-
-
-def _of_dicts(intents: Mapping[Any, Any]) -> Iterator[_Row]:
-    for topic, of_topic in intents.items():
-        if not isinstance(of_topic, Mapping):
-            raise InputError(
-                f"intents: topic {topic!r} holds {short_repr(of_topic)} where a dict from intent to "
-                "probability is needed"
-            )
-        for intent, value in of_topic.items():
-            probability, kind = value if isinstance(value, tuple) and len(value) == 2 else (value, TYPES[0])  # noqa: PLR2004
-            yield _row(topic, intent, probability, kind, "")
-
-
-def _row(topic: Any, intent: Any, probability: Any, kind: Any, place: str) -> _Row:
-    from .columns import as_float
-
-    where = f"intents: topic {topic!r}, intent {intent!r}{place and f' ({place})'}"
-    if is_missing(topic) or is_missing(intent):
-        raise InputError(f"{where}: the topic or the intent is missing")
-    number = as_float(probability, lambda: f"{where}: the probability")
-    return as_text(topic), as_text(intent), number, str(kind), place
-
-
-def _of_frame(frame: Any) -> Iterator[_Row]:
-    from . import columns
-
-    present = [*columns.column_names(frame)]
-    missing = [name for name in _COLUMNS if name not in present]
-    if missing:
-        raise InputError(
-            f"intents: the table has no column {', '.join(missing)}; it has {', '.join(map(str, present))}"
-        )
-    topics, intents = (columns.as_strings(frame[name]).to_list() for name in _COLUMNS[:2])
-    values = columns.as_floats(frame["probability"], lambda row: f"intents: row {row}: the probability")
-    kinds = [TYPES[0]] * len(topics)
-    if "intent_type" in present:
-        kinds = columns.as_strings(frame["intent_type"]).to_list()
-    for row, one in enumerate(zip(topics, intents, values.tolist(), kinds, strict=True)):
-        yield _row(*one, f"row {row}")
-
-
-def _of_file(path: str | os.PathLike[str]) -> Iterator[_Row]:
-    from .file_text import read_text
-    from .lines import fields_of, line_error
-
-    check_path(path)
-    where = os.fspath(path)
-    with errors_with_path(path):
-        data = read_text(where)
-    for line, raw in enumerate(io.BytesIO(data), 1):
-        fields = fields_of(raw, line, where)
-        if not fields:
-            continue
-        if len(fields) not in (3, 4):
-            raise line_error(where, line, f"expected 3 or 4 fields ({_FIELDS}), found {len(fields)}", raw)
-        try:
-            number = float(fields[2])
-        except ValueError:
-            raise line_error(where, line, "the probability, the third field, is not a number", raw) from None
-        yield fields[0], fields[1], number, (*fields, TYPES[0])[3], f"{where}, line {line}"

@@ -89,8 +89,9 @@ def qrels_frame(qrels: Any) -> pd.DataFrame:
         return qrels.copy()
     table = table_of("qrels", qrels)
     frame = frame_of(table)
-    for name in table.further.keys() - set(frame):
-        frame[name] = pd.Series(table.objects(name), dtype=object)
+    for name in table.further:
+        if name not in frame:
+            frame[name] = pd.Series(table.objects(name))
     return frame
 
 

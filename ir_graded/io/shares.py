@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 from typing import Any
 
@@ -62,7 +62,7 @@ def _as_array(vectors: list[Any], describe: Callable[[int], str]) -> Floats:
     except ValueError:
         pass  # of several lengths
     for row, vector in enumerate(vectors):
-        if isinstance(vector, (str, bytes)) or not hasattr(vector, "__len__"):
+        if isinstance(vector, (str, bytes, Mapping, Set)) or not hasattr(vector, "__len__"):
             raise InputError(f"{describe(row)}: {short_repr(vector)} is not a sequence of shares")
         if len(vector) < _FEWEST:
             raise InputError(f"{describe(row)}: {short_repr(vector)} has fewer than {_FEWEST} shares")

@@ -183,45 +183,55 @@ def _without_repetitions(table: Table, topic: Ints) -> tuple[Ints, Ints, Floats,
     key = np.sort(document_keys(topic, table.doc_id))
     if not (key[1:] == key[:-1]).any():
         return every, every, table.value, ""
-    rows = pl.DataFrame({"topic": topic, "doc": table.doc_id, "level": table.value}).with_row_index("row")
-    of_first = pl.col("row").first().over("topic", "doc")
-    first, document = np.unique(rows.select(of_first)["row"].to_numpy().astype(np.int64), return_inverse=True)
+    rows = pl.DataFrame({"topic": topic, "doc": table.doc_id})
+    row = _first_rows(rows)
+    is_first = row == every
+    first, document = np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[row]
     level, note = table.value[first], ""
     if (level[document] != table.value).any():
-        by = ["topic", "doc"]
-        if ITERATION in table.further:
-            rows, by = rows.with_columns(table.text(ITERATION).alias(ITERATION)), [*by, ITERATION]
-        _check_one_level(table, rows, by)
+        _check_one_level(table, document)
         np.maximum.at(level, document, table.value)
         note = _note_of_levels(table, document, level)
-    return first, document.astype(np.int64), level, note
+    return first, document, level, note
 
 
-def _check_one_level(table: Table, rows: pl.DataFrame, by: list[str]) -> None:
-    """Raise InputError where rows that agree in some columns have different levels."""
+def _first_rows(rows: pl.DataFrame) -> Ints:
+    """Return for each row the first one that equals it."""
     import polars as pl
 
-    differing = rows.join(rows.unique(by, keep="first", maintain_order=True), on=by).filter(
-        pl.col("level") != pl.col("level_right")
-    )
-    if differing.height:
-        row, other = (int(differing.sort("row")[name][0]) for name in ("row_right", "row"))
+    first = rows.with_row_index("(row)").select(pl.col("(row)").first().over(rows.columns))
+    return first["(row)"].to_numpy().astype(np.int64)
+
+
+def _check_one_level(table: Table, document: Ints) -> None:
+    """Raise InputError where rows of a document, and of one intent if there are intents, differ in level."""
+    import polars as pl
+
+    rows = pl.DataFrame({"document": document})
+    if ITERATION in table.further:
+        rows = rows.with_columns(table.text(ITERATION).alias(ITERATION).cast(pl.Categorical))
+    first = _first_rows(rows)
+    differs = table.value[first] != table.value
+    if differs.any():
+        other = int(np.flatnonzero(differs)[0])
+        row = int(first[other])
         levels = " and ".join(
             f"level {table.value[at]:g}" + (f" at {place}" if (place := table.place(at)) else "")
             for at in (row, other)
         )
         where = describe_document(table.query_id[row], table.doc_id[row])
-        if ITERATION in by and rows[ITERATION].n_unique() > 1:
-            where += f", intent {table.text(ITERATION)[row]!r}"
+        if ITERATION in rows.columns and rows[ITERATION].n_unique() > 1:
+            where += f", intent {rows[ITERATION][row]!r}"
         raise InputError(f"qrels: {where} has {levels}; {ONLY_PASSAGES}")
 
 
 def _note_of_levels(table: Table, document: Ints, level: Floats) -> str:
     """Say which documents have several levels."""
     lower = np.flatnonzero(level[document] != table.value)
+    number = np.count_nonzero(np.bincount(document[lower]))
     return (
-        f"qrels: {np.unique(document[lower]).size} documents have different levels in rows that differ in "
-        f"the iteration (intent), and the highest counts; the first: {table.describe(int(lower[0]))}"
+        f"qrels: {number} documents have different levels in rows that differ in the iteration (intent), and "
+        f"the highest counts; the first: {table.describe(int(lower[0]))}"
     )
 
 

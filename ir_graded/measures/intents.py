@@ -644,21 +644,23 @@ class _P_plus_Q(PPlusQMeasure):
         0.833...
 
     Lacks exchange:
+        >>> measure = ir_graded.P_plus_Q
         >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": [100, 1]})
         >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
         >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
         [0.985483..., 0.509900...]
 
     Lacks swap:
+        >>> measure = ir_graded.P_plus_Q
         >>> rows = {**one, "intent_type": "nav", "doc_id": ["t", "s", "b"], "relevance": [10, 2, 1]}
-        >>> qrels, measure = pd.DataFrame(rows), ir_graded.P_plus_Q
+        >>> qrels = pd.DataFrame(rows)
         >>> run, changed = {"1": {"x": 3.0, "b": 2.0, "s": 1.0}}, {"1": {"x": 3.0, "s": 2.0, "b": 1.0}}
         >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
         [0.227678..., 0.214285...]
 
     Lacks truncation:
-        >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": 1})
         >>> measure = ir_graded.P_plus_Q @ 1
+        >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": 1})
         >>> run, changed = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2.0}}
         >>> measure.calc_aggregate(qrels, run), ir_graded.P_plus_Q.calc_aggregate(qrels, changed)
         (1.0, 0.5)
@@ -699,21 +701,23 @@ class _P_plus_Q_sharp(PPlusQMeasure):
         0.916...
 
     Lacks exchange:
+        >>> measure = ir_graded.P_plus_Q_sharp
         >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": [100, 1]})
         >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
         >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
         [0.992741..., 0.754950...]
 
     Lacks swap:
+        >>> measure = ir_graded.P_plus_Q_sharp
         >>> rows = {**one, "intent_type": "nav", "doc_id": ["t", "s", "b"], "relevance": [10, 2, 1]}
-        >>> qrels, measure = pd.DataFrame(rows), ir_graded.P_plus_Q_sharp
+        >>> qrels = pd.DataFrame(rows)
         >>> run, changed = {"1": {"x": 3.0, "b": 2.0, "s": 1.0}}, {"1": {"x": 3.0, "s": 2.0, "b": 1.0}}
         >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
         [0.613839..., 0.607142...]
 
     Lacks truncation:
-        >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": 1})
         >>> measure = ir_graded.P_plus_Q_sharp @ 1
+        >>> qrels = pd.DataFrame({**one, "doc_id": ["a", "b"], "relevance": 1})
         >>> run, changed = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2.0}}
         >>> measure.calc_aggregate(qrels, run), ir_graded.P_plus_Q_sharp.calc_aggregate(qrels, changed)
         (1.0, 0.75)

@@ -4,8 +4,18 @@ Functions take arrays, labels and titles, or anything with the attributes that `
 import plots, never the other way round. No other package imports matplotlib.
 """
 
+from .diversity import coverage, groups
 from .profile import profile
-from .scores import differences, leaderboard, unjudged
+from .scores import cutoffs, differences, leaderboard, unjudged
 from .stopping import stop_curve
 
-__all__ = ["differences", "leaderboard", "profile", "stop_curve", "unjudged"]
+__all__ = [
+    "coverage",
+    "cutoffs",
+    "differences",
+    "groups",
+    "leaderboard",
+    "profile",
+    "stop_curve",
+    "unjudged",
+]

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from . import style
 
 if TYPE_CHECKING:
     from .drawable import TopicProfile
     from .style import Axes, Figure
 
-#: Ranks beyond this are drawn on a logarithmic axis: most of what matters is near the top.
-_DEEP = 100
 _MAX_TITLE_LENGTH = 44
 #: Lines down to the axis are this wide, in points, and thinner where there are many.
 _WIDTH = 3.0
@@ -51,7 +47,7 @@ def profile(explanation: TopicProfile, ax: Axes | None = None) -> Figure:
         ]
         axes.set_xlabel("rank")
         axes.set_ylabel(named[0])
-        _format_rank_axis(axes, deepest)
+        style.format_rank_axis(axes, deepest)
         axes.set_ylim(0, 1.08 * float(columns[bars].max(initial=0.0)) or 1.0)
         if points is not None:
             right = axes.twinx()
@@ -86,22 +82,6 @@ _NAMES = {
     "BR": "blended ratio",
     "gP": "gP",
 }
-
-
-def _format_rank_axis(axes: Axes, deepest: int) -> None:
-    """The axis of ranks, with whole numbers only."""
-    from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, ScalarFormatter
-
-    if deepest > _DEEP:
-        axes.set_xscale("log")
-        axes.set_xlim(0.8, deepest * 1.25)
-        decades = 10.0 ** np.arange(np.floor(np.log10(deepest)) + 1)
-        axes.xaxis.set_major_locator(FixedLocator(decades.tolist()))
-        axes.xaxis.set_major_formatter(ScalarFormatter())
-        axes.xaxis.set_minor_locator(NullLocator())
-    else:
-        axes.set_xlim(0.4, deepest + 0.6)
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
 
 
 def _draw_legend(axes: Axes, handles: list[Any], names: list[str], *, own_figure: bool) -> None:

@@ -1,4 +1,4 @@
-"""Plots of scores: differences by topic, leaderboards with intervals, unjudged documents by rank."""
+"""Plots of scores: differences by topic, leaderboards, means over cutoffs, unjudged documents by rank."""
 
 from __future__ import annotations
 
@@ -109,6 +109,39 @@ def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None =
         axes.set_xlabel(_wrap_label(f"{style.label(name, _MAX_NAME_LENGTH)},", interval, _X_LABEL_LENGTH))
         if len(order) < len(intervals.systems):
             axes.set_ylabel(f"the best {len(order)} of {len(intervals.systems)} runs")
+    return style.figure_of(axes)
+
+
+def cutoffs(scores: ScoreTables, measure: Any = None, ax: Axes | None = None) -> Figure:
+    """Means of the runs by one measure over its cutoffs, such as I-rec@k over k.
+
+    Args:
+        scores: results of ``evaluate`` for the measure with several cutoffs: ``"I-rec@1 I-rec@5 I-rec@10"``.
+        measure: the measure without a cutoff; by default that of the first measure in ``scores``.
+        ax: axes to draw into; by default those of a new figure.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+        InputError: the scores have no cutoff of the measure.
+        ParameterError: ``ax`` are no axes.
+    """
+    wanted = scores.names[0].partition("@")[0] if measure is None else str(measure)
+    names = {name: name.rpartition("@") for name in scores.names}
+    found = {int(cutoff): name for name, (free, _, cutoff) in names.items() if free == wanted}
+    if not found:
+        raise InputError(f"there are no cutoffs of {wanted}, only {', '.join(scores.names)}")
+    means = {cutoff: scores.matrix(found[cutoff]).mean() for cutoff in sorted(found)}
+    runs = next(iter(means.values())).index
+    labels = [style.label(run) for run in runs]
+    with style.canvas(ax, labels) as axes:
+        for number, (run, label) in enumerate(zip(runs, labels, strict=True)):
+            heights = [mean[run] for mean in means.values()]
+            axes.plot([*means], heights, label=label, clip_on=False, **style.line_style(number))
+        style.format_rank_axis(axes, max(means))
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("cutoff k")
+        axes.set_ylabel(_wrap_label("mean", f"{style.label(wanted, _MAX_NAME_LENGTH)}@k", _Y_LABEL_LENGTH))
+        style.legend(axes, ax is None)
     return style.figure_of(axes)
 
 

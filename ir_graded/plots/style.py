@@ -38,6 +38,8 @@ _HANDLE_WIDTH = 0.5
 _MAX_LABEL_LENGTH = 34
 _FONT = 8.0
 _SMALL_FONT = 7.0
+#: Ranks beyond this are drawn on a logarithmic axis: most of what matters is near the top.
+_DEEP = 100
 _RC = {
     "font.size": _FONT,
     "axes.labelsize": _FONT,
@@ -146,6 +148,22 @@ def figure_of(ax: Axes) -> Figure:
     while not isinstance(holder, Figure):
         holder = holder.figure
     return holder
+
+
+def format_rank_axis(axes: Axes, deepest: int) -> None:
+    """The axis of ranks from 1 to the deepest, with whole numbers only; logarithmic beyond 100."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, ScalarFormatter
+
+    if deepest > _DEEP:
+        axes.set_xscale("log")
+        axes.set_xlim(0.8, deepest * 1.25)
+        decades = 10.0 ** np.arange(np.floor(np.log10(deepest)) + 1)
+        axes.xaxis.set_major_locator(FixedLocator(decades.tolist()))
+        axes.xaxis.set_major_formatter(ScalarFormatter())
+        axes.xaxis.set_minor_locator(NullLocator())
+    else:
+        axes.set_xlim(0.4, deepest + 0.6)
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
 
 
 def line_style(number: int) -> dict[str, Any]:

@@ -5,15 +5,21 @@ from __future__ import annotations
 import math
 
 import pytest
-from differential import disagree_levels, disagree_measures, disagree_ranking, disagree_topics
+from differential import (
+    disagree_intents,
+    disagree_levels,
+    disagree_measures,
+    disagree_ranking,
+    disagree_topics,
+)
 from docs.doc_blocks import DOCS, rows
 
 from ir_graded.matching.precision import compares_single_precision
 
-SUBJECTS = (disagree_ranking, disagree_levels, disagree_measures, disagree_topics)
+SUBJECTS = (disagree_ranking, disagree_levels, disagree_measures, disagree_intents, disagree_topics)
 CASES = {words: case for subject in SUBJECTS for words, case in subject.case.items()}
 PAGE = DOCS / "trust" / "disagreements.rst"
-TABLES = ("order", "levels", "formulas", "topics", "calls")
+TABLES = ("order", "levels", "formulas", "intents", "topics", "calls")
 LISTED = {
     words: (here.strip("`"), there.strip("`"))
     for table in TABLES

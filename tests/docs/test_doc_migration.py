@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import ir_measures
 import pytest
 from doc_blocks import DOCS, rows
@@ -11,6 +13,9 @@ import ir_graded
 
 PAGE = DOCS / "migration.rst"
 NTCIREVAL = rows(PAGE, "ntcireval-measures")
+BEYOND = rows(PAGE, "ntcireval-intents")
+WITHOUT = rows(PAGE, "ntcireval-without")
+OPTIONS = rows(PAGE, "ntcireval-options")
 TREC_EVAL = rows(PAGE, "trec-eval-measures")
 CUTOFF = 3
 QRELS = {"d1": 3, "d2": 3, "d3": 2, "d4": 1, "d5": 1, "d6": 0, "d7": 2}
@@ -59,6 +64,41 @@ def test_names_that_are_said_to_be_read_are_read():
     for name, _, ours, remark in NTCIREVAL:
         if "read as it is" in remark or (remark == "likewise" and name.startswith("``NCU")):
             assert ir_measures.parse_measure(name.strip("`")) == ir_measures.parse_measure(ours.strip("`"))
+
+
+#: Measures that version 230128 prints.
+PRINTED = {
+    *("RR", "O-measure", "P-measure", "P-plus", "AP", "Q-measure", "RBP", "ERR", "EBR", "iRBU", "GAP"),
+    *("NCUgu,P", "NCUgu,BR", "NCUrb,P", "NCUrb,BR", "NCUrb,IE", "NCUrb,P@k", "NCUrb,BR@k", "NCUrb,IE@k"),
+    *("bpref", "bpref_R", "bpref_N", "bpref_relative", "rpref_N", "rpref_relative", "rpref_relative2"),
+    *("AP@k", "Q@k", "nDCG@k", "MSnDCG@k", "Prec@k", "RBP@k", "nRBP@k", "ERR@k", "nERR@k", "EBR@k"),
+    *("nEBR@k", "iRBU@k", "niRBU@k", "Hit@k", "GAP@k", "I-rec@k", "I-rec@n", "GF-JSD@k", "GF-NMD@k"),
+    *("GF-RNOD@k", "S-measure", "S-flat", "T-measure", "T-flat", "F-flat", "Recall", "W-recall"),
+}
+#: Its options.
+TAKEN = {
+    *("-g", "-s", "-beta", "-gamma", "-logb", "-rbp", "-rbup", "-gap", "-j", "-cutoffs", "-truncate", "-r"),
+    *("-I", "-din", "-ec", "-gm", "-ngroups", "-gdistr", "-sep", "-out", "-v", "-h", "-L", "-N"),
+}
+
+
+def quoted(cells):
+    """What is in double backticks, by its first word."""
+    return {text for cell in cells for text in re.findall("``(.+?)``", cell)}
+
+
+def test_every_measure_and_option_of_the_program_has_a_row():
+    listed = quoted(row[0] for row in (*NTCIREVAL, *BEYOND, *WITHOUT))
+    assert listed >= PRINTED
+    assert {text.split()[0] for text in quoted(row[0] for row in OPTIONS)} >= TAKEN
+    assert all(row[1] for row in (*WITHOUT, *OPTIONS))
+
+
+@pytest.mark.parametrize("ours", [row[1] for row in BEYOND])
+def test_measures_over_intents_classes_and_groups_are_read(ours):
+    measure = ir_measures.parse_measure(ours.strip("`").replace("@k", "@3"))
+    assert measure["cutoff"] == 3
+    assert ir_measures.parse_measure(str(measure)) == measure
 
 
 @pytest.mark.parametrize(("theirs", "ours"), TREC_EVAL, ids=lambda cell: cell)

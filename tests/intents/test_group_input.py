@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 
 import numpy as np
 import pandas as pd
@@ -120,10 +121,23 @@ def test_several_attribute_sets_at_once():
         ({"1": {"a": [1, 0], "b": [1, 0, 0]}}, "document 'b' has 3 shares, and .*document 'a' has 2"),
         ({"1": {"a": [math.nan, 1]}}, "document 'a'"),
         ({"1": {"a": 1}}, "document 'a': 1 is not a sequence"),
-        (7, "A: 7 is neither a file, a dict of dicts nor a frame"),
+        (7, "A: cannot read 7; give a dict of dicts {topic: {document: shares}}"),
+        ({"1": {"a": {0: 1, 1: 0}}}, "document 'a': {0: 1, 1: 0} is not a sequence"),
+        ({"1": {"a": {0, 1}}}, "document 'a': {0, 1} is not a sequence"),
+        (
+            pd.DataFrame({"query_id": ["1", None], "doc_id": ["a", "b"], "p": 1, "q": 0}),
+            r"A: topic (None|nan), document 'b' \(row 1\): the topic or the document is missing",
+        ),
+        (
+            pd.DataFrame([["1", "a", 1, 0]], columns=["query_id", "doc_id", "p", "p"]),
+            "A: the table has several columns named 'p'",
+        ),
         ({"1": [1, 0]}, "A: topic '1'.* dict"),
         (pd.DataFrame({"query_id": ["1"], "p": [1]}), "A: the table has no column doc_id"),
-        (pd.DataFrame({"query_id": ["1"] * 2, "doc_id": ["a"] * 2, "p": 1, "q": 0}), r"row 1\).* twice"),
+        (
+            pd.DataFrame({"query_id": ["1"] * 2, "doc_id": ["a"] * 2, "p": [1, 0], "q": [0, 1]}),
+            r"row 1\) is .*, and .* at row 0",
+        ),
     ],
 )
 def test_wrong_membership_is_rejected(membership, message):
@@ -134,8 +148,8 @@ def test_wrong_membership_is_rejected(membership, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 a 1 0\n1 b 1 x\n", "line 2: expected topic, document and the share of each group"),
-        ("1\n", "line 1: expected topic, document"),
+        ("1 a 1 0\n1 b 1 x\n", "line 2: expected a line topic doc p1 ... pn"),
+        ("1\n", "line 1: expected a line topic doc"),
     ],
 )
 def test_a_line_that_cannot_be_read_is_named(tmp_path, text, message):
@@ -148,13 +162,27 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path, text, message):
     [
         ("1 a 1 0\n1 b 1 1\n", r"document 'b' \(.*hindex.txt, line 2\): the shares"),
         ("1 a 1 0\n\n1 z 1 0\n", r"document 'z' \(.*, line 3\) is not in the qrels"),
-        ("1 a 1 0\n1 a 1 0\n", r"document 'a' \(.*, line 2\) appears twice"),
+        (
+            "1 a 1 0\n1 a 0 1\n",
+            r"document 'a' \(.*, line 2\) is \[0.0, 1.0\], and \[1.0, 0.0\] at .*, line 1",
+        ),
         ("1 a\n", r"document 'a' \(.*, line 1\): .* fewer than 2 shares"),
     ],
 )
 def test_wrong_membership_in_a_file_is_named_by_line(tmp_path, text, message):
     with pytest.raises(InputError, match=message):
         ir_graded.with_groups(QRELS, {"A": written(tmp_path, text)})
+
+
+def test_further_fields_of_tuples_keep_their_order():
+    names = ["query_id", "doc_id", "relevance", *"zyxwvuts"]
+    qrels = [namedtuple("Row", names)("1", "a", 2, *range(8))]
+    assert [*ir_graded.with_groups(qrels, {})] == names
+
+
+def test_groups_that_are_no_dict_are_rejected():
+    with pytest.raises(ParameterError, match=r"^groups='hindex.txt' must be a dict"):
+        ir_graded.with_groups(QRELS, "hindex.txt")
 
 
 @pytest.mark.parametrize("name", ["relevance", ""])

@@ -77,9 +77,13 @@ def test_an_attribute_with_a_target_that_has_a_0(divergence, expected):
     assert score(measure) == pytest.approx(expected, abs=1e-11)
 
 
-def test_gfr_is_the_mean_of_relevance_and_two_attributes():
-    params = {"groups": {"HINDEX": "RNOD", "GENDER": "JSD"}, "targets": {"GENDER": GENDER_TARGET}}
-    assert score(GFR(**params, **SCALE) @ 20) == pytest.approx(0.572927629403, abs=1e-11)
+@pytest.mark.parametrize(
+    ("measure", "ordinal", "expected"),
+    [("iRBU", "RNOD", 0.572927629403), ("NCU(stop='err',utility='rr')", "NMD", 0.586029158389)],
+)
+def test_gfr_is_the_mean_of_relevance_and_two_attributes(measure, ordinal, expected):
+    params = {"groups": {"HINDEX": ordinal, "GENDER": "JSD"}, "targets": {"GENDER": GENDER_TARGET}}
+    assert score(GFR(measure=measure, **params, **SCALE) @ 20) == pytest.approx(expected, abs=1e-11)
 
 
 # --------------------------------------------------------------------------------------- random collections

@@ -3,6 +3,7 @@
 import warnings
 
 import ir_measures
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -102,6 +103,14 @@ def test_every_form_of_probabilities(form, tmp_path):
     given = {"dict": known, "frame": table, "polars": pl.from_pandas(table), "file": path}[form]
     assert value(plain(), intents=given) == pytest.approx(VALUE, abs=1e-11)
     assert value(plain(), "DIN-Q@10", intents=given) == pytest.approx(0.464984472050, abs=1e-11)
+
+
+def test_probabilities_leave_other_columns_as_they_are():
+    qrels = ir_graded.with_groups(plain().assign(equivalence_class="x"), {"SIZE": {"t": {"a": [1, 0]}}})
+    found = ir_graded.with_intents(qrels, known_of(TOPICS))
+    assert [*found] == [*qrels, "probability", "intent_type"]
+    assert found["SIZE"].tolist() == qrels["SIZE"].tolist()
+    assert found["probability"].dtype == np.float64
 
 
 def test_intents_on_the_command_line(tmp_path, capsys):
@@ -241,7 +250,12 @@ def test_columns_that_cannot_be_used_are_rejected(columns, problem):
         ({"t": {"1": "x"}}, "intent '1': the probability: 'x' is not a number"),
         ({"t": {"1": (1, "n")}}, "the type is 'n'; it must be 'inf' or 'nav'"),
         ({"t": 5}, "topic 't' holds 5 where a dict from intent to probability is needed"),
-        (5, "cannot read int"),
+        (5, "intents: cannot read 5; give a dict of dicts {topic: {intent: probability}}"),
+        ({"t": {None: 1}}, "topic 't', intent None: the topic or the intent is missing"),
+        (
+            pd.DataFrame([["t", "1", 0.5, 0.5]], columns=["query_id", "iteration", *["probability"] * 2]),
+            "intents: the table has several columns named 'probability'",
+        ),
         (pd.DataFrame({"query_id": ["t"]}), "has no column iteration, probability"),
     ],
 )
@@ -254,8 +268,8 @@ def test_probabilities_that_cannot_be_used_are_rejected(intents, problem):
 @pytest.mark.parametrize(
     ("lines", "problem"),
     [
-        ("t 1\n", "line 1: expected 3 or 4 fields (topic intent probability [inf|nav]), found 2"),
-        ("t 1 x\n", "line 1: the probability, the third field, is not a number"),
+        ("t 1\n", "line 1: expected a line topic intent probability [inf|nav]: 't 1'"),
+        ("t 1 x\n", "line 1: expected a line topic intent probability [inf|nav]: 't 1 x'"),
         ("\nt 1 1 other\n", "line 2): the type is 'other'"),
         ("t 1 .5\nt 1 .4\n", "line 2) is (0.4, 'inf'), and (0.5, 'inf') at "),
     ],

@@ -21,6 +21,10 @@ BASES = [
     *((name, {}) for name in ("AWP", "O-measure", "P-measure", "P+", "nCG", "BR", "R-measure", "R-WP")),
     *(("NCU", {"stop": stop}) for stop in ("u", "rb", "gu", "first", "preferred", "up_to_preferred", "err")),
     *((name, {}) for name in ("EBR", "iRBU", "nERR", "gRBP", "nDCG")),
+    *((name, {"norm": "ideal"}) for name in ("EBR", "iRBU", "gRBP")),
+    ("NCU", {"stop": "err", "utility": "rr"}),
+    *(("NCU", {"stop": stop, "utility": "ie", "norm": "ideal"}) for stop in ("err", "gu")),
+    ("NCU", {"stop": "rb", "utility": "ie"}),
     ("nDCG", {"dcg": "exp-log2"}),
 ]
 SCALED = ("EBR", "iRBU", "nERR", "gRBP")
@@ -102,7 +106,9 @@ OF_A = [
     (("EBR", {}), 0.517471439139, 0.352599243856, 0.4375),
     (("iRBU", {}), 0.752911085678, 0.540312011483, 0.667433890530),
     (("nERR", {}), 0.590317652392, 0.523324730768, 0.455384615385),
+    (("NCU", {"stop": "err", "utility": "rr"}), 0.393978247171, 0.349267143366, 0.328888888889),
     (("gRBP", {}), 0.088100312500, 0.056773149038, 0.057265203125),
+    (("gRBP", {"norm": "ideal"}), 0.803877283335, 0.518030453245, 0.776477330508),
     (("NCU", {"stop": "rb"}), 0.508702746719, 0.478294040226, 0.517094017094),
 ]
 
@@ -307,6 +313,9 @@ def test_an_explanation_names_intents():
     assert found["doc_id"].tolist() == ["b", "c", "c", "a", "a"]
     assert found["level"].tolist() == [2, 1, 1, 2, 1]
     assert found["probability"].tolist() == [0.3, 0.5, 0.2, 0.5, 0.3]
+    assert found["C"].tolist() == [1, 1, 1, 2, 2]
+    blended = (found["C"] + found["cg"]) / (found["rank"] + found["cg_star"])
+    assert found["BR"].tolist() == pytest.approx(blended.tolist())
     gains = ir_graded.explain("D-Q@10", rows_of({"t": EXAMPLE_A}), run_of({"t": EXAMPLE_A}), "t").frame
     assert gains["gain"].tolist() == [0.6, 0.7, 1.3]
 

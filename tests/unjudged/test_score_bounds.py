@@ -10,7 +10,7 @@ from reference import ranked, unjudged
 from reference.tie_cases import IDS
 
 import ir_graded
-from ir_graded import gRBP, iRBU
+from ir_graded import NCU, gRBP, iRBU
 from ir_graded.errors import ParameterError
 
 QRELS = {"1": {"d0": 1, "d2": 2, "d9": 3}}
@@ -77,6 +77,31 @@ def test_bounds_equal_the_reference(name):
     assert wider > 40
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+@pytest.mark.parametrize("utility", ["rr", "ie"])
+def test_bounds_of_the_cascade_are_the_extremes_over_all_completions(utility):
+    rng = random.Random(utility)  # noqa: S311
+    wider = 0
+    for _ in range(60):
+        levels = {doc: rng.choice((-1, 0, 1, 2, 3)) for doc in rng.sample(IDS[:8], 4)}
+        run = {doc: rng.choice((1.0, 2.0, 3.0)) for doc in rng.sample(IDS[:8], rng.randint(1, 6))}
+        params = {"stop": "err", "utility": utility, "max_rel": 3, "rel": rng.choice((1, 1, 2))}
+        params["gains"] = rng.choice(({}, {1: 1, 2: 3, 3: 7}, {1: 5, 3: 2}, {2: 0}))
+        if rng.random() < 0.5:
+            params["cutoff"] = rng.choice((1, 2, 5))
+        if utility == "ie":
+            params["p"] = rng.choice((0.5, 0.99))
+        found = ir_graded.score_bounds(NCU(**params), {"1": levels}, {"1": run})
+        scale = range(4)
+        expected = unjudged.bounds_by_enumeration(
+            "NCU", params, levels, ranked.ranking(run), scale, set(scale)
+        )
+        got = found.lower.item(), found.upper.item()
+        assert got == pytest.approx(expected, rel=0, abs=1e-13)
+        wider += got[1] > got[0]
+    assert wider > 20
+
+
 def test_lower_bounds_are_the_scores_of_evaluate():
     covid = ir_graded.sample()
     measures = ["gRBP", "P@10", "ERR@20", "RBP(p=0.8,rel=1)"]
@@ -106,6 +131,9 @@ def test_residual_of_gRBP_is_that_of_its_metrics():
         "Bpref",
         "P(judged_only=True)@5",
         "Judged@5",
+        "EBR",
+        "NCU(stop='err',utility='rr',norm='ideal')",
+        "NCU(stop='rb',utility='ie')",
     ],
 )
 def test_measure_without_bounds_is_rejected_by_name(measure):

@@ -1,11 +1,13 @@
-"""Membership in groups on the command line: ``--groups NAME=FILE``."""
+"""Files beside qrels on the command line: ``--intents FILE`` and ``--groups NAME=FILE``."""
 
 from functools import partial
 
 import pytest
 from helpers import assert_command_fails, run_command
-from intents.intent_cases import GROUP_LEVELS, GROUP_RUN, HINDEX
+from intents.intent_cases import EXAMPLE_A, GROUP_LEVELS, GROUP_RUN, HINDEX
 
+INTENTS = ("intents.qrels", "intents.run")
+DIN = "DIN-nDCG@10"
 GF = "GF(groups='HINDEX',divergence='RNOD',gains={2:3})@20"
 
 
@@ -24,6 +26,18 @@ def _files(tmp_path, monkeypatch):
     (tmp_path / "some.run").write_text("".join(ranked))
     shares = [f"{t} {doc} {' '.join(map(str, each))}\n" for t in levels for doc, each in HINDEX.items()]
     (tmp_path / "hindex.txt").write_text("".join(shares))
+    by_intent = [
+        f"{topic} {intent} {doc} {level}\n"
+        for topic in ("1", "2")
+        for intent, of_intent in EXAMPLE_A.levels.items()
+        for doc, level in of_intent.items()
+    ]
+    (tmp_path / "intents.qrels").write_text("".join(by_intent))
+    nav = {intent: "nav" if intent in EXAMPLE_A.nav else "inf" for intent in EXAMPLE_A.P}
+    known = [f"{t} {intent} {p} {nav[intent]}\n" for t in ("1", "2") for intent, p in EXAMPLE_A.P.items()]
+    (tmp_path / "intents.txt").write_text("".join(known))
+    lines = [f"{t} Q0 {doc} 0 {-n} t\n" for t in ("1", "2") for n, doc in enumerate(EXAMPLE_A.retrieved)]
+    (tmp_path / "intents.run").write_text("".join(lines))
 
 
 def test_evaluate_takes_groups(run):
@@ -65,3 +79,37 @@ def test_a_line_of_groups_that_cannot_be_read_is_named(run, tmp_path):
     (tmp_path / "hindex.txt").write_text("1 a 0.5 x\n")
     outcome = run("evaluate", "qrels.txt", "some.run", "-m", GF, "--groups", "HINDEX=hindex.txt")
     assert_command_fails(outcome, "hindex.txt, line 1")
+
+
+@pytest.mark.parametrize("command", ["evaluate", "explain"])
+def test_commands_take_intents(run, command):
+    qrels, ranking = INTENTS
+    given = (DIN, qrels, ranking, "1") if command == "explain" else (qrels, ranking, "-m", DIN)
+    code, out, err = run(command, *given, "--intents", "intents.txt")
+    assert (code, err) == (0, "")
+    assert out.split()[-1] == "0.4815"
+
+
+def test_report_takes_intents_and_shows_the_command(run, tmp_path):
+    command = ("report", *INTENTS, "-m", DIN, "--intents", "intents.txt", "-B", "10", "--html", "page.html")
+    code, _, err = run(*command)
+    assert (code, err) == (0, "")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "0.4815" in page
+    assert "--intents intents.txt" in page
+
+
+def test_intents_and_groups_in_one_call(run):
+    shares = ("--groups", "HINDEX=hindex.txt")
+    code, out, err = run(
+        *("evaluate", "intents.qrels", "some.run", "-m", f"{DIN} {GF}", "--intents", "intents.txt", *shares)
+    )
+    assert (code, err) == (0, "")
+    assert len(out.splitlines()) == 3
+
+
+@pytest.mark.parametrize("option", [("--intents", "intents.txt"), ("--groups", "HINDEX=hindex.txt")])
+@pytest.mark.parametrize("unjudged", ["bounds", "intervals"])
+def test_unjudged_takes_no_files_beside_qrels(run, unjudged, option):
+    outcome = run("evaluate", "qrels.txt", "some.run", "-m", "gRBP@10", "--unjudged", unjudged, *option)
+    assert_command_fails(outcome, "--unjudged", "leave out", option[0])
