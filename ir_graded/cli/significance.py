@@ -52,7 +52,7 @@ def significance(  # noqa: PLR0913, PLR0917  # one parameter an option
     reference = None
     if labels_by is not None:
         name = score_sources.printed_name(labels_by, scores, bool(source["matrices"]))
-        reference = scores[reference_name(name, scores)]
+        reference = scores[reference_name(name, scores, "measure")]
     found = test(
         next(iter(scores.values())),
         labels_by=reference,

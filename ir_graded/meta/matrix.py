@@ -285,12 +285,12 @@ def matrices_by_measure(scores: Any, fewest_systems: int = _FEWEST) -> dict[str,
     return {name: matrix.aligned(first, name) for name, matrix in matrices.items()}
 
 
-def reference_name(reference: Any, measures: Collection[str]) -> str:
-    """Return the printed name of the reference measure. Raises InputError where it is not a measure."""
+def reference_name(reference: Any, measures: Collection[str], option: str = "reference") -> str:
+    """Return the printed name of the measure that an option names. Raises InputError where it is not a measure."""
     name = str(reference)
     if name in measures:
         return name
-    raise InputError(f"reference {reference!s} is not among the measures {', '.join(measures)}")
+    raise InputError(f"{option} {reference!s} is not among the measures {', '.join(measures)}")
 
 
 def number_of(system: Any, systems: Sequence[Hashable], option: str) -> int:

@@ -9,6 +9,11 @@ import numpy as np
 
 from ir_graded.errors import ParameterError
 
+#: The largest number of topics of a power or sample size; beyond it the expected width loses its digits.
+MOST_TOPICS = 10**7
+#: The largest score, and so the largest difference.
+_LARGEST = 1e130
+
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
@@ -27,8 +32,8 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         "None or a whole number >= 1",
     ),
     "difference": (
-        lambda value: _is_number(value) and 0 < value < float("inf"),
-        "a finite number > 0",
+        lambda value: _is_number(value) and 0 < value <= _LARGEST,
+        f"a finite number > 0, up to {_LARGEST:g}",
     ),
     "fuzziness": (lambda value: _is_number(value) and 0 <= value < 1, "a number >= 0 and < 1"),
     "level": (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1"),
@@ -37,8 +42,8 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "n_samples": (lambda value: _is_whole(value) and value >= 1, "a whole number >= 1"),
     "n_resamples": (lambda value: _is_whole(value) and value >= 1, "a whole number >= 1"),
     "n_topics": (
-        lambda value: value is None or (_is_whole(value) and value >= 2),  # noqa: PLR2004
-        "None or a whole number >= 2",
+        lambda value: value is None or (_is_whole(value) and 2 <= value <= MOST_TOPICS),  # noqa: PLR2004
+        f"None or a whole number from 2 to {MOST_TOPICS:,}",
     ),
     "power": (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1"),
     "power_tuning": (

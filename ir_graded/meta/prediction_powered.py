@@ -140,7 +140,7 @@ def prediction_powered(
     """
     check_options(level=level, power_tuning=power_tuning)
     check_choice("quantile", quantile, ("t", "normal"))
-    measures, labelled, model, systems, topics = _paired(human, llm)
+    measures, labelled, model, systems, topics = _paired(human, llm, 1 if baseline is None else _FEWEST)
     if baseline is not None:
         at = number_of(baseline, systems, "baseline")
         labelled, model = (np.delete(v - v[:, [at]], at, axis=1) for v in (labelled, model))
@@ -181,13 +181,13 @@ def prediction_powered(
 
 
 def _paired(
-    human: Any, llm: Any
+    human: Any, llm: Any, fewest_systems: int
 ) -> tuple[tuple[str, ...], Floats, Floats, tuple[Hashable, ...], tuple[Hashable, ...]]:
     """Return measures, human and model scores (measures x systems x topics), systems and labelled topics.
 
     The labelled topics come first under the model.
     """
-    of_human, of_model = matrices_by_measure(human, 1), matrices_by_measure(llm, 1)
+    of_human, of_model = (matrices_by_measure(scores, fewest_systems) for scores in (human, llm))
     if set(of_human) != set(of_model):
         raise InputError(
             f"measures differ: {', '.join(of_human)} by humans, {', '.join(of_model)} by the model"

@@ -17,7 +17,7 @@ from ir_graded.errors import InputError, ParameterError
 
 from .matrix import ScoreMatrix
 from .noncentral import power_of_f, power_of_t
-from .options import check_choice, check_options
+from .options import MOST_TOPICS, check_choice, check_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _MODELS = ("two-way", "one-way")
 _TESTS = ("t", "anova", "interval")
 _ALTERNATIVES = ("two-sided", "greater")
-_MOST_TOPICS = 10**7
 _FEWEST = 2
 #: Scores whose residuals are below this share of the largest one have no variance but rounding.
 ROUNDING = 1e-12
@@ -118,7 +117,7 @@ def _variance(matrix: ScoreMatrix, model: str) -> tuple[float, int, int]:
         degrees = (systems - 1) * (topics - 1)
     variance = float((rest**2).sum() / degrees)
     if not variance or np.abs(rest).max() <= ROUNDING * np.abs(matrix.values).max():
-        raise InputError(f"the {model} variance of the scores is 0: no number of topics follows from it")
+        raise InputError(f"the {model} variance of the scores is 0: give scores that vary by topic")
     return variance, degrees, topics
 
 
@@ -177,12 +176,12 @@ class Design:
         """Return the smallest number of topics that suffices: it is doubled, then bisected."""
         high = _FEWEST
         while not self.suffices(high, difference):
-            if high == _MOST_TOPICS:
+            if high == MOST_TOPICS:
                 raise ParameterError(
-                    f"a difference of {difference:g} needs more than {_MOST_TOPICS:,} topics at the variance "
+                    f"a difference of {difference:g} needs more than {MOST_TOPICS:,} topics at the variance "
                     f"{self.variance:g}: give a larger difference"
                 )
-            high = min(2 * high, _MOST_TOPICS)
+            high = min(2 * high, MOST_TOPICS)
         low = max(1, high // 2)
         while high - low > 1:
             middle = (low + high) // 2
@@ -278,7 +277,9 @@ class TopicSetSize:
 
     def curve(self) -> tuple[Floats, Floats]:
         """Differences around the one asked for, and the number of topics that each needs."""
-        wanted = self.difference * np.geomspace(0.5, 4, 25)
+        # Half the difference needs about four times the topics.
+        first = 0.5 if self.n_topics < MOST_TOPICS / 8 else 1
+        wanted = self.difference * np.geomspace(first, 4, 25)
         needed = [self.design.smallest(float(one)) for one in wanted]
         return wanted, np.array(needed, dtype=np.float64)
 

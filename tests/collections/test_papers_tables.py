@@ -31,8 +31,8 @@ PAIRS = {
 }
 
 
-#: On TREC-COVID round 5 with the gains 1:2, by stop distribution, beta and gamma: tau and tau_AP with AP, power
-#: and required difference of one run a team, power of the 50 best runs by AP.
+#: On TREC-COVID round 5 with the gains 1:2, by stop distribution, beta and gamma: tau and tau_AP with AP,
+#: power and required difference of one run a team, power of the 50 best runs by AP.
 COVID = {
     ("rb", 0, 1): (1, 1, 0.868, 0.058, 0.678),
     ("rb", 1, 1): (0.969, 0.958, 0.873, 0.051, 0.676),

@@ -201,6 +201,11 @@ def test_errors_say_what_is_wrong(human, llm, options, error, words):
         prediction_powered({"Q": human}, {"Q": llm}, **options)
 
 
+def test_baseline_needs_another_system():
+    with pytest.raises(InputError, match="at least 2 systems are needed, found 1"):
+        prediction_powered(matrix(Y), matrix([*f, *F]), baseline=0)
+
+
 def test_measures_must_be_those_of_both():
     with pytest.raises(InputError, match="measures differ: Q by humans, AP by the model"):
         prediction_powered({"Q": TEN.iloc[:25]}, {"AP": TEN})
