@@ -286,7 +286,7 @@ def matrices_by_measure(scores: Any, fewest_systems: int = _FEWEST) -> dict[str,
 
 
 def reference_name(reference: Any, measures: Collection[str], option: str = "reference") -> str:
-    """Return the printed name of the measure that an option names. Raises InputError where it is not a measure."""
+    """Return the printed name of a measure. Raises InputError with the option where there is none."""
     name = str(reference)
     if name in measures:
         return name

@@ -63,7 +63,7 @@ def one_per_team(scores: Any, teams: Mapping[Any, Any], rng: Seed = 0) -> dict[s
         >>> list(one_per_team({"AP": ap}, {"a1": "A", "a2": "A", "b": "B"})["AP"])
         ['a2', 'b']
     """
-    if not isinstance(teams, Mapping) and not hasattr(teams, "keys"):
+    if not hasattr(teams, "keys"):
         raise InputError("teams: expected a mapping from systems to teams")
     matrices = matrices_by_measure(scores)
     members: dict[str, list[Hashable]] = {}
