@@ -10,7 +10,7 @@ import click
 from ir_graded.errors import CoverageWarning
 
 from . import options, score_sources
-from .output import FORMATS, Leaderboard, show
+from .output import frame_text, show
 
 
 @click.command()
@@ -73,8 +73,7 @@ def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
     found = compare_judgments(qrels, others, *given, n_resamples=resamples, rng=seed, **chosen)
 
     def table(label: str, frame: pd.DataFrame, kind: str = "statistic") -> str:
-        rows = [([str(name)], list(row)) for name, *row in frame.astype(object).itertuples()]
-        return FORMATS[output](Leaderboard([label], [str(name) for name in frame], rows, kind), places)
+        return frame_text(frame, [label], output, places, kind)
 
     of = found.agreement
     if of.few_topics:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -147,23 +148,14 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         return JudgmentComparison(found, {})
     options = {"test": test, "alpha": alpha, "n_resamples": n_resamples, "rng": rng}
     # Sets of judgments to score with: each as a whole, or each with what it shares with the reference.
-    jobs = {(name, name) for name in union.sets}
+    jobs = {name: ((reference, reference), (name, name)) for name in others}
     if pairs == "shared":
-        jobs = {both for name in others for both in ((reference, name), (name, reference))}
-    scores = _scores(union, jobs, runs, read_measures(measures))
-    known: dict[str, dict[Any, Any]] = {}
-    concluded = {}
-    for name in others:
-        of_a, of_b = (
-            ((reference, name), (name, reference))
-            if pairs == "shared"
-            else (
-                (reference, reference),
-                (name, name),
-            )
-        )
-        kept = known.setdefault(of_a[1], {})
-        concluded[name] = conclude(scores[of_a], scores[of_b], top_k, kept, options)
+        jobs = {name: ((reference, name), (name, reference)) for name in others}
+    scores = _scores(union, {job for both in jobs.values() for job in both}, runs, read_measures(measures))
+    known: dict[_Job, dict[Any, Any]] = {a: {} for a, _ in jobs.values()}
+    concluded = {
+        name: conclude(scores[a], scores[b], top_k, known[a], options) for name, (a, b) in jobs.items()
+    }
     return JudgmentComparison(found, concluded)
 
 
@@ -347,15 +339,8 @@ def _scores(
         return RunCoverage.of(judgments, matched), scores
 
     coverage, scored = zip(*match_runs(judgments, named, -np.inf, work), strict=True)
-    Coverage(
-        tuple(named),
-        coverage,
-        len(union.names),
-        0.0,
-        True,
-        lambda: known_shares(coverage),
-        True,
-    ).warn()
+    shares = partial(known_shares, coverage)
+    Coverage(tuple(named), coverage, len(union.names), 0.0, True, shares, True).warn()
     return {
         job: {
             str(measure): ScoreMatrix.checked(

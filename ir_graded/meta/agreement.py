@@ -214,17 +214,18 @@ class Agreement:
         """
         import pandas as pd
 
-        names: list[tuple[Hashable, Hashable]] = [(self.sets[one], self.sets[two]) for one, two in self.pairs]
-        rows = [(at, place) for at in range(len(names)) for place in range(len(_NAMES))]
-        if len(self.values) > len(names):
-            names.append((ALL_SETS, ALL_SETS))
-            rows.append((len(names) - 1, _ALPHA))
-        at, place = (np.array(numbers) for numbers in zip(*rows, strict=True))
-        columns: dict[str, Any] = {name: [names[row][side] for row in at] for side, name in enumerate("ab")}
-        columns["coefficient"] = [_NAMES[number] for number in place]
-        for name in ("values", "low", "high", "undefined"):
-            columns[name.replace("values", "value")] = getattr(self, name)[at, place]
-        return pd.DataFrame(columns | {"few_topics": self.few_topics})
+        names: list[tuple[Hashable, ...]] = [
+            (self.sets[one], self.sets[two], name) for one, two in self.pairs for name in _NAMES
+        ]
+        rows = np.arange(len(names))
+        if len(self.values) > len(self.pairs):
+            rows = np.append(rows, len(names) + _ALPHA)
+            names.append((ALL_SETS, ALL_SETS, "alpha"))
+        columns = {"value": self.values, "low": self.low, "high": self.high, "undefined": self.undefined}
+        return pd.DataFrame(names, columns=["a", "b", "coefficient"]).assign(
+            **{name: values.reshape(-1)[rows] for name, values in columns.items()},
+            few_topics=self.few_topics,
+        )
 
     def matrix(self, coefficient: str) -> pd.DataFrame:
         """One coefficient of every two sets, sets x sets with 1 on the diagonal, and its mean in a column."""
