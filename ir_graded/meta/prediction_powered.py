@@ -14,7 +14,7 @@ from ir_graded._utils.extras import extra
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
 
-from .matrix import ScoreMatrix, matrices_by_measure, number_of
+from .matrix import ScoreMatrix, matrices_by_measure, number_of, rows_of_systems
 from .options import check_choice, check_options
 from .sample_size import ROUNDING
 
@@ -67,15 +67,8 @@ class PredictionPowered:
 
     def to_frame(self) -> pd.DataFrame:
         """A row per measure and system: measure, run, and a column for each attribute from estimate on."""
-        import pandas as pd
-
-        count = len(self.systems)
-        columns: dict[str, Any] = {
-            "measure": [measure for measure in self.measures for _ in range(count)],
-            "run": list(self.systems) * len(self.measures),
-        }
-        columns |= {name: getattr(self, name).reshape(-1) for name in _COLUMNS}
-        return pd.DataFrame(columns).assign(n_labelled=self.n_labelled, n_unlabelled=self.n_unlabelled)
+        frame = rows_of_systems(self, *_COLUMNS)
+        return frame.assign(n_labelled=self.n_labelled, n_unlabelled=self.n_unlabelled)
 
 
 _COLUMNS = (
