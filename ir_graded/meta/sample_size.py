@@ -28,6 +28,8 @@ _MODELS = ("two-way", "one-way")
 _TESTS = ("t", "anova", "interval")
 _ALTERNATIVES = ("two-sided", "greater")
 _FEWEST = 2
+#: Below this level SciPy's critical values fail.
+_SMALLEST_ALPHA = 1e-12
 #: Scores whose residuals are below this share of the largest one have no variance but rounding.
 ROUNDING = 1e-12
 #: Of alpha and power: the two numbers of Nagata's approximation for an F test.
@@ -218,6 +220,8 @@ def _design(
     check_choice("test", options["test"], _TESTS)
     check_choice("alternative", options["alternative"], _ALTERNATIVES)
     check_options(alpha=options["alpha"], systems=options["systems"], n_topics=n_topics)
+    if options["alpha"] < _SMALLEST_ALPHA:
+        raise ParameterError(f"alpha={options['alpha']!r} must be at least {_SMALLEST_ALPHA:g}")
     if options["power"] is not None:
         check_options(power=options["power"])
         if options["power"] <= options["alpha"]:
@@ -436,5 +440,10 @@ def minimum_detectable_difference(  # noqa: PLR0913  # options, all by keyword
 
 
 def detectable_of_pairs(spread: Floats, topics: int, alpha: float) -> Floats:
-    """Return what a two-sided paired t test detects with power .8, given the deviations of differences."""
+    """Return what a two-sided paired t test detects with power .8, given the deviations of differences.
+
+    NaN where alpha is too small for a power.
+    """
+    if alpha < _SMALLEST_ALPHA:
+        return np.full_like(spread, np.nan)
     return spread * Design(variance=0.5, alpha=alpha, power=max(0.8, alpha)).detectable(topics)

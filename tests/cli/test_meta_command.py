@@ -339,7 +339,7 @@ def test_significance_prints_pairs_with_ranks_by_another_measure(write, capsys, 
     _, out, _ = run_command(capsys, "significance", *options, "--alternative", "two-sided")
     assert "rank_a" not in out
     result = run_command(capsys, "significance", *options, "--labels-by", "x")
-    assert_command_fails(result, "reference x is not among the measures ap, rr")
+    assert_command_fails(result, "measure x is not among the measures ap, rr")
 
 
 def test_statistics_prints_documents_per_topic(write, capsys):
