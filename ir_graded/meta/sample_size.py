@@ -324,7 +324,7 @@ def topic_set_size(  # noqa: PLR0913  # options, all by keyword
             ``'two-way'``, unpaired ``'one-way'``.
         paired: whether both systems of the t test have the same topics.
         systems: number of systems of the anova.
-        alpha: significance level.
+        alpha: significance level, at least 1e-12.
         power: probability of detecting the difference, above alpha.
         alternative: ``'two-sided'`` or ``'greater'``, of the t test.
         variance: the residual variance V in place of scores.
