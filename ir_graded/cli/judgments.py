@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import click
 
+from ir_graded.errors import CoverageWarning
+
 from . import options, score_sources
-from .output import FORMATS, Leaderboard, show
+from .output import frame_text, show
 
 
 @click.command()
@@ -56,9 +59,11 @@ def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
     """Compare the judgments of QRELS with those of B, and what both conclude of RUNs.
 
     Prints the confusion matrix of the pairs of a topic and a document that both judge, coverage and
-    coefficients of agreement with 95% intervals over topics, and with RUNs and measures (-m) a row per
+    coefficients of agreement with 95% intervals over topics, and with RUNs and measures (-m) a column per
     measure: bias, rank correlations and the pairs of runs whose significance survives.
     """
+    import pandas as pd
+
     from ir_graded.evaluation.judgment_comparison import compare_judgments
 
     score_sources.prepare_folder(folder)
@@ -67,46 +72,30 @@ def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
     given = (list(runs), options.read(measures)) if runs else (None, None)
     found = compare_judgments(qrels, others, *given, n_resamples=resamples, rng=seed, **chosen)
 
-    def table(labels: list[str], columns: list[str], rows: list[Any], kind: str) -> str:
-        return FORMATS[output](Leaderboard(labels, columns, rows, kind), places)
+    def table(label: str, frame: pd.DataFrame, kind: str = "statistic") -> str:
+        return frame_text(frame, [label], output, places, kind)
 
     of = found.agreement
+    if of.few_topics:
+        warnings.warn(
+            "fewer than 10 topics have documents that both judge: their intervals are too short",
+            CoverageWarning,
+            stacklevel=1,
+        )
     counts = of.confusion()
-    covered = of.covered[0].sum(axis=0).tolist()
-    coefficients = of.to_frame().set_index("coefficient")[["value", "low", "high"]]
+    levels = counts.set_axis([f"{level:g}" for level in counts.index], axis=0)
+    levels = levels.set_axis([f"{level:g}" for level in counts], axis=1)
+    covered = pd.DataFrame({"number": of.covered[0].sum(axis=0)}, ["first only", "second only", "both"])
+    matrix = table(f"{counts.index.name} \\ {counts.columns.name}", levels, "level")
     parts = [
-        table(
-            [f"{counts.index.name} \\ {counts.columns.name}"],
-            [f"{level:g}" for level in counts.columns],
-            [
-                ([f"{level:g}"], row)
-                for level, row in zip(counts.index, counts.to_numpy().tolist(), strict=True)
-            ],
-            "level",
-        ),
-        table(
-            ["pairs"],
-            ["number"],
-            [([name], [n]) for name, n in zip(_COVERED, covered, strict=True)],
-            "statistic",
-        ),
-        table(
-            ["coefficient"],
-            coefficients.columns.tolist(),
-            [([str(name)], row.tolist()) for name, row in coefficients.iterrows()],
-            "statistic",
-        ),
+        *([matrix] if counts.size else []),  # soft labels have none
+        table("pairs", covered),
+        table("coefficient", of.to_frame().set_index("coefficient")[["value", "low", "high"]]),
+        *(table("statistic", one.to_frame().T, "measure") for one in found.conclusions.values()),
     ]
-    for concluded in found.conclusions.values():
-        frame = concluded.to_frame()
-        rows = [([str(name)], row.tolist()) for name, row in frame.iterrows()]
-        parts.append(table(["measure"], frame.columns.tolist(), rows, "statistic"))
     show("\n\n".join(parts) if output != "jsonl" else "\n".join(parts))
     if folder is not None:
-        figures = {"confusion": of.plot()}
+        figures = {"confusion": of.plot()} if counts.size else {}
         if found.conclusions:
             figures["means"] = found.plot()
         score_sources.write_figures(figures, folder)
-
-
-_COVERED = ("first only", "second only", "both")

@@ -10,7 +10,7 @@ import click
 from ir_graded.errors import CoverageWarning, InputError
 
 from . import options, score_sources
-from .output import FORMATS, Leaderboard, show
+from .output import frame_text, show
 
 
 @click.command()
@@ -80,6 +80,8 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     from ir_graded import meta as statistics
     from ir_graded.plots.meta import asl_curve, stability_curves, swap_curves
 
+    from .csv_files import read_teams
+
     score_sources.prepare_folder(folder)
     if by is not None and top is None:
         raise click.UsageError("--by goes with --top")
@@ -94,7 +96,10 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
             scores, top, score_sources.printed_name(measure, scores, bool(source["matrices"]))
         )
     if teams is not None:
-        scores = _one_run_per_team(scores, teams, seed)
+        try:
+            scores = dict(statistics.one_per_team(scores, read_teams(teams), seed))
+        except InputError as error:
+            raise InputError(f"{teams}: {error}") from None
     if reference is not None:
         reference = score_sources.printed_name(reference, scores, bool(source["matrices"]))
     comparison = statistics.compare(
@@ -109,8 +114,7 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
         rng=seed,
     )
     table = comparison.to_frame()
-    rows = [([str(name)], row.tolist()) for name, row in table.iterrows()]
-    show(FORMATS[output](Leaderboard(["measure"], list(table.columns), rows, "statistic"), places))
+    show(frame_text(table, ["measure"], output, places))
     if folder is not None:
         figures = {
             "asl_curve": asl_curve(comparison.power),
@@ -119,15 +123,3 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
             "tau": comparison.correlations.plot(),
         }
         score_sources.write_figures(figures, folder)
-
-
-def _one_run_per_team(scores: dict[str, Any], path: str, seed: int) -> dict[str, Any]:
-    """Return the matrices with one run of each team."""
-    from ir_graded.meta import one_per_team
-
-    from .csv_files import read_teams
-
-    try:
-        return dict(one_per_team(scores, read_teams(path), seed))
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None

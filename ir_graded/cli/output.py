@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -16,6 +16,9 @@ import numpy as np
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, printable
 from ir_graded.evaluation.scores import Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: What stands for the topic in the rows that hold aggregates, as trec_eval has it.
 ALL_TOPICS = "all"
@@ -28,6 +31,17 @@ def show(text: str) -> None:
         click.echo(text)
     except OSError as error:
         raise OSError(error.errno, error.strerror, "standard output") from error
+
+
+def frame_text(
+    frame: pd.DataFrame, labels: list[str], output: str, digits: int, kind: str = "statistic"
+) -> str:
+    """A table in a format: the levels of its index are the labels of the rows, its columns the values."""
+    rows = [
+        ([str(name) for name in (names if isinstance(names, tuple) else (names,))], list(row))
+        for names, *row in frame.astype(object).itertuples()
+    ]
+    return FORMATS[output](Leaderboard(labels, [str(name) for name in frame], rows, kind), digits)
 
 
 @dataclass(frozen=True)

@@ -38,18 +38,14 @@ _COLUMNS = ["variance", "n_topics", "power", "present", "power_at_present", "det
 @options.output
 @options.places
 @options.quiet
-def plan(  # noqa: PLR0913, PLR0917  # one parameter an option
+def plan(  # one parameter an option
     difference: float,
     test: str,
-    model: str | None,
     unpaired: bool,
-    systems: int,
-    alpha: float,
-    power: float,
     folder: str | None,
     output: str,
     places: int,
-    **source: Any,
+    **given: Any,
 ) -> None:
     """How many topics detect a difference of means, from the variance of these scores.
 
@@ -61,18 +57,11 @@ def plan(  # noqa: PLR0913, PLR0917  # one parameter an option
     from ir_graded.plots.meta import topic_set_sizes
 
     score_sources.prepare_folder(folder)
+    options_of_design = {name: given.pop(name) for name in ("model", "systems", "alpha", "power")}
+    options_of_design |= {"test": test, "paired": not unpaired}
     found = {
-        name: topic_set_size(
-            matrix,
-            difference,
-            test=test,
-            model=model,
-            paired=not unpaired,
-            systems=systems,
-            alpha=alpha,
-            power=power,
-        )
-        for name, matrix in score_sources.score_matrices(**source).items()
+        name: topic_set_size(matrix, difference, **options_of_design)
+        for name, matrix in score_sources.score_matrices(**given).items()
     }
     rows: list[tuple[list[str], list[Any]]] = []
     for name, size in found.items():

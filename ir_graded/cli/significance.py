@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from . import options, score_sources
-from .output import FORMATS, Leaderboard, show
+from .output import frame_text, show
 
 
 @click.command()
@@ -52,7 +52,7 @@ def significance(  # noqa: PLR0913, PLR0917  # one parameter an option
     reference = None
     if labels_by is not None:
         name = score_sources.printed_name(labels_by, scores, bool(source["matrices"]))
-        reference = scores[reference_name(name, scores)]
+        reference = scores[reference_name(name, scores, "measure")]
     found = test(
         next(iter(scores.values())),
         labels_by=reference,
@@ -62,8 +62,7 @@ def significance(  # noqa: PLR0913, PLR0917  # one parameter an option
         rng=seed,
     )
     table = found.to_frame().astype({"significant": int})
-    rows = [([str(a), str(b)], list(row)) for _, a, b, *row in table.itertuples()]
-    columns = table.columns.tolist()[2:]
-    show(FORMATS[output](Leaderboard(["system_a", "system_b"], columns, rows, "statistic"), places))
+    pair = ["system_a", "system_b"]
+    show(frame_text(table.set_index(pair), pair, output, places))
     if folder is not None:
         score_sources.write_figures({"significance": found.plot()}, folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from . import options
-from .output import FORMATS, Leaderboard, show
+from .output import frame_text, show
 
 
 @click.command()
@@ -23,5 +23,4 @@ def statistics(qrels: str, runs: tuple[str, ...], rel: float, output: str, place
     from ir_graded.evaluation.collection_statistics import collection_statistics
 
     table = collection_statistics(qrels, list(runs) or None, rel=rel).to_frame()
-    rows = [([str(name)], list(row)) for name, *row in table.itertuples()]
-    show(FORMATS[output](Leaderboard(["documents"], table.columns.tolist(), rows, "statistic"), places))
+    show(frame_text(table, ["documents"], output, places))

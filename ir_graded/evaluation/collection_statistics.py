@@ -52,14 +52,15 @@ class CollectionStatistics:
             count = len(self.retrieved)
             rows[f"depth of {count} run{'' if count == 1 else 's'}"] = self.retrieved
         table = {
-            name: (counts.mean(), int(counts.min()), int(counts.max()), np.count_nonzero(_any(counts)))
+            name: (
+                counts.mean(),
+                counts.min(),
+                counts.max(),
+                np.count_nonzero(np.atleast_2d(counts).any(axis=0)),
+            )
             for name, counts in rows.items()
         }
         return pd.DataFrame.from_dict(table, orient="index", columns=["mean", "min", "max", "topics"])
-
-
-def _any(counts: Ints) -> Ints:
-    return counts if counts.ndim == 1 else counts.max(axis=0)
 
 
 def collection_statistics(qrels: Any, runs: Any = None, *, rel: float = 1) -> CollectionStatistics:

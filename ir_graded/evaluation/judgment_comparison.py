@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.agreement import Agreement, agreement
 from ir_graded.meta.conclusions import Conclusions, conclude
 from ir_graded.meta.discriminative import check_test
-from ir_graded.meta.matrix import ScoreMatrix, number_of
+from ir_graded.meta.matrix import ScoreMatrix, as_finite, number_of
 from ir_graded.meta.options import check_choice, check_options
 from ir_graded.meta.resampling import Seed
 
@@ -147,23 +148,14 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         return JudgmentComparison(found, {})
     options = {"test": test, "alpha": alpha, "n_resamples": n_resamples, "rng": rng}
     # Sets of judgments to score with: each as a whole, or each with what it shares with the reference.
-    jobs = {(name, name) for name in union.sets}
+    jobs = {name: ((reference, reference), (name, name)) for name in others}
     if pairs == "shared":
-        jobs = {both for name in others for both in ((reference, name), (name, reference))}
-    scores = _scores(union, jobs, runs, read_measures(measures))
-    known: dict[str, dict[Any, Any]] = {}
-    concluded = {}
-    for name in others:
-        of_a, of_b = (
-            ((reference, name), (name, reference))
-            if pairs == "shared"
-            else (
-                (reference, reference),
-                (name, name),
-            )
-        )
-        kept = known.setdefault(of_a[1], {})
-        concluded[name] = conclude(scores[of_a], scores[of_b], top_k, kept, options)
+        jobs = {name: ((reference, name), (name, reference)) for name in others}
+    scores = _scores(union, {job for both in jobs.values() for job in both}, runs, read_measures(measures))
+    known: dict[_Job, dict[Any, Any]] = {a: {} for a, _ in jobs.values()}
+    concluded = {
+        name: conclude(scores[a], scores[b], top_k, known[a], options) for name, (a, b) in jobs.items()
+    }
     return JudgmentComparison(found, concluded)
 
 
@@ -176,6 +168,8 @@ def _named_sets(a: Any, b: Any) -> dict[str, Any]:
     if list(others) == ["run"]:
         others = {"b": others["run"]}
     name = "a" if name == "run" or name in others else name
+    while name in others:
+        name += " (reference)"
     return {name: reference, **others}
 
 
@@ -266,13 +260,14 @@ def _prepared(name: str, qrels: Any) -> Judgments:
 
 
 def _mapped(name: str, judgments: Judgments, levels: Mapping[float, float] | None) -> Floats:
-    """Return the level of each document after mapping."""
+    """Return the level of each document after mapping. Raises InputError where one has none."""
     values = judgments.levels.values
     if levels is not None:
         missing = [value for value in values.tolist() if value not in levels]
         if missing:
             raise InputError(f"maps: {name!r} has the level {missing[0]:g}, which its map lacks")
-        values = np.array([levels[value] for value in values.tolist()], dtype=np.float64)
+        mapped = np.array([levels[value] for value in values.tolist()])
+        values = as_finite(mapped, lambda at: f"maps: {name!r}: the level for {values[at]:g}")
     return values[judgments.levels.level_index]
 
 
@@ -321,12 +316,16 @@ def _scores(
     union: _Union, jobs: set[_Job], runs: Any, measures: list[Measure]
 ) -> dict[_Job, dict[str, ScoreMatrix]]:
     """Return the score matrices of each job; the runs are read and matched once."""
-    others = [measure for measure in measures if measure not in native_scorers(measures)]
-    for measure in others:
-        check_computable(measure)
-    if others:
-        names = ", ".join(map(str, others))
-        raise ParameterError(f"{names}: compare_judgments needs measures that this package computes")
+    native = native_scorers(measures)
+    for measure in measures:
+        if measure not in native:
+            check_computable(measure)
+    others = [measure for measure in measures if measure not in native or native[measure].qrel_columns]
+    if others or not measures:
+        names = ", ".join(map(str, others)) or "none given"
+        raise ParameterError(
+            f"{names}: compare_judgments needs measures of levels alone that this package computes"
+        )
     column = dict(zip(union.sets, union.labels.T, strict=True))
     scorers = {}
     for name, limit in jobs:
@@ -340,15 +339,8 @@ def _scores(
         return RunCoverage.of(judgments, matched), scores
 
     coverage, scored = zip(*match_runs(judgments, named, -np.inf, work), strict=True)
-    Coverage(
-        tuple(named),
-        coverage,
-        len(union.names),
-        0.0,
-        True,
-        lambda: known_shares(coverage),
-        True,
-    ).warn()
+    shares = partial(known_shares, coverage)
+    Coverage(tuple(named), coverage, len(union.names), 0.0, True, shares, True).warn()
     return {
         job: {
             str(measure): ScoreMatrix.checked(

@@ -214,17 +214,18 @@ class Agreement:
         """
         import pandas as pd
 
-        names: list[tuple[Hashable, Hashable]] = [(self.sets[one], self.sets[two]) for one, two in self.pairs]
-        rows = [(at, place) for at in range(len(names)) for place in range(len(_NAMES))]
-        if len(self.values) > len(names):
-            names.append((ALL_SETS, ALL_SETS))
-            rows.append((len(names) - 1, _ALPHA))
-        at, place = (np.array(numbers) for numbers in zip(*rows, strict=True))
-        columns: dict[str, Any] = {name: [names[row][side] for row in at] for side, name in enumerate("ab")}
-        columns["coefficient"] = [_NAMES[number] for number in place]
-        for name in ("values", "low", "high", "undefined"):
-            columns[name.replace("values", "value")] = getattr(self, name)[at, place]
-        return pd.DataFrame(columns | {"few_topics": self.few_topics})
+        names: list[tuple[Hashable, ...]] = [
+            (self.sets[one], self.sets[two], name) for one, two in self.pairs for name in _NAMES
+        ]
+        rows = np.arange(len(names))
+        if len(self.values) > len(self.pairs):
+            rows = np.append(rows, len(names) + _ALPHA)
+            names.append((ALL_SETS, ALL_SETS, "alpha"))
+        columns = {"value": self.values, "low": self.low, "high": self.high, "undefined": self.undefined}
+        return pd.DataFrame(names, columns=["a", "b", "coefficient"]).assign(
+            **{name: values.reshape(-1)[rows] for name, values in columns.items()},
+            few_topics=self.few_topics,
+        )
 
     def matrix(self, coefficient: str) -> pd.DataFrame:
         """One coefficient of every two sets, sets x sets with 1 on the diagonal, and its mean in a column."""
@@ -260,9 +261,14 @@ class Agreement:
         return covered.join(pd.DataFrame(self._by_topic[comparison], index=index, columns=list(_NAMES)))
 
     def plot(self, comparison: int = 0, ax: Axes | None = None) -> Figure:
-        """The confusion matrix of two sets, drawn into ``ax`` or a new figure."""
+        """The confusion matrix of two sets, drawn into ``ax`` or a new figure.
+
+        Raises InputError where there are more than 20 levels, and so no such matrix.
+        """
         from ir_graded.plots.judgments import confusion_matrix
 
+        if not self.counts.size:
+            raise InputError(f"the labels have {len(self.levels)} levels: no confusion matrix can be drawn")
         return confusion_matrix(self.confusion(comparison), ax)
 
 
@@ -317,8 +323,9 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     check_options(level=level, n_resamples=n_resamples, rel=rel)
     table, names, of_row = _table(labels, topics)
     known = ~np.isnan(table)
+    declared = as_cells([] if levels is None else list(levels), "levels", "a list of numbers", dimensions=1)
     scale = np.unique(
-        np.concatenate([table[known], np.asarray([] if levels is None else levels, dtype=np.float64)])
+        np.concatenate([table[known], as_finite(declared, lambda place: f"levels: number {place + 1}")])
     )
     several = known.sum(axis=1) >= _FEWEST
     if not several.any():
@@ -396,26 +403,26 @@ def _table(
     labels: Any, topics: Sequence[Hashable] | None
 ) -> tuple[Floats, tuple[Hashable, ...], list[Hashable]]:
     """Return labels, rows x sets with NaN where there is none, the names of the sets, and a topic per row."""
+    import pandas as pd
+
     expected = "a table of numbers with a row per topic and document and a column per set"
     cells = as_cells(labels, "labels", expected, dimensions=2)
     names = tuple(labels.columns) if hasattr(labels, "columns") else tuple(range(cells.shape[1]))
     check_unique("set", names, "labels")
     if len(names) < _FEWEST:
         raise InputError(f"labels: at least {_FEWEST} sets are needed, found {len(names)}")
-    index = getattr(labels, "index", None)
-    if topics is None and getattr(index, "nlevels", 1) < _FEWEST:
+    if topics is not None:
+        of_row = list(topics)
+    elif hasattr(labels, "columns") and labels.index.nlevels >= _FEWEST:
+        of_row = list(labels.index.get_level_values(0))
+    else:
         raise ParameterError("topics is needed: the index of the labels does not hold topics and documents")
-    of_row = list(index.get_level_values(0) if topics is None and index is not None else topics or ())
     if len(of_row) != len(cells):
         raise ParameterError(f"topics has {len(of_row)} values for {len(cells)} rows of labels")
 
     def describe(row: int, place: int) -> str:
         return f"labels: row {row}, set {names[place]!r}: the label"
 
-    try:
-        values = np.asarray(cells, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = as_finite(cells, describe)  # which raises
-    known = ~np.isnan(values)
-    finite = as_finite(np.where(known, values, 0.0), describe)
-    return np.where(known, finite, np.nan), names, of_row
+    cells = cells if cells.dtype.kind == "f" else cells.astype(object)
+    known = pd.notna(cells)
+    return np.where(known, as_finite(np.where(known, cells, 0), describe), np.nan), names, of_row

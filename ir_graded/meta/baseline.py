@@ -12,7 +12,7 @@ from ir_graded._utils.arrays import read_only
 from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
 
 from .effects import mean_and_spread
-from .matrix import matrices_by_measure, number_of
+from .matrix import matrices_by_measure, number_of, rows_of_systems
 from .options import check_options
 from .resampling import Seed, generator, replicate_blocks, sign_flips
 from .sample_size import detectable_of_pairs
@@ -75,21 +75,7 @@ class BaselineTests:
 
         Columns: measure, run, difference, p, p_holm, significant, dz, minimum_detectable.
         """
-        import pandas as pd
-
-        count = len(self.systems)
-        return pd.DataFrame(
-            {
-                "measure": [measure for measure in self.measures for _ in range(count)],
-                "run": list(self.systems) * len(self.measures),
-                "difference": self.difference.reshape(-1),
-                "p": self.p.reshape(-1),
-                "p_holm": self.p_holm.reshape(-1),
-                "significant": self.significant.reshape(-1),
-                "dz": self.dz.reshape(-1),
-                "minimum_detectable": self.minimum_detectable.reshape(-1),
-            }
-        )
+        return rows_of_systems(self, "difference", "p", "p_holm", "significant", "dz", "minimum_detectable")
 
 
 def against_baseline(

@@ -6,12 +6,15 @@ import math
 import reprlib
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints, exact_sum
 from ir_graded.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The smallest number of topics or systems that can be compared.
 _FEWEST = 2
@@ -285,12 +288,12 @@ def matrices_by_measure(scores: Any, fewest_systems: int = _FEWEST) -> dict[str,
     return {name: matrix.aligned(first, name) for name, matrix in matrices.items()}
 
 
-def reference_name(reference: Any, measures: Collection[str]) -> str:
-    """Return the printed name of the reference measure. Raises InputError where it is not a measure."""
+def reference_name(reference: Any, measures: Collection[str], option: str = "reference") -> str:
+    """Return the printed name of a measure. Raises InputError with the option where there is none."""
     name = str(reference)
     if name in measures:
         return name
-    raise InputError(f"reference {reference!s} is not among the measures {', '.join(measures)}")
+    raise InputError(f"{option} {reference!s} is not among the measures {', '.join(measures)}")
 
 
 def number_of(system: Any, systems: Sequence[Hashable], option: str) -> int:
@@ -298,6 +301,15 @@ def number_of(system: Any, systems: Sequence[Hashable], option: str) -> int:
     if system not in systems:
         raise ParameterError(f"{option}={system!r} must be one of {', '.join(map(repr, systems))}")
     return systems.index(system)
+
+
+def rows_of_systems(result: Any, *columns: str) -> pd.DataFrame:
+    """Return a row per measure and system of a result, with its arrays of that shape as columns."""
+    import pandas as pd
+
+    names = [(measure, system) for measure in result.measures for system in result.systems]
+    frame = pd.DataFrame(names, columns=["measure", "run"])
+    return frame.assign(**{name: getattr(result, name).reshape(-1) for name in columns})
 
 
 def means_of(matrix: ScoreMatrix) -> Floats:

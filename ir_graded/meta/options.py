@@ -9,51 +9,55 @@ import numpy as np
 
 from ir_graded.errors import ParameterError
 
+#: The largest number of topics of a power or sample size; beyond it the expected width loses its digits.
+MOST_TOPICS = 10**7
+#: The largest score, and so the largest difference.
+_LARGEST = 1e130
+
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+def _is_whole(value: Any, least: int) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= least)
 
 
+#: A test of a value and the description of those that hold.
+_Rule = tuple[Callable[[Any], bool], str]
+_SHARE: _Rule = (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1")
+_POSITIVE: _Rule = (lambda value: _is_whole(value, 1), "a whole number >= 1")
+_SEVERAL: _Rule = (lambda value: _is_whole(value, 2), "a whole number >= 2")
 #: For each option a test of its values and their description. All comparisons with NaN are false.
-_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "alpha": (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1"),
-    "confidence": (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1"),
-    "depth": (
-        lambda value: value is None or (_is_whole(value) and value >= 1),
-        "None or a whole number >= 1",
-    ),
+_RULES: dict[str, _Rule] = {
+    "alpha": _SHARE,
+    "confidence": _SHARE,
+    "depth": (lambda value: value is None or _is_whole(value, 1), "None or a whole number >= 1"),
     "difference": (
-        lambda value: _is_number(value) and 0 < value < float("inf"),
-        "a finite number > 0",
+        lambda value: _is_number(value) and 0 < value <= _LARGEST,
+        f"a finite number > 0, up to {_LARGEST:g}",
     ),
     "fuzziness": (lambda value: _is_number(value) and 0 <= value < 1, "a number >= 0 and < 1"),
-    "level": (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1"),
+    "level": _SHARE,
     "max_rate": (lambda value: _is_number(value) and 0 <= value <= 1, "a number in [0, 1]"),
     "memory_mib": (lambda value: _is_number(value) and value > 0, "a number > 0, or inf"),
-    "n_samples": (lambda value: _is_whole(value) and value >= 1, "a whole number >= 1"),
-    "n_resamples": (lambda value: _is_whole(value) and value >= 1, "a whole number >= 1"),
+    "n_samples": _POSITIVE,
+    "n_resamples": _POSITIVE,
     "n_topics": (
-        lambda value: value is None or (_is_whole(value) and value >= 2),  # noqa: PLR2004
-        "None or a whole number >= 2",
+        lambda value: value is None or (_is_whole(value, 2) and value <= MOST_TOPICS),
+        f"None or a whole number from 2 to {MOST_TOPICS:,}",
     ),
-    "power": (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1"),
+    "power": _SHARE,
     "power_tuning": (
         lambda value: value is None or (_is_number(value) and 0 <= value <= 1),
         "None or a number in [0, 1]",
     ),
     "progress": (lambda value: value is None or isinstance(value, (bool, np.bool_)), "True, False or None"),
     "rel": (lambda value: _is_number(value) and abs(value) < float("inf"), "a finite number"),
-    "systems": (lambda value: _is_whole(value) and value >= 2, "a whole number >= 2"),  # noqa: PLR2004
-    "top_n": (lambda value: _is_whole(value) and value >= 2, "a whole number >= 2"),  # noqa: PLR2004
-    "top_k": (lambda value: _is_whole(value) and value >= 1, "a whole number >= 1"),
-    "variance": (
-        lambda value: _is_number(value) and 0 < value < float("inf"),
-        "a finite number > 0",
-    ),
+    "systems": _SEVERAL,
+    "top_n": _SEVERAL,
+    "top_k": _POSITIVE,
+    "variance": (lambda value: _is_number(value) and 0 < value < float("inf"), "a finite number > 0"),
 }
 
 

@@ -14,7 +14,7 @@ from ir_graded._utils.extras import extra
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
 
-from .matrix import ScoreMatrix, matrices_by_measure, number_of
+from .matrix import ScoreMatrix, matrices_by_measure, number_of, rows_of_systems
 from .options import check_choice, check_options
 from .sample_size import ROUNDING
 
@@ -67,15 +67,8 @@ class PredictionPowered:
 
     def to_frame(self) -> pd.DataFrame:
         """A row per measure and system: measure, run, and a column for each attribute from estimate on."""
-        import pandas as pd
-
-        count = len(self.systems)
-        columns: dict[str, Any] = {
-            "measure": [measure for measure in self.measures for _ in range(count)],
-            "run": list(self.systems) * len(self.measures),
-        }
-        columns |= {name: getattr(self, name).reshape(-1) for name in _COLUMNS}
-        return pd.DataFrame(columns).assign(n_labelled=self.n_labelled, n_unlabelled=self.n_unlabelled)
+        frame = rows_of_systems(self, *_COLUMNS)
+        return frame.assign(n_labelled=self.n_labelled, n_unlabelled=self.n_unlabelled)
 
 
 _COLUMNS = (
@@ -140,7 +133,7 @@ def prediction_powered(
     """
     check_options(level=level, power_tuning=power_tuning)
     check_choice("quantile", quantile, ("t", "normal"))
-    measures, labelled, model, systems, topics = _paired(human, llm)
+    measures, labelled, model, systems, topics = _paired(human, llm, 1 if baseline is None else _FEWEST)
     if baseline is not None:
         at = number_of(baseline, systems, "baseline")
         labelled, model = (np.delete(v - v[:, [at]], at, axis=1) for v in (labelled, model))
@@ -181,13 +174,13 @@ def prediction_powered(
 
 
 def _paired(
-    human: Any, llm: Any
+    human: Any, llm: Any, fewest_systems: int
 ) -> tuple[tuple[str, ...], Floats, Floats, tuple[Hashable, ...], tuple[Hashable, ...]]:
     """Return measures, human and model scores (measures x systems x topics), systems and labelled topics.
 
     The labelled topics come first under the model.
     """
-    of_human, of_model = matrices_by_measure(human, 1), matrices_by_measure(llm, 1)
+    of_human, of_model = (matrices_by_measure(scores, fewest_systems) for scores in (human, llm))
     if set(of_human) != set(of_model):
         raise InputError(
             f"measures differ: {', '.join(of_human)} by humans, {', '.join(of_model)} by the model"

@@ -17,7 +17,7 @@ from ir_graded.errors import InputError, ParameterError
 
 from .matrix import ScoreMatrix
 from .noncentral import power_of_f, power_of_t
-from .options import check_choice, check_options
+from .options import MOST_TOPICS, check_choice, check_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 _MODELS = ("two-way", "one-way")
 _TESTS = ("t", "anova", "interval")
 _ALTERNATIVES = ("two-sided", "greater")
-_MOST_TOPICS = 10**7
 _FEWEST = 2
+#: Below this level SciPy's critical values fail.
+_SMALLEST_ALPHA = 1e-12
 #: Scores whose residuals are below this share of the largest one have no variance but rounding.
 ROUNDING = 1e-12
 #: Of alpha and power: the two numbers of Nagata's approximation for an F test.
@@ -118,7 +119,7 @@ def _variance(matrix: ScoreMatrix, model: str) -> tuple[float, int, int]:
         degrees = (systems - 1) * (topics - 1)
     variance = float((rest**2).sum() / degrees)
     if not variance or np.abs(rest).max() <= ROUNDING * np.abs(matrix.values).max():
-        raise InputError(f"the {model} variance of the scores is 0: no number of topics follows from it")
+        raise InputError(f"the {model} variance of the scores is 0: give scores that vary by topic")
     return variance, degrees, topics
 
 
@@ -177,12 +178,12 @@ class Design:
         """Return the smallest number of topics that suffices: it is doubled, then bisected."""
         high = _FEWEST
         while not self.suffices(high, difference):
-            if high == _MOST_TOPICS:
+            if high == MOST_TOPICS:
                 raise ParameterError(
-                    f"a difference of {difference:g} needs more than {_MOST_TOPICS:,} topics at the variance "
+                    f"a difference of {difference:g} needs more than {MOST_TOPICS:,} topics at the variance "
                     f"{self.variance:g}: give a larger difference"
                 )
-            high = min(2 * high, _MOST_TOPICS)
+            high = min(2 * high, MOST_TOPICS)
         low = max(1, high // 2)
         while high - low > 1:
             middle = (low + high) // 2
@@ -219,6 +220,8 @@ def _design(
     check_choice("test", options["test"], _TESTS)
     check_choice("alternative", options["alternative"], _ALTERNATIVES)
     check_options(alpha=options["alpha"], systems=options["systems"], n_topics=n_topics)
+    if options["alpha"] < _SMALLEST_ALPHA:
+        raise ParameterError(f"alpha={options['alpha']!r} must be at least {_SMALLEST_ALPHA:g}")
     if options["power"] is not None:
         check_options(power=options["power"])
         if options["power"] <= options["alpha"]:
@@ -278,7 +281,9 @@ class TopicSetSize:
 
     def curve(self) -> tuple[Floats, Floats]:
         """Differences around the one asked for, and the number of topics that each needs."""
-        wanted = self.difference * np.geomspace(0.5, 4, 25)
+        # Half the difference needs about four times the topics.
+        first = 0.5 if self.n_topics < MOST_TOPICS / 8 else 1
+        wanted = self.difference * np.geomspace(first, 4, 25)
         needed = [self.design.smallest(float(one)) for one in wanted]
         return wanted, np.array(needed, dtype=np.float64)
 
@@ -319,7 +324,7 @@ def topic_set_size(  # noqa: PLR0913  # options, all by keyword
             ``'two-way'``, unpaired ``'one-way'``.
         paired: whether both systems of the t test have the same topics.
         systems: number of systems of the anova.
-        alpha: significance level.
+        alpha: significance level, at least 1e-12.
         power: probability of detecting the difference, above alpha.
         alternative: ``'two-sided'`` or ``'greater'``, of the t test.
         variance: the residual variance V in place of scores.
@@ -435,5 +440,10 @@ def minimum_detectable_difference(  # noqa: PLR0913  # options, all by keyword
 
 
 def detectable_of_pairs(spread: Floats, topics: int, alpha: float) -> Floats:
-    """Return what a two-sided paired t test detects with power .8, given the deviations of differences."""
+    """Return what a two-sided paired t test detects with power .8, given the deviations of differences.
+
+    NaN where alpha is too small for a power.
+    """
+    if alpha < _SMALLEST_ALPHA:
+        return np.full_like(spread, np.nan)
     return spread * Design(variance=0.5, alpha=alpha, power=max(0.8, alpha)).detectable(topics)

@@ -38,7 +38,7 @@ def top(scores: Any, n: int, by: Any) -> dict[str, pd.DataFrame]:
     """
     check_options(top_n=n)
     matrices = matrices_by_measure(scores)
-    matrix = matrices[reference_name(by, matrices)]
+    matrix = matrices[reference_name(by, matrices, "measure")]
     best = best_first(means_of(matrix), matrix.systems)[:n]
     return _kept(matrices, [matrix.systems[number] for number in best])
 
@@ -63,6 +63,8 @@ def one_per_team(scores: Any, teams: Mapping[Any, Any], rng: Seed = 0) -> dict[s
         >>> list(one_per_team({"AP": ap}, {"a1": "A", "a2": "A", "b": "B"})["AP"])
         ['a2', 'b']
     """
+    if not hasattr(teams, "keys"):
+        raise InputError("teams: expected a mapping from systems to teams")
     matrices = matrices_by_measure(scores)
     members: dict[str, list[Hashable]] = {}
     for system in sorted(next(iter(matrices.values())).systems, key=str):

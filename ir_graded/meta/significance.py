@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -185,8 +185,6 @@ def _ranks(labels_by: Any, matrix: ScoreMatrix) -> Ints:
     if isinstance(labels_by, ScoreMatrix) or hasattr(labels_by, "columns") or np.ndim(labels_by) == 2:  # noqa: PLR2004
         other = ScoreMatrix.of(labels_by, "labels_by")
         labels_by = dict(zip(other.systems, means_of(other).tolist(), strict=True))
-    if not hasattr(labels_by, "index") and not isinstance(labels_by, Mapping):
-        labels_by = dict(enumerate(labels_by))
     expected = dict.fromkeys(matrix.systems, 0.0)
     _, means, _ = align(expected, labels_by, "scores", "labels_by")
     return ranks_of(means.round(12))

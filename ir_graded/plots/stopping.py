@@ -35,7 +35,7 @@ def stop_curve(measures: Sequence[Any], n_relevant: int = 10, ax: Axes | None = 
 
     Source: Sakai and Robertson (2008), Figure 1.
     """
-    if not isinstance(n_relevant, int) or n_relevant < 1:
+    if isinstance(n_relevant, bool) or not isinstance(n_relevant, (int, np.integer)) or n_relevant < 1:
         raise ParameterError(f"n_relevant={n_relevant!r} must be a whole number >= 1")
     chosen = list(measures) if isinstance(measures, Sequence) else [measures]
     curves = {str(measure): _stop(measure, n_relevant) for measure in chosen}

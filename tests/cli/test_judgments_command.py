@@ -31,7 +31,7 @@ def test_matrix_coverage_and_coefficients_are_printed(judgments):
     assert (by_name["observed"], by_name["overlap"]) == ("0.667", "0.800")
 
 
-def test_runs_add_a_row_for_each_measure(judgments):
+def test_runs_add_a_column_for_each_measure(judgments):
     code, out, _ = judgments("A", "B", "x", "y", "-m", "AP Q", "-o", "jsonl", "--test", "t")
     assert code == 0
     records = [json.loads(line) for line in out.splitlines()]
@@ -45,6 +45,32 @@ CLASSES = [
     *("active_agreement", "active_disagreement", "passive_agreement", "passive_disagreement"),
     *("mixed_agreement_a", "mixed_disagreement_a", "mixed_agreement_b", "mixed_disagreement_b"),
 ]
+
+
+def test_conclusions_fit_into_a_terminal(judgments):
+    _, out, _ = judgments("A", "B", "x", "y", "-m", "AP Q RR", "--test", "t")
+    assert max(map(len, out.splitlines())) <= 80
+    assert ["statistic", "AP", "Q", "RR"] in [line.split() for line in out.splitlines()]
+
+
+def test_few_topics_are_warned_of(judgments):
+    _, _, err = judgments("A", "B")
+    assert "fewer than 10 topics have documents that both judge" in err
+    assert not judgments("A", "B", "--quiet")[2]
+
+
+def test_soft_labels_have_alpha_and_no_matrix(judgments, tmp_path):
+    for name, power in (("soft", 1), ("other", 2)):
+        lines = (f"{at % 3} 0 d{at} {(at / 30) ** power:.4f}\n" for at in range(30))
+        (tmp_path / name).write_text("".join(lines))
+    code, out, _ = judgments("soft", "other", "--measurement", "interval", "--plot", "P", "-o", "jsonl")
+    assert code == 0
+    found = {
+        one["coefficient"]: one["value"] for one in map(json.loads, out.splitlines()) if "coefficient" in one
+    }
+    assert 0.8 < found["alpha"] < 1
+    assert found["kappa"] is None
+    assert not list((tmp_path / "P").iterdir())
 
 
 def test_figures_are_written(judgments, tmp_path):

@@ -316,7 +316,7 @@ def test_best_runs_and_copies_are_selected(write, meta):
     expected = ir_graded.meta.compare({"m": table}, n_resamples=5).to_frame()["required_difference"].iloc[0]
     assert statistic(out, "required_difference") == [repr(float(expected))]
     assert_command_fails(meta("--matrix", matrix, "--by", "m"), "--by goes with --top")
-    assert_command_fails(meta("--matrix", matrix, "--top", "2", "--by", "x"), "reference x is not among")
+    assert_command_fails(meta("--matrix", matrix, "--top", "2", "--by", "x"), "measure x is not among")
 
 
 def test_significance_prints_pairs_with_ranks_by_another_measure(write, capsys, tmp_path):
@@ -339,7 +339,7 @@ def test_significance_prints_pairs_with_ranks_by_another_measure(write, capsys, 
     _, out, _ = run_command(capsys, "significance", *options, "--alternative", "two-sided")
     assert "rank_a" not in out
     result = run_command(capsys, "significance", *options, "--labels-by", "x")
-    assert_command_fails(result, "reference x is not among the measures ap, rr")
+    assert_command_fails(result, "measure x is not among the measures ap, rr")
 
 
 def test_statistics_prints_documents_per_topic(write, capsys):

@@ -8,6 +8,9 @@ import pandas as pd
 import pytest
 from collections_data import ROOT, needs_shared_data
 
+import ir_graded
+from ir_graded import meta
+
 PROJECT = Path(__file__).parents[2]
 SCRIPT = PROJECT / "benchmarks" / "papers_tables.py"
 PRINTED = PROJECT / "docs" / "trust" / "papers"
@@ -28,15 +31,51 @@ PAIRS = {
 }
 
 
+#: On TREC-COVID round 5 with the gains 1:2, by stop distribution, beta and gamma: tau and tau_AP with AP,
+#: power and required difference of one run a team, power of the 50 best runs by AP.
+COVID = {
+    ("rb", 0, 1): (1, 1, 0.868, 0.058, 0.678),
+    ("rb", 1, 1): (0.969, 0.958, 0.873, 0.051, 0.676),
+    ("gu", 0, None): (0.990, 0.980, 0.870, 0.058, 0.685),
+    ("gu", 1, None): (0.965, 0.946, 0.868, 0.057, 0.684),
+    ("rb", 10000, 1): (0.901, 0.858, 0.876, 0.057, 0.685),
+    ("rb", 0, 0.9): (0.818, 0.727, 0.815, 0.111, 0.527),
+    ("rb", 0, 0.7): (0.759, 0.658, 0.717, 0.161, 0.314),
+    ("rb", 0, 0.5): (0.727, 0.632, 0.635, 0.135, 0.202),
+    ("rb", 1, 0.9): (0.814, 0.725, 0.828, 0.110, 0.556),
+    ("rb", 1, 0.7): (0.756, 0.663, 0.738, 0.133, 0.418),
+    ("rb", 1, 0.5): (0.732, 0.651, 0.685, 0.141, 0.327),
+}
+#: Required difference and sensitivity by the swap method, on the 50 best runs by AP.
+SWAP = {
+    "Q": (0.03, 0.628),
+    "AP": (0.03, 0.618),
+    "nDCG@20": (0.05, 0.472),
+    "O-measure": (0.09, 0.130),
+    "P-measure": (0.09, 0.100),
+    "RR": (0.09, 0.067),
+}
+
+
 @pytest.fixture(scope="module")
-def tables():
+def script():
     import sys
 
     sys.path.insert(0, str(SCRIPT.parent))
     try:
-        return runpy.run_path(str(SCRIPT))["robust"](ROOT / "robust2003")
+        return runpy.run_path(str(SCRIPT))
     finally:
         sys.path.remove(str(SCRIPT.parent))
+
+
+@pytest.fixture(scope="module")
+def tables(script):
+    return script["robust"](ROOT / "robust2003")
+
+
+@pytest.fixture(scope="module")
+def covid(script):
+    return script["covid"](ROOT / "trec-covid")
 
 
 def test_collection_has_the_printed_statistics(tables):
@@ -58,8 +97,48 @@ def test_grid_has_the_counts_and_lies_near_the_paper(tables):
         assert np.corrcoef(grid[f"{name} paper"], grid[name])[0, 1] == pytest.approx(related, abs=0.005)
 
 
-def test_documentation_prints_what_the_script_computes(tables):
-    for name, table in tables.items():
+def test_grid_of_trec_covid_has_the_values_of_the_documentation(covid):
+    grid = covid["covid_grid_1_2"].set_index(["stop", "beta", "gamma"])
+    columns = [
+        *("kendall", "tau_ap", "power, one run a team", "difference, one run a team"),
+        "power, top 50 by AP",
+    ]
+    for (stop, beta, gamma), printed in COVID.items():
+        row = grid.loc[(stop, beta, np.nan if gamma is None else gamma), columns]
+        assert row.to_numpy(dtype=float) == pytest.approx(printed, abs=0.00051), (stop, beta, gamma)
+
+
+def test_rank_bias_costs_power_and_agreement_with_ap(covid):
+    for grid in (covid["covid_grid_1_2"], covid["covid_grid_1_10"]):
+        for _, rows in grid[grid["stop"] == "rb"].groupby("beta"):
+            for column in ("kendall", "tau_ap", "power, one run a team", "power, top 50 by AP"):
+                assert rows.sort_values("gamma")[column].is_monotonic_increasing
+
+
+def test_swap_method_orders_measures_as_the_documentation_says(covid):
+    found = covid["covid_swap"]
+    for name, (difference, sensitivity) in SWAP.items():
+        assert found.loc[name, "difference"] == pytest.approx(difference)
+        assert found.loc[name, "sensitivity"] == pytest.approx(sensitivity, abs=0.00051)
+
+
+def test_variants_of_tau_ap_differ_where_only_the_estimate_has_ties(script):
+    """Two of the runs are identical: without one of them, AP has no ties and RR has some."""
+    folder = ROOT / "trec-covid"
+    runs = script["covid_runs"](folder / "round5.judged.tsv.xz")
+    scores = ir_graded.evaluate(["AP", "RR"], folder / "qrels" / "qrels.covid-round5.txt.gz", runs)
+    kept, dropped = meta.drop_identical(scores)
+    assert len(dropped) == 1
+    row = meta.rank_correlations(kept, "AP").to_frame().loc["RR"]
+    assert row["tau_ap_variant"] == "tau_ap_a"
+    assert row["tau_ap"] == pytest.approx(0.563440, abs=6e-7)
+    means = [kept[name].mean().round(12) for name in ("AP", "RR")]
+    assert meta.tau_ap_b(*means) == pytest.approx(0.576344, abs=6e-7)
+
+
+@pytest.mark.parametrize("part", ["tables", "covid"])
+def test_documentation_prints_what_the_script_computes(part, request):
+    for name, table in request.getfixturevalue(part).items():
         printed = pd.read_csv(PRINTED / f"{name}.csv")
         computed = table.round(4).reset_index()
         numbers = computed.select_dtypes("number").columns

@@ -1,5 +1,7 @@
 """``compare_judgments``: agreement of qrels, conclusions on runs, and input that cannot be compared."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,6 +48,23 @@ def test_shared_pairs_show_labels_without_coverage(collection):
     )
     subset = ir_graded.compare_judgments(qrels, both, runs, ["AP"], pairs="shared", test="t")
     assert subset.conclusions["b"].to_frame()["bias"].tolist() == [0]
+
+
+@pytest.mark.slow
+def test_conclusions_by_deep_measures_survive_a_second_assessor():
+    """Simulated: 10% of the pairs are missing, half of the relevant and 1/8 of the others have any level."""
+    covid = ir_graded.sample()
+    rng = np.random.default_rng(1)
+    other = covid.qrels[rng.random(len(covid.qrels)) >= 0.1].copy()
+    wrong = rng.random(len(other)) < np.where(other["relevance"] > 0, 0.5, 0.125)
+    other.loc[wrong, "relevance"] = rng.integers(0, 3, wrong.sum())
+    measures = ["AP", "Q", "nDCG@10", "RR", "P-measure"]
+    found = ir_graded.compare_judgments(covid.qrels, other, covid.runs, measures)
+    table = found.conclusions["b"].to_frame().loc[measures]
+    classes = table.filter(regex="^(active|mixed|passive)")
+    assert classes.sum(axis=1).tolist() == [190] * 5
+    assert table["recall"].tolist() == pytest.approx([0.97, 0.97, 0.89, 0.77, 0.76], abs=0.05)
+    assert table["tau_b"].tolist() == pytest.approx([0.97, 0.98, 0.92, 0.78, 0.76], abs=0.06)
 
 
 def test_agreement_is_that_of_the_table_of_labels(collection):
@@ -133,12 +152,30 @@ PASSAGES = pd.DataFrame([["1", "a", 1, 0, 5]], columns=["query_id", "doc_id", "r
         (A, A, {"pairs": "some"}, ParameterError, "pairs='some' must be one of"),
         (A, A, {"test": "z"}, ParameterError, "test='z' must be one of"),
         ({"x": A, "y": A}, A, {}, InputError, "the reference must be one set"),
+        (
+            A,
+            A,
+            {"runs": RUNS, "measures": []},
+            ParameterError,
+            "none given: compare_judgments needs measures",
+        ),
+        (A, A, {"runs": RUNS, "measures": "I-rec@10"}, ParameterError, "I-rec@10: compare_judgments needs"),
+        (A, A, {"maps": {"b": {0: 0, 1: "x", 2: 2}}}, InputError, "maps: 'b': the level for 1 is 'x'"),
+        (A, A, {"maps": {"b": {0: 0, 1: math.nan, 2: 2}}}, InputError, "maps: 'b': the level for 1 is nan"),
         (A, {"1": {"a": "high"}}, {}, InputError, "topic '1', document 'a'"),
     ],
 )
 def test_errors_say_what_cannot_be_compared(a, b, more, error, words):
     with pytest.raises(error, match=words):
         ir_graded.compare_judgments(a, b, **more)
+
+
+def test_reference_keeps_its_judgments_where_another_set_has_its_name():
+    found = ir_graded.compare_judgments({"a": A}, {"a": {"1": {"a": 0}}, "b": A}, n_resamples=2)
+    assert found.agreement.sets == ("a (reference)", "a", "b")
+    frame = found.agreement.to_frame().set_index(["b", "coefficient"])["value"]
+    assert frame["b", "observed"] == 1
+    assert frame["a", "observed"] == 0
 
 
 def test_conclusions_without_runs_are_an_error_and_the_plot_is_the_matrix():

@@ -213,11 +213,36 @@ def test_reference_limits_the_comparisons_and_names_come_from_the_table():
         ([[0, 1], [1, 1]], {"reference": "x"}, ParameterError, "reference='x' must be one of 0, 1"),
         ([[0, 1], [1, 1]], {"level": 2}, ParameterError, "level=2 must be"),
         ([[0, 1], [1, 1]], {"rel": NAN}, ParameterError, "rel=nan must be"),
+        ([[0, 1], [1, 1]], {"levels": [0, NAN]}, InputError, "levels: number 2 is nan"),
+        ([[0, 1], [1, 1]], {"levels": [0, math.inf]}, InputError, "levels: number 2 is inf"),
+        ([[0, 1], [1, 1]], {"levels": ["low", "high"]}, InputError, "levels: number 1 is 'low'"),
+        ([[0, 1], [1, 1]], {"levels": [[0, 1]]}, InputError, "levels: expected a list of numbers"),
     ],
 )
 def test_errors_say_what_is_wrong(labels, options, error, words):
     with pytest.raises(error, match=words):
         agreement(labels, **{"topics": [1, 2]} | options)
+
+
+@pytest.mark.parametrize("kind", [np.array, pd.Series, tuple, iter])
+def test_topics_are_given_in_any_sequence(kind):
+    labels = [[0, 1], [1, 1], [0, 0], [2, 1]]
+    expected = agreement(labels, topics=[1, 1, 2, 2], n_resamples=9).to_frame()
+    found = agreement(labels, topics=kind([1, 1, 2, 2]), n_resamples=9).to_frame()
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_missing_values_of_whole_numbers_are_no_labels():
+    labels = [[0, 1], [None, 1], [0, 0], [2, None], [2, 2]]
+    expected = agreement(np.array(labels, dtype=float), topics=[1, 1, 2, 2, 2], n_resamples=9)
+    found = agreement(pd.DataFrame(labels, dtype="Int64"), topics=[1, 1, 2, 2, 2], n_resamples=9)
+    pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
+
+
+def test_soft_labels_have_no_confusion_matrix_to_draw():
+    soft = np.arange(50).reshape(25, 2) / 50
+    with pytest.raises(InputError, match="50 levels: no confusion matrix can be drawn"):
+        agreement(soft, topics=[1] * 25, n_resamples=2).plot()
 
 
 def test_unknown_coefficient_is_rejected():

@@ -1,6 +1,7 @@
 """Prediction-powered intervals: worked values, a plain reference, coverage by simulation, wrong input."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from scipy import stats
 from ir_graded.errors import InputError, ParameterError
 from ir_graded.meta import prediction_powered
 
+WEB = Path(__file__).parents[2] / "notebooks/data/urbano"
 FEW = pytest.mark.filterwarnings("ignore:only .* topics have human labels")
 Y = [0.2, 0.5, 0.4, 0.9, 0.7, 0.1, 0.6, 0.3]
 f = [0.3, 0.6, 0.4, 0.8, 0.9, 0.2, 0.5, 0.5]
@@ -121,6 +123,58 @@ def test_intervals_cover_the_mean_as_often_as_they_say():
     assert 0.935 <= covered.mean() <= 0.965
 
 
+def lenient_scores(rng, topics):
+    """Scores and those of a lenient model, and the true mean."""
+    y = rng.beta(2, 3, (topics, 2000))
+    return y, np.clip(0.15 + 0.85 * y + 0.08 * rng.standard_normal(y.shape), 0, 1), 0.4
+
+
+def shrunken_differences(rng, topics):
+    """Differences of two systems and those of a model that shrinks them and favours one system."""
+    y = 0.03 + 0.12 * rng.standard_normal((topics, 2000))
+    return y, 0.7 * y + 0.03 + 0.08 * rng.standard_normal(y.shape), 0.03
+
+
+def resampled_topics(rng, topics):
+    """AP differences of pairs of runs on topics drawn from TREC Web 2013, nDCG@20 in place of the model."""
+    ap, ndcg = (pd.read_csv(WEB / f"web2013_{name}.csv").to_numpy() for name in ("ap", "ndcg20"))
+    a = rng.integers(0, ap.shape[1], 4000)
+    b = (a + rng.integers(1, ap.shape[1], 4000)) % ap.shape[1]
+    drawn = rng.integers(0, len(ap), (topics, 4000))
+    return ap[drawn, a] - ap[drawn, b], ndcg[drawn, a] - ndcg[drawn, b], (ap[:, a] - ap[:, b]).mean(axis=0)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:only 10 topics")
+@pytest.mark.parametrize(
+    ("draw", "n", "more", "human", "normal", "student"),
+    [
+        (lenient_scores, 10, 200, (0.942, 0.280), 0.881, (0.929, 0.138)),
+        (lenient_scores, 30, 300, (0.948, 0.149), 0.923, (0.940, 0.077)),
+        (lenient_scores, 50, 300, (0.949, 0.114), 0.937, (0.948, 0.063)),
+        (shrunken_differences, 10, 200, (0.950, 0.168), 0.880, (0.934, 0.119)),
+        (shrunken_differences, 30, 300, (0.946, 0.090), 0.924, (0.944, 0.065)),
+        (shrunken_differences, 50, 300, (0.939, 0.069), 0.932, (0.941, 0.051)),
+        (resampled_topics, 20, 100, (0.944, 0.092), 0.909, (0.931, 0.070)),
+        (resampled_topics, 50, 200, (0.946, 0.057), 0.934, (0.943, 0.043)),
+    ],
+)
+def test_simulated_coverage_is_that_of_the_documentation(draw, n, more, human, normal, student):
+    """Coverage of the nominal 95% interval and its width; the standard error of a coverage is .005."""
+    y, model, truth = draw(np.random.default_rng(0), n + more)
+    found = {q: prediction_powered({"Q": y[:n]}, {"Q": model}, quantile=q) for q in ("t", "normal")}
+
+    def of(low, high):
+        return ((low <= truth) & (truth <= high)).mean(), (high - low).mean()
+
+    coverage, width = of(found["t"].human_low, found["t"].human_high)
+    assert (coverage, width) == (pytest.approx(human[0], abs=0.015), pytest.approx(human[1], abs=0.003))
+    coverage, width = of(found["t"].low, found["t"].high)
+    assert (coverage, width) == (pytest.approx(student[0], abs=0.015), pytest.approx(student[1], abs=0.003))
+    assert abs(coverage - 0.95) <= (0.015 if n >= 30 else 0.025)
+    assert of(found["normal"].low, found["normal"].high)[0] == pytest.approx(normal, abs=0.02)
+
+
 def test_few_labelled_topics_are_warned_of():
     with pytest.warns(UserWarning, match="only 8 topics have human labels"):
         row_of(Y, f, F)
@@ -145,6 +199,11 @@ TEN = pd.DataFrame(np.random.default_rng(0).random((30, 2)), columns=["a", "b"])
 def test_errors_say_what_is_wrong(human, llm, options, error, words):
     with pytest.raises(error, match=words):
         prediction_powered({"Q": human}, {"Q": llm}, **options)
+
+
+def test_baseline_needs_another_system():
+    with pytest.raises(InputError, match="at least 2 systems are needed, found 1"):
+        prediction_powered(matrix(Y), matrix([*f, *F]), baseline=0)
 
 
 def test_measures_must_be_those_of_both():

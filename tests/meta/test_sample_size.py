@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference import sample_size as plain
+from scipy import stats
 
 from ir_graded import meta
 from ir_graded.errors import InputError, ParameterError
@@ -176,6 +177,41 @@ def test_approximation_of_a_t_test_is_within_two_topics():
         assert abs(found.n_topics - found.approximation) < 2
 
 
+@pytest.mark.parametrize("alpha", [1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("options", [{}, {"paired": False}, {"alternative": "greater"}])
+def test_few_topics_at_a_tiny_alpha_need_a_huge_difference(alpha, options):
+    for topics in (2, 3):
+        found = meta.minimum_detectable_difference(None, topics, variance=0.5, alpha=alpha, **options)
+        assert meta.power(None, found, topics, variance=0.5, alpha=alpha, **options) == pytest.approx(0.8)
+        degrees = topics - 1 if options.get("paired", True) else 2 * topics - 2
+        critical = stats.t.isf(alpha if "alternative" in options else alpha / 2, degrees)
+        # The numerator of the noncentral t is then nearly the noncentrality.
+        numerator = critical * math.sqrt(stats.chi2.ppf(0.8, degrees) / degrees)
+        assert found * math.sqrt(topics) == pytest.approx(numerator, rel=0.01)
+
+
+def test_pairs_have_a_detectable_difference_at_nearly_any_alpha():
+    def detectable(alpha):
+        return meta.discriminative_power(SCORES, alpha=alpha).to_frame()["minimum_detectable"]
+
+    assert detectable(1e-300).isna().all()
+    assert (detectable(1e-12) > 10).all()
+    assert (detectable(1 - 1e-16) == 0).all()
+
+
+def test_anova_of_few_topics_at_a_small_alpha_has_no_warning():
+    found = meta.minimum_detectable_difference(None, 2, variance=0.5, alpha=1e-9, test="anova", systems=2)
+    power = meta.power(None, found, 2, variance=0.5, alpha=1e-9, test="anova", systems=2)
+    assert power == pytest.approx(0.8)
+
+
+def test_curve_ends_where_sizes_end():
+    size = meta.topic_set_size(None, 0.0003, variance=0.02)
+    differences, topics = size.curve()
+    assert topics[0] == topics.max() == size.n_topics
+    assert differences[0] == pytest.approx(0.0003)
+
+
 def test_size_to_frame_has_one_row():
     row = meta.topic_set_size(SCORES, 0.1).to_frame().iloc[0]
     assert row[["n_topics", "difference", "present"]].tolist() == [43, 0.1, 6]
@@ -222,6 +258,17 @@ def test_size_to_frame_has_one_row():
             "are for test='t'",
         ),
         (lambda: meta.power(SCORES, 0.1, 1), ParameterError, "n_topics=1 must be"),
+        (
+            lambda: meta.power(SCORES, 0.1, alpha=1e-300),
+            ParameterError,
+            "alpha=1e-300 must be at least 1e-12",
+        ),
+        (lambda: meta.power(SCORES, 0.1, 10**8), ParameterError, "a whole number from 2 to 10,000,000"),
+        (
+            lambda: meta.power(SCORES, 1e200),
+            ParameterError,
+            "difference=1e.200 must be a finite number > 0, up",
+        ),
         (lambda: meta.power(SCORES, -0.1), ParameterError, "difference=-0.1 must be"),
         (lambda: meta.power(SCORES, 0.1, test="interval"), ParameterError, "has no power"),
         (lambda: meta.power([SCORES, SCORES], 0.1), ParameterError, "n_topics is needed"),

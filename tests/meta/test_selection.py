@@ -55,7 +55,7 @@ def test_copies_are_dropped_and_named_where_all_measures_agree():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: top({"AP": AP}, 2, by="Q"), InputError, "reference Q is not among the measures AP"),
+        (lambda: top({"AP": AP}, 2, by="Q"), InputError, "measure Q is not among the measures AP"),
         (lambda: top({"AP": AP}, 1, by="AP"), ParameterError, "top_n=1 must be a whole number >= 2"),
         (lambda: one_per_team({"AP": AP}, {"a": "A"}), InputError, "names no team of run 'b'"),
         (
@@ -64,6 +64,7 @@ def test_copies_are_dropped_and_named_where_all_measures_agree():
             "at least 2 systems are needed",
         ),
         (lambda: one_per_team({"AP": AP}, dict.fromkeys("abcd", "A"), rng=-1), ParameterError, "rng=-1"),
+        (lambda: one_per_team({"AP": AP}, None), InputError, "teams: expected a mapping"),
         (lambda: drop_identical({"AP": AP[["a", "b"]]}), InputError, "AP: systems kept: at least 2 systems"),
     ],
 )

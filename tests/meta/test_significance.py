@@ -209,3 +209,5 @@ def test_reference_must_have_the_systems():
         significance(LABELLED, labels_by={"a": 1, "b": 2})
     with pytest.raises(InputError, match="scores has 3 systems, labels_by has 2"):
         significance(LABELLED.to_numpy(), labels_by=[1, 2])
+    with pytest.raises(InputError, match="labels_by: expected one number per system"):
+        significance(LABELLED, labels_by=5)

@@ -1,5 +1,6 @@
 """The stop distributions of measures, as the first figure of Sakai and Robertson (2008) has them."""
 
+import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
@@ -24,8 +25,9 @@ def test_rank_biased_distributions_have_the_printed_values():
 
 
 def test_number_of_relevant_documents_is_chosen():
-    [curve] = lines(stop_curve([NCU(stop="u")], n_relevant=4)).values()
-    assert curve == [0.25] * 4
+    for number in (4, np.int64(4)):
+        [curve] = lines(stop_curve([NCU(stop="u")], n_relevant=number)).values()
+        assert curve == [0.25] * 4
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,7 @@ def test_number_of_relevant_documents_is_chosen():
     [
         (["NCU"], 10, "'NCU' has no stop distribution"),
         ([NCU(stop="u") @ 5], 10, "has no stop distribution over the list"),
+        ([Q], True, "n_relevant=True must be a whole number >= 1"),
         ([Q], 0, "n_relevant=0 must be a whole number >= 1"),
     ],
 )
