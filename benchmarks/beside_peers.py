@@ -4,9 +4,9 @@
 
 Every figure is the median of the repetitions, peers in turn after an uncounted first round; a ratio is that
 to the first row of its table. trec_eval is measured where the environment variable TREC_EVAL names its
-program, ranx and pyNTCIREVAL where they are installed. Many runs are made up, unless --runs FOLDER --qrels
-FILE names real ones; the file of 70 million lines needs --large. Exits with 1 where scores differ that must
-be the same.
+program, ranx, pyndeval and pyNTCIREVAL where they are installed. Many runs are made up, unless --runs FOLDER
+--qrels FILE names real ones; the file of 70 million lines needs --large. Exits with 1 where scores differ
+that must be the same.
 """
 
 from __future__ import annotations

@@ -43,6 +43,7 @@ NAMES = (
     "pytrec-eval-terrier",
     "ranx",
     "pyNTCIREVAL",
+    "pyndeval",
 )
 
 Scores = dict[str, float]
@@ -128,6 +129,19 @@ def ranx(qrels: Qrels, run: Dicts) -> dict[str, Callable[[], object]]:
         "ranx, map and ndcg@10": lambda: ranx.evaluate(judged, ranx.Run(run), RANX_METRICS),
         "ranx, the same from its Run made beforehand": lambda: ranx.evaluate(judged, made, RANX_METRICS),
     }
+
+
+def pyndeval(
+    qrels: list[ir_measures.Qrel], run: list[tuple[str, str, float]], measure: str
+) -> Callable[[], dict[str, Scores]] | None:
+    """Pyndeval with qrels prepared once, on a list of tuples; None where it is missing."""
+    if find_spec("pyndeval") is None:
+        return None
+    import pyndeval
+
+    subtopics = [(one.query_id, one.iteration, one.doc_id, one.relevance) for one in qrels]
+    evaluator = pyndeval.RelevanceEvaluator(subtopics, [measure])
+    return lambda: evaluator.evaluate(run)
 
 
 def py_ntcireval(qrels: Qrels, run: Dicts, topics: int) -> tuple[str, Callable[[], Figure]] | None:

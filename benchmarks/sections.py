@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +12,7 @@ from typing import Any
 
 import ir_measures
 import numpy as np
+import pandas as pd
 import peers
 import stages
 from report import Report, milliseconds
@@ -185,6 +187,50 @@ def _dicts(run: Run, title: str, collection: Collection, repeat: int, topics: in
     report.check("pytrec_eval's map and ndcg_cut_10 are our AP and nDCG@10", holds)
     report.title("Where the time goes", 3)
     report.grid(*stages.table({"dict of dicts": (qrels, scored)}, repeat))
+
+
+def intents(run: Run) -> None:
+    """Measures over five intents beside nDCG and pyndeval's alpha_nDCG."""
+    report, store, number = run.report, run.store, 5
+    some = store.some
+    qrels, scored = some.by_intent(number), some.dicts()
+    run_path = store.files("some", some)[1]
+    frame = pd.DataFrame(qrels)
+    report.title(f"Intents: {some.size}, 20 judged a topic, {number} intents")
+    plain = frame.groupby(["query_id", "doc_id"], as_index=False, sort=False)["relevance"].max()
+    wanted = ["D#-nDCG@10", "IA-nDCG@10", "P+Q@10", "I-rec@10"]
+    for form, given in {"file": run_path, "Polars frame": some.polars, "dict of dicts": scored}.items():
+        calls: Calls = {
+            f"nDCG@10, {form}": partial(_by_highest_level, "nDCG@10", frame, given),
+            f"nDCG@10, {form}, qrels without intents": partial(ir_graded.evaluate, "nDCG@10", plain, given),
+        }
+        calls |= {f"{name}, {form}": partial(ir_graded.evaluate, name, frame, given) for name in wanted}
+        calls[f"the four of them, {form}"] = partial(ir_graded.evaluate, wanted, frame, given)
+        run.measure(calls)
+
+    report.title("The same with qrels prepared, beside pyndeval", 3)
+    ours = peers.ir_graded_evaluator(frame, wanted[:1])
+    calls = {"ir_graded, D#-nDCG@10, dict of dicts": partial(ours.calc_aggregate, scored)}
+    rows = [(topic, doc, score) for topic, docs in scored.items() for doc, score in docs.items()]
+    theirs = peers.pyndeval(qrels, rows, "alpha-nDCG@10")
+    recall = peers.pyndeval(qrels, rows, "strec@10")
+    if theirs is not None:
+        calls["pyndeval, alpha-nDCG@10, list of tuples"] = theirs
+    run.measure(calls)
+    if recall is None:
+        report.write("- pyndeval is left out: it is not installed.")
+    else:
+        found = ir_graded.evaluate("I-rec@10", frame, scored)
+        own = dict(zip(found.query_ids, found.values[0, 0], strict=True))
+        same = all(abs(own[topic] - scores["strec@10"]) < _CLOSE for topic, scores in recall().items())
+        report.check("pyndeval's strec@10 is our I-rec@10", same)
+
+
+def _by_highest_level(measures: Any, qrels: Any, given: Any) -> Any:
+    """Scores of qrels with intents, without the warning that the highest level of a document counts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return ir_graded.evaluate(measures, qrels, given)
 
 
 def runs(run: Run) -> None:
@@ -366,5 +412,5 @@ def start(run: Run) -> None:
 #: What ``--only`` chooses from, in the order in which it is measured.
 SECTIONS: dict[str, Callable[[Run], None]] = {
     section.__name__: section
-    for section in (start, files, frames, dicts, ties, runs, unjudged, large, growth)
+    for section in (start, files, frames, dicts, ties, intents, runs, unjudged, large, growth)
 }

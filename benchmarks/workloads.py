@@ -206,6 +206,11 @@ class Store:
         return Collection.of(self.topics(6_980), 1_000, (1, 2), 1, seed=1)
 
     @cached_property
+    def some(self) -> Collection:
+        """As many topics with 20 judged documents each, ten of them relevant."""
+        return Collection.of(self.topics(6_980), 1_000, (20, 20), 10, seed=7)
+
+    @cached_property
     def many(self) -> Collection:
         """Robust-like: 1,200 judged documents a topic."""
         return Collection.of(self.topics(249), 1_000, (1_200, 1_200), 70, seed=2)

@@ -22,6 +22,7 @@ SECTIONS = [
     "## Dicts of dicts: 2 topics x 1,000 documents, Robust-like",
     "## Ties: 14 topics x 1,000 documents, few judged",
     "## Ties: 2 topics x 1,000 documents, many judged",
+    "## Intents: 14 topics x 1,000 documents, 20 judged a topic, 5 intents",
     "## Many runs",
     "## Unjudged documents",
     "## One large file",
