@@ -103,7 +103,9 @@ def read_pairs(
 
 
 def _of_dicts(name: str, source: Mapping[Any, Any], noun: str) -> _Rows:
-    topics, others, values = [], [], []
+    topics: list[Any] = []
+    others: list[Any] = []
+    values: list[Any] = []
     for topic, of_topic in source.items():
         if not isinstance(of_topic, Mapping):
             raise InputError(
