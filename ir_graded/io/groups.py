@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ir_graded.errors import InputError, ParameterError, short_repr
 
 from .ids import as_text
-from .pairs import Kind, read_pairs
+from .pairs import read_pairs
 from .reading import qrels_frame
 from .shares import as_shares
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def _of_fields(fields: Sequence[str]) -> list[float]:
-    return [float(field) for field in fields]
-
-
-_KIND = Kind("doc_id", "document", "shares", "topic doc p1 ... pn, all p numbers", _of_fields)
 
 
 def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
@@ -67,9 +60,14 @@ def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
     return frame
 
 
+def _numbers(fields: Iterable[str]) -> list[float]:
+    return [float(field) for field in fields]
+
+
 def _membership(name: str, source: Any, judged: set[tuple[str, str]]) -> dict[tuple[str, str], list[float]]:
     """Shares by topic and document. Raises InputError where they are wrong or of an unjudged document."""
-    pairs = read_pairs(name, source, _KIND)
+    layout = "topic doc p1 ... pn, all p numbers"
+    pairs = read_pairs(name, source, ("doc_id", "document"), layout, _numbers, list)
     shares = as_shares(pairs.values, pairs.describe)
     for row, document in enumerate(pairs.ids):
         if document not in judged:

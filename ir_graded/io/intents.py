@@ -8,6 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, short_repr
 
 from .sources import table_of
@@ -15,6 +18,7 @@ from .table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 #: The column of qrels that names the intent.
 ITERATION = "iteration"
@@ -105,16 +109,27 @@ def check_sum(topic: str, probabilities: Iterable[float]) -> None:
         )
 
 
-def _value(given: Any, where: Callable[[], str]) -> tuple[float, str]:
-    from .columns import as_float
+def check_probabilities(given: Floats, describe: Callable[[int], str], *, unlisted: bool = False) -> None:
+    """Raise InputError where a probability is negative or infinite, or NaN unless intents may be unlisted."""
+    valid = np.isfinite(given) & (given >= 0)
+    wrong = np.flatnonzero(~(valid | np.isnan(given) if unlisted else valid))
+    if wrong.size:
+        row = int(wrong[0])
+        raise InputError(
+            f"{describe(row)}: the probability is {given[row]:g}; it must be a finite number >= 0"
+        )
 
-    number, kind = (*given, TYPES[0])[:2] if isinstance(given, (tuple, list)) else (given, TYPES[0])
-    probability = as_float(number, lambda: f"{where()}: the probability")
-    if not (math.isfinite(probability) and probability >= 0):
-        raise InputError(f"{where()}: the probability is {probability:g}; it must be a finite number >= 0")
-    if kind not in TYPES:
-        raise InputError(f"{where()}: the type is {short_repr(kind)}; it must be 'inf' or 'nav'")
-    return probability, kind
+
+def are_nav(types: pl.Series, describe: Callable[[int], str]) -> Bools:
+    """Return which types are navigational. Raises InputError for what is no type."""
+    wrong = ~types.is_in(list(TYPES)).fill_null(value=False)
+    if wrong.any():
+        row = int(wrong.arg_true()[0])
+        raise InputError(
+            f"{describe(row)}: the intent_type is {short_repr(types[row])}; it must be 'inf' (informational) "
+            "or 'nav' (navigational)"
+        )
+    return (types == TYPES[1]).to_numpy()
 
 
 def _of_fields(fields: Sequence[str]) -> tuple[float, str]:
@@ -123,20 +138,27 @@ def _of_fields(fields: Sequence[str]) -> tuple[float, str]:
     return float(probability), kind
 
 
+def _of_columns(present: Sequence[str]) -> list[str]:
+    return ["probability", *(name for name in present if name == "intent_type")]
+
+
 def _checked(intents: Any, topics: list[str]) -> dict[tuple[str, str], tuple[float, str]]:
     """Return probability and type of each intent of some topics."""
-    from .pairs import Kind, read_pairs
+    from . import columns
+    from .pairs import read_pairs
 
     layout = "topic intent probability [inf|nav]"
-    columns = {"required": ("probability",), "optional": ("intent_type",)}
-    kind = Kind(ITERATION, "intent", "probability", layout, _of_fields, **columns)
-    pairs = read_pairs("intents", intents, kind)
-    values = [_value(given, partial(pairs.describe, row)) for row, given in enumerate(pairs.values)]
-    found = pairs.unique(values)
+    pairs = read_pairs("intents", intents, (ITERATION, "intent"), layout, _of_fields, _of_columns)
+    values = [value if isinstance(value, (tuple, list)) else (value,) for value in pairs.values]
+    given, types = zip(*((*value, TYPES[0])[:2] for value in values), strict=True) if values else ((), ())
+    probability = columns.as_floats([*given], lambda row: f"{pairs.describe(row)}: the probability")
+    check_probabilities(probability, pairs.describe)
+    nav = are_nav(columns.as_strings([*types]), pairs.describe)
+    found = pairs.unique([*zip(probability.tolist(), np.where(nav, *TYPES[::-1]).tolist(), strict=True)])
     of_topic: dict[str, list[float]] = {topic: [] for topic in topics}
-    for (topic, _), (probability, _) in found.items():
+    for (topic, _), (number, _) in found.items():
         if topic in of_topic:
-            of_topic[topic].append(probability)
+            of_topic[topic].append(number)
     for topic in topics:
         check_sum(topic, of_topic[topic])
     return found

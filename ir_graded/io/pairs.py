@@ -20,30 +20,8 @@ from .sources import is_path_or_dataset_id
 from .table import row_place
 
 _Value = TypeVar("_Value")
+#: First ids, second ids, values, and the place of a row.
 _Rows = tuple[list[Any], list[Any], list[Any], Callable[[int], str]]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of values, and how each form holds them.
-
-    Attributes:
-        column: the column with the second id; the first is query_id.
-        noun: the second id in messages.
-        value: the value in messages.
-        layout: a line of a file in words.
-        of_fields: makes a value of the fields of a line after the ids; ValueError says what is wrong.
-        required: the columns of a value that a frame must have.
-        optional: those that it may have; None for all others.
-    """
-
-    column: str
-    noun: str
-    value: str
-    layout: str
-    of_fields: Callable[[Sequence[str]], Any]
-    required: tuple[str, ...] = ()
-    optional: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -73,80 +51,90 @@ class Pairs:
         return {pair: values[row] for pair, row in first.items()}
 
 
-def read_pairs(name: str, source: Any, kind: Kind) -> Pairs:
+def read_pairs(
+    name: str,
+    source: Any,
+    by: tuple[str, str],
+    layout: str,
+    of_fields: Callable[[Sequence[str]], Any],
+    of_columns: Callable[[Sequence[str]], Sequence[str]],
+) -> Pairs:
     """Read values of any form.
 
     Args:
         name: the name of the source, for messages.
-        source: a file, a dict ``{topic: {id: value}}``, or a frame with the columns query_id, that of the
-            second id, and those of the value.
-        kind: the kind of the values.
+        source: a file, a dict ``{topic: {id: value}}``, or a frame.
+        by: the column of the second id, and its name in messages.
+        layout: a line of a file in words.
+        of_fields: makes a value of the fields of a line after the ids; ValueError where it cannot.
+        of_columns: returns the columns of a value, given those that a frame has besides the ids.
 
     Raises:
         InputError: it has another form, or an id is missing or cannot be read.
         FileFormatError: a line of the file cannot be read.
         OSError: the file cannot be opened.
     """
+    column, noun = by
     if is_path_or_dataset_id(source):
-        topics, others, values, place = _of_file(source, kind)
+        *ids, values, place = _of_file(source, layout, of_fields)
     elif isinstance(source, Mapping):
-        topics, others, values, place = _of_dicts(name, source, kind)
+        *ids, values, place = _of_dicts(name, source, noun)
     elif hasattr(source, "columns") or hasattr(source, "column_names"):
-        topics, others, values, place = _of_frame(name, source, kind)
+        *ids, values, place = _of_frame(name, source, column, of_columns)
     else:
         raise InputError(
-            f"{name}: cannot read {short_repr(source)}; give a dict of dicts {{topic: {{{kind.noun}: "
-            f"{kind.value}}}}}, a frame with the columns query_id and {kind.column}, or a file of lines "
-            f"{kind.layout}"
+            f"{name}: cannot read {short_repr(source)}; give a dict of dicts by topic and {noun}, a frame "
+            f"with the columns query_id and {column}, or a file of lines {layout}"
         )
 
     def describe(row: int) -> str:
         where = f" ({place(row)})" if place(row) else ""
-        return f"{name}: topic {topics[row]!r}, {kind.noun} {others[row]!r}{where}"
+        return f"{name}: topic {ids[0][row]!r}, {noun} {ids[1][row]!r}{where}"
 
-    ids = []
-    for column in (topics, others):
-        try:
-            texts = columns.as_strings(column)
-        except InputError as error:
-            raise InputError(f"{name}: {error}") from None
-        if texts.null_count():
-            row = int(texts.is_null().arg_true()[0])
-            raise InputError(f"{describe(row)}: the topic or the {kind.noun} is missing")
-        ids.append(texts.to_list())
-    return Pairs(list(zip(*ids, strict=True)), values, describe, place)
+    try:
+        texts = [columns.as_strings(each) for each in ids]
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    for text in texts:
+        if text.null_count():
+            row = int(text.is_null().arg_true()[0])
+            raise InputError(f"{describe(row)}: the topic or the {noun} is missing")
+    return Pairs(list(zip(*texts, strict=True)), values, describe, place)
 
 
-def _of_dicts(name: str, source: Mapping[Any, Any], kind: Kind) -> _Rows:
-    for topic, values in source.items():
-        if not isinstance(values, Mapping):
+def _of_dicts(name: str, source: Mapping[Any, Any], noun: str) -> _Rows:
+    topics: list[Any] = []
+    others: list[Any] = []
+    values: list[Any] = []
+    for topic, of_topic in source.items():
+        if not isinstance(of_topic, Mapping):
             raise InputError(
-                f"{name}: topic {topic!r} holds {short_repr(values)} where a dict from {kind.noun} to "
-                f"{kind.value} is needed"
+                f"{name}: topic {topic!r} holds {short_repr(of_topic)} where a dict by {noun} is needed"
             )
-    rows = [(topic, other, value) for topic, values in source.items() for other, value in values.items()]
-    topics, others, found = ([row[at] for row in rows] for at in range(3))
-    return topics, others, found, lambda _: ""
+        topics += [topic] * len(of_topic)
+        others += of_topic.keys()
+        values += of_topic.values()
+    return topics, others, values, lambda _: ""
 
 
-def _of_frame(name: str, frame: Any, kind: Kind) -> _Rows:
-    ids = ("query_id", kind.column)
-    present = list(columns.column_names(frame))
-    missing = [each for each in (*ids, *kind.required) if each not in present]
+def _of_frame(
+    name: str, frame: Any, column: str, of_columns: Callable[[Sequence[str]], Sequence[str]]
+) -> _Rows:
+    ids, present = ("query_id", column), list(columns.column_names(frame))
+    wanted = [*ids, *of_columns([each for each in present if each not in ids])]
+    missing = [each for each in wanted if each not in present]
     if missing:
         raise InputError(
             f"{name}: the table has no column {', '.join(missing)}; it has {', '.join(map(str, present))}"
         )
-    optional = [each for each in present if each not in ids] if kind.optional is None else kind.optional
-    wanted = [*ids, *kind.required, *(each for each in optional if each in present)]
     rows = np.arange(len(frame))
-    topics, others, *values = (
+    topics, others, *parts = (
         columns.objects_at(columns.get_column(name, frame, each), rows) for each in wanted
     )
-    return topics, others, list(zip(*values, strict=True)) or [()] * len(rows), row_place
+    return topics, others, list(zip(*parts, strict=True)), row_place
 
 
-def _of_file(path: str | os.PathLike[str], kind: Kind) -> _Rows:
+def _of_file(path: str | os.PathLike[str], layout: str, of_fields: Callable[[Sequence[str]], Any]) -> _Rows:
     check_path(path)
     where = os.fspath(path)
     with errors_with_path(path):
@@ -158,9 +146,9 @@ def _of_file(path: str | os.PathLike[str], kind: Kind) -> _Rows:
             continue
         try:
             topic, other, *rest = fields
-            values.append(kind.of_fields(rest))
+            values.append(of_fields(rest))
         except ValueError:
-            raise line_error(where, line, f"expected a line {kind.layout}", raw) from None
+            raise line_error(where, line, f"expected a line {layout}", raw) from None
         topics.append(topic)
         others.append(other)
         lines.append(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ir_graded.core.levels import Intents, Levels
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, short_repr
-from ir_graded.io.intents import ITERATION, TYPES, check_sum
+from ir_graded.io.intents import ITERATION, are_nav, check_probabilities, check_sum
 from ir_graded.io.table import Table
 
 if TYPE_CHECKING:
@@ -31,22 +32,25 @@ def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> t
     import polars as pl
 
     text = table.text(ITERATION)
+    describe = partial(describe_intent, table, text)
     codes = text.cast(pl.Categorical)
     key = topic << 32 | codes.to_physical().to_numpy().astype(np.int64)
     found, first, intent = np.unique(key, return_index=True, return_inverse=True)
     of_intent = found >> 32
     probability = None
     if "probability" in table.further:
-        given = _probabilities(table, text)
+        given = table.numbers("probability")
+        check_probabilities(given, describe, unlisted=True)
         probability = given[first]
         _check_one_value(table, text, "probability", intent, first, np.nan_to_num(given, nan=-1.0))
         bounds = np.searchsorted(of_intent, np.arange(len(names) + 1))
         for number, name in enumerate(names):
             of_topic = probability[bounds[number] : bounds[number + 1]]
-            check_sum(name, of_topic[~np.isnan(of_topic)].tolist())
+            if listed := of_topic[~np.isnan(of_topic)].tolist():
+                check_sum(name, listed)
     is_nav = np.zeros(found.size, dtype=np.bool_)
     if "intent_type" in table.further:
-        nav = _are_nav(table, text)
+        nav = are_nav(table.text("intent_type"), describe)
         _check_one_value(table, text, "intent_type", intent, first, nav)
         is_nav = nav[first]
     # One judgment for each intent and document, in the order of intents.
@@ -59,30 +63,6 @@ def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> t
 def describe_intent(table: Table, text: pl.Series, row: int) -> str:
     """A row by topic, document, intent and place."""
     return f"qrels: {table.describe(row)}, intent {text[row]!r}"
-
-
-def _probabilities(table: Table, text: pl.Series) -> Floats:
-    given = table.numbers("probability")
-    wrong = (given < 0) | np.isinf(given)
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        raise InputError(
-            f"{describe_intent(table, text, row)}: the probability is {given[row]:g}; "
-            "it must be a finite number >= 0"
-        )
-    return given
-
-
-def _are_nav(table: Table, text: pl.Series) -> Bools:
-    types = table.text("intent_type")
-    wrong = ~types.is_in(list(TYPES))
-    if wrong.any():
-        row = int(wrong.arg_true()[0])
-        raise InputError(
-            f"{describe_intent(table, text, row)}: the intent_type is {short_repr(types[row])}; "
-            "it must be 'inf' (informational) or 'nav' (navigational)"
-        )
-    return (types == "nav").to_numpy()
 
 
 def _check_one_value(

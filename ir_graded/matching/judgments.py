@@ -90,7 +90,7 @@ class Judgments:
             where = describe_document(self.names[topic], self.doc_ids[document])
             raise InputError(
                 f"qrels: {where} is relevant to intent {self.intent_names[intent]!r}, which has no "
-                f"probability; topic {self.names[topic]!r} lists {listed}"
+                f"probability; topic {self.names[topic]!r} lists {listed or 'none'}"
             )
 
     def require_topics(self, purpose: str) -> None:

@@ -60,9 +60,10 @@ def measures_of_registry():
     for measure in dict.fromkeys(
         measure for measure in REGISTRY.values() if measure.NAME in measure_cases.MEASURES
     ):
-        made += [measure] if not measure.SUPPORTED_PARAMS["cutoff"].required else []
-        made += [measure @ 3, measure(judged_only=True) @ 4]
-        made += [measure(rel=2) @ 5] if "rel" in measure.SUPPORTED_PARAMS else []
+        params = measure.SUPPORTED_PARAMS
+        made += [measure] if "cutoff" not in params or not params["cutoff"].required else []
+        variants = ({"cutoff": 3}, {"cutoff": 4, "judged_only": True}, {"cutoff": 5, "rel": 2})
+        made += [measure(**given) for given in variants if given.keys() <= params.keys()]
     return made
 
 

@@ -121,7 +121,7 @@ def test_several_attribute_sets_at_once():
         ({"1": {"a": [1, 0], "b": [1, 0, 0]}}, "document 'b' has 3 shares, and .*document 'a' has 2"),
         ({"1": {"a": [math.nan, 1]}}, "document 'a'"),
         ({"1": {"a": 1}}, "document 'a': 1 is not a sequence"),
-        (7, "A: cannot read 7; give a dict of dicts {topic: {document: shares}}"),
+        (7, "A: cannot read 7; give a dict of dicts by topic and document"),
         ({"1": {"a": {0: 1, 1: 0}}}, "document 'a': {0: 1, 1: 0} is not a sequence"),
         ({"1": {"a": {0, 1}}}, "document 'a': {0, 1} is not a sequence"),
         (

@@ -214,7 +214,10 @@ def test_rounds_in_place_of_intents_warn():
             {"probability": 0.5},
             "the probabilities of topic 't' sum to 1.5; the sum must be above 0 and at most 1.001",
         ),
-        ({"probability": float("nan")}, "topic 't' of the qrels has no probabilities"),
+        (
+            {"probability": float("nan")},
+            "document 'a' is relevant to intent '1', which has no probability; topic 't' lists none",
+        ),
         ({"intent_type": "navigational"}, "intent '1': the intent_type is 'navigational'; it must be 'inf'"),
         (
             {"intent_type": ["nav", "inf", *["inf"] * 7]},
@@ -248,9 +251,12 @@ def test_columns_that_cannot_be_used_are_rejected(columns, problem):
         ({"t": {"1": -1}}, "topic 't', intent '1': the probability is -1"),
         ({"t": {"1": float("nan")}}, "intent '1': the probability is nan"),
         ({"t": {"1": "x"}}, "intent '1': the probability: 'x' is not a number"),
-        ({"t": {"1": (1, "n")}}, "the type is 'n'; it must be 'inf' or 'nav'"),
-        ({"t": 5}, "topic 't' holds 5 where a dict from intent to probability is needed"),
-        (5, "intents: cannot read 5; give a dict of dicts {topic: {intent: probability}}"),
+        (
+            {"t": {"1": (1, "n")}},
+            "the intent_type is 'n'; it must be 'inf' (informational) or 'nav' (navigational)",
+        ),
+        ({"t": 5}, "topic 't' holds 5 where a dict by intent is needed"),
+        (5, "intents: cannot read 5; give a dict of dicts by topic and intent"),
         ({"t": {None: 1}}, "topic 't', intent None: the topic or the intent is missing"),
         (
             pd.DataFrame([["t", "1", 0.5, 0.5]], columns=["query_id", "iteration", *["probability"] * 2]),
@@ -270,7 +276,7 @@ def test_probabilities_that_cannot_be_used_are_rejected(intents, problem):
     [
         ("t 1\n", "line 1: expected a line topic intent probability [inf|nav]: 't 1'"),
         ("t 1 x\n", "line 1: expected a line topic intent probability [inf|nav]: 't 1 x'"),
-        ("\nt 1 1 other\n", "line 2): the type is 'other'"),
+        ("\nt 1 1 other\n", "line 2): the intent_type is 'other'"),
         ("t 1 .5\nt 1 .4\n", "line 2) is (0.4, 'inf'), and (0.5, 'inf') at "),
     ],
 )
@@ -295,6 +301,17 @@ def test_qrels_without_intents_are_rejected(qrels):
         value(qrels, intents={"t": {"1": 1}})
     with pytest.raises(InputError, match=r"^StRecall@5 needs intents"):
         value(qrels, "StRecall@5")
+
+
+def test_a_topic_may_have_rows_of_unlisted_intents_alone():
+    unlisted = ir_measures.Qrel("u", "n", 0, "0")
+    qrels = [ir_measures.Qrel("t", "b", 1, "1"), unlisted]
+    known = {"t": {"1": 1}, "u": {"1": 0.5, "2": 0.5}}
+    for given, options in ((qrels, {"intents": known}), (ir_graded.with_intents(qrels, known), {})):
+        found = ir_graded.evaluate(
+            [MEASURE, "IA-nDCG@10"], given, {"t": {"b": 1.0}, "u": {"n": 1.0}}, **options
+        )
+        assert found.values[:, 0].tolist() == [[1, 0], [1, 0]]
 
 
 def test_a_document_with_two_levels_for_one_intent_is_rejected():

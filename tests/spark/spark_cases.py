@@ -14,7 +14,10 @@ def every_measure(*, passages=False):
     """All measures of this package, those for passages too if asked for."""
     wanted = {*measure_cases.MEASURES, *(measure_cases.PASSAGE_MEASURES if passages else ())}
     ours = {id(one): one for one in REGISTRY.values() if one.NAME in wanted}.values()
-    return [one @ 10 if one.SUPPORTED_PARAMS["cutoff"].required else one for one in ours]
+    return [
+        one @ 10 if "cutoff" in one.SUPPORTED_PARAMS and one.SUPPORTED_PARAMS["cutoff"].required else one
+        for one in ours
+    ]
 
 
 def every_classic():
