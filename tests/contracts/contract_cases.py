@@ -271,10 +271,11 @@ def is_better(measure, better, worse):
     """Whether a document of one level is better than one of another (None: unjudged) in all that counts."""
     if better is None or better <= max(worse or 0, 0):
         return False
-    return all(
-        table.get(better, better) >= (0 if worse is None else table.get(worse, max(worse, 0)))
-        for table in tables(measure)
-    )
+    found = [(table.get(better, better), table.get(worse, max(worse or 0, 0))) for table in tables(measure)]
+    if "stops" in measure.params:  # a level without a stop weight has its gain
+        stops = measure.params["stops"]
+        found.append((stops.get(better, gain(measure, better)), stops.get(worse, gain(measure, worse or 0))))
+    return all(high >= (0 if worse is None else low) for high, low in found)
 
 
 # ---------------------------------------------------------------------------------------- docstrings
