@@ -125,12 +125,14 @@ class Imputation:
         bin: bin of each document of these qrels that gets a level, -1 of others.
         scale: positions in ``Levels.values`` of the levels from 0 up.
         alpha: parameters of the shares of the levels, shape ``(topics, bins, levels)``.
+        left_out: number of unjudged documents down to the depth in bins that say too little.
     """
 
     judgments: Judgments
     bin: Ints
     scale: Ints
     alpha: Floats
+    left_out: int
 
     @classmethod
     def of(cls, judgments: Judgments, runs: Iterable[Any], depth: int) -> Imputation:
@@ -161,7 +163,8 @@ class Imputation:
         counts = np.zeros((levels.topics, _BINS, scale.size))
         np.add.at(counts, (topic[judged], bin_of[judged], index), 1.0)
         alpha, enough = _parameters(counts)
-        wanted = ~judged & (pool["nearest"].to_numpy() <= depth) & enough[bin_of]
+        unjudged = ~judged & (pool["nearest"].to_numpy() <= depth)
+        wanted = unjudged & enough[bin_of]
         new = np.flatnonzero(wanted & (document < 0))
         document[new] = levels.topic.size + np.arange(new.size)
         topics = np.concatenate((levels.topic, topic[new]))
@@ -177,7 +180,7 @@ class Imputation:
             Levels(levels.topics, topics[order], level_index[order], levels.values),
             [doc_ids[at] for at in order.tolist()],
         )
-        return cls(extended, of_bin[order], scale, alpha)
+        return cls(extended, of_bin[order], scale, alpha, int(np.count_nonzero(unjudged & ~wanted)))
 
     @cached_property
     def imputed(self) -> segments.Bools:

@@ -31,7 +31,7 @@ from ir_graded.meta.resampling import Seed, generator
 
 from .coverage import levels_to_caller
 from .evaluate import Evaluation
-from .imputation import SPREAD, Imputation, TopicDraws
+from .imputation import FEWEST, SPREAD, Imputation, TopicDraws
 from .scores import Scores
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def score_intervals(  # what to evaluate, and how
 
     Warns:
         CoverageWarning: as ``evaluate``; or the samples add more than half as many relevant documents as are
-            known.
+            known; or no unjudged document got a level, so that the intervals have no width.
 
     Source:
         Froebe, Gienapp, Potthast and Hagen, "Bootstrapped nDCG Estimation in the Presence of Unjudged
@@ -234,6 +234,8 @@ def intervals_of(
         for topic in range(above.shape[2]):  # one by one, so that the sums do not depend on the blocks
             moved += above[:, :, topic]
     _warn_of_growth(evaluation, samples.added)
+    if imputation.left_out and not imputation.imputed.any():
+        _warn_of_none(imputation.left_out, depth)
     counts = [isinstance(measure.aggregator(), SumAgg) for measure in evaluation.measures]
     moved /= np.where(counts, 1, len(scores.query_ids))[:, np.newaxis, np.newaxis]
     overall = (
@@ -272,6 +274,16 @@ def _warn_of_growth(evaluation: Evaluation, added: Ints) -> None:
             CoverageWarning,
             stacklevel=levels_to_caller(),
         )
+
+
+def _warn_of_none(unjudged: int, depth: int) -> None:
+    """Warn where no document got a level, so that intervals say nothing."""
+    warnings.warn(
+        f"None of the {unjudged} unjudged documents down to rank {depth} got a level, since fewer than "
+        f"{FEWEST} documents near their ranks are judged. The intervals have no width; see score_bounds.",
+        CoverageWarning,
+        stacklevel=levels_to_caller(),
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,12 +49,10 @@ class BaseMeasure(Param):
         self.outer, self.names = outer, names
 
     def canonical(self, value: Any) -> str:
-        from .parsing import read_measures
-
         if not isinstance(value, (str, Measure)):
             raise ValueError(f"{value!r} is neither a measure nor its name")
         try:
-            found = read_measures(value)
+            found = _read(value) if isinstance(value, str) else (value,)
         except NameError as error:
             raise ValueError(str(error)) from None
         if len(found) != 1 or base_name(found[0]) not in self.names:
@@ -73,6 +71,14 @@ class BaseMeasure(Param):
 
     def example(self, measure: object) -> str:  # noqa: ARG002  # one example for all
         return f"{self.outer}(measure='Q')@10"
+
+
+@lru_cache(maxsize=256)
+def _read(text: str) -> tuple[Measure, ...]:
+    """Return the measures that a string names: short names have the same few."""
+    from .parsing import read_measures
+
+    return tuple(read_measures(text))
 
 
 def base_name(measure: Measure) -> str:

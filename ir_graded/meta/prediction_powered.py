@@ -90,7 +90,7 @@ def prediction_powered(
 
     With Y and f the scores of n topics under human labels and under those of the model, and F the scores of N
     other topics under the model: ``estimate = lambda mean(F) + mean(Y - lambda f)``,
-    ``lambda = cov(Y, f) / ((1 + n/N) var(f and F))`` within [0, 1],
+    ``lambda = cov(Y, f) / ((1 + n/N) var(f and F))`` within [0, 1] (cov divided by n, var by n + N - 1),
     ``se^2 = lambda^2 var(F) / N + var(Y - lambda f) / n``, and the interval is ``estimate +- q se``. With a
     baseline, Y, f and F are differences to it. A model that is pure noise gets lambda near 0, with which the
     interval is Student's of the human labels.

@@ -34,7 +34,7 @@ from faults.fault_cases import (
 
 import ir_graded
 from ir_graded._utils.atomic_files import write_whole
-from ir_graded.cli import meta
+from ir_graded.cli.score_sources import write_figures
 
 pytestmark = pytest.mark.slow
 
@@ -151,9 +151,17 @@ def test_who_is_killed_while_writing_leaves_the_old_file(folder, name):
 def test_a_figure_that_cannot_be_drawn_leaves_the_old_ones(tmp_path, monkeypatch):
     from matplotlib.figure import Figure
 
+    from ir_graded.plots.meta import asl_curve, stability_curves, swap_curves
+
     scores = ir_graded.evaluate(["Q", "AP", "RR"], QRELS, RUNS)
     comparison = ir_graded.meta.compare({name: scores.matrix(name) for name in scores.names}, n_resamples=20)
-    meta._write_figures(comparison, tmp_path)
+    figures = {
+        "curves": asl_curve(comparison.power),
+        "stability": stability_curves(comparison.stability),
+        "swap": swap_curves(comparison.swap),
+        "tau": comparison.correlations.plot(),
+    }
+    write_figures(figures, tmp_path)
     old = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert len(old) == 8
     saved, drawn = Figure.savefig, []
@@ -166,7 +174,7 @@ def test_a_figure_that_cannot_be_drawn_leaves_the_old_ones(tmp_path, monkeypatch
 
     monkeypatch.setattr(Figure, "savefig", failing)
     with pytest.raises(ValueError, match="no such glyph"):
-        meta._write_figures(comparison, tmp_path)
+        write_figures(figures, tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == old
 
 
@@ -235,7 +243,7 @@ def test_nothing_else_writes_files():
     allowed = {
         "cli/main.py: Path(os.devnull).open('w', encoding='utf-8')",
         "cli/main.py: open(out.fileno(), 'w', encoding=out.encoding, errors=out.errors, closefd=False)",
-        "cli/meta.py: figure.savefig(content, format=ending, bbox_inches='tight', dpi=200)",
+        "cli/score_sources.py: figure.savefig(content, format=ending, bbox_inches='tight', dpi=200)",
         "plots/svg.py: figure.savefig(text, format='svg', metadata={'Date': None, 'Creator': None})",
     }
     assert found == allowed

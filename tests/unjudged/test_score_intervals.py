@@ -302,7 +302,8 @@ def test_run_without_unjudged_documents_has_intervals_of_one_point():
 
 def test_bins_with_few_judged_documents_get_no_levels():
     qrels, runs = random_input(3)
-    found = ir_graded.score_intervals("Q", qrels, runs, depth=5, n_samples=30)
+    with pytest.warns(ir_graded.CoverageWarning, match=r"None of the \d+ unjudged documents down to rank 5"):
+        found = ir_graded.score_intervals("Q", qrels, runs, depth=5, n_samples=30)
     assert np.array_equal(found.low, found.zero)
     assert np.array_equal(found.high, found.zero)
 
