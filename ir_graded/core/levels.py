@@ -148,6 +148,11 @@ class Levels:
         nothing = np.zeros(0, dtype=np.int64)
         return Intents(nothing, None, nothing > 0, Levels.of(0, nothing, np.zeros(0)), nothing)
 
+    @cached_property
+    def highlighted_levels(self) -> Floats:
+        """The distinct levels of highlighted spans, ascending."""
+        return np.zeros(0) if self.highlights is None else np.unique(self.highlights.level)
+
     def table(self, overrides: Overrides, otherwise: Floats | None = None) -> Floats:
         """A value for each of ``values``: the override of that level, else ``otherwise`` (the level)."""
         table = (self.values if otherwise is None else otherwise).copy()

@@ -55,6 +55,19 @@ class Spans:
         bounds = np.append(segments.starts(article, articles), article.size)
         return np.asarray(sums[bounds[1:]] - sums[bounds[:-1]])
 
+    def overlapping(self) -> tuple[Ints, Ints]:
+        """Pairs of neighbouring spans of one article that overlap; each article with such spans has a pair.
+
+        Spans overlap where each begins before the other ends, so those that touch do not, nor does an empty
+        span at the start of another.
+        """
+        # Empty spans first, so that they do not stand between others that begin with them.
+        order = order_of(self.article, self.start * 2 + (self.stop > self.start))
+        ahead, behind = order[:-1], order[1:]
+        same = self.article[ahead] == self.article[behind]
+        overlap = same & (self.start[behind] < self.stop[ahead]) & (self.start[ahead] < self.stop[behind])
+        return ahead[overlap], behind[overlap]
+
     def union(self) -> Spans:
         """Union of each article's spans: ascending, none empty, none touching the next."""
         article, position, change, depth = _edges(self[self.stop > self.start], openings_first=True)
@@ -66,6 +79,14 @@ class Spans:
         article, position, _, depth = _edges(self.concat(other), openings_first=False)
         first = np.flatnonzero(depth == 2)  # noqa: PLR2004  # in both
         return Spans(article[first], position[first], position[first + 1])
+
+
+def order_of(article: Ints, position: Ints) -> Ints:
+    """Return the order of positions by article."""
+    width = int(position.max(initial=0)) + 1
+    if int(article.max(initial=0)) < 2**62 // width:
+        return np.argsort(article * width + position).astype(np.int64)
+    return np.lexsort((position, article)).astype(np.int64)
 
 
 def _edges(spans: Spans, *, openings_first: bool) -> tuple[Ints, Ints, Ints, Ints]:

@@ -240,7 +240,7 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     expected = scorer.ties == "expected"
     # All judged documents of tie groups are counted.
     lowest = -np.inf if expected else evaluator.lowest
-    (judged_run,) = match_runs(judgments, named, lowest, lambda matched: matched.judged)
+    (judged_run,) = match_runs(evaluator.judgments, named, lowest, lambda matched: matched.judged)
     views = evaluator.views(judged_run)
     views = scorer.in_order(views)
     found = scorer.contributions(views)

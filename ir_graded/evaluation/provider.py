@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -54,7 +55,8 @@ class GradedEvaluator(Evaluator):
     def __init__(self, scorers: Mapping[Measure, Scorer], judgments: Judgments) -> None:
         super().__init__(list(scorers), judgments.query_ids)
         self.scorers = dict(scorers)
-        self.judgments = judgments
+        ranks_rows = any(scorer.NEEDS_ROWS for scorer in self.scorers.values())
+        self.judgments = judgments = replace(judgments, ranks_rows=ranks_rows)
         for measure, scorer in self.scorers.items():
             scorer.validate_params()
             if scorer.highest_level is not None:

@@ -35,6 +35,7 @@ class Judgments:
         doc_ids: the document of each level.
         intent_names: the name of each intent.
         columns: the further columns of the qrels that were wanted and are there.
+        ranks_rows: whether measures rank the rows of runs with passages.
         note: which documents have several levels, of which the highest counts; empty where none has.
     """
 
@@ -45,6 +46,7 @@ class Judgments:
     intent_names: list[str] = field(default_factory=list)
     columns: frozenset[str] = frozenset()
     note: str = ""
+    ranks_rows: bool = False
     _lookups: dict[float, Lookup] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property

@@ -6,6 +6,7 @@ Measures see views of ``core`` only: no files, tables or statistics.
 from .at_rank import BR, R_WP, R_measure, nCG
 from .base import REGISTRY, GradedMeasure
 from .cascade import EBR, iRBU, nERR
+from .characters import AiP, CharF, CharP, CharR, IoU, iP
 from .gap import GAP
 from .intents import DIN, IA, D, D_sharp, DIN_sharp, I_rec, IA_sharp, P_plus_Q, P_plus_Q_sharp
 from .ncu import NCU
@@ -26,12 +27,17 @@ __all__ = [
     "PROPERTIES",
     "REGISTRY",
     "R_WP",
+    "AiP",
+    "CharF",
+    "CharP",
+    "CharR",
     "D",
     "DIN_sharp",
     "D_sharp",
     "GradedMeasure",
     "IA_sharp",
     "I_rec",
+    "IoU",
     "MAgP",
     "O",
     "P_measure",
@@ -43,6 +49,7 @@ __all__ = [
     "gP",
     "gR",
     "gRBP",
+    "iP",
     "iRBU",
     "nCG",
     "nERR",
