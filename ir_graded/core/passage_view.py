@@ -47,7 +47,7 @@ class PassageView(CountedDocuments):
     @property
     def found_down_to(self) -> Ints:
         """Highlighted characters down to each row, each character once."""
-        return cumulative_sum(self.found, self.start)
+        return cumulative_sum(self.found.astype(np.float64), self.start).astype(np.int64)
 
     @property
     def precision(self) -> Floats:

@@ -10,6 +10,7 @@ from ir_graded.core.names import order_numbers
 from ir_graded.core.passage_rows import PassageRows
 from ir_graded.core.ranking import Groups
 from ir_graded.core.segments import Bools, Ints, ordinals
+from ir_graded.core.spans import order_of
 from ir_graded.io.table import Table, at_rows, describe_document
 
 from .articles import Articles
@@ -81,14 +82,20 @@ def _order(block: Ints, score: npt.NDArray[np.floating], articles: Articles) -> 
 def _tied_in_order(rows: Ints, group: Ints, articles: Articles) -> Ints:
     """Tied rows by doc_id descending, start and length within their group."""
     article = articles.article[rows]
-    start, length = articles.passage.start[rows], articles.passage.length[rows]
+    start = articles.passage.start[rows].astype(np.int64)
+    length = articles.passage.length[rows]
     # Names are compared only where a group holds several articles.
     mixed = _mixed(group, article)
-    name = np.zeros(rows.size, dtype=np.int64)
     if mixed.any():
         several, number = np.unique(article[mixed], return_inverse=True)
-        name[mixed] = -order_numbers(at_rows(articles.table.doc_id, several).to_list())[number]
-    return rows[np.lexsort((length, start, name, group))]
+        names = order_numbers(at_rows(articles.table.doc_id, several).to_list())
+        group *= several.size
+        group[mixed] += several.size - 1 - names[number]
+    order = order_of(group, start)
+    of_one = (np.diff(group[order]) == 0) & (np.diff(start[order]) == 0)
+    if (np.diff(length[order])[of_one] < 0).any():
+        order = np.lexsort((length, start, group)).astype(np.int64)
+    return rows[order]
 
 
 def _mixed(group: Ints, article: Ints) -> Bools:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from .base import GradedMeasure, register
 from .contributions import Contributions
 from .params import CUTOFF, GAINS, REL, Choice, Flag, Number
 from .relevant_in_context import F_BETA
-from .stopping import safe_divide
 
 OVERLAP_ONCE = Choice(
     "text that several rows hold: its length counts in each and it is found once, or it counts once",
@@ -39,7 +38,7 @@ OVERLAP_OR_ERROR = Choice(
 RECALL = Number("the recall from which on precision is looked at", low=0, high=1, required=True)
 GRADED = Flag("characters count by the gain of the highest level that highlights them")
 
-_CHUNKS = "Smith and Troynikov, Evaluating Chunking Strategies for Retrieval (2024)"
+_CHUNKS = "Smith and Troynikov 2024"
 
 
 class CharacterMeasure(GradedMeasure):
@@ -47,6 +46,7 @@ class CharacterMeasure(GradedMeasure):
 
     NEEDS_PASSAGES = True
     NEEDS_ROWS = True
+    LACKS = {"swap": "a row of a higher level may hold less highlighted text, or more text that is not"}
 
     def passages(self, views: Views) -> PassageView:
         """Return the view of the rows with highlighted text."""
@@ -60,7 +60,7 @@ class CharacterMeasure(GradedMeasure):
             "length": spans.stop - spans.start,
             "found": view.found,
             "P": view.precision,
-            "R": safe_divide(view.found_down_to, view.R[view.topic]),
+            "R": view.found_down_to / view.R[view.topic],
         }
         return {name: np.asarray(values) for name, values in columns.items()}
 
@@ -69,6 +69,8 @@ class SetMeasure(CharacterMeasure):
     """A measure of the characters in the first rows, in whatever order these are."""
 
     SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "overlap": OVERLAP_ONCE}
+    #: The divisor in words.
+    NORM: ClassVar[str]
 
     def norm(self, view: PassageView) -> Floats:
         """Return the divisor of the number of characters found, shape ``(topics,)``."""
@@ -78,8 +80,6 @@ class SetMeasure(CharacterMeasure):
         view = self.passages(views)
         found = view.each if self["overlap"] == "each" else view.found
         return Contributions(view, found.astype(np.float64), self.norm(view), self.NORM)
-
-    NORM: str
 
     def retrieved(self, view: PassageView) -> Ints:
         """Return the number of characters retrieved, as ``overlap`` counts them."""
@@ -96,8 +96,8 @@ class _CharP(SetMeasure):
 
     Parameters: cutoff (in rows), rel, overlap.
 
-    Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma Technical Report,
-    2024); Pehcevski and Thom, "HiXEval: Highlighting XML Retrieval Evaluation" (INEX 2005).
+    Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024); Pehcevski and
+    Thom, "HiXEval: Highlighting XML Retrieval Evaluation" (INEX 2005).
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -106,6 +106,14 @@ class _CharP(SetMeasure):
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
         >>> ir_measures.calc_aggregate([ir_graded.CharP], qrels, run)
         {CharP: 0.571428...}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.CharP @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [1.0, 0.05]
     """
 
     NAME = "CharP"
@@ -126,7 +134,7 @@ class _CharR(SetMeasure):
     With ``graded=True`` each character counts by its gain, that of the highest level that highlights it:
     ``sum of gain over the characters found / sum of gain over all highlighted characters``. With
     ``overlap='each'`` every row counts by itself, so that text that several rows hold is found several times,
-    and recall **may exceed 1**, as that of LegalBench-RAG does. In [0, 1] otherwise.
+    and recall **may exceed 1**, as that of LegalBench-RAG does. In [0, inf); without ``'each'`` at most 1.
 
     Parameters: cutoff (in rows), rel, overlap, graded, gains (with graded alone).
 
@@ -140,6 +148,14 @@ class _CharR(SetMeasure):
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
         >>> ir_measures.calc_aggregate([ir_graded.CharR @ 1, ir_graded.CharR(overlap="each")], qrels, run)
         {CharR@1: 0.75, CharR(overlap='each'): 1.25}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.CharR @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.5, 0.25]
     """
 
     NAME = "CharR"
@@ -202,6 +218,14 @@ class _CharF(SetMeasure):
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
         >>> ir_measures.calc_aggregate([ir_graded.CharF], qrels, run)
         {CharF: 0.727272...}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.CharF @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.666666..., 0.083333...]
     """
 
     NAME = "CharF"
@@ -225,8 +249,7 @@ class _IoU(SetMeasure):
 
     Parameters: cutoff (in rows), rel, overlap.
 
-    Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma Technical Report,
-    2024).
+    Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024).
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -235,6 +258,14 @@ class _IoU(SetMeasure):
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
         >>> ir_measures.calc_aggregate([ir_graded.IoU(overlap="once")], qrels, run)
         {IoU(overlap='once'): 0.666666...}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.IoU @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.5, 0.043478...]
     """
 
     NAME = "IoU"
@@ -270,12 +301,12 @@ class _iP(InterpolatedPrecision):
     """Interpolated precision at a point of recall.
 
     ``iP@x = the largest P[r] over the ranks r with R[r] >= x``, 0 without such a rank, where P[r] and R[r]
-    are precision and recall of the characters in the first r rows. R[r] and x are compared exactly. In
-    [0, 1].
+    are precision and recall of the characters in the first r rows. R[r] and x are compared exactly.
+    In [0, 1].
 
     Parameters: recall (needed, the x of iP@x), rel, overlap.
 
-    Source: Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 Evaluation Measures" (INEX 2007).
+    Source: Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 Evaluation Measures" (INEX, 2008).
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -284,12 +315,20 @@ class _iP(InterpolatedPrecision):
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 30], "length": [30, 40]})
         >>> ir_measures.calc_aggregate([ir_graded.iP @ 0.01, ir_graded.iP @ 0.9], qrels, run)
         {iP@0.01: 1.0, iP@0.9: 0.571428...}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.iP @ 0.5, {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [1.0, 0.136363...]
     """
 
     NAME = "iP"
     PRETTY_NAME = "Interpolated Precision"
     SHORT_DESC = "The largest precision of characters from a point of recall on."
-    SOURCE = "Kamps et al. 2007b"
+    SOURCE = "Kamps et al. 2008"
     SUPPORTED_PARAMS = {"recall": RECALL, **InterpolatedPrecision.SUPPORTED_PARAMS}
     AT_PARAM = "recall"
 
@@ -307,12 +346,12 @@ class _iP(InterpolatedPrecision):
 class _AiP(InterpolatedPrecision):
     """Average interpolated precision (its mean over topics: MAiP).
 
-    ``AiP = 1/101 * sum over i = 0 .. 100 of iP@(i/100)``, the official measure of INEX's focused task. In
-    [0, 1].
+    ``AiP = 1/101 * sum over i = 0 .. 100 of iP@(i/100)``, the official measure of INEX's focused task.
+    In [0, 1].
 
     Parameters: rel, overlap.
 
-    Source: Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 Evaluation Measures" (INEX 2007).
+    Source: Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 Evaluation Measures" (INEX, 2008).
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -321,12 +360,20 @@ class _AiP(InterpolatedPrecision):
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 30], "length": [30, 40]})
         >>> ir_measures.calc_aggregate([ir_graded.AiP], qrels, run)
         {AiP: 0.893917...}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.AiP, {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.538703..., 0.102610...]
     """
 
     NAME = "AiP"
     PRETTY_NAME = "Average Interpolated Precision"
     SHORT_DESC = "The mean of the interpolated precision of characters at 101 points of recall."
-    SOURCE = "Kamps et al. 2007b"
+    SOURCE = "Kamps et al. 2008"
 
     def contributions(self, views: Views) -> Contributions:
         view = self.passages(views)

@@ -19,7 +19,19 @@ from hypothesis import Phase, settings, strategies as st
 from measures import measure_cases
 from passages import passage_cases
 
-from ir_graded import DIN, IA, D, D_sharp, DIN_sharp, I_rec, IA_sharp, P_plus_Q, P_plus_Q_sharp
+from ir_graded import (
+    DIN,
+    IA,
+    CharR,
+    D,
+    D_sharp,
+    DIN_sharp,
+    I_rec,
+    IA_sharp,
+    P_plus_Q,
+    P_plus_Q_sharp,
+    iP,
+)
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.classic import CLASSICS, scorer_of
@@ -41,6 +53,14 @@ WITH_COLUMNS = {
         measure.NAME: [measure, measure(beta=3, rel=2), measure(gains={1: 3}) @ 3]
         for measure in (P_plus_Q, P_plus_Q_sharp)
     },
+}
+#: Measures of rows whose parameters exclude each other, or of which one is needed.
+OF_ROWS = {
+    "CharR": [
+        *(CharR, CharR(rel=2), CharR @ 3, CharR(overlap="once") @ 2, CharR(overlap="each")),
+        *(CharR(graded=True), CharR(graded=True, gains={1: 0.5, 2: 2}) @ 2),
+    ],
+    "iP": [iP @ 0, iP @ 0.1, iP(rel=2) @ 0.29, iP(overlap="retrieved") @ 1],
 }
 #: Every measure of this package, beside those that take a stop the same with each other stop.
 OWN = [*measure_cases.VARIANTS, *PASSAGES, *(some[0] for some in WITH_COLUMNS.values())]
@@ -67,8 +87,9 @@ def each(subjects):
 
 def measures(subject):
     """The measure with parameters with which it can be computed."""
-    if subject.NAME in WITH_COLUMNS:
-        return st.sampled_from(WITH_COLUMNS[subject.NAME])
+    chosen = WITH_COLUMNS | OF_ROWS
+    if subject.NAME in chosen:
+        return st.sampled_from(chosen[subject.NAME])
     if isinstance(subject, GradedMeasure):
         return measure_cases.parameters(subject).map(lambda params: subject(**params))
     return st.sampled_from(classic_cases.supported(subject.NAME))
