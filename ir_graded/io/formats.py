@@ -12,6 +12,7 @@ from typing import Literal
 from ir_graded.errors import FileFormatError, ParameterError
 
 from . import doubts
+from .chunk_files import DOCUMENTS, DocumentFormat
 from .doubts import INTEGER
 from .table import VALUE_COLUMNS
 
@@ -285,6 +286,9 @@ def recognise(
     Raises:
         FileFormatError: it fits none, or it may be of another format than the one it fits.
     """
+    if first_line_fields[0][0] in "{[":
+        names = " or ".join(f"format={one.name!r}" for one in DOCUMENTS if one.kind == kind)
+        raise FileFormatError(f"{path}, line {line}: looks like a document in JSON; name its format: {names}")
     candidates = _of(kind)
     fitting = next((one for one in candidates if one.fits(first_line_fields, whole)), None)
     problem = _doubt(fitting, first_line_fields, whole)
@@ -304,13 +308,14 @@ def _doubt(fitting: Format | VaryingFormat | None, fields: Sequence[str], whole:
     return None if doubt is None else doubt(fields, whole)
 
 
-def named(kind: Kind, name: str) -> Format | VaryingFormat:
+def named(kind: Kind, name: str) -> Format | VaryingFormat | DocumentFormat:
     """Return the format of this kind with this name.
 
     Raises:
         ParameterError: there is none.
     """
-    candidates = _of(kind)
+    documents = [one for one in DOCUMENTS if one.kind == kind]
+    candidates = [*_of(kind), *documents]
     for candidate in candidates:
         if candidate.name == name:
             return candidate

@@ -28,7 +28,9 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
             ``topic pmid start length aspects`` separated by tabs; plain, gzip, zstandard or xz; any
             spacing), or a dataset of ir_datasets or its id.
         format: 'trec', 'ntcir', 'ntcir-intents', 'ntcir-classes', 'ntcir-early', 'inex' or 'genomics'; by
-            default told by the columns.
+            default told by the columns. Formats that are never told so are 'legalbench', the benchmark or
+            the results of LegalBench-RAG in JSON, and 'chroma', the questions of Chroma's chunking
+            evaluation in CSV; their query_id is the position of the question, from 0.
 
     Returns:
         A row per judgment. Levels are whole numbers (int64) where all are, else float64. Passages
@@ -64,7 +66,8 @@ def read_run(source: str | os.PathLike[str] | Any, *, format: str | None = None)
             scoreddocs are taken. In INEX FOL the order of the lines is the ranking, so the score is
             minus the position within the topic.
         format: 'trec', 'inex' or 'genomics'; by default told by the number of columns. A Genomics run
-            may lack its last field, run_id, where it is named.
+            may lack its last field, run_id, where it is named. 'legalbench' reads the results of
+            LegalBench-RAG in JSON, ranked in their order.
 
     Returns:
         A row per document. Passages have the further columns start and length, and a row each.

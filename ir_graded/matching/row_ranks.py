@@ -31,15 +31,8 @@ def ranked_rows(table: Table, groups: Groups, articles: Articles, found: Ints, d
         document: position in the levels of the qrels of each of these.
     """
     spans = articles.passage.spans(articles.article)
-    topic = groups.topic
-    # Where a topic is one group, groups need not be brought together.
-    block = topic
-    if groups.distinct:
-        block = np.repeat(np.arange(groups.number.size, dtype=np.int64), np.diff(groups.begin))
-    order = _order(block, comparable(table.value), articles)
-    block, topic = block[order], topic[order]
-    begin = np.flatnonzero(np.diff(block, prepend=-1))
-    rank = ordinals(np.repeat(begin, np.diff(np.append(begin, block.size))))
+    order, rank, begin = order_rows(table, groups, articles)
+    topic = groups.topic[order]
     known = np.full(len(articles.table), -1, dtype=np.int64)
     known[found] = document
     ahead, behind = spans.overlapping()
@@ -53,13 +46,25 @@ def ranked_rows(table: Table, groups: Groups, articles: Articles, found: Ints, d
     of_rows = spans[rows]
     return PassageRows(
         topic[begin],
-        np.diff(np.append(begin, block.size)),
+        np.diff(np.append(begin, order.size)),
         (spans.stop - spans.start)[order],
         topic[kept],
         rank[kept],
         type(of_rows)(number[article[kept]], of_rows.start, of_rows.stop),
         _describe(table, int(ahead[0]), int(behind[0])) if ahead.size else "",
     )
+
+
+def order_rows(table: Table, groups: Groups, articles: Articles) -> tuple[Ints, Ints, Ints]:
+    """Return the rows by topic and rank, their ranks in this order, and where each topic begins in it."""
+    block = groups.topic
+    # Where a topic is one group, groups need not be brought together.
+    if groups.distinct:
+        block = np.repeat(np.arange(groups.number.size, dtype=np.int64), np.diff(groups.begin))
+    order = _order(block, comparable(table.value), articles)
+    begin = np.flatnonzero(np.diff(block[order], prepend=-1))
+    rank = ordinals(np.repeat(begin, np.diff(np.append(begin, order.size))))
+    return order, rank, begin
 
 
 def _order(block: Ints, score: npt.NDArray[np.floating], articles: Articles) -> Ints:

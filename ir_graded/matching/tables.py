@@ -56,7 +56,7 @@ def match_table(judgments: Judgments, table: Table, lowest: float, threads: int 
         InputError: for a duplicate document or a missing id or score.
     """
     table.check_ids()
-    groups = _groups(judgments, table.query_id)
+    groups = groups_of(judgments, table.query_id)
     judgments.lookup(lowest).prepare()
 
     def match_part(part: slice) -> Matched:
@@ -100,7 +100,7 @@ def match_pieces(
     seen = np.zeros(judgments.levels.topics, dtype=np.bool_)
     for table in pieces:
         table.check_ids()
-        groups = _groups(judgments, table.query_id)
+        groups = groups_of(judgments, table.query_id)
         part = _match_rows(judgments, table, groups, lowest)
         again = part.topic[seen[part.topic]]
         if again.size:
@@ -124,7 +124,7 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
     n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
     for table in tables:
         table.check_ids()
-        topic = _groups(judgments, table.query_id).topic
+        topic = groups_of(judgments, table.query_id).topic
         if (topic < 0).any():
             continue  # the qrels lack it
         table.check_values()
@@ -172,7 +172,7 @@ class _RankedTies:
 
 def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints]:
     """Topic, document and rank of each row whose topic the qrels have; the rows have been checked."""
-    groups = _groups(judgments, table.query_id)
+    groups = groups_of(judgments, table.query_id)
     if (groups.number < 0).any():
         table, groups = _with_qrels(table, groups)
     articles = articles_of(table, groups.topic)
@@ -298,7 +298,7 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
     return Matched(document, rank, ties, groups.number, np.diff(groups.begin), spans, is_flat, passages)
 
 
-def _groups(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
+def groups_of(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
     """Neighbouring rows of one topic, with its number: -1 where the qrels do not have it."""
     import polars as pl
 
