@@ -87,16 +87,39 @@ class Ideal:
 
 
 @dataclass(frozen=True, eq=False)
+class Aspects:
+    """The aspects of highlighted spans; each span may have several.
+
+    Attributes:
+        known: whether the qrels say which aspects each span has.
+        span: the span of each aspect of a span, ascending.
+        aspect: number of the aspect; those of several topics differ.
+    """
+
+    known: Bools
+    span: Ints
+    aspect: Ints
+
+
+@dataclass(frozen=True, eq=False)
 class Highlights:
     """The spans of text that an assessor highlighted, with the level of each.
 
     Attributes:
-        spans: the spans; their article is the position of a judged document in :class:`Levels`.
+        spans: the spans; their article is the position of a judged document in :class:`Levels`. They are in
+            the order of the qrels.
         level: level of each span.
+        aspects: where measures need them, the aspects of the spans.
     """
 
     spans: Spans
     level: Floats
+    aspects: Aspects | None = None
+
+    def official(self, rel: float) -> Bools:
+        """Whether each span is of level >= ``rel`` and has aspects, where these are known."""
+        relevant = self.level >= rel
+        return relevant if self.aspects is None else relevant & self.aspects.known
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,54 +94,7 @@ class RetrievedLengths:
         return self.down_to(ranks, every)
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """The highlighted text in each row that is kept, in characters.
-
-    Attributes:
-        rows: the rows, by topic and rank.
-        lengths: sums over all rows.
-        total: number of highlighted characters of each topic, shape ``(topics,)``.
-        each: highlighted characters in each row.
-        first: those of them that no better row holds.
-        repeated: characters of the row, highlighted or not, that a better row holds.
-    """
-
-    rows: PassageRows
-    lengths: RetrievedLengths
-    total: Ints
-    each: Ints
-    first: Ints
-    repeated: Ints
-
-    @classmethod
-    def of(cls, rows: PassageRows, highlighted: Spans, topic_of: Ints, topics: int) -> Found:
-        """Find highlighted text in rows.
-
-        Args:
-            rows: the rows of a run.
-            highlighted: the union of the highlighted spans of each article.
-            topic_of: topic of each article of the qrels.
-            topics: number of topics.
-        """
-        rows = rows.ordered()
-        size = highlighted.stop - highlighted.start
-        total = segments.whole_total(size, topic_of[highlighted.article], topics)
-        # Numbers of articles, also of those that the qrels lack, that ascend with the topic.
-        offset = int(-rows.spans.article.min(initial=0))
-        key = rows.topic * (topic_of.size + offset) + rows.spans.article + offset
-        known = np.unique(key)
-        of_gold = topic_of[highlighted.article] * (topic_of.size + offset) + highlighted.article + offset
-        at = np.searchsorted(known, of_gold)
-        at[at == known.size] = 0
-        found = known[at] == of_gold if known.size else np.zeros(at.size, dtype=np.bool_)
-        article = np.searchsorted(known, key)
-        gold = Spans(at[found], highlighted.start[found], highlighted.stop[found])
-        cuts = _Cuts(Spans(article, rows.spans.start, rows.spans.stop), gold)
-        return cls(rows, RetrievedLengths(rows, topics), total, *cuts.counts())
-
-
-class _Cuts:
+class Cuts:
     """Rows and gold cut wherever one of them begins or ends: a piece lies in all of a span or outside.
 
     Piece number i lies between cut i and cut i + 1; the piece behind the last cut of an article is empty.
@@ -175,11 +128,26 @@ class _Cuts:
         each = sums[end] - sums[begin]
         holder = self._first_holder(begin, end)
         held = np.flatnonzero(holder < self._rows)
+        self._holder = holder
         first, own = np.zeros((2, self._rows), dtype=np.int64)
         np.add.at(first, holder[held], of_gold[held])
         np.add.at(own, holder[held], self._size[held])
         length = np.concatenate(([0], np.cumsum(self._size)))
         return each, first, length[end] - length[begin] - own
+
+    def new_gold(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Pieces of gold by the row that holds them first: the row, and lengths in characters.
+
+        Lengths are that of the piece, of gold first found in the row before it, and of what is not gold in
+        the row before it.
+        """
+        pieces = np.flatnonzero(self._in_gold & (self._holder < self._rows) & (self._size > 0))
+        pieces = pieces[np.argsort(self._holder[pieces], kind="stable")]
+        row, size = self._holder[pieces], self._size[pieces]
+        sums = np.concatenate(([0], np.cumsum(size)))
+        found = sums[:-1] - sums[np.searchsorted(row, row)]
+        others = np.concatenate(([0], np.cumsum(np.where(self._in_gold, 0, self._size))))
+        return row, size, found, others[pieces] - others[self._begin[row]]
 
     def _first_holder(self, begin: Ints, end: Ints) -> Ints:
         """The first row over each piece; the number of rows where none is.
@@ -200,3 +168,52 @@ class _Cuts:
                 np.minimum(lower[half:], best[:-half], out=lower[half:])
                 best = lower
         return best
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The highlighted text in each row that is kept, in characters.
+
+    Attributes:
+        rows: the rows, by topic and rank.
+        lengths: sums over all rows.
+        total: number of highlighted characters of each topic, shape ``(topics,)``.
+        each: highlighted characters in each row.
+        first: those of them that no better row holds.
+        repeated: characters of the row, highlighted or not, that a better row holds.
+        cuts: the rows cut into pieces that are highlighted or not.
+    """
+
+    rows: PassageRows
+    lengths: RetrievedLengths
+    total: Ints
+    each: Ints
+    first: Ints
+    repeated: Ints
+    cuts: Cuts
+
+    @classmethod
+    def of(cls, rows: PassageRows, highlighted: Spans, topic_of: Ints, topics: int) -> Found:
+        """Find highlighted text in rows.
+
+        Args:
+            rows: the rows of a run.
+            highlighted: the union of the highlighted spans of each article.
+            topic_of: topic of each article of the qrels.
+            topics: number of topics.
+        """
+        rows = rows.ordered()
+        size = highlighted.stop - highlighted.start
+        total = segments.whole_total(size, topic_of[highlighted.article], topics)
+        # Numbers of articles, also of those that the qrels lack, that ascend with the topic.
+        offset = int(-rows.spans.article.min(initial=0))
+        key = rows.topic * (topic_of.size + offset) + rows.spans.article + offset
+        known = np.unique(key)
+        of_gold = topic_of[highlighted.article] * (topic_of.size + offset) + highlighted.article + offset
+        at = np.searchsorted(known, of_gold)
+        at[at == known.size] = 0
+        found = known[at] == of_gold if known.size else np.zeros(at.size, dtype=np.bool_)
+        article = np.searchsorted(known, key)
+        gold = Spans(at[found], highlighted.start[found], highlighted.stop[found])
+        cuts = Cuts(Spans(article, rows.spans.start, rows.spans.stop), gold)
+        return cls(rows, RetrievedLengths(rows, topics), total, *cuts.counts(), cuts)

@@ -18,6 +18,8 @@ class PassageView(CountedDocuments):
     """The rows that hold highlighted text, in the order of the ranking of rows.
 
     Attributes:
+        all: all rows of the run that are kept.
+        at: place of each row among those of ``rows`` in :class:`Found`.
         found: highlighted characters in each row: those that no better row holds.
         each: highlighted characters in each row, also those that better rows hold.
     """
@@ -33,8 +35,9 @@ class PassageView(CountedDocuments):
             rows.topic[at], rows.rank[at], levels.level_index[document], document, found.lengths.sizes
         )
         super().__init__(levels, hits, np.ones(at.size, dtype=np.bool_), hits.rank, cutoff)
-        self._all = found
-        at = at[self._rows]
+        self.all = found
+        self.at: Ints = at[self._rows]
+        at = self.at
         self.found: Ints = found.first[at]
         self.each: Ints = found.each[at]
         self.rows: PassageRows = replace(rows, topic=rows.topic[at], rank=rows.rank[at], spans=rows.spans[at])
@@ -42,7 +45,7 @@ class PassageView(CountedDocuments):
     @property
     def R(self) -> Ints:
         """Number of highlighted characters of each topic, shape ``(topics,)``."""
-        return self._all.total
+        return self.all.total
 
     @property
     def found_down_to(self) -> Ints:
@@ -52,7 +55,7 @@ class PassageView(CountedDocuments):
     @property
     def precision(self) -> Floats:
         """Share of the characters in the rows down to each row that are highlighted, each found once."""
-        return np.asarray(self.found_down_to / self._all.lengths.down_to(self.n, self.topic))
+        return np.asarray(self.found_down_to / self.all.lengths.down_to(self.n, self.topic))
 
     @property
     def total_found(self) -> Ints:
@@ -61,19 +64,23 @@ class PassageView(CountedDocuments):
 
     def retrieved_characters(self, *, once: bool) -> Ints:
         """Characters in the rows of each topic down to the cutoff; ``once``: repeated ones are one."""
-        lengths = self._all.lengths.first(self.cutoff)
+        lengths = self.all.lengths.first(self.cutoff)
         if not once:
             return lengths
-        rows = self._all.rows
-        repeated = self._all.repeated
+        rows = self.all.rows
+        repeated = self.all.repeated
         if self.cutoff is not None:
             repeated = np.where(rows.rank <= self.cutoff, repeated, 0)
         return lengths - whole_total(repeated, rows.topic, self.levels.topics)
 
 
-def found_text(levels: Levels, hits: JudgedRun, rel: float) -> Found:
-    """Find the text that spans of level >= ``rel`` highlight in the rows of a run."""
+def found_text(levels: Levels, hits: JudgedRun, rel: float, *, official: bool = False) -> Found:
+    """Find the text that spans of level >= ``rel`` highlight in the rows of a run.
+
+    With ``official`` only spans that have aspects count, where aspects are known.
+    """
     highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
     rows = hits.rows or PassageRows.concat([])
-    highlighted = levels.kept(("highlighted", rel), highlights.spans[highlights.level >= rel].union)
+    wanted = highlights.official(rel) if official else highlights.level >= rel
+    highlighted = levels.kept(("highlighted", rel, official), highlights.spans[wanted].union)
     return Found.of(rows, highlighted, levels.topic, levels.topics)

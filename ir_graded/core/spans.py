@@ -68,6 +68,27 @@ class Spans:
         overlap = same & (self.start[behind] < self.stop[ahead]) & (self.start[ahead] < self.stop[behind])
         return ahead[overlap], behind[overlap]
 
+    def meeting(self, other: Spans, *, touching: bool = False) -> tuple[Ints, Ints]:
+        """Pairs of a span and one of ``other`` of its article that share a position, or a mere end.
+
+        Spans whose article is below zero meet none.
+        """
+        order = np.lexsort((other.start, other.article))
+        ordered = other[order]
+        # Positions by their place among all, so that they can be searched together with the article.
+        known = np.unique(ordered.start)
+        key = ordered.article * (known.size + 1) + np.searchsorted(known, ordered.start)
+        longest = int((other.stop - other.start).max(initial=0))
+        base = self.article * (known.size + 1)
+        first = np.searchsorted(key, base + np.searchsorted(known, self.start - longest))
+        last = np.searchsorted(key, base + np.searchsorted(known, self.stop, side="right"))
+        size = np.where(self.article < 0, 0, np.maximum(last - first, 0))
+        own = np.repeat(np.arange(size.size, dtype=np.int64), size)
+        at = np.arange(own.size, dtype=np.int64) + np.repeat(first - (np.cumsum(size) - size), size)
+        start = np.maximum(ordered.start[at], self.start[own])
+        meets = np.minimum(ordered.stop[at], self.stop[own]) - start >= (0 if touching else 1)
+        return own[meets], order[at[meets]]
+
     def union(self) -> Spans:
         """Union of each article's spans: ascending, none empty, none touching the next."""
         article, position, change, depth = _edges(self[self.stop > self.start], openings_first=True)

@@ -211,8 +211,8 @@ class Views:
         self.hits = self._in_order(hits, hits.level_index)
         self._views: dict[Cut, View] = {}
         self._articles: dict[tuple[float, float, int | None], ArticleView] = {}
-        self._found: dict[float, Found] = {}
-        self._passages: dict[tuple[float, int | None], PassageView] = {}
+        self._found: dict[tuple[float, bool], Found] = {}
+        self._passages: dict[tuple[float, int | None, bool], PassageView] = {}
         self._ordered: dict[str, Views] = {}
         self._tied: dict[object, TiedDocuments[Any]] = {}
         self._kept: dict[object, Views] = {}
@@ -239,13 +239,14 @@ class Views:
             self._articles[key] = articles
         return self._articles[key]
 
-    def passages(self, rel: float, cutoff: int | None) -> PassageView:
+    def passages(self, rel: float, cutoff: int | None, *, official: bool = False) -> PassageView:
         """Return the view of the rows with highlighted text; run and qrels must hold passages."""
-        if rel not in self._found:
-            self._found[rel] = found_text(self.levels, self.hits, rel)
-        if (rel, cutoff) not in self._passages:
-            self._passages[rel, cutoff] = PassageView(self.levels, self._found[rel], cutoff)
-        return self._passages[rel, cutoff]
+        if (rel, official) not in self._found:
+            self._found[rel, official] = found_text(self.levels, self.hits, rel, official=official)
+        key = rel, cutoff, official
+        if key not in self._passages:
+            self._passages[key] = PassageView(self.levels, self._found[rel, official], cutoff)
+        return self._passages[key]
 
     # ------------------------------------------------------------------------------------------ ties
 

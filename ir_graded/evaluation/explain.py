@@ -30,7 +30,7 @@ from ir_graded.measures.classic import CLASSICS, scorer_of
 from ir_graded.measures.contributions import Contributions, TiedContributions
 from ir_graded.measures.parsing import read_measures
 
-from .provider import GradedEvaluator, needed_columns
+from .provider import GradedEvaluator, wanted_columns
 from .upstream import check_parameters
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     named = named_runs(run)
     if len(named) != 1:
         raise InputError(f"one run can be explained at a time, given {len(named)}: {', '.join(named)}")
-    judgments = prepare_qrels(qrels, needed_columns([wanted]))
+    judgments = prepare_qrels(qrels, wanted_columns([wanted]))
     topic = _topic(judgments, query_id)
     evaluator = GradedEvaluator({wanted: scorer}, judgments)
     expected = scorer.ties == "expected"

@@ -20,6 +20,7 @@ from ir_graded.core.views import Views
 from ir_graded.errors import InputError
 from ir_graded.io.intents import ITERATION
 from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS
+from ir_graded.matching.aspects import ASPECTS
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
@@ -144,6 +145,7 @@ def _without_passages(kind: str, measure: Measure) -> str:
 
 #: For a column of qrels that a measure needs: its contents, and where else they can come from.
 _COLUMNS = {
+    ASPECTS: ("aspects", "a gold standard of TREC Genomics"),
     ITERATION: ("intents", "a file of TREC or NTCIR whose second field is the intent"),
 }
 
@@ -160,8 +162,15 @@ def without_column(measure: Measure, column: str) -> str:
 
 def needed_columns(measures: Iterable[Measure]) -> frozenset[str]:
     """Further columns that the measures need in the qrels."""
-    needed = [scorer.qrel_columns for scorer in native_scorers(measures).values()]
-    return frozenset(column for columns in needed for column in columns)
+    scorers = native_scorers(measures).values()
+    return frozenset(column for scorer in scorers for column in scorer.qrel_columns)
+
+
+def wanted_columns(measures: Iterable[Measure]) -> frozenset[str]:
+    """The same, and those that the measures make use of where they are there."""
+    measures = list(measures)
+    optional = [scorer.optional_columns for scorer in native_scorers(measures).values()]
+    return needed_columns(measures).union(*optional)
 
 
 class GradedProvider(Provider):
@@ -188,7 +197,7 @@ class GradedProvider(Provider):
         unknown = [measure for measure in measures if measure not in scorers]
         if unknown:
             raise ValueError(f"the provider {self.NAME} has no {', '.join(map(str, unknown))}")
-        return GradedEvaluator(scorers, prepare_qrels(qrels, needed_columns(measures)))
+        return GradedEvaluator(scorers, prepare_qrels(qrels, wanted_columns(measures)))
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Columns that the measures need in a run."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from ir_graded.errors import FileFormatError, ParameterError
 
@@ -94,8 +94,8 @@ class Format:
         return f"{self.width} fields ({self.title}: {self.layout})"
 
 
-#: Topic, document, value, start and length.
-PassageRow = tuple[str, str, float, int, int]
+#: Topic, document, value, start and length, and further columns.
+PassageRow = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,7 @@ class VaryingFormat:
         fits: whether the first line of a file, given by its fields and whole, is of this format.
         rows: the rows (query_id, doc_id, value, start, length) of a line, given likewise; ValueError says
             what is wrong with it.
+        further: names of further columns of text, whose values follow in the rows.
     """
 
     name: str
@@ -116,6 +117,7 @@ class VaryingFormat:
     layout: str
     fits: Callable[[Sequence[str], str], bool]
     rows: Callable[[Sequence[str], str], list[PassageRow]]
+    further: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -156,7 +158,9 @@ def _gold_rows(_: Sequence[str], line: str) -> list[PassageRow]:
     fields = line.rstrip("\r\n").split("\t")
     if len(fields) < _GOLD_WIDTH - 1:
         raise ValueError("expected topic, pmid, start and length separated by tabs")
-    return [(fields[0].strip(), fields[1].strip(), 1.0, *_start_length(*map(str.strip, fields[2:4])))]
+    span = _start_length(*map(str.strip, fields[2:4]))
+    aspects = fields[4] if len(fields) >= _GOLD_WIDTH else None
+    return [(fields[0].strip(), fields[1].strip(), 1.0, *span, aspects)]
 
 
 def _gold_fits(_: Sequence[str], line: str) -> bool:
@@ -201,6 +205,7 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         value=3,
         layout="topic pmid rank score start length run_id",
         extra=(("start", 4), ("length", 5)),
+        further=(("rank", 2),),
         whole=(2, 4, 5),
         may_lack=1,
     ),
@@ -263,7 +268,7 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         prefix="L",
         doubt=doubts.ntcir_qrels,
     ),
-    VaryingFormat("genomics", "qrels", _GOLD_FIELDS, _gold_fits, _gold_rows),
+    VaryingFormat("genomics", "qrels", _GOLD_FIELDS, _gold_fits, _gold_rows, ("aspects",)),
     VaryingFormat("inex", "qrels", _FOL_FIELDS, _fol_fits, _fol_rows),
 )
 

@@ -95,11 +95,15 @@ def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
         found += passages
         lines += [line] * len(passages)
     extra = (("start", 3), ("length", 4))
+    further = {name: [row[at] for row in found] for at, name in enumerate(format.further, 5)}
     try:
-        frame = pl.DataFrame(found, schema=empty(format.kind, extra).schema, orient="row")
+        frame = pl.DataFrame(
+            [row[:5] for row in found], schema=empty(format.kind, extra).schema, orient="row"
+        )
     except (OverflowError, pl.exceptions.PolarsError):
         raise FileFormatError(f"{path}: a start or length is beyond 64 bits") from None
-    return _table(format.kind, frame, path, np.array(lines, dtype=np.int64))
+    table = _table(format.kind, frame, path, np.array(lines, dtype=np.int64))
+    return replace(table, further={name: partial(list, values) for name, values in further.items()})
 
 
 def _document(data: bytes, format: DocumentFormat, path: str) -> Table:

@@ -16,6 +16,7 @@ from ir_graded.io.intents import ITERATION
 from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
 
 from .articles import articles_of
+from .aspects import ASPECTS, aspects_of
 from .dict_checks import numbers_of, text_ids, unchanged
 from .intents import intents_of
 from .lookup import Lookup, document_keys
@@ -146,7 +147,8 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
         place[order] = np.arange(order.size)
         document = place[document]
     if articles is not None:
-        highlights = Highlights(articles.passage.spans(document), table.value)
+        aspects = aspects_of(table, topic) if ASPECTS in columns else None
+        highlights = Highlights(articles.passage.spans(document), table.value, aspects)
     if ITERATION in columns:
         intents, intent_names = intents_of(table, topic, document, names)
     levels = Levels.of(len(names), topic[kept][order], level[order], highlights, scale, intents)

@@ -8,6 +8,7 @@ from .base import REGISTRY, GradedMeasure
 from .cascade import EBR, iRBU, nERR
 from .characters import AiP, CharF, CharP, CharR, IoU, iP
 from .gap import GAP
+from .genomics import AspectAP, Passage2AP, PassageAP
 from .intents import DIN, IA, D, D_sharp, DIN_sharp, I_rec, IA_sharp, P_plus_Q, P_plus_Q_sharp
 from .ncu import NCU
 from .preferred_rank import O, P_measure, P_plus
@@ -28,6 +29,7 @@ __all__ = [
     "REGISTRY",
     "R_WP",
     "AiP",
+    "AspectAP",
     "CharF",
     "CharP",
     "CharR",
@@ -44,6 +46,8 @@ __all__ = [
     "P_plus",
     "P_plus_Q",
     "P_plus_Q_sharp",
+    "Passage2AP",
+    "PassageAP",
     "Q",
     "R_measure",
     "gP",

@@ -64,6 +64,11 @@ class Scorer:
         return ()
 
     @property
+    def optional_columns(self) -> tuple[str, ...]:
+        """Further columns of the qrels that the measure makes use of where they are there."""
+        return ()
+
+    @property
     def lowest_rel(self) -> float:
         """The lowest level that counts as relevant; inf where relevance makes no difference."""
         return float(self.cut.rel)

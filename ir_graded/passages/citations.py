@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded.core.views import Views
 from ir_graded.errors import InputError
-from ir_graded.evaluation.provider import GradedEvaluator
-from ir_graded.io.sources import table_of
-from ir_graded.matching.match import prepare_qrels
+from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import CharP, CharR
 
 from .strip import passage_table
@@ -51,9 +51,8 @@ def citations(qrels: Any, run: Any, separator: str = "#") -> pd.DataFrame:
 
     judged = passage_table("citations", "qrels", qrels)
     cited_rows = passage_table("citations", "run", run)
-    judgments = prepare_qrels(judged)
-    evaluator = GradedEvaluator({CharP(overlap="once"): CharP(overlap="once"), CharR: CharR}, judgments)
-    views = evaluator.views(evaluator.match(table_of("run", cited_rows)))
+    judgments = replace(prepare_qrels(judged), ranks_rows=True)
+    views = Views(judgments.levels, match_run(judgments, cited_rows))
     precision, recall = (measure.score(views) for measure in (CharP(overlap="once"), CharR))
     supported = views.passages(1, None).R > 0
     cited = set(cited_rows.query_id.unique().to_list())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded.core.levels import Highlights
-from ir_graded.core.segments import Ints, count, whole_total
+from ir_graded.core.segments import count, whole_total
 from ir_graded.core.spans import Spans
 from ir_graded.errors import InputError
 from ir_graded.io.columns import column_names
@@ -68,7 +68,7 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     of_chunk = np.array([code[doc_id] for doc_id in table.doc_id.to_list()], dtype=np.int64)
     assert table.passage is not None  # noqa: S101  # for the type checker
     cut = table.passage.spans(of_chunk)
-    span, chunk = _meeting(Spans(document[gold.article], gold.start, gold.stop), cut, touching=touching)
+    span, chunk = Spans(document[gold.article], gold.start, gold.stop).meeting(cut, touching=touching)
     pairs = np.unique(np.stack([gold.article[span], chunk]), axis=1)
     chosen = Spans(pairs[0], cut.start[pairs[1]], cut.stop[pairs[1]])
     articles = levels.topic.size
@@ -102,22 +102,3 @@ def _chunk_table(chunks: Any) -> Table:
     return from_columns(
         *("chunks", [""] * size, doc_id, [0.0] * size, lambda row: f"row {row}", (start, length))
     )
-
-
-def _meeting(spans: Spans, chunks: Spans, *, touching: bool) -> tuple[Ints, Ints]:
-    """Pairs of a span and a chunk of its document that share a character, or with ``touching`` an end."""
-    order = np.lexsort((chunks.start, chunks.article))
-    ordered = chunks[order]
-    # Positions by their place among all, so that they can be searched together with the document.
-    known = np.unique(ordered.start)
-    key = ordered.article * (known.size + 1) + np.searchsorted(known, ordered.start)
-    longest = int((chunks.stop - chunks.start).max(initial=0))
-    base = spans.article * (known.size + 1)
-    first = np.searchsorted(key, base + np.searchsorted(known, spans.start - longest))
-    last = np.searchsorted(key, base + np.searchsorted(known, spans.stop, side="right"))
-    size = np.where(spans.article < 0, 0, np.maximum(last - first, 0))
-    span = np.repeat(np.arange(size.size, dtype=np.int64), size)
-    at = np.arange(span.size, dtype=np.int64) + np.repeat(first - (np.cumsum(size) - size), size)
-    shared = np.minimum(ordered.stop[at], spans.stop[span]) - np.maximum(ordered.start[at], spans.start[span])
-    meets = shared >= (0 if touching else 1)
-    return span[meets], order[at[meets]]

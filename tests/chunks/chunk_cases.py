@@ -7,7 +7,7 @@ from measures import measure_cases
 from passages import passage_cases
 from reference import chunks
 
-from ir_graded import AiP, CharF, CharP, CharR, IoU, iP
+from ir_graded import AiP, CharF, CharP, CharR, IoU, Passage2AP, PassageAP, iP
 
 SETS = (CharP, CharR, CharF, IoU)
 #: Measures that take rows of one article that overlap.
@@ -18,6 +18,7 @@ OVERLAPPING = [
     *(CharR(graded=True), CharR(graded=True, gains={1: 0, 3: 10}) @ 3, CharF(beta=2, rel=2)),
     *(iP(overlap="retrieved") @ x for x in (0, 0.01, 0.29, 0.57, 0.58, 1)),
     AiP(overlap="retrieved"),
+    *(PassageAP, PassageAP(rel=2), Passage2AP),
 ]
 VARIANTS = [*OVERLAPPING, iP @ 0.1, AiP, AiP(rel=2)]
 

@@ -22,6 +22,7 @@ from passages import passage_cases
 from ir_graded import (
     DIN,
     IA,
+    AspectAP,
     CharR,
     D,
     D_sharp,
@@ -60,6 +61,7 @@ OF_ROWS = {
         *(CharR, CharR(rel=2), CharR @ 3, CharR(overlap="once") @ 2, CharR(overlap="each")),
         *(CharR(graded=True), CharR(graded=True, gains={1: 0.5, 2: 2}) @ 2),
     ],
+    "AspectAP": [AspectAP, AspectAP(rel=2)],
     "iP": [iP @ 0, iP @ 0.1, iP(rel=2) @ 0.29, iP(overlap="retrieved") @ 1],
 }
 #: Every measure of this package, beside those that take a stop the same with each other stop.
@@ -162,6 +164,7 @@ def with_columns(qrels):
     share = 1 / (2 + abs(level))
     return qrels.assign(
         iteration="0",
+        aspects=qrels["relevance"].astype(str),
         equivalence_class=[None if each < 1 else str(each) for each in level],
         SIZE=[None if each == 0 else [one, 1 - one] for each, one in zip(level, share, strict=True)],
     )

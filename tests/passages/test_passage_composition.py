@@ -25,7 +25,7 @@ from passages import passage_cases as cases
 from reference import passages, ranked
 
 import ir_graded
-from ir_graded import GAP, AiP, MAgP, Q, gP, gR, iP, nERR
+from ir_graded import GAP, AiP, MAgP, Passage2AP, PassageAP, Q, gP, gR, iP, nERR
 from ir_graded.measures import REGISTRY
 
 # The best row of an article comes first, last or between, its level likewise; rows of articles interleave.
@@ -69,7 +69,7 @@ OF_PASSAGES = [measure for measure in dict.fromkeys(REGISTRY.values()) if measur
 #: Rows of the run overlap.
 REGISTERED = [
     *(measure @ 3 for measure in OF_PASSAGES if "cutoff" in measure.SUPPORTED_PARAMS),
-    *(iP(overlap="retrieved") @ 0.2, AiP(overlap="retrieved")),
+    *(iP(overlap="retrieved") @ 0.2, AiP(overlap="retrieved"), PassageAP, Passage2AP),
 ]
 
 
