@@ -15,7 +15,7 @@ from passages import passage_cases
 import ir_graded
 from ir_graded import AiP, CharF, CharP, CharR, IoU, Passage2AP, iP
 
-examples = settings(max_examples=60, deadline=None, derandomize=True)
+examples = settings(max_examples=30, deadline=None, derandomize=True)
 TOPIC = {"topics": ("1",)}
 QRELS = passage_cases.qrels(**TOPIC, levels=(0, 1, 2))
 RUNS = passage_cases.runs(**TOPIC, min_size=1)

@@ -11,7 +11,7 @@ from reference import chunks
 
 from ir_graded import InputError, ParameterError, passages
 
-examples = settings(max_examples=120, deadline=None, derandomize=True)
+examples = settings(max_examples=60, deadline=None, derandomize=True)
 GOLD = [("1", "x", 1, 0, 40)]
 
 

@@ -11,7 +11,7 @@ from passages import passage_cases
 from ir_graded import InputError
 from ir_graded.measures import REGISTRY
 
-examples = settings(max_examples=150, deadline=None, derandomize=True)
+examples = settings(max_examples=50, deadline=None, derandomize=True)
 
 
 def assert_equal_the_reference(measures, qrels, run):
