@@ -81,7 +81,7 @@ NOTES: dict[str, Note] = {
             r"\mathrm{PassageAP} = \frac{1}{\mathrm{rows} + \mathrm{never}} "
             r"\sum_{r} \frac{\mathrm{num}(r)}{\mathrm{den}(r)}",
         ),
-        "To compare with TREC Genomics, where it is PASSAGE MAP. It changes where a highlighted span is split "
+        "To compare with TREC Genomics, where it is PASSAGE MAP. It changes if a highlighted span is split "
         "in two, so use :ref:`Passage2AP <measure-passage2ap>` for anything else.",
         example="passage-example",
     ),
