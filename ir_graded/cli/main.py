@@ -23,6 +23,7 @@ from .evaluate import evaluate
 from .explain import explain
 from .measures import measures
 from .meta import meta
+from .passages import passages
 from .report import report
 
 #: What click raises where a group is called without arguments; before 8.2 it prints the help itself.
@@ -38,7 +39,7 @@ def commands() -> None:
     """Evaluate ranked retrieval runs when relevance has grades."""
 
 
-for command in (evaluate, explain, meta, measures, demo, report):
+for command in (evaluate, explain, meta, measures, passages, demo, report):
     commands.add_command(command)
 
 

@@ -10,6 +10,7 @@ from .citations import citations
 from .omega import precision_omega
 from .strip import Strip, show
 from .submissions import read_submission
+from .units import to_characters
 
 __all__ = [
     "Strip",
@@ -20,4 +21,5 @@ __all__ = [
     "read_submission",
     "run_of_chunks",
     "show",
+    "to_characters",
 ]

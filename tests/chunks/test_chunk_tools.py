@@ -10,6 +10,7 @@ from passages import passage_cases
 from reference import chunks
 
 from ir_graded import InputError, ParameterError, passages
+from ir_graded.cli.main import main
 
 examples = settings(max_examples=60, deadline=None, derandomize=True)
 GOLD = [("1", "x", 1, 0, 40)]
@@ -166,3 +167,47 @@ def test_lengths_that_are_wrong(lengths, problem):
 def test_an_unknown_task():
     with pytest.raises(ParameterError, match="'focused', 'relevant-in-context', 'best-in-context'"):
         passages.check_submission(passage_cases.frame("run", []), "thorough")
+
+
+def test_the_command_lists_problems_and_exits_with_1(tmp_path, capsys):
+    path = tmp_path / "r.run"
+    path.write_text("1 Q0 a 1 9 x 0 10\n1 Q0 a 2 8 x 5 10\n", encoding="utf-8")
+    for task, code in (("focused", 1), ("relevant-in-context", 1)):
+        with pytest.raises(SystemExit) as ended:
+            main(["passages", "check", str(path), "--task", task])
+        assert ended.value.code == code
+        assert "overlap" in capsys.readouterr().out
+    path.write_text("1 Q0 a 1 9 x 0 10\n1 Q0 a 2 8 x 10 10\n", encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        main(["passages", "check", str(path), "--task", "focused"])
+    assert (ended.value.code, capsys.readouterr().out) == (0, "")
+
+
+# ------------------------------------------------------------------------------------------ units
+
+
+TEXTS = {"a": "a é 文 𝄞 b".encode()}
+
+
+def test_bytes_become_characters():
+    text = TEXTS["a"].decode()
+    starts = [len(text[:at].encode()) for at in range(len(text) + 1)]
+    spans = [(one, two) for one in range(len(text) + 1) for two in range(one, len(text) + 1)]
+    table = chunk_frame([("a", starts[one], starts[two] - starts[one]) for one, two in spans])
+    for texts in (TEXTS, TEXTS.__getitem__):
+        found = passages.to_characters(table, texts)
+        assert found[["start", "length"]].to_numpy().tolist() == [[one, two - one] for one, two in spans]
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        (("a", 3, 1), "row 0, document 'a': the span 3:1 begins inside a character"),
+        (("a", 0, 3), "the span 0:3 ends inside a character"),
+        (("a", 0, 99), "ends behind the text of 15 bytes"),
+        (("b", 0, 1), "texts lack document 'b'"),
+    ],
+)
+def test_spans_that_are_no_characters(row, problem):
+    with pytest.raises(InputError, match=problem):
+        passages.to_characters(chunk_frame([row]), TEXTS)
