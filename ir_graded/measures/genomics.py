@@ -89,7 +89,7 @@ class _PassageAP(GenomicsMeasure):
         shared = np.minimum(rows.stop, spans.stop[chosen]) - np.maximum(rows.start, spans.start[chosen])
         found = segments.cumulative_sum(shared.astype(np.float64), view.start)
         # Spans that are given twice are one.
-        every = spans[counts[spans.stop[counts] > spans.start[counts]]]
+        every = spans[counts]
         distinct = np.unique(np.stack((every.article, every.start, every.stop)), axis=1)
         of_topic = segments.count(views.levels.topic[distinct[0]], views.levels.topics)
         one = spans[chosen]

@@ -72,6 +72,13 @@ def test_random_rows_with_aspects(qrels, run, texts):
         measure_cases.assert_same_scores(found.get(str(measure), {}), expected)
 
 
+def test_empty_spans_are_never_chosen():
+    gold = [("1", "a", 1, 0, 10, "A"), ("1", "a", 1, 20, 0, "A"), ("1", "b", 1, 0, 10, None)]
+    run = [("1", "a", 1, 0, 10)]
+    found = passage_cases.scores([PassageAP], gold_frame(gold), passage_cases.frame("run", run))
+    assert found["PassageAP"]["1"] == 1 / 2 == chunks.evaluate("PassageAP", {}, gold, run)["1"]
+
+
 def test_long_text_is_summed_in_parts():
     """Characters behind one that is not highlighted: a sum of n / (n + 1)."""
     many = 2_500_000
