@@ -13,6 +13,7 @@ from measures import measure_cases as cases
 from passages import passage_cases
 
 import ir_graded
+from ir_graded import AspectAP
 from ir_graded.core.segments import total
 from ir_graded.core.views import Views
 from ir_graded.errors import NoSharedTopicsError, ParameterError
@@ -154,9 +155,16 @@ def test_contributions_to_measures_of_further_columns_sum_to_the_score(measure):
         assert_explained(measure, qrels, run, metric.query_id, metric.value)
 
 
+def test_contributions_to_aspects_sum_to_the_score():
+    one = COLLECTIONS[7]
+    tables = passage_tables(one.qrels, one.run)
+    for metric in ir_measures.iter_calc([AspectAP], *tables):
+        assert_explained(AspectAP, *tables, metric.query_id, metric.value)
+
+
 def test_every_measure_is_tried_above():
     tried = {measure.NAME for measure in cases.VARIANTS} | set(passage_cases.MEASURES) | set(WITH_COLUMNS)
-    tried |= {measure.NAME for measure in chunk_cases.VARIANTS}
+    tried |= {measure.NAME for measure in [*chunk_cases.VARIANTS, AspectAP]}
     assert {measure.NAME for measure in REGISTRY.values()} == tried
 
 
