@@ -70,6 +70,7 @@ EXAMPLES: dict[str, tuple[Any, Any]] = {
                 "relevance": 1,
                 "start": [0, 100, 40, 0],
                 "length": [30, 50, 60, 20],
+                "aspects": ["A", "B", "B", "C"],
             }
         ),
         pd.DataFrame(

@@ -31,6 +31,9 @@ def _sharp(name: str) -> str:
     return rf"\text{{{name}\#}} = \gamma\, \text{{I-rec}} + (1 - \gamma)\, \text{{{name}}}"
 
 
+_IP = r"\mathrm{iP@}x = \max \{ P[r] : R[r] \ge x \}"
+
+
 @dataclass(frozen=True)
 class Note:
     """What is said of one measure.
@@ -49,6 +52,62 @@ class Note:
 
 
 NOTES: dict[str, Note] = {
+    "AiP": Note(
+        (r"\mathrm{AiP} = \frac{1}{101} \sum_{i=0}^{100} \mathrm{iP@}\tfrac{i}{100}", _IP),
+        "Runs rank passages that do not overlap, and precision should count at all points of recall: the "
+        "official measure of INEX's focused task, whose mean is called MAiP.",
+        example="passage-example",
+    ),
+    "AspectAP": Note(
+        (r"\mathrm{AspectAP} = \frac{1}{A} \sum_{r} \mathrm{new}(r)\, \frac{n(r)}{d(r)}",),
+        "To compare with TREC Genomics, where it is ASPECT MAP. Read the run with ``rank='column'``.",
+        example="passage-example",
+    ),
+    "CharF": Note(
+        (r"F = \frac{(1 + \beta^{2})\, P\, R}{\beta^{2} P + R}",),
+        "One number for precision and recall of the characters in the first rows; see :doc:`/guide/chunks`.",
+        ("{name}@3",),
+        example="passage-example",
+    ),
+    "CharP": Note(
+        (r"\mathrm{CharP@}k = \frac{\mathrm{found}(k)}{\mathrm{retrieved}(k)}",),
+        "How much of the text that a retriever hands on is wanted; see :doc:`/guide/chunks`.",
+        ("{name}@3",),
+        example="passage-example",
+    ),
+    "CharR": Note(
+        (r"\mathrm{CharR@}k = \frac{\mathrm{found}(k)}{N}",),
+        "How much of the wanted text a retriever hands on; see :doc:`/guide/chunks`.",
+        ("{name}@3",),
+        example="passage-example",
+    ),
+    "IoU": Note(
+        (r"\mathrm{IoU@}k = \frac{\mathrm{found}(k)}{\mathrm{retrieved}(k) + N - \mathrm{found}(k)}",),
+        "One number for what was retrieved in vain and what was missed; see :doc:`/guide/chunks`.",
+        ("{name}@3",),
+        example="passage-example",
+    ),
+    "Passage2AP": Note(
+        (r"\mathrm{Passage2AP} = \frac{1}{N} \sum_{c} \frac{n(c)}{d(c)}",),
+        "Average precision in which each character is a document: PASSAGE2 MAP of TREC Genomics 2007.",
+        example="passage-example",
+    ),
+    "PassageAP": Note(
+        (
+            r"\mathrm{PassageAP} = \frac{1}{\mathrm{rows} + \mathrm{never}} "
+            r"\sum_{r} \frac{\mathrm{num}(r)}{\mathrm{den}(r)}",
+        ),
+        "To compare with TREC Genomics, where it is PASSAGE MAP. It changes if a highlighted span is split "
+        "in two, so use :ref:`Passage2AP <measure-passage2ap>` for anything else.",
+        example="passage-example",
+    ),
+    "iP": Note(
+        (_IP,),
+        "Precision early in a ranking of passages that do not overlap: ``iP@0.01`` was the official measure "
+        "of INEX's focused task in 2008.",
+        ("{name}@0.1",),
+        example="passage-example",
+    ),
     "AWP": Note(
         (rf"\mathrm{{AWP}} = \frac{{1}}{{R}} {_RELEVANT} {_NCG}",),
         "To compare with results of early NTCIR workshops that report it. Below rank R the denominator no "

@@ -24,6 +24,7 @@ from .explain import explain
 from .judgments import judgments
 from .measures import measures
 from .meta import meta
+from .passages import passages
 from .plan import plan
 from .report import report
 from .significance import significance
@@ -42,7 +43,10 @@ def commands() -> None:
     """Evaluate ranked retrieval runs when relevance has grades."""
 
 
-for command in (evaluate, explain, meta, significance, plan, judgments, statistics, measures, demo, report):
+for command in (
+    *(evaluate, explain, meta, significance, plan, judgments, statistics),
+    *(measures, passages, demo, report),
+):
     commands.add_command(command)
 
 

@@ -22,18 +22,22 @@ def f_score(overlap: Ints, retrieved: Ints, highlighted: Ints, beta: float) -> F
     With P = overlap/retrieved and R = overlap/highlighted this is
     (1 + beta^2) overlap / (beta^2 highlighted + retrieved), which divides once.
     """
-    if np.isinf(beta):
-        of_highlighted, of_retrieved = 1.0, 0.0
-    elif beta <= 1:
-        of_highlighted, of_retrieved = float(beta) ** 2, 1.0
-    else:
-        # Divided by beta^2, lest the square overflow.
-        of_highlighted, of_retrieved = 1.0, (1 / float(beta)) ** 2
+    of_highlighted, of_retrieved = f_weights(beta)
     weight = of_highlighted * highlighted + of_retrieved * retrieved
     overlaps = overlap > 0
     ratio = (of_highlighted + of_retrieved) * overlap / np.where(overlaps, weight, 1.0)
     # Rounding may carry a perfect article an ulp beyond 1.
     return np.where(overlaps, np.minimum(ratio, 1.0), 0.0)
+
+
+def f_weights(beta: float) -> tuple[float, float]:
+    """Return the weights of the lengths of highlighted and of retrieved text in the divisor of F."""
+    if np.isinf(beta):
+        return 1.0, 0.0
+    if beta <= 1:
+        return float(beta) ** 2, 1.0
+    # Divided by beta^2, lest the square overflow.
+    return 1.0, (1 / float(beta)) ** 2
 
 
 class ArticleView(CountedDocuments):

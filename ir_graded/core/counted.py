@@ -25,9 +25,11 @@ class CountedDocuments:
         start: position at which the topic of each document begins.
         C: number of counted documents down to each one.
         kind: name of the counted documents in explanations.
+        countable: whether ``R`` is a number of such documents.
     """
 
     kind: str = "relevant documents"
+    countable: bool = True
 
     def __init__(self, levels: Levels, hits: JudgedRun, counts: Bools, n: Ints, cutoff: int | None) -> None:
         """Select the hits that count.

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import segments
 from .levels import Levels
+from .passage_rows import PassageRows
 from .segments import Bools, Floats, Ints
 from .spans import Spans
 from .tie_groups import TieGroups
@@ -29,6 +30,7 @@ class JudgedRun:
         n_unknown: number of topics of the run that the qrels lack.
         is_flat: whether it is known that all documents of each topic have one score.
         ties: the tie group of each document; None where none ties with another document of the run.
+        rows: where measures need them, the rows with passages, ranked as rows.
     """
 
     topic: Ints
@@ -40,6 +42,7 @@ class JudgedRun:
     n_unknown: int = 0
     is_flat: bool = False
     ties: TieGroups | None = None
+    rows: PassageRows | None = None
 
     @classmethod
     def of(  # noqa: PLR0913, PLR0917  # what a run reduces to
@@ -52,6 +55,7 @@ class JudgedRun:
         n_unknown: int = 0,
         is_flat: bool = False,
         ties: TieGroups | None = None,
+        rows: PassageRows | None = None,
     ) -> JudgedRun:
         """A run from its judged documents, given in any order with their ranks."""
         order = np.argsort(levels.topic[document] << 32 | rank)
@@ -67,6 +71,7 @@ class JudgedRun:
             n_unknown,
             is_flat,
             ties and ties.part(order),
+            rows,
         )
 
     @classmethod
@@ -100,6 +105,7 @@ class JudgedRun:
         )
         spans = [part.retrieved for part in parts if part.retrieved is not None]
         ties = TieGroups.concat((part.rank, part.ties) for part in parts)
+        rows = [part.rows for part in parts if part.rows is not None]
         return cls(
             topic[order],
             rank,
@@ -110,6 +116,7 @@ class JudgedRun:
             n_unknown,
             all(part.is_flat for part in parts),
             ties and ties.part(order),
+            PassageRows.concat(rows) if rows else None,
         )
 
     def from_level(self, levels: Levels, lowest: float) -> JudgedRun:

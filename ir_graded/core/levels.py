@@ -89,16 +89,39 @@ class Ideal:
 
 
 @dataclass(frozen=True, eq=False)
+class Aspects:
+    """The aspects of highlighted spans; each span may have several.
+
+    Attributes:
+        known: whether the qrels say which aspects each span has.
+        span: the span of each aspect of a span, ascending.
+        aspect: number of the aspect; those of several topics differ.
+    """
+
+    known: Bools
+    span: Ints
+    aspect: Ints
+
+
+@dataclass(frozen=True, eq=False)
 class Highlights:
     """The spans of text that an assessor highlighted, with the level of each.
 
     Attributes:
-        spans: the spans; their article is the position of a judged document in :class:`Levels`.
+        spans: the spans; their article is the position of a judged document in :class:`Levels`. They are in
+            the order of the qrels.
         level: level of each span.
+        aspects: where measures need them, the aspects of the spans.
     """
 
     spans: Spans
     level: Floats
+    aspects: Aspects | None = None
+
+    def official(self, rel: float) -> Bools:
+        """Whether each span is of level >= ``rel`` and has aspects, where these are known."""
+        relevant = self.level >= rel
+        return relevant if self.aspects is None else relevant & self.aspects.known
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +177,11 @@ class Levels:
             return self.intents
         nothing = np.zeros(0, dtype=np.int64)
         return Intents(nothing, None, nothing > 0, Levels.of(0, nothing, np.zeros(0)), nothing)
+
+    @cached_property
+    def highlighted_levels(self) -> Floats:
+        """The distinct levels of highlighted spans, ascending."""
+        return np.zeros(0) if self.highlights is None else np.unique(self.highlights.level)
 
     def table(self, overrides: Overrides, otherwise: Floats | None = None) -> Floats:
         """A value for each of ``values``: the override of that level, else ``otherwise`` (the level)."""

@@ -65,6 +65,13 @@ def total(values: Floats, segment: Ints, segments: int) -> Floats:
     return Totals(segment, segments).of(values)
 
 
+def whole_total(values: Ints, segment: Ints, segments: int) -> Ints:
+    """Return the sum of whole numbers in each segment, exactly, shape ``(segments,)``."""
+    sums = np.concatenate(([0], np.cumsum(values)))
+    bounds = np.searchsorted(segment, np.arange(segments + 1, dtype=np.int64))
+    return np.asarray(sums[bounds[1:]] - sums[bounds[:-1]])
+
+
 def exact_sum(values: Floats) -> Floats:
     """Return the sum over the last axis, rounded once, so that the order of the values does not matter."""
     rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
@@ -103,6 +110,12 @@ def cumulative_product_before(values: Floats, start: Ints) -> Floats:
 def cumulative_maximum_before(values: Ints, start: Ints) -> Ints:
     """Return the largest of the values before each position in its segment; 0 at the first."""
     return _exclusive(_scan(values, start, np.maximum), start, 0)
+
+
+def maximum_from(values: Floats, segment: Ints) -> Floats:
+    """Return the largest value from each position on in its segment; ``segment`` ascends."""
+    last = np.searchsorted(segment, segment, side="right") - 1
+    return _scan(values[::-1], (values.size - 1 - last)[::-1], np.maximum)[::-1]
 
 
 def _exclusive(scan: Number, start: Ints, first: int) -> Number:

@@ -55,6 +55,40 @@ class Spans:
         bounds = np.append(segments.starts(article, articles), article.size)
         return np.asarray(sums[bounds[1:]] - sums[bounds[:-1]])
 
+    def overlapping(self) -> tuple[Ints, Ints]:
+        """Pairs of neighbouring spans of one article that overlap; each article with such spans has a pair.
+
+        Spans overlap where each begins before the other ends, so those that touch do not, nor does an empty
+        span at the start of another.
+        """
+        # Empty spans first, so that they do not stand between others that begin with them.
+        order = order_of(self.article, self.start * 2 + (self.stop > self.start))
+        ahead, behind = order[:-1], order[1:]
+        same = self.article[ahead] == self.article[behind]
+        overlap = same & (self.start[behind] < self.stop[ahead]) & (self.start[ahead] < self.stop[behind])
+        return ahead[overlap], behind[overlap]
+
+    def meeting(self, other: Spans, *, touching: bool = False) -> tuple[Ints, Ints]:
+        """Pairs of a span and one of ``other`` of its article that share a position, or a mere end.
+
+        Spans whose article is below zero meet none.
+        """
+        order = np.lexsort((other.start, other.article))
+        ordered = other[order]
+        # Positions by their place among all, so that they can be searched together with the article.
+        known = np.unique(ordered.start)
+        key = ordered.article * (known.size + 1) + np.searchsorted(known, ordered.start)
+        longest = int((other.stop - other.start).max(initial=0))
+        base = self.article * (known.size + 1)
+        first = np.searchsorted(key, base + np.searchsorted(known, self.start - longest))
+        last = np.searchsorted(key, base + np.searchsorted(known, self.stop, side="right"))
+        size = np.where(self.article < 0, 0, np.maximum(last - first, 0))
+        own = np.repeat(np.arange(size.size, dtype=np.int64), size)
+        at = np.arange(own.size, dtype=np.int64) + np.repeat(first - (np.cumsum(size) - size), size)
+        start = np.maximum(ordered.start[at], self.start[own])
+        meets = np.minimum(ordered.stop[at], self.stop[own]) - start >= (0 if touching else 1)
+        return own[meets], order[at[meets]]
+
     def union(self) -> Spans:
         """Union of each article's spans: ascending, none empty, none touching the next."""
         article, position, change, depth = _edges(self[self.stop > self.start], openings_first=True)
@@ -66,6 +100,14 @@ class Spans:
         article, position, _, depth = _edges(self.concat(other), openings_first=False)
         first = np.flatnonzero(depth == 2)  # noqa: PLR2004  # in both
         return Spans(article[first], position[first], position[first + 1])
+
+
+def order_of(article: Ints, position: Ints) -> Ints:
+    """Return the order of positions by article."""
+    width = int(position.max(initial=0)) + 1
+    if int(article.max(initial=0)) < 2**62 // width:
+        return np.argsort(article * width + position).astype(np.int64)
+    return np.lexsort((position, article)).astype(np.int64)
 
 
 def _edges(spans: Spans, *, openings_first: bool) -> tuple[Ints, Ints, Ints, Ints]:

@@ -19,6 +19,8 @@ from .article_view import ArticleView
 from .counted import CountedDocuments
 from .judged_run import JudgedRun
 from .levels import LARGE, Ideal, Levels, Overrides
+from .passage_rows import Found
+from .passage_view import PassageView, found_text
 from .segments import Bools, Floats, Ints
 from .tie_means import TiedDocuments, Utility
 
@@ -209,6 +211,8 @@ class Views:
         self.hits = self._in_order(hits, hits.level_index)
         self._views: dict[Cut, View] = {}
         self._articles: dict[tuple[float, float, int | None], ArticleView] = {}
+        self._found: dict[tuple[float, bool], Found] = {}
+        self._passages: dict[tuple[float, int | None, bool], PassageView] = {}
         self._ordered: dict[str, Views] = {}
         self._tied: dict[object, TiedDocuments[Any]] = {}
         self._kept: dict[object, Views] = {}
@@ -234,6 +238,15 @@ class Views:
                 articles = ArticleView(self.levels, hits, rel, beta, cutoff)
             self._articles[key] = articles
         return self._articles[key]
+
+    def passages(self, rel: float, cutoff: int | None, *, official: bool = False) -> PassageView:
+        """Return the view of the rows with highlighted text; run and qrels must hold passages."""
+        if (rel, official) not in self._found:
+            self._found[rel, official] = found_text(self.levels, self.hits, rel, official=official)
+        key = rel, cutoff, official
+        if key not in self._passages:
+            self._passages[key] = PassageView(self.levels, self._found[rel, official], cutoff)
+        return self._passages[key]
 
     # ------------------------------------------------------------------------------------------ ties
 

@@ -151,6 +151,7 @@ class Evaluation:
         # Documents may be counted again later.
         self._qrels = self.judgments if is_read_once(qrels) else qrels
         graded = GradedEvaluator(PROVIDERS[provider](measures), self.judgments)
+        self.judgments = graded.judgments
         self._evaluator = mix(measures, graded)
         others = self._evaluator.others
         orders = {scorer.ties for scorer in graded.scorers.values()}

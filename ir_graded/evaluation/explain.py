@@ -30,7 +30,7 @@ from ir_graded.measures.classic import CLASSICS, scorer_of
 from ir_graded.measures.contributions import Contributions, TiedContributions
 from ir_graded.measures.parsing import read_measures
 
-from .provider import GradedEvaluator, needed_columns
+from .provider import GradedEvaluator, wanted_columns
 from .upstream import check_parameters
 
 if TYPE_CHECKING:
@@ -49,7 +49,12 @@ SYMBOLS = {
     "relevant": "relevant",
     "not_relevant": "not relevant",
     "unjudged": "unjudged",
+    "start": "start",
+    "length": "length",
     "level": "level",
+    "found": "found",
+    "P": "P[r]",
+    "R": "R[r]",
     "probability": "P",
     "gain": "gain",
     "C": "C",
@@ -85,7 +90,8 @@ class Explanation:
         columns: by name a value for each relevant document retrieved that the measure looks at, in the order
             of the ranking. ``contribution`` sums to the score but for rounding. Of the others a measure has
             those that it knows: see ``explain``.
-        relevant: number of relevant documents of the topic, retrieved or not.
+        relevant: number of relevant documents of the topic, retrieved or not; for measures of rows the number
+            of highlighted characters.
         retrieved: number of documents retrieved, relevant or not.
         below: number of relevant documents retrieved below the cutoff.
         notes: what else there is to know, in sentences.
@@ -184,6 +190,9 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
       divided once more (nERR, nDCG, P), the notes say by what;
     - ``F``, ``gP`` of MAgP, gP and gR, whose documents are articles; ``discount`` of nDCG, ``weight`` of RBP,
       ``others_above`` of Bpref: documents judged not relevant above;
+    - ``start``, ``length`` and ``found`` of CharP, CharR, CharF, IoU, iP and AiP, whose documents are rows
+      with highlighted text: the characters that the row is the first to find; ``P``, ``R``: precision and
+      recall of the characters down to it, with each found once;
     - ``contribution``: R-measure, R-WP, BR, nCG: the share of the document in the numerator at that rank.
 
     With ``ties='optimistic'`` or ``'pessimistic'`` documents are in that order. With ``ties='expected'`` a
@@ -234,19 +243,19 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     named = named_runs(run)
     if len(named) != 1:
         raise InputError(f"one run can be explained at a time, given {len(named)}: {', '.join(named)}")
-    judgments = prepare_qrels(qrels, needed_columns([wanted]))
+    judgments = prepare_qrels(qrels, wanted_columns([wanted]))
     topic = _topic(judgments, query_id)
     evaluator = GradedEvaluator({wanted: scorer}, judgments)
     expected = scorer.ties == "expected"
     # All judged documents of tie groups are counted.
     lowest = -np.inf if expected else evaluator.lowest
-    (judged_run,) = match_runs(judgments, named, lowest, lambda matched: matched.judged)
+    (judged_run,) = match_runs(evaluator.judgments, named, lowest, lambda matched: matched.judged)
     views = evaluator.views(judged_run)
     views = scorer.in_order(views)
     found = scorer.contributions(views)
     mine = np.flatnonzero(found.view.topic == topic)
     seen = mine.size
-    retrieved = int(judged_run.n_retrieved[topic])
+    retrieved = int((found.view.hits if scorer.NEEDS_ROWS else judged_run).n_retrieved[topic])
     groups = scorer.expected_contributions(views) if expected else None
     if groups is not None and groups.tied.topics[topic]:
         seen = int(groups.tied.m[groups.tied.topic == topic].sum())
@@ -365,8 +374,10 @@ def _notes(found: Contributions, topic: int, seen: int, retrieved: int) -> list[
     if not relevant:
         return [f"The qrels have no {found.kind} for the topic: it scores 0."]
     if not retrieved:
-        return [f"The run has no document for the topic: it scores 0. {there}: {relevant}."]
-    notes = [f"{there} retrieved: {seen + below} of {relevant}, in a ranking of {retrieved}."]
+        known = f" {there}: {relevant}." if found.view.countable else ""
+        return [f"The run has no document for the topic: it scores 0.{known}"]
+    of = f" of {relevant}" if found.view.countable else ""
+    notes = [f"{there} retrieved: {seen + below}{of}, in a ranking of {retrieved}."]
     if below:
         notes.append(f"Of them below rank {found.cutoff}, where the measure does not look: {below}.")
     if not seen:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from ir_graded.core.views import Views
 from ir_graded.errors import InputError
 from ir_graded.io.intents import ITERATION
 from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS
+from ir_graded.matching.aspects import ASPECTS
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
@@ -54,7 +56,8 @@ class GradedEvaluator(Evaluator):
     def __init__(self, scorers: Mapping[Measure, Scorer], judgments: Judgments) -> None:
         super().__init__(list(scorers), judgments.query_ids)
         self.scorers = dict(scorers)
-        self.judgments = judgments
+        ranks_rows = any(scorer.NEEDS_ROWS for scorer in self.scorers.values())
+        self.judgments = judgments = replace(judgments, ranks_rows=ranks_rows)
         for measure, scorer in self.scorers.items():
             scorer.validate_params()
             if scorer.highest_level is not None:
@@ -142,6 +145,7 @@ def _without_passages(kind: str, measure: Measure) -> str:
 
 #: For a column of qrels that a measure needs: its contents, and where else they can come from.
 _COLUMNS = {
+    ASPECTS: ("aspects", "a gold standard of TREC Genomics"),
     ITERATION: ("intents", "a file of TREC or NTCIR whose second field is the intent"),
     "equivalence_class": ("equivalence classes", "a file of lines 'topic doc L<level> class'"),
 }
@@ -159,8 +163,15 @@ def without_column(measure: Measure, column: str) -> str:
 
 def needed_columns(measures: Iterable[Measure]) -> frozenset[str]:
     """Further columns that the measures need in the qrels."""
-    needed = [scorer.qrel_columns for scorer in native_scorers(measures).values()]
-    return frozenset(column for columns in needed for column in columns)
+    scorers = native_scorers(measures).values()
+    return frozenset(column for scorer in scorers for column in scorer.qrel_columns)
+
+
+def wanted_columns(measures: Iterable[Measure]) -> frozenset[str]:
+    """The same, and those that the measures make use of where they are there."""
+    measures = list(measures)
+    optional = [scorer.optional_columns for scorer in native_scorers(measures).values()]
+    return needed_columns(measures).union(*optional)
 
 
 class GradedProvider(Provider):
@@ -187,7 +198,7 @@ class GradedProvider(Provider):
         unknown = [measure for measure in measures if measure not in scorers]
         if unknown:
             raise ValueError(f"the provider {self.NAME} has no {', '.join(map(str, unknown))}")
-        return GradedEvaluator(scorers, prepare_qrels(qrels, needed_columns(measures)))
+        return GradedEvaluator(scorers, prepare_qrels(qrels, wanted_columns(measures)))
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Columns that the measures need in a run."""

@@ -24,7 +24,7 @@ from ir_graded.measures.aggregation import aggregate
 from ir_graded.measures.classic.ties import with_ties
 from ir_graded.measures.parsing import read_measures
 
-from .provider import GradedEvaluator, native_scorers, needed_columns
+from .provider import GradedEvaluator, native_scorers, wanted_columns
 from .unjudged import ratio
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def ties(measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: An
     wanted = read_measures(measures)
     if not wanted:
         raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
-    judgments = prepare_qrels(qrels, needed_columns(wanted))
+    judgments = prepare_qrels(qrels, wanted_columns(wanted))
     judgments.require_topics("look at")
     orders = Orders(wanted, judgments)
     named = named_runs(runs)

@@ -34,7 +34,7 @@ from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.classic import check_computable
 
-from .provider import GradedEvaluator, needed_columns, without_column
+from .provider import GradedEvaluator, wanted_columns, without_column
 
 _HIGHEST = 1 << 20  # level that the other providers are asked about
 #: Values of parameters that measures of ir-measures require, for messages.
@@ -149,7 +149,7 @@ def mix(measures: list[Measure], graded: GradedEvaluator) -> MixedEvaluator:
 def needed_with_others(measures: list[Measure]) -> frozenset[str]:
     """Further columns of qrels that measures need, those of other providers included."""
     by_intent = {ITERATION} if any(map(needs_subtopics, measures)) else set()
-    return needed_columns(measures) | by_intent
+    return wanted_columns(measures) | by_intent
 
 
 def qrels_by_intent(judgments: Judgments) -> Iterator[ir_measures.Qrel]:

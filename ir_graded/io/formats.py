@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from ir_graded.errors import FileFormatError, ParameterError
 
 from . import doubts
+from .chunk_files import DOCUMENTS, DocumentFormat
 from .doubts import INTEGER
 from .table import VALUE_COLUMNS
 
@@ -95,8 +96,8 @@ class Format:
         return f"{self.width} fields ({self.title}: {self.layout})"
 
 
-#: Topic, document, value, start and length.
-PassageRow = tuple[str, str, float, int, int]
+#: Topic, document, value, start and length, and further columns.
+PassageRow = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,7 @@ class VaryingFormat:
         fits: whether the first line of a file, given by its fields and whole, is of this format.
         rows: the rows (query_id, doc_id, value, start, length) of a line, given likewise; ValueError says
             what is wrong with it.
+        further: names of further columns of text, whose values follow in the rows.
     """
 
     name: str
@@ -117,6 +119,7 @@ class VaryingFormat:
     layout: str
     fits: Callable[[Sequence[str], str], bool]
     rows: Callable[[Sequence[str], str], list[PassageRow]]
+    further: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -157,7 +160,9 @@ def _gold_rows(_: Sequence[str], line: str) -> list[PassageRow]:
     fields = line.rstrip("\r\n").split("\t")
     if len(fields) < _GOLD_WIDTH - 1:
         raise ValueError("expected topic, pmid, start and length separated by tabs")
-    return [(fields[0].strip(), fields[1].strip(), 1.0, *_start_length(*map(str.strip, fields[2:4])))]
+    span = _start_length(*map(str.strip, fields[2:4]))
+    aspects = fields[4] if len(fields) >= _GOLD_WIDTH else None
+    return [(fields[0].strip(), fields[1].strip(), 1.0, *span, aspects)]
 
 
 def _gold_fits(_: Sequence[str], line: str) -> bool:
@@ -202,6 +207,7 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         value=3,
         layout="topic pmid rank score start length run_id",
         extra=(("start", 4), ("length", 5)),
+        further=(("rank", 2),),
         whole=(2, 4, 5),
         may_lack=1,
     ),
@@ -274,7 +280,7 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         layout="topic doc <level>",
         only_named=True,
     ),
-    VaryingFormat("genomics", "qrels", _GOLD_FIELDS, _gold_fits, _gold_rows),
+    VaryingFormat("genomics", "qrels", _GOLD_FIELDS, _gold_fits, _gold_rows, ("aspects",)),
     VaryingFormat("inex", "qrels", _FOL_FIELDS, _fol_fits, _fol_rows),
 )
 
@@ -297,6 +303,9 @@ def recognise(
     Raises:
         FileFormatError: it fits none, or it may be of another format than the one it fits.
     """
+    if first_line_fields[0][0] in "{[":
+        names = " or ".join(f"format={one.name!r}" for one in DOCUMENTS if one.kind == kind)
+        raise FileFormatError(f"{path}, line {line}: looks like a document in JSON; name its format: {names}")
     candidates = _of(kind)
     fitting = next((one for one in candidates if one.fits(first_line_fields, whole)), None)
     problem = _doubt(fitting, first_line_fields, whole)
@@ -317,13 +326,14 @@ def _doubt(fitting: Format | VaryingFormat | None, fields: Sequence[str], whole:
     return None if doubt is None else doubt(fields, whole)
 
 
-def named(kind: Kind, name: str) -> Format | VaryingFormat:
+def named(kind: Kind, name: str) -> Format | VaryingFormat | DocumentFormat:
     """Return the format of this kind with this name.
 
     Raises:
         ParameterError: there is none.
     """
-    candidates = _of(kind)
+    documents = [one for one in DOCUMENTS if one.kind == kind]
+    candidates = [*_of(kind), *documents]
     for candidate in candidates:
         if candidate.name == name:
             return candidate

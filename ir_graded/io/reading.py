@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
+from ir_graded.errors import ParameterError, short_repr
 
 from .files import read_file
 from .sources import table_of
@@ -28,8 +30,11 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
             ``topic Q0 file rel_chars doc_len [bep [start:length ...]]`` or Genomics gold standard
             ``topic pmid start length aspects`` separated by tabs; plain, gzip, zstandard or xz; any
             spacing), or a dataset of ir_datasets or its id.
-        format: 'trec', 'ntcir', 'ntcir-intents', 'ntcir-classes', 'ntcir-early', 'ntcir-continuous', 'inex'
-            or 'genomics'; by default told by the columns, but for 'ntcir-continuous' (``topic doc 0.5``).
+        format: 'trec', 'ntcir', 'ntcir-intents', 'ntcir-classes', 'ntcir-early', 'inex' or 'genomics'; by
+            default told by the columns. Formats that are never told so are 'ntcir-continuous'
+            (``topic doc 0.5``), 'legalbench', the benchmark or the results of LegalBench-RAG in JSON, and
+            'chroma', the questions of Chroma's chunking evaluation in CSV; query_id of these two is the
+            position of the question, from 0.
 
     Returns:
         A row per judgment. Levels are whole numbers (int64) where all are, else float64. Passages
@@ -46,6 +51,8 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
 
     table = _table("qrels", source, format)
     frame = frame_of(table)
+    if "aspects" in table.further:
+        frame["aspects"] = pd.Series(table.objects("aspects"), dtype="object")
     for name in ("iteration", "equivalence_class"):
         if name in table.further and (name != "iteration" or table.repeats_documents(name)):
             frame[name] = pd.Series(table.text(name).to_list(), dtype="str")
@@ -55,7 +62,9 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
     return frame
 
 
-def read_run(source: str | os.PathLike[str] | Any, *, format: str | None = None) -> pd.DataFrame:
+def read_run(
+    source: str | os.PathLike[str] | Any, *, format: str | None = None, rank: str = "score"
+) -> pd.DataFrame:
     """A run as a frame with the columns query_id, doc_id (text) and score.
 
     Args:
@@ -65,7 +74,11 @@ def read_run(source: str | os.PathLike[str] | Any, *, format: str | None = None)
             scoreddocs are taken. In INEX FOL the order of the lines is the ranking, so the score is
             minus the position within the topic.
         format: 'trec', 'inex' or 'genomics'; by default told by the number of columns. A Genomics run
-            may lack its last field, run_id, where it is named.
+            may lack its last field, run_id, where it is named. 'legalbench' reads the results of
+            LegalBench-RAG in JSON, ranked in their order.
+        rank: 'score', or 'column' for a run of format 'genomics' whose rank column is to order it, as in the
+            official program: by rank, then pmid as text, start and length. The score is then minus the
+            position within the topic.
 
     Returns:
         A row per document. Passages have the further columns start and length, and a row each.
@@ -75,7 +88,31 @@ def read_run(source: str | os.PathLike[str] | Any, *, format: str | None = None)
         InputError: there is no such dataset, or it has no scoreddocs.
         OSError: the file cannot be opened, or the dataset cannot be downloaded.
     """
-    return frame_of(_table("run", source, format))
+    if rank not in {"score", "column"}:
+        raise ParameterError(f"rank={short_repr(rank)} must be 'score' or 'column'")
+    if rank == "column" and format != "genomics":
+        raise ParameterError("rank='column' is for runs of format='genomics'")
+    table = _table("run", source, format)
+    return frame_of(_by_rank_column(table) if rank == "column" else table)
+
+
+def _by_rank_column(table: Table) -> Table:
+    """A run with scores that order it by its column rank."""
+    import polars as pl
+
+    assert table.passage is not None  # noqa: S101  # runs of this format hold passages
+    columns = {
+        "topic": table.query_id,
+        "rank": table.text("rank").cast(pl.Int64),
+        "doc_id": table.doc_id,
+        "start": table.passage.start,
+        "length": table.passage.length,
+    }
+    order = pl.DataFrame(columns).with_row_index("row").sort(*columns)
+    score = np.empty(len(table))
+    within = order.select(position=pl.int_range(1, pl.len() + 1).over("topic"))["position"]
+    score[order["row"].to_numpy()] = -within.to_numpy()
+    return replace(table, value=score)
 
 
 def qrels_frame(qrels: Any) -> pd.DataFrame:

@@ -188,7 +188,7 @@ def at_rows(column: pl.Series, rows: Ints) -> pl.Series:
     return column[pl.Series(rows if as_array else rows.tolist(), dtype=pl.UInt32)]
 
 
-VALUE_NAMES = {"qrels": "level", "run": "score"}
+VALUE_NAMES = {"qrels": "level", "run": "score", "chunks": "score"}
 VALUE_COLUMNS = {"qrels": "relevance", "run": "score"}
 PASSAGE_COLUMNS = ("start", "length")
 #: Other names of further columns of qrels.
@@ -237,7 +237,7 @@ def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -
     further = with_other_names(
         {name: partial(columns.get_column, kind, frame, name) for name in others if name not in wanted}
     )
-    return _from_columns(kind, query_id, doc_id, value, place, passage, further)
+    return from_columns(kind, query_id, doc_id, value, place, passage, further)
 
 
 def with_other_names(further: dict[str, Callable[[], Any]]) -> dict[str, Callable[[], Any]]:
@@ -280,10 +280,10 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
 
     others = [name for name in getattr(given[0], "_fields", ()) if name not in _STANDARD] if given else []
     further = with_other_names({name: partial(column, name) for name in others})
-    return _from_columns(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage, further)
+    return from_columns(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage, further)
 
 
-def _from_columns(
+def from_columns(
     kind: str,
     query_id: Any,
     doc_id: Any,

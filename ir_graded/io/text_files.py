@@ -12,13 +12,14 @@ from itertools import islice
 import numpy as np
 import polars as pl
 
-from ir_graded.errors import FileFormatError
+from ir_graded.errors import FileFormatError, InputError
 
+from .chunk_files import DocumentFormat
 from .file_text import Load, read_text, text_pieces
 from .formats import Format, Kind, PassageRow, VaryingFormat, named, recognise
 from .lines import check_byte_order_marks, empty, fields_of, line_error, parse_lines
 from .spacing import LineNumbers
-from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Passage, Table, at_rows
+from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Passage, Table, at_rows, from_columns
 
 
 def read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) -> Table:
@@ -26,6 +27,8 @@ def read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) -
     chosen = None if name is None else named(kind, name)
     where = os.fspath(path)
     data = read_text(where)
+    if isinstance(chosen, DocumentFormat):
+        return _document(data, chosen, where)
     if chosen is None:
         chosen = _recognised(data, kind, where)
     elif isinstance(chosen, Format):
@@ -92,11 +95,35 @@ def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
         found += passages
         lines += [line] * len(passages)
     extra = (("start", 3), ("length", 4))
+    further = {name: [row[at] for row in found] for at, name in enumerate(format.further, 5)}
     try:
-        frame = pl.DataFrame(found, schema=empty(format.kind, extra).schema, orient="row")
+        frame = pl.DataFrame(
+            [row[:5] for row in found], schema=empty(format.kind, extra).schema, orient="row"
+        )
     except (OverflowError, pl.exceptions.PolarsError):
         raise FileFormatError(f"{path}: a start or length is beyond 64 bits") from None
-    return _table(format.kind, frame, path, np.array(lines, dtype=np.int64))
+    table = _table(format.kind, frame, path, np.array(lines, dtype=np.int64))
+    return replace(table, further={name: partial(list, values) for name, values in further.items()})
+
+
+def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
+    """Read a document as a whole; places are paths in it."""
+    try:
+        rows = list(format.rows(data))
+        columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(6)]
+        query_id, doc_id, value, start, length, places = columns
+        return from_columns(
+            format.kind,
+            query_id,
+            doc_id,
+            value,
+            lambda row: f"{path}, {places[row]}",
+            (start, length),
+        )
+    except FileFormatError:
+        raise
+    except InputError as error:
+        raise FileFormatError(f"{path}: {error}") from None
 
 
 def _recognised(data: bytes, kind: Kind, path: str) -> Format | VaryingFormat | None:

@@ -16,6 +16,7 @@ from ir_graded.io.intents import ITERATION
 from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
 
 from .articles import articles_of
+from .aspects import ASPECTS, aspects_of
 from .dict_checks import numbers_of, text_ids, unchanged
 from .intents import intents_of
 from .lookup import Lookup, document_keys
@@ -36,6 +37,7 @@ class Judgments:
         doc_ids: the document of each level.
         intent_names: the name of each intent.
         columns: the further columns of the qrels that were wanted and are there.
+        ranks_rows: whether measures rank the rows of runs with passages.
         note: which documents have several levels, of which the highest counts; empty where none has.
     """
 
@@ -46,6 +48,7 @@ class Judgments:
     intent_names: list[str] = field(default_factory=list)
     columns: frozenset[str] = frozenset()
     note: str = ""
+    ranks_rows: bool = False
     _lookups: dict[float, Lookup] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -145,7 +148,8 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
         place[order] = np.arange(order.size)
         document = place[document]
     if articles is not None:
-        highlights = Highlights(articles.passage.spans(document), table.value)
+        aspects = aspects_of(table, topic) if ASPECTS in columns else None
+        highlights = Highlights(articles.passage.spans(document), table.value, aspects)
     if ITERATION in columns:
         intents, intent_names = intents_of(table, topic, document, names)
     levels = Levels.of(len(names), topic[kept][order], level[order], highlights, scale, intents)

@@ -20,6 +20,7 @@ import numpy as np
 from ir_graded._utils.threads import in_threads
 from ir_graded.core import ranking
 from ir_graded.core.judged_run import JudgedRun
+from ir_graded.core.passage_rows import PassageRows
 from ir_graded.core.segments import Ints
 from ir_graded.core.spans import Spans
 from ir_graded.core.tie_groups import TieGroups
@@ -31,6 +32,7 @@ from .articles import articles_of
 from .judgments import Judgments
 from .lookup import Keys, document_keys
 from .precision import comparable
+from .row_ranks import ranked_rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,7 +56,7 @@ def match_table(judgments: Judgments, table: Table, lowest: float, threads: int 
         InputError: for a duplicate document or a missing id or score.
     """
     table.check_ids()
-    groups = _groups(judgments, table.query_id)
+    groups = groups_of(judgments, table.query_id)
     judgments.lookup(lowest).prepare()
 
     def match_part(part: slice) -> Matched:
@@ -98,7 +100,7 @@ def match_pieces(
     seen = np.zeros(judgments.levels.topics, dtype=np.bool_)
     for table in pieces:
         table.check_ids()
-        groups = _groups(judgments, table.query_id)
+        groups = groups_of(judgments, table.query_id)
         part = _match_rows(judgments, table, groups, lowest)
         again = part.topic[seen[part.topic]]
         if again.size:
@@ -122,7 +124,7 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
     n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
     for table in tables:
         table.check_ids()
-        topic = _groups(judgments, table.query_id).topic
+        topic = groups_of(judgments, table.query_id).topic
         if (topic < 0).any():
             continue  # the qrels lack it
         table.check_values()
@@ -170,7 +172,7 @@ class _RankedTies:
 
 def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints]:
     """Topic, document and rank of each row whose topic the qrels have; the rows have been checked."""
-    groups = _groups(judgments, table.query_id)
+    groups = groups_of(judgments, table.query_id)
     if (groups.number < 0).any():
         table, groups = _with_qrels(table, groups)
     articles = articles_of(table, groups.topic)
@@ -199,6 +201,7 @@ class Matched:
         length: the number of rows of each.
         retrieved: the passages of the documents, where the run holds such.
         is_flat: whether all rows of each topic have one score.
+        rows: where measures need them, the rows with passages, ranked as rows.
     """
 
     document: Ints
@@ -208,6 +211,7 @@ class Matched:
     length: Ints
     retrieved: Spans | None
     is_flat: bool
+    rows: PassageRows | None
 
     @classmethod
     def concat(cls, parts: list[Matched]) -> Matched:
@@ -219,7 +223,10 @@ class Matched:
         spans = [part.retrieved for part in parts if part.retrieved is not None]
         retrieved = reduce(Spans.concat, spans) if spans else None
         ties = TieGroups.concat((part.rank, part.ties) for part in parts)
-        return cls(document, rank, ties, topic, length, retrieved, all(part.is_flat for part in parts))
+        rows = [part.rows for part in parts if part.rows is not None]
+        is_flat = all(part.is_flat for part in parts)
+        ranked = PassageRows.concat(rows) if rows else None
+        return cls(document, rank, ties, topic, length, retrieved, is_flat, ranked)
 
 
 def _joined(judgments: Judgments, parts: list[Matched], n_unknown: int) -> JudgedRun:
@@ -237,6 +244,7 @@ def _joined(judgments: Judgments, parts: list[Matched], n_unknown: int) -> Judge
         n_unknown,
         whole.is_flat,
         whole.ties,
+        whole.rows,
     )
 
 
@@ -266,7 +274,7 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
     if (groups.number < 0).any():
         table, groups = _with_qrels(table, groups)
     table.check_values()
-    articles = articles_of(table, groups.topic)
+    articles, rows_of = articles_of(table, groups.topic), (table, groups)
     if articles is not None:
         table, groups = articles.table, articles.groups(groups)
     key = document_keys(groups.topic, table.doc_id)
@@ -284,10 +292,13 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
     document = lookup.document[judged]
     spans = None if articles is None else articles.spans(row, document)
     is_flat = ranking.is_flat(score, groups)
-    return Matched(document, rank, ties, groups.number, np.diff(groups.begin), spans, is_flat)
+    passages = None
+    if articles is not None and judgments.ranks_rows:
+        passages = ranked_rows(*rows_of, articles, row, document)
+    return Matched(document, rank, ties, groups.number, np.diff(groups.begin), spans, is_flat, passages)
 
 
-def _groups(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
+def groups_of(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
     """Neighbouring rows of one topic, with its number: -1 where the qrels do not have it."""
     import polars as pl
 

@@ -6,7 +6,10 @@ Measures see views of ``core`` only: no files, tables or statistics.
 from .at_rank import BR, R_WP, R_measure, nCG
 from .base import REGISTRY, GradedMeasure
 from .cascade import EBR, iRBU, nERR
+from .characters import AiP, CharF, CharP, CharR, IoU, iP
 from .gap import GAP
+from .genomics import AspectAP, Passage2AP, PassageAP
+from .intents import DIN, IA, D, D_sharp, DIN_sharp, I_rec, IA_sharp, P_plus_Q, P_plus_Q_sharp
 from .ncu import NCU
 from .preferences import B_pref, R_pref
 from .preferred_rank import O, P_measure, P_plus
@@ -19,7 +22,6 @@ from .relevant_in_context import MAgP, gP, gR
 # Measures that take other ones, which come before them.
 from .classes import EC
 from .groups import GF, GFR
-from .intents import DIN, IA, D, D_sharp, DIN_sharp, I_rec, IA_sharp, P_plus_Q, P_plus_Q_sharp
 
 __all__ = [
     "AWP",
@@ -35,25 +37,34 @@ __all__ = [
     "PROPERTIES",
     "REGISTRY",
     "R_WP",
+    "AiP",
+    "AspectAP",
     "B_pref",
+    "CharF",
+    "CharP",
+    "CharR",
     "D",
     "DIN_sharp",
     "D_sharp",
     "GradedMeasure",
     "IA_sharp",
     "I_rec",
+    "IoU",
     "MAgP",
     "O",
     "P_measure",
     "P_plus",
     "P_plus_Q",
     "P_plus_Q_sharp",
+    "Passage2AP",
+    "PassageAP",
     "Q",
     "R_measure",
     "R_pref",
     "gP",
     "gR",
     "gRBP",
+    "iP",
     "iRBU",
     "nCG",
     "nDCG_JK",

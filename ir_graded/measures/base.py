@@ -43,6 +43,8 @@ class Scorer:
     LACKS: ClassVar[Mapping[str, str]] = {}
     #: Whether qrels and run must hold the positions of passages in their documents.
     NEEDS_PASSAGES: ClassVar[bool] = False
+    #: Whether the rows of a run are ranked as rows, rather than articles by their best row.
+    NEEDS_ROWS: ClassVar[bool] = False
     #: Whether the score rises with every gain, and depends on no document that was not retrieved.
     MONOTONE: ClassVar[bool] = False
 
@@ -59,6 +61,11 @@ class Scorer:
     @property
     def qrel_columns(self) -> tuple[str, ...]:
         """Further columns that the measure needs in the qrels, such as ``iteration``."""
+        return ()
+
+    @property
+    def optional_columns(self) -> tuple[str, ...]:
+        """Further columns of the qrels that the measure makes use of where they are there."""
         return ()
 
     @property

@@ -85,7 +85,7 @@ class Param(ParamInfo):
 class Number(Param):
     """A number in a range; ``above`` and ``below`` exclude that end, ``infinite`` admits inf."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # the ends of a range
         self,
         desc: str,
         *,
@@ -95,6 +95,7 @@ class Number(Param):
         high: float | None = None,
         below: float | None = None,
         infinite: bool = False,
+        required: bool = False,
     ) -> None:
         bounds = [
             f">= {low:g}" if low is not None else "",
@@ -105,7 +106,7 @@ class Number(Param):
         span = " and ".join(bound for bound in bounds if bound)
         words = ["a" if infinite else "a finite", "number", span, "or inf" if infinite else ""]
         expected = " ".join(word for word in words if word)
-        super().__init__(float, expected, desc, default=default)
+        super().__init__(float, expected, desc, default=default, required=required)
         self.low, self.above, self.high, self.below, self.infinite = low, above, high, below, infinite
 
     def canonical(self, value: object) -> int | float:

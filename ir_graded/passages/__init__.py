@@ -1,10 +1,25 @@
-"""Passages of articles: submissions in XML, and a look at one article of a run.
+"""Passages of articles and chunks: submissions in XML, runs of other libraries, checks, and a closer look.
 
 ``strip`` asks the matching for ranks and the core for unions of spans, and hands its spans to ``plots``; only
 ``submissions`` reads XML. Measures of passages belong in ``measures``.
 """
 
+from .checks import check_submission
+from .chunks import chunk_table, run_of_chunks
+from .citations import citations
+from .omega import precision_omega
 from .strip import Strip, show
 from .submissions import read_submission
+from .units import to_characters
 
-__all__ = ["Strip", "read_submission", "show"]
+__all__ = [
+    "Strip",
+    "check_submission",
+    "chunk_table",
+    "citations",
+    "precision_omega",
+    "read_submission",
+    "run_of_chunks",
+    "show",
+    "to_characters",
+]

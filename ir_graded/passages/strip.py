@@ -157,7 +157,7 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
     """
     rel, beta = _validated("rel", rel, REL), _validated("beta", beta, F_BETA)
     topic, article = as_text(query_id), as_text(doc_id)
-    judged, ranked = _passage_table("qrels", qrels), _passage_table("run", run)
+    judged, ranked = passage_table("show", "qrels", qrels), passage_table("show", "run", run)
     if topic not in judged.query_id:
         topics = list(dict.fromkeys(judged.query_id))
         raise InputError(f"the qrels have no topic {topic!r}; they have {format_ids(topics)}")
@@ -200,17 +200,22 @@ def _validated(name: str, value: Any, param: Param) -> float:
     return number
 
 
-def _passage_table(kind: str, source: Any) -> Table:
+def passage_table(purpose: str, kind: str, source: Any) -> Table:
     """Qrels or a run as a table. Raises InputError where they hold no passages."""
     table = None if isinstance(source, Mapping) else table_of(kind, source)
     if table is None or table.passage is None:
-        columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
-        raise InputError(
-            f"show needs passages, and the {kind} given hold none: give a table or named tuples with the "
-            f"fields {columns}, or a file that has them; a dict of dicts cannot"
-        )
+        raise InputError(no_passages(purpose, kind))
     table.check_ids()
     return table
+
+
+def no_passages(purpose: str, kind: str) -> str:
+    """Say that qrels or a run hold no passages, which are needed for a purpose."""
+    columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
+    return (
+        f"{purpose} needs passages, and the {kind} given hold none: give a table or named tuples with the "
+        f"fields {columns}, or a file that has them; a dict of dicts cannot"
+    )
 
 
 def _rows_with(table: Table, column: pl.Series, value: str) -> Table:

@@ -25,6 +25,8 @@ from ir_graded import (
     GF,
     GFR,
     IA,
+    AspectAP,
+    CharR,
     D,
     D_sharp,
     DIN_sharp,
@@ -32,6 +34,7 @@ from ir_graded import (
     IA_sharp,
     P_plus_Q,
     P_plus_Q_sharp,
+    iP,
 )
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import REGISTRY, GradedMeasure
@@ -66,6 +69,15 @@ WITH_COLUMNS = {
         for measure in (P_plus_Q, P_plus_Q_sharp)
     },
 }
+#: Measures of rows whose parameters exclude each other, or of which one is needed.
+OF_ROWS = {
+    "CharR": [
+        *(CharR, CharR(rel=2), CharR @ 3, CharR(overlap="once") @ 2, CharR(overlap="each")),
+        *(CharR(graded=True), CharR(graded=True, gains={1: 0.5, 2: 2}) @ 2),
+    ],
+    "AspectAP": [AspectAP, AspectAP(rel=2)],
+    "iP": [iP @ 0, iP @ 0.1, iP(rel=2) @ 0.29, iP(overlap="retrieved") @ 1],
+}
 #: Every measure of this package, beside those that take a stop the same with each other stop.
 OWN = [*measure_cases.VARIANTS, *PASSAGES, *(some[0] for some in WITH_COLUMNS.values())]
 #: Every measure of ir-measures that is computed here.
@@ -91,8 +103,9 @@ def each(subjects):
 
 def measures(subject):
     """The measure with parameters with which it can be computed."""
-    if subject.NAME in WITH_COLUMNS:
-        return st.sampled_from(WITH_COLUMNS[subject.NAME])
+    chosen = WITH_COLUMNS | OF_ROWS
+    if subject.NAME in chosen:
+        return st.sampled_from(chosen[subject.NAME])
     if isinstance(subject, GradedMeasure):
         return measure_cases.parameters(subject).map(lambda params: subject(**params))
     return st.sampled_from(classic_cases.supported(subject.NAME))
@@ -165,6 +178,7 @@ def with_columns(qrels):
     share = 1 / (2 + abs(level))
     return qrels.assign(
         iteration="0",
+        aspects=qrels["relevance"].astype(str),
         equivalence_class=[None if each < 1 else str(each) for each in level],
         SIZE=[None if each == 0 else [one, 1 - one] for each, one in zip(level, share, strict=True)],
     )

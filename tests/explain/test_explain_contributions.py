@@ -5,6 +5,7 @@ import math
 import ir_measures
 import numpy as np
 import pytest
+from chunks import chunk_cases
 from classics import classic_cases
 from contracts.contract_cases import COLLECTIONS, WITH_COLUMNS, passage_tables
 from hypothesis import assume, given, strategies as st
@@ -12,6 +13,7 @@ from measures import measure_cases as cases
 from passages import passage_cases
 
 import ir_graded
+from ir_graded import AspectAP
 from ir_graded.core.segments import total
 from ir_graded.core.views import Views
 from ir_graded.errors import NoSharedTopicsError, ParameterError
@@ -130,6 +132,21 @@ def test_contributions_of_articles_sum_to_the_score(chosen, qrels, run):
             assert np.allclose(product, found.frame["contribution"], rtol=0, atol=1e-15)
 
 
+@cases.examples(40)
+@given(qrels=passage_cases.qrels(min_size=4), run=passage_cases.runs(min_size=4))
+def test_contributions_of_rows_sum_to_the_score(qrels, run):
+    tables = passage_cases.frame("qrels", qrels), passage_cases.frame("run", run)
+    for measure in chunk_cases.OVERLAPPING:
+        for metric in ir_measures.iter_calc([measure], *tables):
+            try:
+                found = assert_explained(measure, *tables, metric.query_id, metric.value)
+            except NoSharedTopicsError:
+                return
+            frame = found.frame
+            assert (frame["found"].cumsum() <= found.relevant).all()
+            assert not frame.duplicated(["rank"]).any()
+
+
 @pytest.mark.parametrize("measure", [measure for some in WITH_COLUMNS.values() for measure in some], ids=str)
 def test_contributions_to_measures_of_further_columns_sum_to_the_score(measure):
     one = COLLECTIONS[7]
@@ -138,8 +155,16 @@ def test_contributions_to_measures_of_further_columns_sum_to_the_score(measure):
         assert_explained(measure, qrels, run, metric.query_id, metric.value)
 
 
+def test_contributions_to_aspects_sum_to_the_score():
+    one = COLLECTIONS[7]
+    tables = passage_tables(one.qrels, one.run)
+    for metric in ir_measures.iter_calc([AspectAP], *tables):
+        assert_explained(AspectAP, *tables, metric.query_id, metric.value)
+
+
 def test_every_measure_is_tried_above():
     tried = {measure.NAME for measure in cases.VARIANTS} | set(passage_cases.MEASURES) | set(WITH_COLUMNS)
+    tried |= {measure.NAME for measure in [*chunk_cases.VARIANTS, AspectAP]}
     assert {measure.NAME for measure in REGISTRY.values()} == tried
 
 

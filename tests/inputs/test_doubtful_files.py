@@ -233,7 +233,8 @@ def test_a_real_genomics_run_without_its_last_field(write):
 
 def test_a_gold_standard_may_have_further_fields(write):
     text = "200\t12642603\t67096\t14274\tIFN-ALPHA|ANTI DNA\tnote\n200\t10662869\t40671\t1038\n"
-    rows = [("200", "12642603", 1, 67096, 14274), ("200", "10662869", 1, 40671, 1038)]
+    aspects = "IFN-ALPHA|ANTI DNA"
+    rows = [("200", "12642603", 1, 67096, 14274, aspects), ("200", "10662869", 1, 40671, 1038, None)]
     assert qrels_rows(write(text, "qrels.txt")) == rows
 
 

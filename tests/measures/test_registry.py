@@ -100,7 +100,12 @@ def test_measure_is_known_to_ir_measures(measure):
 @EACH
 def test_provider_lists_the_measure(measure):
     assert measure in provider.PROVIDER.SUPPORTED_MEASURES
-    examples = {"cutoff": 10, "measure": "Q", "groups": {"A": "JSD"} if measure.NAME == "GFR" else "A"}
+    examples = {
+        "cutoff": 10,
+        "recall": 0.1,
+        "measure": "Q",
+        "groups": {"A": "JSD"} if measure.NAME == "GFR" else "A",
+    }
     needed = [name for name, param in measure.SUPPORTED_PARAMS.items() if param.required]
     assert provider.PROVIDER.supports(measure(**{name: examples[name] for name in needed}))
 

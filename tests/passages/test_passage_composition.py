@@ -25,7 +25,7 @@ from passages import passage_cases as cases
 from reference import passages, ranked
 
 import ir_graded
-from ir_graded import GAP, MAgP, Q, gP, gR, nERR
+from ir_graded import GAP, AiP, MAgP, Passage2AP, Q, gP, gR, iP, nERR
 from ir_graded.measures import REGISTRY
 
 # The best row of an article comes first, last or between, its level likewise; rows of articles interleave.
@@ -65,7 +65,12 @@ OURS = [MAgP, MAgP(beta=0.25) @ 2, gP @ 10, gR(rel=2) @ 2]
 # Several providers of ir-measures beside measures of documents of this package.
 DOCUMENTS = [Q, Q(beta=0), nERR @ 3, GAP, AP, nDCG @ 10, P @ 2, RR @ 10, Judged @ 3]
 ALL = [*OURS, *DOCUMENTS]
-REGISTERED = [measure @ 3 for measure in dict.fromkeys(REGISTRY.values()) if measure.NEEDS_PASSAGES]
+OF_PASSAGES = [measure for measure in dict.fromkeys(REGISTRY.values()) if measure.NEEDS_PASSAGES]
+#: Rows of the run overlap; PassageAP depends on the order of the qrels.
+REGISTERED = [
+    *(measure @ 3 for measure in OF_PASSAGES if "cutoff" in measure.SUPPORTED_PARAMS),
+    *(iP(overlap="retrieved") @ 0.2, AiP(overlap="retrieved"), Passage2AP),
+]
 
 
 @pytest.fixture(scope="module")

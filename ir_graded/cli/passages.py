@@ -1,0 +1,30 @@
+"""``ir_graded passages``: checks of runs with passages."""
+
+from __future__ import annotations
+
+import click
+
+from .output import show
+
+_TASKS = ("focused", "relevant-in-context", "best-in-context")
+
+
+@click.group()
+def passages() -> None:
+    """Check runs with passages."""
+
+
+@passages.command()
+@click.argument("run", type=click.Path())
+@click.option(
+    "--task", type=click.Choice(_TASKS), required=True, help="The task whose rules the run must follow."
+)
+@click.option("--lengths", type=click.Path(), help="Document lengths: CSV or Parquet with doc_id and length.")
+def check(run: str, task: str, lengths: str | None) -> int:
+    """List what the rules of a task forbid in RUN; the exit code is 1 if there is anything."""
+    from ir_graded.passages import check_submission
+
+    found = check_submission(run, task, lengths)
+    if len(found):
+        show(found.to_string(index=False))
+    return int(len(found) > 0)

@@ -1,0 +1,219 @@
+"""The rows of a run with passages, ranked as rows: what measures of characters see of a run.
+
+Only rows that can find highlighted text, or that repeat text, are kept whole. Of all others only the length
+counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from . import segments
+from .segments import Bools, Ints
+from .spans import Spans, order_of
+
+
+@dataclass(frozen=True, eq=False)
+class PassageRows:
+    """The rows of a run in rank order; each is a passage of an article.
+
+    Attributes:
+        topics: the topics that have rows, each once.
+        sizes: number of rows of each of them.
+        lengths: length of every row, by topic in the order of ``topics``, then by rank.
+        topic: topic of each row that is kept: those of articles that were looked for, and those of articles
+            with rows that overlap.
+        rank: its rank among the rows of its topic, from 1.
+        spans: its span. The article is a position in :class:`Levels`, or a negative number within its topic.
+        overlap: two rows of one article that overlap, in words; empty where none do.
+    """
+
+    topics: Ints
+    sizes: Ints
+    lengths: Ints
+    topic: Ints
+    rank: Ints
+    spans: Spans
+    overlap: str = ""
+
+    @classmethod
+    def concat(cls, parts: Sequence[PassageRows]) -> PassageRows:
+        """Rows of several parts of a run, no two of which hold the same topic."""
+        if len(parts) == 1:
+            return parts[0]
+        nothing = np.zeros(0, dtype=np.int64)
+        topics, sizes, lengths, topic, rank = (
+            np.concatenate([nothing, *(getattr(part, name) for part in parts)])
+            for name in ("topics", "sizes", "lengths", "topic", "rank")
+        )
+        spans = Spans(
+            *(
+                np.concatenate([nothing, *(getattr(part.spans, name) for part in parts)])
+                for name in ("article", "start", "stop")
+            )
+        )
+        overlap = next((part.overlap for part in parts if part.overlap), "")
+        return cls(topics, sizes, lengths, topic, rank, spans, overlap)
+
+    def ordered(self) -> PassageRows:
+        """The same rows, those that are kept by topic and rank."""
+        key = self.topic << 32 | self.rank
+        if (key[1:] > key[:-1]).all():
+            return self
+        order = np.argsort(key)
+        return replace(self, topic=self.topic[order], rank=self.rank[order], spans=self.spans[order])
+
+
+class RetrievedLengths:
+    """Sums of the lengths of the first rows of topics.
+
+    Args:
+        rows: the rows.
+        topics: number of topics of the qrels.
+    """
+
+    def __init__(self, rows: PassageRows, topics: int) -> None:
+        self._sums = np.concatenate(([0], np.cumsum(rows.lengths)))
+        self.sizes: Ints = np.zeros(topics, dtype=np.int64)
+        self.sizes[rows.topics] = rows.sizes
+        self._begin = np.zeros(topics, dtype=np.int64)
+        self._begin[rows.topics] = np.cumsum(rows.sizes) - rows.sizes
+
+    def down_to(self, rank: Ints, topic: Ints) -> Ints:
+        """The characters in the rows of ``topic`` at ranks 1 to ``rank``, or in all where there are less."""
+        begin = self._begin[topic]
+        return np.asarray(self._sums[begin + np.minimum(rank, self.sizes[topic])] - self._sums[begin])
+
+    def first(self, cutoff: int | None) -> Ints:
+        """The same of each topic at a cutoff, shape ``(topics,)``; of all rows without one."""
+        every = np.arange(self.sizes.size, dtype=np.int64)
+        ranks = self.sizes if cutoff is None else np.full(every.size, cutoff, dtype=np.int64)
+        return self.down_to(ranks, every)
+
+
+class Cuts:
+    """Rows and gold cut wherever one of them begins or ends: a piece lies in all of a span or outside.
+
+    Piece number i lies between cut i and cut i + 1; the piece behind the last cut of an article is empty.
+    """
+
+    def __init__(self, rows: Spans, gold: Spans) -> None:
+        both = rows.concat(gold)
+        article = np.concatenate((both.article, both.article))
+        position = np.concatenate((both.start, both.stop))
+        order = order_of(article, position)
+        article, position = article[order], position[order]
+        new = np.ones(article.size, dtype=np.bool_)
+        new[1:] = (article[1:] != article[:-1]) | (position[1:] != position[:-1])
+        cut = np.empty(order.size, dtype=np.int64)
+        cut[order] = np.cumsum(new) - 1
+        self._begin, self._end = np.split(cut, 2)
+        article, position = article[new], position[new]
+        self._size = np.zeros(article.size, dtype=np.int64)
+        self._size[:-1] = np.where(article[1:] == article[:-1], np.diff(position), 0)
+        self._rows = rows.article.size
+        edges = np.zeros(article.size + 1, dtype=np.int64)
+        np.add.at(edges, self._begin[self._rows :], 1)
+        np.add.at(edges, self._end[self._rows :], -1)
+        self._in_gold: Bools = np.cumsum(edges[:-1]) > 0
+
+    def counts(self) -> tuple[Ints, Ints, Ints]:
+        """Characters of gold in each row, those first found in it, and all that a better row holds."""
+        begin, end = self._begin[: self._rows], self._end[: self._rows]
+        of_gold = np.where(self._in_gold, self._size, 0)
+        sums = np.concatenate(([0], np.cumsum(of_gold)))
+        each = sums[end] - sums[begin]
+        holder = self._first_holder(begin, end)
+        held = np.flatnonzero(holder < self._rows)
+        self._holder = holder
+        first, own = np.zeros((2, self._rows), dtype=np.int64)
+        np.add.at(first, holder[held], of_gold[held])
+        np.add.at(own, holder[held], self._size[held])
+        length = np.concatenate(([0], np.cumsum(self._size)))
+        return each, first, length[end] - length[begin] - own
+
+    def new_gold(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Pieces of gold by the row that holds them first: the row, and lengths in characters.
+
+        Lengths are that of the piece, of gold first found in the row before it, and of what is not gold in
+        the row before it.
+        """
+        pieces = np.flatnonzero(self._in_gold & (self._holder < self._rows) & (self._size > 0))
+        pieces = pieces[np.argsort(self._holder[pieces], kind="stable")]
+        row, size = self._holder[pieces], self._size[pieces]
+        sums = np.concatenate(([0], np.cumsum(size)))
+        found = sums[:-1] - sums[np.searchsorted(row, row)]
+        others = np.concatenate(([0], np.cumsum(np.where(self._in_gold, 0, self._size))))
+        return row, size, found, others[pieces] - others[self._begin[row]]
+
+    def _first_holder(self, begin: Ints, end: Ints) -> Ints:
+        """The first row over each piece; the number of rows where none is.
+
+        Each row is entered at the two blocks of 2^level pieces that together are its range. Blocks then hand
+        down to their halves.
+        """
+        some = np.flatnonzero(end > begin)
+        level = np.frexp((end - begin)[some])[1] - 1
+        best = np.full(self._size.size, self._rows, dtype=np.int64)
+        for power in range(int(level.max(initial=-1)), -1, -1):
+            here = some[level == power]
+            np.minimum.at(best, begin[here], here)
+            np.minimum.at(best, end[here] - (1 << power), here)
+            half = 1 << power >> 1
+            if half:
+                lower = best.copy()
+                np.minimum(lower[half:], best[:-half], out=lower[half:])
+                best = lower
+        return best
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The highlighted text in each row that is kept, in characters.
+
+    Attributes:
+        rows: the rows, by topic and rank.
+        lengths: sums over all rows.
+        total: number of highlighted characters of each topic, shape ``(topics,)``.
+        each: highlighted characters in each row.
+        first: those of them that no better row holds.
+        repeated: characters of the row, highlighted or not, that a better row holds.
+        cuts: the rows cut into pieces that are highlighted or not.
+    """
+
+    rows: PassageRows
+    lengths: RetrievedLengths
+    total: Ints
+    each: Ints
+    first: Ints
+    repeated: Ints
+    cuts: Cuts
+
+    @classmethod
+    def of(cls, rows: PassageRows, highlighted: Spans, topic_of: Ints, topics: int) -> Found:
+        """Find highlighted text in rows.
+
+        Args:
+            rows: the rows of a run.
+            highlighted: the union of the highlighted spans of each article.
+            topic_of: topic of each article of the qrels.
+            topics: number of topics.
+        """
+        rows = rows.ordered()
+        size = highlighted.stop - highlighted.start
+        total = segments.whole_total(size, topic_of[highlighted.article], topics)
+        # Numbers of articles, also of those that the qrels lack, that ascend with the topic.
+        offset = int(-rows.spans.article.min(initial=0))
+        key = rows.topic * (topic_of.size + offset) + rows.spans.article + offset
+        known = np.unique(key)
+        of_gold = topic_of[highlighted.article] * (topic_of.size + offset) + highlighted.article + offset
+        at = np.searchsorted(known, of_gold)
+        at[at == known.size] = 0
+        found = known[at] == of_gold if known.size else np.zeros(at.size, dtype=np.bool_)
+        article = np.searchsorted(known, key)
+        gold = Spans(at[found], highlighted.start[found], highlighted.stop[found])
+        cuts = Cuts(Spans(article, rows.spans.start, rows.spans.stop), gold)
+        return cls(rows, RetrievedLengths(rows, topics), total, *cuts.counts(), cuts)

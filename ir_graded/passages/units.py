@@ -1,0 +1,75 @@
+"""Spans in bytes of UTF-8 as spans in characters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from ir_graded.core.segments import Bools, Ints
+from ir_graded.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The text of each document in bytes, by doc_id.
+Texts: TypeAlias = Mapping[str, bytes] | Callable[[str], bytes]
+
+
+def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
+    """Convert spans that count bytes of UTF-8 to spans that count characters (Unicode code points).
+
+    Args:
+        table: qrels or a run with doc_id, start and length.
+        texts: the text of each document in bytes: a mapping from doc_id or a function of it.
+
+    Returns:
+        The table with start and length in characters.
+
+    Raises:
+        InputError: a span begins or ends inside a character or behind its text, or a text is missing.
+
+    Example:
+        >>> import pandas as pd
+        >>> from ir_graded import passages
+        >>> spans = pd.DataFrame({"doc_id": ["a"], "start": [3], "length": [2]})
+        >>> passages.to_characters(spans, {"a": "für".encode()})
+        Traceback (most recent call last):
+        ir_graded.errors.InputError: row 0, document 'a': the span 3:2 ends behind the text of 4 bytes
+        >>> passages.to_characters(spans.assign(length=1), {"a": "für".encode()})
+          doc_id  start  length
+        0      a      2       1
+    """
+    start = table["start"].to_numpy(dtype=np.int64)
+    stop = start + table["length"].to_numpy(dtype=np.int64)
+    new_start, new_stop = np.zeros_like(start), np.zeros_like(stop)
+    for key, found in table.groupby("doc_id", sort=False).indices.items():
+        doc_id, rows = str(key), np.asarray(found, dtype=np.int64)
+        try:
+            text = texts(doc_id) if callable(texts) else texts[doc_id]
+        except KeyError:
+            raise InputError(f"texts lack document {doc_id!r}") from None
+        data = np.frombuffer(text, dtype=np.uint8)
+        # Bytes 10xxxxxx go on with a character.
+        begins = np.append((data & 0xC0) != 0x80, True)  # noqa: PLR2004
+        number = np.concatenate(([0], np.cumsum(begins[:-1])))
+        for new, place, word in ((new_start, start, "begins"), (new_stop, stop, "ends")):
+            _check(rows, doc_id, start, stop, place, begins, word)
+            new[rows] = number[place[rows]]
+    return table.assign(start=new_start, length=new_stop - new_start)
+
+
+def _check(  # what a message says
+    rows: Ints, doc_id: object, start: Ints, stop: Ints, place: Ints, begins: Bools, word: str
+) -> None:
+    """Raise InputError where a place is not one between two characters."""
+    inside = (place[rows] >= 0) & (place[rows] < begins.size)
+    wrong = ~inside
+    wrong[inside] = ~begins[place[rows][inside]]
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        row = int(rows[at])
+        where = "inside a character" if inside[at] else f"behind the text of {begins.size - 1} bytes"
+        span = f"{start[row]}:{stop[row] - start[row]}"
+        raise InputError(f"row {row}, document {doc_id!r}: the span {span} {word} {where}")

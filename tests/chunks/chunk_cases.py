@@ -1,0 +1,48 @@
+"""What the tests of chunks share: measures of rows with parameters, and their scores from rows."""
+
+from __future__ import annotations
+
+import ir_measures
+from measures import measure_cases
+from passages import passage_cases
+from reference import chunks
+
+from ir_graded import AiP, CharF, CharP, CharR, IoU, Passage2AP, PassageAP, iP
+
+SETS = (CharP, CharR, CharF, IoU)
+#: Measures that take rows of one article that overlap.
+OVERLAPPING = [
+    *(measure(overlap=overlap) for measure in SETS for overlap in ("retrieved", "once")),
+    *(measure @ 2 for measure in SETS),
+    *(measure(overlap="each") for measure in (CharP, CharR)),
+    *(CharR(graded=True), CharR(graded=True, gains={1: 0, 3: 10}) @ 3, CharF(beta=2, rel=2)),
+    *(iP(overlap="retrieved") @ x for x in (0, 0.01, 0.29, 0.57, 0.58, 1)),
+    AiP(overlap="retrieved"),
+    *(PassageAP, PassageAP(rel=2), Passage2AP),
+]
+VARIANTS = [*OVERLAPPING, iP @ 0.1, AiP, AiP(rel=2)]
+
+
+def scores(measures, qrels, run):
+    """Score by measure and topic, from rows."""
+    return passage_cases.scores(
+        measures, passage_cases.frame("qrels", qrels), passage_cases.frame("run", run)
+    )
+
+
+def score(measure, qrels, run):
+    """Score of topic 1 alone, from rows."""
+    return passage_cases.score(measure, qrels, run)
+
+
+def expected(measure, qrels, run):
+    """Score by topic as the plain reference has it; ValueError where rows overlap and must not."""
+    params = {name: value for name, value in measure.params.items() if value != "error"}
+    return chunks.evaluate(
+        measure.NAME, params, qrels, run, float32=measure_cases.compares_single_precision()
+    )
+
+
+def mean(measure, qrels, run):
+    """The mean over topics, from tables."""
+    return ir_measures.calc_aggregate([measure], qrels, run)[measure]

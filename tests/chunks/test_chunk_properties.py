@@ -1,0 +1,141 @@
+"""What the definitions of measures of rows imply."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from chunks import chunk_cases as cases
+from hypothesis import given, settings, strategies as st
+from ir_measures import P
+from passages import passage_cases
+
+import ir_graded
+from ir_graded import AiP, CharF, CharP, CharR, IoU, Passage2AP, iP
+
+examples = settings(max_examples=30, deadline=None, derandomize=True)
+TOPIC = {"topics": ("1",)}
+QRELS = passage_cases.qrels(**TOPIC, levels=(0, 1, 2))
+RUNS = passage_cases.runs(**TOPIC, min_size=1)
+SETS = [CharP, CharR, IoU, CharP(overlap="once"), IoU(overlap="once"), CharP(overlap="each")]
+IN_ORDER = [iP(overlap="retrieved") @ 0.1, AiP(overlap="retrieved")]
+
+
+def distinct(run):
+    """The rows with scores that differ."""
+    return [(topic, doc, -float(at), *span) for at, (topic, doc, _, *span) in enumerate(run)]
+
+
+def assert_same(measures, one, other):
+    found, changed = cases.scores(measures, *one), cases.scores(measures, *other)
+    for name, by_topic in found.items():
+        assert changed[name] == pytest.approx(by_topic, abs=1e-12)
+
+
+@examples
+@given(qrels=QRELS, run=RUNS, order=st.integers(0, 99))
+def test_the_order_of_the_rows_of_a_table_changes_nothing(qrels, run, order):
+    shuffled = [
+        [rows[at] for at in np.random.default_rng(order).permutation(len(rows))] for rows in (qrels, run)
+    ]
+    assert cases.scores(cases.OVERLAPPING, *shuffled) == cases.scores(cases.OVERLAPPING, qrels, run)
+
+
+@examples
+@given(qrels=QRELS, run=RUNS, order=st.integers(0, 99))
+def test_the_order_of_the_ranking_does_not_matter_to_measures_of_sets(qrels, run, order):
+    other = distinct([run[at] for at in np.random.default_rng(order).permutation(len(run))])
+    assert_same(SETS, (qrels, run), (qrels, other))
+
+
+@examples
+@given(qrels=QRELS, run=RUNS.map(distinct), at=st.integers(0, 23), first=st.integers(0, 9))
+def test_splitting_a_row_changes_nothing_in_measures_of_sets(qrels, run, at, first):
+    topic, doc, score, start, length = run[at % len(run)]
+    first = min(first, length)
+    halves = [(topic, doc, score, start, first), (topic, doc, score - 0.5, start + first, length - first)]
+    split = [row for row in run if row[2] != score] + halves
+    assert_same([*SETS, Passage2AP], (qrels, run), (qrels, split))
+
+
+@examples
+@given(qrels=QRELS, run=RUNS, at=st.integers(0, 23), first=st.integers(0, 9))
+def test_splitting_a_highlighted_span_changes_nothing(qrels, run, at, first):
+    """Except PassageAP, of which a row finds one span."""
+    at %= len(qrels)
+    topic, doc, level, start, length = qrels[at]
+    first = min(first, length)
+    split = [*qrels[:at], *qrels[at + 1 :]]
+    split += [(topic, doc, level, start, first), (topic, doc, level, start + first, length - first)]
+    measures = [measure for measure in cases.OVERLAPPING if measure.NAME != "PassageAP"]
+    assert_same(measures, (qrels, run), (split, run))
+
+
+@examples
+@given(qrels=QRELS, run=RUNS)
+def test_doubled_positions_change_nothing(qrels, run):
+    near = [[row for row in rows if row[3] < 2**40] for rows in (qrels, run)]
+    doubled = [[(*row[:3], row[3] * 2, row[4] * 2) for row in rows] for rows in near]
+    if all(near):
+        measures = [measure for measure in cases.OVERLAPPING if measure.NAME != "Passage2AP"]
+        assert_same(measures, near, doubled)
+
+
+@examples
+@given(qrels=QRELS, run=RUNS)
+def test_what_is_at_least_as_high_as_what(qrels, run):
+    names = [CharP, CharP(overlap="once"), IoU, IoU(overlap="once"), *IN_ORDER, iP(overlap="retrieved") @ 0]
+    ladder = [iP(overlap="retrieved") @ x for x in np.linspace(0, 1, 11).round(1).tolist()]
+    recalls = [CharR @ k for k in (1, 2, 3, 5, 8)] + [CharR]
+    found = {
+        name: by_topic["1"]
+        for name, by_topic in cases.scores([*names, *ladder, *recalls], qrels, run).items()
+    }
+    assert found["CharP(overlap='once')"] >= found["CharP"]
+    assert found["IoU(overlap='once')"] >= found["IoU"]
+    assert found[str(AiP(overlap="retrieved"))] <= found[str(iP(overlap="retrieved") @ 0)] + 1e-15
+    assert [found[str(one)] for one in ladder] == sorted((found[str(one)] for one in ladder), reverse=True)
+    assert [found[str(one)] for one in recalls] == sorted(found[str(one)] for one in recalls)
+
+
+@examples
+@given(qrels=QRELS, run=RUNS)
+def test_the_ends_of_beta(qrels, run):
+    measures = [CharF(beta=math.inf), CharF(beta=0), CharR, CharP]
+    found = [by_topic["1"] for by_topic in (cases.scores([one], qrels, run)[str(one)] for one in measures)]
+    assert found[0] == pytest.approx(found[2])
+    assert found[1] == pytest.approx(found[3])
+
+
+@examples
+@given(qrels=passage_cases.qrels(levels=(1, 2), min_length=1))
+def test_retrieving_the_highlighted_spans_scores_1(qrels):
+    one = {(row[0], row[1]): row for row in qrels}
+    rows = list(one.values())
+    run = [(topic, doc, level, start, length) for topic, doc, level, start, length in rows]
+    for by_topic in cases.scores([CharP, CharR, CharF, IoU, iP @ 1, AiP, *IN_ORDER], rows, run).values():
+        assert by_topic == pytest.approx(dict.fromkeys(by_topic, 1.0))
+
+
+def test_precision_of_articles_of_one_length_is_that_of_documents():
+    rng = np.random.default_rng(3)
+    whole = {"query_id": "1", "start": 0, "length": 50}
+    qrels = pd.DataFrame(
+        {"doc_id": [f"d{n}" for n in range(40)], "relevance": rng.integers(0, 2, 40), **whole}
+    )
+    run = pd.DataFrame({"doc_id": [f"d{n}" for n in rng.permutation(60)], "score": -np.arange(60.0), **whole})
+    for k in (1, 5, 20, 60):
+        found = ir_graded.evaluate([CharP @ k, P @ k], qrels, run).mean().iloc[0].tolist()
+        assert found[0] == pytest.approx(found[1])
+
+
+def test_articles_of_a_topic_do_not_touch_those_of_another():
+    """The same rows in several topics score as in one, and so do runs without rows for a topic."""
+    qrels, run = passage_cases.random_rows(5, topics=6, articles=30, judged=20)
+    together = cases.scores(cases.OVERLAPPING, qrels, run)
+    for topic in {row[0] for row in qrels}:
+        alone = [[row for row in rows if row[0] == topic] for rows in (qrels, run)]
+        for name, by_topic in cases.scores(cases.OVERLAPPING, *alone).items():
+            assert by_topic[topic] == together[name][topic]

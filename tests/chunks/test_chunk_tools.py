@@ -1,0 +1,213 @@
+"""Precision omega, citations and checks of submissions, against worked examples and the reference."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+from measures import measure_cases
+from passages import passage_cases
+from reference import chunks
+
+from ir_graded import InputError, ParameterError, passages
+from ir_graded.cli.main import main
+
+examples = settings(max_examples=60, deadline=None, derandomize=True)
+GOLD = [("1", "x", 1, 0, 40)]
+
+
+def near(rows):
+    return [(*row[:3], row[3] % 1000, row[4]) for row in rows]
+
+
+def chunk_frame(rows):
+    return pd.DataFrame(rows, columns=["doc_id", "start", "length"])
+
+
+def omega(gold, cut, **options):
+    return passages.precision_omega(passage_cases.frame("qrels", gold), chunk_frame(cut), **options)
+
+
+# ------------------------------------------------------------------------------------------ omega
+
+
+def test_omega_of_a_chunking():
+    cut = [("x", 0, 30), ("x", 20, 40), ("x", 40, 50), ("x", 95, 4)]
+    assert omega(GOLD, cut)["precision_omega"].tolist() == [40 / 60]
+    touching = omega(GOLD, cut, touching=True)
+    assert touching.to_dict("list") == {"query_id": ["1"], "precision_omega": [40 / 90], "chunks": [3]}
+    assert omega(GOLD, [("y", 0, 9)])["precision_omega"].tolist() == [0]
+
+
+@examples
+@given(
+    gold=passage_cases.qrels().map(near),
+    cut=passage_cases.runs().map(near),
+    touching=st.booleans(),
+    rel=st.sampled_from((1, 2)),
+)
+def test_omega_equals_the_reference(gold, cut, touching, rel):
+    cut = [(doc, start, length) for _, doc, _, start, length in cut]
+    found = omega(gold, cut, touching=touching, rel=rel).set_index("query_id")
+    for topic, of_topic in chunks.by_topic(gold).items():
+        expected = chunks.precision_omega(cut, of_topic, rel, touching)
+        assert found["precision_omega"][topic] == pytest.approx(expected, abs=1e-12)
+        if touching:
+            many = len(set(enumerate(chunks.chunks_of_gold(cut, of_topic, rel, touching))))
+            assert found["chunks"][topic] == many
+
+
+@pytest.mark.parametrize(
+    ("cut", "problem"),
+    [
+        (pd.DataFrame({"doc_id": ["x"], "start": [0]}), "has no length"),
+        ([("x", 0, 30)], "has no doc_id, start, length"),
+        (chunk_frame([("x", 0, 5), ("x", -1, 5)]), "row 1.*start is -1"),
+    ],
+)
+def test_chunks_that_are_wrong(cut, problem):
+    with pytest.raises(InputError, match=problem):
+        passages.precision_omega(passage_cases.frame("qrels", GOLD), cut)
+
+
+def test_omega_needs_passages():
+    with pytest.raises(InputError, match="precision_omega needs passages"):
+        passages.precision_omega({"1": {"x": 1}}, chunk_frame([]))
+
+
+# -------------------------------------------------------------------------------------- citations
+
+
+SENTENCES = st.sampled_from(("a#1", "a#2", "b#1", "b#x#1", "c#1"))
+
+
+def sentences(rows):
+    return st.lists(st.tuples(SENTENCES, rows), max_size=12).map(
+        lambda drawn: [(s, *row[1:]) for s, row in drawn]
+    )
+
+
+ONE_ROW = passage_cases.qrels(min_size=1, max_size=1, levels=(0, 1)).map(lambda rows: near(rows)[0])
+ONE_SPAN = passage_cases.runs(min_size=1, max_size=1).map(lambda rows: near(rows)[0])
+
+
+@examples
+@given(qrels=sentences(ONE_ROW).filter(bool), run=sentences(ONE_SPAN).filter(bool))
+def test_citations_equal_the_reference(qrels, run):
+    found = passages.citations(passage_cases.frame("qrels", qrels), passage_cases.frame("run", run))
+    expected = chunks.citations(qrels, run)
+    assert set(found["answer"]) == set(expected)
+    for answer, *values in found.itertuples(index=False):
+        assert values == pytest.approx(expected[answer], abs=1e-12)
+
+
+def test_a_sentence_without_answer_is_rejected():
+    with pytest.raises(InputError, match="topic '1' has no '#' between"):
+        passages.citations(
+            passage_cases.frame("qrels", GOLD), passage_cases.frame("run", [("1", "x", 1, 0, 4)])
+        )
+
+
+# ----------------------------------------------------------------------------------------- checks
+
+
+@examples
+@given(
+    run=passage_cases.runs(topics=("1",)).map(near),
+    task=st.sampled_from(sorted(chunks.TASKS)),
+    known=st.booleans(),
+)
+def test_problems_are_those_of_the_reference(run, task, known):
+    lengths = dict.fromkeys(passage_cases.ARTICLES, 15) if known else None
+    found = passages.check_submission(passage_cases.frame("run", run), task, lengths)
+    float32 = measure_cases.compares_single_precision()
+    ranked = chunks.ranked_passages([row[1:] for row in run], float32)
+    expected = chunks.check_submission(ranked, task, lengths)
+    names = {"beyond": "beyond the end"}
+    spans = {(names.get(problem, problem), ranked[place][0]) for problem, place, _ in expected}
+    assert {(row.problem, row.doc_id) for row in found.itertuples()} == spans
+    for row in found.itertuples():
+        assert run[row.row][1] == row.doc_id
+        if row.problem == "overlap":
+            one, other = run[row.row], run[row.other_row]
+            assert chunks.overlapping_rows([(*x[1:2], *x[3:]) for x in (one, other)])
+
+
+def test_a_row_inside_a_long_one_is_found_behind_others():
+    run = passage_cases.one_topic([("a", 1, "0:100 10:5 30:5")])
+    found = passages.check_submission(passage_cases.frame("run", run), "focused")
+    assert found[["row", "other_row"]].to_numpy().tolist() == [[1, 0], [2, 0]]
+
+
+def test_lengths_of_every_form(tmp_path):
+    run = passage_cases.frame("run", [("1", "a", 2, 0, 10), ("1", "1", 1, 5, 6)])
+    table = pd.DataFrame({"doc_id": ["a", "1", "a"], "length": [10, 10, 10]})
+    table.to_csv(tmp_path / "l.csv", index=False)
+    table.to_parquet(tmp_path / "l.parquet")
+    for lengths in ({"a": 10, "1": 10}, table, tmp_path / "l.csv", str(tmp_path / "l.parquet")):
+        found = passages.check_submission(run, "focused", lengths)
+        assert found.to_numpy().tolist() == [["1", "1", 1, -1, "beyond the end"]]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "problem"),
+    [
+        ({"b": 3}, "lengths lack 1 documents of the run: 'a'"),
+        ({"a": -1}, "document 'a' .row 0. has length -1"),
+        ({"a": 1.5}, "has length 1.5"),
+        (pd.DataFrame({"doc_id": ["a", "a"], "length": [1, 2]}), "length 1 at row 0 and 2 at row 1"),
+        (pd.DataFrame({"doc_id": ["a"]}), "has no column length"),
+    ],
+)
+def test_lengths_that_are_wrong(lengths, problem):
+    with pytest.raises(InputError, match=problem):
+        passages.check_submission(passage_cases.frame("run", [("1", "a", 2, 0, 10)]), "focused", lengths)
+
+
+def test_an_unknown_task():
+    with pytest.raises(ParameterError, match="'focused', 'relevant-in-context', 'best-in-context'"):
+        passages.check_submission(passage_cases.frame("run", []), "thorough")
+
+
+def test_the_command_lists_problems_and_exits_with_1(tmp_path, capsys):
+    path = tmp_path / "r.run"
+    path.write_text("1 Q0 a 1 9 x 0 10\n1 Q0 a 2 8 x 5 10\n", encoding="utf-8")
+    for task, code in (("focused", 1), ("relevant-in-context", 1)):
+        with pytest.raises(SystemExit) as ended:
+            main(["passages", "check", str(path), "--task", task])
+        assert ended.value.code == code
+        assert "overlap" in capsys.readouterr().out
+    path.write_text("1 Q0 a 1 9 x 0 10\n1 Q0 a 2 8 x 10 10\n", encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        main(["passages", "check", str(path), "--task", "focused"])
+    assert (ended.value.code, capsys.readouterr().out) == (0, "")
+
+
+# ------------------------------------------------------------------------------------------ units
+
+
+TEXTS = {"a": "a é 文 𝄞 b".encode()}
+
+
+def test_bytes_become_characters():
+    text = TEXTS["a"].decode()
+    starts = [len(text[:at].encode()) for at in range(len(text) + 1)]
+    spans = [(one, two) for one in range(len(text) + 1) for two in range(one, len(text) + 1)]
+    table = chunk_frame([("a", starts[one], starts[two] - starts[one]) for one, two in spans])
+    for texts in (TEXTS, TEXTS.__getitem__):
+        found = passages.to_characters(table, texts)
+        assert found[["start", "length"]].to_numpy().tolist() == [[one, two - one] for one, two in spans]
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        (("a", 3, 1), "row 0, document 'a': the span 3:1 begins inside a character"),
+        (("a", 0, 3), "the span 0:3 ends inside a character"),
+        (("a", 0, 99), "ends behind the text of 15 bytes"),
+        (("b", 0, 1), "texts lack document 'b'"),
+    ],
+)
+def test_spans_that_are_no_characters(row, problem):
+    with pytest.raises(InputError, match=problem):
+        passages.to_characters(chunk_frame([row]), TEXTS)

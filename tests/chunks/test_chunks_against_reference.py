@@ -1,0 +1,62 @@
+"""Measures of rows equal a plain reference with sets of characters, on random input."""
+
+from __future__ import annotations
+
+import pytest
+from chunks import chunk_cases as cases
+from hypothesis import given, settings
+from measures import measure_cases
+from passages import passage_cases
+
+from ir_graded import InputError
+from ir_graded.measures import REGISTRY
+
+examples = settings(max_examples=50, deadline=None, derandomize=True)
+
+
+def assert_equal_the_reference(measures, qrels, run):
+    found = cases.scores(measures, qrels, run)
+    for measure in measures:
+        measure_cases.assert_same_scores(found.get(str(measure), {}), cases.expected(measure, qrels, run))
+
+
+# The reference goes through the characters one by one.
+NEAR = {"levels": passage_cases.LEVELS}
+
+
+def near(rows):
+    """The rows at positions that can be counted one by one."""
+    return [(*row[:3], row[3] % 1000, row[4]) for row in rows]
+
+
+@examples
+@given(qrels=passage_cases.qrels().map(near), run=passage_cases.runs().map(near))
+def test_random_rows(qrels, run):
+    assert_equal_the_reference(cases.OVERLAPPING, qrels, run)
+
+
+@examples
+@given(qrels=passage_cases.qrels().map(near), run=passage_cases.runs().map(near))
+def test_measures_that_take_no_overlaps(qrels, run):
+    known = {row[0] for row in qrels}
+    for measure in set(cases.VARIANTS) - set(cases.OVERLAPPING):
+        # Topics that the qrels lack are not looked at.
+        try:
+            expected = cases.expected(measure, qrels, [row for row in run if row[0] in known])
+        except ValueError:
+            with pytest.raises(InputError, match="overlap"):
+                cases.scores([measure], qrels, run)
+        else:
+            found = cases.scores([measure], qrels, run)
+            measure_cases.assert_same_scores(found.get(str(measure), {}), expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_topics(seed):
+    qrels, run = passage_cases.random_rows(seed, topics=12, articles=60, judged=40)
+    assert_equal_the_reference(cases.OVERLAPPING, qrels, run)
+
+
+def test_every_measure_is_compared():
+    of_rows = {name for name, measure in REGISTRY.items() if measure.NEEDS_ROWS and not measure.qrel_columns}
+    assert of_rows == {measure.NAME for measure in cases.VARIANTS} | {"MAiP"}
