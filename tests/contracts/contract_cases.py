@@ -165,6 +165,7 @@ def with_columns(qrels):
     share = 1 / (2 + abs(level))
     return qrels.assign(
         iteration="0",
+        probability=1.0,
         equivalence_class=[None if each < 1 else str(each) for each in level],
         SIZE=[None if each == 0 else [one, 1 - one] for each, one in zip(level, share, strict=True)],
     )
