@@ -249,9 +249,7 @@ class Intents:
 
     @property
     def overlap(self) -> bool:
-        """Whether a document has several intents, or no topic has."""
-        if np.unique(self.topic).size == self.topic.size:
-            return True
+        """Whether a document has several intents."""
         return np.unique(self.document).size < self.document.size
 
     def judgments_of(self, document: Ints) -> tuple[Ints, Ints]:

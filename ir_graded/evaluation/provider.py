@@ -28,6 +28,8 @@ from ir_graded.measures.aggregation import aggregate
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.classic import CLASSICS, check_computable, scorer_of
 
+from .coverage import levels_to_caller
+
 
 class MetricWithResidual(NamedTuple):
     """A ``Metric`` of ir-measures with the residual of its value.
@@ -77,16 +79,16 @@ class GradedEvaluator(Evaluator):
         over_intents = [m for m, scorer in self.scorers.items() if ITERATION in scorer.qrel_columns]
         if intents is None:
             if judgments.note:
-                warnings.warn(judgments.note, stacklevel=4)
+                warnings.warn(judgments.note, stacklevel=levels_to_caller())
             return
         if intents.probability is not None and over_intents:
             rel = min(self.scorers[measure].lowest_rel for measure in over_intents)
             judgments.check_listed(rel)
         elif over_intents and not intents.overlap:
             warnings.warn(
-                f"{over_intents[0]}: topics of the qrels have several intents, no document has two of them, "
-                "and no probabilities were given; is the column iteration something else, such as a round?",
-                stacklevel=4,
+                f"{over_intents[0]}: no document of the qrels has two intents, and no probabilities were "
+                "given; is the column iteration something else, such as a round?",
+                stacklevel=levels_to_caller(),
             )
 
     def match(self, run: Any, threads: int | None = None) -> JudgedRun:

@@ -116,7 +116,7 @@ class Table:
         return texts
 
     def numbers(self, name: str) -> Floats:
-        """A further column as numbers, NaN where one is missing. Raises InputError for what is no number."""
+        """A further column as numbers, NaN where one is missing. Raises InputError for other values."""
         from . import columns
 
         return columns.as_floats(

@@ -183,7 +183,7 @@ def check_unique(kind: str, names: tuple[Hashable, ...], name: str) -> None:
     """Raise InputError where a name appears twice."""
     if len(set(names)) < len(names):
         twice = next(one for one in names if names.count(one) > 1)
-        raise InputError(f"{name}: {kind} {twice!r} stands twice")
+        raise InputError(f"{name}: {kind} {twice!r} appears twice")
 
 
 def as_cells(given: Any, name: str, expected: str, dimensions: int) -> np.ndarray[Any, Any]:

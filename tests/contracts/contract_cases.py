@@ -179,6 +179,7 @@ def with_columns(qrels):
     return qrels.assign(
         iteration="0",
         aspects=qrels["relevance"].astype(str),
+        probability=1.0,
         equivalence_class=[None if each < 1 else str(each) for each in level],
         SIZE=[None if each == 0 else [one, 1 - one] for each, one in zip(level, share, strict=True)],
     )

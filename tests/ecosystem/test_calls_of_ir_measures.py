@@ -339,8 +339,8 @@ for given in ([AP], [AP, nDCG @ 10, P @ 5], measures[:-1], {AP, RR @ 10}, (m for
         show("calc", lambda: calc(list(given), q, r))
 show("order", lambda: list(iter_calc(measures[:-1], qrels, run)))
 for bad in (
-    lambda: calc([BPM(T=1.0, max_rel=3) @ 3], qrels, run), lambda: calc([alpha_nDCG @ 10], qrels, run),
-    lambda: calc([AP(nosuch=1)], qrels, run), lambda: calc([AP], {1: {"a": 1}}, run),
+    lambda: calc([BPM(T=1.0, max_rel=3) @ 3], qrels, run), lambda: calc([AP(nosuch=1)], qrels, run),
+    lambda: calc([AP], {1: {"a": 1}}, run),
     lambda: calc([AP], {"1": {"a": 0.5}}, run), lambda: calc([AP], frame(run, ScoredDoc), run),
     lambda: calc([AP], qrels, 3), lambda: calc([AP], None, run), lambda: calc([AP], qrels, [("1", "a", 1.0)]),
     lambda: calc([AP], {}, run), lambda: calc([AP], qrels, {}), lambda: calc([AP], qrels, []),

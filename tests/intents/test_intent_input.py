@@ -191,11 +191,12 @@ def test_measures_over_intents_name_their_column():
 
 def test_rounds_in_place_of_intents_warn():
     qrels = [ir_measures.Qrel("t", doc, 1, number) for doc, number in (("a", "0.5"), ("b", "1"))]
-    with pytest.warns(UserWarning, match="no document has two of them"):
-        value(qrels, "D-Q@10")
+    for given in (qrels, [qrel._replace(iteration="0") for qrel in qrels]):
+        with pytest.warns(UserWarning, match="no document of the qrels has two intents") as caught:
+            value(given, "D-Q@10")
+        assert [one.filename for one in caught] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        value([qrel._replace(iteration="0") for qrel in qrels], "D-Q@10")
         value(qrels, "D-Q@10", intents={"t": {"0.5": 0.5, "1": 0.5}})
 
 

@@ -177,7 +177,7 @@ def test_named_scores_are_aligned(correlation):
         ([1, 2], [1, 2, 3], "has 2 systems, .* has 3"),
         ({"p": 1, "q": 2}, {"p": 1, "r": 2}, "systems differ: 'q' is in the (a|reference) only"),
         ({"p": 1, "q": 2}, {"p": 1, "q": 2, "z": 2}, "systems differ: 'z' is in the (b|estimate) only"),
-        (pd.Series([1, 2], index=["p", "p"]), [1, 2], "system 'p' stands twice"),
+        (pd.Series([1, 2], index=["p", "p"]), [1, 2], "system 'p' appears twice"),
         ([[1, 2]], [1, 2], "2 dimensions"),
         (["good", "bad"], [1, 2], "system 0 is 'good', expected a finite number"),
     ],

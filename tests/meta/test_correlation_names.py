@@ -26,7 +26,7 @@ RIGHT = [3, 2, 1]
         ([1, math.nan, 2], ": the score of system 1 is nan, expected a finite number"),
         ({"p": 1, "q": math.inf, "r": 2}, ": the score of system 'q' is inf, expected a finite number"),
         ([[1, 2, 3]], ": expected one number per system, found 2 dimensions"),
-        (pd.Series([1, 2, 3], index=["p", "q", "p"]), ": system 'p' stands twice"),
+        (pd.Series([1, 2, 3], index=["p", "q", "p"]), ": system 'p' appears twice"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

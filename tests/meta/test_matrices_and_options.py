@@ -147,9 +147,9 @@ def test_runs_may_be_called_like_columns_of_topics():
 
 
 def test_two_measures_of_the_same_name():
-    with pytest.raises(InputError, match="measure '1' stands twice"):
+    with pytest.raises(InputError, match="measure '1' appears twice"):
         meta.compare({1: SCORES, "1": SCORES}, n_resamples=5)
-    with pytest.raises(InputError, match="measure '1' stands twice"):
+    with pytest.raises(InputError, match="measure '1' appears twice"):
         meta.rank_correlations({1: SCORES, "1": SCORES}, reference="1")
 
 

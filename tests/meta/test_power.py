@@ -485,7 +485,7 @@ def test_options_out_of_range(option):
         (np.zeros((0, 0)), "topic"),
         ([[0.1, math.nan], [0.2, 0.3]], "topic 0, system 1"),
         ([[0.1, 0.2], [math.inf, 0.3]], "topic 1, system 0"),
-        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "'a' stands twice"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "'a' appears twice"),
         ([["x", "y"], ["z", "w"]], "topic 0, system 0: the score is 'x'"),
     ],
 )

@@ -185,7 +185,7 @@ def test_cutoffs_are_means_of_each_run_in_order():
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_names_with_dollars_and_of_any_length_are_drawn():
     name = "$x" * 40
-    qrels = QRELS[3:5].assign(iteration=name)
+    qrels = pd.concat([QRELS[3:4].assign(iteration=intent) for intent in (name, name[1:])])
     explanation = ir_graded.explain("I-rec", qrels, {name: RUNS["first"]}, "q")
     assert_within(plots.coverage(explanation))
     assert_within(plots.coverage([explanation, explanation]))
