@@ -68,6 +68,7 @@ from .measures import (
 if TYPE_CHECKING:
     from . import meta, passages
     from .data.sample import sample
+    from .evaluation.arrays import score_arrays
     from .evaluation.collection_statistics import CollectionStatistics, collection_statistics
     from .evaluation.evaluate import evaluate
     from .evaluation.explain import Explanation, explain
@@ -105,6 +106,7 @@ _LAZY = {
     "read_run": "io.reading",
     "report": "reporting",
     "sample": "data.sample",
+    "score_arrays": "evaluation.arrays",
     "score_bounds": "evaluation.score_bounds",
     "score_intervals": "evaluation.score_intervals",
     "ties": "evaluation.ties",
@@ -187,6 +189,7 @@ __all__ = [
     "read_run",
     "report",
     "sample",
+    "score_arrays",
     "score_bounds",
     "score_intervals",
     "ties",
