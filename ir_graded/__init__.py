@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from .evaluation.evaluate import evaluate
     from .evaluation.explain import Explanation, explain
     from .evaluation.judgment_comparison import JudgmentComparison, compare_judgments
+    from .evaluation.run_comparison import compare_runs
     from .evaluation.score_bounds import ScoreBounds, score_bounds
     from .evaluation.score_intervals import ScoreIntervals, score_intervals
     from .evaluation.scores import Scores
@@ -97,6 +98,7 @@ _LAZY = {
     "Unjudged": "evaluation.unjudged",
     "collection_statistics": "evaluation.collection_statistics",
     "compare_judgments": "evaluation.judgment_comparison",
+    "compare_runs": "evaluation.run_comparison",
     "evaluate": "evaluation.evaluate",
     "explain": "evaluation.explain",
     "level_definitions": "io.datasets",
@@ -173,6 +175,7 @@ __all__ = [
     "Unjudged",
     "collection_statistics",
     "compare_judgments",
+    "compare_runs",
     "evaluate",
     "explain",
     "gP",

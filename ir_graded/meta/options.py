@@ -48,6 +48,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "progress": (lambda value: value is None or isinstance(value, (bool, np.bool_)), "True, False or None"),
     "rel": (lambda value: _is_number(value) and abs(value) < float("inf"), "a finite number"),
     "systems": (lambda value: _is_whole(value) and value >= 2, "a whole number >= 2"),  # noqa: PLR2004
+    "tolerance": (lambda value: _is_number(value) and 0 <= value < float("inf"), "a finite number >= 0"),
     "top_n": (lambda value: _is_whole(value) and value >= 2, "a whole number >= 2"),  # noqa: PLR2004
     "top_k": (lambda value: _is_whole(value) and value >= 1, "a whole number >= 1"),
     "variance": (
