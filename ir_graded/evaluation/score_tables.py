@@ -6,14 +6,37 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
+from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, ParameterError
 
-if TYPE_CHECKING:
-    from .scores import Scores
+
+class Tabled(Protocol):
+    """What a table needs of the scores."""
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Names of the runs."""
+
+    @property
+    def query_ids(self) -> tuple[Any, ...]:
+        """The topics."""
+
+    @property
+    def names(self) -> list[str]:
+        """Printed names of the measures."""
+
+    @property
+    def aggregates(self) -> Floats:
+        """Means, shape ``(runs, measures)``."""
+
+    @property
+    def best_first(self) -> list[int]:
+        """Numbers of the runs."""
+
 
 _LATEX = {character: f"\\{character}" for character in "&%$#_{}"}
 _LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -57,25 +80,23 @@ class Style:
         text: escapes a name.
         bold: marks a best value.
         mark: the sign of a significant difference.
-        alpha: the Greek letter.
         write: takes head, rows and caption.
     """
 
     text: Callable[[str], str]
     bold: str
     mark: str
-    alpha: str
     write: Callable[[Sequence[str], Sequence[Sequence[str]], str], str]
 
 
 STYLES = {
-    "latex": Style(_in_latex, r"\textbf{{{}}}", r"$^{\dagger}$", r"$\alpha$", _latex),
-    "markdown": Style(_in_markdown, "**{}**", "†", "α", _markdown),
-    "html": Style(escape, "<strong>{}</strong>", "†", "α", _html),
+    "latex": Style(_in_latex, r"\textbf{{{}}}", r"$^{\dagger}$", _latex),
+    "markdown": Style(_in_markdown, "**{}**", "†", _markdown),
+    "html": Style(escape, "<strong>{}</strong>", "†", _html),
 }
 
 
-def table(scores: Scores, style: str, *, baseline: str | None, digits: int, alpha: float) -> str:
+def table(scores: Tabled, style: str, *, baseline: str | None, digits: int, alpha: float) -> str:
     """Return the means of the runs, best first by the first measure.
 
     Raises:
@@ -84,13 +105,13 @@ def table(scores: Scores, style: str, *, baseline: str | None, digits: int, alph
     """
     if isinstance(digits, bool) or not isinstance(digits, int) or digits not in range(18):
         raise ParameterError(f"digits={digits!r} must be a whole number from 0 to 17")
-    if not scores.runs or not scores.measures:
+    if not scores.runs or not scores.names:
         raise InputError("a table needs a run and a measure")
     write = STYLES[style]
     texts = np.array([[f"{value:.{digits}f}" for value in row] for row in scores.aggregates])
     # Equal to the reader, equally bold.
     first = np.argmax(np.nan_to_num(scores.aggregates, nan=-np.inf), axis=0)
-    best = texts == texts[first, range(len(scores.measures))]
+    best = texts == texts[first, range(len(scores.names))]
     marked, note = _significant(scores, baseline, alpha, write)
     cells = [
         [write.text(scores.runs[run])]
@@ -104,9 +125,7 @@ def table(scores: Scores, style: str, *, baseline: str | None, digits: int, alph
     return write.write(["run", *map(write.text, scores.names)], cells, caption)
 
 
-def _significant(
-    scores: Scores, baseline: str | None, alpha: float, style: Style
-) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.bool_]], str]:
+def _significant(scores: Tabled, baseline: str | None, alpha: float, style: Style) -> tuple[Bools, str]:
     """Return where runs differ significantly from the baseline, by run and measure, and a sentence on it."""
     marked = np.zeros(scores.aggregates.shape, dtype=np.bool_)
     if baseline is None:
@@ -119,5 +138,5 @@ def _significant(
     return marked, (
         f" {style.mark}: differs significantly from {style.text(baseline)} (two-sided paired randomisation "
         f"test, Holm's correction for the {len(tests.systems)} runs of each measure, "
-        f"{style.alpha} = {alpha:g})."
+        f"alpha = {alpha:g})."
     )
