@@ -77,10 +77,12 @@ from .measures import (
 if TYPE_CHECKING:
     from . import meta, passages
     from .data.sample import sample
+    from .evaluation.arrays import score_arrays
     from .evaluation.collection_statistics import CollectionStatistics, collection_statistics
     from .evaluation.evaluate import evaluate
     from .evaluation.explain import Explanation, explain
     from .evaluation.judgment_comparison import JudgmentComparison, compare_judgments
+    from .evaluation.run_comparison import compare_runs
     from .evaluation.score_bounds import ScoreBounds, score_bounds
     from .evaluation.score_intervals import ScoreIntervals, score_intervals
     from .evaluation.scores import Scores
@@ -105,6 +107,7 @@ _LAZY = {
     "Unjudged": "evaluation.unjudged",
     "collection_statistics": "evaluation.collection_statistics",
     "compare_judgments": "evaluation.judgment_comparison",
+    "compare_runs": "evaluation.run_comparison",
     "evaluate": "evaluation.evaluate",
     "explain": "evaluation.explain",
     "level_definitions": "io.datasets",
@@ -114,6 +117,7 @@ _LAZY = {
     "read_run": "io.reading",
     "report": "reporting",
     "sample": "data.sample",
+    "score_arrays": "evaluation.arrays",
     "score_bounds": "evaluation.score_bounds",
     "score_intervals": "evaluation.score_intervals",
     "ties": "evaluation.ties",
@@ -188,6 +192,7 @@ __all__ = [
     "Unjudged",
     "collection_statistics",
     "compare_judgments",
+    "compare_runs",
     "evaluate",
     "explain",
     "gP",
@@ -205,6 +210,7 @@ __all__ = [
     "read_run",
     "report",
     "sample",
+    "score_arrays",
     "score_bounds",
     "score_intervals",
     "ties",

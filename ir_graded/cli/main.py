@@ -18,6 +18,7 @@ import click
 from ir_graded._version import __version__
 from ir_graded.errors import CoverageWarning, printable
 
+from .compare import compare
 from .demo import demo
 from .evaluate import evaluate
 from .explain import explain
@@ -44,14 +45,17 @@ def commands() -> None:
 
 
 for command in (
-    *(evaluate, explain, meta, significance, plan, judgments, statistics),
+    *(evaluate, compare, explain, meta, significance, plan, judgments, statistics),
     *(measures, passages, demo, report),
 ):
     commands.add_command(command)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 when all went well, 2 with one line on stderr when not."""
+    """Run the command line and exit: 0 when all went well, 2 with one line on stderr when not.
+
+    ``compare`` also exits with 1.
+    """
     if sys.stdout is None:
         _fail("standard output is closed: redirect it to /dev/null where it is not wanted")
     try:

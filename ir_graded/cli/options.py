@@ -14,6 +14,7 @@ from ir_measures.measures import Measure
 
 from ir_graded.errors import GradedError, short_repr
 from ir_graded.evaluation.evaluate import PROVIDERS
+from ir_graded.io.paths import standard_input
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
@@ -33,7 +34,7 @@ def _end_waits_on_interrupt(
         import polars  # noqa: F401  # it would undo the next line later
 
         signal.siginterrupt(signal.SIGINT, True)
-    return path
+    return None if path is None else str(standard_input(path))
 
 
 qrels = click.argument("qrels", callback=_end_waits_on_interrupt)

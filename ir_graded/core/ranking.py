@@ -308,8 +308,8 @@ def _keys(rows: Rows, hits: Hits) -> tuple[Keys, Keys]:
     Where the hits' rows are known, there is none for them.
     """
     if hits.row is not None:
-        return _key(rows.groups.topic, _descending_codes(rows.score)), np.zeros(0, dtype=np.uint64)
-    code = _descending_codes(np.concatenate((rows.score, hits.score)))
+        return _key(rows.groups.topic, descending_codes(rows.score)), np.zeros(0, dtype=np.uint64)
+    code = descending_codes(np.concatenate((rows.score, hits.score)))
     return _key(rows.groups.topic, code[: rows.score.size]), _key(hits.topic, code[rows.score.size :])
 
 
@@ -320,7 +320,7 @@ def _key(topic: Ints, code: npt.NDArray[np.uint32]) -> Keys:
     return key
 
 
-def _descending_codes(score: Scores) -> npt.NDArray[np.uint32]:
+def descending_codes(score: Scores) -> npt.NDArray[np.uint32]:
     """Return a number per score: smaller for higher scores, the same for equal ones."""
     if score.dtype != np.float32:
         return np.unique(-score, return_inverse=True)[1].astype(np.uint32)

@@ -99,13 +99,13 @@ def evaluate(
     if provider not in PROVIDERS:
         raise ParameterError(f"provider={short_repr(provider)} must be {' or '.join(map(repr, PROVIDERS))}")
     judged = qrels if intents is None else add_intents(qrels, intents)
-    evaluation = Evaluation(_in_order(read_measures(measures), provider, ties), judged, provider)
+    evaluation = Evaluation(in_order(read_measures(measures), provider, ties), judged, provider)
     named = named_runs(runs)
     scored = evaluation.match(named, evaluation.lowest, evaluation.score)
     return evaluation.scores(named, with_progress(scored, len(named), progress))
 
 
-def _in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]:
+def in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]:
     """Return the measures with tied documents in the order that ``evaluate`` was asked for."""
     if ties == TIES.default:
         return measures

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +16,9 @@ from ir_graded.errors import InputError
 from ir_graded.measures.aggregation import aggregate
 from ir_graded.measures.parsing import parse_measure
 
+from . import score_files
 from .coverage import Coverage
+from .score_tables import table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,6 +147,49 @@ class Scores:
             index=pd.Index([self.runs[number] for number in order], name="run"),
             columns=self.names,
         )
+
+    def to_latex(self, *, baseline: str | None = None, digits: int = 4, alpha: float = 0.05) -> str:
+        """A table of the means for LaTeX with booktabs: a row per run, best first, best values bold.
+
+        Args:
+            baseline: a run; others that differ from it significantly get a dagger, and the caption names the
+                test, which is that of ``meta.against_baseline``.
+            digits: decimal places.
+            alpha: significance level.
+
+        Raises:
+            InputError: there is no run, or for a test fewer than two topics or runs.
+            ParameterError: ``baseline`` is no run, or another option is out of its range.
+        """
+        return table(self, "latex", baseline=baseline, digits=digits, alpha=alpha)
+
+    def to_markdown(self, *, baseline: str | None = None, digits: int = 4, alpha: float = 0.05) -> str:
+        """The table of ``to_latex`` in Markdown."""
+        return table(self, "markdown", baseline=baseline, digits=digits, alpha=alpha)
+
+    def to_html(self, *, baseline: str | None = None, digits: int = 4, alpha: float = 0.05) -> str:
+        """The table of ``to_latex`` in HTML."""
+        return table(self, "html", baseline=baseline, digits=digits, alpha=alpha)
+
+    def to_json(self) -> str:
+        """All scores as JSON, with measures, their parameters and versions, which ``from_json`` reads."""
+        return score_files.to_json(self.runs, self.names, self.query_ids, self.values)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Scores:
+        """The scores in the JSON of ``to_json``, equal to the last bit; their coverage is not known.
+
+        Raises:
+            FileFormatError: the text is anything else.
+        """
+        return cls(*score_files.from_json(text))
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write ``frame`` to a file of Parquet."""
+        import polars as pl
+
+        columns = self.frame.astype({"query_id": str}).to_dict("list")
+        pl.DataFrame({str(name): column for name, column in columns.items()}).write_parquet(os.fspath(path))
 
     @property
     def coverage(self) -> pd.DataFrame:

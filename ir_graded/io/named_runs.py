@@ -10,7 +10,8 @@ from typing import Any
 from ir_graded.errors import InputError
 
 from .datasets import is_dataset
-from .paths import uncompressed_name
+from .paths import standard_input, uncompressed_name
+from .records import is_ranx, is_record
 from .sources import is_file, is_path_or_dataset_id
 from .table import Table
 
@@ -24,7 +25,7 @@ def named_runs(runs: Any) -> dict[str, Any]:
     if isinstance(runs, (list, tuple)) and runs and not hasattr(runs, "_fields"):
         if all(is_path_or_dataset_id(run) for run in runs):
             return _by_path(runs)
-        if not any(hasattr(run, "_fields") for run in runs):
+        if not any(hasattr(run, "_fields") or is_record(run) for run in runs):
             return {f"run {number}": run for number, run in enumerate(runs, start=1)}
     return {"run": runs}
 
@@ -41,6 +42,7 @@ def _is_run(value: Any) -> bool:
         return isinstance(next(iter(value.values()), None), Mapping)
     return (
         isinstance(value, Table)
+        or is_ranx(value)
         or is_path_or_dataset_id(value)
         or is_dataset(value)
         or hasattr(value, "__iter__")
@@ -62,7 +64,7 @@ def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
     """Runs by file name, without the ending of a compression; by path where file names repeat."""
-    given = [os.fspath(file) for path in paths for file in _files(path)]
+    given = [os.fspath(file) for path in paths for file in _files(standard_input(path))]
     names = list(map(uncompressed_name, given))
     unique = [name if names.count(name) == 1 else path for name, path in zip(names, given, strict=True)]
     if len(set(unique)) < len(unique):

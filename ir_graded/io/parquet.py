@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from ir_graded.errors import FileFormatError, cut
 
+from .conventions import CONVENTIONS, convention_of, missing as no_columns
 from .decompression import check_expansion
 from .parquet_footer import TAIL, column_sizes
 from .paths import check_unchanged
-from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame, with_other_names
+from .table import PASSAGE_COLUMNS, Table, from_frame, with_other_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -109,12 +110,10 @@ def _columns(kind: str, path: str | os.PathLike[str]) -> pl.LazyFrame:
 
     lazy = pl.scan_parquet(os.fspath(path), glob=False)
     schema = lazy.collect_schema()
-    wanted = ["query_id", "doc_id", VALUE_COLUMNS[kind]]
-    missing = [name for name in wanted if name not in schema]
-    if missing:
-        raise FileFormatError(
-            f"{os.fspath(path)}: the table has no column {', '.join(missing)}; it has {', '.join(schema)}"
-        )
+    found = convention_of(kind, schema)
+    if found is None:
+        raise FileFormatError(f"{os.fspath(path)}: {no_columns(kind, schema)}")
+    wanted = [*found]
     wanted += [name for name in PASSAGE_COLUMNS if name in schema]
     for name in wanted:
         if schema[name].is_nested():
@@ -124,7 +123,7 @@ def _columns(kind: str, path: str | os.PathLike[str]) -> pl.LazyFrame:
             )
     sizes = column_sizes(path)
     _check_size(sum(sizes[name] for name in wanted), path)
-    return lazy.select(wanted)
+    return lazy.select(wanted).rename(dict(zip(found, CONVENTIONS[kind][0], strict=True)))
 
 
 def _number_of_rows(columns: pl.LazyFrame, path: str | os.PathLike[str]) -> int:

@@ -28,6 +28,11 @@ def check_path(path: str | os.PathLike[str]) -> None:
         raise InputError(f"no file can have the path {short_repr(name)}")
 
 
+def standard_input(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Return the path of the standard input for ``-``, and any other path as it is."""
+    return "/dev/stdin" if path == "-" and not Path("-").exists() else path
+
+
 def uncompressed_name(path: str | os.PathLike[str]) -> str:
     """Return the name of a file, without the ending of a compression."""
     return Path(path).stem if Path(path).suffix in _COMPRESSIONS else Path(path).name

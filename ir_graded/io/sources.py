@@ -13,15 +13,17 @@ from ir_graded.errors import InputError
 from .datasets import is_dataset, iterate_rows, load_dataset, unknown_dataset
 from .files import read_file
 from .paths import check_path
+from .records import from_dicts, from_records, is_ranx, is_record
 from .table import Table, from_frame, from_tuples
 
 _FORMS = (
     "a dict of dicts, a DataFrame (pandas or Polars) or Arrow table, an iterable of named tuples, "
+    "a list of dicts, Qrels or a Run of ranx, "
     "a path, or a dataset of ir_datasets or its id"
 )
 
 
-def table_of(kind: str, source: Any) -> Table:
+def table_of(kind: str, source: Any) -> Table:  # noqa: PLR0911  # one for each form
     """Qrels or a run of any form but a dict of dicts, as a table."""
     if isinstance(source, Table):
         return source
@@ -29,6 +31,10 @@ def table_of(kind: str, source: Any) -> Table:
         return _table_of_path_or_dataset_id(kind, source)
     if is_dataset(source):
         return from_tuples(kind, iterate_rows(kind, source))
+    if is_ranx(source):
+        return from_dicts(kind, source.to_dict())
+    if isinstance(source, (list, tuple)) and source and is_record(source[0]):
+        return from_records(kind, source, lambda row: f"item {row}")
     if hasattr(source, "read_all"):
         source = source.read_all()  # a reader of Arrow batches
     if hasattr(source, "collect_schema") and not hasattr(source, "to_arrow"):

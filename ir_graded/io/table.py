@@ -18,6 +18,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.spans import Spans
 from ir_graded.errors import InputError, short_repr
 
+from .conventions import convention_of, missing
 from .forks import check_fork
 
 if TYPE_CHECKING:
@@ -220,15 +221,10 @@ def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -
     from . import columns
 
     check_fork()
-    wanted = ("query_id", "doc_id", VALUE_COLUMNS[kind])
     present = list(columns.column_names(frame))
-    missing = [name for name in wanted if name not in present]
-    if missing:
-        hint = "; pt.model.to_ir_measures renames PyTerrier's columns" if "qid" in present else ""
-        raise InputError(
-            f"{kind}: the table has no column {', '.join(missing)}; "
-            f"it has {', '.join(map(str, present))}{hint}"
-        )
+    wanted = convention_of(kind, present)
+    if wanted is None:
+        raise InputError(f"{kind}: {missing(kind, present)}")
     query_id, doc_id, value = (columns.get_column(kind, frame, name) for name in wanted)
     passage = None
     if all(name in present for name in PASSAGE_COLUMNS):

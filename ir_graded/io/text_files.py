@@ -17,7 +17,9 @@ from ir_graded.errors import FileFormatError, InputError
 from .chunk_files import DocumentFormat
 from .file_text import Load, read_text, text_pieces
 from .formats import Format, Kind, PassageRow, VaryingFormat, named, recognise
+from .headed import delimiter_of, read_headed
 from .lines import check_byte_order_marks, empty, fields_of, line_error, parse_lines
+from .records import is_json, read_json
 from .spacing import LineNumbers
 from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Passage, Table, at_rows, from_columns
 
@@ -29,6 +31,8 @@ def read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) -
     data = read_text(where)
     if isinstance(chosen, DocumentFormat):
         return _document(data, chosen, where)
+    if chosen is None and (table := _self_describing(kind, data, where)) is not None:
+        return table
     if chosen is None:
         chosen = _recognised(data, kind, where)
     elif isinstance(chosen, Format):
@@ -46,6 +50,14 @@ def read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) -
     return replace(table, further={name: partial(column, at) for name, at in chosen.further})
 
 
+def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
+    """Read a text that names its fields: JSON, or columns with a header; None for other text."""
+    if is_json(data):
+        return read_json(kind, data, path)
+    delimiter = delimiter_of(data)
+    return None if delimiter is None else read_headed(kind, data, path, delimiter)
+
+
 def text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Callable[[], Table]]:
     """Yield functions that each read a piece of a run, about ``size`` bytes and of whole topics.
 
@@ -57,7 +69,10 @@ def text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Callab
     chosen = None
     for number, load in enumerate(text_pieces(where, size)):
         if chosen is None:
-            chosen = _recognised(load(), "run", where)
+            if is_json(begin := load()) or delimiter_of(begin):
+                yield partial(read_text_file, "run", path, None)
+                return
+            chosen = _recognised(begin, "run", where)
             if chosen is None:
                 continue
         # All run formats have lines of a fixed width.

@@ -22,6 +22,7 @@ from .discriminative import DiscriminativePower, discriminative_power
 from .effects import EffectSizes, effect_sizes
 from .intervals import ConfidenceIntervals, confidence_intervals
 from .prediction_powered import PredictionPowered, prediction_powered
+from .regressions import Regressions, regressions
 from .sample_size import (
     ScoreVariance,
     TopicSetSize,
@@ -45,6 +46,7 @@ __all__ = [
     "EffectSizes",
     "PredictionPowered",
     "RankCorrelations",
+    "Regressions",
     "ScoreVariance",
     "SignificanceMatrix",
     "Stability",
@@ -65,6 +67,7 @@ __all__ = [
     "power",
     "prediction_powered",
     "rank_correlations",
+    "regressions",
     "score_variance",
     "significance",
     "stability",

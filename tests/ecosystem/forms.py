@@ -58,7 +58,9 @@ def measures_of_registry():
     """Every measure of documents: as it is, with a cutoff, condensed, and from level 2 on."""
     made = []
     for measure in dict.fromkeys(
-        measure for measure in REGISTRY.values() if measure.NAME in measure_cases.MEASURES
+        measure
+        for measure in REGISTRY.values()
+        if measure.NAME in measure_cases.MEASURES and "cutoff" in measure.SUPPORTED_PARAMS
     ):
         params = measure.SUPPORTED_PARAMS
         made += [measure] if "cutoff" not in params or not params["cutoff"].required else []
@@ -186,6 +188,36 @@ def dataset_id(kind, rows, folder):
     return name
 
 
+def of_tool(names, write):
+    """A frame with the names of columns of another tool, as ``write`` returns it."""
+
+    def make(kind, rows, folder="."):
+        value = {"qrels": "label", "run": "score"}[kind]
+        frame = pandas()(kind, rows).set_axis([*names, value] if len(names) < 3 else names, axis=1)
+        place = Path(folder) / f"{kind}-{next(_numbers)}"
+        return write(frame, place)
+
+    return make
+
+
+def separated(separator):
+    """Text with a header."""
+
+    def write(frame, place):
+        frame.to_csv(place, sep=separator, index=False)
+        return place
+
+    return write
+
+
+def json_file(frame, place):
+    """A file of JSON."""
+    place.write_text(frame.to_json(orient="records"), encoding="utf-8")
+    return place
+
+
+_PYTERRIER, _BEIR = ("qid", "docno"), ("query-id", "corpus-id", "score")
+
 #: Forms that hold ids as text, and that ir_measures reads itself.
 UPSTREAM = {
     "dicts": dicts,
@@ -223,6 +255,11 @@ OURS = {
     "compressed file": compressed,
     "dataset": dataset,
     "dataset id": dataset_id,
+    "frame of PyTerrier": of_tool(_PYTERRIER, lambda frame, _: frame),
+    "records": of_tool(_PYTERRIER, lambda frame, _: frame.to_dict("records")),
+    "CSV": of_tool(_PYTERRIER, separated(",")),
+    "TSV of BEIR": of_tool(_BEIR, separated("\t")),
+    "JSON": of_tool(_PYTERRIER, json_file),
 }
 
 #: Forms that hold ids as ints, and that ir_measures reads itself.

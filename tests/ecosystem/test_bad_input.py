@@ -396,9 +396,9 @@ def test_a_missing_column(form, missing, made):
         refuse(lambda cut=cut: cut, kind, f"no column {name}", *present)
 
 
-def test_columns_named_as_pyterrier_names_them():
-    frame = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})
-    assert_run_rejected(lambda: frame, "query_id, doc_id", "qid, docno, score")
+def test_columns_named_as_two_tools_name_them():
+    frame = pd.DataFrame({"qid": ["1"], "doc_id": ["a"], "score": [1.0]})
+    assert_run_rejected(lambda: frame, "no column query_id", "qid, doc_id, score")
 
 
 def test_a_run_and_qrels_that_changed_places():

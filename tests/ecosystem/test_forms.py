@@ -31,7 +31,16 @@ TEXT = forms.UPSTREAM | forms.OURS
 LEVEL_DTYPES = ["int64", "int8", "Int64", "float64", "Float64", "object", pd.ArrowDtype(pa.int64())]
 SCORE_DTYPES = ["int64", "int16", "Int64", "float64", "Float64", "object", pd.ArrowDtype(pa.int64())]
 ITERATORS = {"generator", "itertuples"}
-AT_A_PLACE = {"path", "name of a file", "compressed file", "dataset", "dataset id"}
+AT_A_PLACE = {
+    "path",
+    "name of a file",
+    "compressed file",
+    "dataset",
+    "dataset id",
+    "CSV",
+    "TSV of BEIR",
+    "JSON",
+}
 INTS = forms.UPSTREAM_INTS | forms.OUR_INTS
 
 

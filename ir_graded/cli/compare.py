@@ -1,0 +1,168 @@
+"""``ir_graded compare``: whether runs are worse than a baseline, for scripts and continuous integration."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import click
+
+from ir_graded.errors import printable
+
+from . import options, score_sources
+from .output import FORMATS, Leaderboard, json_line, places as with_places, show
+
+if TYPE_CHECKING:
+    from ir_graded.meta.regressions import Regressions
+
+#: The exit code where a run is worse.
+WORSE = 1
+_VALUES = ["baseline", "mean", "difference", "p", "p_corrected", "minimum_detectable"]
+
+
+def _sentences(found: Regressions, digits: int) -> str:
+    """Say how many comparisons failed, how they were tested and how small a loss would have been seen."""
+    import numpy as np
+
+    tests, worse = found.p.size, int(found.worse.sum())
+    detectable = found.minimum_detectable[0]
+    least = "" if np.isnan(detectable).all() else with_places(float(np.nanmax(detectable)), digits)
+    return (
+        f"{worse} of {tests} comparisons with {found.baseline} worse (loss above {found.tolerance:g}, "
+        f"corrected p below {found.alpha:g}). One-sided {found.test} test on {found.topics[0]} topics, "
+        f"correction {found.correction}."
+        + (least and f" With probability .8 a loss of {least} is detected in every comparison of all topics.")
+    )
+
+
+def _table(style: str) -> Callable[[Regressions, int], str]:
+    def write(found: Regressions, digits: int) -> str:
+        frame = found.to_frame()
+        labels = ["run", "measure", *(["group"] if len(found.groups) > 1 else [])]
+        verdict = ["worse" if worse else "ok" for worse in frame["worse"]]
+        cells = frame[_VALUES].to_numpy().tolist()
+        rows = [
+            ([str(label) for label in of_row], [*values, said])
+            for of_row, values, said in zip(frame[labels].to_numpy().tolist(), cells, verdict, strict=True)
+        ]
+        table = FORMATS[style](Leaderboard(labels, [*_VALUES, "verdict"], rows, "statistic"), digits)
+        return f"{table}\n\n{printable(_sentences(found, digits))}"
+
+    return write
+
+
+def _json(found: Regressions, digits: int) -> str:
+    rows = [
+        json.loads(json_line({str(name): _plain(value, digits) for name, value in row.items()}))
+        for row in found.to_frame().to_dict("records")
+    ]
+    names = ("baseline", "alpha", "tolerance", "test", "correction", "n_resamples", "passed")
+    return json.dumps({**{name: getattr(found, name) for name in names}, "comparisons": rows}, indent=2)
+
+
+def _plain(value: Any, digits: int) -> Any:
+    """Return a value of a frame as Python has it, a float rounded."""
+    value = value.item() if hasattr(value, "item") else value
+    return round(value, digits) if isinstance(value, float) and digits >= 0 else value
+
+
+def _junit(found: Regressions, digits: int) -> str:
+    """Return a test case for each comparison, which fails where a run is worse."""
+    suite = ET.Element("testsuite", name="ir_graded compare", tests=str(found.p.size), errors="0")
+    suite.set("failures", str(int(found.worse.sum())))
+    for row in found.to_frame().to_dict("records"):
+        name = printable(f"{row['measure']} on {row['group']}")
+        case = ET.SubElement(suite, "testcase", classname=printable(str(row["run"])), name=name, time="0")
+        values = {name: with_places(float(row[name]), digits) for name in _VALUES}
+        said = ", ".join(f"{name} {value}" for name, value in values.items())
+        if row["worse"]:
+            message = f"{values['difference']} against {found.baseline}, p {values['p_corrected']}"
+            ET.SubElement(case, "failure", message=printable(message), type="worse").text = said
+        else:
+            ET.SubElement(case, "system-out").text = said
+    ET.indent(suite)
+    return ET.tostring(suite, encoding="unicode")
+
+
+_OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
+    "table": _table("table"),
+    "markdown": _table("markdown"),
+    "json": _json,
+    "junit": _junit,
+}
+
+
+@click.command()
+@options.qrels
+@click.argument("baseline")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@options.measures
+@click.option(
+    "--fail-if", type=click.Choice(["worse"]), help="Exit with 1 where a RUN is worse; otherwise with 0."
+)
+@score_sources.alpha
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0),
+    default=0.0,
+    show_default=True,
+    help="Loss of the mean up to which a RUN is not worse.",
+)
+@click.option(
+    "--test",
+    type=click.Choice(["randomisation", "t", "bootstrap"]),
+    default="randomisation",
+    show_default=True,
+    help="Paired test, one-sided in the direction of worse.",
+)
+@click.option(
+    "--correction",
+    type=click.Choice(["holm", "bonferroni", "bh", "none"]),
+    default="holm",
+    show_default=True,
+    help="For all tests of the command, which are one family; bh is Benjamini and Hochberg's.",
+)
+@click.option(
+    "--groups", metavar="FILE", help="Also test groups of topics on their own: lines of topic and group."
+)
+@options.ties
+@click.option(
+    "-B",
+    "--resamples",
+    type=click.IntRange(1, 10_000_000),
+    default=10_000,
+    show_default=True,
+    help="Replicates.",
+)
+@score_sources.seed
+@click.option(
+    "-o", "--output", type=click.Choice(list(_OUTPUTS)), default="table", show_default=True, help="Format."
+)
+@options.places
+@options.quiet
+def compare(  # noqa: PLR0913, PLR0917  # one parameter an option
+    qrels: str,
+    baseline: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    fail_if: str | None,
+    resamples: int,
+    seed: int,
+    output: str,
+    places: int,
+    **chosen: Any,
+) -> int:
+    """Tell which RUNs are worse than BASELINE.
+
+    A RUN is worse by a measure if its mean is lower by more than the tolerance, and significantly. With
+    --fail-if worse the exit code is 1 where a RUN is worse by any measure on any group, 0 where none is, and
+    2 where something could not be read or computed.
+    """
+    from ir_graded.evaluation.run_comparison import compare_runs
+
+    read = options.read(measures)
+    found = compare_runs(read, qrels, baseline, list(runs), n_resamples=resamples, rng=seed, **chosen)
+    show(_OUTPUTS[output](found, places))
+    return WORSE if fail_if and not found.passed else 0

@@ -1,0 +1,320 @@
+"""``score_arrays``: measures of rankings in arrays, a row for each, from NumPy, PyTorch, JAX and CuPy."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from ir_measures.measures import Measure
+
+from ir_graded.core.judged_run import JudgedRun
+from ir_graded.core.levels import Levels
+from ir_graded.core.ranking import descending_codes
+from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.tie_groups import TieGroups
+from ir_graded.core.views import Views
+from ir_graded.errors import InputError, ParameterError
+from ir_graded.matching.precision import comparable
+from ir_graded.measures.base import Scorer
+from ir_graded.measures.params import TIES
+from ir_graded.measures.parsing import read_measures
+
+from .evaluate import in_order
+from .provider import native_scorers, needs_passages
+
+#: Documents in the order of their rows where scores are equal: rows have no doc_ids.
+BY_POSITION = "position"
+#: Doubles hold every whole number up to this.
+_LARGEST_WHOLE = 2**53
+#: Whole levels below this are counted, not sorted.
+_FEW_LEVELS = 1024
+#: Documents that are scored at a time.
+_CELLS = 2**18
+_CPU = 1
+#: A key holds the code of the score in the high half and the position in the low one.
+_HALF, _POSITION = np.uint64(32), np.uint64(2**32 - 1)
+
+
+def score_arrays(
+    measures: Iterable[str | Measure] | str | Measure,
+    relevance: Any,
+    scores: Any = None,
+    *,
+    mask: Any = None,
+    ideal: Any = None,
+    ties: str = BY_POSITION,
+) -> Any:
+    """Score rankings that are rows of arrays, with the values of ``evaluate`` to the last bit.
+
+    Each row is a topic: its documents with their levels, in ranked order or with scores. The arrays are NumPy
+    arrays, nested lists, or arrays of PyTorch, JAX, CuPy and other libraries with DLPack; the scores are
+    computed in NumPy.
+
+    Args:
+        measures: measure objects and strings, mixed: ``["Q", "nDCG@10", "RR"]``. Those of this package and
+            the classics that it computes; none that needs passages, intents, classes or groups.
+        relevance: the level of each document, >= 0, shape ``(batch, n)``. All are judged.
+        scores: the score of each document, the same shape; the highest is ranked first. Compared as float32,
+            as in ``evaluate``. None where ``relevance`` is in ranked order.
+        mask: True for the documents of a row and False for padding, the same shape; None where all count.
+        ideal: the levels of all relevant documents of each row, also those that are not shown, shape
+            ``(batch, m)``, in any order and padded with 0; None where each row shows all.
+        ties: how documents with equal scores are ordered: 'position', the first in the row before the others;
+            'expected', the mean over all their orders; 'optimistic' or 'pessimistic', by level descending or
+            ascending.
+
+    Returns:
+        float64 scores of shape ``(measures, batch)``, in the library and on the device of ``relevance``;
+        NumPy for lists. A row for each measure, in the order given.
+
+    Raises:
+        ParameterError: a measure needs more than levels and scores, or ``ties`` is none of its words.
+        InputError: an array has a wrong shape, or holds NaN, a negative level, a level that is infinite or
+            beyond 2**53; or ``ideal`` lacks a relevant document that is shown.
+
+    Example:
+        >>> import ir_graded, numpy as np
+        >>> relevance = np.array([[2, 0, 1], [0, 1, 0]])
+        >>> scores = np.array([[0.3, 0.2, 0.9], [0.8, 0.7, 0.1]])
+        >>> ir_graded.score_arrays(["nDCG", "Q", "RR"], relevance, scores).round(4)
+        array([[0.8597, 0.6309],
+               [0.8333, 0.6667],
+               [1.    , 0.5   ]])
+    """
+    scorers = _scorers(measures, ties)
+    level = _numbers("relevance", relevance)
+    if level.ndim != 2:  # noqa: PLR2004
+        raise InputError(f"relevance has shape {level.shape}; it must be [batch, n]")
+    shown = np.ones(level.shape, dtype=np.bool_) if mask is None else _mask(mask, level.shape)
+    _check_levels("relevance", level, shown)
+    ranked_by = None if scores is None else _scores(scores, shown)
+    every, present = level, shown
+    if ideal is not None:
+        further = _numbers("ideal", ideal)
+        if further.ndim != 2 or len(further) != len(level):  # noqa: PLR2004
+            raise InputError(
+                f"ideal has shape {further.shape}; it must be [{len(level)}, m], as relevance is"
+            )
+        _check_levels("ideal", further, np.ones(further.shape, dtype=np.bool_))
+        every = np.hstack((level, further))
+        present = np.hstack((shown, _not_shown(level, shown, further)))
+    _check_highest(scorers, level, shown)
+    # Scores depend on no document below this level: most of a row need not be looked at.
+    present = present & (every >= min(scorer.lowest_level for scorer in scorers))
+    values = _values(every[present])
+    tied = any(scorer.ties != TIES.default for scorer in scorers)
+    found = np.empty((len(scorers), len(level)))
+    # What is worked on at a time stays in the cache of the processor.
+    size = max(1, _CELLS // max(1, every.shape[1]))
+    for begin in range(0, len(level), size):
+        rows = slice(begin, begin + size)
+        levels = _levels(values, every[rows], present[rows])
+        codes = None if ranked_by is None else _codes(ranked_by[rows], shown[rows])
+        views = Views(levels, _run(levels, present[rows], shown[rows], codes, tied=tied))
+        for number, scorer in enumerate(scorers):
+            found[number, rows] = scorer.score_with_ties(views)
+    return _like(relevance, found)
+
+
+def _scorers(measures: Any, ties: str) -> list[Scorer]:
+    """Return the scorers of the measures. Raises ParameterError for one that needs more than the arrays."""
+    if ties != BY_POSITION and (ties == TIES.default or not TIES.validate(ties)):
+        words = ", ".join(map(repr, [BY_POSITION, *(word for word in TIES.words if word != TIES.default)]))
+        raise ParameterError(f"ties={ties!r} must be one of {words}: rows have no doc_ids")
+    read = read_measures(measures)
+    if not read:
+        raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
+    known = native_scorers(read)
+    for measure in read:
+        scorer = known.get(measure)
+        if scorer is None:
+            raise ParameterError(f"{measure} is left to ir-measures' providers, which need ids: use evaluate")
+        if needs_passages(measure) or scorer.qrel_columns:
+            needed = "passages" if needs_passages(measure) else ", ".join(scorer.qrel_columns)
+            raise ParameterError(f"{measure} needs {needed} beside levels and scores: use evaluate")
+        scorer.validate_params()
+    ordered = read if ties == BY_POSITION else in_order(read, "auto", ties)
+    return [*native_scorers(ordered).values()]
+
+
+# ------------------------------------------------------------------------------------------- input
+
+
+def _numbers(name: str, array: Any) -> npt.NDArray[Any]:
+    """Return an array of any library as numbers of NumPy. Raises InputError where it holds none."""
+    values = _on_host(name, array)
+    if values.dtype == np.bool_:
+        return values.astype(np.int64)
+    if values.dtype.kind not in "iuf":
+        raise InputError(f"{name} holds {values.dtype}; it must hold numbers that fit into 64 bits")
+    # NumPy compares float16 with no number beyond its range.
+    return values.astype(np.float32) if values.dtype == np.float16 else values
+
+
+def _on_host(name: str, array: Any) -> npt.NDArray[Any]:
+    """Return an array of any library as one of NumPy, copied only from another device."""
+    try:
+        if not hasattr(array, "__dlpack__") or isinstance(array, np.ndarray):
+            return np.asarray(array)
+        # PyTorch exports no tensor that tracks gradients, and NumPy has no bfloat16.
+        array = array.detach() if hasattr(array, "detach") else array
+        array = array.float() if str(array.dtype) == "torch.bfloat16" else array
+        if array.__dlpack_device__()[0] != _CPU:
+            move = getattr(array, "cpu", None) or getattr(array, "get", None)
+            return np.asarray(move() if move else array)
+        return np.from_dlpack(array)
+    except (BufferError, RuntimeError, AssertionError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{name} cannot be read as an array of numbers: {error}") from error
+
+
+def _same_shape(name: str, values: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    if values.shape != shape:
+        raise InputError(f"{name} has shape {values.shape}; it must have that of relevance, {shape}")
+    return values
+
+
+def _mask(mask: Any, shape: tuple[int, ...]) -> Bools:
+    values = _same_shape("mask", _on_host("mask", mask), shape)
+    if values.dtype.kind not in "biu" or (values.dtype != np.bool_ and ((values != 0) & (values != 1)).any()):
+        raise InputError(f"mask holds {values.dtype}; it must hold True and False, or 1 and 0")
+    return values.astype(np.bool_)
+
+
+def _check_levels(name: str, level: npt.NDArray[Any], present: Bools) -> None:
+    """Raise InputError where a level is no finite number >= 0 that a double holds."""
+    if not level.size or (level.min() >= 0 and level.max() <= _LARGEST_WHOLE):
+        return  # never so where one is NaN
+    with np.errstate(invalid="ignore"):
+        beyond = level > _LARGEST_WHOLE if level.dtype.kind in "iu" else np.isinf(level)
+        wrong = present & (~(level >= 0) | beyond)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0].tolist()
+        raise InputError(
+            f"{name}[{row}, {column}] is {level[row, column]}; a level must be a finite number >= 0, and a "
+            "whole number at most 2**53; leave documents out with mask"
+        )
+
+
+def _scores(scores: Any, shown: Bools) -> npt.NDArray[Any]:
+    """Return scores in the precision in which they are compared. Raises InputError where one is NaN."""
+    values = _same_shape("scores", _numbers("scores", scores), shown.shape)
+    if values.dtype != np.float32:
+        values = comparable(values.astype(np.float64))
+    missing = np.isnan(values) & shown
+    if missing.any():
+        row, column = np.argwhere(missing)[0].tolist()
+        raise InputError(f"scores[{row}, {column}] is not a number (NaN)")
+    return values
+
+
+def _check_highest(scorers: list[Scorer], level: npt.NDArray[Any], shown: Bools) -> None:
+    for scorer in scorers:
+        if scorer.highest_level is not None and (above := shown & (level > scorer.highest_level)).any():
+            row, column = np.argwhere(above)[0].tolist()
+            raise InputError(
+                f"{scorer}: relevance[{row}, {column}] is {level[row, column]}, above "
+                f"{scorer.highest_level:g}, the highest level that it takes"
+            )
+
+
+# ------------------------------------------------------------------------------------------ engine
+
+
+def _codes(scores: npt.NDArray[Any], shown: Bools) -> npt.NDArray[np.uint64]:
+    """Return a key per document that sorts its row by score descending, then position; padding last."""
+    codes = descending_codes(scores.reshape(-1)).reshape(scores.shape).astype(np.uint64)
+    codes[~shown] = _POSITION
+    return codes << _HALF | np.arange(scores.shape[1], dtype=np.uint64)
+
+
+def _not_shown(level: npt.NDArray[Any], shown: Bools, further: npt.NDArray[Any]) -> Bools:
+    """Return which documents of the ideal lists are not among the relevant ones shown, as often as there."""
+    rows, ideal_rows = np.nonzero(shown & (level > 0))[0], np.nonzero(further > 0)[0]
+    both = np.concatenate((level[shown & (level > 0)], further[further > 0])).astype(np.float64)
+    values, index = np.unique(both, return_inverse=True)
+    keys = np.concatenate((rows, ideal_rows)) * values.size + index
+    here, ideal = np.sort(keys[: rows.size]), keys[rows.size :]
+    order = np.argsort(ideal, kind="stable")
+    there = ideal[order]
+    excess = np.arange(here.size) - np.searchsorted(here, here) >= _times(there, here)
+    if excess.any():
+        row, value = divmod(int(here[excess][0]), values.size)
+        raise InputError(
+            f"ideal: row {row} lacks a document of level {values[value]:g} that relevance has; ideal holds "
+            "the levels of all relevant documents, shown or not"
+        )
+    left = np.empty(ideal.size, dtype=np.bool_)
+    left[order] = np.arange(there.size) - np.searchsorted(there, there) >= _times(here, there)
+    found = np.zeros(further.shape, dtype=np.bool_)
+    found[further > 0] = left
+    return found
+
+
+def _times(among: Ints, key: Ints) -> Ints:
+    """Return how often each key is among sorted ones."""
+    return np.searchsorted(among, key, side="right") - np.searchsorted(among, key)
+
+
+def _values(level: npt.NDArray[Any]) -> Floats:
+    """Return the distinct levels, ascending."""
+    small = level.astype(np.int16) if level.size and level.max() < _FEW_LEVELS else None
+    if small is not None and (small == level).all():
+        return np.flatnonzero(np.bincount(small)).astype(np.float64)
+    return np.unique(level.astype(np.float64))
+
+
+def _levels(values: Floats, level: npt.NDArray[Any], present: Bools) -> Levels:
+    """Return the levels of the documents that are present, among all of the batch."""
+    topic, _ = np.nonzero(present)
+    index = np.searchsorted(values, level[present].astype(np.float64))
+    return Levels(len(present), topic, index, values)
+
+
+def _run(
+    levels: Levels, present: Bools, shown: Bools, codes: npt.NDArray[np.uint64] | None, *, tied: bool
+) -> JudgedRun:
+    """Return the run with the documents that are present and shown, ranked by their codes or as they are."""
+    ties = None
+    wanted = shown & present[:, : shown.shape[1]]
+    rank: Ints
+    if codes is None:
+        topic, column = np.nonzero(wanted)
+        rank = np.cumsum(shown, axis=1, dtype=np.int64)[topic, column]
+    else:
+        ranked = np.sort(codes, axis=1)
+        order = (ranked & _POSITION).view(np.int64)
+        topic, place = np.nonzero(np.take_along_axis(wanted, order, axis=1))
+        column, rank = order[topic, place], place + 1
+        if tied:
+            ties = _ties(ranked >> _HALF, topic, place)
+    document = np.cumsum(present, dtype=np.int64).reshape(present.shape)[topic, column] - 1
+    retrieved = np.count_nonzero(shown, axis=1)
+    return JudgedRun(topic, rank, levels.level_index[document], document, retrieved, ties=ties)
+
+
+def _ties(code: npt.NDArray[np.uint64], topic: Ints, place: Ints) -> TieGroups | None:
+    """Return the tie groups of the documents at some places of ranked rows; None without ties among them."""
+    begins = np.ones(code.shape, dtype=np.bool_)
+    begins[:, 1:] = code[:, 1:] != code[:, :-1]
+    begin = np.flatnonzero(begins)
+    group = (np.cumsum(begins) - 1).reshape(code.shape)[topic, place]
+    size = np.diff(begin, append=code.size)[group]
+    return TieGroups(begin[group] % code.shape[1] + 1, size) if (size > 1).any() else None
+
+
+# ------------------------------------------------------------------------------------------- output
+
+
+def _like(array: Any, values: Floats) -> Any:
+    """Return values in the library and on the device of an array."""
+    if not hasattr(array, "__dlpack__") or isinstance(array, np.ndarray):
+        return values
+    library = sys.modules[type(array).__module__.partition(".")[0]]
+    space = array.__array_namespace__() if hasattr(array, "__array_namespace__") else library
+    try:
+        return space.asarray(values, device=array.device)
+    except TypeError:  # CuPy has one device at a time
+        return space.asarray(values)

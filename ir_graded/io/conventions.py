@@ -1,0 +1,38 @@
+"""Names of the columns of qrels and runs in the tools that write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+#: For each kind the names of topic, document and value that go together: of ir-measures, PyTerrier, BEIR and
+#: MTEB, and Quepid.
+CONVENTIONS = {
+    "qrels": (
+        ("query_id", "doc_id", "relevance"),
+        ("qid", "docno", "label"),
+        ("query-id", "corpus-id", "score"),
+        ("query", "docid", "rating"),
+    ),
+    "run": (
+        ("query_id", "doc_id", "score"),
+        ("qid", "docno", "score"),
+        ("query-id", "corpus-id", "score"),
+    ),
+}
+
+
+def convention_of(kind: str, names: Iterable[object]) -> tuple[str, str, str] | None:
+    """Return the first names of topic, document and value that are all there; None without any."""
+    present = set(names)
+    return next((found for found in CONVENTIONS[kind] if present.issuperset(found)), None)
+
+
+def missing(kind: str, names: Iterable[object]) -> str:
+    """Say which columns are missing, which there are, and which kind of table it looks like."""
+    present = [*names]
+    wanted = CONVENTIONS[kind][0]
+    other = "run" if kind == "qrels" else "qrels"
+    found = convention_of(other, present)
+    hint = f"; it looks like {'a run' if other == 'run' else 'qrels'} ({', '.join(found)})" if found else ""
+    lacking = ", ".join(name for name in wanted if name not in present)
+    return f"the table has no column {lacking}; it has {', '.join(map(str, present))}{hint}"

@@ -1,0 +1,121 @@
+"""Qrels and runs in dicts: lists of records, JSON of search engines, and the objects of ranx."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ir_graded.errors import FileFormatError, InputError, short_repr
+
+from .conventions import CONVENTIONS, convention_of, missing
+from .table import VALUE_COLUMNS, Table, from_frame
+
+#: For JSON of search engines: where the list of queries is, and the names of a query's id or text, of the
+#: list of its ratings, and of document and level of each.
+_RATINGS = (
+    ("judgmentRatings", ("query", "ratings", "docId", "rating")),  # OpenSearch, Search Relevance
+    ("requests", ("id", "ratings", "_id", "rating")),  # OpenSearch and Elasticsearch, _rank_eval
+    ("queries", ("query_text", "ratings", "doc_id", "rating")),  # Quepid
+)
+_KNOWN = (
+    "records with query_id, doc_id and {value}, a dict of dicts, or judgments of OpenSearch "
+    "(judgmentRatings), of _rank_eval (requests) or of Quepid (queries)"
+)
+
+
+def is_record(item: object) -> bool:
+    """Whether something is a dict with the fields of a row of qrels or of a run."""
+    return isinstance(item, Mapping) and any(convention_of(kind, item) for kind in CONVENTIONS)
+
+
+def is_ranx(source: object) -> bool:
+    """Whether something is a Qrels or a Run of ranx."""
+    return type(source).__module__.partition(".")[0] == "ranx" and hasattr(source, "to_dict")
+
+
+def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str]) -> Table:
+    """Return the rows of a list of dicts. Raises InputError where one lacks a field."""
+    names = convention_of(kind, records[0]) if isinstance(records[0], Mapping) else None
+    if names is None:
+        raise InputError(f"{kind}: {place(0)}: {missing(kind, records[0])}")
+    for row, record in enumerate(records):
+        if not isinstance(record, Mapping) or not record.keys() >= set(names):
+            raise InputError(
+                f"{kind}: {place(row)} is {short_repr(record)}, not a dict with {', '.join(names)}"
+            )
+    further = [name for name in records[0] if name not in names] if kind == "qrels" else []
+    return _rows(
+        kind,
+        ([record[name] for name in names] + [record.get(name) for name in further] for record in records),
+        place,
+        further,
+    )
+
+
+def from_dicts(kind: str, topics: Mapping[Any, Mapping[Any, Any]]) -> Table:
+    """Return the rows of a dict of dicts."""
+    rows = [(topic, doc, value) for topic, docs in topics.items() for doc, value in docs.items()]
+    return _rows(kind, rows, lambda row: f"item {row}")
+
+
+def _rows(
+    kind: str, rows: Iterable[Sequence[Any]], place: Callable[[int], str], further: Sequence[str] = ()
+) -> Table:
+    import pandas as pd
+
+    names = ["query_id", "doc_id", VALUE_COLUMNS[kind], *further]
+    given = [*rows]
+    columns = {name: pd.Series([row[at] for row in given], dtype=object) for at, name in enumerate(names)}
+    return from_frame(kind, pd.DataFrame(columns), place)
+
+
+def is_json(data: bytes) -> bool:
+    """Whether a text begins as a JSON object or array."""
+    return data[:256].lstrip()[:1] in {b"{", b"["}
+
+
+def read_json(kind: str, data: bytes, path: str) -> Table:
+    """Read JSON, or JSON Lines with a record each. Raises FileFormatError where it is of no known shape."""
+
+    def place(row: int) -> str:
+        return f"{path}, item {row}"
+
+    try:
+        try:
+            content = json.loads(data)
+        except json.JSONDecodeError as error:
+            if not error.msg.startswith("Extra data"):
+                raise
+            content = [json.loads(line) for line in data.splitlines() if line.strip()]
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise FileFormatError(f"{path}: looks like JSON and cannot be read: {error}") from None
+    rated = _rated(content) if kind == "qrels" else None
+    if rated is not None:
+        return _rows(kind, rated, place)
+    if isinstance(content, list) and content and is_record(content[0]):
+        return from_records(kind, content, place)
+    if (
+        isinstance(content, Mapping)
+        and content
+        and all(isinstance(docs, Mapping) for docs in content.values())
+    ):
+        return from_dicts(kind, content)
+    known = _KNOWN.format(value=VALUE_COLUMNS[kind])
+    shown = f"an object with {', '.join([*content][:5])}" if isinstance(content, Mapping) else "an array"
+    raise FileFormatError(f"{path}: is JSON, {shown}; expected {known}")
+
+
+def _rated(content: Any) -> list[tuple[Any, Any, float]] | None:
+    """Return the rows of judgments of a search engine; None where this is of no such shape."""
+    for key, (query, ratings, doc, rating) in _RATINGS:
+        queries = content.get(key) if isinstance(content, Mapping) else content
+        if not isinstance(queries, list) or not queries:
+            continue
+        try:
+            return [
+                (one[query], rated[doc], float(rated[rating])) for one in queries for rated in one[ratings]
+            ]
+        except (KeyError, TypeError, ValueError, IndexError):
+            continue
+    return None

@@ -1,0 +1,294 @@
+"""Systems that are worse than a baseline: one-sided tests with a tolerance, corrected as one family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_graded._utils.arrays import read_only
+from ir_graded._utils.extras import extra
+from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
+from ir_graded.errors import InputError, ParameterError
+
+from .baseline import holm
+from .effects import mean_and_spread
+from .matrix import matrices_by_measure, number_of
+from .options import check_choice, check_options
+from .resampling import Seed, generator, replicate_blocks, sign_flips
+from .sample_size import Design
+from .significance import significance
+from .studentised import TOLERANCE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The group of all topics.
+ALL_TOPICS = "all"
+
+
+@dataclass(frozen=True, eq=False)
+class Regressions:
+    """How systems differ from a baseline, and which are worse.
+
+    Attributes:
+        groups: names of the groups of topics, first all topics.
+        measures: printed names of the measures.
+        systems: the systems but the baseline, in the order given.
+        baseline: the baseline.
+        baseline_mean: mean of the baseline, shape ``(groups, measures)``.
+        difference: mean of "system - baseline" over the topics, shape ``(groups, measures, systems)``.
+        p: p-values of the single tests, one-sided in the direction of worse, the same shape.
+        p_corrected: the same, corrected for all tests.
+        spread: standard deviation of "system - baseline", the same shape; NaN where all are equal.
+        topics: number of topics of each group.
+        alpha: significance level.
+        tolerance: loss of the mean up to which a system is not worse.
+        test: the test.
+        correction: the correction.
+        n_resamples: number of replicates.
+    """
+
+    groups: tuple[str, ...]
+    measures: tuple[str, ...]
+    systems: tuple[Hashable, ...]
+    baseline: Hashable
+    baseline_mean: Floats
+    difference: Floats
+    p: Floats
+    p_corrected: Floats
+    spread: Floats
+    topics: tuple[int, ...]
+    alpha: float
+    tolerance: float
+    test: str
+    correction: str
+    n_resamples: int
+
+    @property
+    def worse(self) -> Bools:
+        """Where a system loses more than the tolerance, and significantly; shape as ``difference``."""
+        return np.asarray((self.difference < -self.tolerance) & (self.p_corrected < self.alpha))
+
+    @property
+    def passed(self) -> bool:
+        """Whether no system is worse by any measure on any group."""
+        return not self.worse.any()
+
+    @property
+    def minimum_detectable(self) -> Floats:
+        """Loss that a one-sided paired t test detects with probability .8; shape as ``difference``.
+
+        It takes the spread of the pair as known, and alpha divided by the number of tests where they are
+        corrected.
+        """
+        tests = 1 if self.correction == "none" else self.p.size
+        design = Design(variance=0.5, alpha=self.alpha / tests, power=0.8, alternative="greater")
+        of_one = np.array([design.detectable(topics) for topics in self.topics])
+        return np.asarray(self.spread * of_one[:, np.newaxis, np.newaxis])
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row per group, measure and system.
+
+        Columns: group, topics, measure, run, baseline (its mean), mean, difference, p, p_corrected,
+        minimum_detectable, worse.
+        """
+        import pandas as pd
+
+        group, measure, system = (at.reshape(-1) for at in np.indices(self.p.shape))
+        base = self.baseline_mean[group, measure]
+        return pd.DataFrame(
+            {
+                "group": [self.groups[at] for at in group],
+                "topics": [self.topics[at] for at in group],
+                "measure": [self.measures[at] for at in measure],
+                "run": [self.systems[at] for at in system],
+                "baseline": base,
+                "mean": base + self.difference.reshape(-1),
+                "difference": self.difference.reshape(-1),
+                "p": self.p.reshape(-1),
+                "p_corrected": self.p_corrected.reshape(-1),
+                "minimum_detectable": self.minimum_detectable.reshape(-1),
+                "worse": self.worse.reshape(-1),
+            }
+        )
+
+
+def regressions(  # noqa: PLR0913  # options, all by keyword
+    scores: Any,
+    baseline: Hashable,
+    *,
+    alpha: float = 0.05,
+    tolerance: float = 0.0,
+    test: str = "randomisation",
+    correction: str = "holm",
+    groups: Mapping[Any, Any] | None = None,
+    n_resamples: int = 10_000,
+    rng: Seed = 0,
+) -> Regressions:
+    """Which systems are worse than a baseline by more than a tolerance, and significantly.
+
+    With z the differences "system - baseline" per topic, a system is worse if ``mean(z) < -tolerance`` and
+    its corrected p-value is below alpha. All tests are of "mean(z) >= 0" against "mean(z) < 0"; those of all
+    systems, measures and groups are one family for the correction.
+
+    Args:
+        scores: what ``ir_graded.evaluate`` gives, or a mapping from measures to score matrices, topics x
+            systems.
+        baseline: name of the system that the others are compared with.
+        alpha: significance level, between 0 and 1.
+        tolerance: loss of the mean, in units of the measure, up to which a system is not worse; >= 0.
+        test: 'randomisation' (random signs of z, ``p = (#{mean(z*) <= mean(z)} + 1) / (B + 1)``), 't'
+            (Student's paired test) or 'bootstrap' (the paired bootstrap test of ``significance``).
+        correction: 'holm' and 'bonferroni' (probability that any system is called worse by chance), 'bh'
+            (share of those called worse by chance; Benjamini and Hochberg), or 'none'.
+        groups: a group for some of the topics, such as ``{"1": "easy", "2": "hard"}``: each group is tested
+            on its own, beside all topics.
+        n_resamples: number of replicates B, at least 1.
+        rng: a seed or a generator.
+
+    Raises:
+        InputError: there are fewer than two topics, also of a group, or fewer than two systems, or a score
+            is not finite.
+        ParameterError: an option is out of its range, the baseline is no system, or n_resamples is so small
+            that no corrected p-value can fall below alpha.
+
+    Source:
+        Smucker, Allan and Carterette (CIKM 2007); Holm (Scand. J. Statistics, 1979); Benjamini and Hochberg
+        (J. Royal Statistical Society B, 1995).
+
+    Example:
+        >>> import pandas as pd
+        >>> systems = {"old": [0.2, 0.3, 0.4] * 3, "slip": [0.1] * 9, "new": [0.5] * 9}
+        >>> found = regressions({"Q": pd.DataFrame(systems)}, "old", tolerance=0.01)
+        >>> found.passed
+        False
+        >>> found.to_frame()[["run", "difference", "worse"]].round(3)
+            run  difference  worse
+        0  slip        -0.2   True
+        1   new         0.2  False
+    """
+    check_options(alpha=alpha, n_resamples=n_resamples, tolerance=tolerance)
+    check_choice("test", test, TESTS)
+    check_choice("correction", correction, CORRECTIONS)
+    matrices = matrices_by_measure(scores)
+    first = next(iter(matrices.values()))
+    names = first.systems
+    of_baseline = number_of(baseline, names, "baseline")
+    others = [number for number in range(len(names)) if number != of_baseline]
+    every = np.stack([matrix.values.T for matrix in matrices.values()])
+    parts = _parts(first.topics, groups or {})
+    tests = len(parts) * len(matrices) * len(others)
+    least = 0 if test == "t" else (1 if correction == "none" else tests) / (n_resamples + 1)
+    if least >= alpha:
+        raise ParameterError(
+            f"n_resamples={n_resamples} is too small: with {tests} tests no corrected p-value can fall below "
+            f"{least:.3g}, and alpha is {alpha}"
+        )
+    random = generator(rng)
+    found = [
+        _of_part(every[:, :, topics], others, of_baseline, lambda z: TESTS[test](z, n_resamples, random))
+        for topics in parts.values()
+    ]
+    base, difference, spread, p = (read_only(np.stack(column)) for column in zip(*found, strict=True))
+    return Regressions(
+        groups=tuple(parts),
+        measures=tuple(matrices),
+        systems=tuple(names[number] for number in others),
+        baseline=baseline,
+        baseline_mean=base,
+        difference=difference,
+        p=p,
+        p_corrected=read_only(CORRECTIONS[correction](p.reshape(-1)).reshape(p.shape)),
+        spread=spread,
+        topics=tuple(topics.size for topics in parts.values()),
+        alpha=float(alpha),
+        tolerance=float(tolerance),
+        test=test,
+        correction=correction,
+        n_resamples=int(n_resamples),
+    )
+
+
+def _parts(topics: tuple[Hashable, ...], groups: Mapping[Any, Any]) -> dict[str, Ints]:
+    """Return the numbers of all topics, and of those of each group. Raises InputError for too few."""
+    of_topic = {str(topic): str(group) for topic, group in groups.items()}
+    member = [of_topic.get(str(topic)) for topic in topics]
+    parts = {ALL_TOPICS: np.arange(len(topics), dtype=np.int64)}
+    for name in dict.fromkeys(of_topic.values()):
+        if name == ALL_TOPICS:
+            raise InputError(f"groups: a group is named {ALL_TOPICS!r}, as all topics are: rename it")
+        parts[name] = np.array([at for at, group in enumerate(member) if group == name], dtype=np.int64)
+        if parts[name].size < 2:  # noqa: PLR2004
+            raise InputError(
+                f"groups: {name!r} holds {parts[name].size} of the topics that are scored; a test needs 2"
+            )
+    return parts
+
+
+def _of_part(
+    values: Floats, others: list[int], baseline: int, test: Callable[[Floats], Floats]
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return means of the baseline, and differences, their spread and p-values, of some topics."""
+    against = np.full(len(others), baseline)
+    z = values[:, others] - values[:, [baseline]]
+    spread = np.stack([mean_and_spread(of_measure, others, against)[1] for of_measure in values])
+    topics = values.shape[2]
+    return exact_sum(values[:, baseline]) / topics, exact_sum(z) / topics, spread, test(z)
+
+
+# ----------------------------------------------------------------------------------- tests, corrections
+
+
+def _randomisation(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
+    measures, systems, topics = z.shape
+    most = z.sum(axis=2) + TOLERANCE * np.abs(z).sum(axis=2)
+    count: Ints = np.zeros((measures, systems), dtype=np.int64)
+    for size in replicate_blocks(n_resamples, topics + measures * systems):
+        count += np.count_nonzero(z @ sign_flips(rng, topics, size) <= most[:, :, np.newaxis], axis=2)
+    return (count + 1) / (n_resamples + 1)
+
+
+def _student(z: Floats, _n_resamples: int, _rng: np.random.Generator) -> Floats:
+    deviation = z.std(axis=2, ddof=1)
+    deviation[np.ptp(z, axis=2) <= TOLERANCE * np.abs(z).max(axis=2)] = 0
+    mean = z.mean(axis=2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(mean == 0, 0.0, mean / (deviation / np.sqrt(z.shape[2])))
+    stats = extra("scipy.stats", "meta")
+    # Without a difference there is nothing to doubt.
+    return np.where(z.any(axis=2), stats.t.cdf(t, z.shape[2] - 1), 1.0)
+
+
+def _bootstrap(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
+    """Return the ASL of the difference 0 over z, each with the same replicates."""
+    seed = int(rng.integers(0, 2**62))
+    p = np.empty(z.shape[:2])
+    for at in np.ndindex(p.shape):
+        matrix = np.stack((np.zeros_like(z[at]), z[at]), axis=1)
+        found = significance(matrix, n_resamples=n_resamples, rng=seed, progress=False)
+        p[at] = found.asl.loc[[0], [1]].to_numpy()[0, 0] if z[at].any() else 1.0
+    return p
+
+
+def _benjamini_hochberg(p: Floats) -> Floats:
+    order = np.argsort(-p, kind="stable")
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum.accumulate(p[order] * p.size / np.arange(p.size, 0, -1))
+    return corrected
+
+
+#: p-values of differences of shape ``(measures, systems, topics)``, one-sided for a mean below 0.
+TESTS: dict[str, Callable[[Floats, int, np.random.Generator], Floats]] = {
+    "randomisation": _randomisation,
+    "t": _student,
+    "bootstrap": _bootstrap,
+}
+CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
+    "holm": holm,
+    "bonferroni": lambda p: np.minimum(1.0, p * p.size),
+    "bh": _benjamini_hochberg,
+    "none": lambda p: p,
+}

@@ -1,0 +1,244 @@
+"""``score_arrays`` has the values of ``evaluate``, for arrays of every library."""
+
+import warnings
+
+import ir_measures
+import numpy as np
+import pytest
+from contracts import contract_cases
+from measures import measure_cases
+
+import ir_graded
+from ir_graded import InputError, ParameterError
+from ir_graded.evaluation import arrays
+from ir_graded.measures.classic import scorer_of
+from ir_graded.measures.classic.ties import takes_ties
+
+SUBJECTS = [
+    *measure_cases.VARIANTS,
+    *contract_cases.THEIRS,
+    *ir_graded.evaluation.evaluate.read_measures(
+        ["Q@3", "nDCG@5", "P-measure(rel=2)", "Q(judged_only=True)", "AP(rel=2)@4", "P(judged_only=True)@5"]
+    ),
+]
+SUBJECTS = [
+    m @ 5 if isinstance(m, ir_graded.GradedMeasure) and measure_cases.needs_cutoff(m, m.params) else m
+    for m in dict.fromkeys(SUBJECTS)
+]
+# RBP without rel, and ERR without a cutoff, are left to other providers.
+SUBJECTS = [measure for measure in SUBJECTS if scorer_of(measure) is not None]
+SCALES = {name: [level for level in scale if level >= 0] for name, scale in measure_cases.SCALES.items()}
+SCORES = np.array(measure_cases.SCORES)
+
+
+def batch(scale, seed, rows=7, n=9):
+    """Levels with as many zeros as others, scores with ties, a mask with an empty row, and ideal lists."""
+    rng = np.random.default_rng(seed)
+    relevance = rng.choice(SCALES[scale], (rows, n)) * (rng.random((rows, n)) < 0.6)
+    mask = rng.random((rows, n)) < 0.8
+    mask[0] = False
+    further = rng.choice(SCALES[scale], (rows, 4))
+    ideal = rng.permuted(np.hstack((relevance * mask, further)), axis=1)
+    return relevance, rng.choice(SCORES, (rows, n)), mask, ideal, further
+
+
+def evaluated(measures, relevance, scores, mask, further, ties="doc_id"):
+    """The same rows as dicts, whose ids put the first of a row before others with its score."""
+    n = relevance.shape[1]
+    ids = [f"d{n - column:03}" for column in range(n)]
+    if scores is None:
+        scores = np.tile(np.arange(n, 0, -1.0), (len(relevance), 1))
+    shown = [[column for column in range(n) if row[column]] for row in mask.tolist()]
+    qrels, run = {}, {}
+    for number, columns in enumerate(shown):
+        extra = {f"x{at}": level for at, level in enumerate(further[number].tolist()) if level > 0}
+        qrels[str(number)] = {ids[at]: relevance[number, at].item() for at in columns} | extra
+        run[str(number)] = {ids[at]: scores[number, at].item() for at in columns}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ir_graded.CoverageWarning)
+        return ir_graded.evaluate(measures, qrels, run, ties=ties).values[:, 0]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("seed", range(4))
+def test_values_are_those_of_evaluate_to_the_last_bit(scale, seed):
+    relevance, scores, mask, ideal, further = batch(scale, seed)
+    nothing, every = np.zeros_like(further), np.ones_like(mask)
+    for given, shown, beyond in [
+        ({"scores": scores, "mask": mask, "ideal": ideal}, mask, further),
+        ({"scores": scores}, every, nothing),
+        ({"mask": mask}, mask, nothing),
+        ({}, every, nothing),
+    ]:
+        got = arrays.score_arrays(SUBJECTS, relevance, **given)
+        expected = evaluated(SUBJECTS, relevance, given.get("scores"), shown, beyond)
+        wrong = [
+            str(m)
+            for m, one, two in zip(SUBJECTS, got, expected, strict=True)
+            if one.tobytes() != two.tobytes()
+        ]
+        assert not wrong
+
+
+@pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic"])
+@pytest.mark.parametrize("scale", SCALES)
+def test_ties_are_ordered_as_in_evaluate(ties, scale):
+    measures = [measure for measure in SUBJECTS if takes_ties(measure)]
+    relevance, scores, mask, _, further = batch(scale, 5)
+    got = arrays.score_arrays(measures, relevance, scores, mask=mask, ties=ties)
+    expected = evaluated(measures, relevance, scores, mask, np.zeros_like(further), ties)
+    assert got.tobytes() == expected.tobytes()
+    by_position = arrays.score_arrays(measures, relevance, scores, mask=mask)
+    assert got.tobytes() != by_position.tobytes()
+
+
+def test_rows_are_scored_alike_in_blocks(monkeypatch):
+    relevance, scores, mask, ideal, _ = batch("graded", 1)
+    whole = arrays.score_arrays(SUBJECTS, relevance, scores, mask=mask, ideal=ideal)
+    monkeypatch.setattr(arrays, "_CELLS", 30)
+    parts = arrays.score_arrays(SUBJECTS, relevance, scores, mask=mask, ideal=ideal)
+    assert parts.tobytes() == whole.tobytes()
+
+
+def test_there_is_a_row_for_each_measure_in_order():
+    found = arrays.score_arrays(["RR", "P@2", ir_measures.AP], [[0, 1, 1]])
+    assert found.tolist() == [[0.5], [0.5], [(1 / 2 + 2 / 3) / 2]]
+
+
+def test_an_empty_batch_and_empty_rows():
+    assert arrays.score_arrays(["Q", "AP"], np.zeros((0, 5))).shape == (2, 0)
+    assert arrays.score_arrays(["Q", "AP"], np.zeros((3, 0))).tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "uint64", "float16", "float32"])
+def test_every_type_of_number_is_taken(dtype):
+    relevance = np.array([[0, 1, 0, 1]]).astype(dtype)
+    assert arrays.score_arrays("AP", relevance, [[1, 2, 3, 4]]).tolist() == [[(1 + 2 / 3) / 2]]
+
+
+# ------------------------------------------------------------------------------------ other libraries
+
+
+class Tensor:
+    """An array as another library has it: only DLPack leads to its numbers."""
+
+    def __init__(self, values, device="cpu:0"):
+        self.values, self.device = values, device
+        self.dtype = f"library.{values.dtype}"
+
+    def __dlpack__(self, **options):
+        if self.device != "cpu:0":
+            raise BufferError("it is not on the CPU")
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return (1, 0) if self.device == "cpu:0" else (2, 0)
+
+    def __array_namespace__(self):
+        return Library
+
+    def __array__(self, *_, **__):
+        raise TypeError("there is no way but DLPack")
+
+
+class Library:
+    @staticmethod
+    def asarray(values, device):
+        return Tensor(values, device)
+
+
+class OnGPU(Tensor):
+    def cpu(self):
+        return self.values
+
+
+def test_results_come_back_in_the_library_of_the_caller():
+    relevance, scores, mask, ideal, _ = batch("graded", 2)
+    expected = arrays.score_arrays(["Q", "nDCG"], relevance, scores, mask=mask, ideal=ideal)
+    found = arrays.score_arrays(
+        ["Q", "nDCG"], Tensor(relevance), Tensor(scores), mask=Tensor(mask), ideal=Tensor(ideal)
+    )
+    assert type(found) is Tensor
+    assert found.values.tobytes() == expected.tobytes()
+
+
+def test_results_come_back_on_the_device_of_the_caller():
+    found = arrays.score_arrays("RR", OnGPU(np.array([[0, 1]]), "gpu:1"))
+    assert (found.device, found.values.tolist()) == ("gpu:1", [[0.5]])
+
+
+def test_an_array_on_a_device_that_cannot_be_read_is_an_error():
+    with pytest.raises(InputError, match=r"^relevance cannot be read as an array of numbers: .*DLPack"):
+        arrays.score_arrays("RR", Tensor(np.array([[0, 1]]), "gpu:0"))
+
+
+# ---------------------------------------------------------------------------------------- bad input
+
+GOOD = {"relevance": [[1, 0], [0, 2]], "scores": [[1.0, 2.0], [3.0, 4.0]]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"relevance": [1, 0]}, r"relevance has shape \(2,\); it must be \[batch, n\]"),
+        ({"relevance": [[1], [0, 2]]}, "relevance cannot be read as an array of numbers"),
+        ({"relevance": [["1", "0"]]}, "relevance holds <U1"),
+        ({"relevance": [[10**30, 0]]}, "relevance holds object; it must hold numbers that fit into 64 bits"),
+        ({"relevance": [[2**53 + 1, 0]]}, r"relevance\[0, 0\] is 9007199254740993; .*at most 2\*\*53"),
+        ({"relevance": [[1, 0], [0, -1]]}, r"relevance\[1, 1\] is -1; a level must be a finite number >= 0"),
+        ({"relevance": [[1, np.nan], [0, 1]]}, r"relevance\[0, 1\] is nan"),
+        ({"relevance": [[1, np.inf], [0, 1]]}, r"relevance\[0, 1\] is inf"),
+        ({"scores": [[1.0, 2.0]]}, r"scores has shape \(1, 2\); it must have that of relevance, \(2, 2\)"),
+        ({"scores": [[1.0, 2.0], [np.nan, 0]]}, r"scores\[1, 0\] is not a number"),
+        ({"scores": [[1.0, 2.0], [1j, 0]]}, "scores holds complex128"),
+        ({"mask": [True, False]}, r"mask has shape \(2,\); it must have that of relevance"),
+        ({"mask": [[1, 0], [2, 0]]}, "mask holds int64; it must hold True and False"),
+        ({"mask": [[0.5, 1], [1, 1]]}, "mask holds float64"),
+        ({"ideal": [[1, 2]]}, r"ideal has shape \(1, 2\); it must be \[2, m\]"),
+        ({"ideal": [[1], [-2]]}, r"ideal\[1, 0\] is -2"),
+        ({"ideal": [[1, 0], [1, 1]]}, "ideal: row 1 lacks a document of level 2 that relevance has"),
+        ({"relevance": [[1, 1], [0, 2]], "ideal": [[1], [2]]}, "ideal: row 0 lacks a document of level 1"),
+    ],
+)
+def test_bad_arrays_are_errors_that_name_the_argument(changed, message):
+    with pytest.raises(InputError, match=f"^{message}"):
+        arrays.score_arrays(["Q", "AP"], **{**GOOD, **changed})
+
+
+def test_levels_of_padding_are_not_looked_at():
+    relevance = np.array([[1, 0, np.nan], [0, 2, -1]])
+    scores = np.array([[1.0, 2.0, np.nan], [3.0, 4.0, np.inf]])
+    mask = np.array([[1, 1, 0], [1, 1, 0]])
+    assert arrays.score_arrays("Q", relevance, scores, mask=mask).tolist() == [[2 / 3, 1.0]]
+
+
+def test_a_level_above_the_highest_of_a_measure_is_an_error():
+    with pytest.raises(InputError, match=r"relevance\[0, 1\] is 3, above 2, the highest level that it takes"):
+        arrays.score_arrays("nERR(max_rel=2)", [[1, 3]])
+
+
+@pytest.mark.parametrize(
+    ("measure", "needed"),
+    [
+        ("MAgP", "needs passages beside"),
+        ("I-rec", "needs iteration beside"),
+        ("D-nDCG@10", "needs iteration beside"),
+        ("EC(measure='Q')", "needs equivalence_class beside"),
+        ("infAP", "is left to ir-measures' providers, which need ids"),
+        ("alpha_nDCG@5", "is left to ir-measures' providers, which need ids"),
+    ],
+)
+def test_measures_that_need_more_are_errors(measure, needed):
+    with pytest.raises(ParameterError, match=f"^.+ {needed}.*: use evaluate"):
+        arrays.score_arrays(["Q", measure], [[1, 0]])
+
+
+@pytest.mark.parametrize("ties", ["doc_id", "random", None])
+def test_ties_must_be_one_of_their_words(ties):
+    with pytest.raises(ParameterError, match=r"ties=.* must be one of 'position', 'expected'"):
+        arrays.score_arrays("Q", [[1, 0]], ties=ties)
+
+
+def test_a_measure_is_needed():
+    with pytest.raises(ParameterError, match="no measure given"):
+        arrays.score_arrays([], [[1, 0]])

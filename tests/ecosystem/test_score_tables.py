@@ -1,0 +1,109 @@
+"""Tables of scores for papers, and scores that are kept in files."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ir_graded
+from ir_graded import FileFormatError, InputError, ParameterError
+from ir_graded.evaluation.scores import Scores
+
+TOPICS = 20
+
+
+def scored(names=("old", "new_a&b", "same|x")):
+    rng = np.random.default_rng(0)
+    base = rng.random((2, 1, TOPICS)) / 2
+    values = np.concatenate((base, base + 0.2 + rng.random((2, 1, TOPICS)) / 10, base + 0.2), axis=1)
+    named = ["nDCG(ties='expected')@10", "NCU(stop='rb')"]
+    measures = ir_graded.evaluate(named, {"1": {"a": 1}}, {"1": {"a": 1.0}}).measures
+    return Scores(tuple(names), measures, tuple(range(TOPICS)), values)
+
+
+def test_latex_has_booktabs_bold_daggers_and_a_caption_that_names_the_test():
+    text = scored().to_latex(baseline="old", digits=3)
+    lines = text.splitlines()
+    assert lines[0] == r"\begin{table}"
+    assert lines[3:5] == [r"\begin{tabular}{lrr}", r"\toprule"]
+    rows = [line.removesuffix(r" \\").split(" & ") for line in lines if line.endswith(r"\\")]
+    assert [row[0] for row in rows] == ["run", r"new\_a\&b", "same|x", "old"]
+    means = scored().aggregates
+    assert rows[1][1] == rf"\textbf{{{means[1, 0]:.3f}}}$^{{\dagger}}$"
+    assert rows[3][1] == f"{means[0, 0]:.3f}"
+    assert "two-sided paired randomisation test, Holm's correction for the 2 runs" in lines[2]
+
+
+def test_markdown_and_html_have_the_same_marks():
+    markdown, html = scored().to_markdown(baseline="old"), scored().to_html(baseline="old")
+    row = markdown.splitlines()[2]
+    assert row.startswith(r"| new\_a&b | **")
+    assert row.count("†") == row.count("**") // 2 == 2
+    assert markdown.splitlines()[3].startswith(r"| same\|x | ")
+    assert html.count("<strong>") == 2
+    assert "<th>new_a&amp;b</th>" in html
+
+
+def test_without_a_baseline_nothing_is_marked():
+    text = scored().to_latex()
+    assert "dagger" not in text
+    assert "Mean scores over 20 topics. Best values in bold.}" in text
+
+
+def test_values_that_look_equal_are_both_bold():
+    scores = Scores(("a", "b"), scored().measures, (1,), np.array([[[0.30001], [0.30002]], [[0.1], [0.2]]]))
+    assert scores.to_markdown(digits=2).count("**0.30**") == 2
+
+
+@pytest.mark.parametrize("digits", [-1, 18, 2.0, True])
+def test_digits_must_be_a_number_of_places(digits):
+    with pytest.raises(ParameterError, match=r"^digits="):
+        scored().to_latex(digits=digits)
+
+
+def test_an_unknown_baseline_is_an_error():
+    with pytest.raises(ParameterError, match="baseline"):
+        scored().to_latex(baseline="none")
+
+
+def test_json_reads_back_to_the_last_bit():
+    scores = scored()
+    back = Scores.from_json(scores.to_json())
+    assert (back.runs, back.measures, back.query_ids) == (scores.runs, scores.measures, scores.query_ids)
+    assert back.values.tobytes() == scores.values.tobytes()
+    content = json.loads(scores.to_json())
+    assert content["measures"] == scores.names
+    assert content["written_by"]["ir_graded"] == ir_graded.__version__
+
+
+def test_json_keeps_missing_values_and_empty_scores():
+    one = Scores(("a",), scored().measures, ("t",), np.array([[[np.nan]], [[1.0]]]))
+    assert np.isnan(Scores.from_json(one.to_json()).values[0, 0, 0])
+    none = Scores((), scored().measures, (), np.zeros((2, 0, 0)))
+    assert Scores.from_json(none.to_json()).values.shape == (2, 0, 0)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "ir_graded scores", "version": 2}', b"\xff"])
+def test_other_json_is_an_error(text):
+    with pytest.raises(FileFormatError, match=r"^expected the JSON of ir_graded scores, version 1"):
+        Scores.from_json(text)
+
+
+def test_json_of_wrong_shape_is_an_error():
+    content = json.loads(scored().to_json())
+    content["runs"].pop()
+    with pytest.raises(FileFormatError, match=r"values of shape \(2, 3, 20\) where \(2, 2, 20\) is needed"):
+        Scores.from_json(json.dumps(content))
+
+
+def test_topics_that_json_cannot_hold_are_an_error():
+    with pytest.raises(InputError, match="text or whole numbers"):
+        Scores(("a",), scored().measures, (1.5,), np.zeros((2, 1, 1))).to_json()
+
+
+def test_parquet_holds_the_frame(tmp_path):
+    scores = scored()
+    scores.to_parquet(tmp_path / "s.parquet")
+    back = pd.read_parquet(tmp_path / "s.parquet")
+    assert back.to_dict("list") == scores.frame.astype({"query_id": str}).to_dict("list")

@@ -1,0 +1,230 @@
+"""Qrels and runs of other tools: columns with a header, records, JSON and objects of ranx."""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import polars as pl
+import pytest
+from packed import gzipped
+
+import ir_graded
+from ir_graded import FileFormatError, InputError
+
+QRELS = {"1": {"a": 2.0, "b": 0.5}, "2": {"c": 1.0}}
+RUN = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "2": {"c": 1.5}}
+EXPECTED = ir_graded.evaluate(["Q", "nDCG"], QRELS, RUN).values.tolist()
+NAMES = {
+    "qrels": [
+        ("query_id", "doc_id", "relevance"),
+        ("qid", "docno", "label"),
+        ("query-id", "corpus-id", "score"),
+        ("query", "docid", "rating"),
+    ],
+    "run": [("query_id", "doc_id", "score"), ("qid", "docno", "score"), ("query-id", "corpus-id", "score")],
+}
+CASES = [(kind, names) for kind in NAMES for names in NAMES[kind]]
+
+
+def rows(kind):
+    given = QRELS if kind == "qrels" else RUN
+    return [(topic, doc, value) for topic, docs in given.items() for doc, value in docs.items()]
+
+
+def scores(kind, source):
+    qrels, run = (source, RUN) if kind == "qrels" else (QRELS, source)
+    return ir_graded.evaluate(["Q", "nDCG"], qrels, run).values.tolist()
+
+
+def frame(kind, names):
+    return pd.DataFrame(rows(kind), columns=names)
+
+
+@pytest.mark.parametrize(("kind", "names"), CASES)
+def test_columns_are_known_by_the_names_of_each_tool(kind, names, tmp_path):
+    table = frame(kind, names)
+    assert scores(kind, table) == EXPECTED
+    assert scores(kind, pl.from_pandas(table)) == EXPECTED
+    table.assign(title="t").to_parquet(tmp_path / "t.parquet")
+    assert scores(kind, tmp_path / "t.parquet") == EXPECTED
+
+
+@pytest.mark.parametrize(("kind", "names"), CASES)
+def test_lists_of_records_are_taken(kind, names):
+    assert scores(kind, frame(kind, names).to_dict("records")) == EXPECTED
+
+
+@pytest.mark.parametrize(("kind", "names"), CASES)
+@pytest.mark.parametrize("separator", ["\t", ",", ";"])
+def test_text_with_a_header_is_read(kind, names, separator, tmp_path):
+    table = frame(kind, names).assign(title='of "two", words')
+    text = table[["title", *names]].to_csv(sep=separator, index=False, lineterminator="\r\n")
+    (tmp_path / "file").write_text("\ufeff" + text + "\r\n", newline="")
+    assert scores(kind, tmp_path / "file") == EXPECTED
+    (tmp_path / "file.gz").write_bytes(gzipped(text.encode()))
+    assert scores(kind, tmp_path / "file.gz") == EXPECTED
+
+
+def test_beir_qrels_are_read(tmp_path):
+    (tmp_path / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq 1\td 1\t2\nq 1\td2\t0\n")
+    assert ir_graded.read_qrels(tmp_path / "test.tsv").to_numpy().tolist() == [
+        ["q 1", "d 1", 2],
+        ["q 1", "d2", 0],
+    ]
+
+
+def test_a_header_alone_is_an_empty_run(tmp_path):
+    (tmp_path / "run.csv").write_text("qid,docno,score\n")
+    assert len(ir_graded.read_run(tmp_path / "run.csv")) == 0
+
+
+def test_a_large_run_with_a_header_is_read(tmp_path):
+    lines = "".join(f"{topic},d{doc},{-doc}\n" for topic in range(300) for doc in range(1000))
+    (tmp_path / "run.csv").write_text(f"qid,docno,score\n{lines}")
+    qrels = {str(topic): {"d3": 1} for topic in range(300)}
+    assert ir_graded.evaluate("RR", qrels, tmp_path / "run.csv").mean().to_numpy().tolist() == [[0.25]]
+
+
+def test_further_columns_of_a_header_are_those_of_qrels(tmp_path):
+    (tmp_path / "q.csv").write_text("query_id,iteration,doc_id,relevance\n1,i1,a,1\n1,i2,b,1\n")
+    run = {"1": {"a": 2.0, "b": 1.0}}
+    with pytest.warns(UserWarning, match="several intents"):
+        assert ir_graded.evaluate("I-rec@1", tmp_path / "q.csv", run).values.tolist() == [[[0.5]]]
+
+
+# ------------------------------------------------------------------------------------------- JSON
+
+JSON = {
+    "records": [{"query_id": t, "doc_id": d, "relevance": v} for t, d, v in rows("qrels")],
+    "dict of dicts": QRELS,
+    "OpenSearch": {
+        "name": "n",
+        "type": "IMPORT_JUDGMENT",
+        "judgmentRatings": [
+            {"query": t, "ratings": [{"docId": d, "rating": f"{v:.3f}"} for d, v in docs.items()]}
+            for t, docs in QRELS.items()
+        ],
+    },
+    "OpenSearch, the list alone": [
+        {"query": t, "ratings": [{"docId": d, "rating": v} for d, v in docs.items()]}
+        for t, docs in QRELS.items()
+    ],
+    "_rank_eval": {
+        "requests": [
+            {"id": t, "ratings": [{"_index": "i", "_id": d, "rating": v} for d, v in docs.items()]}
+            for t, docs in QRELS.items()
+        ],
+        "metric": {"dcg": {}},
+    },
+    "Quepid": {
+        "queries": [
+            {"query_text": t, "ratings": [{"doc_id": d, "rating": v} for d, v in docs.items()]}
+            for t, docs in QRELS.items()
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("name", JSON)
+def test_json_of_search_engines_is_read(name, tmp_path):
+    (tmp_path / "q.json").write_text(json.dumps(JSON[name], indent=1))
+    assert scores("qrels", tmp_path / "q.json") == EXPECTED
+
+
+def test_json_lines_and_json_of_runs_are_read(tmp_path):
+    lines = "\n".join(json.dumps({"qid": t, "docno": d, "score": v}) for t, d, v in rows("run"))
+    (tmp_path / "run.jsonl").write_text(lines)
+    (tmp_path / "run.json").write_text(json.dumps(RUN))
+    assert scores("run", tmp_path / "run.jsonl") == EXPECTED
+    assert scores("run", tmp_path / "run.json") == EXPECTED
+
+
+# -------------------------------------------------------------------------------------------- ranx
+
+
+class OfRanx:
+    """What of ranx' Qrels and Run counts here, which do not iterate."""
+
+    def __init__(self, given):
+        self.given = given
+
+    def to_dict(self):
+        return self.given
+
+
+OfRanx.__module__ = "ranx.data_structures"
+
+
+def test_qrels_and_runs_of_ranx_are_taken():
+    assert scores("qrels", OfRanx(QRELS)) == EXPECTED
+    assert scores("run", OfRanx(RUN)) == EXPECTED
+    found = ir_graded.evaluate("Q", OfRanx(QRELS), {"one": OfRanx(RUN), "two": OfRanx(RUN)})
+    assert found.runs == ("one", "two")
+
+
+def test_qrels_and_runs_of_ranx_itself_are_taken():
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
+    whole = {topic: {doc: int(2 * level) for doc, level in docs.items()} for topic, docs in QRELS.items()}
+    expected = ir_graded.evaluate("Q", whole, RUN).values.tolist()
+    found = ir_graded.evaluate("Q", ranx.Qrels(whole), ranx.Run(RUN))
+    assert found.values.tolist() == expected
+
+
+# ---------------------------------------------------------------------------------- what is rejected
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        (
+            "run",
+            "qid,docno,label\n1,a,1\n",
+            r"line 1: the table has no column .*it looks like qrels \(qid, docno, label\)",
+        ),
+        ("qrels", "qid\tdocno\tscore\n1\ta\t1\n", r"line 1: .*it looks like a run \(qid, docno, score\)"),
+        ("run", "qid,docno,score\n1,a,1\n1,b\n", "line 3: expected 3 fields as in the header, found 2"),
+        ("run", "qid,docno,score\n\n1,a,high\n", "line 3: could not convert string to float: 'high'"),
+        ("qrels", '{"queries": [{"query_text": "q"}]}', "is JSON, an object with queries; expected records"),
+        ("qrels", "[1, 2]", "is JSON, an array; expected records with query_id"),
+        ("qrels", '{"1": {"a": 1}', "looks like JSON and cannot be read"),
+        ("run", '{"1": 5}', "is JSON, an object with 1; expected records with query_id, doc_id and score"),
+    ],
+)
+def test_files_that_cannot_be_told_are_errors(kind, text, message, tmp_path):
+    (tmp_path / "f").write_text(text)
+    with pytest.raises(FileFormatError, match=f"f(:|,) {message}"):
+        scores(kind, tmp_path / "f")
+
+
+def test_frames_of_the_other_kind_are_errors_that_say_so():
+    with pytest.raises(InputError, match=r"it looks like a run \(qid, docno, score\)"):
+        scores("qrels", frame("run", NAMES["run"][1]))
+
+
+def test_a_record_without_a_field_is_an_error():
+    records = frame("run", NAMES["run"][1]).to_dict("records")
+    del records[2]["score"]
+    with pytest.raises(InputError, match=r"item 2 is .*, not a dict with qid, docno, score"):
+        scores("run", records)
+
+
+# ---------------------------------------------------------------------------------- standard input
+
+
+@pytest.mark.parametrize("piped", ["qrels", "run"])
+def test_a_dash_is_the_standard_input(piped, tmp_path):
+    table = {"qrels": frame("qrels", NAMES["qrels"][0]), "run": frame("run", NAMES["run"][0])}
+    for kind, one in table.items():
+        one.to_csv(tmp_path / kind, index=False)
+    places = ["-" if kind == piped else kind for kind in table]
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "ir_graded", "evaluate", *places, "-m", "Q", "-o", "jsonl", "-p", "-1"],
+        cwd=tmp_path,
+        input=(tmp_path / piped).read_text(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["value"] == sum(EXPECTED[0][0]) / 2

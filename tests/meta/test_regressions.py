@@ -1,0 +1,156 @@
+"""Which systems are worse than a baseline: one-sided tests, a tolerance, one family of tests."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from ir_graded import InputError, ParameterError, meta
+
+TESTS = ("randomisation", "t", "bootstrap")
+CORRECTIONS = ("holm", "bonferroni", "bh", "none")
+
+
+def scores(z, more=()):
+    """A baseline, and a system a row of differences."""
+    base = np.linspace(0.2, 0.8, np.shape(z)[-1])
+    return {"Q": pd.DataFrame({"old": base, **{f"s{n}": base + one for n, one in enumerate([z, *more])}})}
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_equal_systems_fail_about_alpha_of_the_time(test):
+    """Simulated: both systems have the same distribution, and the first candidate is compared 2,000 times."""
+    rng = np.random.default_rng(7)
+    topics, trials, alpha = 40, 2000, 0.05
+    systems = rng.beta(1, 2, (topics, 1)) + 0.1 * rng.standard_t(5, (topics, 2 * trials))
+    failed = 0
+    for trial in range(trials):
+        pair = systems[:, 2 * trial : 2 * trial + 2]
+        failed += not meta.regressions(
+            {"Q": pair}, 0, test=test, alpha=alpha, n_resamples=400, rng=trial
+        ).passed
+    assert 0.03 <= failed / trials <= alpha + 0.01
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_regression_is_found_and_an_improvement_is_not(test):
+    z = -0.1 + 0.05 * np.sin(np.arange(30))
+    found = meta.regressions(scores(z, [-z]), "old", test=test)
+    assert found.worse.tolist() == [[[True, False]]]
+    assert found.p[0, 0, 1] > 0.95
+    assert not found.passed
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_identical_systems_are_not_worse(test):
+    found = meta.regressions(scores(np.zeros(10)), "old", test=test)
+    assert (found.p.tolist(), found.passed) == ([[[1.0]]], True)
+    assert np.isnan(found.minimum_detectable).all()
+
+
+def test_p_of_random_signs_is_near_that_of_all_signs():
+    z = np.array([-0.3, -0.2, 0.1, -0.4, 0.05, -0.1])
+    exact = np.mean([np.dot(signs, np.abs(z)) <= z.sum() for signs in itertools.product([1, -1], repeat=6)])
+    found = meta.regressions(scores(z), "old", n_resamples=100_000)
+    assert found.p[0, 0, 0] == pytest.approx(exact, abs=0.005)
+
+
+def test_p_of_the_t_test_is_that_of_scipy():
+    z = np.array([-0.3, -0.2, 0.1, -0.4, 0.05, -0.1])
+    found = meta.regressions(scores(z), "old", test="t")
+    assert found.p[0, 0, 0] == pytest.approx(stats.ttest_1samp(z, 0, alternative="less").pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize(("loss", "p"), [(-0.1, 0.01), (0.1, 1)])
+def test_a_constant_difference_is_certain(test, loss, p):
+    found = meta.regressions(scores(np.full(12, loss)), "old", test=test, n_resamples=1000)
+    assert found.p[0, 0, 0] <= p
+    assert found.passed == (loss > 0)
+
+
+def test_a_significant_loss_within_the_tolerance_passes():
+    z = -0.004 + 0.001 * np.sin(np.arange(50))
+    assert not meta.regressions(scores(z), "old").passed
+    within = meta.regressions(scores(z), "old", tolerance=0.005)
+    assert within.passed
+    assert within.p[0, 0, 0] < 0.001
+
+
+def test_all_systems_measures_and_groups_are_one_family():
+    rng = np.random.default_rng(3)
+    matrices = {name: rng.random((20, 4)) for name in ("Q", "AP")}
+    groups = {at: "odd" if at % 2 else "even" for at in range(18)}
+    for correction in CORRECTIONS:
+        found = meta.regressions(matrices, 0, test="t", correction=correction, groups=groups)
+        p = found.p.reshape(-1)
+        assert (p.size, found.groups, found.topics) == (3 * 2 * 3, ("all", "even", "odd"), (20, 9, 9))
+        order, expected = np.argsort(p), p * p.size
+        if correction == "none":
+            expected = p
+        elif correction == "bh":
+            expected = stats.false_discovery_control(p)
+        elif correction == "holm":
+            expected[order] = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
+        assert found.p_corrected.reshape(-1) == pytest.approx(np.minimum(expected, 1))
+
+
+def test_a_group_has_the_values_of_its_topics_alone():
+    rng = np.random.default_rng(5)
+    matrix = rng.random((12, 3))
+    groups = {str(at): "first" for at in range(5)}
+    whole = meta.regressions({"Q": matrix}, 0, test="t", groups=groups, correction="none").to_frame()
+    alone = meta.regressions({"Q": matrix[:5]}, 0, test="t", correction="none").to_frame()
+    part = whole[whole["group"] == "first"].reset_index(drop=True).drop(columns="group")
+    pd.testing.assert_frame_equal(part, alone.drop(columns="group"))
+
+
+def test_minimum_detectable_is_what_a_test_of_the_family_detects():
+    rng = np.random.default_rng(6)
+    z = rng.normal(0, 0.1, (2, 50))
+    found = meta.regressions(scores(z[0], [z[1]]), "old")
+    options = {"alpha": 0.025, "alternative": "greater"}
+    expected = meta.minimum_detectable_difference(None, 50, variance=z[0].var(ddof=1) / 2, **options)
+    assert found.minimum_detectable[0, 0, 0] == pytest.approx(expected)
+
+
+def test_a_seed_gives_the_same_result():
+    one, two = (meta.regressions(scores(np.sin(np.arange(20))), "old", rng=4) for _ in range(2))
+    assert one.p.tolist() == two.p.tolist()
+
+
+def test_replicates_that_cannot_tell_are_an_error():
+    with pytest.raises(ParameterError, match="n_resamples=18 is too small: with 1 tests"):
+        meta.regressions(scores(np.arange(9.0)), "old", n_resamples=18)
+    meta.regressions(scores(np.arange(9.0)), "old", n_resamples=19, alpha=0.051)
+    with pytest.raises(ParameterError, match="n_resamples=30 is too small: with 2 tests"):
+        meta.regressions(scores(np.arange(9.0), [np.arange(9.0)]), "old", n_resamples=30)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": 0}, "alpha=0 must be a number between 0 and 1"),
+        ({"tolerance": -0.1}, "tolerance=-0.1 must be a finite number >= 0"),
+        ({"test": "sign"}, "test='sign' must be one of 'randomisation', 't', 'bootstrap'"),
+        ({"correction": None}, "correction=None must be one of 'holm'"),
+    ],
+)
+def test_wrong_options_are_errors(options, message):
+    with pytest.raises(ParameterError, match=f"^{message}"):
+        meta.regressions(scores(np.arange(9.0)), "old", **options)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({0: "a", 1: "b", 2: "b"}, "groups: 'a' holds 1 of the topics that are scored"),
+        ({"no topic": "a"}, "groups: 'a' holds 0 of the topics"),
+        ({0: "all", 1: "all"}, "groups: a group is named 'all'"),
+    ],
+)
+def test_wrong_groups_are_errors(groups, message):
+    with pytest.raises(InputError, match=f"^{message}"):
+        meta.regressions(scores(np.arange(9.0)), "old", groups=groups)
