@@ -1,18 +1,20 @@
 """Passages of articles and chunks: submissions in XML, runs of other libraries, checks, and a closer look.
 
-``strip`` asks the matching for ranks and the core for unions of spans, and hands its spans to ``plots``; only
+``strip`` (an article) and ``findings`` (a topic) ask the matching for ranks and the core for unions of spans; only
 ``submissions`` reads XML. Measures of passages belong in ``measures``.
 """
 
 from .checks import check_submission
 from .chunks import chunk_table, run_of_chunks
 from .citations import citations
+from .findings import Findings
 from .omega import precision_omega
 from .strip import Strip, show
 from .submissions import read_submission
 from .units import to_characters
 
 __all__ = [
+    "Findings",
     "Strip",
     "check_submission",
     "chunk_table",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from ir_graded.io.sources import table_of
 from ir_graded.io.table import VALUE_COLUMNS, Table
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.matching.tables import match_table
-from ir_graded.measures.params import REL, Param
+from ir_graded.measures.params import CUTOFF, REL, Param
 from ir_graded.measures.relevant_in_context import F_BETA
+
+from .findings import Findings, Texts, findings_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -123,8 +125,41 @@ class Strip:
         return strip.html(self._lanes(), self.extent, self._title(), str(self))
 
 
-def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float = 1, beta: float = 1) -> Strip:
-    """One article as a strip of its text: what is highlighted, what is retrieved, and what is both.
+@overload
+def show(
+    qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float = 1, beta: float = 1
+) -> Strip: ...
+
+
+@overload
+def show(
+    qrels: Any,
+    run: Any,
+    query_id: object,
+    *,
+    rel: float = 1,
+    beta: float = 1,
+    cutoff: int | None = None,
+    texts: Texts | None = None,
+) -> Findings: ...
+
+
+def show(  # noqa: PLR0913  # keyword options
+    qrels: Any,
+    run: Any,
+    query_id: object,
+    doc_id: object = None,
+    *,
+    rel: float = 1,
+    beta: float = 1,
+    cutoff: int | None = None,
+    texts: Texts | None = None,
+) -> Strip | Findings:
+    """Show what a run retrieved of the highlighted text of a topic, or of one article of it.
+
+    Without ``doc_id``: each highlighted span with what was retrieved of it at which rank, and the rows that
+    were retrieved in vain, since they hold no highlighted text. With ``doc_id``: a strip of the text of one
+    article, with what is highlighted, what is retrieved, and what is both.
 
     Args:
         qrels: qrels with passages: a table or named tuples with query_id, doc_id, relevance, start,
@@ -134,13 +169,18 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
         doc_id: an article that the qrels or the run have for this topic.
         rel: lowest relevant level: spans of lower levels highlight nothing.
         beta: weight of recall against precision in F; inf is recall alone.
+        cutoff: without ``doc_id``: how many rows are looked at; by default all.
+        texts: without ``doc_id``: the text of each document, to be shown with the spans: a mapping from
+            doc_id or a function of it.
 
     Returns:
-        The spans and numbers, which draw themselves in a notebook, or with ``plot()``.
+        :class:`Findings` of a topic or the :class:`Strip` of an article; both show themselves in a notebook,
+        and ``print`` gives the numbers. A strip has a ``plot()``.
 
     Raises:
-        InputError: topic or article are unknown, or qrels or run hold no passages.
-        ParameterError: rel or beta are out of range.
+        InputError: topic or article are unknown, qrels or run hold no passages, or a text is missing or
+            ends before its span.
+        ParameterError: rel, beta or cutoff are out of range, or cutoff or texts come with ``doc_id``.
 
     Example:
         >>> import pandas as pd
@@ -148,7 +188,20 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
         >>> qrels = pd.DataFrame(
         ...     {"query_id": "1", "doc_id": "a", "relevance": 1, "start": [0, 100], "length": [30, 50]}
         ... )
-        >>> run = pd.DataFrame({"query_id": "1", "doc_id": "a", "score": [2.0], "start": 20, "length": 100})
+        >>> run = pd.DataFrame(
+        ...     {"query_id": "1", "doc_id": ["a", "b"], "score": [2.0, 1.0], "start": 20, "length": 100}
+        ... )
+        >>> print(passages.show(qrels, run, "1"))
+        topic 1, 2 rows: CharP 0.1500, CharR 0.3750, CharF 0.2143
+        <BLANKLINE>
+        a, 0 to 30: 10 of 30 characters found
+          rank 1: 20 to 30
+        <BLANKLINE>
+        a, 100 to 150: 20 of 50 characters found
+          rank 1: 100 to 120
+        <BLANKLINE>
+        retrieved in vain: 1 of 2 rows
+          rank 2: b, 20 to 120
         >>> strip = passages.show(qrels, run, "1", "a")
         >>> print(strip)
         topic 1, article a, rank 1: P 0.3000, R 0.3750, F 0.3333 (highlighted 80, overlap 30, retrieved 100)
@@ -156,12 +209,25 @@ def show(qrels: Any, run: Any, query_id: object, doc_id: object, *, rel: float =
         ((20, 30), (100, 120))
     """
     rel, beta = _validated("rel", rel, REL), _validated("beta", beta, F_BETA)
-    topic, article = as_text(query_id), as_text(doc_id)
+    cutoff = None if cutoff is None else int(_validated("cutoff", cutoff, CUTOFF))
+    if doc_id is not None and (cutoff, texts) != (None, None):
+        raise ParameterError(
+            "show: cutoff and texts are for a whole topic; leave out doc_id, or leave them out"
+        )
+    topic = as_text(query_id)
     judged, ranked = passage_table("show", "qrels", qrels), passage_table("show", "run", run)
     if topic not in judged.query_id:
         topics = list(dict.fromkeys(judged.query_id))
         raise InputError(f"the qrels have no topic {topic!r}; they have {format_ids(topics)}")
     judged, ranked = _rows_with(judged, judged.query_id, topic), _rows_with(ranked, ranked.query_id, topic)
+    if doc_id is None:
+        judged.check_values()
+        ranked.check_values()
+        return findings_of(judged, ranked, rel, beta, cutoff, texts)
+    return _strip(judged, ranked, topic, as_text(doc_id), rel, beta)
+
+
+def _strip(judged: Table, ranked: Table, topic: str, article: str, rel: float, beta: float) -> Strip:
     known = list(dict.fromkeys([*judged.doc_id, *ranked.doc_id]))
     if article not in known:
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ir_graded.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+Text = TypeVar("Text")
 #: The text of each document in bytes, by doc_id.
 Texts: TypeAlias = Mapping[str, bytes] | Callable[[str], bytes]
 
@@ -46,11 +47,7 @@ def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
     new_start, new_stop = np.zeros_like(start), np.zeros_like(stop)
     for key, found in table.groupby("doc_id", sort=False).indices.items():
         doc_id, rows = str(key), np.asarray(found, dtype=np.int64)
-        try:
-            text = texts(doc_id) if callable(texts) else texts[doc_id]
-        except KeyError:
-            raise InputError(f"texts lack document {doc_id!r}") from None
-        data = np.frombuffer(text, dtype=np.uint8)
+        data = np.frombuffer(text_of(texts, doc_id), dtype=np.uint8)
         # Bytes 10xxxxxx go on with a character.
         begins = np.append((data & 0xC0) != 0x80, True)  # noqa: PLR2004
         number = np.concatenate(([0], np.cumsum(begins[:-1])))
@@ -58,6 +55,14 @@ def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
             _check(rows, doc_id, start, stop, place, begins, word)
             new[rows] = number[place[rows]]
     return table.assign(start=new_start, length=new_stop - new_start)
+
+
+def text_of(texts: Mapping[str, Text] | Callable[[str], Text], doc_id: str) -> Text:
+    """Return the text of a document. Raises InputError where it is missing."""
+    try:
+        return texts(doc_id) if callable(texts) else texts[doc_id]
+    except KeyError:
+        raise InputError(f"texts lack document {doc_id!r}") from None
 
 
 def _check(  # what a message says
