@@ -1,7 +1,7 @@
 """Passages of articles and chunks: submissions in XML, runs of other libraries, checks, and a closer look.
 
-``strip`` (an article) and ``findings`` (a topic) ask the matching for ranks and the core for unions of spans; only
-``submissions`` reads XML. Measures of passages belong in ``measures``.
+``strip`` (an article) and ``findings`` (a topic) ask the matching for ranks and the core for unions of spans;
+only ``submissions`` reads XML. Measures of passages belong in ``measures``.
 """
 
 from .checks import check_submission
