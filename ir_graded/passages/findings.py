@@ -97,6 +97,9 @@ class Findings:
         lines += [f"  {_rank(row)}: {_place(row)}" for row in self.in_vain[:_SHOWN]]
         return "\n".join(lines + self._more())
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _title(self) -> str:
         weighted = "" if self.beta == 1 else f"(beta={self.beta:g})"
         return (
