@@ -1,5 +1,7 @@
 """The directive ``drawing``: code whose last expression is a matplotlib Figure, shown with what it draws.
 
+A last expression that notebooks show as HTML is shown as that.
+
 The code goes on where the ``testcode`` blocks above it on the page ended, and the doctest builder runs it
 like one of them.
 """
@@ -33,7 +35,7 @@ def save(figure: Any, path: Path) -> None:
 
 
 class Drawing(SphinxDirective):
-    """``.. drawing:: name`` with the option ``alt``, what the picture shows in words."""
+    """``.. drawing:: name`` with the option ``alt``, what a figure shows in words."""
 
     has_content = True
     required_arguments = 1
@@ -54,6 +56,8 @@ class Drawing(SphinxDirective):
             if node.get("testnodetype") == "testcode" and "skipif" not in node
         ]
         figure = _last_value([*above, code])
+        if not hasattr(figure, "savefig"):
+            return [block, nodes.raw("", figure._repr_html_(), format="html")]
         save(figure, Path(self.env.srcdir, FOLDER, f"{self.arguments[0]}.svg"))
         image = nodes.image(
             uri=f"/{FOLDER}/{self.arguments[0]}.svg", alt=self.options["alt"], classes=["drawing"]

@@ -118,7 +118,7 @@ class Findings:
         return "".join(self._html())
 
     def _html(self) -> Iterator[str]:
-        yield '<div style="max-width:50em;line-height:1.45;overflow-wrap:anywhere">'
+        yield '<div style="max-width:50em;margin-bottom:1em;line-height:1.45;overflow-wrap:anywhere">'
         yield f"<p><strong>{escape(self._title())}</strong></p>"
         for span in self.highlighted:
             yield f'<p style="margin:1em 0 .3em">{escape(_headline(span))}</p>'

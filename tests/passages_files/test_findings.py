@@ -155,6 +155,11 @@ def test_as_text_it_says_the_numbers():
     ]
 
 
+def test_a_console_shows_the_text():
+    found = show(QRELS, RUN, "1", texts=TEXTS)
+    assert repr(found) == str(found)
+
+
 def test_of_many_rows_in_vain_twenty_are_shown():
     run = run_of(*[("1", "z", -float(at), at, 1) for at in range(1_500)])
     found = show(QRELS, run, "1")
