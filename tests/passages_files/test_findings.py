@@ -78,6 +78,11 @@ def test_text_retrieved_twice_is_found_once_and_named_at_both_ranks():
     assert found.P == 4 / 7
 
 
+def test_pieces_of_a_span_are_in_the_order_of_their_ranks():
+    found = show(qrels_of(("1", "x", 1, 0, 40)), run_of(("1", "x", 1, 0, 9), ("1", "x", 2, 30, 9)), "1")
+    assert found.highlighted[0].pieces == ((1, 30, 39), (2, 0, 9))
+
+
 def test_a_row_that_only_touches_a_span_or_is_empty_found_nothing():
     run = run_of(("1", "x", 3, 40, 5), ("1", "x", 2, 10, 0))
     found = show(qrels_of(("1", "x", 1, 0, 40)), run, "1")
