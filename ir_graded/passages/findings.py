@@ -70,8 +70,8 @@ class Findings:
     Attributes:
         query_id: the topic.
         rows: number of rows that were looked at.
-        highlighted: the spans of relevant level by doc_id and start: named tuples of doc_id, start, stop, found
-            (the union of what was found), pieces (rank, start and stop in each row) and text.
+        highlighted: the spans of relevant level by doc_id and start: named tuples of doc_id, start, stop,
+            found (the union of what was found), pieces (rank, start and stop in each row) and text.
         in_vain: the rows without any highlighted text by rank: named tuples of rank, doc_id, start, stop and
             text.
         found: characters found, each once.
