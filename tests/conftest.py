@@ -19,6 +19,7 @@ MAY_BE_SKIPPED = {
     r"(cwl-eval|krippendorff|pyndeval|ranx|scikit-learn|trectools) is not installed": "likewise",
     r"(haystack|llama-index|mteb|sentence-transformers) is not installed": "they need PyTorch or much else",
     r"(irrCAC|ppi-python) is not installed": "they need older versions of NumPy or much else",
+    r"pdflatex is not installed": "LaTeX is not in any package index",
     r"the variable TREC_EVAL names no program": "trec_eval is not in any package index",
     r"the variable NTCIR_EVAL names no program": "nor is NTCIREVAL",
     r"nothing is forbidden to this user": "CI runs as root; tests/faults reads such a file as another user",
