@@ -105,10 +105,11 @@ def peers(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def adapters(session: nox.Session) -> None:
-    """Run the evaluator for sentence-transformers and the recipes with the libraries; needs 8 GB."""
+    """Run what takes arrays and models of other libraries, and the recipes, with these; needs 8 GB."""
     session.install("-e", ".[test]", *group("adapters"))
-    session.run("python", "-c", "import haystack, llama_index.core, mteb, sentence_transformers")
-    tests = ("tests/ecosystem/test_sentence_transformers.py", "tests/docs/test_doc_recipes.py")
+    session.run("python", "-c", "import haystack, jax, llama_index.core, mteb, sentence_transformers")
+    tests = ("tests/ecosystem/test_arrays.py", "tests/ecosystem/test_sentence_transformers.py")
+    tests += ("tests/docs/test_doc_recipes.py",)
     session.run("python", "-m", "pytest", *tests)
 
 

@@ -17,7 +17,7 @@ MAY_BE_SKIPPED = {
     r"PySpark is not installed": "CI runs these tests again once it is",
     r"Spark Connect needs more": "likewise",
     r"(cwl-eval|krippendorff|pyndeval|ranx|scikit-learn|trectools) is not installed": "likewise",
-    r"(haystack|llama-index|mteb|sentence-transformers|torch) is not installed": "they need PyTorch",
+    r"(haystack|jax|llama-index|mteb|sentence-transformers|torch) is not installed": "`nox -s adapters`",
     r"(irrCAC|ppi-python) is not installed": "they need older versions of NumPy or much else",
     r"pdflatex is not installed": "LaTeX is not in any package index",
     r"the variable TREC_EVAL names no program": "trec_eval is not in any package index",

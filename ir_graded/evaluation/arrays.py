@@ -156,17 +156,21 @@ def numbers_of(name: str, array: Any) -> npt.NDArray[Any]:
 
 def _on_host(name: str, array: Any) -> npt.NDArray[Any]:
     """Return an array of any library as one of NumPy, copied only from another device."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise InputError(f"{name} is a masked array: give its data, and mask=~relevance.mask")
     try:
         if not hasattr(array, "__dlpack__") or isinstance(array, np.ndarray):
             return np.asarray(array)
         # PyTorch exports no tensor that tracks gradients, and NumPy has no bfloat16.
         array = array.detach() if hasattr(array, "detach") else array
-        array = array.float() if str(array.dtype) == "torch.bfloat16" else array
+        if str(array.dtype).endswith("bfloat16"):
+            array = array.float() if hasattr(array, "float") else array.astype("float32")
         if array.__dlpack_device__()[0] != _CPU:
             move = getattr(array, "cpu", None) or getattr(array, "get", None)
             return np.asarray(move() if move else array)
         return np.from_dlpack(array)
-    except (BufferError, RuntimeError, AssertionError, TypeError, ValueError, OverflowError) as error:
+    # An array that a compiler traces has no attributes for its numbers.
+    except (ArithmeticError, AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise InputError(f"{name} cannot be read as an array of numbers: {error}") from error
 
 
