@@ -9,9 +9,9 @@ import re
 import numpy as np
 import polars as pl
 
-from .conventions import CONVENTIONS, convention_of, missing
+from .conventions import CONVENTIONS, QUEPID, convention_of, missing
 from .lines import check_byte_order_marks, line_error
-from .table import VALUE_COLUMNS, Table, from_frame
+from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 
 #: Bytes in which a header ends.
 _LONGEST = 1 << 14
@@ -53,14 +53,18 @@ def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
     rows, lines = _rows(text, delimiter, path)
     names = [name.strip() for name in rows[0]]
     found = convention_of(kind, names)
+    if found == QUEPID:  # which writes queries without ratings alone in their row
+        given = [at for at, row in enumerate(rows) if len(row) > 1]
+        rows, lines = [rows[at] for at in given], [lines[at] for at in given]
     if found is None:
         raise line_error(path, lines[0], missing(kind, names), delimiter.join(names).encode())
-    if twice := [name for name in found if names.count(name) > 1]:
-        raise line_error(
-            path, lines[0], f"several columns are named {twice[0]}", delimiter.join(names).encode()
-        )
-    places = [names.index(name) for name in found]
-    values = np.empty(len(rows) - 1)
+    numeric = [found[2], *(PASSAGE_COLUMNS if {*PASSAGE_COLUMNS} <= {*names} else ())]
+    used = [*found[:2], *numeric]
+    if twice := [name for name in used if names.count(name) > 1]:
+        problem = f"several columns are named {twice[0]}"
+        raise line_error(path, lines[0], problem, delimiter.join(names).encode())
+    places = [names.index(name) for name in used]
+    values = np.empty((len(rows) - 1, len(numeric)))
     for number, (row, line) in enumerate(zip(rows[1:], lines[1:], strict=True)):
         try:
             if len(row) != len(names):
@@ -69,7 +73,7 @@ def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
                 row[place] = row[place].strip()
                 if not row[place]:
                     raise ValueError(f"there is no {names[place]}")
-            values[number] = _number(row[places[-1]])
+            values[number] = [_number(row[place]) for place in places[2:]]
         except ValueError as error:
             raise line_error(path, line, str(error), delimiter.join(row).encode()) from None
     columns = dict(zip(names, zip(*rows[1:], strict=True), strict=True)) if len(rows) > 1 else {}
@@ -78,8 +82,9 @@ def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
         | {
             "query_id": pl.Series(columns.get(found[0], ()), dtype=pl.String),
             "doc_id": pl.Series(columns.get(found[1], ()), dtype=pl.String),
-            VALUE_COLUMNS[kind]: values,
+            VALUE_COLUMNS[kind]: values[:, 0],
         }
+        | dict(zip(numeric[1:], values.T[1:], strict=True))
     )
     return from_frame(kind, frame, lambda row: f"{path}, line {lines[row + 1]}")
 

@@ -73,6 +73,18 @@ def test_blanks_around_fields_and_empty_rows_do_no_harm(tmp_path):
     assert scores("qrels", tmp_path / "q.csv") == EXPECTED
 
 
+def test_quepid_writes_queries_without_ratings_alone(tmp_path):
+    """In its basic CSV, after an empty line."""
+    (tmp_path / "q.csv").write_text('\nquery,docid,rating\n1,a,2\n1,b,0.5\n"no, rating"\n2,c,1\n')
+    assert scores("qrels", tmp_path / "q.csv") == EXPECTED
+
+
+def test_start_and_length_of_passages_are_numbers(tmp_path):
+    (tmp_path / "q.csv").write_text("query_id,doc_id,start,length,relevance\n1,a,0,10,1\n1,a,20,5,2\n")
+    found = ir_graded.read_qrels(tmp_path / "q.csv")
+    assert found[["start", "length", "relevance"]].to_numpy().tolist() == [[0, 10, 1], [20, 5, 2]]
+
+
 def test_beir_qrels_are_read(tmp_path):
     (tmp_path / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq 1\td 1\t2\nq 1\td2\t0\n")
     assert ir_graded.read_qrels(tmp_path / "test.tsv").to_numpy().tolist() == [
