@@ -13,6 +13,7 @@ from ir_measures.measures import Measure
 from .errors import InputError
 from .evaluation.arrays import numbers_of
 from .evaluation.evaluate import Evaluation
+from .io.ids import as_text
 from .measures.parsing import read_measures
 
 try:
@@ -64,16 +65,19 @@ class GradedRetrievalEvaluator(BaseEvaluator):
         **encode: Any,
     ) -> None:
         super().__init__()
-        self._evaluation = Evaluation(read_measures(measures), qrels)
+        self._evaluation, self._depth, self._encode = (
+            Evaluation(read_measures(measures), qrels),
+            depth,
+            encode,
+        )
         self._metrics = [f"{name}{name and '_'}{measure}" for measure in self._evaluation.measures]
         self.name, self.primary_metric, self.greater_is_better = name, self._metrics[0], True
-        self._query_ids, self._queries = pl.Series(list(queries)), list(queries.values())
-        self._doc_ids, self._documents = pl.Series(list(corpus)), list(corpus.values())
+        self._query_ids, self._queries = pl.Series([*map(as_text, queries)]), [*queries.values()]
+        self._doc_ids, self._documents = pl.Series([*map(as_text, corpus)]), [*corpus.values()]
         topics = set(self._evaluation.judgments.names)
-        self._judged = [at for at, query_id in enumerate(self._query_ids) if str(query_id) in topics]
+        self._judged = [at for at, query_id in enumerate(self._query_ids) if query_id in topics]
         if not self._judged or not self._documents or depth < 1:
             raise InputError("GradedRetrievalEvaluator needs a judged query, a document and a depth >= 1")
-        self._depth, self._encode = depth, encode
 
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1

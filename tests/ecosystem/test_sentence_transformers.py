@@ -109,12 +109,18 @@ def test_a_line_for_each_call_is_added_to_the_file(tmp_path):
     ]
 
 
+def test_ids_are_compared_as_text():
+    evaluator = GradedRetrievalEvaluator({1: "", "2": ""}, {10: "", "11": ""}, {"1": {"10": 1}, 2: {11: 2}})
+    assert evaluator([[0.9, 0.1], [0.2, 0.8]]) == {"nDCG@10": 1, "Q": 1}
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"queries": {"q9": "t"}}, "needs a judged query, a document and a depth >= 1"),
         ({"corpus": {}}, "needs a judged query, a document"),
         ({"depth": 0}, "depth >= 1"),
+        ({"corpus": {1.5: "t"}}, "an id is text or a whole number"),
         ({"qrels": {"q1": {"d01": float("nan")}}}, "missing or NaN"),
         ({"measures": "nonsense"}, "nonsense"),
     ],
