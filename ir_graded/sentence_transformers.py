@@ -23,8 +23,7 @@ except ImportError:  # similarities can be evaluated without it
 
 __all__ = ["GradedRetrievalEvaluator"]
 
-#: Similarities that are computed at a time.
-_CELLS = 2**24
+_CELLS = 2**24  # similarities that are computed at a time
 
 
 class GradedRetrievalEvaluator(BaseEvaluator):
@@ -65,12 +64,9 @@ class GradedRetrievalEvaluator(BaseEvaluator):
         **encode: Any,
     ) -> None:
         super().__init__()
-        self._evaluation, self._depth, self._encode = (
-            Evaluation(read_measures(measures), qrels),
-            depth,
-            encode,
-        )
+        self._evaluation = Evaluation(read_measures(measures), qrels)
         self._metrics = [f"{name}{name and '_'}{measure}" for measure in self._evaluation.measures]
+        self._depth, self._encode = depth, encode
         self.name, self.primary_metric, self.greater_is_better = name, self._metrics[0], True
         self._query_ids, self._queries = pl.Series([*map(as_text, queries)]), [*queries.values()]
         self._doc_ids, self._documents = pl.Series([*map(as_text, corpus)]), [*corpus.values()]
