@@ -104,6 +104,16 @@ def peers(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def adapters(session: nox.Session) -> None:
+    """Run what takes arrays and models of other libraries, and the recipes, with these; needs 8 GB."""
+    session.install("-e", ".[test]", *group("adapters"))
+    session.run("python", "-c", "import haystack, jax, llama_index.core, mteb, sentence_transformers")
+    tests = ("tests/ecosystem/test_arrays.py", "tests/ecosystem/test_sentence_transformers.py")
+    tests += ("tests/docs/test_doc_recipes.py",)
+    session.run("python", "-m", "pytest", *tests)
+
+
+@nox.session(default=False)
 def build(session: nox.Session) -> None:
     """Build distributions into dist/, twice: both builds must be the same bytes, complete, and work."""
     session.install(*group("build"))

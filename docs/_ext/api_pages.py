@@ -12,7 +12,14 @@ from measure_pages import slug
 from ir_graded.measures import GradedMeasure
 
 #: The modules that have a page each.
-MODULES = ("ir_graded", "ir_graded.meta", "ir_graded.passages", "ir_graded.plots", "ir_graded.spark")
+MODULES = (
+    "ir_graded",
+    "ir_graded.meta",
+    "ir_graded.passages",
+    "ir_graded.plots",
+    "ir_graded.sentence_transformers",
+    "ir_graded.spark",
+)
 
 
 def pages() -> dict[str, str]:

@@ -85,7 +85,7 @@ def score_arrays(
                [1.    , 0.5   ]])
     """
     scorers = _scorers(measures, ties)
-    level = _numbers("relevance", relevance)
+    level = numbers_of("relevance", relevance)
     if level.ndim != 2:  # noqa: PLR2004
         raise InputError(f"relevance has shape {level.shape}; it must be [batch, n]")
     shown = np.ones(level.shape, dtype=np.bool_) if mask is None else _mask(mask, level.shape)
@@ -93,7 +93,7 @@ def score_arrays(
     ranked_by = None if scores is None else _scores(scores, shown)
     every, present = level, shown
     if ideal is not None:
-        further = _numbers("ideal", ideal)
+        further = numbers_of("ideal", ideal)
         if further.ndim != 2 or len(further) != len(level):  # noqa: PLR2004
             raise InputError(
                 f"ideal has shape {further.shape}; it must be [{len(level)}, m], as relevance is"
@@ -143,7 +143,7 @@ def _scorers(measures: Any, ties: str) -> list[Scorer]:
 # ------------------------------------------------------------------------------------------- input
 
 
-def _numbers(name: str, array: Any) -> npt.NDArray[Any]:
+def numbers_of(name: str, array: Any) -> npt.NDArray[Any]:
     """Return an array of any library as numbers of NumPy. Raises InputError where it holds none."""
     values = _on_host(name, array)
     if values.dtype == np.bool_:
@@ -156,17 +156,21 @@ def _numbers(name: str, array: Any) -> npt.NDArray[Any]:
 
 def _on_host(name: str, array: Any) -> npt.NDArray[Any]:
     """Return an array of any library as one of NumPy, copied only from another device."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise InputError(f"{name} is a masked array: give its data, and mask=~relevance.mask")
     try:
         if not hasattr(array, "__dlpack__") or isinstance(array, np.ndarray):
             return np.asarray(array)
         # PyTorch exports no tensor that tracks gradients, and NumPy has no bfloat16.
         array = array.detach() if hasattr(array, "detach") else array
-        array = array.float() if str(array.dtype) == "torch.bfloat16" else array
+        if str(array.dtype).endswith("bfloat16"):
+            array = array.float() if hasattr(array, "float") else array.astype("float32")
         if array.__dlpack_device__()[0] != _CPU:
             move = getattr(array, "cpu", None) or getattr(array, "get", None)
             return np.asarray(move() if move else array)
         return np.from_dlpack(array)
-    except (BufferError, RuntimeError, AssertionError, TypeError, ValueError, OverflowError) as error:
+    # An array that a compiler traces has no attributes for its numbers.
+    except (ArithmeticError, AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise InputError(f"{name} cannot be read as an array of numbers: {error}") from error
 
 
@@ -200,7 +204,7 @@ def _check_levels(name: str, level: npt.NDArray[Any], present: Bools) -> None:
 
 def _scores(scores: Any, shown: Bools) -> npt.NDArray[Any]:
     """Return scores in the precision in which they are compared. Raises InputError where one is NaN."""
-    values = _same_shape("scores", _numbers("scores", scores), shown.shape)
+    values = _same_shape("scores", numbers_of("scores", scores), shown.shape)
     if values.dtype != np.float32:
         values = comparable(values.astype(np.float64))
     missing = np.isnan(values) & shown

@@ -6,12 +6,19 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from string import ascii_lowercase
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from ir_graded.core.segments import Bools, Floats
+from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError
+
+#: Significantly different from the baseline.
+DAGGER = "†"
+#: Text for each run and measure.
+Signs = npt.NDArray[np.object_]
 
 
 class Tabled(Protocol):
@@ -72,6 +79,16 @@ def _html(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> s
     return "\n".join(["<table>", f"<caption>{caption}</caption>", *lines, "</table>"])
 
 
+def _raised(signs: str, longest: str) -> str:
+    """Return signs in LaTeX as wide as the longest of their column, so that the digits are aligned."""
+    hidden = rf"\phantom{{{longest[len(signs) :]}}}" if len(longest) > len(signs) else ""
+    return f"$^{{{signs}{hidden}}}$".replace(DAGGER, r"{\dagger}") if longest else ""
+
+
+def _raised_in_html(signs: str, _longest: str) -> str:
+    return signs and f"<sup>{signs}</sup>"
+
+
 @dataclass(frozen=True)
 class Style:
     """How a table is written.
@@ -79,28 +96,30 @@ class Style:
     Attributes:
         text: escapes a name.
         bold: marks a best value.
-        mark: the sign of a significant difference.
+        raised: takes the signs of a value and the longest ones of its column.
         write: takes head, rows and caption.
     """
 
     text: Callable[[str], str]
     bold: str
-    mark: str
+    raised: Callable[[str, str], str]
     write: Callable[[Sequence[str], Sequence[Sequence[str]], str], str]
 
 
 STYLES = {
-    "latex": Style(_in_latex, r"\textbf{{{}}}", r"$^{\dagger}$", _latex),
-    "markdown": Style(_in_markdown, "**{}**", "†", _markdown),
-    "html": Style(escape, "<strong>{}</strong>", "†", _html),
+    "latex": Style(_in_latex, r"\textbf{{{}}}", _raised, _latex),
+    "markdown": Style(_in_markdown, "**{}**", _raised_in_html, _markdown),
+    "html": Style(escape, "<strong>{}</strong>", _raised_in_html, _html),
 }
 
 
-def table(scores: Tabled, style: str, *, baseline: str | None, digits: int, alpha: float) -> str:
+def table(
+    scores: Tabled, style: str, *, baseline: str | None, letters: bool, digits: int, alpha: float
+) -> str:
     """Return the means of the runs, best first by the first measure.
 
     Raises:
-        InputError: there is no run or measure, or fewer than two topics to test on.
+        InputError: there is no run or measure, fewer than two topics to test on, or more runs than letters.
         ParameterError: digits is no whole number from 0 to 17, or the baseline is no run.
     """
     if isinstance(digits, bool) or not isinstance(digits, int) or digits not in range(18):
@@ -112,31 +131,62 @@ def table(scores: Tabled, style: str, *, baseline: str | None, digits: int, alph
     # Equal to the reader, equally bold.
     first = np.argmax(np.nan_to_num(scores.aggregates, nan=-np.inf), axis=0)
     best = texts == texts[first, range(len(scores.names))]
-    marked, note = _significant(scores, baseline, alpha, write)
+    names = {run: write.text(scores.runs[run]) for run in scores.best_first}
+    signs = np.full(texts.shape, "", dtype=object)
+    caption = f"Mean scores over {len(scores.query_ids)} topics. Best values in bold."
+    if baseline is not None:
+        runs = _against(scores, baseline, alpha, signs)
+        caption += (
+            f" {write.raised(DAGGER, DAGGER)}: differs significantly from {write.text(baseline)} (two-sided "
+            f"paired randomisation test, Holm's correction for the {runs} runs of each measure, "
+            f"alpha = {alpha:g})."
+        )
+    if letters:
+        named = _pairs(scores, alpha, signs)
+        names = {run: f"({named[run]}) {name}" for run, name in names.items()}
+        caption += (
+            " Raised letters: significantly better than these runs (randomised Tukey HSD test of all pairs "
+            f"of runs for each measure, alpha = {alpha:g})."
+        )
+    longest = [max(column, key=len) for column in signs.T]
     cells = [
-        [write.text(scores.runs[run])]
+        [name]
         + [
-            (write.bold.format(text) if best[run, at] else text) + (write.mark if marked[run, at] else "")
+            (write.bold.format(text) if best[run, at] else text) + write.raised(signs[run, at], longest[at])
             for at, text in enumerate(texts[run])
         ]
-        for run in scores.best_first
+        for run, name in names.items()
     ]
-    caption = f"Mean scores over {len(scores.query_ids)} topics. Best values in bold.{note}"
     return write.write(["run", *map(write.text, scores.names)], cells, caption)
 
 
-def _significant(scores: Tabled, baseline: str | None, alpha: float, style: Style) -> tuple[Bools, str]:
-    """Return where runs differ significantly from the baseline, by run and measure, and a sentence on it."""
-    marked = np.zeros(scores.aggregates.shape, dtype=np.bool_)
-    if baseline is None:
-        return marked, ""
+def _against(scores: Tabled, baseline: str, alpha: float, signs: Signs) -> int:
+    """Add a dagger where a run differs significantly from the baseline. Return how many runs are tested."""
     from ir_graded.meta.baseline import against_baseline
 
     tests = against_baseline(scores, baseline, alpha=alpha)
     for at, system in enumerate(tests.systems):
-        marked[scores.runs.index(str(system))] = tests.significant[:, at]
-    return marked, (
-        f" {style.mark}: differs significantly from {style.text(baseline)} (two-sided paired randomisation "
-        f"test, Holm's correction for the {len(tests.systems)} runs of each measure, "
-        f"alpha = {alpha:g})."
-    )
+        signs[scores.runs.index(str(system)), tests.significant[:, at]] += DAGGER
+    return len(tests.systems)
+
+
+def _pairs(scores: Tabled, alpha: float, signs: Signs) -> dict[int, str]:
+    """Add the letters of the runs to which a run is significantly superior. Return the letter of each run."""
+    from ir_graded.meta.discriminative import significant_pairs
+    from ir_graded.meta.matrix import matrices_by_measure
+    from ir_graded.meta.options import check_options
+
+    check_options(alpha=alpha)
+    if len(scores.runs) > len(ascii_lowercase):
+        raise InputError(
+            f"letters name at most {len(ascii_lowercase)} runs, and there are {len(scores.runs)}"
+        )
+    letters = dict(zip(scores.best_first, ascii_lowercase, strict=False))
+    for at, matrix in enumerate(matrices_by_measure(scores).values()):
+        different = significant_pairs(matrix, test="tukey_hsd", alpha=alpha, n_resamples=10_000, rng=0)
+        for one, other in np.transpose(np.triu_indices(len(letters), 1))[different].tolist():
+            better, worse = sorted((one, other), key=lambda run: -scores.aggregates[run, at])
+            signs[better, at] += letters[worse]
+    for cell in np.ndindex(signs.shape):
+        signs[cell] = "".join(sorted(signs[cell], key=lambda sign: (sign != DAGGER, sign)))
+    return letters

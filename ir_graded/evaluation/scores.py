@@ -148,28 +148,36 @@ class Scores:
             columns=self.names,
         )
 
-    def to_latex(self, *, baseline: str | None = None, digits: int = 4, alpha: float = 0.05) -> str:
+    def to_latex(
+        self, *, baseline: str | None = None, letters: bool = False, digits: int = 4, alpha: float = 0.05
+    ) -> str:
         """A table of the means for LaTeX with booktabs: a row per run, best first, best values bold.
 
         Args:
             baseline: a run; others that differ from it significantly get a dagger, and the caption names the
                 test, which is that of ``meta.against_baseline``.
+            letters: whether each run gets a letter, and each value those of the runs that are significantly
+                worse, by the randomised Tukey HSD test of ``meta.discriminative_power``.
             digits: decimal places.
             alpha: significance level.
 
         Raises:
-            InputError: there is no run, or for a test fewer than two topics or runs.
+            InputError: there is no run, for a test fewer than two topics or runs, or more runs than letters.
             ParameterError: ``baseline`` is no run, or another option is out of its range.
         """
-        return table(self, "latex", baseline=baseline, digits=digits, alpha=alpha)
+        return table(self, "latex", baseline=baseline, letters=letters, digits=digits, alpha=alpha)
 
-    def to_markdown(self, *, baseline: str | None = None, digits: int = 4, alpha: float = 0.05) -> str:
+    def to_markdown(
+        self, *, baseline: str | None = None, letters: bool = False, digits: int = 4, alpha: float = 0.05
+    ) -> str:
         """The table of ``to_latex`` in Markdown."""
-        return table(self, "markdown", baseline=baseline, digits=digits, alpha=alpha)
+        return table(self, "markdown", baseline=baseline, letters=letters, digits=digits, alpha=alpha)
 
-    def to_html(self, *, baseline: str | None = None, digits: int = 4, alpha: float = 0.05) -> str:
+    def to_html(
+        self, *, baseline: str | None = None, letters: bool = False, digits: int = 4, alpha: float = 0.05
+    ) -> str:
         """The table of ``to_latex`` in HTML."""
-        return table(self, "html", baseline=baseline, digits=digits, alpha=alpha)
+        return table(self, "html", baseline=baseline, letters=letters, digits=digits, alpha=alpha)
 
     def to_json(self) -> str:
         """All scores as JSON, with measures, their parameters and versions, which ``from_json`` reads."""

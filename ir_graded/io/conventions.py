@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+QUEPID = ("query", "docid", "rating")
 #: For each kind the names of topic, document and value that go together: of ir-measures, PyTerrier, BEIR and
 #: MTEB, and Quepid.
 CONVENTIONS = {
@@ -11,7 +12,7 @@ CONVENTIONS = {
         ("query_id", "doc_id", "relevance"),
         ("qid", "docno", "label"),
         ("query-id", "corpus-id", "score"),
-        ("query", "docid", "rating"),
+        QUEPID,
     ),
     "run": (
         ("query_id", "doc_id", "score"),

@@ -4,28 +4,38 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import numpy as np
 import polars as pl
 
-from .conventions import CONVENTIONS, convention_of, missing
+from .conventions import CONVENTIONS, QUEPID, convention_of, missing
 from .lines import check_byte_order_marks, line_error
-from .table import VALUE_COLUMNS, Table, from_frame
+from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 
 #: Bytes in which a header ends.
 _LONGEST = 1 << 14
+_WORD = re.compile(r"[\w-]+")
 
 
-def delimiter_of(data: bytes) -> str | None:
-    """Return the separator of a text whose first line names the columns; None for other text."""
-    first = data[:_LONGEST].lstrip(b"\r\n").partition(b"\n")[0].decode(errors="replace")
-    return next(
-        (mark for mark in "\t,;" if any(convention_of(k, _fields(first, mark)) for k in CONVENTIONS)), None
-    )
+def delimiter_of(data: bytes, path: str) -> str | None:
+    """Return the separator of a text whose first line names the columns; None for other text.
 
-
-def _fields(line: str, delimiter: str) -> list[str]:
-    return [field.strip() for field in line.replace('"', "").split(delimiter)]
+    Raises FileFormatError where the line has these names with another separator, or in capitals.
+    """
+    first = data[:_LONGEST].lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r")
+    line = first.decode(errors="replace").replace('"', "")
+    for mark in "\t,;":
+        if any(convention_of(kind, map(str.strip, line.split(mark))) for kind in CONVENTIONS):
+            return mark
+    if "\r" not in line and any(
+        found := convention_of(kind, _WORD.findall(line.lower())) for kind in CONVENTIONS
+    ):
+        problem = (
+            f"looks like a header, which needs {', '.join(found or ())} divided by tabs, commas or semicolons"
+        )
+        raise line_error(path, 1 + data[: data.index(first)].count(b"\n"), problem, first)
+    return None
 
 
 def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
@@ -40,27 +50,30 @@ def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
         line = data.count(b"\n", 0, error.start) + 1
         problem = "the file must be text in UTF-8"
         raise line_error(path, line, problem, data.split(b"\n", line)[line - 1]) from None
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    try:
-        for row in reader:
-            if row:
-                rows.append(row)
-                lines.append(reader.line_num)
-    except csv.Error as error:
-        raise line_error(path, reader.line_num, str(error), b"") from None
+    rows, lines = _rows(text, delimiter, path)
     names = [name.strip() for name in rows[0]]
     found = convention_of(kind, names)
+    if found == QUEPID:  # which writes queries without ratings alone in their row
+        given = [at for at, row in enumerate(rows) if len(row) > 1]
+        rows, lines = [rows[at] for at in given], [lines[at] for at in given]
     if found is None:
         raise line_error(path, lines[0], missing(kind, names), delimiter.join(names).encode())
-    place = names.index(found[2])
-    values = np.empty(len(rows) - 1)
+    numeric = [found[2], *(PASSAGE_COLUMNS if {*PASSAGE_COLUMNS} <= {*names} else ())]
+    used = [*found[:2], *numeric]
+    if twice := [name for name in used if names.count(name) > 1]:
+        problem = f"several columns are named {twice[0]}"
+        raise line_error(path, lines[0], problem, delimiter.join(names).encode())
+    places = [names.index(name) for name in used]
+    values = np.empty((len(rows) - 1, len(numeric)))
     for number, (row, line) in enumerate(zip(rows[1:], lines[1:], strict=True)):
         try:
             if len(row) != len(names):
                 raise ValueError(f"expected {len(names)} fields as in the header, found {len(row)}")
-            values[number] = float(row[place])
+            for place in places:
+                row[place] = row[place].strip()
+                if not row[place]:
+                    raise ValueError(f"there is no {names[place]}")
+            values[number] = [_number(row[place]) for place in places[2:]]
         except ValueError as error:
             raise line_error(path, line, str(error), delimiter.join(row).encode()) from None
     columns = dict(zip(names, zip(*rows[1:], strict=True), strict=True)) if len(rows) > 1 else {}
@@ -69,7 +82,31 @@ def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
         | {
             "query_id": pl.Series(columns.get(found[0], ()), dtype=pl.String),
             "doc_id": pl.Series(columns.get(found[1], ()), dtype=pl.String),
-            VALUE_COLUMNS[kind]: values,
+            VALUE_COLUMNS[kind]: values[:, 0],
         }
+        | dict(zip(numeric[1:], values.T[1:], strict=True))
     )
     return from_frame(kind, frame, lambda row: f"{path}, line {lines[row + 1]}")
+
+
+def _rows(text: str, delimiter: str, path: str) -> tuple[list[list[str]], list[int]]:
+    """Return the rows that are not blank, and the lines in which they end."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        for row in reader:
+            if any(map(str.strip, row)):
+                rows.append(row)
+                lines.append(reader.line_num)
+    except csv.Error as error:
+        problem = f"{error}; a field that begins with a quotation mark must end with one"
+        raise line_error(path, reader.line_num, problem, b"") from None
+    return rows, lines
+
+
+def _number(text: str) -> float:
+    # Python also reads 1_0 and digits of other scripts.
+    if "_" in text or not text.isascii():
+        raise ValueError(f"not a number: {text!r}")
+    return float(text)

@@ -54,7 +54,7 @@ def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
     """Read a text that names its fields: JSON, or columns with a header; None for other text."""
     if is_json(data):
         return read_json(kind, data, path)
-    delimiter = delimiter_of(data)
+    delimiter = delimiter_of(data, path)
     return None if delimiter is None else read_headed(kind, data, path, delimiter)
 
 
@@ -69,7 +69,7 @@ def text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Callab
     chosen = None
     for number, load in enumerate(text_pieces(where, size)):
         if chosen is None:
-            if is_json(begin := load()) or delimiter_of(begin):
+            if is_json(begin := load()) or delimiter_of(begin, where):
                 yield partial(read_text_file, "run", path, None)
                 return
             chosen = _recognised(begin, "run", where)

@@ -78,8 +78,8 @@ def test_no_block_stays_unread(page):
         if block.directive in {"code-block", "code", "sourcecode"}:
             if page == PT_DOCS and block.argument in {"python", "text"}:
                 continue
-            if page.stem == "spark" and block.argument == "python":
-                continue  # tests/spark runs it
+            if page.stem in {"spark", "recipes"} and block.argument == "python":
+                continue  # tests/spark and test_doc_recipes.py run it
             assert block.argument in {"console", "sh"}, f"{page.name}: {block.argument} blocks are not run"
             if block.argument == "sh":
                 assert ":class: not-run" in block.options

@@ -1,5 +1,6 @@
 """``score_arrays`` has the values of ``evaluate``, for arrays of every library."""
 
+import contextlib
 import warnings
 
 import ir_measures
@@ -172,6 +173,55 @@ def test_an_array_on_a_device_that_cannot_be_read_is_an_error():
         arrays.score_arrays("RR", Tensor(np.array([[0, 1]]), "gpu:0"))
 
 
+def of_torch():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    return torch.from_numpy, lambda array: array.to(torch.bfloat16), contextlib.nullcontext()
+
+
+def of_jax():
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    return jax.numpy.asarray, lambda array: array.astype("bfloat16"), jax.enable_x64(True)
+
+
+@pytest.mark.parametrize("library", [of_torch, of_jax])
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_measure_has_the_same_bits_from_other_libraries(library, scale):
+    made, rounded, context = library()
+    relevance, scores, mask, ideal, _ = batch(scale, 3)
+    with context:
+        given = made(relevance), made(scores)
+        found = arrays.score_arrays(SUBJECTS, *given, mask=made(mask), ideal=made(ideal))
+        expected = arrays.score_arrays(SUBJECTS, relevance, scores, mask=mask, ideal=ideal)
+        assert type(found) is type(given[0])
+        assert np.asarray(found).tobytes() == expected.tobytes()
+        eighths = np.round(scores * 8) / 8  # bfloat16 holds them
+        assert np.asarray(arrays.score_arrays("Q", given[0], rounded(made(eighths)))).tolist() == (
+            arrays.score_arrays("Q", relevance, eighths).tolist()
+        )
+        frozen = [array.copy() for array in (relevance, scores)]
+        for array in frozen:
+            array.setflags(write=False)
+        reversed_twice = (array[:, ::-1].copy()[:, ::-1] for array in frozen)
+        assert (
+            arrays.score_arrays("Q", *frozen).tolist() == arrays.score_arrays("Q", *reversed_twice).tolist()
+        )
+
+
+def test_tensors_that_track_gradients_are_taken():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    scores = torch.tensor([[1.0, 2.0]], requires_grad=True)
+    found = arrays.score_arrays("RR", torch.tensor([[1, 0]]), scores)
+    assert (found.tolist(), found.requires_grad) == ([[0.5]], False)
+    with pytest.raises(InputError, match=r"^scores cannot be read as an array of numbers"):
+        arrays.score_arrays("RR", torch.tensor([[1, 0]]), scores.to("meta"))
+
+
+def test_arrays_that_a_compiler_traces_are_errors():
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    with pytest.raises(InputError, match=r"^relevance cannot be read as an array of numbers"):
+        jax.jit(lambda relevance: arrays.score_arrays("RR", relevance))(jax.numpy.zeros((2, 3)))
+
+
 # ---------------------------------------------------------------------------------------- bad input
 
 GOOD = {"relevance": [[1, 0], [0, 2]], "scores": [[1.0, 2.0], [3.0, 4.0]]}
@@ -191,6 +241,7 @@ GOOD = {"relevance": [[1, 0], [0, 2]], "scores": [[1.0, 2.0], [3.0, 4.0]]}
         ({"scores": [[1.0, 2.0]]}, r"scores has shape \(1, 2\); it must have that of relevance, \(2, 2\)"),
         ({"scores": [[1.0, 2.0], [np.nan, 0]]}, r"scores\[1, 0\] is not a number"),
         ({"scores": [[1.0, 2.0], [1j, 0]]}, "scores holds complex128"),
+        ({"relevance": np.ma.array([[1, 0], [0, 2]], mask=[[0, 1], [0, 0]])}, "relevance is a masked array"),
         ({"mask": [True, False]}, r"mask has shape \(2,\); it must have that of relevance"),
         ({"mask": [[1, 0], [2, 0]]}, "mask holds int64; it must hold True and False"),
         ({"mask": [[0.5, 1], [1, 1]]}, "mask holds float64"),

@@ -1,6 +1,8 @@
 """Tables of scores for papers, and scores that are kept in files."""
 
 import json
+import shutil
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -30,8 +32,8 @@ def test_latex_has_booktabs_bold_daggers_and_a_caption_that_names_the_test():
     rows = [line.removesuffix(r" \\").split(" & ") for line in lines if line.endswith(r"\\")]
     assert [row[0] for row in rows] == ["run", r"new\_a\&b", "same|x", "old"]
     means = scored().aggregates
-    assert rows[1][1] == rf"\textbf{{{means[1, 0]:.3f}}}$^{{\dagger}}$"
-    assert rows[3][1] == f"{means[0, 0]:.3f}"
+    assert rows[1][1] == rf"\textbf{{{means[1, 0]:.3f}}}$^{{{{\dagger}}}}$"
+    assert rows[3][1] == rf"{means[0, 0]:.3f}$^{{\phantom{{{{\dagger}}}}}}$"
     assert "two-sided paired randomisation test, Holm's correction for the 2 runs" in lines[2]
 
 
@@ -43,6 +45,58 @@ def test_markdown_and_html_have_the_same_marks():
     assert markdown.splitlines()[3].startswith(r"| same\|x | ")
     assert html.count("<strong>") == 2
     assert "<th>new_a&amp;b</th>" in html
+
+
+def test_letters_name_the_runs_that_are_significantly_worse():
+    """Of a randomised Tukey HSD test of all pairs, which is that of the meta-evaluation."""
+    rng = np.random.default_rng(1)
+    noise = rng.normal(0, 0.05, (2, 4, TOPICS))
+    values = noise + np.array([[0.5, 0.2, 0.35, 0.21], [0.3, 0.3, 0.3, 0.6]])[:, :, np.newaxis]
+    scores = Scores(("best", "worst", "second", "third"), scored().measures, tuple(range(TOPICS)), values)
+    text = scores.to_latex(letters=True, digits=2)
+    rows = [line.removesuffix(r" \\").split(" & ") for line in text.splitlines() if line.endswith(r"\\")][1:]
+    assert [row[0] for row in rows] == ["(a) best", "(b) second", "(c) third", "(d) worst"]
+    assert [row[1].partition("$")[2] for row in rows] == [
+        "^{bcd}$",
+        r"^{cd\phantom{d}}$",
+        r"^{\phantom{bcd}}$",
+        r"^{\phantom{bcd}}$",
+    ]
+    assert "^{abd}" in rows[2][2]
+    assert "Raised letters: significantly better than these runs (randomised Tukey HSD test of all" in text
+    for number, name in enumerate(scores.names):
+        asl = ir_graded.meta.discriminative_power(
+            scores.matrix(name), test="tukey_hsd", n_resamples=10_000, rng=0
+        ).asl
+        letters = "".join(row[1 + number].partition("phantom")[0].partition("^{")[2] for row in rows)
+        assert len([sign for sign in letters if sign in "abcd"]) == (asl < 0.05).sum()
+
+
+def test_letters_and_daggers_go_together():
+    text = scored().to_latex(baseline="old", letters=True)
+    assert r"$^{{\dagger}c}$" in text
+    assert r"(c) old" in text
+    assert "<sup>†c</sup>" in scored().to_html(baseline="old", letters=True)
+    assert "**<sup>c</sup>" in scored().to_markdown(letters=True)
+
+
+def test_letters_name_at_most_as_many_runs_as_there_are():
+    names = tuple(f"r{at}" for at in range(27))
+    scores = Scores(names, scored().measures, tuple(range(3)), np.zeros((2, 27, 3)))
+    with pytest.raises(InputError, match="letters name at most 26 runs, and there are 27"):
+        scores.to_latex(letters=True)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(tmp_path):
+    table = scored(("a_b & c%", r"x~y^z\w", "#{h}$1 <é>")).to_latex(baseline="a_b & c%", letters=True)
+    packages = r"\documentclass{article}\usepackage{booktabs}\usepackage[T1]{fontenc}\begin{document}"
+    (tmp_path / "t.tex").write_text(f"{packages}\n{table}\n\\end{{document}}\n", encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stdout.decode(errors="replace")
+    assert (tmp_path / "t.pdf").read_bytes()[:4] == b"%PDF"
 
 
 def test_without_a_baseline_nothing_is_marked():

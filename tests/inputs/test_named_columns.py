@@ -66,6 +66,25 @@ def test_text_with_a_header_is_read(kind, names, separator, tmp_path):
     assert scores(kind, tmp_path / "file.gz") == EXPECTED
 
 
+def test_blanks_around_fields_and_empty_rows_do_no_harm(tmp_path):
+    (tmp_path / "q.csv").write_text(
+        "query_id, doc_id, relevance, note\n1, a , 2,\n,,,\n \n1, b, 0.5, x\n2,c,1,\n"
+    )
+    assert scores("qrels", tmp_path / "q.csv") == EXPECTED
+
+
+def test_quepid_writes_queries_without_ratings_alone(tmp_path):
+    """In its basic CSV, after an empty line."""
+    (tmp_path / "q.csv").write_text('\nquery,docid,rating\n1,a,2\n1,b,0.5\n"no, rating"\n2,c,1\n')
+    assert scores("qrels", tmp_path / "q.csv") == EXPECTED
+
+
+def test_start_and_length_of_passages_are_numbers(tmp_path):
+    (tmp_path / "q.csv").write_text("query_id,doc_id,start,length,relevance\n1,a,0,10,1\n1,a,20,5,2\n")
+    found = ir_graded.read_qrels(tmp_path / "q.csv")
+    assert found[["start", "length", "relevance"]].to_numpy().tolist() == [[0, 10, 1], [20, 5, 2]]
+
+
 def test_beir_qrels_are_read(tmp_path):
     (tmp_path / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq 1\td 1\t2\nq 1\td2\t0\n")
     assert ir_graded.read_qrels(tmp_path / "test.tsv").to_numpy().tolist() == [
@@ -89,7 +108,7 @@ def test_a_large_run_with_a_header_is_read(tmp_path):
 def test_further_columns_of_a_header_are_those_of_qrels(tmp_path):
     (tmp_path / "q.csv").write_text("query_id,iteration,doc_id,relevance\n1,i1,a,1\n1,i2,b,1\n")
     run = {"1": {"a": 2.0, "b": 1.0}}
-    with pytest.warns(UserWarning, match="several intents"):
+    with pytest.warns(UserWarning, match="no document of the qrels has two intents"):
         assert ir_graded.evaluate("I-rec@1", tmp_path / "q.csv", run).values.tolist() == [[[0.5]]]
 
 
@@ -185,6 +204,28 @@ def test_qrels_and_runs_of_ranx_itself_are_taken():
         ("qrels", "qid\tdocno\tscore\n1\ta\t1\n", r"line 1: .*it looks like a run \(qid, docno, score\)"),
         ("run", "qid,docno,score\n1,a,1\n1,b\n", "line 3: expected 3 fields as in the header, found 2"),
         ("run", "qid,docno,score\n\n1,a,high\n", "line 3: could not convert string to float: 'high'"),
+        (
+            "qrels",
+            "query-id corpus-id score\n1 a 2\n",
+            "line 1: looks like a header, which needs query-id, corpus",
+        ),
+        (
+            "run",
+            "\r\n\r\nqid|docno|score\r\n1|a|2\r\n",
+            "line 3: looks like a header, .* divided by tabs, commas or",
+        ),
+        (
+            "qrels",
+            "Query_ID,Doc_ID,Relevance\n1,a,2\n",
+            "line 1: looks like a header, which needs query_id, doc",
+        ),
+        ("qrels", "query_id,doc_id,relevance\n1,a,2\n1,,2\n", "line 3: there is no doc_id"),
+        ("qrels", "query_id,doc_id,relevance\n1,a,2\n ,b,2\n", "line 3: there is no query_id"),
+        ("qrels", "query_id,doc_id,relevance\n1,a,\n", "line 2: there is no relevance"),
+        ("qrels", "query_id,doc_id,relevance\n1,a,1_0\n", "line 2: not a number: '1_0'"),
+        ("qrels", "query_id,doc_id,relevance\n1,a,\u0662\n", "line 2: not a number"),
+        ("qrels", "query_id,doc_id,relevance,doc_id\n1,a,1,b\n", "line 1: several columns are named doc_id"),
+        ("qrels", 'query_id,doc_id,relevance\n1,"a,1\n', "line 2: .*begins with a quotation mark must end"),
         ("qrels", '{"queries": [{"query_text": "q"}]}', "is JSON, an object with queries; expected records"),
         ("qrels", "[1, 2]", "is JSON, an array; expected records with query_id"),
         ("qrels", '{"1": {"a": 1}', "looks like JSON and cannot be read"),

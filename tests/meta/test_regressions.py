@@ -19,15 +19,31 @@ def scores(z, more=()):
     return {"Q": pd.DataFrame({"old": base, **{f"s{n}": base + one for n, one in enumerate([z, *more])}})}
 
 
-@pytest.mark.parametrize("test", TESTS)
-def test_equal_systems_fail_about_alpha_of_the_time(test):
-    """Simulated: both systems have the same distribution, and the first candidate is compared 2,000 times."""
+def continuous(rng, topics):
+    return rng.beta(1, 2, (topics, 1)) + 0.1 * rng.standard_t(5, (topics, 2))
+
+
+def reciprocal_ranks(rng, topics):
+    """Few values, many of them equal."""
+    rank = rng.geometric(np.clip(rng.beta(1, 2, (topics, 1)), 0.01, 1), (topics, 2))
+    return np.where(rank > 10, 0, 1 / rank)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("test", "make", "topics"),
+    [
+        *itertools.product(TESTS, [continuous, reciprocal_ranks], [40]),
+        ("randomisation", reciprocal_ranks, 10),
+    ],
+)
+def test_equal_systems_fail_about_alpha_of_the_time(test, make, topics):
+    """Simulated: both systems have one distribution; the second is compared with the first 2,000 times."""
     rng = np.random.default_rng(7)
-    topics, trials, alpha = 40, 2000, 0.05
-    systems = rng.beta(1, 2, (topics, 1)) + 0.1 * rng.standard_t(5, (topics, 2 * trials))
+    trials, alpha = 2000, 0.05
     failed = 0
     for trial in range(trials):
-        pair = systems[:, 2 * trial : 2 * trial + 2]
+        pair = make(rng, topics)
         failed += not meta.regressions(
             {"Q": pair}, 0, test=test, alpha=alpha, n_resamples=400, rng=trial
         ).passed

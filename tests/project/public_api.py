@@ -28,7 +28,14 @@ HEADER = f"""\
 """
 
 #: What is public here is ``__all__``; dataclasses in it are results, which users do not make.
-MODULES = ("ir_graded", "ir_graded.meta", "ir_graded.passages", "ir_graded.plots", "ir_graded.spark")
+MODULES = (
+    "ir_graded",
+    "ir_graded.meta",
+    "ir_graded.passages",
+    "ir_graded.plots",
+    "ir_graded.sentence_transformers",
+    "ir_graded.spark",
+)
 #: What the guide teaches beyond them: what sample() gives, own measures, pictures of the meta-evaluation.
 NAMES = {
     "ir_graded.data.sample": ("Sample",),
