@@ -89,7 +89,7 @@ def test_a_large_run_with_a_header_is_read(tmp_path):
 def test_further_columns_of_a_header_are_those_of_qrels(tmp_path):
     (tmp_path / "q.csv").write_text("query_id,iteration,doc_id,relevance\n1,i1,a,1\n1,i2,b,1\n")
     run = {"1": {"a": 2.0, "b": 1.0}}
-    with pytest.warns(UserWarning, match="several intents"):
+    with pytest.warns(UserWarning, match="no document of the qrels has two intents"):
         assert ir_graded.evaluate("I-rec@1", tmp_path / "q.csv", run).values.tolist() == [[[0.5]]]
 
 
