@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Ints
-from ir_graded.errors import FileFormatError, InputError, format_ids
+from ir_graded.errors import FileFormatError, InputError, format_ids, short_repr
 
 from .sources import is_path_or_dataset_id, passage_table
 from .table import Table
@@ -35,6 +35,11 @@ def read_lengths(source: Any) -> dict[str, int]:
         doc_ids, given = columns.as_strings(list(source)), list(source.values())
     else:
         frame = _read_file(os.fspath(source)) if is_path_or_dataset_id(source) else source
+        if not (hasattr(frame, "columns") or hasattr(frame, "column_names")):
+            raise InputError(
+                f"lengths are {short_repr(source)}; give a mapping from doc_id, a table with doc_id and "
+                "length, or a file that holds one"
+            )
         missing = [name for name in ("doc_id", "length") if name not in columns.column_names(frame)]
         if missing:
             raise InputError(f"lengths: the table has no column {', '.join(missing)}")
