@@ -10,7 +10,7 @@ import polars as pl
 
 from .conventions import CONVENTIONS, convention_of, missing
 from .lines import check_byte_order_marks, line_error
-from .table import VALUE_COLUMNS, Table, from_frame
+from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 
 #: Bytes in which a header ends.
 _LONGEST = 1 << 14
@@ -54,13 +54,14 @@ def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
     found = convention_of(kind, names)
     if found is None:
         raise line_error(path, lines[0], missing(kind, names), delimiter.join(names).encode())
-    place = names.index(found[2])
-    values = np.empty(len(rows) - 1)
+    numeric = [name for name in (found[2], *PASSAGE_COLUMNS) if name in names]
+    places = [names.index(name) for name in numeric]
+    values = np.empty((len(rows) - 1, len(places)))
     for number, (row, line) in enumerate(zip(rows[1:], lines[1:], strict=True)):
         try:
             if len(row) != len(names):
                 raise ValueError(f"expected {len(names)} fields as in the header, found {len(row)}")
-            values[number] = float(row[place])
+            values[number] = [float(row[place]) for place in places]
         except ValueError as error:
             raise line_error(path, line, str(error), delimiter.join(row).encode()) from None
     columns = dict(zip(names, zip(*rows[1:], strict=True), strict=True)) if len(rows) > 1 else {}
@@ -69,7 +70,8 @@ def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
         | {
             "query_id": pl.Series(columns.get(found[0], ()), dtype=pl.String),
             "doc_id": pl.Series(columns.get(found[1], ()), dtype=pl.String),
-            VALUE_COLUMNS[kind]: values,
+            VALUE_COLUMNS[kind]: values[:, 0],
         }
+        | dict(zip(numeric[1:], values.T[1:], strict=True))
     )
     return from_frame(kind, frame, lambda row: f"{path}, line {lines[row + 1]}")

@@ -10,7 +10,7 @@ from ir_graded.errors import FileFormatError, InputError, short_repr
 
 from .chunk_files import DOCUMENTS
 from .conventions import CONVENTIONS, convention_of, missing
-from .table import VALUE_COLUMNS, Table, from_frame
+from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 
 #: For JSON of search engines: where the list of queries is, and the names of a query's id or text, of the
 #: list of its ratings, and of document and level of each.
@@ -48,7 +48,9 @@ def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str])
             raise InputError(
                 f"{kind}: {place(row)} is {short_repr(record)}, not a dict with {', '.join(names)}"
             )
-    further = [name for name in records[0] if name not in names] if kind == "qrels" else []
+    further = [
+        name for name in records[0] if name not in names and (kind == "qrels" or name in PASSAGE_COLUMNS)
+    ]
     return _rows(
         kind,
         ([record[name] for name in names] + [record.get(name) for name in further] for record in records),
