@@ -17,7 +17,7 @@ from pathlib import Path
 
 import peers
 from timing import in_turn
-from workloads import Collection, Store, score_matrix
+from workloads import Collection, Store, passages, score_matrix
 
 import ir_graded
 from ir_graded._utils.threads import processors
@@ -71,6 +71,7 @@ def pairs(folder: Path) -> list[Pair]:
     few_run, many_run, arrow, scores = few.dicts(), many.dicts(), few.pandas(), score_matrix(50, 60)
     objects = arrow.astype({"query_id": object, "doc_id": object})
     intents = many.by_intent(5)
+    highlighted, rows = passages(40)
     few_ours, many_ours = peers.ir_graded_evaluator(few.qrels), peers.ir_graded_evaluator(many.qrels)
     few_peer, many_peer = peers.pytrec_eval_dicts(few.qrels), peers.pytrec_eval_dicts(many.qrels)
     return [
@@ -113,6 +114,13 @@ def pairs(folder: Path) -> list[Pair]:
             1 / 3,  # the most that may be: 3 times
             lambda: ir_graded.evaluate("D#-nDCG@10", intents, many_run),
             lambda: ir_graded.evaluate("nDCG@10", intents, many_run),
+        ),
+        Pair(
+            "four measures of characters beside MAgP",
+            0.65,
+            0.33,
+            lambda: ir_graded.evaluate(["CharP@10", "CharR@10", "IoU@10", "AiP"], highlighted, rows),
+            lambda: ir_graded.evaluate("MAgP(beta=0.25)", highlighted, rows),
         ),
         Pair(
             "file beside Polars reading three columns",

@@ -17,6 +17,9 @@ import pandas as pd
 import polars as pl
 import zstandard
 
+#: Articles of a topic of passages, passages of each, and judged articles.
+ARTICLES, PASSAGES, JUDGED = 1_500, 5, 100
+
 Dicts = dict[str, dict[str, float]]
 Qrels = dict[str, dict[str, int]]
 
@@ -344,3 +347,26 @@ def _gzip(source: Path, path: Path) -> None:
 def _zstandard(source: Path, path: Path) -> None:
     with source.open("rb") as plain, path.open("wb") as packed:
         zstandard.ZstdCompressor().copy_stream(plain, packed)
+
+
+def passages(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Qrels and a run of passages, which do not overlap in the run."""
+    rng = np.random.default_rng(1)
+    names = np.array([f"article{number:07d}" for number in range(100_000)])
+    query_id = np.repeat([str(2_009_000 + topic) for topic in range(topics)], ARTICLES * PASSAGES)
+    articles = np.concatenate([rng.choice(names.size, ARTICLES, replace=False) for _ in range(topics)])
+    place = np.tile(np.arange(PASSAGES) * 10_000, articles.size)
+    run = pd.DataFrame(
+        {
+            "query_id": query_id,
+            "doc_id": np.repeat(names[articles], PASSAGES),
+            "score": np.repeat(np.tile(np.arange(ARTICLES, 0, -1.0), topics), PASSAGES),
+            "start": place + rng.integers(0, 8_000, query_id.size),
+            "length": rng.integers(1, 2_000, query_id.size),
+        }
+    )
+    judged = run[np.arange(len(run)) % (ARTICLES * PASSAGES) < JUDGED * PASSAGES].drop(columns="score")
+    qrels = judged.assign(
+        relevance=rng.integers(0, 2, len(judged)), start=rng.integers(0, 50_000, len(judged))
+    )
+    return qrels, run

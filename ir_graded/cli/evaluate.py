@@ -9,6 +9,7 @@ from ir_measures.measures import Measure
 
 from ir_graded.evaluation.evaluate import evaluate as evaluate_runs
 from ir_graded.evaluation.scores import Scores
+from ir_graded.io.lengths import BEYOND
 
 from . import options
 from .output import FORMATS, Leaderboard, More, show
@@ -39,6 +40,14 @@ from .output import FORMATS, Leaderboard, More, show
 @options.ties
 @options.intents
 @options.groups
+@options.lengths
+@click.option(
+    "--beyond",
+    type=click.Choice(BEYOND),
+    default="keep",
+    show_default=True,
+    help="With --lengths: passages that end behind their document count, or are an error.",
+)
 @options.by_topic
 @options.output
 @options.places
@@ -55,6 +64,8 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     ties: str,
     intents: str | None,
     groups: tuple[str, ...],
+    lengths: str | None,
+    beyond: str,
     by_topic: bool,
     output: str,
     places: int,
@@ -66,11 +77,13 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     package (see `ir_graded measures`), those of ir-measures and trec_eval's names.
     """
     read, more = options.read(measures), None
-    if unjudged and (provider != "auto" or ties != "doc_id" or intents or groups):
+    if unjudged and (provider != "auto" or ties != "doc_id" or intents or groups or lengths):
         raise click.UsageError(
             "--unjudged takes measures of documents that this package computes by doc_id: leave out "
-            "--provider, --ties, --intents and --groups"
+            "--provider, --ties, --intents, --groups and --lengths"
         )
+    if beyond == "raise" and lengths is None:
+        raise click.UsageError("--beyond raise needs --lengths")
     of_samples = {"depth": depth, "samples": samples, "seed": seed}
     given = {name: value for name, value in of_samples.items() if value is not None}
     if given and unjudged != "intervals":
@@ -81,7 +94,9 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
         scores, more = _intervals(read, qrels, runs, **given)
     else:
         judged = options.judgments(qrels, intents, groups)
-        scores = evaluate_runs(read, judged, list(runs), provider=provider, ties=ties)
+        scores = evaluate_runs(
+            read, judged, list(runs), provider=provider, ties=ties, lengths=lengths, beyond=beyond
+        )
     show(FORMATS[output](Leaderboard.of(scores, by_topic, more), places))
 
 

@@ -102,6 +102,9 @@ intents = click.option(
     metavar="FILE",
     help="Probabilities of the intents in QRELS: lines of topic, intent, probability and perhaps inf or nav.",
 )
+lengths = click.option(
+    "--lengths", type=click.Path(), help="Document lengths: CSV or Parquet with doc_id and length."
+)
 ties = click.option(
     "--ties",
     type=click.Choice(TIES.words),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from . import options
 from .output import show
 
 _TASKS = ("focused", "relevant-in-context", "best-in-context")
@@ -19,7 +20,7 @@ def passages() -> None:
 @click.option(
     "--task", type=click.Choice(_TASKS), required=True, help="The task whose rules the run must follow."
 )
-@click.option("--lengths", type=click.Path(), help="Document lengths: CSV or Parquet with doc_id and length.")
+@options.lengths
 def check(run: str, task: str, lengths: str | None) -> int:
     """List what the rules of a task forbid in RUN; the exit code is 1 if there is anything."""
     from ir_graded.passages import check_submission

@@ -23,7 +23,8 @@ class PassageRows:
     Attributes:
         topics: the topics that have rows, each once.
         sizes: number of rows of each of them.
-        lengths: length of every row, by topic in the order of ``topics``, then by rank.
+        down_to: number of characters in the rows of its topic down to every row, by topic in the order of
+            ``topics``, then by rank.
         topic: topic of each row that is kept: those of articles that were looked for, and those of articles
             with rows that overlap.
         rank: its rank among the rows of its topic, from 1.
@@ -33,7 +34,7 @@ class PassageRows:
 
     topics: Ints
     sizes: Ints
-    lengths: Ints
+    down_to: Ints
     topic: Ints
     rank: Ints
     spans: Spans
@@ -45,9 +46,9 @@ class PassageRows:
         if len(parts) == 1:
             return parts[0]
         nothing = np.zeros(0, dtype=np.int64)
-        topics, sizes, lengths, topic, rank = (
+        topics, sizes, down_to, topic, rank = (
             np.concatenate([nothing, *(getattr(part, name) for part in parts)])
-            for name in ("topics", "sizes", "lengths", "topic", "rank")
+            for name in ("topics", "sizes", "down_to", "topic", "rank")
         )
         spans = Spans(
             *(
@@ -56,7 +57,7 @@ class PassageRows:
             )
         )
         overlap = next((part.overlap for part in parts if part.overlap), "")
-        return cls(topics, sizes, lengths, topic, rank, spans, overlap)
+        return cls(topics, sizes, down_to, topic, rank, spans, overlap)
 
     def ordered(self) -> PassageRows:
         """The same rows, those that are kept by topic and rank."""
@@ -68,7 +69,7 @@ class PassageRows:
 
 
 class RetrievedLengths:
-    """Sums of the lengths of the first rows of topics.
+    """Characters in the first rows of topics.
 
     Args:
         rows: the rows.
@@ -76,7 +77,7 @@ class RetrievedLengths:
     """
 
     def __init__(self, rows: PassageRows, topics: int) -> None:
-        self._sums = np.concatenate(([0], np.cumsum(rows.lengths)))
+        self._down_to = rows.down_to
         self.sizes: Ints = np.zeros(topics, dtype=np.int64)
         self.sizes[rows.topics] = rows.sizes
         self._begin = np.zeros(topics, dtype=np.int64)
@@ -84,8 +85,10 @@ class RetrievedLengths:
 
     def down_to(self, rank: Ints, topic: Ints) -> Ints:
         """The characters in the rows of ``topic`` at ranks 1 to ``rank``, or in all where there are less."""
-        begin = self._begin[topic]
-        return np.asarray(self._sums[begin + np.minimum(rank, self.sizes[topic])] - self._sums[begin])
+        rank = np.minimum(rank, self.sizes[topic])
+        found = np.zeros(rank.size, dtype=np.int64)
+        found[rank > 0] = self._down_to[(self._begin[topic] + rank - 1)[rank > 0]]
+        return found
 
     def first(self, cutoff: int | None) -> Ints:
         """The same of each topic at a cutoff, shape ``(topics,)``; of all rows without one."""
@@ -101,11 +104,11 @@ class Cuts:
     """
 
     def __init__(self, rows: Spans, gold: Spans) -> None:
-        both = rows.concat(gold)
-        article = np.concatenate((both.article, both.article))
-        position = np.concatenate((both.start, both.stop))
+        article = np.concatenate((rows.article, gold.article) * 2)
+        position = np.concatenate((rows.start, gold.start, rows.stop, gold.stop))
         order = order_of(article, position)
-        article, position = article[order], position[order]
+        article = article[order]
+        position = position[order]
         new = np.ones(article.size, dtype=np.bool_)
         new[1:] = (article[1:] != article[:-1]) | (position[1:] != position[:-1])
         cut = np.empty(order.size, dtype=np.int64)

@@ -14,6 +14,7 @@ from ir_graded._utils.threads import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import ParameterError, short_repr
 from ir_graded.io.intents import add_intents
+from ir_graded.io.lengths import BEYOND, check_ends, read_lengths
 from ir_graded.io.named_runs import named_runs
 from ir_graded.io.sources import is_read_once
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
@@ -41,7 +42,7 @@ PROVIDERS: dict[str, Callable[[list[Measure]], dict[Measure, Scorer]]] = {
 }
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     measures: Iterable[str | Measure] | str | Measure,
     qrels: Any,
     runs: Any,
@@ -50,6 +51,8 @@ def evaluate(
     provider: str = "auto",
     ties: str = "doc_id",
     intents: Any = None,
+    lengths: Any = None,
+    beyond: str = "keep",
 ) -> Scores:
     """Score runs by measures of this package and of ir-measures.
 
@@ -71,6 +74,9 @@ def evaluate(
             the mean over all their orders; 'optimistic' or 'pessimistic', by level descending or ascending.
             For all measures that do not name an order themselves and depend on it.
         intents: probabilities and types of the intents in the qrels, as ``with_intents`` takes them.
+        lengths: length of each document, for runs with passages, as ``passages.check_submission`` takes them.
+        beyond: 'keep' passages that end behind their document as they are, which lowers precision, or
+            'raise' InputError; with ``lengths`` alone.
 
     Returns:
         The scores of all runs on all topics of the qrels; a topic that a run lacks scores 0.
@@ -78,8 +84,8 @@ def evaluate(
     Raises:
         NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
         InputError: something in the qrels or in a run cannot be scored; the message says where.
-        ParameterError: ``provider`` or ``ties`` is none of its words, or a measure that other providers
-            compute is to have ``ties``.
+        ParameterError: ``provider``, ``ties`` or ``beyond`` is none of its words, a measure that other
+            providers compute is to have ``ties``, or ``beyond`` is given without ``lengths``.
         ValueError: a measure cannot be read or is not supported.
         NameError: a measure's name is unknown.
 
@@ -98,10 +104,21 @@ def evaluate(
     """
     if provider not in PROVIDERS:
         raise ParameterError(f"provider={short_repr(provider)} must be {' or '.join(map(repr, PROVIDERS))}")
+    if beyond not in BEYOND:
+        raise ParameterError(f"beyond={short_repr(beyond)} must be {' or '.join(map(repr, BEYOND))}")
+    if lengths is None and beyond != "keep":
+        raise ParameterError(f"beyond={beyond!r} needs lengths")
     judged = qrels if intents is None else add_intents(qrels, intents)
     evaluation = Evaluation(in_order(read_measures(measures), provider, ties), judged, provider)
     named = named_runs(runs)
-    scored = evaluation.match(named, evaluation.lowest, evaluation.score)
+    ends = None if lengths is None else read_lengths(lengths)
+
+    def score(matched: MatchedRun) -> ScoredRun:
+        if ends is not None:
+            check_ends(matched.run, ends, beyond)
+        return evaluation.score(matched)
+
+    scored = evaluation.match(named, evaluation.lowest, score)
     return evaluation.scores(named, with_progress(scored, len(named), progress))
 
 

@@ -19,7 +19,8 @@ from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError
 from ir_graded.io.intents import ITERATION
-from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS
+from ir_graded.io.sources import no_passages
+from ir_graded.io.table import PASSAGE_COLUMNS
 from ir_graded.matching.aspects import ASPECTS
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
@@ -69,7 +70,7 @@ class GradedEvaluator(Evaluator):
                     raise InputError(without_column(measure, column))
         self.passage_measures = [measure for measure in self.measures if needs_passages(measure)]
         if self.passage_measures and judgments.names and judgments.levels.highlights is None:
-            raise InputError(_without_passages("qrels", self.passage_measures[0]))
+            raise InputError(no_passages(self.passage_measures[0], "qrels"))
         self._check_intents()
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
@@ -103,7 +104,7 @@ class GradedEvaluator(Evaluator):
         """Views of a matched run for the measures. Raises InputError where it lacks passages."""
         # An empty run lacks the columns at times: PyTerrier makes such for topics that no batch had.
         if self.passage_measures and judged_run.retrieved is None and judged_run.n_retrieved.any():
-            raise InputError(_without_passages("run", self.passage_measures[0]))
+            raise InputError(no_passages(self.passage_measures[0], "run"))
         return Views(self.judgments.levels, judged_run)
 
     def scores_of(self, judged_run: JudgedRun) -> dict[Measure, Floats]:
@@ -134,15 +135,6 @@ class GradedEvaluator(Evaluator):
 def needs_passages(measure: Measure) -> bool:
     """Whether qrels and run must say where in a document the text is."""
     return isinstance(measure, GradedMeasure) and measure.NEEDS_PASSAGES
-
-
-def _without_passages(kind: str, measure: Measure) -> str:
-    """What is wrong with qrels or a run that name documents only."""
-    columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
-    return (
-        f"{measure} needs passages, and the {kind} given hold none: give a table or named tuples with the "
-        f"fields {columns}, or a file that has them; a dict of dicts cannot"
-    )
 
 
 #: For a column of qrels that a measure needs: its contents, and where else they can come from.

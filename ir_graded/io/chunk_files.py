@@ -163,15 +163,17 @@ class DocumentFormat:
         name: what a caller writes as ``format=``.
         kind: whether it holds a run or qrels.
         rows: the rows of a file; InputError says what is wrong with it.
+        keys: of a document in JSON, the keys of which it has one.
     """
 
     name: str
     kind: str
     rows: Callable[[bytes], Iterator[ChunkRow]]
+    keys: frozenset[str] = frozenset()
 
 
 DOCUMENTS = (
-    DocumentFormat("legalbench", "qrels", legalbench_qrels),
-    DocumentFormat("legalbench", "run", legalbench_run),
+    DocumentFormat("legalbench", "qrels", legalbench_qrels, frozenset({"tests", "qa_result_list"})),
+    DocumentFormat("legalbench", "run", legalbench_run, frozenset({"qa_result_list"})),
     DocumentFormat("chroma", "qrels", chroma_qrels),
 )

@@ -303,9 +303,6 @@ def recognise(
     Raises:
         FileFormatError: it fits none, or it may be of another format than the one it fits.
     """
-    if first_line_fields[0][0] in "{[":
-        names = " or ".join(f"format={one.name!r}" for one in DOCUMENTS if one.kind == kind)
-        raise FileFormatError(f"{path}, line {line}: looks like a document in JSON; name its format: {names}")
     candidates = _of(kind)
     fitting = next((one for one in candidates if one.fits(first_line_fields, whole)), None)
     problem = _doubt(fitting, first_line_fields, whole)

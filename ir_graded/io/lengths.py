@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ir_graded.core.segments import EXACT_INTEGERS_BELOW
-from ir_graded.errors import FileFormatError, InputError, format_ids
+from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Ints
+from ir_graded.errors import FileFormatError, InputError, format_ids, short_repr
 
-from .sources import is_path_or_dataset_id
+from .sources import is_path_or_dataset_id, passage_table
+from .table import Table
+
+#: Passages that end behind their documents: they count, or are an error.
+BEYOND = ("keep", "raise")
 
 
 def read_lengths(source: Any) -> dict[str, int]:
@@ -31,6 +35,11 @@ def read_lengths(source: Any) -> dict[str, int]:
         doc_ids, given = columns.as_strings(list(source)), list(source.values())
     else:
         frame = _read_file(os.fspath(source)) if is_path_or_dataset_id(source) else source
+        if not (hasattr(frame, "columns") or hasattr(frame, "column_names")):
+            raise InputError(
+                f"lengths are {short_repr(source)}; give a mapping from doc_id, a table with doc_id and "
+                "length, or a file that holds one"
+            )
         missing = [name for name in ("doc_id", "length") if name not in columns.column_names(frame)]
         if missing:
             raise InputError(f"lengths: the table has no column {', '.join(missing)}")
@@ -56,13 +65,46 @@ def read_lengths(source: Any) -> dict[str, int]:
     return found
 
 
-def lengths_of(doc_ids: Iterable[str], lengths: Mapping[str, int]) -> dict[str, int]:
-    """Lengths of some documents. Raises InputError where some have none."""
-    wanted = list(dict.fromkeys(doc_ids))
-    missing = [doc_id for doc_id in wanted if doc_id not in lengths]
-    if missing:
+def rows_beyond(table: Table, lengths: Mapping[str, int]) -> Ints:
+    """The rows of a table with passages that end behind their documents.
+
+    Raises:
+        InputError: documents of the table have no length.
+    """
+    import polars as pl
+
+    known = pl.Series(lengths.keys(), dtype=pl.String), pl.Series(lengths.values(), dtype=pl.Int64)
+    end = table.doc_id.replace_strict(*known, default=None, return_dtype=pl.Int64)
+    if missing := table.doc_id.filter(end.is_null()).unique(maintain_order=True).to_list():
         raise InputError(f"the lengths lack {len(missing)} documents of the run: {format_ids(missing)}")
-    return {doc_id: lengths[doc_id] for doc_id in wanted}
+    assert table.passage is not None  # noqa: S101  # for the type checker
+    stop = table.passage.start + table.passage.length
+    return np.flatnonzero(stop > end.to_numpy())
+
+
+def check_ends(run: Any, lengths: Mapping[str, int], beyond: str) -> None:
+    """Check that all documents of a run have a length, and if wanted that passages end in their documents.
+
+    Args:
+        run: a run with passages in any form.
+        lengths: the length of each document.
+        beyond: 'keep', or 'raise' where no passage may end behind its document.
+
+    Raises:
+        InputError: the run holds no passages, a document has no length, or a passage ends behind its
+            document although it must not.
+    """
+    table = passage_table("a table of lengths", "run", run)
+    table.check_values()
+    rows = rows_beyond(table, lengths)
+    if rows.size and beyond == "raise":
+        row = int(rows[0])
+        assert table.passage is not None  # noqa: S101  # for the type checker
+        start, length = table.passage.start[row], table.passage.length[row]
+        raise InputError(
+            f"run: {table.describe(row)}: the passage {start:.0f}:{length:.0f} ends behind its document, "
+            f"which has length {lengths[table.doc_id[row]]}; beyond='keep' takes it as it is"
+        )
 
 
 def _read_file(path: str) -> Any:

@@ -8,8 +8,9 @@ from typing import Any
 
 from ir_graded.errors import FileFormatError, InputError, short_repr
 
+from .chunk_files import DOCUMENTS
 from .conventions import CONVENTIONS, convention_of, missing
-from .table import VALUE_COLUMNS, Table, from_frame
+from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 
 #: For JSON of search engines: where the list of queries is, and the names of a query's id or text, of the
 #: list of its ratings, and of document and level of each.
@@ -18,10 +19,13 @@ _RATINGS = (
     ("requests", ("id", "ratings", "_id", "rating")),  # OpenSearch and Elasticsearch, _rank_eval
     ("queries", ("query_text", "ratings", "doc_id", "rating")),  # Quepid
 )
-_KNOWN = (
-    "records with query_id, doc_id and {value}, a dict of dicts, or judgments of OpenSearch "
-    "(judgmentRatings), of _rank_eval (requests) or of Quepid (queries)"
-)
+_KNOWN = {
+    "qrels": "records with query_id, doc_id and relevance, a dict of dicts, judgments of OpenSearch "
+    "(judgmentRatings), of _rank_eval (requests) or of Quepid (queries), or of LegalBench-RAG "
+    "(tests or qa_result_list, with format='legalbench')",
+    "run": "records with query_id, doc_id and score, a dict of dicts, or results of LegalBench-RAG "
+    "(qa_result_list, with format='legalbench')",
+}
 
 
 def is_record(item: object) -> bool:
@@ -44,7 +48,9 @@ def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str])
             raise InputError(
                 f"{kind}: {place(row)} is {short_repr(record)}, not a dict with {', '.join(names)}"
             )
-    further = [name for name in records[0] if name not in names] if kind == "qrels" else []
+    further = [
+        name for name in records[0] if name not in names and (kind == "qrels" or name in PASSAGE_COLUMNS)
+    ]
     return _rows(
         kind,
         ([record[name] for name in names] + [record.get(name) for name in further] for record in records),
@@ -101,9 +107,12 @@ def read_json(kind: str, data: bytes, path: str) -> Table:
         and all(isinstance(docs, Mapping) for docs in content.values())
     ):
         return from_dicts(kind, content)
-    known = _KNOWN.format(value=VALUE_COLUMNS[kind])
-    shown = f"an object with {', '.join([*content][:5])}" if isinstance(content, Mapping) else "an array"
-    raise FileFormatError(f"{path}: is JSON, {shown}; expected {known}")
+    shown, present = "an array", set()
+    if isinstance(content, Mapping):
+        shown, present = f"an object with {', '.join([*content][:5])}", {*content}
+    named = next((one.name for one in DOCUMENTS if one.kind == kind and present & one.keys), None)
+    hint = f"expected {_KNOWN[kind]}" if named is None else f"read it with format={named!r}"
+    raise FileFormatError(f"{path}: is JSON, {shown}; {hint}")
 
 
 def _rated(content: Any) -> list[tuple[Any, Any, float]] | None:

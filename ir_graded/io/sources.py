@@ -14,7 +14,7 @@ from .datasets import is_dataset, iterate_rows, load_dataset, unknown_dataset
 from .files import read_file
 from .paths import check_path
 from .records import from_dicts, from_records, is_ranx, is_record
-from .table import Table, from_frame, from_tuples
+from .table import VALUE_COLUMNS, Table, from_frame, from_tuples
 
 _FORMS = (
     "a dict of dicts, a DataFrame (pandas or Polars) or Arrow table, an iterable of named tuples, "
@@ -47,6 +47,24 @@ def table_of(kind: str, source: Any) -> Table:  # noqa: PLR0911  # one for each 
     if isinstance(source, Iterable) and getattr(source, "ndim", 1) != 0:
         return from_tuples(kind, source)
     raise InputError(f"{kind}: cannot read {type(source).__name__}; give {_FORMS}")
+
+
+def passage_table(purpose: str, kind: str, source: Any) -> Table:
+    """Qrels or a run as a table. Raises InputError where they hold no passages."""
+    table = None if isinstance(source, Mapping) else table_of(kind, source)
+    if table is None or table.passage is None:
+        raise InputError(no_passages(purpose, kind))
+    table.check_ids()
+    return table
+
+
+def no_passages(purpose: object, kind: str) -> str:
+    """Say that qrels or a run hold no passages, which a measure or a function needs."""
+    columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
+    return (
+        f"{purpose} needs passages, and the {kind} given hold none: give a table or named tuples with the "
+        f"fields {columns}, or a file that has them; a dict of dicts cannot"
+    )
 
 
 def is_path_or_dataset_id(source: object) -> bool:

@@ -44,10 +44,14 @@ def ranked_rows(table: Table, groups: Groups, articles: Articles, found: Ints, d
     kept = np.flatnonzero(wanted[article])
     rows = order[kept]
     of_rows = spans[rows]
+    sizes = np.diff(np.append(begin, order.size))
+    length = (spans.stop - spans.start)[order]
+    down_to = np.cumsum(length)
+    down_to -= np.repeat(down_to[begin] - length[begin], sizes)
     return PassageRows(
         topic[begin],
-        np.diff(np.append(begin, order.size)),
-        (spans.stop - spans.start)[order],
+        sizes,
+        down_to,
         topic[kept],
         rank[kept],
         type(of_rows)(number[article[kept]], of_rows.start, of_rows.stop),

@@ -196,7 +196,7 @@ class Attributes(Param):
     #: Columns that hold something else.
     OTHERS = (
         *("", "query_id", "doc_id", "relevance", "start", "length"),
-        *("iteration", "subtopic_id", "probability", "intent_type", "equivalence_class"),
+        *("iteration", "subtopic_id", "probability", "intent_type", "equivalence_class", "aspects"),
     )
 
     def __init__(self, desc: str) -> None:

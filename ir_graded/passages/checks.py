@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded.core.segments import Ints
-from ir_graded.core.spans import Spans
 from ir_graded.errors import ParameterError, short_repr
-from ir_graded.io.lengths import lengths_of, read_lengths
-from ir_graded.io.table import Table
+from ir_graded.io.lengths import read_lengths, rows_beyond
+from ir_graded.io.sources import passage_table
 from ir_graded.matching.articles import Articles, articles_of
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.matching.row_ranks import order_rows
 from ir_graded.matching.tables import groups_of
-
-from .strip import passage_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +73,7 @@ def check_submission(run: Any, task: str, lengths: Any = None) -> pd.DataFrame:
     problems = [*_order_problems(order, articles.article[order]), *_overlaps(articles)]
     problems = [problem for problem in problems if problem[2] in TASKS[task]]
     if lengths is not None:
-        problems += _beyond(table, lengths)
+        problems += [(row, -1, BEYOND) for row in rows_beyond(table, read_lengths(lengths)).tolist()]
     problems.sort()
     return pd.DataFrame(
         {
@@ -120,12 +117,3 @@ def _overlaps(articles: Articles) -> list[Problem]:
         if part.stop[at] >= reached:
             reached, last = int(part.stop[at]), at
     return found
-
-
-def _beyond(table: Table, lengths: Any) -> list[Problem]:
-    doc_ids = table.doc_id.to_list()
-    known = lengths_of(doc_ids, read_lengths(lengths))
-    assert table.passage is not None  # noqa: S101  # for the type checker
-    spans: Spans = table.passage.spans(np.zeros(len(doc_ids), dtype=np.int64))
-    end = np.array([known[doc_id] for doc_id in doc_ids], dtype=np.int64)
-    return [(row, -1, BEYOND) for row in np.flatnonzero(spans.stop > end).tolist()]

@@ -9,10 +9,9 @@ import numpy as np
 
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError
+from ir_graded.io.sources import passage_table
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import CharP, CharR
-
-from .strip import passage_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,11 +11,10 @@ from ir_graded.core.segments import count, whole_total
 from ir_graded.core.spans import Spans
 from ir_graded.errors import InputError
 from ir_graded.io.columns import column_names
+from ir_graded.io.sources import no_passages
 from ir_graded.io.table import Table, from_columns
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures.stopping import safe_divide
-
-from .strip import no_passages
 
 if TYPE_CHECKING:
     import pandas as pd

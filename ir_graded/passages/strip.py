@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
@@ -13,8 +12,8 @@ from ir_graded.core.segments import Ints
 from ir_graded.core.spans import Spans
 from ir_graded.errors import InputError, ParameterError, format_ids, printable, short_repr
 from ir_graded.io.ids import as_text
-from ir_graded.io.sources import table_of
-from ir_graded.io.table import VALUE_COLUMNS, Table
+from ir_graded.io.sources import passage_table
+from ir_graded.io.table import Table
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.matching.tables import match_table
 from ir_graded.measures.params import CUTOFF, REL, Param
@@ -264,24 +263,6 @@ def _validated(name: str, value: Any, param: Param) -> float:
     except ValueError:
         raise ParameterError(f"show: {name}={short_repr(value)} must be {param.expected}") from None
     return number
-
-
-def passage_table(purpose: str, kind: str, source: Any) -> Table:
-    """Qrels or a run as a table. Raises InputError where they hold no passages."""
-    table = None if isinstance(source, Mapping) else table_of(kind, source)
-    if table is None or table.passage is None:
-        raise InputError(no_passages(purpose, kind))
-    table.check_ids()
-    return table
-
-
-def no_passages(purpose: str, kind: str) -> str:
-    """Say that qrels or a run hold no passages, which are needed for a purpose."""
-    columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
-    return (
-        f"{purpose} needs passages, and the {kind} given hold none: give a table or named tuples with the "
-        f"fields {columns}, or a file that has them; a dict of dicts cannot"
-    )
 
 
 def _rows_with(table: Table, column: pl.Series, value: str) -> Table:

@@ -34,20 +34,29 @@ def assert_same(measures, one, other):
         assert changed[name] == pytest.approx(by_topic, abs=1e-12)
 
 
+def shuffled(rows, order):
+    return [rows[at] for at in np.random.default_rng(order).permutation(len(rows))]
+
+
 @examples
 @given(qrels=QRELS, run=RUNS, order=st.integers(0, 99))
-def test_the_order_of_the_rows_of_a_table_changes_nothing(qrels, run, order):
-    shuffled = [
-        [rows[at] for at in np.random.default_rng(order).permutation(len(rows))] for rows in (qrels, run)
-    ]
-    assert cases.scores(cases.OVERLAPPING, *shuffled) == cases.scores(cases.OVERLAPPING, qrels, run)
+def test_the_order_of_the_rows_of_a_run_changes_nothing(qrels, run, order):
+    found = cases.scores(cases.OVERLAPPING, qrels, shuffled(run, order))
+    assert found == cases.scores(cases.OVERLAPPING, qrels, run)
+
+
+@examples
+@given(qrels=QRELS, run=RUNS, order=st.integers(0, 99))
+def test_the_order_of_the_rows_of_qrels_changes_nothing(qrels, run, order):
+    """Except PassageAP, of which a row finds the first span in the order of the qrels."""
+    measures = [measure for measure in cases.OVERLAPPING if measure.NAME != "PassageAP"]
+    assert cases.scores(measures, shuffled(qrels, order), run) == cases.scores(measures, qrels, run)
 
 
 @examples
 @given(qrels=QRELS, run=RUNS, order=st.integers(0, 99))
 def test_the_order_of_the_ranking_does_not_matter_to_measures_of_sets(qrels, run, order):
-    other = distinct([run[at] for at in np.random.default_rng(order).permutation(len(run))])
-    assert_same(SETS, (qrels, run), (qrels, other))
+    assert_same(SETS, (qrels, run), (qrels, distinct(shuffled(run, order))))
 
 
 @examples

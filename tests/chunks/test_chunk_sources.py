@@ -148,12 +148,19 @@ def test_questions_that_are_wrong(tmp_path, text, problem):
         read_qrels(written(tmp_path / "q.csv", text), format="chroma")
 
 
-@pytest.mark.parametrize("read", [read_qrels, read_run])
-@pytest.mark.parametrize("document", [RESULTS, TESTS], ids=["object", "list"])
-def test_json_is_never_guessed(tmp_path, read, document):
-    with pytest.raises(
-        FileFormatError, match="looks like a document in JSON; name its format: format='legalbench'"
-    ):
+@pytest.mark.parametrize(
+    ("read", "document", "problem"),
+    [
+        (read_qrels, {"tests": TESTS}, "an object with tests; read it with format='legalbench'"),
+        (read_qrels, RESULTS, "an object with qa_result_list, weights; read it with format='legalbench'"),
+        (read_run, RESULTS, "an object with qa_result_list, weights; read it with format='legalbench'"),
+        (read_run, {"tests": TESTS}, "an object with tests; expected records .*format='legalbench'"),
+        (read_qrels, TESTS, "an array; expected records .*judgmentRatings.*format='legalbench'"),
+        (read_run, [[{"corpus_id": "a", "start_index": 0, "end_index": 1}]], "an array; expected records"),
+    ],
+)
+def test_json_of_chunks_is_read_only_with_its_format(tmp_path, read, document, problem):
+    with pytest.raises(FileFormatError, match=f"r.json: is JSON, {problem}"):
         read(written(tmp_path / "r.json", document))
 
 

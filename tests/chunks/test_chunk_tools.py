@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -9,6 +11,7 @@ from measures import measure_cases
 from passages import passage_cases
 from reference import chunks
 
+import ir_graded
 from ir_graded import InputError, ParameterError, passages
 from ir_graded.cli.main import main
 
@@ -157,11 +160,76 @@ def test_lengths_of_every_form(tmp_path):
         ({"a": 1.5}, "has length 1.5"),
         (pd.DataFrame({"doc_id": ["a", "a"], "length": [1, 2]}), "length 1 at row 0 and 2 at row 1"),
         (pd.DataFrame({"doc_id": ["a"]}), "has no column length"),
+        ([("a", 9)], "lengths are .*; give a mapping from doc_id"),
+        (5, "lengths are 5; give a mapping"),
     ],
 )
 def test_lengths_that_are_wrong(lengths, problem):
     with pytest.raises(InputError, match=problem):
         passages.check_submission(passage_cases.frame("run", [("1", "a", 2, 0, 10)]), "focused", lengths)
+
+
+ROWS = [("1", "a", 2, 0, 10), ("1", "b", 1, 5, 6)]
+JUDGED = passage_cases.frame("qrels", [("1", "a", 1, 0, 5)])
+
+
+def test_a_passage_behind_the_end_is_kept_or_an_error():
+    run, ends = passage_cases.frame("run", ROWS), {"a": 10, "b": 10}
+    for lengths in (None, ends, {"a": 99, "b": 11}):
+        assert ir_graded.evaluate("CharP", JUDGED, run, lengths=lengths).mean().iloc[0].tolist() == [5 / 16]
+    ir_graded.evaluate("CharP", JUDGED, run, lengths={"a": 10, "b": 11}, beyond="raise")
+    problem = "topic '1', document 'b' .row 1.: the passage 5:6 ends behind its document, which has length 10"
+    with pytest.raises(InputError, match=problem):
+        ir_graded.evaluate("CharP", JUDGED, run, lengths=ends, beyond="raise")
+    with pytest.raises(InputError, match=f"run 'bad': run: {problem}"):
+        ir_graded.evaluate("CharP", JUDGED, {"good": run[:1], "bad": run}, lengths=ends, beyond="raise")
+
+
+@pytest.mark.parametrize("beyond", ["keep", "raise"])
+def test_every_document_of_a_run_needs_a_length(beyond):
+    run = passage_cases.frame("run", [*ROWS, ("2", "c", 1, 0, 1), ("2", "d", 1, 0, 1)])
+    with pytest.raises(InputError, match="lengths lack 3 documents of the run: 'b', 'c', 'd'"):
+        ir_graded.evaluate("CharP", JUDGED, run, lengths={"a": 10}, beyond=beyond)
+
+
+def test_an_iterator_is_checked_and_scored():
+    rows = passage_cases.frame("run", ROWS).itertuples(index=False)
+    found = ir_graded.evaluate("CharP", JUDGED, rows, lengths={"a": 10, "b": 11}, beyond="raise")
+    assert found.mean().iloc[0].tolist() == [5 / 16]
+
+
+def test_lengths_are_for_passages():
+    with pytest.raises(InputError, match="a table of lengths needs passages, and the run given hold none"):
+        ir_graded.evaluate("AP", {"1": {"a": 1}}, {"1": {"a": 1.0}}, lengths={"a": 10})
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"beyond": "cut", "lengths": {}}, "beyond='cut' must be 'keep' or 'raise'"),
+        ({"beyond": "raise"}, "beyond='raise' needs lengths"),
+    ],
+)
+def test_beyond_is_one_of_its_words_and_needs_lengths(options, problem):
+    with pytest.raises(ParameterError, match=problem):
+        ir_graded.evaluate("CharP", JUDGED, passage_cases.frame("run", ROWS), **options)
+
+
+def test_the_command_takes_lengths(tmp_path, capsys):
+    (tmp_path / "q").write_text("1\ta\t0\t5\tx\n", encoding="utf-8")
+    (tmp_path / "r").write_text("1 a 1 2 0 10 x\n1 b 2 1 5 6 x\n", encoding="utf-8")
+    (tmp_path / "l").write_text("doc_id,length\na,10\nb,10\n", encoding="utf-8")
+    call = ["evaluate", str(tmp_path / "q"), str(tmp_path / "r"), "-m", "CharP"]
+    for more, code, text in (
+        (["--lengths", str(tmp_path / "l")], 0, "0.3125"),
+        (["--lengths", str(tmp_path / "l"), "--beyond", "raise"], 2, "r, line 2.*ends behind its document"),
+        (["--beyond", "raise"], 2, "--beyond raise needs --lengths"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main([*call, *more])
+        assert ended.value.code == code
+        said = capsys.readouterr()
+        assert re.search(text, said.out + said.err)
 
 
 def test_an_unknown_task():

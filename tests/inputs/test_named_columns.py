@@ -112,6 +112,37 @@ def test_further_columns_of_a_header_are_those_of_qrels(tmp_path):
         assert ir_graded.evaluate("I-rec@1", tmp_path / "q.csv", run).values.tolist() == [[[0.5]]]
 
 
+SPANS = {"start": [0, 5], "length": [10, 9]}
+
+
+def passages_of(kind, folder):
+    """A table of two passages of one document in each form that names its columns."""
+    value = {"qrels": "relevance", "run": "score"}[kind]
+    table = pd.DataFrame({"query_id": "1", "doc_id": "a", value: [1, 2], **SPANS})
+    yield table
+    yield table.to_dict("records")
+    table.to_csv(folder / f"{kind}.csv", index=False)
+    yield folder / f"{kind}.csv"
+    table.to_json(folder / f"{kind}.json", orient="records")
+    yield folder / f"{kind}.json"
+
+
+@pytest.mark.parametrize("kind", ["qrels", "run"])
+def test_start_and_length_are_read_in_every_form_with_names(kind, tmp_path):
+    (other,) = {"qrels", "run"} - {kind}
+    given = {other: next(passages_of(other, tmp_path))}
+    for table in passages_of(kind, tmp_path):
+        both = {**given, kind: table}
+        found = ir_graded.evaluate(["CharP", "MAgP"], both["qrels"], both["run"])
+        assert found.mean().iloc[0].tolist() == [14 / 19, 1.0]
+
+
+def test_a_start_that_is_not_a_number_names_the_line(tmp_path):
+    (tmp_path / "r.csv").write_text("query_id,doc_id,score,start,length\n1,a,2,0,9\n1,a,1,x,9\n")
+    with pytest.raises(FileFormatError, match=r"r\.csv, line 3: could not convert string to float: 'x'"):
+        ir_graded.read_run(tmp_path / "r.csv")
+
+
 # ------------------------------------------------------------------------------------------- JSON
 
 JSON = {

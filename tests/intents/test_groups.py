@@ -226,6 +226,7 @@ def test_measures_print_and_read_back():
     [
         (lambda: GF(groups=""), "GF: groups='' must be the name of a column of the qrels"),
         (lambda: GF(groups="iteration"), "GF: groups='iteration' must be the name of a column"),
+        (lambda: GF(groups="aspects"), "GF: groups='aspects' must be the name of a column"),
         (lambda: GF(groups="A", divergence="KL"), "divergence='KL' must be one of 'JSD', 'NMD', 'RNOD'"),
         (lambda: GF(groups="A", target=[1]), r"target=\[1\] must be two or more numbers >= 0 that sum to 1"),
         (lambda: GF(groups="A", target=[0.5, 0.4]), "target="),
