@@ -118,7 +118,7 @@ def pairs(folder: Path) -> list[Pair]:
         Pair(
             "four measures of characters beside MAgP",
             0.65,
-            0.33,
+            0.25,
             lambda: ir_graded.evaluate(["CharP@10", "CharR@10", "IoU@10", "AiP"], highlighted, rows),
             lambda: ir_graded.evaluate("MAgP(beta=0.25)", highlighted, rows),
         ),

@@ -12,12 +12,13 @@ from .chunk_files import DOCUMENTS
 from .conventions import CONVENTIONS, convention_of, missing
 from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 
-#: For JSON of search engines: where the list of queries is, and the names of a query's id or text, of the
-#: list of its ratings, and of document and level of each.
+#: For JSON of search engines: where the list of queries is, and the names of a query's id or text, of its
+#: ratings (a list, or levels by document), and of document and level of each rating in a list.
 _RATINGS = (
     ("judgmentRatings", ("query", "ratings", "docId", "rating")),  # OpenSearch, Search Relevance
     ("requests", ("id", "ratings", "_id", "rating")),  # OpenSearch and Elasticsearch, _rank_eval
-    ("queries", ("query_text", "ratings", "doc_id", "rating")),  # Quepid
+    ("queries", ("query_text", "ratings", "doc_id", "rating")),  # Quepid, export of a case
+    ("queries", ("query", "ratings", "doc_id", "rating")),  # Quepid, export of a book
 )
 _KNOWN = {
     "qrels": "records with query_id, doc_id and relevance, a dict of dicts, judgments of OpenSearch "
@@ -122,9 +123,13 @@ def _rated(content: Any) -> list[tuple[Any, Any, float]] | None:
         if not isinstance(queries, list) or not queries:
             continue
         try:
-            return [
-                (one[query], rated[doc], float(rated[rating])) for one in queries for rated in one[ratings]
-            ]
+            return [(one[query], *each) for one in queries for each in _levels(one[ratings], doc, rating)]
         except (KeyError, TypeError, ValueError, IndexError):
             continue
     return None
+
+
+def _levels(ratings: Any, doc: str, rating: str) -> list[tuple[Any, float]]:
+    if isinstance(ratings, Mapping):
+        return [(rated, float(level)) for rated, level in ratings.items()]
+    return [(rated[doc], float(rated[rating])) for rated in ratings]

@@ -173,6 +173,7 @@ JSON = {
             for t, docs in QRELS.items()
         ]
     },
+    "Quepid by document": {"queries": [{"query": t, "ratings": docs} for t, docs in QRELS.items()]},
 }
 
 
