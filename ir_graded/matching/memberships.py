@@ -11,7 +11,7 @@ from ir_graded.io.table import Table
 #: The column of equivalence classes.
 CLASS = "equivalence_class"
 #: Further columns that are not attribute sets.
-OTHERS = frozenset({"iteration", CLASS})
+OTHERS = frozenset({"iteration", CLASS, "aspects"})
 
 
 def classes_of(table: Table, topic: Ints, document: Ints) -> Ints:
