@@ -24,11 +24,15 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.doctest",
     "sphinx.ext.napoleon",
+    "sphinx_copybutton",
     "mathml",
     "drawings",
     "generated_pages",
 ]
 exclude_patterns = ["_build", "_ext", "files"]
+# Copy the commands of a console block without prompts and output; what programs print has no button.
+copybutton_prompt_text = "$ "
+copybutton_selector = "div.highlight-console pre, div.highlight-sh pre, div.highlight-python pre, div.testcode pre"
 smartquotes = False  # quotes in texts are those of code
 
 html_theme = "furo"
@@ -41,7 +45,10 @@ html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # types stand in the signatures of the source; docstrings say what they mean
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 88
+python_use_unqualified_type_names = True
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True

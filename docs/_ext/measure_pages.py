@@ -1,4 +1,4 @@
-"""The pages of the measures, made of the registry: nothing here names a measure."""
+"""Writes a page for each registered measure. Nothing here depends on a particular measure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import ir_measures
 import pandas as pd
-from notes import NOTES, Note
+from notes import DOIS, NOTES, Note
 
 import ir_graded
 from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure
@@ -173,14 +173,21 @@ def _page(measure: GradedMeasure, note: Note) -> Page:
         _heading("Parameters"),
         _parameters(measure),
         _aliases(measure),
-        _heading("In Python"),
+        _heading("Use it in Python"),
         doc.example,
         _heading("Properties"),
         *_properties(measure, doc),
         _heading("Source"),
-        doc.source,
+        source(doc.source),
     ]
     return Page("\n\n".join(part for part in parts if part) + "\n", tuple(pictures))
+
+
+def source(text: str) -> str:
+    """The source of a measure with a link behind the title of each paper whose DOI is known."""
+    for title, doi in DOIS.items():
+        text = text.replace(f'"{title}"', f'"{title}" (`doi:{doi} <https://doi.org/{doi}>`__)')
+    return text
 
 
 def _heading(text: str, line: str = "-") -> str:
@@ -218,7 +225,7 @@ def _properties(measure: GradedMeasure, doc: Docstring) -> Iterator[str]:
             yield f"**Does not hold** ({name}): {words} Here {measure.lacks[name]}:"
             yield doc.lacks[name]
         elif name == "exchange" and "swap" in measure.lacks:
-            yield f"**Does not hold**, then, either ({name}): {words}"
+            yield f"**Does not hold** ({name}): {words} It fails because *swap* fails."
         elif name == "truncation" and (cutoff is None or cutoff.required):
             yield f"Does not apply ({name}): {words} It has no value without a cutoff."
         else:
@@ -227,14 +234,14 @@ def _properties(measure: GradedMeasure, doc: Docstring) -> Iterator[str]:
 
 def _default(param: Param) -> str:
     if param.required:
-        return "needed"
+        return "required"
     return "unset" if param.default is NOT_PROVIDED else f"``{format_value(param.default)}``"
 
 
 def _aliases(measure: GradedMeasure) -> str:
     names = {name: target for name, target in REGISTRY.items() if target.NAME == measure.NAME != name}
     told = [f"``{name}``" + (f" (``{target!r}``)" if target.params else "") for name, target in names.items()]
-    return f"Strings may also say {', '.join(told)}." if told else ""
+    return f"Other names in measure strings: {', '.join(told)}." if told else ""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], widths: Sequence[int]) -> str:
@@ -274,7 +281,7 @@ def index() -> str:
     ]
     listed = [f"   {name} <{slug(name)}>" for name in measures()]
     toctree = "\n".join([".. toctree::", "   :hidden:", "", *listed])
-    return f"{table(('measure', 'what it is', 'source'), rows, (14, 60, 26))}\n\n{toctree}\n"
+    return f"{table(('measure', 'definition', 'source'), rows, (14, 60, 26))}\n\n{toctree}\n"
 
 
 def classics() -> str:
@@ -284,7 +291,7 @@ def classics() -> str:
         doc = docstring(CLASSICS[name])
         definition = " ".join([doc.summary, *doc.body])
         rows.append((f"``{name}``", definition, doc.parameters or "none", _theirs(name)))
-    head = ("measure", "definition", "parameters computed here", "equal to")
+    head = ("measure", "definition", "parameters", "same values as")
     return table(head, rows, (10, 46, 28, 16)) + "\n"
 
 

@@ -1,7 +1,7 @@
-r"""What the registry does not hold of a measure: its formula in LaTeX, and when to use it.
+r"""Parts of a measure's page that its class does not have: the formula in LaTeX, when to use it, and DOIs.
 
-Everything else on a measure's page comes from its class. A registered measure without an entry here ends the
-build and a test.
+Everything else on the page comes from the class. The build and a test fail if a registered measure has no
+entry here.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _IP = r"\mathrm{iP@}x = \max \{ P[r] : R[r] \ge x \}"
 
 @dataclass(frozen=True)
 class Note:
-    """What is said of one measure.
+    """The hand-written parts of one measure's page.
 
     Attributes:
-        latex: the formulas, one a line.
+        latex: the formulas, one per line.
         when: when to use it, and when not, as reStructuredText.
-        drawn: the measures that the page draws; by default the measure as it is.
-        example: on which example of ``measure_pages.EXAMPLES``.
+        drawn: the measures that the page draws; by default the measure with its default parameters.
+        example: the key of the example in ``measure_pages.EXAMPLES``.
     """
 
     latex: tuple[str, ...]
@@ -50,6 +50,23 @@ class Note:
     drawn: tuple[str, ...] = ("{name}",)
     example: str = "example"
 
+
+#: DOIs of papers, by the title in the docstrings. Only DOIs that were looked up belong here.
+DOIS = {
+    "Alternatives to Bpref": "10.1145/1277741.1277756",
+    "Cumulated Gain-Based Evaluation of IR Techniques": "10.1145/582415.582418",
+    "Diversifying Search Results": "10.1145/1498759.1498766",
+    "Evaluating Diversified Search Results Using Per-intent Graded Relevance": "10.1145/2009916.2010055",
+    "Expected Reciprocal Rank for Graded Relevance": "10.1145/1645953.1646033",
+    "Extending Average Precision to Graded Relevance Judgments": "10.1145/1835449.1835550",
+    "LegalBench-RAG: A Benchmark for Retrieval-Augmented Generation in the Legal Domain": (
+        "10.48550/arXiv.2408.10343"
+    ),
+    "Rank-Biased Precision for Measurement of Retrieval Effectiveness": "10.1145/1416950.1416952",
+    "Retrieval Evaluation with Incomplete Information": "10.1145/1008992.1009000",
+    "Rpref: A Generalization of Bpref towards Graded Relevance Judgments": "10.1145/1148170.1148293",
+    "Which Diversity Evaluation Measures Are Good?": "10.1145/3331184.3331215",
+}
 
 NOTES: dict[str, Note] = {
     "AiP": Note(
