@@ -12,6 +12,9 @@ sys.path.insert(0, str(HERE / "_ext"))
 # The sandbox folder of examples and drawings is a copy of this one.
 os.environ["IR_GRADED_DOCS_FILES"] = str(HERE / "files")
 
+from docutils import nodes  # noqa: E402
+from sphinx.application import Sphinx  # noqa: E402
+
 import ir_graded  # noqa: E402
 
 project = "ir_graded"
@@ -61,3 +64,15 @@ doctest_global_setup = "from importlib.util import find_spec; import examples; _
 doctest_global_cleanup = "_folder.leave()"
 # As in the project's other doctests; unlike Sphinx's own default, messages of errors count.
 doctest_default_flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def _unlink_measures(_app: object, doctree: nodes.document) -> None:
+    """Turn ``nDCG@10`` in plain text, which docutils takes for an email address, back into text."""
+    for link in list(doctree.findall(nodes.reference)):
+        if link.get("refuri", "").startswith("mailto:"):
+            link.replace_self(nodes.Text(link.astext()))
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the functions above."""
+    app.connect("doctree-read", _unlink_measures)
