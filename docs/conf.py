@@ -35,7 +35,9 @@ extensions = [
 exclude_patterns = ["_build", "_ext", "files"]
 # Copy the commands of a console block without prompts and output; what programs print has no button.
 copybutton_prompt_text = "$ "
-copybutton_selector = "div.highlight-console pre, div.highlight-sh pre, div.highlight-python pre, div.testcode pre"
+copybutton_selector = (
+    "div.highlight-console pre, div.highlight-sh pre, div.highlight-python pre, div.testcode pre"
+)
 smartquotes = False  # quotes in texts are those of code
 
 html_theme = "furo"

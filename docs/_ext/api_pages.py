@@ -55,9 +55,7 @@ TASKS: dict[str, Task] = {
     "unjudged": Task(
         "Handle ties and unjudged documents",
         "Show how much a score depends on ties and unjudged documents. See :doc:`/guide/ties-and-unjudged`.",
-        _of(
-            "ir_graded", "ties unjudged score_bounds score_intervals ScoreBounds ScoreIntervals Unjudged"
-        ),
+        _of("ir_graded", "ties unjudged score_bounds score_intervals ScoreBounds ScoreIntervals Unjudged"),
     ),
     "compare": Task(
         "Compare runs and test significance",
@@ -150,7 +148,9 @@ def pages() -> dict[str, str]:
 def public() -> dict[str, Any]:
     """Return all public objects by their full names."""
     modules = {module: import_module(module) for module in MODULES}
-    return {f"{at}.{name}": getattr(module, name) for at, module in modules.items() for name in module.__all__}
+    return {
+        f"{at}.{name}": getattr(module, name) for at, module in modules.items() for name in module.__all__
+    }
 
 
 def _parts(page: str, task: Task) -> Iterator[str]:
@@ -165,7 +165,9 @@ def _parts(page: str, task: Task) -> Iterator[str]:
     yield from (_class(name, values[name]) for name in classes)
     if page == "measures":
         yield "The measures below are instances. Each has a page with its formula and parameters."
-        yield "\n".join(_measure(name, value) for name, value in values.items() if isinstance(value, GradedMeasure))
+        yield "\n".join(
+            _measure(name, value) for name, value in values.items() if isinstance(value, GradedMeasure)
+        )
     # The examples of a docstring may use the names of its module.
     modules = dict.fromkeys(name.rpartition(".")[0] for name in task.names)
     yield ".. testsetup::\n\n" + "\n".join(f"   from {module} import *" for module in modules)

@@ -121,7 +121,7 @@ def test_a_public_name_on_no_page_or_two_ends_the_build(monkeypatch):
     with pytest.raises(LookupError, match=r"missing \['ir_graded.explain'\]"):
         api_pages.pages()
     monkeypatch.setitem(api_pages.TASKS, "explain", replace(one, names=one.names * 2))
-    with pytest.raises(LookupError, match="repeated \\['ir_graded.Explanation'"):
+    with pytest.raises(LookupError, match=r"repeated \['ir_graded.Explanation'"):
         api_pages.pages()
 
 
@@ -158,4 +158,6 @@ def test_every_page_is_in_a_table_of_contents():
 def test_drawings_have_no_background(tmp_path):
     figure = explain("Q", {"1": {"a": 1}}, {"1": {"a": 1.0}}, "1").plot()
     drawings.save(figure, tmp_path / "q.svg")
-    assert "fill: #ffffff; stroke" not in (tmp_path / "q.svg").read_text(encoding="utf-8").partition("axes_1")[0]
+    assert (
+        "fill: #ffffff; stroke" not in (tmp_path / "q.svg").read_text(encoding="utf-8").partition("axes_1")[0]
+    )
