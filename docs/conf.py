@@ -34,10 +34,11 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_ext", "files"]
 # Copy the commands of a console block without prompts and output; what programs print has no button.
-copybutton_prompt_text = "$ "
-copybutton_selector = (
-    "div.highlight-console pre, div.highlight-sh pre, div.highlight-python pre, div.testcode pre"
-)
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+copybutton_copy_empty_lines = False
+_COPIED = ("highlight-console", "highlight-sh", "highlight-python", "doctest")
+copybutton_selector = ", ".join(f"div.{name} pre" for name in _COPIED)
 smartquotes = False  # quotes in texts are those of code
 
 html_theme = "furo"

@@ -229,7 +229,7 @@ def _properties(measure: GradedMeasure, doc: Docstring) -> Iterator[str]:
         elif name == "truncation" and (cutoff is None or cutoff.required):
             yield f"Does not apply ({name}): {words} The measure requires a cutoff."
         else:
-            yield f"Holds ({name}): {words}"
+            yield f"**Holds** ({name}): {words}"
 
 
 def _default(param: Param) -> str:
