@@ -1,7 +1,8 @@
 """The directive ``drawing`` shows code whose last expression is a matplotlib Figure, and the figure.
 
 The code continues the ``testcode`` blocks above it on the page, and the doctest builder runs it like one of
-them. With the option ``hidden`` only the figure is shown.
+them. With the option ``hidden`` only the figure is shown. An object that notebooks show as HTML may take the place
+of the figure.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class Drawing(SphinxDirective):
             if node.get("testnodetype") == "testcode" and "skipif" not in node
         ]
         figure = _last_value([*above, code])
+        if not hasattr(figure, "savefig"):
+            return [block, nodes.raw("", figure._repr_html_(), format="html")]
         save(figure, Path(self.env.srcdir, FOLDER, f"{self.arguments[0]}.svg"))
         image = nodes.image(
             uri=f"/{FOLDER}/{self.arguments[0]}.svg", alt=self.options["alt"], classes=["drawing"]

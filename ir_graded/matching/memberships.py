@@ -6,12 +6,15 @@ import numpy as np
 
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError
+from ir_graded.io.intents import ITERATION
 from ir_graded.io.table import Table
+
+from .aspects import ASPECTS
 
 #: The column of equivalence classes.
 CLASS = "equivalence_class"
 #: Further columns that are not attribute sets.
-OTHERS = frozenset({"iteration", CLASS, "aspects"})
+OTHERS = frozenset({ITERATION, CLASS, ASPECTS})
 
 
 def classes_of(table: Table, topic: Ints, document: Ints) -> Ints:
