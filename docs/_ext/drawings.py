@@ -1,8 +1,8 @@
 """The directive ``drawing`` shows code whose last expression is a matplotlib Figure, and the figure.
 
 The code continues the ``testcode`` blocks above it on the page, and the doctest builder runs it like one of
-them. With the option ``hidden`` only the figure is shown. An object that notebooks show as HTML may take the place
-of the figure.
+them. With the option ``hidden`` only the figure is shown. An object that notebooks show as HTML may take the
+place of the figure.
 """
 
 from __future__ import annotations
