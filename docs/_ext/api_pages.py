@@ -1,8 +1,10 @@
-"""The pages of the API reference, made of ``__all__``: what is public has an entry."""
+"""Writes the API reference: a page per task, with an entry for each name in an ``__all__``."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -11,7 +13,7 @@ from measure_pages import slug
 
 from ir_graded.measures import GradedMeasure
 
-#: The modules that have a page each.
+#: The modules with public names.
 MODULES = (
     "ir_graded",
     "ir_graded.meta",
@@ -22,44 +24,172 @@ MODULES = (
 )
 
 
+@dataclass(frozen=True)
+class Task:
+    """A page of the reference.
+
+    Attributes:
+        title: its heading.
+        summary: a sentence with links to the guide, as reStructuredText.
+        names: the public names that it documents, functions before classes.
+    """
+
+    title: str
+    summary: str
+    names: tuple[str, ...]
+
+
+def _of(module: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{module}.{name}" for name in names.split())
+
+
+#: The pages by the name of their file, in the order of the table of contents.
+TASKS: dict[str, Task] = {
+    "evaluate": Task(
+        "Evaluate runs",
+        "Score runs, and read qrels and runs from files. See :doc:`/guide/start`.",
+        _of(
+            "ir_graded",
+            "evaluate score_arrays read_qrels read_run level_definitions collection_statistics sample "
+            "Scores CollectionStatistics",
+        ),
+    ),
+    "explain": Task(
+        "Explain scores and write reports",
+        "Show where a score comes from. See :doc:`/guide/looking_closer`.",
+        _of("ir_graded", "explain report Explanation"),
+    ),
+    "unjudged": Task(
+        "Handle ties and unjudged documents",
+        "Show how much a score depends on ties and unjudged documents. See :doc:`/guide/ties-and-unjudged`.",
+        _of("ir_graded", "ties unjudged score_bounds score_intervals ScoreBounds ScoreIntervals Unjudged"),
+    ),
+    "compare": Task(
+        "Compare runs and test significance",
+        "Test whether runs differ, and plan how many topics a test needs. See :doc:`/guide/regressions` and "
+        ":doc:`/meta`.",
+        (
+            "ir_graded.compare_runs",
+            *_of(
+                "ir_graded.meta",
+                "regressions against_baseline significance confidence_intervals effect_sizes topic_set_size "
+                "power minimum_detectable_difference score_variance Regressions BaselineTests "
+                "SignificanceMatrix ConfidenceIntervals EffectSizes TopicSetSize ScoreVariance",
+            ),
+        ),
+    ),
+    "judgments": Task(
+        "Prepare and compare judgments",
+        "Add intents and groups to qrels, and compare sets of judgments. See :doc:`/guide/intents` and "
+        ":doc:`/meta`.",
+        (
+            *_of("ir_graded", "with_intents with_groups compare_judgments"),
+            *_of("ir_graded.meta", "agreement conclusions prediction_powered"),
+            "ir_graded.JudgmentComparison",
+            *_of("ir_graded.meta", "Agreement Conclusions PredictionPowered"),
+        ),
+    ),
+    "passages": Task(
+        "Evaluate passages and chunks",
+        "Convert, check and show passages. ``ir_graded.evaluate`` scores them. See :doc:`/guide/chunks`.",
+        _of(
+            "ir_graded.passages",
+            "show chunk_table run_of_chunks to_characters citations precision_omega read_submission "
+            "check_submission Findings Strip",
+        ),
+    ),
+    "plots": Task(
+        "Draw plots",
+        "Each function returns a matplotlib figure. Results also have a method ``plot``.",
+        _of("ir_graded.plots", "leaderboard differences cutoffs profile stop_curve coverage groups unjudged"),
+    ),
+    "sentence_transformers": Task(
+        "Evaluate during training",
+        "Score a model of sentence-transformers while it is trained. See :doc:`/guide/recipes`.",
+        ("ir_graded.sentence_transformers.GradedRetrievalEvaluator",),
+    ),
+    "spark": Task(
+        "Evaluate on Spark",
+        "Score Spark DataFrames. See :doc:`/spark`.",
+        _of("ir_graded.spark", "evaluate mean read_qrels read_runs"),
+    ),
+    "meta": Task(
+        "Compare measures",
+        "Find out which measure tells systems apart. See :doc:`/meta`.",
+        _of(
+            "ir_graded.meta",
+            "compare discriminative_power stability swap rank_correlations kendall_tau kendall_tau_b tau_ap "
+            "tau_ap_a tau_ap_b top one_per_team drop_identical Comparison DiscriminativePower Stability Swap "
+            "RankCorrelations",
+        ),
+    ),
+    "measures": Task(
+        "Measures and their base class",
+        "Define measures in Python. See :doc:`/guide/own_measure`.",
+        ("ir_graded.GradedMeasure",),
+    ),
+    "errors": Task(
+        "Errors and warnings",
+        "All errors derive from ``GradedError``, which is a ``ValueError``. See :doc:`/guide/errors`.",
+        _of(
+            "ir_graded",
+            "GradedError InputError FileFormatError NoSharedTopicsError ParameterError MeasureSyntaxError "
+            "CoverageWarning",
+        ),
+    ),
+}
+
+
 def pages() -> dict[str, str]:
-    """The page of each module by its name."""
-    return {module: _page(module) for module in MODULES}
+    """Return the text of each page by the name of its file.
+
+    Raises:
+        LookupError: a public name is on no page or on several, or a page has a name that is not public.
+    """
+    listed = [name for task in TASKS.values() for name in task.names]
+    expected = {name for name, value in public().items() if not isinstance(value, GradedMeasure | ModuleType)}
+    missing, unknown = sorted(expected - {*listed}), sorted({*listed} - expected)
+    repeated = sorted({name for name in listed if listed.count(name) > 1})
+    if missing or unknown or repeated:
+        raise LookupError(
+            f"TASKS in docs/_ext/api_pages.py: missing {missing}, not public {unknown}, repeated {repeated}"
+        )
+    return {name: "\n\n".join(_parts(name, task)) + "\n" for name, task in TASKS.items()}
 
 
-def public(module: str) -> dict[str, Any]:
-    """The public names of a module and what they stand for."""
-    loaded = import_module(module)
-    return {name: getattr(loaded, name) for name in loaded.__all__}
+def public() -> dict[str, Any]:
+    """Return all public objects by their full names."""
+    modules = {module: import_module(module) for module in MODULES}
+    return {
+        f"{at}.{name}": getattr(module, name) for at, module in modules.items() for name in module.__all__
+    }
 
 
-def _page(module: str) -> str:
-    names = public(module)
-    elsewhere = {name: link for name, value in names.items() if (link := _link(name, value))}
-    summary = (inspect.getdoc(import_module(module)) or "").partition("\n\n")[0]
-    parts = [f"{module}\n{'=' * len(module)}", f".. module:: {module}", summary]
-    if elsewhere:
-        parts.append("Measures and modules have pages of their own: " + ", ".join(elsewhere.values()) + ".")
-    parts += [_entry(module, name, value) for name, value in names.items() if name not in elsewhere]
-    # The examples of a docstring may use the names that its module has.
-    parts.append(f".. testsetup::\n\n   from {module} import *")
-    return "\n\n".join(parts) + "\n"
+def _parts(page: str, task: Task) -> Iterator[str]:
+    values = public()
+    functions = [name for name in task.names if inspect.isfunction(values[name])]
+    classes = [name for name in task.names if inspect.isclass(values[name])]
+    yield f"{task.title}\n{'=' * len(task.title)}"
+    yield task.summary
+    yield from (f".. autofunction:: {name}" for name in functions)
+    if functions and classes:
+        yield "Results\n-------"
+    yield from (_class(name, values[name]) for name in classes)
+    if page == "measures":
+        yield "The measures below are instances. Each has a page with its formula and parameters."
+        yield "\n".join(
+            _measure(name, value) for name, value in values.items() if isinstance(value, GradedMeasure)
+        )
+    # The examples of a docstring may use the names of its module.
+    modules = dict.fromkeys(name.rpartition(".")[0] for name in task.names)
+    yield ".. testsetup::\n\n" + "\n".join(f"   from {module} import *" for module in modules)
 
 
-def _link(name: str, value: Any) -> str:
-    """A link to what is documented on another page; empty for what is documented here."""
-    if isinstance(value, ModuleType):
-        return f":doc:`{name} <{value.__name__}>`"
-    if isinstance(value, GradedMeasure):
-        return f":ref:`{name} <measure-{slug(value.NAME)}>`"
-    return ""
+def _class(name: str, value: type) -> str:
+    if issubclass(value, BaseException):
+        return f".. autoexception:: {name}\n   :show-inheritance:"
+    return f".. autoclass:: {name}\n   :members:"
 
 
-def _entry(module: str, name: str, value: Any) -> str:
-    if inspect.isclass(value):
-        if issubclass(value, BaseException):
-            return f".. autoexception:: {module}.{name}\n   :show-inheritance:"
-        return f".. autoclass:: {module}.{name}\n   :members:"
-    if inspect.isfunction(value):
-        return f".. autofunction:: {module}.{name}"
-    raise TypeError(f"{module}.{name} is neither class, function, measure nor module: {value!r}")
+def _measure(name: str, measure: GradedMeasure) -> str:
+    return f"* ``{name}``: :ref:`{measure.PRETTY_NAME} <measure-{slug(measure.NAME)}>`"

@@ -1,9 +1,8 @@
-"""The directive ``drawing``: code whose last expression is a matplotlib Figure, shown with what it draws.
+"""The directive ``drawing`` shows code whose last expression is a matplotlib Figure, and the figure.
 
-A last expression that notebooks show as HTML is shown as that.
-
-The code goes on where the ``testcode`` blocks above it on the page ended, and the doctest builder runs it
-like one of them.
+The code continues the ``testcode`` blocks above it on the page, and the doctest builder runs it like one of
+them. With the option ``hidden`` only the figure is shown. An object that notebooks show as HTML may take the
+place of the figure.
 """
 
 from __future__ import annotations
@@ -21,26 +20,27 @@ from examples import Folder
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-#: Where drawings are written, below the source folder; nothing of it is kept under version control.
+#: Folder of the drawings, below the source folder; git ignores it.
 FOLDER = "_drawings"
 
 
 def save(figure: Any, path: Path) -> None:
-    """Write a figure as SVG; the same figure gives the same file."""
+    """Write a figure as SVG without a background; the same figure gives the same file."""
     import matplotlib as mpl
 
     path.parent.mkdir(exist_ok=True, parents=True)
     with mpl.rc_context({"svg.hashsalt": "ir_graded"}):
-        figure.savefig(path, bbox_inches="tight", facecolor="white", metadata={"Date": None})
+        figure.savefig(path, bbox_inches="tight", transparent=True, metadata={"Date": None})
 
 
 class Drawing(SphinxDirective):
-    """``.. drawing:: name`` with the option ``alt``, what a figure shows in words."""
+    """``.. drawing:: name`` with the options ``alt`` (the picture in words), ``width`` and ``hidden``."""
 
     has_content = True
     required_arguments = 1
     option_spec: ClassVar[dict[str, Any]] = {
         "alt": directives.unchanged_required,
+        "hidden": directives.flag,
         "width": directives.unchanged,
     }
 
@@ -64,7 +64,7 @@ class Drawing(SphinxDirective):
         )
         if "width" in self.options:
             image["width"] = self.options["width"]
-        return [block, image]
+        return [image] if "hidden" in self.options else [block, image]
 
 
 def _last_value(blocks: list[str]) -> Any:

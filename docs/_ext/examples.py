@@ -1,4 +1,4 @@
-"""Where the examples of the pages run: a temporary folder that holds copies of ``docs/files``."""
+"""A temporary folder with copies of ``docs/files``, in which the examples of the pages run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Folder:
     """Change into a new folder with the example files, until ``leave`` is called."""
 
     def __init__(self) -> None:
-        self.before = os.getcwd()  # noqa: PTH109  # what os.chdir takes
+        self.before = os.getcwd()  # noqa: PTH109  # for os.chdir
         self.path = tempfile.mkdtemp()
         shutil.copytree(os.environ["IR_GRADED_DOCS_FILES"], self.path, dirs_exist_ok=True)
         os.chdir(self.path)

@@ -1,10 +1,11 @@
 """Writes the generated pages and drawings into the source folder before Sphinx reads it.
 
-Files whose content has not changed are left alone, so that a second build reads nothing anew.
+Files whose content has not changed are not written again, so that a second build reads nothing twice.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,12 @@ import drawings
 import measure_pages
 from sphinx.application import Sphinx
 
-#: Pages in the same folders that are written by hand.
+#: Hand-written pages in these folders.
 BY_HAND = {"measures/index.rst", "measures/classics.rst", "api/index.rst"}
 
 
 def write(folder: Path) -> None:
-    """Write all generated pages below the source folder, and remove those that are no longer made."""
+    """Write all generated pages below the source folder, and remove outdated ones."""
     of_measures = measure_pages.pages()
     texts = {f"measures/{name}.rst": page.text for name, page in of_measures.items()}
     texts |= {f"api/{name}.rst": text for name, text in api_pages.pages().items()}
@@ -35,7 +36,13 @@ def write(folder: Path) -> None:
             drawings.save(picture.draw(), folder / drawings.FOLDER / f"{picture.name}.svg")
 
 
+def _signature(_app: Sphinx, what: str, _name: str, documented: Any, *_: Any) -> tuple[str, str] | None:
+    """Return no signature for results: only the package calls their constructors."""
+    return ("", "") if what == "class" and dataclasses.is_dataclass(documented) else None
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Write the pages once the configuration is known."""
+    app.connect("autodoc-process-signature", _signature)
     app.connect("builder-inited", lambda app: write(Path(app.srcdir)))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,7 @@
-"""Formulas as MathML, which browsers draw by themselves.
+"""Renders formulas as MathML, which browsers support without scripts.
 
-sphinx.ext.mathjax would load a script from another server: without network the reader saw LaTeX.
-sphinx.ext.imgmath needs a LaTeX installation at build time, and its pictures cannot be copied or read out.
+sphinx.ext.mathjax would load a script from another server and show LaTeX to readers without a network.
+sphinx.ext.imgmath requires LaTeX at build time, and its pictures cannot be copied or read aloud.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The pages of the measures, made of the registry: nothing here names a measure."""
+"""Writes a page for each registered measure. Nothing here depends on a particular measure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import ir_measures
 import pandas as pd
-from notes import NOTES, Note
+from notes import DOIS, NOTES, Note
 
 import ir_graded
 from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure
@@ -100,7 +100,7 @@ _SYMBOLS = {
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing of a page, drawn when it is asked for."""
+    """A drawing of a page, drawn on request."""
 
     name: str
     draw: Callable[[], Any]
@@ -108,7 +108,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Page:
-    """One page: its text and what is drawn on it."""
+    """A page: its text and its drawings."""
 
     text: str
     pictures: tuple[Picture, ...] = ()
@@ -116,7 +116,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Docstring:
-    """The docstring of a measure in its parts; ``lacks`` holds the counterexamples by property."""
+    """The parts of the docstring of a measure; ``lacks`` has the counterexamples by property."""
 
     summary: str
     body: tuple[str, ...]
@@ -127,22 +127,22 @@ class Docstring:
 
 
 def measures() -> dict[str, GradedMeasure]:
-    """Every measure once, by its printed name; names that stand for parameters are left out."""
+    """Return every measure once, by its printed name; aliases with parameters are left out."""
     plain = {measure.NAME: measure for measure in REGISTRY.values() if not measure.params}
     return {name: plain[name] for name in sorted(plain, key=str.lower)}
 
 
 def slug(name: str) -> str:
-    """A name as it can be in an address: P+Q# is p-plus-q-sharp."""
+    """Return a name that can be part of an address: p-plus-q-sharp for P+Q#."""
     words = name.replace("+", "-plus-").replace("#", "-sharp")
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
 
 
 def pages() -> dict[str, Page]:
-    """The page of each measure by its slug.
+    """Return the page of each measure by its slug.
 
     Raises:
-        LookupError: a registered measure has no entry in ``notes``, or an entry names none.
+        LookupError: a registered measure has no entry in ``notes``, or an entry has no measure.
     """
     registered = measures()
     without, unknown = sorted(registered.keys() - NOTES.keys()), sorted(NOTES.keys() - registered.keys())
@@ -173,14 +173,21 @@ def _page(measure: GradedMeasure, note: Note) -> Page:
         _heading("Parameters"),
         _parameters(measure),
         _aliases(measure),
-        _heading("In Python"),
+        _heading("Use it in Python"),
         doc.example,
         _heading("Properties"),
         *_properties(measure, doc),
         _heading("Source"),
-        doc.source,
+        source(doc.source),
     ]
     return Page("\n\n".join(part for part in parts if part) + "\n", tuple(pictures))
+
+
+def source(text: str) -> str:
+    """Return the source of a measure with a link behind the title of each paper whose DOI is known."""
+    for title, doi in DOIS.items():
+        text = text.replace(f'"{title}"', f'"{title}" (`doi:{doi} <https://doi.org/{doi}>`__)')
+    return text
 
 
 def _heading(text: str, line: str = "-") -> str:
@@ -218,27 +225,27 @@ def _properties(measure: GradedMeasure, doc: Docstring) -> Iterator[str]:
             yield f"**Does not hold** ({name}): {words} Here {measure.lacks[name]}:"
             yield doc.lacks[name]
         elif name == "exchange" and "swap" in measure.lacks:
-            yield f"**Does not hold**, then, either ({name}): {words}"
+            yield f"**Does not hold** ({name}): {words} It fails because *swap* fails."
         elif name == "truncation" and (cutoff is None or cutoff.required):
-            yield f"Does not apply ({name}): {words} It has no value without a cutoff."
+            yield f"Does not apply ({name}): {words} The measure requires a cutoff."
         else:
-            yield f"Holds ({name}): {words}"
+            yield f"**Holds** ({name}): {words}"
 
 
 def _default(param: Param) -> str:
     if param.required:
-        return "needed"
+        return "required"
     return "unset" if param.default is NOT_PROVIDED else f"``{format_value(param.default)}``"
 
 
 def _aliases(measure: GradedMeasure) -> str:
     names = {name: target for name, target in REGISTRY.items() if target.NAME == measure.NAME != name}
     told = [f"``{name}``" + (f" (``{target!r}``)" if target.params else "") for name, target in names.items()]
-    return f"Strings may also say {', '.join(told)}." if told else ""
+    return f"Other names in measure strings: {', '.join(told)}." if told else ""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], widths: Sequence[int]) -> str:
-    """A list-table in reStructuredText; cells are one line each."""
+    """Return a list-table in reStructuredText; cells are one line each."""
     lines = [".. list-table::", "   :header-rows: 1", f"   :widths: {' '.join(map(str, widths))}", ""]
     for row in [head, *rows]:
         lines += [f"   {' ' if place else '*'} - {' '.join(cell.split())}" for place, cell in enumerate(row)]
@@ -246,7 +253,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], widths: Sequence[i
 
 
 def docstring(kind: type) -> Docstring:
-    """The parts of a class's docstring. Raises LookupError where it has no example or no source."""
+    """Return the parts of a class's docstring. Raises LookupError if it has no example or no source."""
     summary, *blocks = (inspect.getdoc(kind) or "").split("\n\n")
     found = {"Parameters": "", "Source": "", "Example": ""}
     body, lacks = [], {}
@@ -267,29 +274,29 @@ def docstring(kind: type) -> Docstring:
 
 
 def index() -> str:
-    """The table of all measures, each with a link to its page."""
+    """Return the table of all measures with links to their pages."""
     rows = [
         (f":ref:`{name} <measure-{slug(name)}>`", measure.SHORT_DESC, measure.SOURCE)
         for name, measure in measures().items()
     ]
     listed = [f"   {name} <{slug(name)}>" for name in measures()]
     toctree = "\n".join([".. toctree::", "   :hidden:", "", *listed])
-    return f"{table(('measure', 'what it is', 'source'), rows, (14, 60, 26))}\n\n{toctree}\n"
+    return f"{table(('measure', 'definition', 'source'), rows, (14, 60, 26))}\n\n{toctree}\n"
 
 
 def classics() -> str:
-    """The table of ir-measures' own measures that are computed here."""
+    """Return the table of ir-measures' own measures that this package computes."""
     rows = []
     for name in sorted(CLASSICS, key=str.lower):
         doc = docstring(CLASSICS[name])
         definition = " ".join([doc.summary, *doc.body])
         rows.append((f"``{name}``", definition, doc.parameters or "none", _theirs(name)))
-    head = ("measure", "definition", "parameters computed here", "equal to")
+    head = ("measure", "definition", "parameters", "same values as")
     return table(head, rows, (10, 46, 28, 16)) + "\n"
 
 
 def _theirs(name: str) -> str:
-    """The providers of ir-measures that have a measure, in the order in which it asks them."""
+    """Return the providers of ir-measures that have a measure, in the order in which it asks them."""
     providers = [
         provider.NAME
         for provider in ir_measures.DefaultPipeline.providers

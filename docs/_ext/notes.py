@@ -1,7 +1,7 @@
-r"""What the registry does not hold of a measure: its formula in LaTeX, and when to use it.
+r"""Parts of a measure's page that its class does not have: the formula in LaTeX, when to use it, and DOIs.
 
-Everything else on a measure's page comes from its class. A registered measure without an entry here ends the
-build and a test.
+Everything else on the page comes from the class. The build and a test fail if a registered measure has no
+entry here.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _IP = r"\mathrm{iP@}x = \max \{ P[r] : R[r] \ge x \}"
 
 @dataclass(frozen=True)
 class Note:
-    """What is said of one measure.
+    """The hand-written parts of one measure's page.
 
     Attributes:
-        latex: the formulas, one a line.
+        latex: the formulas, one per line.
         when: when to use it, and when not, as reStructuredText.
-        drawn: the measures that the page draws; by default the measure as it is.
-        example: on which example of ``measure_pages.EXAMPLES``.
+        drawn: the measures that the page draws; by default the measure with its default parameters.
+        example: the key of the example in ``measure_pages.EXAMPLES``.
     """
 
     latex: tuple[str, ...]
@@ -51,45 +51,68 @@ class Note:
     example: str = "example"
 
 
+#: DOIs of papers, by the title in the docstrings. Only DOIs that were looked up belong here.
+DOIS = {
+    "Alternatives to Bpref": "10.1145/1277741.1277756",
+    "Cumulated Gain-Based Evaluation of IR Techniques": "10.1145/582415.582418",
+    "Diversifying Search Results": "10.1145/1498759.1498766",
+    "Evaluating Diversified Search Results Using Per-intent Graded Relevance": "10.1145/2009916.2010055",
+    "Expected Reciprocal Rank for Graded Relevance": "10.1145/1645953.1646033",
+    "Extending Average Precision to Graded Relevance Judgments": "10.1145/1835449.1835550",
+    "LegalBench-RAG: A Benchmark for Retrieval-Augmented Generation in the Legal Domain": (
+        "10.48550/arXiv.2408.10343"
+    ),
+    "Rank-Biased Precision for Measurement of Retrieval Effectiveness": "10.1145/1416950.1416952",
+    "Retrieval Evaluation with Incomplete Information": "10.1145/1008992.1009000",
+    "Rpref: A Generalization of Bpref towards Graded Relevance Judgments": "10.1145/1148170.1148293",
+    "Which Diversity Evaluation Measures Are Good?": "10.1145/3331184.3331215",
+}
+
 NOTES: dict[str, Note] = {
     "AiP": Note(
         (r"\mathrm{AiP} = \frac{1}{101} \sum_{i=0}^{100} \mathrm{iP@}\tfrac{i}{100}", _IP),
-        "Runs rank passages that do not overlap, and precision should count at all points of recall: the "
-        "official measure of INEX's focused task, whose mean is called MAiP.",
+        "Use it for runs that rank passages which do not overlap, to average precision over all points of "
+        "recall. It is the official measure of INEX's focused task, where its mean is called MAiP.",
         example="passage-example",
     ),
     "AspectAP": Note(
         (r"\mathrm{AspectAP} = \frac{1}{A} \sum_{r} \mathrm{new}(r)\, \frac{n(r)}{d(r)}",),
-        "To compare with TREC Genomics, where it is ASPECT MAP. Read the run with ``rank='column'``.",
+        "Use it to compare with TREC Genomics, where it is called ASPECT MAP. Read the run with "
+        "``rank='column'`` to rank as the official tool does.",
         example="passage-example",
     ),
     "CharF": Note(
         (r"F = \frac{(1 + \beta^{2})\, P\, R}{\beta^{2} P + R}",),
-        "One number for precision and recall of the characters in the first rows; see :doc:`/guide/chunks`.",
+        "Use it to combine precision and recall of the characters in the first rows; see "
+        ":doc:`/guide/chunks`.",
         ("{name}@3",),
         example="passage-example",
     ),
     "CharP": Note(
         (r"\mathrm{CharP@}k = \frac{\mathrm{found}(k)}{\mathrm{retrieved}(k)}",),
-        "How much of the text that a retriever hands on is wanted; see :doc:`/guide/chunks`.",
+        "Use it to measure the share of relevant text in the text that a retriever returns; see "
+        ":doc:`/guide/chunks`.",
         ("{name}@3",),
         example="passage-example",
     ),
     "CharR": Note(
         (r"\mathrm{CharR@}k = \frac{\mathrm{found}(k)}{N}",),
-        "How much of the wanted text a retriever hands on; see :doc:`/guide/chunks`.",
+        "Use it to measure the share of the relevant text that a retriever returns; see "
+        ":doc:`/guide/chunks`.",
         ("{name}@3",),
         example="passage-example",
     ),
     "IoU": Note(
         (r"\mathrm{IoU@}k = \frac{\mathrm{found}(k)}{\mathrm{retrieved}(k) + N - \mathrm{found}(k)}",),
-        "One number for what was retrieved in vain and what was missed; see :doc:`/guide/chunks`.",
+        "Use it for one number that penalises both irrelevant text and missing text; see "
+        ":doc:`/guide/chunks`.",
         ("{name}@3",),
         example="passage-example",
     ),
     "Passage2AP": Note(
         (r"\mathrm{Passage2AP} = \frac{1}{N} \sum_{c} \frac{n(c)}{d(c)}",),
-        "Average precision in which each character is a document: PASSAGE2 MAP of TREC Genomics 2007.",
+        "Average precision with each character as a document. Use it for passages; it is PASSAGE2 MAP of "
+        "TREC Genomics 2007.",
         example="passage-example",
     ),
     "PassageAP": Note(
@@ -97,28 +120,29 @@ NOTES: dict[str, Note] = {
             r"\mathrm{PassageAP} = \frac{1}{\mathrm{rows} + \mathrm{never}} "
             r"\sum_{r} \frac{\mathrm{num}(r)}{\mathrm{den}(r)}",
         ),
-        "To compare with TREC Genomics, where it is PASSAGE MAP. It changes if a highlighted span is split "
-        "in two, so use :ref:`Passage2AP <measure-passage2ap>` for anything else.",
+        "Use it to compare with TREC Genomics, where it is called PASSAGE MAP. Its value changes if a "
+        "highlighted span is split in two, so use :ref:`Passage2AP <measure-passage2ap>` for other "
+        "purposes.",
         example="passage-example",
     ),
     "iP": Note(
         (_IP,),
-        "Precision early in a ranking of passages that do not overlap: ``iP@0.01`` was the official measure "
-        "of INEX's focused task in 2008.",
+        "Use it to measure precision early in a ranking of passages that do not overlap. ``iP@0.01`` was "
+        "the official measure of INEX's focused task in 2008.",
         ("{name}@0.1",),
         example="passage-example",
     ),
     "AWP": Note(
         (rf"\mathrm{{AWP}} = \frac{{1}}{{R}} {_RELEVANT} {_NCG}",),
-        "To compare with results of early NTCIR workshops that report it. Below rank R the denominator no "
-        "longer grows, so a relevant document at rank R + 1 and one at rank 1,000 add the same. Use :ref:`Q "
-        "<measure-q>` otherwise, which has no such blind spot.",
+        "Use it to compare with results of early NTCIR workshops. Below rank R the denominator no longer "
+        "grows, so a relevant document at rank R + 1 adds as much as one at rank 1,000. Use :ref:`Q "
+        "<measure-q>` otherwise, which does not have this weakness.",
     ),
     "BR": Note(
         (r"\mathrm{BR@}k = \mathrm{BR}(k)", _BR),
-        "For one page of k results, where both the number of relevant documents and their levels matter. It "
-        "is the utility inside :ref:`Q <measure-q>`, :ref:`P-measure <measure-p-measure>` and :ref:`NCU "
-        "<measure-ncu>`: plot it over k to see what these measures see.",
+        "Use it for one page of k results if both the number of relevant documents and their levels matter. "
+        "It is the utility in :ref:`Q <measure-q>`, :ref:`P-measure <measure-p-measure>` and :ref:`NCU "
+        "<measure-ncu>`.",
         ("{name}@5",),
     ),
     "EBR": Note(
@@ -127,17 +151,17 @@ NOTES: dict[str, Note] = {
             _SATISFIED,
             _CASCADE,
         ),
-        "The user goes down the list until a document satisfies, and highly relevant documents satisfy more "
-        "likely. Use it where :ref:`nERR <measure-nerr>` suits, but the list down to the last document read "
-        "should count, and not its rank alone. An ideal list scores below 1 unless ``norm='ideal'``: compare "
-        "runs on the same qrels only, and name ``max_rel`` where qrels come in batches.",
+        "Use it if users read down the list until a document satisfies them, and highly relevant documents "
+        "are more likely to do so. It suits the same users as :ref:`nERR <measure-nerr>`, but rewards the "
+        "whole list down to the last document read rather than its rank. An ideal list scores below 1 "
+        "unless ``norm='ideal'``: compare runs on one set of qrels only, and set ``max_rel`` if qrels come "
+        "in batches.",
     ),
     "EC": Note(
         (r"\mathrm{EC}(M) = M(\text{list of classes})",),
-        "Near-duplicates, or answers that say the same, should count once: a run gains nothing from the "
-        "second document of a class. It is a measure rather than an option of ``evaluate``, so that one call "
-        "can have measures with and without classes, and their strings say which. Qrels need the column "
-        "``equivalence_class``.",
+        "Use it if near-duplicates, or answers with equal content, should count once: a run gains nothing "
+        "from the second document of a class. ``EC`` is a measure rather than an option of ``evaluate``, so "
+        "one call can have measures with and without classes. Qrels need the column ``equivalence_class``.",
         ("EC(measure='Q')",),
         "column-example",
     ),
@@ -149,10 +173,10 @@ NOTES: dict[str, Note] = {
             _SATISFIED,
             _CASCADE,
         ),
-        "Exposure should reach several groups, and count where users stop. ``divergence='JSD'`` is for "
-        "nominal groups, ``'NMD'`` and ``'RNOD'`` are for ordinal ones. :ref:`GFR <measure-gfr>` combines it "
-        "with relevance. Documents of unknown membership count as shared equally, so say of how many it is "
-        "known.",
+        "Use it if several groups should receive exposure at the ranks where users stop. "
+        "``divergence='JSD'`` is for nominal groups, ``'NMD'`` and ``'RNOD'`` are for ordinal groups. "
+        ":ref:`GFR <measure-gfr>` combines it with relevance. Documents with unknown shares count as shared "
+        "equally, so report for how many documents the shares are known.",
         ("GF(groups='SIZE')",),
         "column-example",
     ),
@@ -161,84 +185,85 @@ NOTES: dict[str, Note] = {
             r"\mathrm{GFR} = \frac{1}{1 + |\mathcal{G}|} "
             r"\left(M + \sum_{G \in \mathcal{G}} \mathrm{GF}_{G}\right)",
         ),
-        "Relevance and fairness over several attribute sets in one number, as in NTCIR's FairWeb tasks. "
-        "Report its parts too: a run can make up for one with another.",
+        "Use it to combine relevance and fairness over several attribute sets in one number, as in NTCIR's "
+        "FairWeb tasks. Also report its parts, because a run can compensate for one with another.",
         ("GFR(groups={'SIZE':'JSD'})",),
         "column-example",
     ),
     "D": Note(
         (r"\mathrm{D}(M) = M(\text{list by } \mathrm{GG})", _GLOBAL_GAIN),
-        "Documents that serve many intents, or likely ones, should be near the top. One ideal list serves "
-        "all intents, so that a perfect run has 1. A run may leave out an unlikely intent and lose little: "
-        "report :ref:`I-rec <measure-i-rec>` as well, or :ref:`D# <measure-d-sharp>`. :doc:`/guide/intents` "
-        "shows how to judge by intent.",
+        "Use it if documents that serve many or likely intents should be near the top. One ideal list "
+        "serves all intents, so a perfect run scores 1. A run that leaves out an unlikely intent loses "
+        "little: also report :ref:`I-rec <measure-i-rec>`, or use :ref:`D# <measure-d-sharp>`. "
+        ":doc:`/guide/intents` shows how to judge by intent.",
         ("D-nDCG@10",),
         "intent-example",
     ),
     "D#": Note(
         (_sharp("D"), _I_REC),
-        "Coverage and ranking in one number: ``D#-nDCG@10`` and ``D#-Q@10`` are the main measures of NTCIR's "
-        "INTENT and IMine tasks. ``gamma`` weighs I-rec. Report :ref:`I-rec <measure-i-rec>` and :ref:`D "
-        "<measure-d>` beside it, as runs trade one for the other.",
+        "Use it for coverage and ranking in one number: ``D#-nDCG@10`` and ``D#-Q@10`` are the main "
+        "measures of NTCIR's INTENT and IMine tasks. ``gamma`` is the weight of I-rec. Also report "
+        ":ref:`I-rec <measure-i-rec>` and :ref:`D <measure-d>`, because runs trade one for the other.",
         ("D#-nDCG@10",),
         "intent-example",
     ),
     "DIN": Note(
         (r"\mathrm{DIN}(M) = M(\text{list by gain})", _ONCE),
-        "Some intents are navigational: users need one document. A second one for such an intent adds "
-        "nothing. Without types of intents it is :ref:`D <measure-d>`.",
+        "Use it if some intents are navigational: users need one document, and a second one adds nothing. "
+        "Without types of intents it equals :ref:`D <measure-d>`.",
         ("DIN-nDCG@10",),
         "intent-example",
     ),
     "DIN#": Note(
         (_sharp("DIN"), _ONCE),
-        "As :ref:`D# <measure-d-sharp>`, where some intents are navigational.",
+        "Use it like :ref:`D# <measure-d-sharp>` if some intents are navigational.",
         ("DIN#-nDCG@10",),
         "intent-example",
     ),
     "I-rec": Note(
         (_I_REC,),
-        "The first page should have something on each intent; for answers, the share of the nuggets that the "
-        "first k documents support. ``rel=2`` counts vital nuggets where their level is 2. It looks at no "
-        "level above ``rel`` and at no rank within the first k, so it does not replace a measure of the "
-        "ranking. :ref:`D# <measure-d-sharp>` has both.",
+        "Use it if the first page should cover each intent. For answers, it is the share of the nuggets "
+        "that the first k documents support; ``rel=2`` counts vital nuggets if their level is 2. It ignores "
+        "levels above ``rel`` and the order of the first k documents, so it does not replace a measure of "
+        "the ranking. :ref:`D# <measure-d-sharp>` combines both.",
         ("I-rec@3",),
         "intent-example",
     ),
     "IA": Note(
         (_EXPECTED,),
-        "Each user has one intent, and the mean over the users counts. A run that serves the likeliest "
-        "intent alone may score high. A run is seldom ideal for all intents at once, so that the highest "
-        "possible score is below 1: compare runs on the same qrels only. ERR_IA of ir-measures has other "
-        "gains and another scale than ``IA-ERR``.",
+        "Use it if each user has one intent and the mean over the users matters. A run that serves only the "
+        "likeliest intent may score high. A run is seldom ideal for all intents, so the highest possible "
+        "score is below 1: compare runs on one set of qrels only. ERR_IA of ir-measures has other gains and "
+        "another scale than ``IA-ERR``.",
         ("IA-nDCG@10",),
         "intent-example",
     ),
     "IA#": Note(
         (r"\text{IA\#} = \gamma\, \text{I-rec} + (1 - \gamma)\, \mathrm{IA}(M)", _EXPECTED),
-        "As :ref:`IA <measure-ia>`, where covering every intent should count, too.",
+        "Use it like :ref:`IA <measure-ia>` if coverage of every intent should also count.",
         ("IA#-nDCG@10",),
         "intent-example",
     ),
     "P+Q": Note(
         (_P_PLUS_Q,),
-        "Users with an informational intent read on, as :ref:`Q <measure-q>` has it, and those with a "
-        "navigational one stop at the best document, as :ref:`P+ <measure-p-plus>` has it. Qrels need types "
-        "of intents; where all are informational, it is IA-Q.",
+        "Use it if users with an informational intent read on, as in :ref:`Q <measure-q>`, and users with a "
+        "navigational intent stop at the best document, as in :ref:`P+ <measure-p-plus>`. Qrels need types "
+        "of intents. If all intents are informational, it equals IA-Q.",
         ("P+Q@10",),
         "intent-example",
     ),
     "P+Q#": Note(
         (_sharp("P+Q"), _P_PLUS_Q),
-        "As :ref:`P+Q <measure-p-plus-q>`, where covering every intent should count, too.",
+        "Use it like :ref:`P+Q <measure-p-plus-q>` if coverage of every intent should also count.",
         ("P+Q#@10",),
         "intent-example",
     ),
     "GAP": Note(
         (r"\mathrm{GAP} = \frac{\sum_{j} w_{j}\, R_{\ge j}\, \mathrm{AP}_{j}}{\sum_{j} w_{j}\, R_{\ge j}}",),
-        "Users disagree about the level from which a document counts as relevant. The weights say how many "
-        "users draw the line at each level: ``weights={1: 0, 2: 1}`` with two levels is AP with ``rel=2``. "
-        "Use :ref:`Q <measure-q>` where one user gains more from a better document.",
+        "Use it if users disagree about the level from which a document counts as relevant. The weights are "
+        "the shares of users who choose each level as the threshold: ``weights={1: 0, 2: 1}`` with two "
+        "levels is AP with ``rel=2``. Use :ref:`Q <measure-q>` if one user gains more from a better "
+        "document.",
     ),
     "MAgP": Note(
         (
@@ -246,9 +271,9 @@ NOTES: dict[str, Note] = {
             r"\mathrm{gP}(r) = \frac{1}{r} \sum_{i \le r} F(a_{i})",
             _F,
         ),
-        "Runs point into documents, and both the ranking of the articles and the text chosen in each should "
-        "count. ``beta=0.25`` stands for INEX 2009 and 2010, ``beta=1`` (the default) for the paper. Qrels "
-        "and run need the columns ``start`` and ``length``.",
+        "Use it for runs that point into documents if both the ranking of the articles and the text chosen "
+        "in each should count. INEX 2009 and 2010 used ``beta=0.25``, the paper ``beta=1`` (the default). "
+        "Qrels and run need the columns ``start`` and ``length``.",
         example="passage-example",
     ),
     "NCU": Note(
@@ -260,16 +285,16 @@ NOTES: dict[str, Note] = {
             r"p_{rb}(n) = \frac{\gamma^{C(n)-1}}{\sum_{i=1}^{R} \gamma^{i-1}}",
             r"p_{gu}(n) = \frac{\mathrm{stop}(\mathrm{level}(n))}{\sum_{l} R(l)\, \mathrm{stop}(l)}",
         ),
-        "You have an idea of where users stop, or want to compare several. ``stop='gu'`` weighs each "
-        "relevant document by its level; ``stop='rb'`` favours the top, the more the smaller ``gamma`` is, "
-        "and tells fewer pairs of systems apart (:doc:`/guide/choosing`).",
+        "Use it if you know where your users stop, or want to compare several assumptions. ``stop='gu'`` "
+        "weighs each relevant document by its level. ``stop='rb'`` favours the top of the ranking, more so "
+        "for smaller ``gamma``, and tells fewer pairs of systems apart (:doc:`/guide/choosing`).",
         ("{name}", "{name}(stop='rb',gamma=0.7)"),
     ),
     "O-measure": Note(
         (r"\text{O-measure} = \mathrm{BR}(n_{1})", _BR),
-        "The user stops at the first relevant document of any level, and a better one is worth more: known "
-        "items, question answering. It sees nothing below that rank; :ref:`P-measure <measure-p-measure>` "
-        "waits for the best document retrieved.",
+        "Use it if the user stops at the first relevant document of any level and gains more from a better "
+        "one, as in known-item search and question answering. It ignores everything below that rank; "
+        ":ref:`P-measure <measure-p-measure>` waits for the best document retrieved.",
         example="second-run",
     ),
     "P+": Note(
@@ -277,40 +302,40 @@ NOTES: dict[str, Note] = {
             r"\text{P+} = \frac{1}{C(r_{p})} \sum_{n \in \mathcal{N},\, n \le r_{p}} \mathrm{BR}(n)",
             _BR,
         ),
-        "As :ref:`P-measure <measure-p-measure>`, but the relevant documents met on the way to the best one "
-        "count, too.",
+        "Use it like :ref:`P-measure <measure-p-measure>` if the relevant documents above the best one "
+        "should also count.",
         example="second-run",
     ),
     "P-measure": Note(
         (r"\text{P-measure} = \mathrm{BR}(r_{p})", _BR),
-        "One highly relevant document is enough, and the user goes on until it is found. The preferred rank "
-        "is that of the first document of the highest level *retrieved*: a run without any document of the "
-        "best level is looked at where its best document stands. It rests on one rank a topic and therefore "
-        "tells fewer pairs of systems apart than :ref:`Q <measure-q>` (:doc:`/guide/choosing`): plan for "
-        "more topics.",
+        "Use it if one highly relevant document is enough and the user reads on until it is found. The "
+        "preferred rank is that of the first document of the highest level *retrieved*: for a run without "
+        "documents of the best level, it is the rank of the best document in the run. The measure depends "
+        "on one rank per topic and therefore tells fewer pairs of systems apart than :ref:`Q <measure-q>` "
+        "(:doc:`/guide/choosing`): plan for more topics.",
         example="second-run",
     ),
     "Q": Note(
         (rf"Q = \frac{{1}}{{R}} {_RELEVANT} \mathrm{{BR}}(n)", _BR),
-        "All relevant documents matter, better ones more. The first choice where you would use AP and have "
-        "levels: with ``beta=0`` it is AP, and it told more pairs of systems apart than AP where we measured "
-        "(:doc:`/guide/choosing`). "
-        "``norm='cutoff'`` gives the Q@k of NTCIREVAL.",
+        "Use it if all relevant documents matter and better ones matter more. It is the first choice if you "
+        "would use AP and have levels: with ``beta=0`` it is AP, and it told more pairs of systems apart "
+        "than AP in our measurements (:doc:`/guide/choosing`). ``norm='cutoff'`` gives the Q@k of "
+        "NTCIREVAL.",
     ),
     "R-WP": Note(
         (r"\text{R-WP} = \frac{\mathrm{cg}(R)}{\mathrm{cg}^{*}(R)}",),
-        "One rank a topic, as deep as the topic has relevant documents, and only the sum of gains down to "
-        "it: fair to topics of any size, blind to the order down to rank R and to all below.",
+        "Use it to treat topics of any size fairly. It depends only on the sum of gains down to rank R, the "
+        "number of relevant documents, and ignores the order above it and everything below.",
     ),
     "R-measure": Note(
         (r"\text{R-measure} = \mathrm{BR}(R)", _BR),
-        "R-precision with levels: one rank a topic, fair to topics of any size. It does not see the order "
-        "down to rank R, nor anything below.",
+        "Use it as R-precision with levels, to treat topics of any size fairly. It ignores the order down "
+        "to rank R and everything below.",
     ),
     "gP": Note(
         (r"\mathrm{gP@}k = \frac{1}{k} \sum_{i \le k} F(a_{i})", _F),
-        "Precision of the first k articles of a run with passages. It divides by k also where the run holds "
-        "fewer articles, as P@k does; the INEX tool gives the value at the last rank there.",
+        "Use it as the precision of the first k articles of a run with passages. It divides by k even if "
+        "the run has fewer articles, as P@k does; the INEX tool then returns the value at the last rank.",
         ("{name}@3",),
         example="passage-example",
     ),
@@ -319,7 +344,8 @@ NOTES: dict[str, Note] = {
             r"\mathrm{gR@}k = \frac{1}{\mathrm{Numrel}} \,"
             r"\left|\{ i \le k : a_{i} \text{ has highlighted text} \}\right|",
         ),
-        "Recall of articles by the first k articles of a run with passages, whatever text was found in them.",
+        "Use it as the recall of articles in the first k articles of a run with passages, whatever text was "
+        "found in them.",
         ("{name}@3",),
         example="passage-example",
     ),
@@ -328,10 +354,10 @@ NOTES: dict[str, Note] = {
             rf"\mathrm{{gRBP}} = (1 - p) {_RELEVANT} p^{{n-1}} \frac{{g(n)}}{{g_{{\max}}}}",
             r"\text{residual} = (1 - p) \sum_{n \text{ unjudged}} p^{n-1} + p^{d} - p^{k}",
         ),
-        "A score per rank that needs neither the number of relevant documents nor an ideal list, so unjudged "
-        "documents can only raise it: ``residual=True`` says by how much, see :ref:`unjudged`. Scores of "
-        "topics with few relevant documents are low for all runs; to compare over topics, use "
-        ":ref:`nERR <measure-nerr>` or :ref:`Q <measure-q>`.",
+        "Use it for scores that need neither the number of relevant documents nor an ideal list. Unjudged "
+        "documents can only raise such a score: ``residual=True`` shows by how much, see :ref:`unjudged`. "
+        "Topics with few relevant documents have low scores for all runs; to compare topics, use :ref:`nERR "
+        "<measure-nerr>` or :ref:`Q <measure-q>`.",
     ),
     "iRBU": Note(
         (
@@ -339,14 +365,15 @@ NOTES: dict[str, Note] = {
             _SATISFIED,
             _CASCADE,
         ),
-        "The cascade of ERR, with a user who gives up at each rank with probability 1 - p. With p near 1 it "
-        "asks whether the user is satisfied at all rather than how soon. It is the utility of the RBU family "
-        "for one intent. An ideal list scores below 1 unless ``norm='ideal'``.",
+        "Use it for the cascade of ERR with a user who gives up at each rank with probability 1 - p. With p "
+        "near 1 it measures whether the user is satisfied rather than how soon. It is the utility of the "
+        "RBU family for one intent. An ideal list scores below 1 unless ``norm='ideal'``.",
     ),
     "nCG": Note(
         (r"\mathrm{nCG@}k = \frac{\mathrm{cg}(k)}{\mathrm{cg}^{*}(k)}",),
-        "The sum of gains on the first k ranks over what they could hold at best. The order within them does "
-        "not matter; where it should, use nDCG@k (of ir-measures) or :ref:`Q <measure-q>`.",
+        "Use it for the sum of gains in the first k ranks, as a share of the largest possible sum. The "
+        "order within these ranks does not matter. If it should, use nDCG@k of ir-measures or :ref:`Q "
+        "<measure-q>`.",
         ("{name}@5",),
     ),
     "nERR": Note(
@@ -356,9 +383,9 @@ NOTES: dict[str, Note] = {
             _SATISFIED,
             _CASCADE,
         ),
-        "The user is satisfied by one document or goes on: what stands below a satisfying document hardly "
-        "counts. Gains are the levels; for the gains of gdeval, 2^level - 1, write for instance "
-        "``gains={2: 3, 3: 7, 4: 15}``. Name ``max_rel`` where qrels come in batches.",
+        "Use it if one document may satisfy the user: documents below a satisfying document hardly count. "
+        "Gains are the levels. For the gains of gdeval, 2^level - 1, write for example ``gains={2: 3, 3: 7, "
+        "4: 15}``. Set ``max_rel`` if qrels come in batches.",
     ),
     "B-pref": Note(
         (
@@ -367,9 +394,10 @@ NOTES: dict[str, Note] = {
             r"x_{N}(n) = \frac{n - C(n)}{N}",
             r"x_{\mathrm{relative}}(n) = \frac{n - C(n)}{n - 1}",
         ),
-        "To compare with studies of bpref. Ranks are those of the condensed list; N documents are judged not "
-        "relevant. Sakai (2007), who defines these variants, prefers ``judged_only=True`` with :ref:`Q "
-        "<measure-q>`, nDCG or AP. ``Bpref`` of ir-measures is trec_eval's.",
+        "Use it to compare with studies of bpref. Ranks are those of the condensed list; N is the number of "
+        "documents judged not relevant. Sakai (2007), who defines these variants, prefers "
+        "``judged_only=True`` with :ref:`Q <measure-q>`, nDCG or AP. ``Bpref`` of ir-measures is "
+        "trec_eval's.",
         ("{name}", "{name}(penalty='relative')"),
     ),
     "R-pref": Note(
@@ -380,9 +408,9 @@ NOTES: dict[str, Note] = {
             r"x_{\mathrm{relative}}(n) = \frac{\mathrm{pen}(n)}{n - 1}",
             r"x_{\mathrm{relative2}}(n) = \frac{\mathrm{pen}(n)}{n}",
         ),
-        "As :ref:`B-pref <measure-b-pref>`, for graded relevance: a document counts against a better one "
-        "below it by how much less gain it has. Sakai (2007) prefers ``judged_only=True`` with :ref:`Q "
-        "<measure-q>` or nDCG.",
+        "Use it as :ref:`B-pref <measure-b-pref>` for graded relevance: a document counts against a better "
+        "one below it by the difference of their gains. Sakai (2007) prefers ``judged_only=True`` with "
+        ":ref:`Q <measure-q>` or nDCG.",
         ("{name}", "{name}(penalty='relative')"),
     ),
     "nDCG-JK": Note(
@@ -390,8 +418,8 @@ NOTES: dict[str, Note] = {
             rf"\text{{nDCG-JK}} = \frac{{{_RELEVANT} g(n) / D(n)}}{{\text{{the same of the ideal list}}}}",
             r"D(n) = \max(1, \log_{b} n)",
         ),
-        "To compare with results from before nDCG with log2(n + 1) was common. Down to rank b the order "
-        "makes no difference; use nDCG of ir-measures otherwise.",
+        "Use it to compare with results from before nDCG with log2(n + 1) became common. Down to rank b, "
+        "the order makes no difference. Use nDCG of ir-measures otherwise.",
         ("{name}", "{name}(b=10)"),
     ),
 }

@@ -1,4 +1,4 @@
-"""The papers' tables, redone on real collections: counts and correlations as the documentation has them."""
+"""Published tables, recomputed on real collections: counts and correlations as the documentation has them."""
 
 import runpy
 from pathlib import Path

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import re
+from dataclasses import replace
 
 import api_pages
+import drawings
 import measure_pages
 import pytest
 from doc_blocks import DOCS
-from notes import NOTES
+from notes import DOIS, NOTES
 
-from ir_graded import meta
+from ir_graded import explain, meta
 from ir_graded.cli.main import commands
 from ir_graded.measures import PROPERTIES, REGISTRY
 from ir_graded.measures.base import StopUtility, register
@@ -103,15 +106,34 @@ def test_the_classics_are_listed_with_their_providers():
         assert row[2].strip() == f"- {expected}"
 
 
-@pytest.mark.parametrize("module", api_pages.MODULES)
-def test_every_public_name_has_an_entry(module):
-    text = api_pages.pages()[module]
-    for name in api_pages.public(module):
-        assert (
-            f":: {module}.{name}\n" in text
-            or f":: {module}.{name}" in text.split("\n")
-            or f"`{name} <" in text
-        )
+def test_every_public_name_has_one_entry():
+    text = "".join(api_pages.pages().values())
+    for name, value in api_pages.public().items():
+        if inspect.ismodule(value):
+            continue
+        entries = re.findall(rf"^(?:\.\. auto\w+:: {name}|\* ``{name}``: .*)$", text, re.MULTILINE)
+        assert len(entries) == 1, name
+
+
+def test_a_public_name_on_no_page_or_two_ends_the_build(monkeypatch):
+    one = api_pages.TASKS["explain"]
+    monkeypatch.setitem(api_pages.TASKS, "explain", replace(one, names=one.names[1:]))
+    with pytest.raises(LookupError, match=r"missing \['ir_graded.explain'\]"):
+        api_pages.pages()
+    monkeypatch.setitem(api_pages.TASKS, "explain", replace(one, names=one.names * 2))
+    with pytest.raises(LookupError, match=r"repeated \['ir_graded.Explanation'"):
+        api_pages.pages()
+
+
+def test_every_page_of_the_reference_is_listed():
+    listed = (DOCS / "api" / "index.rst").read_text(encoding="utf-8").split("\n")
+    assert [line.strip() for line in listed if line.strip() in api_pages.TASKS] == [*api_pages.TASKS]
+
+
+def test_every_doi_belongs_to_the_source_of_a_measure(pages):
+    text = "".join(page.text for page in pages.values())
+    for title, doi in DOIS.items():
+        assert f'"{title}" (`doi:{doi} <https://doi.org/{doi}>`__)' in text
 
 
 def test_every_instrument_of_the_meta_evaluation_is_explained():
@@ -131,3 +153,11 @@ def test_every_page_is_in_a_table_of_contents():
     listed = (DOCS / "index.rst").read_text(encoding="utf-8")
     for page in DOCS.glob("guide/*.rst"):
         assert f"guide/{page.stem}" in listed, page.stem
+
+
+def test_drawings_have_no_background(tmp_path):
+    figure = explain("Q", {"1": {"a": 1}}, {"1": {"a": 1.0}}, "1").plot()
+    drawings.save(figure, tmp_path / "q.svg")
+    assert (
+        "fill: #ffffff; stroke" not in (tmp_path / "q.svg").read_text(encoding="utf-8").partition("axes_1")[0]
+    )

@@ -1,5 +1,6 @@
 """The report in a real browser: it renders, sorts by mouse and keyboard, and is legible on a phone."""
 
+import io
 import shutil
 from contextlib import ExitStack
 from itertools import pairwise
@@ -10,6 +11,7 @@ pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 pytest.importorskip("playwright", reason="Playwright is not installed: pip install playwright")
 
+from matplotlib.image import imread
 from playwright.sync_api import sync_playwright
 
 import ir_graded
@@ -322,3 +324,12 @@ def test_text_stands_out_and_is_large_enough(show, pages, width, dark):
     assert [one for one in found if one[1] < 12] == []
     paper = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") != dark
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_pictures_have_the_background_of_the_page(show, pages, dark):
+    page = show(pages / "covid.html", 1280, dark=dark)
+    picture = page.locator("figure img").first
+    pixels = imread(io.BytesIO(picture.screenshot()))[:, :, :3]
+    assert (pixels[:4, :4] < 0.15).all() if dark else (pixels[:4, :4] > 0.95).all()
+    assert (pixels.max() > 0.7) if dark else (pixels.min() < 0.3)  # letters stand out
