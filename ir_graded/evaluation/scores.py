@@ -14,7 +14,7 @@ from ir_measures.measures import Measure
 
 from ir_graded.errors import InputError
 from ir_graded.measures.aggregation import aggregate
-from ir_graded.measures.parsing import parse_measure
+from ir_graded.measures.parsing import read_measure
 
 from . import score_files
 from .coverage import Coverage
@@ -65,7 +65,7 @@ class Scores:
 
     def position(self, measure: str | Measure) -> int:
         """Place of a measure, asked for by object or string. Raises InputError where it was not evaluated."""
-        wanted = parse_measure(measure)
+        wanted = read_measure(measure)
         if wanted not in self.measures:
             raise InputError(f"{wanted} was not evaluated; there are {', '.join(map(str, self.measures))}")
         return self.measures.index(wanted)

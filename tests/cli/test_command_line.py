@@ -206,13 +206,14 @@ def test_wrong_lines_are_named_by_file_and_line(files, run):
 @pytest.mark.parametrize(
     ("measure", "part"),
     [
-        ("P-mesure", "did you mean P-measure?"),
+        ("P-mesure", "Did you mean 'P-measure'?"),
+        ("Q, AP", "separate measures by blanks"),
         ("Q(beta=-1)", "beta=-1"),
         ("nCG", "nCG@10"),
         ("R", "R@10"),
         ("nDCG(foo=1)@10", "foo"),
         ("nDCG@10.5", "10.5"),
-        ("", "no measure"),
+        ("", "no measure given"),
     ],
 )
 @pytest.mark.usefixtures("files")

@@ -95,7 +95,7 @@ def test_a_topic_that_the_run_lacks():
 
 def test_wrong_arguments_fail_with_a_message(capsys):
     assert "they have '1', '2'" in error_of(capsys, "Q", "qrels.txt", "x.run", "3")
-    assert "did you mean Q" in error_of(capsys, "Qu", "qrels.txt", "x.run", "1")
+    assert "Did you mean 'Q'?" in error_of(capsys, "Qu", "qrels.txt", "x.run", "1")
     assert "names 2 measures" in error_of(capsys, "Q AP", "qrels.txt", "x.run", "1")
     assert "names 0 measures" in error_of(capsys, " ", "qrels.txt", "x.run", "1")
     assert "takes no parameter 'bta'" in error_of(capsys, "Q(bta=1)", "qrels.txt", "x.run", "1")
