@@ -27,6 +27,7 @@ from ir_graded.measures.parsing import read_measures
 from .coverage import Coverage, RunCoverage, count_again
 from .provider import GradedEvaluator, native_scorers
 from .scores import Scores
+from .swapped import warn_if_swapped
 from .upstream import lowest_rel, mix, needed_with_others
 
 
@@ -101,6 +102,7 @@ def evaluate(
     judged = qrels if intents is None else add_intents(qrels, intents)
     evaluation = Evaluation(in_order(read_measures(measures), provider, ties), judged, provider)
     named = named_runs(runs)
+    warn_if_swapped(qrels, next(iter(named.values()), None))
     scored = evaluation.match(named, evaluation.lowest, evaluation.score)
     return evaluation.scores(named, with_progress(scored, len(named), progress))
 

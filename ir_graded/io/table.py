@@ -18,7 +18,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.spans import Spans
 from ir_graded.errors import InputError, short_repr
 
-from .conventions import convention_of, missing
+from .conventions import SWAPPED, convention_of, missing
 from .forks import check_fork
 
 if TYPE_CHECKING:
@@ -263,10 +263,7 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
                 starts.append(row.start)
                 lengths.append(row.length)
         except AttributeError:
-            fields = f"query_id, doc_id, {value_name}"
-            raise InputError(
-                f"{kind}: item {number} is {short_repr(row)}, not a named tuple with the fields {fields}"
-            ) from None
+            raise InputError(f"{kind}: item {number} is {short_repr(row)}, {_not_a_row(kind, row)}") from None
     if lengths and len(lengths) < len(values):
         raise InputError(f"{kind}: some items have a start and length, others have none")
     passage = (starts, lengths) if lengths else None
@@ -277,6 +274,13 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
     others = [name for name in getattr(given[0], "_fields", ()) if name not in _STANDARD] if given else []
     further = with_other_names({name: partial(column, name) for name in others})
     return from_columns(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage, further)
+
+
+def _not_a_row(kind: str, row: Any) -> str:
+    """Say which fields a named tuple needs, and whether it has those of the other kind."""
+    needed = f"not a named tuple with the fields query_id, doc_id, {VALUE_COLUMNS[kind]}"
+    other = VALUE_COLUMNS["run" if kind == "qrels" else "qrels"]
+    return f"{needed}: {SWAPPED}" if hasattr(row, other) else needed
 
 
 def from_columns(

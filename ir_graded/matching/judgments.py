@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ import numpy as np
 from ir_graded.core.levels import Highlights, Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, short_repr
+from ir_graded.io.conventions import SWAPPED
 from ir_graded.io.intents import ITERATION
 from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
 
@@ -246,8 +248,10 @@ def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
     names = text_ids(query_ids, "query_id", "qrels")
     for name, docs in zip(names, topics, strict=True):
         if not isinstance(docs, Mapping):
+            hint = f": {SWAPPED}" if isinstance(docs, (str, os.PathLike)) else ""
             raise InputError(
-                f"qrels: topic {name!r} holds {short_repr(docs)} where a dict from doc_id to level is needed"
+                f"qrels: topic {name!r} holds {short_repr(docs)} where a dict from doc_id to level is "
+                f"needed{hint}"
             )
     doc_ids: list[str] = []
     levels: list[Floats] = []
