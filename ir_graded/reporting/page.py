@@ -73,7 +73,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         seed: a whole number >= 0.
 
     Raises:
-        GradedError: jinja2 or matplotlib is not installed: ``pip install 'ir-graded[report]'``.
+        GradedError: jinja2 or matplotlib is not installed, which the extra ``report`` brings.
         InputError: something in the qrels or in a run cannot be scored, or there are fewer than two topics.
         ParameterError: an option is out of its range, or the baseline is no run.
         OSError: the file cannot be written.
