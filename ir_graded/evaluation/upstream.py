@@ -32,7 +32,7 @@ from ir_graded.matching.dict_checks import text_ids, unchanged
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
-from ir_graded.measures.classic import check_computable
+from ir_graded.measures.classic import check_computable, scorer_of
 
 from .provider import GradedEvaluator, wanted_columns, without_column
 
@@ -239,8 +239,11 @@ def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
         where = describe_document(judgments.names[levels.topic[row]], judgments.doc_ids[row])
         names = ", ".join(map(str, measures))
         level = levels.values[levels.level_index[row]]
+        take = "takes" if len(measures) == 1 else "take"
         only = f"levels to {_HIGHEST}" if abs(level) > _HIGHEST else "whole levels"
-        raise InputError(f"qrels: {where} has level {level:g}: {names} take {only} only")
+        here = [str(measure) for measure in measures if scorer_of(measure) is not None]
+        way_out = f"; with provider='auto' any levels are right for {', '.join(here)}" if here else ""
+        raise InputError(f"qrels: {where} has level {level:g}: {names} {take} {only} only{way_out}")
 
 
 class GuardedPytrecEvalProvider(PytrecEvalProvider):

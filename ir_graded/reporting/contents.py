@@ -6,6 +6,7 @@ import math
 import platform
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -139,16 +140,20 @@ def _writable(name: str) -> str:
 
 
 def _baseline(baseline: str | None, runs: Any, names: list[str]) -> str | None:
-    """The name of the baseline, which may also be given as the path that names a run."""
+    """The name of the baseline, which may also be given as the path of a run or without its ending."""
     if baseline is None:
         return None
     found = _writable(str(baseline))
     if found not in names:
         given = list(runs) if isinstance(runs, (list, tuple)) else []
         places = [str(run) for run in given]
-        if baseline not in places or len(places) != len(names):
+        without_ending = [name for name in names if Path(name).stem == found]
+        if baseline in places and len(places) == len(names):
+            found = names[places.index(baseline)]
+        elif len(without_ending) == 1:
+            found = without_ending[0]
+        else:
             raise ParameterError(f"baseline={baseline!r} must be one of {', '.join(map(repr, names))}")
-        found = names[places.index(baseline)]
     if len(names) == 1:
         raise ParameterError(f"baseline={baseline!r} is the only run: there is none to compare with it")
     return found

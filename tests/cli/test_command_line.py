@@ -194,6 +194,16 @@ def test_a_measure_of_a_million_characters_is_cut_in_the_error(run, measure):
     assert len(str(caught.value)) < 2000
 
 
+def test_a_list_of_dicts_is_scored():
+    qrels = [
+        {"query_id": "1", "doc_id": "a", "relevance": 2},
+        {"query_id": "1", "doc_id": "b", "relevance": 1},
+    ]
+    run = [{"query_id": "1", "doc_id": "b", "score": 2.0}, {"query_id": "1", "doc_id": "a", "score": 1.0}]
+    as_dicts = ir_graded.evaluate("Q", {"1": {"a": 2, "b": 1}}, {"1": {"b": 2.0, "a": 1.0}})
+    assert ir_graded.evaluate("Q", qrels, run).values.tolist() == as_dicts.values.tolist()
+
+
 def test_wrong_lines_are_named_by_file_and_line(files, run):
     (files / "bad.run").write_text(POOR + "2 Q0 y 3 high t\n")
     assert_command_fails(run("evaluate", "qrels.txt", "bad.run", "-m", "Q"), "bad.run, line 5", "high")

@@ -411,5 +411,17 @@ def test_the_baseline_may_be_named_by_its_file(folder):
     assert '<b class="run">two.txt</b>' in (folder / "p.html").read_text()
 
 
+@pytest.mark.parametrize("baseline", ["two", "two.txt", "runs/two.txt"])
+def test_the_baseline_may_be_named_without_its_ending(folder, baseline):
+    (folder / "runs").mkdir()
+    (folder / "two").rename(folder / "runs" / "two.txt")
+    runs = ["one", "runs/two.txt"]
+    place = folder / "page.html"
+    ir_graded.report("Q", "qrels.txt", runs, place, baseline=baseline, n_resamples=9)
+    assert '<b class="run">two.txt</b>' in place.read_text()
+    with pytest.raises(ParameterError, match=r"baseline='tw' must be one of 'one', 'two\.txt'"):
+        ir_graded.report("Q", "qrels.txt", runs, place, baseline="tw", n_resamples=9)
+
+
 def test_the_package_offers_it():
     assert ir_graded.report is reporting.report
