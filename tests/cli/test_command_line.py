@@ -313,6 +313,37 @@ def test_measures_lists_every_measure_with_its_parameters_and_names(run):
             assert parameter in out
 
 
+@pytest.mark.parametrize("name", ["Q", "Q-measure", "Q(beta=0)@5"])
+def test_measures_explains_one_measure(run, name):
+    code, out, err = run("measures", name)
+    assert (code, err) == (0, "")
+    assert out.startswith("Q\n\nQ-measure: average precision with the blended ratio")
+    for part in (
+        "BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)). In [0, 1]",
+        "    beta=1             weight of gain against count in the blended ratio: a number >= 0 or inf\n",
+        'ir_graded evaluate qrels.txt bm25.run -m "Q@10"',
+        "    {Q: 0.75}\n",
+        'Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).',
+    ):
+        assert part in out
+    assert "Lacks" not in out
+
+
+def test_measures_explains_measures_of_both_packages_each_once(run):
+    _, out, _ = run("measures", "nDCG@10 D-Q", "nDCG")
+    assert out.count("On the command line:") == 2
+    assert "    dcg='log2'         DCG formulation\n" in out
+    assert "    D-nDCG, short for D(measure='nDCG')\n" in out
+    assert_command_fails(run("measures", "qq"), "Unknown measure 'qq'. Did you mean 'Q'?")
+
+
+@pytest.mark.parametrize("name", sorted({measure.NAME for measure in REGISTRY.values()}))
+def test_the_example_of_a_measure_names_a_measure(run, name):
+    _, out, _ = run("measures", name)
+    [example] = re.findall(r'-m "(.*)"\n', out)
+    assert str(ir_measures.parse_measure(example)) == example
+
+
 def test_demo_prints_a_leaderboard_of_the_sample(run):
     code, out, err = run("demo")
     assert (code, err) == (0, "")
