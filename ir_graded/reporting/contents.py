@@ -56,6 +56,7 @@ class Contents:
         ties: what ties leave open in each run, by the measures that are computed here.
         seed: seed of all that is drawn at random.
         command: what makes the same report again.
+        title: heading of the page; '' for a usual one.
     """
 
     scores: Scores
@@ -66,6 +67,13 @@ class Contents:
     ties: tuple[OpenByTies, ...]
     seed: int
     command: str
+    title: str = ""
+
+    @property
+    def best_first(self) -> list[int]:
+        """Numbers of the runs in the order of the leaderboard, by the first measure."""
+        numbers: list[int] = (-self.intervals.mean[0]).argsort(kind="stable").tolist()
+        return numbers
 
     @property
     def mostly_imputed(self) -> list[str]:
@@ -99,6 +107,7 @@ def collect(  # noqa: PLR0913  # those of report
     depth: int | None,
     seed: int,
     command: str,
+    title: str,
 ) -> Contents:
     """Evaluate the runs and all that a report says of them; arguments and errors as those of ``report``."""
     named = {_writable(name): run for name, run in named_runs(runs).items()}
@@ -131,7 +140,7 @@ def collect(  # noqa: PLR0913  # those of report
         tests = against_baseline(scores, baseline, alpha=alpha, n_resamples=flips, rng=seed)
     unjudged = unjudged_of(judgments, named, _DEPTHS, shares)
     imputed = None if options is None else intervals_of(evaluation, named, scores, options)
-    return Contents(scores, intervals, tests, unjudged, imputed, ties, seed, command)
+    return Contents(scores, intervals, tests, unjudged, imputed, ties, seed, command, title)
 
 
 def _writable(name: str) -> str:

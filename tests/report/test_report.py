@@ -398,8 +398,36 @@ def test_the_command_writes_the_page_and_the_page_names_the_command(folder):
     program, *again = shlex.split(html.unescape(code))
     assert program == "ir_graded"
     assert again[: len(arguments) - 4] == arguments[:-4]
+    assert again[-2:] == ["--html", "page.html"]
+    first = (folder / "page.html").read_bytes()
+    (folder / "page.html").unlink()
     CliRunner().invoke(commands, again, catch_exceptions=False)
-    assert (folder / "report.html").read_bytes() == (folder / "page.html").read_bytes()
+    assert (folder / "page.html").read_bytes() == first
+
+
+def test_a_title_is_the_heading_of_the_page(folder, tmp_path):
+    arguments = ["report", "qrels.txt", *RUNS, "-m", "Q", "-B", "9", "--html", "page.html"]
+    CliRunner().invoke(commands, [*arguments, "--title", "Runs of <May>"], catch_exceptions=False)
+    text = (folder / "page.html").read_text()
+    assert "<h1>Runs of &lt;May&gt;</h1>" in text
+    assert "<title>Runs of &lt;May&gt;</title>" in text
+    assert "--title &#39;Runs of &lt;May&gt;&#39;" in text
+    text = made(tmp_path, title="Runs")
+    assert "<h1>Runs</h1>" in text
+    assert "title=&#39;Runs&#39;" in text
+
+
+def test_unjudged_documents_are_in_the_order_of_the_leaderboard(tmp_path):
+    qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "b": 0}}
+    runs = {
+        name: {topic: {doc: 2.0, "z": 1.0} for topic in qrels}
+        for name, doc in (("A", "y"), ("c", "b"), ("b", "a"))
+    }
+    text = made(tmp_path, ["RR"], qrels, runs)
+    tables = [
+        re.findall(r'<th scope="row"[^>]*><span class="run">(\w+)', part) for part in text.split("<table")
+    ]
+    assert [table for table in tables if table] == [["b", "A", "c"], ["b", "A", "c"]]
 
 
 def test_the_baseline_may_be_named_by_its_file(folder):
