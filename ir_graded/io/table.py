@@ -62,6 +62,7 @@ class Table:
         query_objects: gives the caller's own query_id objects of rows.
         passage: where there are passages, first position and length of each row's, as float64.
         further: all other columns of qrels by name, such as ``iteration``; each is read when it is asked for.
+        unused_intents: by topic the intents that have a probability and no row, for errors.
     """
 
     kind: str
@@ -72,6 +73,7 @@ class Table:
     query_objects: Callable[[Ints], list[Any]]
     passage: Passage | None = None
     further: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    unused_intents: Mapping[str, list[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.value)

@@ -41,6 +41,7 @@ class Judgments:
         columns: the further columns of the qrels that were wanted and are there.
         ranks_rows: whether measures rank the rows of runs with passages.
         note: which documents have several levels, of which the highest counts; empty where none has.
+        unused_intents: by topic the intents that have a probability and no document.
     """
 
     query_ids: list[Any]
@@ -51,6 +52,7 @@ class Judgments:
     columns: frozenset[str] = frozenset()
     note: str = ""
     ranks_rows: bool = False
+    unused_intents: Mapping[str, list[str]] = field(default_factory=dict)
     _lookups: dict[float, Lookup] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -92,10 +94,12 @@ class Judgments:
             topic = int(intents.topic[intent])
             others = np.flatnonzero((intents.topic == topic) & ~unlisted)
             listed = ", ".join(repr(self.intent_names[other]) for other in others.tolist())
+            unused = ", ".join(map(repr, sorted(self.unused_intents.get(self.names[topic], ()))))
+            unused = unused and f", and {unused} without a document: is one of them misspelled?"
             where = describe_document(self.names[topic], self.doc_ids[document])
             raise InputError(
                 f"qrels: {where} is relevant to intent {self.intent_names[intent]!r}, which has no "
-                f"probability; topic {self.names[topic]!r} lists {listed or 'none'}"
+                f"probability; topic {self.names[topic]!r} lists {listed or 'none'}{unused}"
             )
 
     def require_topics(self, purpose: str) -> None:
@@ -160,7 +164,16 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
     if sets := columns - OTHERS:
         levels = replace(levels, shares={name: shares_of(table, name, document) for name in sets})
     doc_ids = at_rows(doc_id, order).to_list()
-    return Judgments(table.query_objects(first), names, levels, doc_ids, intent_names, columns, note)
+    return Judgments(
+        table.query_objects(first),
+        names,
+        levels,
+        doc_ids,
+        intent_names,
+        columns,
+        note,
+        unused_intents=table.unused_intents,
+    )
 
 
 def _numbers(query_id: pl.Series, names: list[str]) -> Ints:
@@ -235,8 +248,9 @@ def _note_of_levels(table: Table, document: Ints, level: Floats) -> str:
     """Say which documents have several levels."""
     lower = np.flatnonzero(level[document] != table.value)
     number = np.count_nonzero(np.bincount(document[lower]))
+    documents = "1 document has" if number == 1 else f"{number} documents have"
     return (
-        f"qrels: {number} documents have different levels in rows that differ in the iteration (intent), and "
+        f"qrels: {documents} different levels in rows that differ in the iteration (intent), and "
         f"the highest counts; the first: {table.describe(int(lower[0]))}"
     )
 
