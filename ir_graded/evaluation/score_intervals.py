@@ -193,7 +193,7 @@ class Options:
         without = [str(measure) for measure in evaluation.measures if "cutoff" not in measure.params]
         if self.depth is None and without:
             raise ParameterError(
-                f"{', '.join(without)}: without a cutoff score_intervals needs a depth, the last rank whose "
+                f"{', '.join(without)}: a measure without a cutoff needs a depth, the last rank whose "
                 "unjudged documents get levels: for example depth=100"
             )
         return int(self.depth or max(measure.params["cutoff"] for measure in evaluation.measures))
