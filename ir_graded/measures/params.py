@@ -109,6 +109,9 @@ class Number(Param):
         super().__init__(float, expected, desc, default=default, required=required)
         self.low, self.above, self.high, self.below, self.infinite = low, above, high, below, infinite
 
+    def example(self, measure: object) -> str:
+        return super().example(measure) if self.high is None else f"{measure}@{self.high / 2:g}"
+
     def canonical(self, value: object) -> int | float:
         number = canonical_number(value)
         inside = (

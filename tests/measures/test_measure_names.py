@@ -69,6 +69,7 @@ def test_measures_between_commas_are_to_be_separated_by_blanks(text):
         ("nDCG@10.5", "cutoff=10.5 must be a whole number >= 1"),
         ("nDCG(dcg='exp2')@10", "dcg='exp2' must be 'log2' or 'exp-log2'"),
         ("AP(3)", "args must be named"),
+        ("iP", "iP needs a recall, a finite number >= 0 and <= 1: for example iP@0.5"),
     ],
 )
 def test_a_known_measure_that_cannot_be_read_says_why(text, problem):
