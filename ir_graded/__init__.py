@@ -27,6 +27,7 @@ from .errors import (
     MeasureSyntaxError,
     NoSharedTopicsError,
     ParameterError,
+    UnknownMeasureError,
 )
 from .measures import (
     AWP,
@@ -190,6 +191,7 @@ __all__ = [
     "ScoreIntervals",
     "Scores",
     "Unjudged",
+    "UnknownMeasureError",
     "collection_statistics",
     "compare_judgments",
     "compare_runs",

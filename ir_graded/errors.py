@@ -19,6 +19,10 @@ class MeasureSyntaxError(GradedError):
     """A measure's name is known but the text around it cannot be read."""
 
 
+class UnknownMeasureError(GradedError, NameError):
+    """A string names no measure; also a ``NameError``, as ir-measures raises it."""
+
+
 class InputError(GradedError):
     """Qrels or a run hold something that cannot be scored: a duplicate, a NaN, a wrong column."""
 

@@ -155,7 +155,8 @@ def _rows(topic: str, docs: Mapping[str, Any]) -> Mapping[str, int]:
         if not isinstance(level, int):
             raise InputError(
                 f"qrels: topic {topic!r}, document {doc_id!r} has level {short_repr(level)}: "
-                "pytrec_eval takes whole levels only"
+                "pytrec_eval takes whole levels only; "
+                "ir_graded.evaluate computes nDCG, AP and others from any levels"
             )
     if not docs or min(docs.values()) >= 0:
         return docs

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ir_graded.evaluation.evaluate import in_order
 from ir_graded.evaluation.explain import Explanation, explain as explained
 
 from . import options
@@ -20,6 +21,7 @@ _ALL_DIGITS = -1
 @options.qrels
 @click.argument("run")
 @click.argument("query_id")
+@options.ties
 @options.intents
 @options.groups
 @options.output
@@ -29,6 +31,7 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
     run: str,
     query_id: str,
+    ties: str,
     intents: str | None,
     groups: tuple[str, ...],
     output: str,
@@ -44,7 +47,7 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     if len(measures) != 1:
         raise click.UsageError(f"{measure!r} names {len(measures)} measures: explain takes one")
     judged = options.judgments(qrels, intents, groups)
-    show(_WRITERS[output](explained(measures[0], judged, run, query_id), places))
+    show(_WRITERS[output](explained(in_order(measures, "auto", ties)[0], judged, run, query_id), places))
 
 
 def _as_table(output: str, *, complete: bool) -> Callable[[Explanation, int], str]:

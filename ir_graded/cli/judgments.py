@@ -10,7 +10,10 @@ import click
 from ir_graded.errors import CoverageWarning
 
 from . import options, score_sources
-from .output import frame_text, show
+from .output import FORMATS, Leaderboard, frame_text, show
+
+#: How the formats that programs read, with a line for each value, name the levels of the first set.
+_CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
 
 
 @click.command()
@@ -60,7 +63,8 @@ def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
 
     Prints the confusion matrix of the pairs of a topic and a document that both judge, coverage and
     coefficients of agreement with 95% intervals over topics, and with RUNs and measures (-m) a column per
-    measure: bias, rank correlations and the pairs of runs whose significance survives.
+    measure: bias, rank correlations and the pairs of runs whose significance survives. csv and tsv are one
+    table with a line for each value.
     """
     import pandas as pd
 
@@ -71,9 +75,6 @@ def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
         raise click.UsageError("RUNs and -m go together: give both, or neither for agreement alone")
     given = (list(runs), options.read(measures)) if runs else (None, None)
     found = compare_judgments(qrels, others, *given, n_resamples=resamples, rng=seed, **chosen)
-
-    def table(label: str, frame: pd.DataFrame, kind: str = "statistic") -> str:
-        return frame_text(frame, [label], output, places, kind)
 
     of = found.agreement
     if of.few_topics:
@@ -86,14 +87,24 @@ def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
     levels = counts.set_axis([f"{level:g}" for level in counts.index], axis=0)
     levels = levels.set_axis([f"{level:g}" for level in counts], axis=1)
     covered = pd.DataFrame({"number": of.covered[0].sum(axis=0)}, ["first only", "second only", "both"])
-    matrix = table(f"{counts.index.name} \\ {counts.columns.name}", levels, "level")
-    parts = [
-        *([matrix] if counts.size else []),  # soft labels have none
-        table("pairs", covered),
-        table("coefficient", of.to_frame().set_index("coefficient")[["value", "low", "high"]]),
-        *(table("statistic", one.to_frame().T, "measure") for one in found.conclusions.values()),
+    corner = _CORNERS.get(output, f"{counts.index.name} \\ {counts.columns.name}")
+    tables = [
+        *([(corner, levels, "second_level")] if counts.size else []),  # soft labels have none
+        ("pairs", covered, "statistic"),
+        ("coefficient", of.to_frame().set_index("coefficient")[["value", "low", "high"]], "statistic"),
+        *(("statistic", one.to_frame().T, "measure") for one in found.conclusions.values()),
     ]
-    show("\n\n".join(parts) if output != "jsonl" else "\n".join(parts))
+    if _CORNERS.get(output) == "levels":
+        rows = [
+            ([label, str(row), str(column)], [value])
+            for label, frame, _ in tables
+            for row, *values in frame.astype(object).itertuples()
+            for column, value in zip(frame, values, strict=True)
+        ]
+        show(FORMATS[output](Leaderboard(["table", "row", "column"], ["value"], rows), places))
+    else:
+        parts = [frame_text(frame, [label], output, places, kind) for label, frame, kind in tables]
+        show(("\n" if output in _CORNERS else "\n\n").join(parts))
     if folder is not None:
         figures = {"confusion": of.plot()} if counts.size else {}
         if found.conclusions:

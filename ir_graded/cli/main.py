@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from ir_graded._version import __version__
-from ir_graded.errors import CoverageWarning, printable
+from ir_graded.errors import CoverageWarning, GradedError, printable
 
 from .compare import compare
 from .demo import demo
@@ -30,6 +30,7 @@ from .plan import plan
 from .report import report
 from .significance import significance
 from .statistics import statistics
+from .wording import for_shell
 
 #: What click raises where a group is called without arguments; before 8.2 it prints the help itself.
 _NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
@@ -72,6 +73,8 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except MemoryError as error:
         _fail(f"there is too little memory for this ({error})")
+    except GradedError as error:
+        _fail(for_shell(str(error)))
     except (ValueError, NameError, RuntimeError) as error:
         # RuntimeError: ir_datasets could not download.
         _fail(str(error))

@@ -2,21 +2,62 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 from collections.abc import Iterator
 
 import click
+from ir_measures.measures import Measure, ParamInfo
 
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
+from ir_graded.measures.parsing import read_measures
 
 from .output import show
 
 
 @click.command()
-def measures() -> None:
-    """List all measures with parameters, defaults, meaning and source."""
+@click.argument("names", nargs=-1, metavar="[MEASURE]...")
+def measures(names: tuple[str, ...]) -> None:
+    """List all measures with parameters, defaults, meaning and source.
+
+    With MEASUREs print these only, with their formulas and an example.
+    """
+    if names:
+        chosen = {measure.NAME: type(measure)() for measure in read_measures(names)}
+        show("\n\n".join("\n".join(_explain(measure)) for measure in chosen.values()))
+        return
     show("\n\n".join("\n".join(_describe(measure)) for measure in listed()))
     show("\nWrite NAME, NAME@10 or NAME(parameter=value, ...)@10; all measures of ir-measures go along.")
+
+
+def _explain(measure: Measure) -> Iterator[str]:
+    """Yield the lines on one measure: its formula, parameters, other names, an example and the source."""
+    sections = inspect.cleandoc(type(measure).__doc__ or "").replace("``", "").split("\n\n")
+    sections = [section.strip("\n") for section in sections]
+    named = {name: section for section in sections for name in _SECTIONS if section.startswith(name)}
+    about = itertools.takewhile(lambda section: section not in named.values(), sections)
+    yield f"{measure.NAME}\n\n" + "\n\n".join(about)
+    if measure.SUPPORTED_PARAMS:
+        yield "\nParameters:"
+    for name, param in measure.SUPPORTED_PARAMS.items():
+        expected = f": {param.expected}" if isinstance(param, Param) else ""
+        yield f"    {_with_default(name, param):<18} {param.desc}{expected}"
+    others = [*_other_names(measure)]
+    if others:
+        yield "\nOther names:\n" + "\n".join(f"    {name}" for name in others)
+    example = str(measure(cutoff=10) if "cutoff" in measure.SUPPORTED_PARAMS else measure)
+    for name, param in measure.SUPPORTED_PARAMS.items():
+        if param.required and name != "cutoff" and isinstance(param, Param):
+            example = param.example(measure)
+    yield f'\nOn the command line:\n    ir_graded evaluate qrels.txt bm25.run -m "{example}"'
+    for name in ("Example:", "Source:"):
+        if name in named:
+            yield "\n" + named[name]
+
+
+#: Beginnings of the sections that docstrings of measures have after the formula.
+_SECTIONS = ("Parameters:", "Source:", "Example:", "Lacks ", ".. ")
 
 
 def listed() -> list[GradedMeasure]:
@@ -31,14 +72,18 @@ def _describe(measure: GradedMeasure) -> Iterator[str]:
     yield f"    {measure.SHORT_DESC}"
     for name, param in measure.SUPPORTED_PARAMS.items():
         yield f"      {_with_default(name, param):<18} {param.desc}: {param.expected}"
+    for name in _other_names(measure):
+        yield f"      also {name}"
+
+
+def _other_names(measure: Measure) -> Iterator[str]:
+    """Yield the further names of a measure of this package, with the measures that short ones are."""
     for alias, target in REGISTRY.items():
         if target.NAME == measure.NAME and alias != measure.NAME:
-            yield f"      also {alias}" + (
-                f", short for {target!r}" if target.params or alias.startswith("NCU") else ""
-            )
+            yield alias + (f", short for {target!r}" if target.params or alias.startswith("NCU") else "")
 
 
-def _with_default(name: str, param: Param) -> str:
+def _with_default(name: str, param: ParamInfo) -> str:
     if param.required:
         return f"{name} (needed)"
-    return name if param.default is NOT_PROVIDED else f"{name}={format_value(param.default)}"
+    return name if param.default in (NOT_PROVIDED, None) else f"{name}={format_value(param.default)}"

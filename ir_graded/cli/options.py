@@ -5,14 +5,12 @@ from __future__ import annotations
 import signal
 import warnings
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 import click
-import ir_measures
 from ir_measures.measures import Measure
 
-from ir_graded.errors import GradedError, short_repr
+from ir_graded.errors import short_repr
 from ir_graded.evaluation.evaluate import PROVIDERS
 from ir_graded.io.paths import standard_input
 from ir_graded.measures.params import TIES
@@ -145,34 +143,6 @@ def judgments(qrels: str, intents: str | None, groups: Iterable[str]) -> Any:
     return judged
 
 
-#: Characters that are compared with the names of measures.
-_LONGEST_NAME = 60
-
-
 def read(texts: Iterable[str]) -> list[Measure]:
-    """Measures from options: split at blanks outside brackets. Raises UsageError for what names none."""
-    return [measure for text in texts for name in _split(text) for measure in _read(name)]
-
-
-def _read(name: str) -> list[Measure]:
-    try:
-        return read_measures(name)
-    except GradedError:
-        raise
-    except (NameError, ValueError) as error:
-        plain = name.partition("@")[0].partition("(")[0]
-        near = get_close_matches(plain[:_LONGEST_NAME], ir_measures.measures.registry, 1, 0.6)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise click.UsageError(
-            f"{short_repr(name)} is no measure ({error}); {hint}`ir_graded measures` lists this package's"
-        ) from None
-
-
-def _split(text: str) -> list[str]:
-    names, begin, depth = [], 0, 0
-    for at, character in enumerate(text):
-        depth += (character in "([{") - (character in ")]}")
-        if character.isspace() and depth <= 0:
-            names.append(text[begin:at])
-            begin = at + 1
-    return [name for name in [*names, text[begin:]] if name]
+    """Return the measures in options."""
+    return read_measures(texts)

@@ -33,6 +33,7 @@ from .output import show
 )
 @click.option("--depth", type=click.IntRange(1), help="Rank down to which these impute judgments.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--title", default="", help="Heading of the page.")
 @options.intents
 @options.groups
 @options.quiet
@@ -47,6 +48,7 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     samples: int,
     depth: int | None,
     seed: int,
+    title: str,
     intents: str | None,
     groups: tuple[str, ...],
 ) -> None:
@@ -64,7 +66,8 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     given += ["--level", repr(level), "-B", str(resamples), "--samples", str(samples)]
     given += [] if intents is None else ["--intents", intents]
     given += [word for text in groups for word in ("--groups", text)]
-    given += [*(["--depth", str(depth)] if depth else []), "--seed", str(seed), "--html", "report.html"]
+    given += [*(["--depth", str(depth)] if depth else []), "--seed", str(seed)]
+    given += [*(["--title", title] if title else []), "--html", path]
     write_report(
         options.read(measures),
         options.judgments(qrels, intents, groups),
@@ -76,6 +79,7 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
         n_samples=samples,
         depth=depth,
         seed=seed,
+        title=title,
         command=shlex.join(given),
     )
     show(path)

@@ -81,9 +81,9 @@ def printed_name(measure: str, scores: Mapping[str, Any], of_files: bool) -> str
     """Return the name that the matrix of a measure has; of files it is taken as it is."""
     if of_files or measure in scores:
         return measure
-    from ir_graded.measures.parsing import parse_measure
+    from ir_graded.measures.parsing import read_measure
 
-    return str(parse_measure(measure))
+    return str(read_measure(measure))
 
 
 def prepare_folder(folder: str | None) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded._utils.arrays import read_only
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.io.named_runs import named_runs
 from ir_graded.matching.match import match_runs, prepare_qrels
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class CollectionStatistics:
+@dataclass(frozen=True, eq=False, repr=False)
+class CollectionStatistics(ShortRepr):
     """Documents per topic of a collection.
 
     Attributes:

@@ -28,6 +28,7 @@ from ir_graded.measures.parsing import read_measures
 from .coverage import Coverage, RunCoverage, count_again
 from .provider import GradedEvaluator, native_scorers
 from .scores import Scores
+from .swapped import warn_if_swapped
 from .upstream import lowest_rel, mix, needed_with_others
 
 
@@ -111,6 +112,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     judged = qrels if intents is None else add_intents(qrels, intents)
     evaluation = Evaluation(in_order(read_measures(measures), provider, ties), judged, provider)
     named = named_runs(runs)
+    warn_if_swapped(qrels, next(iter(named.values()), None))
     ends = None if lengths is None else read_lengths(lengths)
 
     def score(matched: MatchedRun) -> ScoredRun:

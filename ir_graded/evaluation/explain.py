@@ -304,7 +304,8 @@ def _topic(judgments: Judgments, query_id: Any) -> int:
     judgments.require_topics("explain")
     name = as_text(query_id)
     if name not in judgments.number:
-        near = get_close_matches(name, judgments.names, MOST_IDS)
+        # Another number is not a misspelled one.
+        near = [] if name.isdigit() else get_close_matches(name, judgments.names, MOST_IDS)
         there = (
             f"did you mean {' or '.join(map(repr, near))}?"
             if near

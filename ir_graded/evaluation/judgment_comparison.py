@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 _PAIRS = ("all", "shared")
 
 
-@dataclass(frozen=True, eq=False)
-class JudgmentComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class JudgmentComparison(ShortRepr):
     """How sets of judgments agree, and what they conclude of the same runs.
 
     Attributes:

@@ -10,6 +10,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.arrays import read_only
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreBounds:
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreBounds(ShortRepr):
     """The lowest and the highest scores that judging all retrieved documents could give.
 
     Attributes:

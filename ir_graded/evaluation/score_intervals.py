@@ -13,6 +13,7 @@ from ir_measures.measures import Measure
 from ir_measures.measures.base import SumAgg
 
 from ir_graded._utils.arrays import read_only
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
@@ -49,8 +50,8 @@ _MUCH = 0.5
 MOST_IMPUTED = 0.2
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreIntervals:
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreIntervals(ShortRepr):
     """Scores with the uncertainty that comes from unjudged documents.
 
     Attributes:
@@ -192,7 +193,7 @@ class Options:
         without = [str(measure) for measure in evaluation.measures if "cutoff" not in measure.params]
         if self.depth is None and without:
             raise ParameterError(
-                f"{', '.join(without)}: without a cutoff score_intervals needs a depth, the last rank whose "
+                f"{', '.join(without)}: a measure without a cutoff needs a depth, the last rank whose "
                 "unjudged documents get levels: for example depth=100"
             )
         return int(self.depth or max(measure.params["cutoff"] for measure in evaluation.measures))

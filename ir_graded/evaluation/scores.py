@@ -14,7 +14,9 @@ from ir_measures.measures import Measure
 
 from ir_graded.errors import InputError
 from ir_graded.measures.aggregation import aggregate
-from ir_graded.measures.parsing import parse_measure
+from ir_graded.measures.classic.ties import takes_ties, with_ties
+from ir_graded.measures.params import TIES
+from ir_graded.measures.parsing import read_measure
 
 from . import score_files
 from .coverage import Coverage
@@ -64,11 +66,18 @@ class Scores:
         self.values.setflags(write=False)
 
     def position(self, measure: str | Measure) -> int:
-        """Place of a measure, asked for by object or string. Raises InputError where it was not evaluated."""
-        wanted = parse_measure(measure)
-        if wanted not in self.measures:
+        """Place of a measure, asked for by object or string. Raises InputError where it was not evaluated.
+
+        With ``evaluate(..., ties=...)`` the order of tied documents need not be named again.
+        """
+        wanted = read_measure(measure)
+        if wanted in self.measures:
+            return self.measures.index(wanted)
+        orders = TIES.words if takes_ties(wanted) and "ties" not in wanted.params else ()
+        others = {with_ties(wanted, ties) for ties in orders}.intersection(self.measures)
+        if len(others) != 1:
             raise InputError(f"{wanted} was not evaluated; there are {', '.join(map(str, self.measures))}")
-        return self.measures.index(wanted)
+        return self.measures.index(others.pop())
 
     @cached_property
     def frame(self) -> pd.DataFrame:

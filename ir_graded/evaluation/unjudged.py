@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded._utils.arrays import read_only
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
@@ -27,8 +28,8 @@ DEPTHS = (5, 10, 20, 50, 100, 1000)
 LOWEST_JUDGED = 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class Unjudged:
+@dataclass(frozen=True, eq=False, repr=False)
+class Unjudged(ShortRepr):
     """Shares of unjudged documents of several runs.
 
     Attributes:

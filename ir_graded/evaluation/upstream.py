@@ -32,7 +32,7 @@ from ir_graded.matching.dict_checks import text_ids, unchanged
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
-from ir_graded.measures.classic import check_computable
+from ir_graded.measures.classic import check_computable, scorer_of
 
 from .provider import GradedEvaluator, wanted_columns, without_column
 
@@ -194,7 +194,7 @@ def check_parameters(measure: Measure) -> None:
     for name, value in measure.params.items():
         # pytrec_eval ends the process where a cutoff is 0.
         if not _fits_a_provider(value, measure.SUPPORTED_PARAMS[name]) or (name == "cutoff" and value == 0):
-            raise ParameterError(f"{measure.NAME}: {name}={short_repr(value)} is no value that it takes")
+            raise _wrong_value(measure, name)
     params = measure.SUPPORTED_PARAMS.items()
     missing = [name for name, param in params if param.required and name not in measure.params]
     if missing:
@@ -202,10 +202,23 @@ def check_parameters(measure: Measure) -> None:
         raise ParameterError(f"{measure} needs a {' and a '.join(missing)}: for example {example}")
     for name, param in params:
         if name in measure.params and not param.validate(measure.params[name]):
-            raise ParameterError(
-                f"{measure.NAME}: {name}={short_repr(measure.params[name])} is not what it takes "
-                f"({param.desc})"
-            )
+            raise _wrong_value(measure, name)
+
+
+#: Values of ir-measures' parameters by type, in words.
+_KINDS = {int: "a whole number that fits 64 bits", float: "a number", bool: "True or False", str: "text"}
+
+
+def _wrong_value(measure: Measure, name: str) -> ParameterError:
+    """Return the error for a parameter of a measure of ir-measures: it says which values would be right."""
+    param = measure.SUPPORTED_PARAMS[name]
+    if name == "cutoff":
+        right = "a whole number >= 1 that fits 64 bits"
+    elif isinstance(param.choices, list):
+        right = " or ".join(map(repr, param.choices))
+    else:
+        right = f"{_KINDS.get(param.dtype, 'a ' + param.dtype.__name__)} ({param.desc})"
+    return ParameterError(f"{measure.NAME}: {name}={short_repr(measure.params[name])} must be {right}")
 
 
 def _fits_a_provider(value: object, param: ParamInfo) -> bool:
@@ -226,8 +239,11 @@ def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
         where = describe_document(judgments.names[levels.topic[row]], judgments.doc_ids[row])
         names = ", ".join(map(str, measures))
         level = levels.values[levels.level_index[row]]
+        take = "takes" if len(measures) == 1 else "take"
         only = f"levels to {_HIGHEST}" if abs(level) > _HIGHEST else "whole levels"
-        raise InputError(f"qrels: {where} has level {level:g}: {names} take {only} only")
+        here = [str(measure) for measure in measures if scorer_of(measure) is not None]
+        way_out = f"; with provider='auto' any levels are right for {', '.join(here)}" if here else ""
+        raise InputError(f"qrels: {where} has level {level:g}: {names} {take} {only} only{way_out}")
 
 
 class GuardedPytrecEvalProvider(PytrecEvalProvider):

@@ -22,6 +22,10 @@ CONVENTIONS = {
 }
 
 
+#: Asked where qrels look like a run, or a run like qrels.
+SWAPPED = "are the qrels and the run swapped?"
+
+
 def convention_of(kind: str, names: Iterable[object]) -> tuple[str, str, str] | None:
     """Return the first names of topic, document and value that are all there; None without any."""
     present = set(names)
@@ -34,6 +38,8 @@ def missing(kind: str, names: Iterable[object]) -> str:
     wanted = CONVENTIONS[kind][0]
     other = "run" if kind == "qrels" else "qrels"
     found = convention_of(other, present)
-    hint = f"; it looks like {'a run' if other == 'run' else 'qrels'} ({', '.join(found)})" if found else ""
+    hint = ""
+    if found:
+        hint = f"; it looks like {'a run' if other == 'run' else other} ({', '.join(found)}): {SWAPPED}"
     lacking = ", ".join(name for name in wanted if name not in present)
     return f"the table has no column {lacking}; it has {', '.join(map(str, present))}{hint}"

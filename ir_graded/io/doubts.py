@@ -19,7 +19,8 @@ LETTERS = {"S": 3.0, "A": 2.0, "B": 1.0, "C": 0.0}
 
 #: A whole number.
 INTEGER = re.compile(r"[+-]?[0-9]+")
-_NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?")
+#: A finite number.
+NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?")
 _LEVEL = re.compile(r"L[0-9]+")
 #: Usual second fields of TREC lines; the second field of a Genomics line is never one of them.
 NO_ITERATION = ("0", "Q0")
@@ -118,7 +119,7 @@ def trec_qrels(fields: Sequence[str], line: str) -> str | None:
 
 def ntcir_qrels(fields: Sequence[str], _: str) -> str | None:
     """Return why three fields with a letter or a number as the level are not NTCIR qrels."""
-    if _NUMBER.fullmatch(fields[2]):
+    if NUMBER.fullmatch(fields[2]):
         return (
             f"level {fields[2]!r} is not L0, L1, L2, ...; format='ntcir-continuous' reads three fields with "
             "a number as the level"

@@ -13,7 +13,8 @@ from ir_graded.errors import FileFormatError, ParameterError
 
 from . import doubts
 from .chunk_files import DOCUMENTS, DocumentFormat
-from .doubts import INTEGER
+from .conventions import SWAPPED
+from .doubts import INTEGER, LETTERS
 from .table import VALUE_COLUMNS
 
 Kind = Literal["run", "qrels"]
@@ -304,10 +305,13 @@ def recognise(
         FileFormatError: it fits none, or it may be of another format than the one it fits.
     """
     candidates = _of(kind)
-    fitting = next((one for one in candidates if one.fits(first_line_fields, whole)), None)
+    fitting = _fitting(kind, first_line_fields, whole)
     problem = _doubt(fitting, first_line_fields, whole)
     if fitting is not None and problem is None:
         return fitting
+    swapped = _fitting("run" if kind == "qrels" else "qrels", first_line_fields, whole)
+    if problem is None and swapped is not None and _has_value(swapped, first_line_fields):
+        problem = f"expected a {kind} line, found one of {swapped.expected}: {SWAPPED}"
     if problem is None:
         told = (one for one in candidates if not (isinstance(one, Format) and one.only_named))
         expected = " or ".join(one.expected for one in told)
@@ -341,6 +345,19 @@ def named(kind: Kind, name: str) -> Format | VaryingFormat | DocumentFormat:
 def shortened(text: str, limit: int = 80) -> str:
     """Quote ``text`` for a message, cut to ``limit`` characters."""
     return repr(text if len(text) <= limit else text[: limit - 3] + "...")
+
+
+def _fitting(kind: Kind, fields: Sequence[str], whole: str) -> Format | VaryingFormat | None:
+    """Return the first format of a kind that a first line fits."""
+    return next((one for one in _of(kind) if one.fits(fields, whole)), None)
+
+
+def _has_value(format: Format | VaryingFormat, fields: Sequence[str]) -> bool:
+    """Return whether the level or score of a line looks like one."""
+    if not isinstance(format, Format):
+        return True
+    text = fields[format.value].removeprefix(format.prefix)
+    return text in LETTERS if format.letters else doubts.NUMBER.fullmatch(text) is not None
 
 
 def _of(kind: Kind) -> list[Format | VaryingFormat]:

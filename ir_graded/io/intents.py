@@ -92,7 +92,11 @@ def add_intents(qrels: Any, intents: Any) -> Table:
         "intent_type": rows["type"].fill_null(TYPES[0]),
     }
     columns = {name: partial(added.get, name) for name in added}
-    return replace(table, further={**table.further, **columns})
+    present = set(zip(table.query_id, text, strict=True)) if rows["probability"].null_count() else set(listed)
+    unused: dict[str, list[str]] = {}
+    for topic, intent in listed.keys() - present:
+        unused.setdefault(topic, []).append(intent)
+    return replace(table, further={**table.further, **columns}, unused_intents=unused)
 
 
 def check_sum(topic: str, probabilities: Iterable[float]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from ir_graded.errors import InputError
 
 from .datasets import is_dataset
-from .paths import standard_input, uncompressed_name
+from .paths import run_name, standard_input
 from .records import is_ranx, is_record
 from .sources import is_file, is_path_or_dataset_id
 from .table import Table
@@ -65,7 +65,7 @@ def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
 def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
     """Runs by file name, without the ending of a compression; by path where file names repeat."""
     given = [os.fspath(file) for path in paths for file in _files(standard_input(path))]
-    names = list(map(uncompressed_name, given))
+    names = list(map(run_name, given))
     unique = [name if names.count(name) == 1 else path for name, path in zip(names, given, strict=True)]
     if len(set(unique)) < len(unique):
         twice = next(name for name in unique if unique.count(name) > 1)

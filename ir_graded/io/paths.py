@@ -13,6 +13,8 @@ from ir_graded.errors import FileFormatError, InputError, short_repr
 _COMPRESSIONS = (".gz", ".xz", ".zst")
 #: Attributes of a file that a change of it changes.
 _STATE = ("st_dev", "st_ino", "st_size", "st_mtime_ns")
+#: The file behind ``-``, and the folder of the pipes that a shell names, as in ``<(zcat x.run)``.
+_STANDARD_INPUT, _PIPES = "/dev/stdin", "/dev/fd/"
 
 
 def check_path(path: str | os.PathLike[str]) -> None:
@@ -30,7 +32,15 @@ def check_path(path: str | os.PathLike[str]) -> None:
 
 def standard_input(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """Return the path of the standard input for ``-``, and any other path as it is."""
-    return "/dev/stdin" if path == "-" and not Path("-").exists() else path
+    return _STANDARD_INPUT if path == "-" and not Path("-").exists() else path
+
+
+def run_name(path: str | os.PathLike[str]) -> str:
+    """Return the name of a run that is given by its path: the name of the file, without a compression."""
+    place = os.fspath(path)
+    if place == _STANDARD_INPUT:
+        return "-"
+    return place if place.startswith(_PIPES) else uncompressed_name(path)
 
 
 def uncompressed_name(path: str | os.PathLike[str]) -> str:

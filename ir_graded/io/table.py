@@ -18,7 +18,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.spans import Spans
 from ir_graded.errors import InputError, short_repr
 
-from .conventions import convention_of, missing
+from .conventions import SWAPPED, convention_of, missing
 from .forks import check_fork
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class Table:
         query_objects: gives the caller's own query_id objects of rows.
         passage: where there are passages, first position and length of each row's, as float64.
         further: all other columns of qrels by name, such as ``iteration``; each is read when it is asked for.
+        unused_intents: by topic the intents that have a probability and no row, for errors.
     """
 
     kind: str
@@ -72,6 +73,7 @@ class Table:
     query_objects: Callable[[Ints], list[Any]]
     passage: Passage | None = None
     further: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    unused_intents: Mapping[str, list[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.value)
@@ -263,10 +265,7 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
                 starts.append(row.start)
                 lengths.append(row.length)
         except AttributeError:
-            fields = f"query_id, doc_id, {value_name}"
-            raise InputError(
-                f"{kind}: item {number} is {short_repr(row)}, not a named tuple with the fields {fields}"
-            ) from None
+            raise InputError(f"{kind}: item {number} is {short_repr(row)}, {_not_a_row(kind, row)}") from None
     if lengths and len(lengths) < len(values):
         raise InputError(f"{kind}: some items have a start and length, others have none")
     passage = (starts, lengths) if lengths else None
@@ -277,6 +276,13 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
     others = [name for name in getattr(given[0], "_fields", ()) if name not in _STANDARD] if given else []
     further = with_other_names({name: partial(column, name) for name in others})
     return from_columns(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage, further)
+
+
+def _not_a_row(kind: str, row: Any) -> str:
+    """Say which fields a named tuple needs, and whether it has those of the other kind."""
+    needed = f"not a named tuple with the fields query_id, doc_id, {VALUE_COLUMNS[kind]}"
+    other = VALUE_COLUMNS["run" if kind == "qrels" else "qrels"]
+    return f"{needed}: {SWAPPED}" if hasattr(row, other) else needed
 
 
 def from_columns(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ import numpy as np
 from ir_graded.core.levels import Highlights, Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, short_repr
+from ir_graded.io.conventions import SWAPPED
 from ir_graded.io.intents import ITERATION
 from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
 
@@ -39,6 +41,7 @@ class Judgments:
         columns: the further columns of the qrels that were wanted and are there.
         ranks_rows: whether measures rank the rows of runs with passages.
         note: which documents have several levels, of which the highest counts; empty where none has.
+        unused_intents: by topic the intents that have a probability and no document.
     """
 
     query_ids: list[Any]
@@ -49,6 +52,7 @@ class Judgments:
     columns: frozenset[str] = frozenset()
     note: str = ""
     ranks_rows: bool = False
+    unused_intents: Mapping[str, list[str]] = field(default_factory=dict)
     _lookups: dict[float, Lookup] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -90,10 +94,12 @@ class Judgments:
             topic = int(intents.topic[intent])
             others = np.flatnonzero((intents.topic == topic) & ~unlisted)
             listed = ", ".join(repr(self.intent_names[other]) for other in others.tolist())
+            unused = ", ".join(map(repr, sorted(self.unused_intents.get(self.names[topic], ()))))
+            unused = unused and f", and {unused} without a document: is one of them misspelled?"
             where = describe_document(self.names[topic], self.doc_ids[document])
             raise InputError(
                 f"qrels: {where} is relevant to intent {self.intent_names[intent]!r}, which has no "
-                f"probability; topic {self.names[topic]!r} lists {listed or 'none'}"
+                f"probability; topic {self.names[topic]!r} lists {listed or 'none'}{unused}"
             )
 
     def require_topics(self, purpose: str) -> None:
@@ -158,7 +164,16 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
     if sets := columns - OTHERS:
         levels = replace(levels, shares={name: shares_of(table, name, document) for name in sets})
     doc_ids = at_rows(doc_id, order).to_list()
-    return Judgments(table.query_objects(first), names, levels, doc_ids, intent_names, columns, note)
+    return Judgments(
+        table.query_objects(first),
+        names,
+        levels,
+        doc_ids,
+        intent_names,
+        columns,
+        note,
+        unused_intents=table.unused_intents,
+    )
 
 
 def _numbers(query_id: pl.Series, names: list[str]) -> Ints:
@@ -233,8 +248,9 @@ def _note_of_levels(table: Table, document: Ints, level: Floats) -> str:
     """Say which documents have several levels."""
     lower = np.flatnonzero(level[document] != table.value)
     number = np.count_nonzero(np.bincount(document[lower]))
+    documents = "1 document has" if number == 1 else f"{number} documents have"
     return (
-        f"qrels: {number} documents have different levels in rows that differ in the iteration (intent), and "
+        f"qrels: {documents} different levels in rows that differ in the iteration (intent), and "
         f"the highest counts; the first: {table.describe(int(lower[0]))}"
     )
 
@@ -246,8 +262,10 @@ def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
     names = text_ids(query_ids, "query_id", "qrels")
     for name, docs in zip(names, topics, strict=True):
         if not isinstance(docs, Mapping):
+            hint = f": {SWAPPED}" if isinstance(docs, (str, os.PathLike)) else ""
             raise InputError(
-                f"qrels: topic {name!r} holds {short_repr(docs)} where a dict from doc_id to level is needed"
+                f"qrels: topic {name!r} holds {short_repr(docs)} where a dict from doc_id to level is "
+                f"needed{hint}"
             )
     doc_ids: list[str] = []
     levels: list[Floats] = []

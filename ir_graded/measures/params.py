@@ -109,6 +109,9 @@ class Number(Param):
         super().__init__(float, expected, desc, default=default, required=required)
         self.low, self.above, self.high, self.below, self.infinite = low, above, high, below, infinite
 
+    def example(self, measure: object) -> str:
+        return super().example(measure) if self.high is None else f"{measure}@{self.high / 2:g}"
+
     def canonical(self, value: object) -> int | float:
         number = canonical_number(value)
         inside = (
@@ -220,6 +223,13 @@ class Shares(Param):
     def __init__(self, desc: str) -> None:
         super().__init__(list, f"two or more numbers >= 0 that sum to 1 (up to {self.ROUNDED})", desc)
 
+    def expects(self, value: object) -> str:
+        try:
+            total = math.fsum(canonical_number(share) for share in value)  # type: ignore[attr-defined]
+        except (TypeError, ValueError, OverflowError):
+            return self.expected
+        return f"{self.expected}; these sum to {total:g}"
+
     def canonical(self, value: object) -> list[int | float]:
         if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
             raise ValueError(f"{value!r} is not a list")
@@ -232,11 +242,20 @@ class Shares(Param):
 class ByAttributes(Param):
     """A dict from columns of shares to values of another parameter, kept sorted."""
 
+    _DICT = "a dict from columns of the qrels that hold shares to "
+
     def __init__(self, desc: str, of: Param, *, required: bool = False) -> None:
         default = NOT_PROVIDED if required else {}
-        expected = f"a dict from columns of the qrels that hold shares to {of.expected}"
-        super().__init__(dict, expected, desc, default=default, required=required)
+        super().__init__(dict, self._DICT + of.expected, desc, default=default, required=required)
         self.of = of
+
+    def expects(self, value: object) -> str:
+        for one in value.values() if isinstance(value, Mapping) else ():
+            try:
+                self.of.canonical(one)
+            except ValueError:
+                return self._DICT + self.of.expects(one)
+        return self.expected
 
     def canonical(self, value: object) -> dict[str, Any]:
         if not isinstance(value, Mapping) or (self.required and not value):

@@ -26,6 +26,7 @@ from ir_graded.errors import GradedError, MeasureSyntaxError, ParameterError, cu
 
 from . import REGISTRY
 from .classic.ties import separate_ties
+from .unknown import is_nearly_known, unknown_measure
 
 # The message of ir-measures.
 _UPSTREAM_ERROR = "problem parsing measure {}; must be in format Measure(k1=v1, k2=v2)@c"
@@ -33,9 +34,20 @@ _UPSTREAM_ERROR = "problem parsing measure {}; must be in format Measure(k1=v1, 
 # Python reads longer whole numbers in hexadecimal, and then cannot print the measure.
 _MOST_BITS = 2_000
 
+#: Characters of a string that are searched for commas between measures.
+_LONGEST_LIST = 500
+
+
+class _UnreadableError(ValueError):
+    """A string that cannot be read: the reason in the words of ir-measures, and in plainer ones."""
+
+    def __init__(self, reason: str, plain: str | None = None) -> None:
+        super().__init__(reason)
+        self.plain = plain or reason
+
 
 def parse(text: str) -> Measure:
-    """Return the measure that ``text`` names.
+    """Return the measure that ``text`` names, with the errors of ir-measures for its own measures.
 
     Raises:
         MeasureSyntaxError: a name of this package is followed by something that cannot be read.
@@ -43,28 +55,37 @@ def parse(text: str) -> Measure:
         ValueError: the text is not a measure string.
         NameError: the name is unknown.
     """
+    try:
+        return _parse(text)
+    except _UnreadableError as error:
+        raise ValueError(_UPSTREAM_ERROR.format(error)) from None
+
+
+def _parse(text: str) -> Measure:
+    """Return the measure that ``text`` names, as :func:`parse`, which words some errors otherwise."""
     name = _graded_name(text)
     if name is None:
-        try:
-            name, args, at = _split_call(text, _upstream_value)
-            if name not in ir_measures.measures.registry:
-                raise NameError(f"measure not found: {cut(name)}")
-            measure = ir_measures.measures.registry[name]
-            params = _parameters(measure, args, at)
-        except ValueError as error:
-            raise ValueError(_UPSTREAM_ERROR.format(error)) from None
-        return separate_ties(measure(**params))
+        name, args, at = _split_call(text, _upstream_value)
+        if name not in ir_measures.measures.registry:
+            raise NameError(f"measure not found: {cut(name)}")
+        measure = ir_measures.measures.registry[name]
+        return separate_ties(measure(**_parameters(measure, args, at)))
     measure = REGISTRY[name]
     try:
         _, args, at = _split_call(f"_{text.strip()[len(name) :]}", _graded_value)
         if any(key is None for key, _ in args):
-            raise ValueError("args must be named")
+            raise _UnreadableError("args must be named")
         params = _parameters(measure, args, at)
-    except ValueError as error:
-        raise MeasureSyntaxError(
-            f"cannot read {short_repr(text)}: {error}; write {name}, {name}@10 or {name}(name=value, ...)@10"
-        ) from None
+    except _UnreadableError as error:
+        raise _cannot_read(text, name, error) from None
     return measure(**params)
+
+
+def _cannot_read(text: str, name: str, error: _UnreadableError) -> MeasureSyntaxError:
+    return MeasureSyntaxError(
+        f"cannot read {short_repr(text)}: {error.plain}; "
+        f"write {name}, {name}@10 or {name}(name=value, ...)@10"
+    )
 
 
 def _graded_name(text: str) -> str | None:
@@ -84,16 +105,21 @@ _Pairs: TypeAlias = list[tuple[Any, Any]]
 
 
 def _split_call(text: str, value: Callable[[ast.expr], Any]) -> tuple[str, _Pairs, Any]:
-    """Split a measure string into name, arguments and cutoff. Raises ValueError where it cannot be read."""
+    """Split a measure string into name, arguments and cutoff. Raises _UnreadableError."""
     if "#" in _QUOTED.sub("", text):
         # Python would drop the rest of the line as a comment.
-        raise ValueError("'#' is not part of a measure's name, and in a value it must be in quotes")
+        raise _UnreadableError("'#' is not part of a measure's name, and in a value it must be in quotes")
     try:
         return _split_statements(ast.parse(text).body, value)
+    except _UnreadableError:
+        raise
     except SyntaxError as error:
-        raise ValueError(str(error)) from None
+        raise _UnreadableError(str(error), error.msg) from None
+    except ValueError as error:
+        # Characters that Python cannot read, such as half a surrogate pair.
+        raise _UnreadableError(str(error)) from None
     except (RecursionError, MemoryError):
-        raise ValueError("too deeply nested") from None
+        raise _UnreadableError("too deeply nested") from None
 
 
 def _split_statements(
@@ -101,20 +127,20 @@ def _split_statements(
 ) -> tuple[str, _Pairs, Any]:
     """Split a parsed measure string into name, arguments and cutoff."""
     if len(statements) != 1:
-        raise ValueError("multiple expressions")
+        raise _UnreadableError("multiple expressions")
     statement = statements[0]
     if not isinstance(statement, ast.Expr):
-        raise ValueError("not an expression")
+        raise _UnreadableError("not an expression")
     node, at, args = statement.value, None, []
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         at, node = value(node.right), node.left
     if isinstance(node, ast.Call):
         if node.args:
-            raise ValueError("args must be named")
+            raise _UnreadableError("args must be named")
         args = [(keyword.arg, value(keyword.value)) for keyword in node.keywords]
         node = node.func
     if not isinstance(node, ast.Name):
-        raise ValueError("unexpected expression")
+        raise _UnreadableError("unexpected expression")
     return node.id, args, at
 
 
@@ -124,7 +150,14 @@ def _upstream_value(node: ast.expr) -> Any:
         return node.value
     if isinstance(node, ast.Dict):
         return _unique_dict([(_upstream_value(k), _upstream_value(v)) for k, v in _dict_items(node)])
-    raise ValueError("values must be str, float, int, bool, etc.")
+    raise _UnreadableError("values must be str, float, int, bool, etc.", _PLAIN_REASONS.get(type(node)))
+
+
+#: Why a value cannot be read, by what it is in Python.
+_PLAIN_REASONS: dict[type[ast.expr], str] = {
+    ast.Name: "values must be numbers, or text in quotes",
+    ast.UnaryOp: "values must not be negative",
+}
 
 
 def _graded_value(node: ast.expr) -> Any:
@@ -135,13 +168,13 @@ def _graded_value(node: ast.expr) -> Any:
             return -number if isinstance(node.op, ast.USub) else number
     if isinstance(node, ast.Constant) and isinstance(node.value, int):
         if node.value.bit_length() > _MOST_BITS:
-            raise ValueError("a whole number has too many digits")
+            raise _UnreadableError("a whole number has too many digits")
         return node.value
     if isinstance(node, ast.Name) and node.id == "inf":
         return math.inf
     if isinstance(node, ast.Dict):
         if any(isinstance(key, (ast.Dict, ast.List, ast.Tuple)) for key, _ in _dict_items(node)):
-            raise ValueError("keys must be numbers or text")
+            raise _UnreadableError("keys must be numbers or text")
         return _unique_dict([(_graded_value(k), _graded_value(v)) for k, v in _dict_items(node)])
     if isinstance(node, (ast.List, ast.Tuple)):
         return [_graded_value(element) for element in node.elts]
@@ -154,18 +187,18 @@ def _parameters(measure: Measure, args: _Pairs, at: Any) -> dict[Any, Any]:
 
 
 def _unique_dict(pairs: _Pairs) -> dict[Any, Any]:
-    """Return a dict of names and values. Raises ValueError where a name appears twice."""
+    """Return a dict of names and values. Raises _UnreadableError where a name appears twice."""
     values = dict(pairs)
     if len(values) < len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise ValueError(f"{short_repr(twice)} is given twice")
+        raise _UnreadableError(f"{short_repr(twice)} is given twice")
     return values
 
 
 def _dict_items(node: ast.Dict) -> list[tuple[ast.expr, ast.expr]]:
-    """Return the keys and values of a dict display. Raises ValueError for ``**other``, which has no key."""
+    """Return keys and values of a dict display. Raises _UnreadableError for ``**other``: it has no key."""
     if None in node.keys:
-        raise ValueError("values must be str, float, int, bool, etc.")
+        raise _UnreadableError("values must be str, float, int, bool, etc.")
     return [(key, value) for key, value in zip(node.keys, node.values, strict=True) if key is not None]
 
 
@@ -187,7 +220,7 @@ def parse_measure(measure: str | Measure) -> Measure:
         NameError: the name is unknown.
         ValueError: the string cannot be read, or it names several measures of trec_eval.
     """
-    found = _measures_named(measure)
+    found = _named(measure, parse)
     if len(found) > 1:
         names = cut(", ".join(map(str, found)))
         raise ValueError(
@@ -214,27 +247,24 @@ def parse_trec_measure(measure: str) -> list[Measure]:
 
 
 def read_measures(measures: Iterable[str | Measure] | str | Measure) -> list[Measure]:
-    """Return measure objects for objects and strings, in order and each once; a name may stand for several.
+    """Return measure objects for objects and strings, in order and each once.
+
+    A string may hold several measures, separated by blanks, and a name may stand for several of trec_eval.
 
     Raises:
-        NameError: a name is unknown.
-        ValueError: a string cannot be read, or something is not a measure.
+        UnknownMeasureError: a name is unknown.
+        MeasureSyntaxError: a string cannot be read.
+        ParameterError: something is not a measure, or a measure does not take a parameter or its value.
     """
     given = [measures] if isinstance(measures, (str, Measure)) else measures
+    if not isinstance(given, Iterable):
+        raise ParameterError(
+            f"measures={short_repr(measures)} must be a measure, its name, or a list of these: "
+            "for example ['P-measure', 'nDCG@10']"
+        )
     found: list[Measure] = []
     for item in given:
-        try:
-            named = _measures_named(item)
-        except TypeError as error:
-            raise ValueError(_UPSTREAM_ERROR.format(error)) from None
-        # ir-measures takes any parameter when it makes a measure.
-        for measure in named if isinstance(item, str) else []:
-            if unknown := measure.params.keys() - measure.SUPPORTED_PARAMS.keys():
-                takes = ", ".join(measure.SUPPORTED_PARAMS)
-                raise ParameterError(
-                    f"{measure.NAME} takes no parameter {short_repr(min(unknown))}; it takes {takes}"
-                )
-        found += named
+        found += _measures_in(item) if isinstance(item, str) else _named(item, parse)
     try:
         return list(dict.fromkeys(found))
     except ValueError as error:
@@ -244,14 +274,97 @@ def read_measures(measures: Iterable[str | Measure] | str | Measure) -> list[Mea
         ) from None
 
 
-def _measures_named(item: str | Measure) -> list[Measure]:
-    """Return the measures that a string names, several for a family of trec_eval."""
+def read_measure(measure: str | Measure) -> Measure:
+    """Return the measure that an object or string names, with the errors of :func:`read_measures`."""
+    found = read_measures(measure)
+    if len(found) != 1:
+        names = cut(", ".join(map(str, found)))
+        raise ParameterError(f"{short_repr(measure)} names {len(found)} measures ({names}): give one")
+    return found[0]
+
+
+def _measures_in(text: str) -> list[Measure]:
+    """Return the measures in a string: one, those of a family of trec_eval, or several between blanks."""
+    try:
+        return _read_here(text)
+    except (NameError, ValueError):
+        pieces = _split(text)
+        if len(pieces) == 1:
+            raise
+        return [measure for piece in pieces for measure in _read_here(piece)]
+
+
+def _read_here(text: str) -> list[Measure]:
+    """Return the measures that a string without blanks names, with the errors of :func:`read_measures`."""
+    try:
+        found = _named(text, _parse)
+    except ParameterError:
+        raise
+    except (MeasureSyntaxError, NameError, _UnreadableError, TypeError) as error:
+        raise _explained(text, error) from None
+    # ir-measures takes any parameter when it makes a measure.
+    for measure in found:
+        if unknown := measure.params.keys() - measure.SUPPORTED_PARAMS.keys():
+            takes = ", ".join(measure.SUPPORTED_PARAMS)
+            raise ParameterError(
+                f"{measure.NAME} takes no parameter {short_repr(min(unknown))}; it takes {takes}"
+            )
+    return found
+
+
+def _explained(text: str, error: Exception) -> GradedError:
+    """Return the error for a string that cannot be read."""
+    pieces = _split(text[:_LONGEST_LIST], ",;")
+    # A number after a comma belongs to a name of trec_eval: P_5,10.
+    named = pieces not in ([], [text]) and not any(piece[0].isdigit() for piece in pieces)
+    if named and (_can_be_read(pieces[0]) or all(map(is_nearly_known, pieces))):
+        return MeasureSyntaxError(
+            f"cannot read {short_repr(text)}: separate measures by blanks, for example 'Q nDCG@10'"
+        )
+    if isinstance(error, GradedError):
+        return error
+    name = re.split(r"[@(]", text, maxsplit=1)[0].strip()
+    if isinstance(error, NameError) or name not in ir_measures.measures.registry:
+        return unknown_measure(text, _can_be_read)
+    return _cannot_read(
+        text, name, error if isinstance(error, _UnreadableError) else _UnreadableError(str(error))
+    )
+
+
+def _can_be_read(text: str) -> bool:
+    """Tell whether a string of one measure can be read, without a suggestion where it cannot."""
+    try:
+        return all(
+            measure.params.keys() <= measure.SUPPORTED_PARAMS.keys() for measure in _named(text, _parse)
+        )
+    except (NameError, ValueError, TypeError):
+        return False
+
+
+def _split(text: str, separators: str | None = None) -> list[str]:
+    """Return the pieces of a text between separators outside brackets; by default between blanks."""
+    pieces, begin, depth = [], 0, 0
+    for at, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if depth <= 0 and (character.isspace() if separators is None else character in separators):
+            pieces.append(text[begin:at])
+            begin = at + 1
+    return [piece for piece in [*pieces, text[begin:]] if piece]
+
+
+def _named(item: str | Measure, read: Callable[[str], Measure]) -> list[Measure]:
+    """Return the measures that a string names, several for a family of trec_eval.
+
+    Args:
+        item: a measure object or a string.
+        read: reads a measure string.
+    """
     if isinstance(item, Measure):
         return [separate_ties(item)]
     if not isinstance(item, str):
-        raise ValueError(f"{short_repr(item)} is neither a measure nor a string that names one")
+        raise ParameterError(f"{short_repr(item)} is neither a measure nor a string that names one")
     try:
-        return [parse(item)]
+        return [read(item)]
     except GradedError:
         # The name is one of this package, so that no other grammar applies.
         raise

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded._utils.arrays import read_only
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, ParameterError
 
@@ -165,8 +166,8 @@ class _Soft:
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class Agreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement(ShortRepr):
     """How far sets of labels agree.
 
     Attributes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded._utils.arrays import read_only
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
 
 from .effects import mean_and_spread
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class BaselineTests:
+@dataclass(frozen=True, eq=False, repr=False)
+class BaselineTests(ShortRepr):
     """How systems differ from a baseline, and whether the difference is significant.
 
     Attributes:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from ir_graded._utils.short_reprs import ShortRepr
+
 from .correlation import RankCorrelations, rank_correlations
 from .discriminative import DiscriminativePower, discriminative_power
 from .matrix import matrices_by_measure, reference_name
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(ShortRepr):
     """What the methods say of each measure, over the same replicates.
 
     Attributes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded._utils.arrays import read_only
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
 
@@ -33,8 +34,8 @@ _CLASSES = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Conclusions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Conclusions(ShortRepr):
     """What two sets of judgments, a and b, conclude of the same systems.
 
     Attributes:

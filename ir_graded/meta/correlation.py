@@ -14,6 +14,7 @@ import numpy as np
 
 from ir_graded._utils.arrays import read_only
 from ir_graded._utils.extras import extra
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Bools, Floats, exact_sum
 from ir_graded.errors import InputError
 
@@ -181,8 +182,8 @@ def tau_ap_b(a: Any, b: Any) -> float:
     return _tau_ap_b(x, y)
 
 
-@dataclass(frozen=True, eq=False)
-class RankCorrelations:
+@dataclass(frozen=True, eq=False, repr=False)
+class RankCorrelations(ShortRepr):
     """Correlations of the system rankings of several measures with that of one of them.
 
     Attributes:

@@ -11,6 +11,7 @@ import numpy as np
 from ir_graded._utils.arrays import read_only
 from ir_graded._utils.extras import extra
 from ir_graded._utils.progress import progress_bar
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Bools, Floats, Ints
 
 from .effects import mean_and_spread
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 
-@dataclass(frozen=True, eq=False)
-class DiscriminativePower:
+@dataclass(frozen=True, eq=False, repr=False)
+class DiscriminativePower(ShortRepr):
     """How many pairs of systems a measure tells apart.
 
     Attributes:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ir_graded._utils.arrays import read_only
 from ir_graded._utils.extras import extra
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Floats
 
 from .matrix import ScoreMatrix, number_of
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class EffectSizes:
+@dataclass(frozen=True, eq=False, repr=False)
+class EffectSizes(ShortRepr):
     """Effect sizes of pairs of systems.
 
     Attributes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded._utils.arrays import read_only
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Floats, exact_sum
 
 from .matrix import matrices_by_measure
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 
-@dataclass(frozen=True, eq=False)
-class ConfidenceIntervals:
+@dataclass(frozen=True, eq=False, repr=False)
+class ConfidenceIntervals(ShortRepr):
     """Mean scores of systems with their confidence intervals.
 
     Attributes:

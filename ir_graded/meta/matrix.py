@@ -69,6 +69,11 @@ class ScoreMatrix:
         """
         if isinstance(scores, ScoreMatrix):
             return scores
+        if hasattr(scores, "matrix") and hasattr(scores, "names"):
+            raise InputError(
+                f"{name}: expected the matrix of one measure, found the scores of all: "
+                f"{', '.join(scores.names)}; give scores.matrix({scores.names[0]!r})"
+            )
         table, suspects = _with_topic_index(_pandas_or_same(scores), name, advice)
         cells = as_cells(table, name, "a topics x systems matrix of numbers", dimensions=2)
         named = hasattr(table, "index") and hasattr(table, "columns")

@@ -11,6 +11,7 @@ import numpy as np
 
 from ir_graded._utils.arrays import read_only
 from ir_graded._utils.extras import extra
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
 
@@ -25,8 +26,8 @@ _FEWEST = 2
 _FEW = 20
 
 
-@dataclass(frozen=True, eq=False)
-class PredictionPowered:
+@dataclass(frozen=True, eq=False, repr=False)
+class PredictionPowered(ShortRepr):
     """Means of systems, or differences to a baseline, with prediction-powered intervals.
 
     All arrays have the shape ``(measures, systems)``.

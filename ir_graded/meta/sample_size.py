@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded._utils.extras import extra
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError
 
@@ -41,8 +42,8 @@ _NAGATA = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreVariance:
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreVariance(ShortRepr):
     """Residual variance of scores, of each collection and pooled.
 
     Attributes:
@@ -248,8 +249,8 @@ def _present(n_topics: int | None) -> int:
     return int(n_topics)
 
 
-@dataclass(frozen=True, eq=False)
-class TopicSetSize:
+@dataclass(frozen=True, eq=False, repr=False)
+class TopicSetSize(ShortRepr):
     """How many topics detect a difference.
 
     Attributes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded._utils.arrays import read_only
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Floats, Ints
 
 from .correlation import align
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 
-@dataclass(frozen=True, eq=False)
-class SignificanceMatrix:
+@dataclass(frozen=True, eq=False, repr=False)
+class SignificanceMatrix(ShortRepr):
     """Which systems improve significantly over which others.
 
     Attributes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded._utils.arrays import read_only
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Floats, Ints
 
 from .matrix import ScoreMatrix
@@ -27,8 +28,8 @@ _SMALLEST = float(np.nextafter(0.0, 1.0))
 _MOST_IN_BYTE = 255
 
 
-@dataclass(frozen=True, eq=False)
-class Stability:
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability(ShortRepr):
     """Minority rate and proportion of ties of one measure, for each fuzziness value.
 
     Attributes:

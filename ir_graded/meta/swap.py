@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ir_graded._utils.arrays import read_only
+from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Floats, Ints
 
 from .matrix import ScoreMatrix
@@ -31,8 +32,8 @@ _UNIT = 1e12
 _BIN_UNITS = 1e10
 
 
-@dataclass(frozen=True, eq=False)
-class Swap:
+@dataclass(frozen=True, eq=False, repr=False)
+class Swap(ShortRepr):
     """Swap rates of one measure by the size of the difference, and what follows from them.
 
     Attributes:

@@ -52,7 +52,7 @@ def read_submission(path: str | os.PathLike[str], articles: Articles) -> pd.Data
     processing instructions, counted in characters. The order of the results is the ranking; ``<rank>``
     and ``<rsv>`` are not looked at.
 
-    Reading it needs lxml: ``pip install 'ir-graded[xml]'``. Entities are never expanded, and nothing
+    Reading it needs lxml, which the extra ``xml`` brings. Entities are never expanded, and nothing
     but the files themselves is opened: a file that uses or declares an entity is an error.
 
     Args:

@@ -7,6 +7,7 @@ import re
 from importlib import import_module
 from typing import Any
 
+from ir_graded._utils.extras import install_hint
 from ir_graded.errors import FileFormatError, InputError
 from ir_graded.io.formats import shortened
 
@@ -25,7 +26,7 @@ def import_etree(path: str | os.PathLike[str]) -> Any:
         return import_module("lxml.etree")
     except ImportError as error:
         raise InputError(
-            f"{os.fspath(path)}: lxml is needed to read XML submissions: pip install 'ir-graded[xml]'"
+            f"{os.fspath(path)}: lxml is needed to read XML submissions: {install_hint('xml')}"
         ) from error
 
 

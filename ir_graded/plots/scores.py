@@ -22,6 +22,8 @@ _MAX_BARS = 50
 _MANY_TOPICS = 20
 _MAX_RUNS = 50
 _MAX_LINES = 6
+_PANEL_COLUMNS = 2
+_PANEL_HEIGHT = 0.95  # inches
 _MAX_NAME_LENGTH = 24
 #: Characters of an axis's label on one line.
 _X_LABEL_LENGTH = 34
@@ -148,9 +150,9 @@ def cutoffs(scores: ScoreTables, measure: Any = None, ax: Axes | None = None) ->
 def unjudged(result: UnjudgedShares, ax: Axes | None = None) -> Figure:
     """Share of unjudged documents over the ranks.
 
-    Up to six runs are lines: thick, with markers, the share down to each depth; thin, the share at each rank.
-    More runs are rows of a table in colours and numbers, a column per depth, fewest unjudged first; the first
-    50 of more.
+    Up to six runs have a panel each: the line is the share down to each depth, the area the share at each
+    rank. In axes of the caller's they are lines. More runs are rows of a table in colours and numbers, a
+    column per depth, fewest unjudged first; the first 50 of more.
 
     Args:
         result: what ``ir_graded.unjudged`` gives.
@@ -161,22 +163,53 @@ def unjudged(result: UnjudgedShares, ax: Axes | None = None) -> Figure:
     """
     if len(result.runs) > _MAX_LINES:
         return _unjudged_table(result, ax)
+    if ax is None and len(result.runs) > 1:
+        return _unjudged_panels(result)
     labels = [style.label(run) for run in result.runs]
     with style.canvas(ax, labels) as axes:
-        ranks = np.arange(1, result.by_rank.shape[1] + 1)
-        order = np.argsort(result.depths)
-        for number, (label, down_to, at) in enumerate(zip(labels, result.share, result.by_rank, strict=True)):
-            look = style.line_style(number)
-            axes.plot(ranks, at, color=look["color"], linewidth=0.4, alpha=0.25, zorder=1)
-            axes.plot(np.array(result.depths)[order], down_to[order], label=label, clip_on=False, **look)
-        axes.set_xscale("log")
-        axes.set_xticks(*_decade_ticks(max(*result.depths, ranks.size)))
-        axes.minorticks_off()
-        axes.set_ylim(0, 1)
-        axes.set_xlabel("rank (thick: down to it, thin: at it)")
+        for number, label in enumerate(labels):
+            _draw_unjudged(axes, result, number, style.line_style(number), label)
+        axes.set_xlabel(_BY_RANK_LABEL if len(labels) == 1 else "down to rank")
         axes.set_ylabel("share unjudged")
         style.legend(axes, ax is None)
     return style.figure_of(axes)
+
+
+_BY_RANK_LABEL = "rank (line: down to it, area: at it)"
+
+
+def _draw_unjudged(
+    axes: Axes, result: UnjudgedShares, number: int, look: dict[str, Any], label: str = ""
+) -> None:
+    """Draw the shares of a run down to each depth and, where the run is alone, at each rank."""
+    order = np.argsort(result.depths)
+    if len(result.runs) == 1 or not label:
+        ranks = np.arange(1, result.by_rank.shape[1] + 1)
+        at_rank = result.by_rank[number]
+        axes.fill_between(ranks, at_rank, step="mid", color=look["color"], alpha=0.25, linewidth=0)
+    axes.plot(np.array(result.depths)[order], result.share[number][order], label=label, clip_on=False, **look)
+    axes.set_xscale("log")
+    axes.set_xticks(*_decade_ticks(max(*result.depths, result.by_rank.shape[1])))
+    axes.minorticks_off()
+    axes.set_ylim(0, 1)
+
+
+def _unjudged_panels(result: UnjudgedShares) -> Figure:
+    rows = -(-len(result.runs) // _PANEL_COLUMNS)
+    with style.canvas(None, height=_PANEL_HEIGHT * rows + _MARGIN) as first:
+        figure = style.figure_of(first)
+        figure.clear()
+        panels = figure.subplots(rows, _PANEL_COLUMNS, sharex=True, sharey=True).ravel()
+        for number, run in enumerate(result.runs):
+            _draw_unjudged(panels[number], result, number, style.line_style(0))
+            panels[number].set_title(style.label(run, _MAX_NAME_LENGTH))
+        for panel in panels[len(result.runs) - _PANEL_COLUMNS : len(result.runs)]:
+            panel.tick_params(labelbottom=True)
+        for panel in panels[len(result.runs) :]:
+            panel.remove()
+        figure.supxlabel(_BY_RANK_LABEL, fontsize="medium")
+        figure.supylabel("share unjudged", fontsize="medium")
+    return figure
 
 
 def _unjudged_table(result: UnjudgedShares, ax: Axes | None) -> Figure:

@@ -6,6 +6,7 @@ import math
 import platform
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,7 @@ class Contents:
         ties: what ties leave open in each run, by the measures that are computed here.
         seed: seed of all that is drawn at random.
         command: what makes the same report again.
+        title: heading of the page; '' for a usual one.
     """
 
     scores: Scores
@@ -65,6 +67,13 @@ class Contents:
     ties: tuple[OpenByTies, ...]
     seed: int
     command: str
+    title: str = ""
+
+    @property
+    def best_first(self) -> list[int]:
+        """Numbers of the runs in the order of the leaderboard, by the first measure."""
+        numbers: list[int] = (-self.intervals.mean[0]).argsort(kind="stable").tolist()
+        return numbers
 
     @property
     def mostly_imputed(self) -> list[str]:
@@ -98,6 +107,7 @@ def collect(  # noqa: PLR0913  # those of report
     depth: int | None,
     seed: int,
     command: str,
+    title: str,
 ) -> Contents:
     """Evaluate the runs and all that a report says of them; arguments and errors as those of ``report``."""
     named = {_writable(name): run for name, run in named_runs(runs).items()}
@@ -130,7 +140,7 @@ def collect(  # noqa: PLR0913  # those of report
         tests = against_baseline(scores, baseline, alpha=alpha, n_resamples=flips, rng=seed)
     unjudged = unjudged_of(judgments, named, _DEPTHS, shares)
     imputed = None if options is None else intervals_of(evaluation, named, scores, options)
-    return Contents(scores, intervals, tests, unjudged, imputed, ties, seed, command)
+    return Contents(scores, intervals, tests, unjudged, imputed, ties, seed, command, title)
 
 
 def _writable(name: str) -> str:
@@ -139,16 +149,20 @@ def _writable(name: str) -> str:
 
 
 def _baseline(baseline: str | None, runs: Any, names: list[str]) -> str | None:
-    """The name of the baseline, which may also be given as the path that names a run."""
+    """The name of the baseline, which may also be given as the path of a run or without its ending."""
     if baseline is None:
         return None
     found = _writable(str(baseline))
     if found not in names:
         given = list(runs) if isinstance(runs, (list, tuple)) else []
         places = [str(run) for run in given]
-        if baseline not in places or len(places) != len(names):
+        without_ending = [name for name in names if Path(name).stem == found]
+        if baseline in places and len(places) == len(names):
+            found = names[places.index(baseline)]
+        elif len(without_ending) == 1:
+            found = without_ending[0]
+        else:
             raise ParameterError(f"baseline={baseline!r} must be one of {', '.join(map(repr, names))}")
-        found = names[places.index(baseline)]
     if len(names) == 1:
         raise ParameterError(f"baseline={baseline!r} is the only run: there is none to compare with it")
     return found

@@ -46,6 +46,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     n_samples: int = 0,
     depth: int | None = None,
     seed: int = 0,
+    title: str = "",
 ) -> None:
     """Evaluate runs and write one HTML page: leaderboard, topics, pictures, and how each was computed.
 
@@ -71,9 +72,10 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         depth: with such samples, the rank down to which unjudged documents get levels; by default the largest
             cutoff of the measures.
         seed: a whole number >= 0.
+        title: heading of the page, by default "Evaluation report".
 
     Raises:
-        GradedError: jinja2 or matplotlib is not installed: ``pip install 'ir-graded[report]'``.
+        GradedError: jinja2 or matplotlib is not installed, which the extra ``report`` brings.
         InputError: something in the qrels or in a run cannot be scored, or there are fewer than two topics.
         ParameterError: an option is out of its range, or the baseline is no run.
         OSError: the file cannot be written.
@@ -92,7 +94,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     call = (
         f"ir_graded.report({[str(measure) for measure in chosen]!r}, {_shown(qrels, 'qrels')}, "
         f"{_shown(runs, 'runs')}, 'report.html', {baseline=!r}, {level=!r}, {n_resamples=!r}, "
-        f"{n_samples=!r}, {depth=!r}, {seed=!r})"
+        f"{n_samples=!r}, {depth=!r}, {seed=!r}{f', {title=!r}' if title else ''})"
     )
     write_report(
         chosen,
@@ -105,6 +107,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         n_samples=n_samples,
         depth=depth,
         seed=seed,
+        title=title,
         command=call,
     )
 
@@ -197,7 +200,7 @@ def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies]]:
     """Runs, best first by the first measure, with their cells and what ties leave open."""
     found, tests = contents.intervals, contents.tests
     detectable = None if tests is None else tests.minimum_detectable
-    for number in (-found.mean[0]).argsort(kind="stable").tolist():
+    for number in contents.best_first:
         run = found.systems[number]
         cells = []
         for at in range(len(found.measures)):
@@ -221,11 +224,13 @@ class Doubt:
     Attributes:
         mean: the mean.
         topics: both ends of the interval from the choice of topics.
+        imputed: the mean with imputed levels.
         unjudged: both ends of the interval from unjudged documents.
     """
 
     mean: float
     topics: tuple[float, float]
+    imputed: float
     unjudged: tuple[float, float]
 
 
@@ -236,12 +241,13 @@ def _doubts(contents: Contents) -> Iterator[tuple[str, float, list[Doubt]]]:
     found, topics = contents.intervals, len(contents.scores.query_ids)
     # Sums over the topics become means here, as in all of the report.
     summed = [MeasureNote.of(measure).summed for measure in contents.scores.measures]
-    _, lows, highs = contents.imputed.overall / np.where(summed, topics, 1)[:, np.newaxis]
-    for number in (-found.mean[0]).argsort(kind="stable").tolist():
+    imputed, lows, highs = contents.imputed.overall / np.where(summed, topics, 1)[:, np.newaxis]
+    for number in contents.best_first:
         doubts = [
-            Doubt(float(mean), (float(low), float(high)), (float(lower), float(upper)))
-            for mean, low, high, lower, upper in zip(
-                *(ends[:, number] for ends in (found.mean, found.low, found.high, lows, highs)), strict=True
+            Doubt(float(mean), (float(low), float(high)), float(middle), (float(lower), float(upper)))
+            for mean, low, high, middle, lower, upper in zip(
+                *(each[:, number] for each in (found.mean, found.low, found.high, imputed, lows, highs)),
+                strict=True,
             )
         ]
         yield str(found.systems[number]), float(contents.imputed.imputed[number]), doubts
@@ -268,7 +274,7 @@ class TopicTable:
 
 def _by_topic(contents: Contents) -> Iterator[TopicTable]:
     scores, means = contents.scores, contents.intervals.mean
-    order = (-means[0]).argsort(kind="stable")
+    order = contents.best_first
     for at, name in enumerate(scores.names):
         values = scores.values[at][order].T
         rows = [(as_text(topic), row) for topic, row in zip(scores.query_ids, values.tolist(), strict=True)]

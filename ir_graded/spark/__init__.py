@@ -1,7 +1,7 @@
 """The same measures on Spark: qrels and runs as Spark DataFrames, scored where they lie.
 
 Spark distributes, sorts and repeats; each partition's topics go through the functions that score them on one
-machine. ``pip install 'ir-graded[spark]'``.
+machine. The extra ``spark`` brings PySpark.
 """
 
 from .evaluation import evaluate, mean

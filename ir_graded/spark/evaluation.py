@@ -13,7 +13,7 @@ from ir_graded.evaluation.provider import native_scorers, needs_passages
 from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS, describe_document
 from ir_graded.matching.precision import compares_single_precision
 from ir_graded.measures.aggregation import aggregate
-from ir_graded.measures.parsing import parse_measure, read_measures
+from ir_graded.measures.parsing import read_measure, read_measures
 
 from .files import Paths, as_paths, names_of_files
 from .partitions import SCORES, Scoring
@@ -159,7 +159,7 @@ def mean(scores: DataFrame) -> DataFrame:
 
 
 def _aggregate(measure: str, values: list[float]) -> float:
-    return aggregate(parse_measure(measure), np.array(values, dtype=np.float64))
+    return aggregate(read_measure(measure), np.array(values, dtype=np.float64))
 
 
 def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> list[Measure]:

@@ -194,6 +194,16 @@ def test_a_measure_of_a_million_characters_is_cut_in_the_error(run, measure):
     assert len(str(caught.value)) < 2000
 
 
+def test_a_list_of_dicts_is_scored():
+    qrels = [
+        {"query_id": "1", "doc_id": "a", "relevance": 2},
+        {"query_id": "1", "doc_id": "b", "relevance": 1},
+    ]
+    run = [{"query_id": "1", "doc_id": "b", "score": 2.0}, {"query_id": "1", "doc_id": "a", "score": 1.0}]
+    as_dicts = ir_graded.evaluate("Q", {"1": {"a": 2, "b": 1}}, {"1": {"b": 2.0, "a": 1.0}})
+    assert ir_graded.evaluate("Q", qrels, run).values.tolist() == as_dicts.values.tolist()
+
+
 def test_wrong_lines_are_named_by_file_and_line(files, run):
     (files / "bad.run").write_text(POOR + "2 Q0 y 3 high t\n")
     assert_command_fails(run("evaluate", "qrels.txt", "bad.run", "-m", "Q"), "bad.run, line 5", "high")
@@ -206,13 +216,14 @@ def test_wrong_lines_are_named_by_file_and_line(files, run):
 @pytest.mark.parametrize(
     ("measure", "part"),
     [
-        ("P-mesure", "did you mean P-measure?"),
+        ("P-mesure", "Did you mean 'P-measure'?"),
+        ("Q, AP", "separate measures by blanks"),
         ("Q(beta=-1)", "beta=-1"),
         ("nCG", "nCG@10"),
         ("R", "R@10"),
         ("nDCG(foo=1)@10", "foo"),
         ("nDCG@10.5", "10.5"),
-        ("", "no measure"),
+        ("", "no measure given"),
     ],
 )
 @pytest.mark.usefixtures("files")
@@ -300,6 +311,37 @@ def test_measures_lists_every_measure_with_its_parameters_and_names(run):
         assert measure.SOURCE in out
         for parameter in measure.SUPPORTED_PARAMS:
             assert parameter in out
+
+
+@pytest.mark.parametrize("name", ["Q", "Q-measure", "Q(beta=0)@5"])
+def test_measures_explains_one_measure(run, name):
+    code, out, err = run("measures", name)
+    assert (code, err) == (0, "")
+    assert out.startswith("Q\n\nQ-measure: average precision with the blended ratio")
+    for part in (
+        "BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)). In [0, 1]",
+        "    beta=1             weight of gain against count in the blended ratio: a number >= 0 or inf\n",
+        'ir_graded evaluate qrels.txt bm25.run -m "Q@10"',
+        "    {Q: 0.75}\n",
+        'Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).',
+    ):
+        assert part in out
+    assert "Lacks" not in out
+
+
+def test_measures_explains_measures_of_both_packages_each_once(run):
+    _, out, _ = run("measures", "nDCG@10 D-Q", "nDCG")
+    assert out.count("On the command line:") == 2
+    assert "    dcg='log2'         DCG formulation\n" in out
+    assert "    D-nDCG, short for D(measure='nDCG')\n" in out
+    assert_command_fails(run("measures", "qq"), "Unknown measure 'qq'. Did you mean 'Q'?")
+
+
+@pytest.mark.parametrize("name", sorted({measure.NAME for measure in REGISTRY.values()}))
+def test_the_example_of_a_measure_names_a_measure(run, name):
+    _, out, _ = run("measures", name)
+    [example] = re.findall(r'-m "(.*)"\n', out)
+    assert str(ir_measures.parse_measure(example)) == example
 
 
 def test_demo_prints_a_leaderboard_of_the_sample(run):

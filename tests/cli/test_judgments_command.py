@@ -1,8 +1,10 @@
 """``ir_graded judgments``: two sets of judgments compared on the command line."""
 
+import io
 import json
 from functools import partial
 
+import pandas as pd
 import pytest
 from helpers import assert_command_fails, run_command
 
@@ -45,6 +47,23 @@ CLASSES = [
     *("active_agreement", "active_disagreement", "passive_agreement", "passive_disagreement"),
     *("mixed_agreement_a", "mixed_disagreement_a", "mixed_agreement_b", "mixed_disagreement_b"),
 ]
+
+
+def test_csv_is_one_table_with_a_line_for_each_value(judgments):
+    code, out, _ = judgments("A", "B", "x", "y", "-m", "AP Q", "-o", "csv", "--test", "t")
+    assert code == 0
+    table = pd.read_csv(io.StringIO(out), dtype={"row": str})
+    assert list(table) == ["table", "row", "column", "value"]
+    assert list(table["table"].unique()) == ["levels", "pairs", "coefficient", "statistic"]
+    values = table.set_index(["table", "row", "column"])["value"]
+    assert int(values["pairs", "both", "number"]) == 6 == pd.to_numeric(values["levels"]).sum()
+    assert {"AP", "Q"} == set(values["statistic"].index.get_level_values("column"))
+
+
+def test_lines_of_json_name_the_levels_of_both_sets(judgments):
+    _, out, _ = judgments("A", "B", "-o", "jsonl")
+    first = json.loads(out.splitlines()[0])
+    assert set(first) == {"first_level", "second_level", "value"}
 
 
 def test_conclusions_fit_into_a_terminal(judgments):

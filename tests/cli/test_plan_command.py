@@ -78,4 +78,4 @@ def test_wrong_options_are_refused(plan):
     assert_command_fails(plan("--matrix", "ap.csv"), "--difference")
     assert_command_fails(plan("--difference", "1"), "give either QRELS, RUNs and -m, or --matrix")
     found = plan("--matrix", "ap.csv", "--difference", "1", "--power", "0.01")
-    assert_command_fails(found, "power=0.01 must be above alpha=0.05")
+    assert_command_fails(found, "--power 0.01 must be above --alpha 0.05")

@@ -148,11 +148,27 @@ def test_names_that_were_imported_from_ir_measures_before():
 @pytest.mark.parametrize(
     "name", ["NoSuch", "NoSuch@10", "nDCG[10", "1 + 1", "nDCG; AP", "AP(3)", "AP(rel=[1])", ""]
 )
-def test_unknown_names_keep_their_error(name):
+def test_parse_measure_keeps_its_errors(name):
+    for read in (ir_measures.parse_measure, ir_measures.util.parse_measure):
+        with pytest.raises((NameError, ValueError)) as caught:
+            read(name)
+        if name.startswith("NoSuch"):
+            assert (caught.type, str(caught.value)) == (NameError, "measure not found: NoSuch")
+        else:
+            assert caught.type is ValueError
+            assert str(caught.value).startswith("problem parsing measure ")
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        *[(name, ir_graded.UnknownMeasureError) for name in ("NoSuch", "NoSuch@10", "nDCG[10", "1 + 1")],
+        *[(name, ir_graded.MeasureSyntaxError) for name in ("nDCG, AP", "AP(3)", "AP(rel=[1])")],
+    ],
+)
+def test_measures_that_cannot_be_read_raise_one_error_everywhere(name, error):
     outcomes = set()
     for call in (
-        lambda: ir_measures.parse_measure(name),
-        lambda: ir_measures.util.parse_measure(name),
         lambda: ir_measures.calc([name], QRELS, RUN),
         lambda: ir_measures.calc_aggregate(["Q", name], QRELS, RUN),
         lambda: ir_measures.evaluator([AP, name], QRELS),
@@ -162,12 +178,7 @@ def test_unknown_names_keep_their_error(name):
             call()
         outcomes.add((caught.type, str(caught.value)))
     assert len(outcomes) == 1
-    kind, message = outcomes.pop()
-    if name.startswith("NoSuch"):
-        assert (kind, message) == (NameError, "measure not found: NoSuch")
-    else:
-        assert kind is ValueError
-        assert message.startswith("problem parsing measure ")
+    assert outcomes.pop()[0] is error
 
 
 def test_an_unsupported_measure_keeps_its_error_beside_ours(monkeypatch):

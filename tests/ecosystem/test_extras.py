@@ -1,10 +1,14 @@
 """Libraries that only some parts need."""
 
+import json
 import sys
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from ir_graded._utils.extras import extra
+from ir_graded._utils.extras import extra, install_hint
 from ir_graded.errors import GradedError
 
 
@@ -14,5 +18,38 @@ def test_a_library_that_is_there():
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    with pytest.raises(GradedError, match=r"scipy is needed here: pip install 'ir-graded\[meta\]'"):
+    with pytest.raises(GradedError, match=r"scipy is needed here: pip install '.*\[meta\]'"):
         extra("scipy.stats", "meta")
+
+
+@pytest.mark.parametrize(
+    ("origin", "hint"),
+    [
+        (None, "pip install 'ir-graded[meta]'"),
+        (
+            {"url": "file:///home/me/ir%20graded", "dir_info": {"editable": True}},
+            "pip install '.[meta]' in /home/me/ir graded",
+        ),
+        (
+            {"url": "https://host.org/ir_graded.git", "vcs_info": {"vcs": "git", "commit_id": "1f2e"}},
+            "pip install 'ir-graded[meta] @ git+https://host.org/ir_graded.git@1f2e'",
+        ),
+        (
+            {"url": "https://host.org/ir_graded-0.1.0-py3-none-any.whl", "archive_info": {}},
+            "pip install 'ir-graded[meta] @ https://host.org/ir_graded-0.1.0-py3-none-any.whl'",
+        ),
+    ],
+)
+def test_the_hint_installs_from_where_the_package_came(monkeypatch, origin, hint):
+    text = None if origin is None else json.dumps(origin)
+    installed = SimpleNamespace(read_text=lambda name: text if name == "direct_url.json" else None)
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _: installed)
+    assert install_hint("meta") == hint
+
+
+def test_a_package_that_is_not_installed_is_a_checkout(monkeypatch):
+    def not_installed(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.distribution", not_installed)
+    assert install_hint("xml") == f"pip install '.[xml]' in {Path(__file__).parents[2]}"

@@ -93,9 +93,18 @@ def test_a_topic_that_the_run_lacks():
     assert out.split()[-2:] == ["score", "0.0000"]
 
 
+def test_ties_are_as_in_evaluate(tmp_path):
+    (tmp_path / "tied.run").write_text("1 Q0 a 1 1 t\n1 Q0 b 2 1 t\n1 Q0 zz 3 1 t\n")
+    tied = str(tmp_path / "tied.run")
+    for ties in ("expected", "optimistic", "pessimistic"):
+        by_option = call("AP", "qrels.txt", tied, "1", "--ties", ties)
+        assert by_option == call(f"AP(ties='{ties}')", "qrels.txt", tied, "1")
+    assert call("AP", "qrels.txt", tied, "1", "--ties", "doc_id") == call("AP", "qrels.txt", tied, "1")
+
+
 def test_wrong_arguments_fail_with_a_message(capsys):
     assert "they have '1', '2'" in error_of(capsys, "Q", "qrels.txt", "x.run", "3")
-    assert "did you mean Q" in error_of(capsys, "Qu", "qrels.txt", "x.run", "1")
+    assert "Did you mean 'Q'?" in error_of(capsys, "Qu", "qrels.txt", "x.run", "1")
     assert "names 2 measures" in error_of(capsys, "Q AP", "qrels.txt", "x.run", "1")
     assert "names 0 measures" in error_of(capsys, " ", "qrels.txt", "x.run", "1")
     assert "takes no parameter 'bta'" in error_of(capsys, "Q(bta=1)", "qrels.txt", "x.run", "1")

@@ -209,7 +209,7 @@ def test_a_result_cannot_be_written_over():
 @pytest.mark.parametrize(
     ("error", "match", "measure", "query_id"),
     [
-        (InputError, "no topic '11'.*'1'", "Q", "11"),
+        (InputError, "no topic '11'.*they have '1'", "Q", "11"),
         (InputError, "no topic 'zz'.*they have '1'", "Q", "zz"),
         (ParameterError, "NumQ", "NumQ", "1"),
         (ParameterError, "NumRel", "NumRel", "1"),

@@ -9,9 +9,8 @@ import pytest
 from measures import measure_cases
 
 import ir_graded
-from ir_graded.cli import options
 from ir_graded.measures.params import LevelTable
-from ir_graded.measures.parsing import parse_measure
+from ir_graded.measures.parsing import _split, parse_measure, read_measures
 
 RUN = {"1": {"a": 1.0, "x": 0.5, "b": 0.2}, "2": {"z": 1.0}}
 #: Bytes.
@@ -85,7 +84,7 @@ def test_gains_of_many_keys_are_printed_and_read():
     measure = parse_measure(gains(1000))
     assert str(measure) == gains(1000)
     assert parse_measure(str(measure)) == measure
-    assert options.read([f"{gains(1000)} AP"]) == [measure, parse_measure("AP")]
+    assert read_measures([f"{gains(1000)} AP"]) == [measure, parse_measure("AP")]
 
 
 def test_long_and_deep_strings_are_refused_with_a_short_message():
@@ -109,9 +108,9 @@ def test_long_and_deep_strings_are_refused_with_a_short_message():
 def test_a_million_characters_on_the_command_line(separator):
     text = separator.join(["Q"] * 500_000)
     if separator.isspace():
-        assert options._split(text) == ["Q"] * 500_000
+        assert _split(text) == ["Q"] * 500_000
     else:
-        assert options._split(text) == [text]
+        assert _split(text) == [text]
 
 
 def test_a_table_of_levels_refuses_what_python_cannot_write():

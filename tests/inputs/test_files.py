@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from ir_graded.errors import FileFormatError
 from ir_graded.io import file_text
+from ir_graded.io.named_runs import named_runs
 
 from .file_cases import (
     BOM,
@@ -255,3 +256,8 @@ def test_an_ntcir_level_is_written_with_an_l(write, text):
         FileFormatError, match=f"^{re.escape(str(path))}, line 2: level .* is not L0, L1, L2, ..."
     ):
         read_qrels_file(path)
+
+
+def test_standard_input_and_pipes_are_not_named_by_a_number():
+    runs = named_runs(["-", "/dev/fd/63", "runs/bm25.run.gz"])
+    assert runs == {"-": "/dev/stdin", "/dev/fd/63": "/dev/fd/63", "bm25.run": "runs/bm25.run.gz"}

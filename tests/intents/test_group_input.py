@@ -189,3 +189,12 @@ def test_groups_that_are_no_dict_are_rejected():
 def test_a_name_that_means_something_else_is_rejected(name):
     with pytest.raises(ParameterError, match=f"groups.*{name!r}"):
         ir_graded.with_groups(QRELS, {name: {"1": HINDEX}})
+
+
+def test_the_error_of_shares_names_their_sum():
+    with pytest.raises(ir_graded.ParameterError, match=r"sum to 1 \(up to 0.001\); these sum to 1.1$"):
+        ir_graded.GF(groups="G", target=[0.5, 0.6])
+    with pytest.raises(ir_graded.ParameterError, match=r"these sum to 1.1$"):
+        ir_graded.GFR(groups={"G": "JSD"}, targets={"G": [0.5, 0.6]})
+    with pytest.raises(ir_graded.ParameterError, match=r"\(up to 0.001\)$"):
+        ir_graded.GF(groups="G", target="x")

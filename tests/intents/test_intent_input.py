@@ -148,7 +148,7 @@ def test_measures_of_documents_take_the_highest_level():
 
 
 def test_several_levels_of_a_document_without_measures_over_intents_warn():
-    with pytest.warns(UserWarning, match=r"1 documents have different levels .* topic 't', document 'a'"):
+    with pytest.warns(UserWarning, match=r"1 document has different levels .* topic 't', document 'a'"):
         value(plain(), "Q@10")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -415,3 +415,14 @@ def test_scores_of_empty_qrels_of_a_batch():
     ):
         for qrels in (frame().iloc[:0], {}):
             assert list(provider.iter_calc([measure], qrels, RUN)) == []
+
+
+def test_the_error_of_an_unlisted_intent_names_a_misspelled_one():
+    qrels = [ir_measures.Qrel("t", "a", 1, "safety"), ir_measures.Qrel("t", "b", 1, "price")]
+    listed = {"t": {"sfaety": 0.5, "price": 0.5}}
+    with pytest.raises(ir_graded.InputError) as caught:
+        ir_graded.evaluate("D(measure='Q')", qrels, {"t": {"a": 1.0}}, intents=listed)
+    assert str(caught.value).endswith(
+        "intent 'safety', which has no probability; topic 't' lists 'price', and 'sfaety' without a "
+        "document: is one of them misspelled?"
+    )

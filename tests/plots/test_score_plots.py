@@ -126,17 +126,37 @@ def test_leaderboard_of_another_measure_is_refused():
         plots.leaderboard(intervals(), "AP")
 
 
-@pytest.mark.parametrize("runs", [1, 6])
-def test_unjudged_of_few_runs_is_lines(runs):
+@pytest.mark.parametrize("runs", [2, 5, 6])
+def test_unjudged_of_few_runs_has_a_panel_for_each(runs):
     found = shares(runs, depths=(100, 5, 10))
     figure = plots.unjudged(found)
     assert_within(figure)
+    panels = figure.axes
+    assert [ax.get_title() for ax in panels] == list(found.runs)
+    for ax, of_run in zip(panels, found.share, strict=True):
+        (line,) = ax.get_lines()
+        assert line.get_xdata().tolist() == [5, 10, 100]
+        assert line.get_ydata().tolist() == of_run[[1, 2, 0]].tolist()
+        assert len(ax.collections) == 1, "the area of the shares at each rank"
+        assert ax.get_xscale() == "log"
+    labelled = [any(tick.label1.get_visible() for tick in ax.xaxis.get_major_ticks()) for ax in panels]
+    assert labelled[-2:] == [True, True]
+
+
+def test_unjudged_of_one_run_is_a_line_above_an_area():
+    found = shares(1)
+    figure = plots.unjudged(found)
+    assert_within(figure)
     (ax,) = figure.axes
-    lines = {line.get_label(): line for line in ax.get_lines() if not line.get_label().startswith("_")}
-    assert list(lines) == list(found.runs)
-    assert lines["run 0"].get_xdata().tolist() == [5, 10, 100]
-    assert lines["run 0"].get_ydata().tolist() == found.share[0, [1, 2, 0]].tolist()
-    assert ax.get_xscale() == "log"
+    assert [line.get_label() for line in ax.get_lines()] == ["run 0"]
+    assert len(ax.collections) == 1
+
+
+def test_unjudged_in_the_callers_axes_is_a_line_for_each_run():
+    ax = Figure().subplots()
+    plots.unjudged(shares(3), ax=ax)
+    assert [line.get_label() for line in ax.get_lines()] == ["run 0", "run 1", "run 2"]
+    assert not ax.collections
 
 
 @pytest.mark.parametrize("runs", [7, 60])

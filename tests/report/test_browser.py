@@ -333,3 +333,41 @@ def test_pictures_have_the_background_of_the_page(show, pages, dark):
     pixels = imread(io.BytesIO(picture.screenshot()))[:, :, :3]
     assert (pixels[:4, :4] < 0.15).all() if dark else (pixels[:4, :4] > 0.95).all()
     assert (pixels.max() > 0.7) if dark else (pixels.min() < 0.3)  # letters stand out
+
+
+#: How closed sections, heads of tables and headings are laid out.
+PRINTED = """
+() => [
+  [...document.querySelectorAll("details:not([open]) table")].map(e => e.getBoundingClientRect().height),
+  [...document.querySelectorAll("thead th")].map(e => getComputedStyle(e).position),
+  [...document.querySelectorAll("th button")].map(e => getComputedStyle(e).display),
+  getComputedStyle(document.body).backgroundColor,
+  [...document.querySelectorAll("h2, h3, summary, caption")].map(e => getComputedStyle(e).breakAfter),
+  [...document.querySelectorAll(".topics")].map(e => e.scrollWidth),
+]
+"""
+
+
+def test_print_shows_closed_sections_and_keeps_headings_with_what_follows(show, pages):
+    # As wide as a landscape page of 267 mm.
+    page = show(pages / "covid.html", 1009, dark=True)
+    page.emulate_media(media="print")
+    heights, positions, buttons, paper, breaks, widths = page.evaluate(PRINTED)
+    assert len(heights) == 3
+    assert min(heights) > 200
+    assert set(positions) == {"static"}
+    assert set(buttons) == {"contents"}
+    assert paper == "rgb(255, 255, 255)"
+    assert set(breaks) == {"avoid"}
+    assert max(widths) <= 1009
+
+
+def test_print_opens_sections_by_script_and_closes_them_again(show, pages):
+    page = show(pages / "covid.html", 768)
+    states = "() => [...document.querySelectorAll('details')].map(e => e.open)"
+    before = page.evaluate(states)
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert all(page.evaluate(states))
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(states) == before
+    assert not all(before)

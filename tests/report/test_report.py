@@ -322,7 +322,7 @@ def test_what_is_not_installed_is_named_with_its_extra(tmp_path, monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr("ir_graded._utils.extras.import_module", missing)
-    with pytest.raises(GradedError, match=r"jinja2 is needed here: pip install 'ir-graded\[report\]'"):
+    with pytest.raises(GradedError, match=r"jinja2 is needed here: pip install '.*\[report\]'"):
         made(tmp_path)
 
 
@@ -398,8 +398,36 @@ def test_the_command_writes_the_page_and_the_page_names_the_command(folder):
     program, *again = shlex.split(html.unescape(code))
     assert program == "ir_graded"
     assert again[: len(arguments) - 4] == arguments[:-4]
+    assert again[-2:] == ["--html", "page.html"]
+    first = (folder / "page.html").read_bytes()
+    (folder / "page.html").unlink()
     CliRunner().invoke(commands, again, catch_exceptions=False)
-    assert (folder / "report.html").read_bytes() == (folder / "page.html").read_bytes()
+    assert (folder / "page.html").read_bytes() == first
+
+
+def test_a_title_is_the_heading_of_the_page(folder, tmp_path):
+    arguments = ["report", "qrels.txt", *RUNS, "-m", "Q", "-B", "9", "--html", "page.html"]
+    CliRunner().invoke(commands, [*arguments, "--title", "Runs of <May>"], catch_exceptions=False)
+    text = (folder / "page.html").read_text()
+    assert "<h1>Runs of &lt;May&gt;</h1>" in text
+    assert "<title>Runs of &lt;May&gt;</title>" in text
+    assert "--title &#39;Runs of &lt;May&gt;&#39;" in text
+    text = made(tmp_path, title="Runs")
+    assert "<h1>Runs</h1>" in text
+    assert "title=&#39;Runs&#39;" in text
+
+
+def test_unjudged_documents_are_in_the_order_of_the_leaderboard(tmp_path):
+    qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "b": 0}}
+    runs = {
+        name: {topic: {doc: 2.0, "z": 1.0} for topic in qrels}
+        for name, doc in (("A", "y"), ("c", "b"), ("b", "a"))
+    }
+    text = made(tmp_path, ["RR"], qrels, runs)
+    tables = [
+        re.findall(r'<th scope="row"[^>]*><span class="run">(\w+)', part) for part in text.split("<table")
+    ]
+    assert [table for table in tables if table] == [["b", "A", "c"], ["b", "A", "c"]]
 
 
 def test_the_baseline_may_be_named_by_its_file(folder):
@@ -409,6 +437,18 @@ def test_the_baseline_may_be_named_by_its_file(folder):
     done = CliRunner().invoke(commands, [*arguments, "--baseline", "runs/two.txt"], catch_exceptions=False)
     assert done.exit_code == 0
     assert '<b class="run">two.txt</b>' in (folder / "p.html").read_text()
+
+
+@pytest.mark.parametrize("baseline", ["two", "two.txt", "runs/two.txt"])
+def test_the_baseline_may_be_named_without_its_ending(folder, baseline):
+    (folder / "runs").mkdir()
+    (folder / "two").rename(folder / "runs" / "two.txt")
+    runs = ["one", "runs/two.txt"]
+    place = folder / "page.html"
+    ir_graded.report("Q", "qrels.txt", runs, place, baseline=baseline, n_resamples=9)
+    assert '<b class="run">two.txt</b>' in place.read_text()
+    with pytest.raises(ParameterError, match=r"baseline='tw' must be one of 'one', 'two\.txt'"):
+        ir_graded.report("Q", "qrels.txt", runs, place, baseline="tw", n_resamples=9)
 
 
 def test_the_package_offers_it():

@@ -335,7 +335,7 @@ def test_depth_is_the_largest_cutoff_by_default():
         ({"n_samples": 0}, "n_samples=0 must be a whole number >= 1"),
         ({"confidence": 1}, "confidence=1 must be a number between 0 and 1"),
         ({"rng": -1}, "rng=-1 must be"),
-        ({}, "Q: without a cutoff score_intervals needs a depth"),
+        ({}, "Q: a measure without a cutoff needs a depth"),
     ],
 )
 def test_wrong_options_are_rejected(options, words):

@@ -59,7 +59,7 @@ def test_intervals_are_columns_beside_each_score(rows, files):
         (["--depth", "5"], "--depth needs --unjudged intervals"),
         (["--samples", "5"], "--samples needs --unjudged intervals"),
         (["--unjudged", "bounds", "--seed", "5"], "--seed needs --unjudged intervals"),
-        (["--unjudged", "bounds", "-m", "Q"], "score_intervals"),
+        (["--unjudged", "bounds", "-m", "Q"], "--unjudged intervals"),
         (["--unjudged", "intervals", "-m", "Q"], "depth"),
     ],
 )

@@ -1,4 +1,15 @@
 "use strict";
+// Print opens the closed sections, and they close again after it.
+(() => {
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details:not([open])")];
+    for (const section of opened) section.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const section of opened) section.open = false;
+  });
+})();
 // Each header becomes a button that sorts its table: numbers largest first, words from A; then the other way.
 (() => {
   const said = document.getElementById("said");

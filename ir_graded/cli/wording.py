@@ -1,0 +1,40 @@
+"""Messages of Python functions in the words of the command line: ``depth=100`` becomes ``--depth 100``."""
+
+from __future__ import annotations
+
+import re
+
+#: Options by the parameters that they set.
+_OPTIONS = {
+    **{name: f"--{name}" for name in ("alpha", "baseline", "depth", "difference", "level", "power")},
+    **{name: f"--{name}" for name in ("provider", "seed", "ties")},
+    "n_resamples": "--resamples",
+    "n_samples": "--samples",
+    "rng": "--seed",
+    "top_k": "--top",
+}
+#: A parameter with its value, or one whose name is no word of English. After a colon it is one of a measure.
+_PARAMETER = re.compile(
+    rf"(?:^|(?<=\s))(?<!: )(?:({'|'.join(_OPTIONS)})=('[^']*'|[^\s,;:]+)|(n_resamples|n_samples|top_k)\b)"
+)
+_FUNCTIONS = {
+    "ir_graded.score_intervals estimates": "--unjudged intervals estimates",
+    "ir_graded.evaluate computes": "`ir_graded evaluate` computes",
+}
+
+
+def for_shell(message: str) -> str:
+    """Return a message with options in place of parameters, and commands in place of functions.
+
+    Example:
+        >>> for_shell("depth=5 needs n_samples >= 1, for example n_samples=100")
+        '--depth 5 needs --samples >= 1, for example --samples 100'
+    """
+    for function, command in _FUNCTIONS.items():
+        message = message.replace(function, command)
+
+    def option(found: re.Match[str]) -> str:
+        name, value, bare = found.groups()
+        return _OPTIONS[bare] if bare else f"{_OPTIONS[name]} {value.strip(chr(39))}"
+
+    return _PARAMETER.sub(option, message)

@@ -1,0 +1,103 @@
+"""Names that no measure has: the error says which measure was probably meant."""
+
+import pytest
+
+import ir_graded
+from ir_graded.measures.parsing import read_measure, read_measures
+
+QRELS = {"1": {"a": 2}}
+RUN = {"1": {"x": 2.0, "a": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("P-mesure", "P-measure"),
+        ("p-measure", "P-measure"),
+        ("p-measure@1000", "P-measure@1000"),
+        ("q", "Q"),
+        ("ndcg@10", "nDCG@10"),
+        ("mrr", "RR"),
+        ("map@10", "AP@10"),
+        ("recall@100", "R@100"),
+        ("bpref@3", "Bpref"),
+        ("alpha_ndcg@10", "alpha_nDCG@10"),
+        ("d-ndcg@10", "D-nDCG@10"),
+        ("D#Q@10", "D#-Q@10"),
+        ("ncugu,p", "NCUgu,P"),
+        ("nDGC(dcg='exp-log2')@10", "nDCG(dcg='exp-log2')@10"),
+        ("Qq", "Q"),
+    ],
+)
+def test_an_unknown_name_suggests_the_measure_that_was_meant(given, meant):
+    for measures in (given, ["AP", given], f"AP {given}"):
+        with pytest.raises(NameError) as caught:
+            ir_graded.evaluate(measures, QRELS, RUN)
+        assert isinstance(caught.value, ir_graded.UnknownMeasureError)
+        assert isinstance(caught.value, ValueError)
+        assert str(caught.value).startswith(f"Unknown measure {given!r}. Did you mean {meant!r}? Run")
+    assert read_measures(meant)
+
+
+def test_a_name_that_is_near_no_measure_gets_no_suggestion():
+    with pytest.raises(NameError, match=r"^Unknown measure 'xyzzy'\. Run `ir_graded measures` for the full"):
+        ir_graded.evaluate("xyzzy", QRELS, RUN)
+
+
+def test_a_short_name_with_another_base_lists_those_that_exist():
+    with pytest.raises(NameError, match="IA has short names for these: IA-Q, IA-nDCG, ") as caught:
+        ir_graded.evaluate("IA-AP", QRELS, RUN)
+    assert "IA-AWP. Run" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["Q, nDCG@10", "Q,nDCG@10", "Q(beta=1),AP", "mrr@10,ndcg@10", "Q;AP", "Q ,AP"]
+)
+def test_measures_between_commas_are_to_be_separated_by_blanks(text):
+    with pytest.raises(ir_graded.MeasureSyntaxError, match="separate measures by blanks"):
+        ir_graded.evaluate(text, QRELS, RUN)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("nDCG@ten", "values must be numbers, or text in quotes; write nDCG, nDCG@10 or"),
+        ("Q@ten", "values must be numbers, or text in quotes; write Q, Q@10 or"),
+        ("NCU(stop=rb)", "values must be numbers, or text in quotes"),
+        ("nDCG@-5", "values must not be negative"),
+        ("nDCG@0", "cutoff=0 must be a whole number >= 1"),
+        ("nDCG@10.5", "cutoff=10.5 must be a whole number >= 1"),
+        ("nDCG(dcg='exp2')@10", "dcg='exp2' must be 'log2' or 'exp-log2'"),
+        ("AP(3)", "args must be named"),
+        ("iP", "iP needs a recall, a finite number >= 0 and <= 1: for example iP@0.5"),
+    ],
+)
+def test_a_known_measure_that_cannot_be_read_says_why(text, problem):
+    with pytest.raises(ir_graded.GradedError) as caught:
+        ir_graded.evaluate(text, QRELS, RUN)
+    assert problem in str(caught.value)
+
+
+def test_several_measures_in_one_string():
+    together = ir_graded.evaluate("Q nDCG(dcg='exp-log2')@10 P_5,10", QRELS, RUN)
+    apart = ir_graded.evaluate(["Q", "nDCG(dcg='exp-log2')@10", "P@5", "P@10"], QRELS, RUN)
+    assert together.names == apart.names
+    assert read_measures(["Q AP", "RR"]) == read_measures(["Q", "AP", "RR"])
+    assert read_measures("Q@10 NCU(stop='rb', beta=0)") == read_measures(["Q @10", "NCUrb,P"])
+    assert set(ir_graded.score_bounds("gRBP P@3", QRELS, RUN).frame["measure"]) == {"gRBP", "P@3"}
+
+
+@pytest.mark.parametrize("measures", [None, 3])
+def test_something_that_is_not_a_list_of_measures_is_an_error_with_an_example(measures):
+    with pytest.raises(ir_graded.ParameterError, match=rf"^measures={measures} must be .* \['P-measure', "):
+        ir_graded.evaluate(measures, QRELS, RUN)
+
+
+def test_scores_are_asked_for_by_one_measure():
+    scores = ir_graded.evaluate("Q AP", QRELS, RUN)
+    with pytest.raises(NameError, match="Did you mean 'AP'"):
+        scores.matrix("ap")
+    with pytest.raises(ir_graded.ParameterError, match=r"'Q AP' names 2 measures \(Q, AP\): give one"):
+        scores.matrix("Q AP")
+    with pytest.raises(ir_graded.ParameterError, match="names 0 measures"):
+        read_measure("")

@@ -1,0 +1,47 @@
+"""Results that hold arrays print in one line."""
+
+import numpy as np
+import pytest
+
+import ir_graded
+from ir_graded import meta
+from ir_graded._utils.short_reprs import short
+
+RNG = np.random.default_rng(3)
+MATRIX = RNG.random((40, 6))
+QRELS = {f"t{topic}": {f"d{doc}": doc % 3 for doc in range(12)} for topic in range(12)}
+OTHERS = {topic: {doc: (level + 1) % 3 for doc, level in docs.items()} for topic, docs in QRELS.items()}
+RUNS = {
+    name: {
+        topic: {doc: float(score) for doc, score in zip(docs, RNG.random(20), strict=False)}
+        for topic, docs in QRELS.items()
+    }
+    for name in ("one", "two", "three")
+}
+RESULTS = {
+    "ScoreBounds": lambda: ir_graded.score_bounds("gRBP P@5", QRELS, RUNS),
+    "ScoreIntervals": lambda: ir_graded.score_intervals("nDCG@10", QRELS, RUNS, n_samples=5),
+    "Unjudged": lambda: ir_graded.unjudged(QRELS, RUNS),
+    "JudgmentComparison": lambda: ir_graded.compare_judgments(QRELS, OTHERS, RUNS, "Q AP", n_resamples=9),
+    "Agreement": lambda: ir_graded.compare_judgments(QRELS, OTHERS, n_resamples=9).agreement,
+    "Comparison": lambda: meta.compare({"a": MATRIX, "b": MATRIX**2}, n_resamples=9),
+    "ConfidenceIntervals": lambda: meta.confidence_intervals({"a": MATRIX}, n_resamples=9),
+    "CollectionStatistics": lambda: ir_graded.collection_statistics(QRELS, RUNS),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_prints_in_a_line(name):
+    text = repr(RESULTS[name]())
+    assert text.startswith(f"{name}(")
+    assert "\n" not in text
+    assert "array(" not in text
+    assert len(text) < 700
+
+
+def test_values_are_shown_by_their_size_where_they_are_long():
+    assert short(np.zeros((3, 1000))) == "<array 3 x 1000>"
+    assert short(np.array([1.0, 2.0])) == "[1.0, 2.0]"
+    assert short(0.05) == "0.05"
+    assert short(("a", "b")) == "('a', 'b')"
+    assert short(tuple(range(100))) == "<tuple of 100>"
