@@ -1,11 +1,11 @@
-"""MAgP over millions of passages beside Q over as many rows: times, ratio and peak memory of one run.
+"""Compare MAgP over millions of passages with Q over as many rows: times, ratio and peak memory of one run.
 
     pip install --group benchmarks
     python benchmarks/passages.py [--topics 1000] [--values 5]
 
-INEX-like: topics x 1,500 articles x 5 passages as a DataFrame with Arrow strings, 100 judged articles a
-topic. Q gets a DataFrame of as many rows, each a document of its own. pyperf runs each workload in a process
-of its own, so that the peak memory is its own; it includes the DataFrame.
+The data resemble INEX: topics x 1,500 articles x 5 passages as a DataFrame with Arrow strings, 100 judged
+articles per topic. Q gets a DataFrame with as many rows, each a separate document. pyperf runs each workload
+in a separate process, so that the peak memory, which includes the DataFrame, is that of the workload.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ARTICLES, PASSAGES, JUDGED = 1_500, 5, 100
 
 
 def tables(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Qrels and a run of passages."""
+    """Return the qrels and a run of passages."""
     rng = np.random.default_rng(1)
     names = np.array([f"article{number:07d}" for number in range(100_000)])
     query_id = np.repeat([str(2_009_000 + topic) for topic in range(topics)], ARTICLES * PASSAGES)
@@ -46,7 +46,7 @@ def tables(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def documents(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Qrels and a run of as many documents."""
+    """Return the qrels and a run of as many documents."""
     qrels, run = tables(topics)
     number = np.tile(np.arange(PASSAGES), len(run) // PASSAGES).astype(str)
     run = run.assign(doc_id=run["doc_id"] + "." + number).drop(columns=["start", "length"])
@@ -56,7 +56,7 @@ def documents(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 @cache
 def data(measure: str, topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return qrels and run for a measure; made in the round that is not counted."""
+    """Return qrels and run for a measure; they are made in the round that does not count."""
     return (tables if measure.startswith("MAgP") else documents)(topics)
 
 
