@@ -1,4 +1,4 @@
-"""On Spark Connect, whose DataFrames have neither a plan nor a context here: the same scores."""
+"""Spark Connect, whose DataFrames have neither a plan nor a context here, gives the scores of one machine."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ SCRIPT = """
 """
 
 
-def test_the_scores_of_one_machine():
-    """In a process of its own: one process has sessions of one kind."""
+def test_scores_equal_those_of_one_machine():
+    """A separate process is needed: one process has sessions of one kind."""
     done = subprocess.run(  # noqa: S603  # the program above
         [sys.executable, "-W", "ignore", "-c", textwrap.dedent(SCRIPT)],
         env={**os.environ, "PYSPARK_PYTHON": sys.executable},
