@@ -43,7 +43,7 @@ def test_the_first_cell_has_a_title_and_the_learning_goals(path):
 @every_notebook
 def test_the_last_heading_introduces_the_findings(path):
     headings = re.findall(r"^#+ .*", "\n".join(map(source, cells(path, "markdown"))), flags=re.MULTILINE)
-    assert headings[-1] == "## What was found"
+    assert headings[-1] == "## Findings"
 
 
 @every_notebook
