@@ -57,7 +57,7 @@ def options() -> argparse.Namespace:
     found = parser.parse_args()
     found.only = found.only.split(",")
     for name in set(found.only) - set(SECTIONS):
-        parser.error(f"--only: there is no section {name!r}, but {', '.join(SECTIONS)}")
+        parser.error(f"--only: unknown section {name!r}; choose from {', '.join(SECTIONS)}")
     if found.output is not None:
         check_writable(found.output)  # before anything is measured
     return found

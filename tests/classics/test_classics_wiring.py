@@ -29,13 +29,13 @@ def without_perl(monkeypatch):
 
 
 @pytest.fixture
-def upstream_refuses(monkeypatch):
+def upstream_fails(monkeypatch):
     """Fail if ir-measures' pipeline is called."""
 
-    def refuse(*_):
+    def fail(*_):
         raise RuntimeError("ir_measures was called")
 
-    monkeypatch.setattr(upstream, "pipeline_evaluator", refuse)
+    monkeypatch.setattr(upstream, "pipeline_evaluator", fail)
 
 
 # --------------------------------------------------------------------------------- ir-measures' calls
@@ -113,7 +113,7 @@ def test_an_evaluator_pickles_and_keeps_nothing_of_a_run():
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-@pytest.mark.usefixtures("upstream_refuses")
+@pytest.mark.usefixtures("upstream_fails")
 def test_evaluate_computes_the_classics_itself():
     measures = ["P-measure", "AP", "nDCG@10", "P_5,10", "NumRet"]
     assert ir_graded.evaluate(measures, QRELS, RUN).mean().loc["run", "AP"] == pytest.approx(AP_1 / 2)
@@ -214,7 +214,7 @@ def test_the_command_line_offers_both_providers(capsys, command):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.usefixtures("files", "upstream_refuses")
+@pytest.mark.usefixtures("files", "upstream_fails")
 def test_the_command_line_passes_the_provider_on(capsys, command):
     assert run_command(capsys, *COMMANDS[command])[0] == 0
     status, _, err = run_command(capsys, *COMMANDS[command], "--provider", "upstream")

@@ -176,10 +176,10 @@ def test_a_missing_score_or_level_in_a_typed_column_is_rejected(form, missing, m
     "dtype", ["Float64", "Int64", pd.ArrowDtype(pa.float64()), pd.ArrowDtype(pa.int32()), "category"]
 )
 def test_a_missing_score_or_level_in_a_nullable_column_is_rejected(dtype):
-    for kind, refuse in (("run", assert_run_rejected), ("qrels", assert_qrels_rejected)):
+    for kind, check_rejected in (("run", assert_run_rejected), ("qrels", assert_qrels_rejected)):
         frame = forms.pandas()(kind, [("1", "b", 3), ("1", "a", 1)])
         frame[helpers.VALUE[kind]] = pd.Series([3, None], dtype="Float64").astype(dtype)
-        refuse(lambda frame=frame: frame, "topic '1', document 'a' (row 1)", "missing")
+        check_rejected(lambda frame=frame: frame, "topic '1', document 'a' (row 1)", "missing")
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
@@ -385,7 +385,7 @@ def test_ids_of_several_types_in_one_dict(run, measures):
 @pytest.mark.parametrize("form", TYPED)
 @pytest.mark.parametrize("missing", ["query_id", "doc_id", "value"])
 def test_a_missing_column_is_rejected(form, missing, made):
-    for kind, rows, refuse in (
+    for kind, rows, check_rejected in (
         ("run", [("1", "a", 1.0)], assert_run_rejected),
         ("qrels", [("1", "a", 1)], assert_qrels_rejected),
     ):
@@ -393,7 +393,7 @@ def test_a_missing_column_is_rejected(form, missing, made):
         name = helpers.VALUE[kind] if missing == "value" else missing
         present = {"query_id", "doc_id", helpers.VALUE[kind]} - {name}
         cut = table.drop(columns=name) if isinstance(table, pd.DataFrame) else table.drop([name])
-        refuse(lambda cut=cut: cut, kind, f"no column {name}", *present)
+        check_rejected(lambda cut=cut: cut, kind, f"no column {name}", *present)
 
 
 def test_columns_with_names_of_two_tools_are_rejected():

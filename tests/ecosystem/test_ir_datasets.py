@@ -28,14 +28,14 @@ DEFINITIONS = {0: "not relevant", 2: "highly\n      relevant ", 1: "relevant", -
 def no_network(monkeypatch):
     """Fail if a connection is opened or a download starts."""
 
-    def refuse(*args, **_):
+    def fail(*args, **_):
         raise AssertionError(f"the network was asked for: {args}")
 
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    monkeypatch.setattr(socket, "create_connection", refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    monkeypatch.setattr(Download, "stream", refuse)
-    monkeypatch.setattr(Download, "path", refuse)
+    monkeypatch.setattr(socket.socket, "connect", fail)
+    monkeypatch.setattr(socket, "create_connection", fail)
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    monkeypatch.setattr(Download, "stream", fail)
+    monkeypatch.setattr(Download, "path", fail)
 
 
 @pytest.fixture

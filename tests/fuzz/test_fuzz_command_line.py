@@ -23,7 +23,7 @@ FILES = {
     "a.run": RUN,
     "b.run": RUN.replace("a", "x"),
     "empty": "",
-    "text": "this is no run\n",
+    "text": "this is not a run\n",
     "Q.csv": "topic,a,b\n1,0.5,0.25\n2,0.5,1\n3,0,0.75\n",
     "AP.csv": "topic,a,b\n1,0.5,0.25\n2,0.75,1\n3,0.5,0.5\n",
     "teams.csv": "run,team\na,x\nb,y\n",

@@ -90,4 +90,4 @@ def test_real_runs_are_read_from_judged_documents(tmp_path, qrels):
 def test_an_unknown_section_is_rejected():
     done = beside_peers("--only", "dicts,frame")
     assert done.returncode == 2
-    assert "there is no section 'frame'" in done.stderr
+    assert "unknown section 'frame'" in done.stderr

@@ -91,7 +91,7 @@ class Recording:
 
     def __init__(self, path: str | Path) -> None:
         if not Path(path).is_file():
-            raise FileNotFoundError(f"{path}: there is no such recording")
+            raise FileNotFoundError(f"{path}: no such recording")
         self._connect(path)
         self._texts = dict(self._db.execute("SELECT number, packed FROM labels"))
 

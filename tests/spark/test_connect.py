@@ -48,7 +48,7 @@ def test_scores_equal_those_of_one_machine():
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    scores, means, refused = done.stdout.splitlines()[-3:]
+    scores, means, rejected = done.stdout.splitlines()[-3:]
     assert scores == str(
         [
             ("x", "1", "AP", 0.5),
@@ -62,4 +62,4 @@ def test_scores_equal_those_of_one_machine():
         ]
     )
     assert means == str([("x", "AP", 0.25), ("x", "Q", 1 / 6), ("y", "AP", 0.25), ("y", "Q", 0.25)])
-    assert "Spark Connect" in refused
+    assert "Spark Connect" in rejected
