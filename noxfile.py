@@ -1,4 +1,4 @@
-"""The checks of the project, each in an environment of its own.
+"""The checks of the project, each in a separate environment.
 
     nox --list            all sessions; those with a star run by default
     nox -s lint types     some of them
@@ -15,7 +15,7 @@ import nox
 
 PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)  # from the classifiers
-#: Published as source alone; all else is installed from wheels, as users have it.
+#: Published only as source; everything else is installed from wheels, as users do.
 SOURCE_ONLY = ("cbor", "ir-graded", "pyNTCIREVAL", "warc3-wet-clueweb09")
 #: lxml is an indirect dependency too, and uv then takes a newer one. pyparsing 3.3 deprecates names that
 #: matplotlib 3.8 and 3.9 use, and warnings are errors in tests.
@@ -42,7 +42,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS, venv_backend="uv", default=False)
 def lowest(session: nox.Session) -> None:
-    """Run the tests with the lowest versions with wheels that pyproject.toml allows."""
+    """Run the tests with the lowest versions that pyproject.toml allows and that have wheels."""
     session.install("-e", ".[test]", *LOWEST)
     session.run("python", "-m", "pytest", *session.posargs)
 
@@ -65,7 +65,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the documentation without a warning, and run all Python examples in it."""
+    """Build the documentation with warnings as errors, and run all Python examples in it."""
     session.install("-e", ".[docs]")
     for builder in ("html", "doctest"):
         session.run("python", "-m", "sphinx", "-W", "-b", builder, "docs", f"docs/_build/{builder}")
@@ -82,20 +82,20 @@ def notebooks(session: nox.Session) -> None:
 def spark(session: nox.Session) -> None:
     """Run the tests on Spark; needs Java."""
     session.install("-e", ".[spark,test]", *group("spark"))
-    session.run("python", "-c", "import grpc, pyspark")  # without them, the tests would skip
+    session.run("python", "-c", "import grpc, pyspark")  # without them, the tests would be skipped
     session.run("python", "-m", "pytest", "tests/spark", *session.posargs)
 
 
 @nox.session(default=False)
 def speed(session: nox.Session) -> None:
-    """Compare the speed with that of peers in the same process: ratios, which a busy machine keeps."""
+    """Compare the speed with that of peers in one process: ratios are stable on a busy machine."""
     session.install("-e", ".[test]")
     session.run("python", "benchmarks/guard.py")
 
 
 @nox.session(default=False)
 def peers(session: nox.Session) -> None:
-    """Compare values with those of other programs, and check what must not depend on their presence."""
+    """Compare values with other programs, and run the tests that must pass with and without them."""
     session.install("-e", ".[test]", *group("peers"))
     session.run("python", "-c", "import cwl, krippendorff, pyndeval, ranx, sklearn, trectools")
     tests = ("tests/differential", "tests/classics/test_classics_wiring.py")
@@ -115,7 +115,7 @@ def adapters(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def build(session: nox.Session) -> None:
-    """Build distributions into dist/, twice: both builds must be the same bytes, complete, and work."""
+    """Build distributions into dist/ twice: both builds must have equal bytes, be complete, and work."""
     session.install(*group("build"))
     dist, again = Path("dist").resolve(), Path(session.create_tmp(), "again").resolve()
     epoch = session.run("git", "log", "-1", "--format=%ct", external=True, silent=True)
@@ -134,24 +134,24 @@ def build(session: nox.Session) -> None:
     shutil.copy("tests/project/consumer.py", again)
     session.chdir(again)
     session.run("ir_graded", "demo")
-    session.run("mypy", "--strict", "--config-file=", "consumer.py")  # not that of the checkout
+    session.run("mypy", "--strict", "--config-file=", "consumer.py")  # not the configuration of the checkout
 
 
 @nox.session(default=False)
 def audit(session: nox.Session) -> None:
-    """Look for known vulnerabilities in all dependencies at PyPI; `nox -s audit -- osv` asks osv.dev."""
+    """Look up known vulnerabilities of all dependencies at PyPI; `nox -s audit -- osv` asks osv.dev."""
     session.install("pip", "-e", ".[all,docs,notebooks,spark,test]", *group("audit"))
     frozen = session.run("python", "-m", "pip", "freeze", "--all", "--exclude", "ir-graded", silent=True)
     installed = Path(session.create_tmp(), "installed.txt")
     installed.write_text(str(frozen), encoding="utf-8")
-    # Without --strict, a library that the database does not know would pass.
+    # Without --strict, a library that is not in the database would pass.
     options = ("--strict", "--disable-pip", "--no-deps", "--desc=off", f"--requirement={installed}")
     session.run("pip-audit", *options, "--vulnerability-service", *(session.posargs or ["pypi"]))
 
 
 @nox.session(default=False)
 def mutants(session: nox.Session) -> None:
-    """Test the tests with mutants (hours); build/mutation/survivors.csv lists those that no test noticed."""
+    """Test the tests with mutants (hours); build/mutation/survivors.csv lists the undetected mutants."""
     session.install("-e", ".[test]", *group("mutants"))
     session.run("python", ".ci/mutate", *session.posargs)
     session.run("python", ".ci/mutate", "--table")

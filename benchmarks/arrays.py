@@ -1,6 +1,7 @@
-"""``score_arrays`` beside torchmetrics: five measures of 4,096 rows of 1,000 documents, and its nDCG alone.
+"""Compare ``score_arrays`` with torchmetrics: five measures and nDCG alone, 4,096 rows of 1,000 documents.
 
-``python benchmarks/arrays.py`` in an environment with torch and torchmetrics; with JAX it is looked at too.
+Run ``python benchmarks/arrays.py`` in an environment with torch and torchmetrics. If JAX is installed, its
+values are checked too.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Everything beside its peers in one run: times, ratios and peak memory, as Markdown.
+"""Compare every workload with its peers in one run: times, ratios and peak memory, as Markdown.
 
     python benchmarks/beside_peers.py [--repeat 5] [--only files,dicts] [--output FILE]
 
-Every figure is the median of the repetitions, peers in turn after an uncounted first round; a ratio is that
-to the first row of its table. trec_eval is measured where the environment variable TREC_EVAL names its
-program, ranx, pyndeval and pyNTCIREVAL where they are installed. Many runs are made up, unless --runs FOLDER
---qrels FILE names real ones; the file of 70 million lines needs --large. Exits with 1 where scores differ
-that must be the same.
+Every figure is the median of the repetitions; the peers take turns, and the first round does not count. A
+ratio compares a row with the first row of its table. trec_eval is measured if the environment variable
+TREC_EVAL names its program; ranx, pyndeval and pyNTCIREVAL if they are installed. The many runs are generated
+unless --runs FOLDER --qrels FILE names real ones. The file of 70 million lines needs --large. The script
+exits with 1 if scores differ that must be equal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ir_graded._utils.threads import processors
 
 
 def machine() -> str:
-    """Processors and versions."""
+    """Return the number of processors and the versions."""
     found = [f"{platform.system()} {platform.machine()}, {processors()} processors"]
     found.append(f"Python {platform.python_version()}")
     for name in peers.NAMES:
@@ -57,7 +57,7 @@ def options() -> argparse.Namespace:
     found = parser.parse_args()
     found.only = found.only.split(",")
     for name in set(found.only) - set(SECTIONS):
-        parser.error(f"--only: there is no section {name!r}, but {', '.join(SECTIONS)}")
+        parser.error(f"--only: unknown section {name!r}; choose from {', '.join(SECTIONS)}")
     if found.output is not None:
         check_writable(found.output)  # before anything is measured
     return found

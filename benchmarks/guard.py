@@ -1,10 +1,10 @@
-"""Fails where ours has become slow beside a peer: ratios of small workloads, for CI.
+"""Fail if the package has become slow compared with a peer: ratios of small workloads, for CI.
 
     python benchmarks/guard.py
 
-Peers run in turn in one process, and the medians' ratio is compared with its limit, which is about half of
-what is usual. As machines are busy at times, a limit counts as missed only when each of some attempts misses
-it. Exits with 1 then.
+The peers take turns in one process. The ratio of the medians is compared with its limit, which is about half
+of the usual ratio. A machine is busy at times, so a limit counts as missed only if every attempt misses it.
+The script then exits with 1.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ ROUNDS, ATTEMPTS = 5, 4
 
 @dataclass(frozen=True)
 class Pair:
-    """Ours beside a peer.
+    """A call of the package and the call of a peer that it is compared with.
 
     Attributes:
-        name: what is compared.
-        usual: the peer's time by ours, as usually measured.
-        limit: the least that passes.
-        ours: our call, ten measures where there are measures.
-        peer: the peer's.
+        name: the name of the comparison.
+        usual: the usual ratio of the peer's time to ours.
+        limit: the smallest ratio that passes.
+        ours: our call; it computes ten measures where there are measures.
+        peer: the peer's call.
     """
 
     name: str
@@ -45,12 +45,12 @@ class Pair:
     peer: Callable[[], object]
 
     def ratio(self) -> float:
-        """The peer's time by ours: medians of rounds in turn."""
+        """Return the ratio of the peer's time to ours, from the medians of rounds in turn."""
         figures = in_turn(ROUNDS, {"ours": self.ours, "peer": self.peer})
         return figures["peer"].seconds / figures["ours"].seconds
 
     def passes(self) -> bool:
-        """Whether an attempt reaches the limit; says what each has measured."""
+        """Return whether an attempt reaches the limit, and print the result of each attempt."""
         for attempt in range(1, ATTEMPTS + 1):
             ratio = self.ratio()
             said = f"{self.name}: ratio {ratio:.3g} (usually {self.usual}, limit {self.limit:.3g})"
@@ -62,7 +62,7 @@ class Pair:
 
 
 def pairs(folder: Path) -> list[Pair]:
-    """What is guarded, with the limits."""
+    """Return the comparisons with their limits."""
     few = Collection.of(1_000, 1_000, (1, 2), 1, seed=1)
     many = Collection.of(60, 1_000, (1_200, 1_200), 70, seed=2)
     store = Store(folder, 1)
@@ -83,7 +83,7 @@ def pairs(folder: Path) -> list[Pair]:
             peers.pytrec_eval_files(submitted_qrels, submitted),
         ),
         *(_shuffled(many, ties, usual) for ties, usual in ((0.05, 2.8), (0.5, 2.1))),
-        _tied(few, 0.05, "few", usual=1.0, limit=1 / 1.5),  # the most that may be: 1.5 times
+        _tied(few, 0.05, "few", usual=1.0, limit=1 / 1.5),  # at most 1.5 times as slow
         _tied(many, 0.5, "many", usual=0.7, limit=0.35),
         Pair(
             f"intervals of {peers.SAMPLES} samples, three runs, beside one evaluation",
@@ -111,7 +111,7 @@ def pairs(folder: Path) -> list[Pair]:
         Pair(
             "D#-nDCG@10 beside nDCG@10, five intents",
             0.7,
-            1 / 3,  # the most that may be: 3 times
+            1 / 3,  # at most 3 times as slow
             lambda: ir_graded.evaluate("D#-nDCG@10", intents, many_run),
             lambda: ir_graded.evaluate("nDCG@10", intents, many_run),
         ),
@@ -166,7 +166,7 @@ def _shuffled(collection: Collection, ties: float, usual: float) -> Pair:
 
 
 def _tied(collection: Collection, ties: float, judged: str, usual: float, limit: float) -> Pair:
-    """Means over the orders of tied documents, beside the order by id."""
+    """Compare means over the orders of tied documents with the order by id."""
     qrels, run = collection.shuffled(ties)
     ours, by_id = peers.ir_graded_evaluator(qrels, peers.expected()), peers.ir_graded_evaluator(qrels)
     return Pair(

@@ -1,10 +1,10 @@
-"""Discriminative power beside a loop over the pairs in NumPy: times, ratio and peak memory.
+"""Compare discriminative power with a loop over the pairs in NumPy: times, ratio and peak memory.
 
     pip install --group benchmarks
     python benchmarks/meta_power.py [--values 5]
 
-Workloads: 129 systems x 50 topics beside the loop, and 500 systems x 250 topics (124,750 pairs) alone, both
-with 1,000 replicates. pyperf runs each in a process of its own; ratios are those of medians. Memory is the
+The workloads are 129 systems x 50 topics beside the loop, and 500 systems x 250 topics (124,750 pairs) alone,
+both with 1,000 replicates. pyperf runs each in a separate process, and ratios compare medians. Memory is the
 growth of the peak beyond that of a process that computes a tiny matrix.
 """
 

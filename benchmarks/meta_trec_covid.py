@@ -1,8 +1,8 @@
-"""Which of the papers' findings hold on TREC-COVID: the measures compared on all runs of a round.
+"""Check which of the papers' findings hold on TREC-COVID: compare the measures on all runs of a round.
 
     python benchmarks/meta_trec_covid.py FOLDER [--seed 0]
 
-FOLDER holds qrels/qrels.covid-round5.txt.gz and round5.judged.tsv.xz: a line per topic and run,
+FOLDER holds qrels/qrels.covid-round5.txt.gz and round5.judged.tsv.xz, which has a line per topic and run:
 ``topic TAB run TAB rank:doc rank:doc ...`` with the judged documents of the run. The archive is NIST's.
 """
 
@@ -35,7 +35,7 @@ MEASURES = [
 
 
 def runs(path: Path) -> dict[str, pd.DataFrame]:
-    """Runs with unjudged documents at the ranks between the judged ones."""
+    """Return the runs, with unjudged documents at the ranks between the judged ones."""
     rows: dict[str, list[tuple[str, str, float]]] = defaultdict(list)
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:

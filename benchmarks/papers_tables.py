@@ -1,15 +1,15 @@
-"""The tables of the papers behind the measures, redone on collections with public runs.
+"""Redo the tables of the papers behind the measures on collections with public runs.
 
     python benchmarks/papers_tables.py FOLDER [--out docs/trust/papers]
 
-FOLDER holds two collections, which may not be passed on; a part whose folder is missing is left out:
+FOLDER holds two collections, which may not be redistributed. A part whose folder is missing is left out:
 
 - robust2003: qrels.robust03.txt.gz, and in runs and more-runs the 17 public runs of the TREC 2003 Robust
   track (input.NAME.gz; examples/robust03 of github.com/joaopalotti/trectools has them all).
 - trec-covid: qrels/qrels.covid-round5.txt.gz, leaderboards/round5.csv (columns tag and team) and
   round5.judged.tsv.xz, as for meta_trec_covid.py. The archive is NIST's (ir.nist.gov/covidSubmit).
 
-CSV files with the printed and the own values are written to --out.
+CSV files with the printed and the recomputed values are written to --out.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ PAPER_SENSITIVITY = {"Q": 0.516, "AP": 0.455, "P-measure": 0.392, "O-measure": 0
 
 
 def cell(stop: str, beta: float, gamma: float | None, gains: dict[int, int]) -> Any:
-    """The measure of a cell of the grid."""
+    """Return the measure of a cell of the grid."""
     if gamma == 1:
         return NCU(stop="u", beta=beta, gains=gains)
     options = {"gains": gains, "beta": beta}
@@ -76,7 +76,7 @@ def cell(stop: str, beta: float, gamma: float | None, gains: dict[int, int]) -> 
 
 
 def compared(scores: Any) -> pd.DataFrame:
-    """Significant pairs, required difference and correlations with the first measure."""
+    """Return the significant pairs, the required difference and the correlations with the first measure."""
     correlations = meta.rank_correlations(scores, scores.names[0]).to_frame()
     rows = {}
     for name in scores.names:
@@ -87,14 +87,14 @@ def compared(scores: Any) -> pd.DataFrame:
 
 
 def robust(folder: Path) -> dict[str, pd.DataFrame]:
-    """Tables 3 to 6 of the NCU paper on TREC 2003 Robust, topics 601 to 650, one run of each of 16 groups."""
+    """Redo Tables 3 to 6 of the NCU paper on TREC 2003 Robust, topics 601 to 650, one run per group (16)."""
     qrels = ir_graded.read_qrels(folder / "qrels.robust03.txt.gz")
     qrels = qrels[qrels["query_id"].astype(int).between(601, 650)]
     paths = sorted(
         [*(folder / "runs").glob("*.gz"), *(folder / "more-runs").glob("*.gz")], key=lambda p: p.name
     )
     runs = {path.name.removeprefix("input.").removesuffix(".gz"): path for path in paths}
-    del runs["Sel50"]  # of the group that sent InexpC2, too
+    del runs["Sel50"]  # from the group that also sent InexpC2
     counts = ir_graded.collection_statistics(qrels).to_frame()
     counts["paper mean"] = pd.Series(PAPER_COLLECTION)
     keys = [*PAPER]
@@ -112,7 +112,7 @@ def robust(folder: Path) -> dict[str, pd.DataFrame]:
 
 
 def covid(folder: Path) -> dict[str, pd.DataFrame]:
-    """The NCU grid and the P-measure paper's Table 1 on TREC-COVID round 5, gains 1:2 and 1:10."""
+    """Redo the NCU grid and Table 1 of the P-measure paper on TREC-COVID round 5, with gains 1:2 and 1:10."""
     qrels = folder / "qrels" / "qrels.covid-round5.txt.gz"
     runs = covid_runs(folder / "round5.judged.tsv.xz")
     board = pd.read_csv(folder / "leaderboards" / "round5.csv")
@@ -158,7 +158,7 @@ def main() -> None:
     options = parser.parse_args()
     parts = {"robust2003": robust, "trec-covid": covid}
     tables: dict[str, pd.DataFrame] = {}
-    warnings.simplefilter("ignore", ir_graded.CoverageWarning)  # runs lack some topics, and some are all ties
+    warnings.simplefilter("ignore", ir_graded.CoverageWarning)  # some runs lack topics or only have ties
     for name, part in parts.items():
         if (options.folder / name).is_dir():
             tables |= part(options.folder / name)

@@ -1,6 +1,6 @@
-"""Ours and each peer as calls: what to compute is fixed when they are made, what to time is the call.
+"""The package and each peer as calls: the data and measures are fixed at construction, the call is timed.
 
-Ours compute ten measures, the peers two (AP and nDCG@10), pyNTCIREVAL the same ten.
+Our calls compute ten measures, the peers two (AP and nDCG@10), and pyNTCIREVAL the same ten as ours.
 """
 
 from __future__ import annotations
@@ -50,28 +50,28 @@ Scores = dict[str, float]
 
 
 def ir_graded_evaluator(qrels: Any, measures: list[str] | None = None) -> Evaluator:
-    """Our provider's evaluator: qrels are prepared once."""
+    """Return the evaluator of our provider, with qrels prepared once."""
     return registry["ir_graded"].evaluator([*map(ir_measures.parse_measure, measures or TEN)], qrels)
 
 
 def ir_graded_command(qrels: Path, *runs: Path, measures: list[str] | None = None) -> list[str]:
-    """Our command."""
+    """Return our command."""
     wanted = " ".join(measures or TEN)
     return [sys.executable, "-m", "ir_graded", "evaluate", "-m", wanted, str(qrels), *map(str, runs)]
 
 
 def expected(measures: list[str] | None = None) -> list[str]:
-    """Measures as means over the orders of tied documents."""
+    """Return measures that are means over the orders of tied documents."""
     return [str(with_ties(ir_measures.parse_measure(name), "expected")) for name in measures or TEN]
 
 
 def ir_measures_command(qrels: Path, run: Path) -> list[str]:
-    """The command of ir_measures."""
+    """Return the command of ir_measures."""
     return [sys.executable, "-m", "ir_measures", str(qrels), str(run), *map(str, TWO)]
 
 
 def ir_measures_files(qrels: Path, runs: list[Path]) -> Callable[[], object]:
-    """ir_measures on files, in process."""
+    """Run ir_measures on files, in this process."""
 
     def call() -> list[dict]:
         evaluator = ir_measures.evaluator(TWO, list(ir_measures.read_trec_qrels(str(qrels))))
@@ -81,13 +81,13 @@ def ir_measures_files(qrels: Path, runs: list[Path]) -> Callable[[], object]:
 
 
 def pytrec_eval_dicts(qrels: Qrels) -> Callable[[Dicts], Scores]:
-    """pytrec_eval with qrels prepared once; means of what it gives."""
+    """Run pytrec_eval with qrels prepared once, and average its values."""
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg_cut_10"})
     return lambda run: _means(evaluator.evaluate(run))
 
 
 def pytrec_eval_files(qrels: Path, runs: list[Path]) -> Callable[[], object]:
-    """pytrec_eval on files that its own functions parse, in process."""
+    """Run pytrec_eval on files that its own functions parse, in this process."""
 
     def call() -> list[Scores]:
         with qrels.open(encoding="utf-8") as lines:
@@ -109,7 +109,7 @@ def _means(topics: dict[str, Scores]) -> Scores:
 
 @cache
 def first_use_of_ranx() -> float:
-    """Seconds in which ranx is imported and compiles what it needs, or loads what was compiled before."""
+    """Return the seconds that importing ranx takes, including compilation or loading compiled code."""
     begin = time.perf_counter()
     import ranx
 
@@ -118,7 +118,7 @@ def first_use_of_ranx() -> float:
 
 
 def ranx(qrels: Qrels, run: Dicts) -> dict[str, Callable[[], object]]:
-    """Ranx from dicts and from its own Run; nothing where it is missing."""
+    """Return the calls of ranx from dicts and from its Run; none if ranx is not installed."""
     if find_spec("ranx") is None:
         return {}
     first_use_of_ranx()
@@ -134,7 +134,7 @@ def ranx(qrels: Qrels, run: Dicts) -> dict[str, Callable[[], object]]:
 def pyndeval(
     qrels: list[ir_measures.Qrel], run: list[tuple[str, str, float]], measure: str
 ) -> Callable[[], dict[str, Scores]] | None:
-    """Pyndeval with qrels prepared once, on a list of tuples; None where it is missing."""
+    """Return the call of pyndeval on a list of tuples, with qrels prepared once; None if not installed."""
     if find_spec("pyndeval") is None:
         return None
     import pyndeval
@@ -145,7 +145,7 @@ def pyndeval(
 
 
 def py_ntcireval(qrels: Qrels, run: Dicts, topics: int) -> tuple[str, Callable[[], Figure]] | None:
-    """PyNTCIREVAL on some topics, multiplied up to all; None where it is missing."""
+    """Return the call of pyNTCIREVAL on some topics, extrapolated to all; None if it is not installed."""
     if find_spec("pyNTCIREVAL") is None:
         return None
     some = list(islice(qrels, topics))
@@ -181,13 +181,13 @@ def _ten_by_ntcireval(levels: dict[str, int], scores: Scores) -> list[float]:
 
 
 def trec_eval_command(qrels: Path, run: Path) -> list[str] | None:
-    """trec_eval's own program, where the environment variable TREC_EVAL names it."""
+    """Return the call of the trec_eval program that the environment variable TREC_EVAL names."""
     program = os.environ.get("TREC_EVAL")
     return program and [program, "-m", "map", "-m", "ndcg_cut.10", str(qrels), str(run)]
 
 
 def pair_by_pair(scores: np.ndarray) -> float:
-    """Discriminative power by the studentised bootstrap, one pair at a time."""
+    """Compute discriminative power by the studentised bootstrap, one pair at a time."""
     topics, systems = scores.shape
     drawn = np.random.default_rng(0).integers(0, topics, (REPLICATES, topics))
     significant = 0
@@ -202,7 +202,7 @@ def pair_by_pair(scores: np.ndarray) -> float:
 
 
 def polars_three_columns(run: Path) -> pl.DataFrame:
-    """Polars reading topics, documents and scores of a tidy file, and nothing else."""
+    """Read topics, documents and scores of a tidy file with Polars, and do nothing else."""
     types = {"topic": pl.String, "Q0": pl.String, "doc": pl.String}
     types |= {"rank": pl.Int64, "score": pl.Float64, "tag": pl.String}
     file = pl.scan_csv(run, separator=" ", has_header=False, schema=types, quote_char=None)

@@ -1,4 +1,4 @@
-"""A report in Markdown: sections, tables, lines and checks, printed as they come."""
+"""A report in Markdown: sections, tables, lines and checks, printed as they are produced."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 
 
 class Report:
-    """What has been printed, and whether all checks held."""
+    """The printed lines, and whether all checks passed."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -28,12 +28,12 @@ class Report:
         self.write("", f"{'#' * level} {title}", "")
 
     def check(self, what: str, holds: bool) -> None:
-        """Say whether something is as it must be."""
+        """Print whether a condition holds."""
         self.holds &= holds
         self.write(f"- Check: {what}: {'yes' if holds else 'NO'}")
 
     def table(self, figures: Mapping[str, Figure]) -> None:
-        """A row per call; ratios are those of its times to the first one's."""
+        """Print a row per call; ratios compare its times with those of the first call."""
         first = next(iter(figures.values()))
         peaks = any(figure.peak for figure in figures.values())
         header = ["", "time", "ratio", "processors' time", "ratio", *["peak memory"] * peaks]
@@ -45,11 +45,11 @@ class Report:
         self.grid(header, rows)
 
     def grid(self, header: list[str], rows: Iterable[list[str]]) -> None:
-        """Any table."""
+        """Print a table."""
         self.write(_row(header), _row(["---", *["---:"] * (len(header) - 1)]), *map(_row, rows), "")
 
     def save(self, path: Path) -> None:
-        """Write what has been printed to a file."""
+        """Write the printed text to a file."""
         write_whole(check_writable(path), ("\n".join(self.lines).lstrip() + "\n").encode())
 
 
@@ -66,5 +66,5 @@ def _seconds(seconds: float) -> str:
 
 
 def milliseconds(figure: Figure) -> str:
-    """Elapsed time in milliseconds."""
+    """Return the elapsed time in milliseconds."""
     return f"{figure.seconds * 1000:,.1f}"

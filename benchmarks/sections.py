@@ -1,4 +1,4 @@
-"""What is measured: a function per section, each writing its tables to the report."""
+"""The sections of the report: each function measures one subject and writes its tables."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ Calls = dict[str, Callable[[], object]]
 _FOUR_DECIMALS = 5.1e-5
 _CLOSE = 1e-9
 _ROUNDING = 1e-12
-#: Measures whose extremes optimistic and pessimistic orders give, gains being the levels.
+#: Measures whose extremes come from the optimistic and pessimistic orders; gains are the levels.
 _BETWEEN = ["Q", "O-measure", "NCU(stop='u')", "nERR@10", "AP", "nDCG@10", "RR", "P@10"]
 _NO_TREC_EVAL = "- trec_eval left out: the environment variable TREC_EVAL names no program."
 
 
 @dataclass(frozen=True)
 class Run:
-    """What the command line asks for.
+    """The options of the command line.
 
     Attributes:
         store: makes and keeps the data.
         report: takes the results.
-        repeat: counted repetitions.
-        runs: a folder of real runs (or a file of judged documents), with ``qrels``; None for made-up ones.
+        repeat: the number of counted repetitions.
+        runs: a folder of real runs (or a file of judged documents), with ``qrels``; None for generated ones.
         qrels: the qrels of the real runs.
         large: whether to measure the file of 70 million lines.
     """
@@ -52,7 +52,7 @@ class Run:
     large: bool
 
     def measure(self, calls: Calls) -> dict[str, Figure]:
-        """Figures of calls in turn, as a table."""
+        """Print the figures of calls in turn, as a table."""
         figures = in_turn(self.repeat, calls)
         self.report.table(figures)
         return figures
@@ -65,7 +65,7 @@ def _trec_eval(qrels: Path, runs: list[Path]) -> Calls:
 
 
 def files(run: Run) -> None:
-    """Run files, as whole processes and in one."""
+    """Measure run files, as whole processes and in one process."""
     store, report = run.store, run.report
     qrels, plain = store.files("few", store.few)
     forms = store.forms()
@@ -107,7 +107,7 @@ def files(run: Run) -> None:
 
 
 def _check_printed(report: Report, command: list[str] | None, scores: Any, what: str) -> None:
-    """AP and nDCG@10 are the last words of the two lines that a peer prints."""
+    """A peer prints two lines, which end in AP and nDCG@10."""
     if command is None:
         return
     printed = [float(line.split()[-1]) for line in output_of(command).splitlines()]
@@ -116,7 +116,7 @@ def _check_printed(report: Report, command: list[str] | None, scores: Any, what:
 
 
 def frames(run: Run) -> None:
-    """DataFrames beside ir_measures."""
+    """Compare DataFrames with ir_measures."""
     few = run.store.few
     qrels, arrow = few.qrels_frame(), few.pandas()
     objects = arrow.astype({"query_id": object, "doc_id": object})
@@ -140,7 +140,7 @@ def frames(run: Run) -> None:
 
 
 def dicts(run: Run) -> None:
-    """Dicts of dicts beside pytrec_eval, ranx and pyNTCIREVAL."""
+    """Compare dicts of dicts with pytrec_eval, ranx and pyNTCIREVAL."""
     _dicts(run, "MS MARCO-like, one or two judged a topic", run.store.few, run.repeat, 5)
     _dicts(run, "Robust-like, 1,200 judged a topic", run.store.many, 4 * run.repeat, 2)
 
@@ -190,7 +190,7 @@ def _dicts(run: Run, title: str, collection: Collection, repeat: int, topics: in
 
 
 def intents(run: Run) -> None:
-    """Measures over five intents beside nDCG and pyndeval's alpha_nDCG."""
+    """Compare measures over five intents with nDCG and with alpha_nDCG of pyndeval."""
     report, store, number = run.report, run.store, 5
     some = store.some
     qrels, scored = some.by_intent(number), some.dicts()
@@ -227,14 +227,14 @@ def intents(run: Run) -> None:
 
 
 def _by_highest_level(measures: Any, qrels: Any, given: Any) -> Any:
-    """Scores of qrels with intents, without the warning that the highest level of a document counts."""
+    """Score qrels with intents, without the warning that the highest level of a document counts."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return ir_graded.evaluate(measures, qrels, given)
 
 
 def runs(run: Run) -> None:
-    """Many runs of one collection, as submitted to a track."""
+    """Score many runs of one collection, as submitted to a track."""
     report = run.report
     report.title("Many runs")
     qrels, paths = _submitted(run, 100)
@@ -270,7 +270,7 @@ def runs(run: Run) -> None:
 
 
 def _submitted(run: Run, number: int) -> tuple[Path, list[Path]]:
-    """Qrels and the runs that the command line names, or so many made-up ones."""
+    """Return the qrels and the runs that the command line names, or as many generated ones."""
     if run.runs is None or run.qrels is None:
         run.report.write(
             "- Made up, with the properties of submitted runs; --runs FOLDER --qrels FILE measures others."
@@ -279,13 +279,13 @@ def _submitted(run: Run, number: int) -> tuple[Path, list[Path]]:
     paths = run.store.real_runs(run.runs)
     if not run.runs.is_dir():
         run.report.write(
-            "- Made of judged documents and their ranks; made-up ones stand at all others to 1,000."
+            "- Made from judged documents and their ranks; generated documents fill the other ranks to 1,000."
         )
     return run.store.plain(run.qrels), paths[: max(3, round(len(paths) * min(1, run.store.scale)))]
 
 
 def ties(run: Run) -> None:
-    """Means over the orders of tied documents, beside the order by id."""
+    """Compare means over the orders of tied documents with the order by id."""
     share = 0.05
     for name, collection in (("few", run.store.few), ("many", run.store.many)):
         tied = collection.tied(share)
@@ -314,7 +314,7 @@ def ties(run: Run) -> None:
 
 
 def unjudged(run: Run) -> None:
-    """Intervals over the levels of unjudged documents, of many runs, as whole processes."""
+    """Measure intervals over the levels of unjudged documents, of many runs, as whole processes."""
     run.report.title("Unjudged documents")
     qrels, paths = _submitted(run, 126)
     for count in sorted({min(count, len(paths)) for count in (1, 10, len(paths))}):
@@ -337,7 +337,7 @@ def unjudged(run: Run) -> None:
 
 
 def large(run: Run) -> None:
-    """A file beyond the size of caches and, at times, of memory."""
+    """Measure a file that is larger than the caches, and possibly larger than the memory."""
     run.report.title("One large file")
     if not run.large:
         run.report.write("- Left out: give --large.")
@@ -354,7 +354,7 @@ def large(run: Run) -> None:
 
 
 def growth(run: Run) -> None:
-    """Time against sizes and the number of measures, and where it goes."""
+    """Measure time against sizes and the number of measures, and the time of each stage."""
     report, store = run.report, run.store
     topics = store.topics(1_000)
     base = {"topics": topics, "depth": 1_000, "judged": 20}
@@ -395,7 +395,7 @@ def _growing(run: Run, name: str, measures: list[str], topics: int, depth: int, 
 
 
 def start(run: Run) -> None:
-    """What importing costs."""
+    """Measure the cost of importing."""
     imports = {
         "import ir_measures": "import ir_measures",
         "import ir_measures, ir_graded": "import ir_measures, ir_graded",
@@ -409,7 +409,7 @@ def start(run: Run) -> None:
     run.report.write(f"- import ir_graded adds {added:.3f} s to import ir_measures.")
 
 
-#: What ``--only`` chooses from, in the order in which it is measured.
+#: The values of ``--only``, in the order in which the sections are measured.
 SECTIONS: dict[str, Callable[[Run], None]] = {
     section.__name__: section
     for section in (start, files, frames, dicts, ties, intents, runs, unjudged, large, growth)

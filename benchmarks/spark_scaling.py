@@ -1,12 +1,12 @@
-"""How long Spark takes on one machine, against rows and processors, beside the same data without Spark.
+"""Measure how long Spark takes on one machine, by rows and processors, compared with plain evaluation.
 
     python benchmarks/spark_scaling.py [--millions 1 5 20] [--repeat 3] [--every] [--masters MASTER ...]
 
-A run of 1,000 documents a topic and its qrels (ten judged documents a topic) are written as Parquet. For each
-size, ``ir_graded.spark.evaluate`` and ``mean`` compute five measures in a session of ``local[1]`` and of
-``local[2]`` (median of the repetitions after one that is not counted), and ``ir_graded.evaluate`` computes
-them from the same files. The results are compared: the largest difference of a score is printed. With
-``--every``, every row is a passage and all measures are computed, those of the package and the classics.
+A run of 1,000 documents per topic and its qrels (ten judged documents per topic) are written as Parquet. For
+each size, ``ir_graded.spark.evaluate`` and ``mean`` compute five measures in a session of ``local[1]`` and of
+``local[2]`` (the median of the repetitions after one that does not count), and ``ir_graded.evaluate``
+computes them from the same files. The results are compared, and the largest difference of a score is printed.
+With ``--every``, every row is a passage, and all measures of the package and all classics are computed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DEPTH = 1000
 
 
 def every_measure() -> list[Measure]:
-    """All measures that are computed here, with as few parameters as they need."""
+    """Return all measures that the package computes, with as few parameters as they need."""
     some: tuple[dict[str, Any], ...] = ({}, {"cutoff": 10}, {"rel": 1}, {"rel": 1, "cutoff": 10})
     bare = [*REGISTRY.values(), *(kind.MEASURE for kind in CLASSICS.values())]
     kinds = {type(measure): measure.SUPPORTED_PARAMS.keys() for measure in bare}
@@ -49,7 +49,7 @@ def _is_complete(measure: Measure) -> bool:
 
 
 def write(folder: Path, millions: float, *, passages: bool) -> None:
-    """Qrels and a run of so many million rows, in no order."""
+    """Write the qrels and a run of so many million rows, in random order."""
     rng = np.random.default_rng(1)
     topics = round(millions * 1e6 / DEPTH)
     docs = np.concatenate([rng.choice(1 << 23, DEPTH, replace=False) for _ in range(topics)])
@@ -73,7 +73,7 @@ def write(folder: Path, millions: float, *, passages: bool) -> None:
 
 
 def on_spark(folder: Path, master: str, measures: list[Any], repeat: int) -> None:
-    """Print the median seconds of this process's Spark, and write its scores."""
+    """Print the median seconds of Spark in this process, and write its scores."""
     warnings.simplefilter("ignore")
     from pyspark.sql import SparkSession
 
@@ -94,12 +94,12 @@ def on_spark(folder: Path, master: str, measures: list[Any], repeat: int) -> Non
 
 
 def median_seconds(repeat: int, call: Callable[[], object]) -> float:
-    """Return the median of the repetitions after one that is not counted."""
+    """Return the median of the repetitions after one that does not count."""
     return in_turn(repeat, {"": call})[""].seconds
 
 
 def largest_difference(folder: Path, alone: ir_graded.Scores) -> float:
-    """Between the scores on Spark and those of one machine."""
+    """Return the largest difference between the scores on Spark and those of one machine."""
     found = pl.read_parquet(folder / "spark.parquet").drop("run")
     expected = pl.from_pandas(alone.frame.drop(columns="run"))
     both = found.join(expected, on=["query_id", "measure"], how="full", coalesce=True)

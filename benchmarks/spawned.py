@@ -1,15 +1,15 @@
-"""Runs one command and prints its exit status, seconds, processors' seconds and peak memory in MiB.
+"""Run one command and print its exit status, seconds, processor seconds and peak memory in MiB.
 
     python -I -S benchmarks/spawned.py OUTPUT COMMAND...
 
-A process's peak starts at that of the process that starts it, so this one imports next to nothing.
+The peak of a process starts at that of its parent, so this script imports next to nothing.
 """
 
 import os
 import sys
 import time
 
-UNIT = 1 << 20 if sys.platform == "darwin" else 1 << 10  # ru_maxrss is in bytes there, else in KiB
+UNIT = 1 << 20 if sys.platform == "darwin" else 1 << 10  # ru_maxrss is in bytes on macOS, else in KiB
 
 if __name__ == "__main__":
     output, *command = sys.argv[1:]

@@ -1,4 +1,4 @@
-"""Where our time goes: what each stage takes, on one thread."""
+"""Measure how long each stage takes, on one thread."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import peers
 
 from ir_graded.matching.match import match_run, prepare_qrels
 
-#: Functions within ``match_run`` by stage: module or class, and name. Those that are not there are passed
-#: over, and their time counts as that of reading.
+#: Functions within ``match_run`` by stage: module or class, and name. Functions that do not exist are
+#: skipped, and their time counts as reading.
 WITHIN = {
     "join with the qrels": [
         ("ir_graded.matching.tables", "document_keys"),
@@ -30,7 +30,7 @@ STAGES = ["qrels", READ, *WITHIN, "measures"]
 
 
 def table(forms: dict[str, tuple[Any, Any]], repeat: int) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: median milliseconds of the stages that qrels and runs in some forms go through."""
+    """Return header and rows: median milliseconds of the stages of qrels and runs in several forms."""
     medians = {}
     for name, (qrels, run) in forms.items():
         found = [_stages(qrels, run) for _ in range(repeat + 1)][1:]
@@ -65,7 +65,7 @@ def _adding(times: dict[str, float], stage: str) -> Iterator[None]:
 
 @contextmanager
 def _within(times: dict[str, float]) -> Iterator[None]:
-    """The functions of WITHIN are timed while this lasts."""
+    """Time the functions of WITHIN inside this context."""
     originals = [
         (stage, resolve_name(module), name) for stage, places in WITHIN.items() for module, name in places
     ]

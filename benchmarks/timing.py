@@ -1,7 +1,7 @@
 """Medians of calls in turn; time and peak memory of whole processes.
 
 pyperf, pytest-benchmark and asv measure one call after the other (asv takes turns between processes only). On
-a busy machine, a ratio needs both calls in each round. Where each workload has a process of its own, pyperf
+a busy machine, a ratio needs both calls in each round. If each workload has a separate process, pyperf
 measures it: ``meta_power.py``, ``passages.py``.
 """
 
@@ -24,12 +24,12 @@ _SPAWNED = Path(__file__).with_name("spawned.py")
 
 @dataclass(frozen=True)
 class Figure:
-    """What a call took.
+    """The cost of a call.
 
     Attributes:
-        seconds: elapsed time.
+        processors: time summed over all processors.
         processors: time of all processors together.
-        peak: peak memory in MiB, where the call was a process of its own.
+        peak: peak memory in MiB, if the call was a separate process.
     """
 
     seconds: float
@@ -37,12 +37,12 @@ class Figure:
     peak: float | None = None
 
     def times(self, factor: float) -> Figure:
-        """What so many times the work would take."""
+        """Return the cost of the work done so many times."""
         return Figure(self.seconds * factor, self.processors * factor, self.peak)
 
 
 def timed(call: Callable[[], object]) -> Figure:
-    """What a call takes in this process; what a call that measures itself says."""
+    """Time a call in this process; a call that measures itself returns its cost."""
     begin, used = time.perf_counter(), time.process_time()
     result = call()
     figure = Figure(time.perf_counter() - begin, time.process_time() - used)
@@ -50,7 +50,7 @@ def timed(call: Callable[[], object]) -> Figure:
 
 
 def in_turn(repeat: int, calls: Mapping[str, Callable[[], object]]) -> dict[str, Figure]:
-    """Medians of each call, in turn in every repetition, after an uncounted first round."""
+    """Return the median of each call; calls take turns, and the first round does not count."""
     figures: dict[str, list[Figure]] = {name: [] for name in calls}
     for round_number in range(repeat + 1):
         for name, call in calls.items():
@@ -76,7 +76,7 @@ def peak_mib(benchmark: Any) -> float:
 
 
 def process(*commands: Sequence[str]) -> Figure:
-    """Commands one after the other, each a whole process: the sum of their times, the highest peak."""
+    """Run commands one after the other, each a whole process: the sum of their times, the highest peak."""
     with tempfile.NamedTemporaryFile() as output:
         figures = [_spawned(command, output.name) for command in commands]
     return Figure(
@@ -87,7 +87,7 @@ def process(*commands: Sequence[str]) -> Figure:
 
 
 def output_of(command: Sequence[str]) -> str:
-    """What a command prints."""
+    """Return the output of a command."""
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 

@@ -1,4 +1,4 @@
-"""The data of the benchmarks: the same on every machine, files kept in a folder."""
+"""The data of the benchmarks: equal on every machine, with files kept in a folder."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ ARTICLES, PASSAGES, JUDGED = 1_500, 5, 100
 Dicts = dict[str, dict[str, float]]
 Qrels = dict[str, dict[str, int]]
 
-_DOCS = 8_841_823  # MS MARCO has so many passages
+_DOCS = 8_841_823  # the number of passages in MS MARCO
 _FIRST_DOC = 1_000_000
 _FIRST_TOPIC, _LAST_TOPIC = 100_000, 1_185_869
 _OPENERS = {".gz": gzip.open, ".xz": lzma.open}
 _TABBED, _ALIGNED = "{}\tQ0\t{:08d}\t{}\t{!r}\trun\n", "{:<5} Q0 {:08d} {:>4} {!r:>20} run\n"
-# The dtype of text in Arrow's memory: pandas' own from 3 on.
+# The dtype of text in Arrow memory, the default of pandas 3.
 ARROW = "str" if int(pd.__version__.partition(".")[0]) >= 3 else "string[pyarrow]"  # noqa: PLR2004
 
 
@@ -50,7 +50,7 @@ class Collection:
 
     @classmethod
     def of(cls, topics: int, depth: int, judged: tuple[int, int], relevant: int, seed: int) -> Collection:
-        """Between ``judged[0]`` and ``judged[1]`` judged documents a topic, ``relevant`` of levels 1 to 3."""
+        """Make ``judged[0]`` to ``judged[1]`` judged documents per topic, ``relevant`` with levels 1 to 3."""
         rng = np.random.default_rng(seed)
         names = _FIRST_TOPIC + rng.choice(_LAST_TOPIC - _FIRST_TOPIC, topics, replace=False)
         docs = np.empty((topics, depth), dtype=np.int64)
@@ -69,12 +69,12 @@ class Collection:
 
     @property
     def size(self) -> str:
-        """Topics and documents, for titles."""
+        """Return the numbers of topics and documents, for titles."""
         topics, depth = self.docs.shape
         return f"{topics:,} topics x {depth:,} documents"
 
     def by_intent(self, intents: int) -> list[ir_measures.Qrel]:
-        """The qrels for several intents; a document is relevant to every one up to its level."""
+        """Return the qrels for several intents; a document is relevant to every one up to its level."""
         return [
             ir_measures.Qrel(topic, doc, level if intent <= level else 0, str(intent))
             for topic, docs in self.qrels.items()
@@ -84,18 +84,18 @@ class Collection:
 
     @property
     def rows(self) -> int:
-        """Number of lines of the run's file."""
+        """Return the number of lines of the run file."""
         return self.docs.size
 
     def dicts(self) -> Dicts:
-        """The run as readers of files build it: topic by topic, in ranked order."""
+        """Return the run as readers of files build it: topic by topic, in ranked order."""
         return {
             str(topic): dict(zip(map(str, docs.tolist()), scores.tolist(), strict=True))
             for topic, docs, scores in zip(self.topics, self.docs, self.scores, strict=True)
         }
 
     def tied(self, ties: float) -> Collection:
-        """The collection with a share of the documents of each topic in groups of ten with one score."""
+        """Return the collection with a share of each topic's documents in groups of ten with one score."""
         rng = np.random.default_rng(4)
         scores = self.scores.copy()
         for of_topic in scores.reshape(len(scores), -1, 10):
@@ -104,9 +104,9 @@ class Collection:
         return replace(self, scores=scores)
 
     def shuffled(self, ties: float) -> tuple[Qrels, Dicts]:
-        """Qrels and run with documents in random order, a share of them in groups of ten with one score.
+        """Return qrels and run in random order, a share of the documents in groups of ten with one score.
 
-        All texts and scores are objects of their own, made in that order, as programs make them that collect
+        All texts and scores are separate objects, made in that order, like those of programs that collect
         results from several places.
         """
         rng = np.random.default_rng(5)
@@ -126,7 +126,7 @@ class Collection:
 
     @cached_property
     def polars(self) -> pl.DataFrame:
-        """The run as a Polars frame."""
+        """Return the run as a Polars frame."""
         numbers = pl.DataFrame(
             {
                 "query_id": np.repeat(self.topics, self.docs.shape[1]),
@@ -137,11 +137,11 @@ class Collection:
         return numbers.cast({"query_id": pl.String, "doc_id": pl.String})
 
     def pandas(self) -> pd.DataFrame:
-        """The run as a DataFrame with Arrow strings."""
+        """Return the run as a DataFrame with Arrow strings."""
         return self.polars.to_pandas().astype({"query_id": ARROW, "doc_id": ARROW})
 
     def qrels_frame(self) -> pd.DataFrame:
-        """The qrels as a DataFrame."""
+        """Return the qrels as a DataFrame."""
         rows = [(topic, doc, level) for topic, docs in self.qrels.items() for doc, level in docs.items()]
         return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
 
@@ -178,11 +178,11 @@ def _write_run(
 
 
 class Store:
-    """Files in a folder, each made once.
+    """Files in a folder, each created once.
 
     Args:
-        folder: where they are kept.
-        scale: what the numbers of topics are multiplied with.
+        folder: the folder that holds them.
+        scale: factor of the numbers of topics.
     """
 
     def __init__(self, folder: Path, scale: float) -> None:
@@ -191,7 +191,7 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True)
 
     def file(self, name: str, make: Callable[[Path], None]) -> Path:
-        """The file of that name, made if it is not there."""
+        """Return the file of that name; create it if it does not exist."""
         path = self.folder / name
         if not path.exists():
             part = path.with_name(f"part-{name}")
@@ -200,33 +200,33 @@ class Store:
         return path
 
     def topics(self, number: int) -> int:
-        """So many topics, scaled."""
+        """Return the scaled number of topics."""
         return max(2, round(number * self.scale))
 
     @cached_property
     def few(self) -> Collection:
-        """MS MARCO-like: one or two judged documents a topic, one of them relevant."""
+        """Return a collection like MS MARCO: one or two judged documents per topic, one of them relevant."""
         return Collection.of(self.topics(6_980), 1_000, (1, 2), 1, seed=1)
 
     @cached_property
     def some(self) -> Collection:
-        """As many topics with 20 judged documents each, ten of them relevant."""
+        """Return as many topics with 20 judged documents each, ten of them relevant."""
         return Collection.of(self.topics(6_980), 1_000, (20, 20), 10, seed=7)
 
     @cached_property
     def many(self) -> Collection:
-        """Robust-like: 1,200 judged documents a topic."""
+        """Return a collection like Robust: 1,200 judged documents per topic."""
         return Collection.of(self.topics(249), 1_000, (1_200, 1_200), 70, seed=2)
 
     def files(self, name: str, collection: Collection) -> tuple[Path, Path]:
-        """Qrels and run of a collection as files; the name must tell all its parameters but the sizes."""
+        """Return qrels and run of a collection as files; the name must hold all parameters but sizes."""
         topics, depth = collection.docs.shape
         stem = f"{name}-{topics}x{depth}"
         qrels = self.file(f"{stem}.qrels", collection.write_qrels)
         return qrels, self.file(f"{stem}.run", collection.write)
 
     def forms(self) -> dict[str, Path]:
-        """The MS MARCO-like run in other spacings and compressions."""
+        """Return the MS MARCO-like run in other spacings and compressions."""
         few = self.few
         plain = self.files("few", few)[1]
         name = plain.stem
@@ -239,7 +239,7 @@ class Store:
         }
 
     def large(self) -> tuple[Path, Path, int]:
-        """Qrels and run of 70 million lines, in parts: ten times the MS MARCO-like topics; and the lines."""
+        """Return qrels, a run of 70 million lines (ten times the MS MARCO-like topics) and the line count."""
         few = self.few
         topics, depth = few.docs.shape
         name = f"large-{10 * topics}x{depth}"
@@ -257,7 +257,7 @@ class Store:
         return self.file(f"{name}.qrels", qrels), self.file(f"{name}.run", run), 10 * few.rows
 
     def plain(self, path: Path) -> Path:
-        """A file without its compression: trec_eval reads no other."""
+        """Return a file without its compression, because trec_eval reads only plain files."""
         if path.suffix not in _OPENERS:
             return path
 
@@ -268,11 +268,11 @@ class Store:
         return self.file(f"plain-{path.parent.name}-{path.stem}", unpack)
 
     def submissions(self, number: int, topics: int = 50) -> tuple[Path, list[Path]]:
-        """Qrels and made-up runs with the properties of TREC-COVID's: 1,400 judged documents a topic.
+        """Return qrels and generated runs that resemble TREC-COVID: 1,400 judged documents per topic.
 
-        Nearly all lines have tabs and scores of 16 digits. In every second run an eighth of the documents
-        have the score of the one before, in every third the lines of a topic are in random order, and one in
-        ten has aligned columns.
+        Nearly all lines have tabs and scores of 16 digits. In every second run, an eighth of the documents
+        have the score of the one before. In every third run, the lines of a topic are in random order. One
+        run in ten has aligned columns.
         """
         pool = np.random.default_rng(6)
         of_topic = {str(topic): pool.choice(_DOCS, 3_000, replace=False) for topic in range(1, topics + 1)}
@@ -298,7 +298,7 @@ class Store:
         return self.file(f"{stem}.qrels", qrels), runs
 
     def real_runs(self, source: Path) -> list[Path]:
-        """The run files of a folder; or those made of a file of judged documents (see ``--runs``)."""
+        """Return the run files of a folder, or those made of a file of judged documents (see ``--runs``)."""
         if source.is_dir():
             runs = [path for path in sorted(source.iterdir()) if path.is_file() and path.name[0] != "."]
             return [self.plain(path) for path in runs]
@@ -313,14 +313,14 @@ class Store:
 
 
 def score_matrix(topics: int, systems: int) -> np.ndarray:
-    """Scores in [0, 1], topics x systems: topics differ more than systems do."""
+    """Return scores in [0, 1], topics x systems; topics differ more than systems do."""
     rng = np.random.default_rng(1)
     scores = rng.normal(0.4, 0.25, (topics, 1)) + rng.normal(0, 0.1, (topics, systems))
     return np.clip(scores + rng.normal(0, 0.03, systems), 0, 1)
 
 
 def _runs_of_judged(source: Path, depth: int = 1_000) -> dict[str, list[str]]:
-    """Lines of runs from ``topic TAB run TAB rank:doc rank:doc ...``; unjudged documents at other ranks."""
+    """Return the lines of runs made of ``topic TAB run TAB rank:doc ...``, unjudged at other ranks."""
     runs: dict[str, list[str]] = defaultdict(list)
     for topic, run, docs in _lines(source):
         judged = {int(rank): doc for rank, _, doc in (entry.partition(":") for entry in docs.split(" "))}

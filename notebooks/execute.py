@@ -1,10 +1,11 @@
 """Execute the notebooks from top to bottom, each in a copy of this folder.
 
     python notebooks/execute.py            # write the outputs into the notebooks
-    python notebooks/execute.py --check    # change nothing; fail where something else comes out than is kept
+    python notebooks/execute.py --check    # change nothing; fail if an output differs from the stored one
 
-Names of notebooks may follow. An error, a warning (anything on stderr), an output that names a folder of this
-machine, or more than two minutes fail. The check compares text; pictures need only be where they were.
+Names of notebooks may follow. The command fails on an error, a warning (anything on stderr), an output with a
+folder of this machine, or after two minutes. The check compares text; of images, only the presence is
+compared.
 """
 
 from __future__ import annotations
@@ -27,20 +28,20 @@ from nbformat import NotebookNode
 from ir_graded._utils.atomic_files import check_writable, write_whole
 
 HERE = Path(__file__).parent
-LIMIT = 120  # seconds a notebook
+LIMIT = 120  # seconds per notebook
 _PICTURE = "(picture)"
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class NotebookError(Exception):
-    """What is wrong with a notebook."""
+    """Raised with the problem of a notebook."""
 
 
 def executed(path: Path) -> NotebookNode:
-    """The notebook with new outputs.
+    """Return the notebook with new outputs.
 
     Raises:
-        NotebookError: a cell raises, warns or names a folder of this machine, or it all takes too long.
+        NotebookError: a cell raises, warns or names a folder of this machine, or execution takes too long.
     """
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
@@ -86,20 +87,20 @@ def _code(notebook: NotebookNode) -> list[NotebookNode]:
 
 
 def _text_of(cell: NotebookNode) -> str:
-    """What a cell shows, without what only says how it looks: columns may be as wide as they like."""
+    """Return the text of a cell's output without layout: the width of columns may vary."""
     shown = []
     for output in cell.outputs:
         if output.output_type == "stream":
             shown.append(output.text)
             continue
         data = output.get("data", {})
-        # The text of a picture is its size in inches, which depends on the fonts.
+        # The text of an image is its size in inches, which depends on the fonts.
         shown.append(_PICTURE if "image/png" in data else data.get("text/plain", ""))
     return "\n".join(" ".join(line.split()) for text in shown for line in text.rstrip().splitlines())
 
 
 def compare(kept: NotebookNode, found: NotebookNode) -> None:
-    """Raise NotebookError where the text outputs of two executions differ."""
+    """Raise NotebookError if the text outputs of two executions differ."""
     for number, (old, new) in enumerate(zip(_code(kept), _code(found), strict=True), 1):
         lines = [_text_of(cell).splitlines() for cell in (old, new)]
         if lines[0] != lines[1]:
@@ -108,13 +109,13 @@ def compare(kept: NotebookNode, found: NotebookNode) -> None:
 
 
 def main() -> int:
-    """Execute what the command line names; give the number of notebooks that failed."""
+    """Execute the notebooks on the command line; return the number of notebooks that failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebooks", nargs="*", type=Path, default=sorted(HERE.glob("*.ipynb")))
     parser.add_argument("--check", action="store_true", help="compare with the outputs kept, write nothing")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        # No settings of this machine, and no colours in what errors say.
+        # Ignore settings of this machine, and print errors without colours.
         os.environ |= {"IPYTHONDIR": folder, "NO_COLOR": "1"}
         return sum(not _done(path, check=options.check) for path in options.notebooks)
 

@@ -1,4 +1,4 @@
-"""Real collections that may not be shipped: they lie beside the project where they are at hand."""
+"""Real collections that may not be shipped; tests read them from a folder beside the project, if present."""
 
 import lzma
 from collections import defaultdict
@@ -15,7 +15,7 @@ needs_shared_data = pytest.mark.skipif(
 
 
 def ranked_runs(name: str) -> dict[str, pd.DataFrame]:
-    """Runs of lines ``topic, run, doc doc ...`` or ``... rank:doc ...``, the other ranks filled in."""
+    """Return runs from lines ``topic, run, doc doc ...`` or ``... rank:doc ...``; fill in the other ranks."""
     rows: dict[str, list[tuple[str, str, float]]] = defaultdict(list)
     with lzma.open(ROOT / "trec-covid" / name, "rt", encoding="utf-8") as lines:
         for line in lines:

@@ -1,6 +1,6 @@
-"""How all tests run: examples without limits of time, markers of folders, and which tests may be skipped.
+"""Settings of all tests: no time limit for examples, markers by folder, and the tests that may be skipped.
 
-Where ``IR_GRADED_NO_SKIPS`` is set, as in CI, a skipped test fails unless ``MAY_BE_SKIPPED`` has the reason.
+With ``IR_GRADED_NO_SKIPS`` set, as in CI, a skipped test fails unless its reason is in ``MAY_BE_SKIPPED``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-#: How reasons begin, and why they are accepted all the same.
+#: Patterns of skip reasons, and why each is accepted.
 MAY_BE_SKIPPED = {
     r"PySpark is not installed": "CI runs these tests again once it is",
     r"Spark Connect needs more": "likewise",
@@ -21,14 +21,14 @@ MAY_BE_SKIPPED = {
     r"(irrCAC|ppi-python) is not installed": "they need older versions of NumPy or much else",
     r"pdflatex is not installed": "LaTeX is not in any package index",
     r"the variable TREC_EVAL names no program": "trec_eval is not in any package index",
-    r"the variable NTCIR_EVAL names no program": "nor is NTCIREVAL",
+    r"the variable NTCIR_EVAL names no program": "NTCIREVAL is not in any package index",
     r"nothing is forbidden to this user": "CI runs as root; tests/faults reads such a file as another user",
 }
 
-#: Every test of these folders has the marker. Modules and tests elsewhere say so themselves.
+#: Every test of these folders gets the marker. Modules and tests elsewhere set it themselves.
 MARKERS = {"docs": "project", "fuzz": "fuzz", "notebooks": "project", "project": "project"}
 
-# A loaded machine takes its time for an example, or to draw one.
+# A busy machine may be slow to run or to draw an example.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
 
@@ -52,7 +52,7 @@ def pytest_make_collect_report():
 
 
 def _checked(report):
-    """The report of a test or a file; failed where it was skipped and must not be."""
+    """Return the report of a test or a file, changed to failed if its skip is not allowed."""
     if "IR_GRADED_NO_SKIPS" in os.environ and report.skipped and not hasattr(report, "wasxfail"):
         reason = report.longrepr[-1].removeprefix("Skipped: ")
         if not any(re.match(begin, reason) for begin in MAY_BE_SKIPPED):

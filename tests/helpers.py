@@ -1,4 +1,4 @@
-"""Helpers that several folders of tests share: tables in many forms, the command line, messages of errors."""
+"""Helpers of several test folders: tables in many forms, the command line, error messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from ir_graded import GradedError, InputError
 from ir_graded.cli import main
 
-#: Name of the column that holds the level of a judgment, or the score of a retrieved document.
+#: Name of the column with the level of a judgment or the score of a retrieved document.
 VALUE = {"qrels": "relevance", "run": "score"}
 
 # ---------------------------------------------------------------------------------------------- tables
@@ -18,12 +18,12 @@ VALUE = {"qrels": "relevance", "run": "score"}
 
 
 def names(kind, *, spans=False):
-    """Names of the columns, in the order of the values of a row."""
+    """Return the names of the columns, in the order of the values of a row."""
     return ["query_id", "doc_id", VALUE[kind], *(["start", "length"] if spans else [])]
 
 
 def rows_of(nested):
-    """Rows of a dict of dicts."""
+    """Return the rows of a dict of dicts."""
     return [(topic, doc, value) for topic, docs in nested.items() for doc, value in docs.items()]
 
 
@@ -47,7 +47,7 @@ def frame(kind, rows, dtype=None):
 
 
 def frame_in_disorder(table):
-    """Same rows in a pandas frame with further columns and an index that is neither sorted nor unique."""
+    """Return the rows in a pandas frame with further columns and an index neither sorted nor unique."""
     table = table[table.columns[::-1]]
     table.insert(1, "rank", -1)
     table["text"] = [["any", "object"]] * len(table)
@@ -79,7 +79,7 @@ def trec_lines(kind, rows):
 
 
 def error_message(error, call, *arguments, **options):
-    """Message of an error of this package that a call raises."""
+    """Return the message of an error of this package that a call raises."""
     with pytest.raises(error) as caught:
         call(*arguments, **options)
     assert isinstance(caught.value, GradedError)
@@ -88,7 +88,7 @@ def error_message(error, call, *arguments, **options):
 
 
 def assert_rejected(calls, qrels, run, *parts, error=InputError):
-    """Every call raises ``error``, with all parts in its message; qrels and run are made anew for each."""
+    """Check that every call raises ``error`` with all parts; each gets new copies of qrels and run."""
     for call in calls:
         message = error_message(error, call, qrels(), run())
         for part in parts:
@@ -99,7 +99,7 @@ def assert_rejected(calls, qrels, run, *parts, error=InputError):
 
 
 def run_command(capsys, *arguments):
-    """Exit code, stdout and stderr of the command line."""
+    """Return exit code, stdout and stderr of the command line."""
     with pytest.raises(SystemExit) as stopped:
         main([*map(str, arguments)])
     printed = capsys.readouterr()
@@ -107,7 +107,7 @@ def run_command(capsys, *arguments):
 
 
 def assert_command_fails(result, *parts):
-    """Exit code 2, nothing on stdout, and one line on stderr with all parts; returns that line's text."""
+    """Check for exit code 2, an empty stdout, and one line on stderr with all parts; return that line."""
     code, out, err = result
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "Traceback" not in err

@@ -1,7 +1,7 @@
-"""Compressed bytes that are the same at any time."""
+"""Compressed bytes that do not depend on the time."""
 
 import gzip
 from functools import partial
 
-#: The header holds the time of the clock unless another one is given.
+#: The header holds the current time unless another time is given.
 gzipped = partial(gzip.compress, mtime=0)  # noqa: TID251

@@ -1,4 +1,4 @@
-"""What the tests of the classics share: a grid over all parameters, ir-measures without us, collections."""
+"""Shared by the tests of the classics: a grid over all parameters, ir-measures without us, collections."""
 
 import shutil
 from itertools import product
@@ -33,20 +33,20 @@ BY_GDEVAL = ("nDCG(dcg='exp-log2')", "ERR")
 
 
 def variants(name):
-    """A classic with every combination of its parameters' values, supported or not."""
+    """Every combination of the values of a classic's parameters, supported or not."""
     measure = CLASSICS[name].MEASURE
     names = list(measure.SUPPORTED_PARAMS)
     assert set(names) <= set(VALUES), "a new parameter needs values above"
     made = {}
     for values in product(*(VALUES[param] for param in names)):
         params = {param: value for param, value in zip(names, values, strict=True) if value is not ...}
-        # Measures that print alike are equal to ir-measures, and all of them are to be tried.
+        # Measures that print alike compare equal in ir-measures, but all of them must be tried.
         made.setdefault(str(params), type(measure)(**params))
     return list(made.values())
 
 
 def supported(name):
-    """Those of them that are computed here."""
+    """The classics of the grid that this package computes."""
     return [measure for measure in variants(name) if scorer_of(measure) is not None]
 
 
@@ -55,12 +55,12 @@ def is_by_gdeval(measure):
 
 
 def ties_otherwise(measure):
-    """Whether the provider of ir-measures ranks documents that tie the other way round."""
+    """Whether the provider of ir-measures ranks tied documents in the reverse order."""
     return measure.NAME == "Judged" or (measure.NAME == "RR" and "cutoff" in measure.params)
 
 
 def upstream(measure, qrels, run):
-    """Values by topic of one measure from ir-measures' providers: measures of one call disturb each other."""
+    """Values by topic of one measure alone from ir-measures, whose measures affect each other in one call."""
     if measure.NAME == "RBP":
         return {topic: cwl_rbp(measure, qrels[topic], run.get(topic, {})) for topic in qrels}
     return {metric.query_id: metric.value for metric in UPSTREAM.iter_calc([measure], qrels, run)}
@@ -80,7 +80,7 @@ def cwl_rbp(measure, levels, scores):
 
 
 def collection(seed, levels, *, ties):
-    """Random qrels and a run: topics with and without relevant documents, lacking, empty, short and long."""
+    """Random qrels and a run; topics may be empty, short, long, missing, or without relevant documents."""
     rng = np.random.default_rng(seed)
     levels = np.array(levels)
     qrels, run = {}, {}
@@ -88,7 +88,7 @@ def collection(seed, levels, *, ties):
         docs = [f"d{doc}" for doc in rng.permutation(40).tolist()]
         judged = int(rng.choice([1, 3, 12, 30]))
         qrels[topic] = dict(zip(docs, rng.choice(levels, judged).tolist(), strict=False))
-        qrels[topic][docs[0]] = int(rng.choice(levels[levels >= -1]))  # else pytrec_eval 0.5.11 may crash
+        qrels[topic][docs[0]] = int(rng.choice(levels[levels >= -1]))  # pytrec_eval 0.5.11 may crash else
         retrieved = rng.permutation(docs)[: int(rng.choice([1, 4, 15, 40]))].tolist()
         scores = rng.integers(0, 8, 40) / 7.0 if ties else rng.permutation(40) / 7.0
         run[topic] = dict(zip(retrieved, scores.tolist(), strict=False))

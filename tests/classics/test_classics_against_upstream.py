@@ -1,4 +1,4 @@
-"""Every classic with every combination of parameters gives what ir-measures' own providers give."""
+"""Every classic equals ir-measures' own providers for every combination of parameters."""
 
 import ir_measures
 import numpy as np
@@ -11,7 +11,7 @@ from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures.classic import CLASSICS, scorer_of
 
 SEEDS = range(6)
-#: Levels that occur; gdeval takes none above 4.
+#: The levels that occur; gdeval takes none above 4.
 LEVELS, GDEVAL_LEVELS = [-2, -1, 0, 0, 1, 1, 2, 3, 5], [-2, -1, 0, 0, 1, 2, 3, 4]
 
 each_classic = pytest.mark.parametrize("name", CLASSICS)
@@ -28,7 +28,7 @@ def collections_for(measure, seeds=SEEDS):
         yield cases.collection(seed, levels, ties=not cases.ties_otherwise(measure))
 
 
-def test_all_that_were_asked_for_are_there():
+def test_the_grid_covers_every_classic():
     assert set(CLASSICS) == {
         *("AP", "RR", "nDCG", "P", "R", "Rprec", "Success", "Bpref", "RBP", "ERR", "Judged"),
         *("NumRet", "NumRel", "NumQ", "SetP", "SetR", "SetF"),
@@ -44,7 +44,7 @@ def test_equal_to_the_provider_of_ir_measures(name):
         pytest.skip("gdeval runs perl")
     seen = set()
     for measure in measures:
-        # Perl takes its time to start.
+        # Starting perl is slow.
         for qrels, run in collections_for(measure, SEEDS[:2] if cases.is_by_gdeval(measure) else SEEDS):
             expected = cases.upstream(measure, qrels, run)
             found = {m.query_id: m.value for m in PROVIDER.evaluator([measure], qrels).iter_calc(run)}
@@ -68,11 +68,11 @@ def test_frames_give_what_dicts_give(name):
 
 
 @each_classic
-def test_supported_is_what_ir_measures_supports(name):
-    """The same combinations of parameters, whether its provider is installed or not."""
+def test_supported_combinations_are_those_of_ir_measures(name):
+    """Compare the supported combinations of parameters, even if a provider is not installed."""
     for measure in cases.variants(name):
         try:
-            # ranx comes last: what it alone supports is left to it.
+            # ranx comes last and computes only measures that no other provider supports.
             providers = [p for p in cases.UPSTREAM.providers if p.NAME != "ranx" and p.supports(measure)]
         except AssertionError:
             providers = []  # a parameter is missing
@@ -93,13 +93,13 @@ def test_supported_is_what_ir_measures_supports(name):
         ("SetF", {"beta": float("nan")}), ("SetF", {"beta": 2}), ("Judged", {"cutoff": 0}),
     ],
 )  # fmt: skip
-def test_what_ir_measures_does_not_define_is_left_to_it(name, params):
+def test_measures_that_ir_measures_does_not_define_are_not_computed(name, params):
     measure = type(CLASSICS[name].MEASURE)(**params)
     assert scorer_of(measure) is None
     assert not PROVIDER.supports(measure)
 
 
-def test_a_measure_of_the_same_name_is_another():
+def test_a_foreign_measure_with_the_name_of_a_classic_is_not_computed():
     other = ir_measures.define(lambda qrels, run: [], name="AP")  # noqa: ARG005
     assert scorer_of(other) is None
     assert scorer_of(ir_measures.infAP) is None
@@ -110,10 +110,10 @@ def test_a_measure_of_the_same_name_is_another():
 
 
 def batches():
-    """The supported measures in calls in which those of ir-measures do not disturb each other.
+    """The supported measures, grouped into calls in which those of ir-measures do not affect each other.
 
-    Its provider of trec_eval puts nDCG and counts into whichever call of trec_eval comes first, be it one
-    with other gains or with judged_only.
+    Its provider of trec_eval adds nDCG and counts to the first call of trec_eval, even if that call has
+    other gains or judged_only.
     """
     measures = [measure for name in CLASSICS if name != "RBP" for measure in cases.supported(name)]
     measures = [measure for measure in measures if not cases.is_by_gdeval(measure)]
@@ -126,7 +126,7 @@ def batches():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("seed", SEEDS)
-def test_evaluate_gives_the_same_with_either_provider(seed):
+def test_evaluate_gives_equal_scores_with_either_provider(seed):
     qrels, run = cases.collection(seed, [-1, 0, 0, 1, 1, 2, 3, 5], ties=False)
     for measures in batches():
         ours = ir_graded.evaluate(measures, qrels, run)
@@ -138,7 +138,7 @@ def test_evaluate_gives_the_same_with_either_provider(seed):
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_topics_that_the_run_lacks_do_not_count():
+def test_topics_missing_from_the_run_are_left_out_of_means():
     qrels, run = {"1": {"a": 1, "b": 1}, "2": {"a": 1}, "3": {}}, {"1": {"x": 1.0}, "3": {"x": 1.0}}
     for provider in ("auto", "upstream"):
         scores = ir_graded.evaluate([NumQ, NumRel, NumRet], qrels, run, provider=provider)
@@ -148,7 +148,7 @@ def test_topics_that_the_run_lacks_do_not_count():
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("measure", ["NumRet", "NumQ", "NumRel", "Judged@3", "AP"])
-def test_one_classic_alone_whatever_it_must_look_up(measure):
+def test_each_classic_alone_gives_the_value_of_the_joint_call(measure):
     qrels, run = cases.collection(0, LEVELS, ties=False)
     ours, theirs = (
         ir_graded.evaluate(measure, qrels, cases.frame(run, "score"), provider=provider)
@@ -166,7 +166,7 @@ def test_an_empty_run_scores_zero():
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_documents_that_tie_stand_in_one_ranking():
+def test_tied_documents_have_one_order_in_all_classics():
     """MS MARCO's script and the provider of Judged would put a before b; trec_eval puts b first."""
     qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.0, "b": 1.0}}
     scores = ir_graded.evaluate(["RR", "RR@10", "AP", "Judged@1", "ERR@2"], qrels, run)

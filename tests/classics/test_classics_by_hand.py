@@ -26,7 +26,7 @@ from ir_measures import (
 import ir_graded
 from ir_graded.measures.classic import CLASSICS
 
-#: x is unjudged and d as good as; e is not retrieved. Ranks: x a c d b.
+#: x is unjudged, and d has a negative level; e is not retrieved. Ranking: x a c d b.
 QRELS = {"1": {"a": 2, "b": 1, "c": 0, "d": -1, "e": 1}}
 RUN = {"1": {"x": 5.0, "a": 4.0, "c": 3.0, "d": 2.0, "b": 1.0}}
 CONDENSED = {"judged_only": True}  # a c b
@@ -49,7 +49,7 @@ CASES = [
     (Success @ 1, 0),
     (Success @ 2, 1),
     (Success(rel=3) @ 5, 0),
-    # c is the only document judged not relevant; b stands below it.
+    # c is the only document judged not relevant; b is ranked below it.
     (Bpref, (1 + 0) / 3),
     (Bpref(rel=2), 1),
     (nDCG, (2 / log2(3) + 1 / log2(6)) / (2 + 1 / log2(3) + 1 / log2(4))),
@@ -59,7 +59,7 @@ CASES = [
         nDCG(gains={1: 3, 0: 1}),
         (2 / log2(3) + 1 / log2(4) + 3 / log2(6)) / (3 + 3 / log2(3) + 2 / log2(4) + 1 / log2(5)),
     ),
-    # c is unjudged now, d is not: the condensed list is a d b, with the levels 2, 3, 1.
+    # Here c is unjudged and d is judged: the condensed list is a d b, with the levels 2, 3, 1.
     (
         nDCG(gains={0: -1, -1: 3}, **CONDENSED),
         (2 + 3 / log2(3) + 1 / log2(4)) / (3 + 2 / log2(3) + 1 / log2(4) + 1 / log2(5)),
@@ -95,11 +95,11 @@ def test_classics_equal_values_by_hand(measure, expected):
     assert ir_graded.evaluate(measure, QRELS, RUN).values.item() == pytest.approx(expected, abs=1e-12)
 
 
-def test_no_classic_is_left_out():
+def test_every_classic_has_a_value_by_hand():
     assert {measure.NAME for measure, _ in CASES} == set(CLASSICS)
 
 
-def test_levels_that_are_no_whole_numbers():
+def test_fractional_levels_are_scored():
     qrels, run = {"1": {"a": 0.5, "b": 1.5, "c": -0.5}}, {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}
     cases = {
         nDCG: (0.5 + 1.5 / 2) / (1.5 + 0.5 / log2(3)),
@@ -118,19 +118,19 @@ def test_levels_that_are_no_whole_numbers():
     ("measure", "level", "highest"),
     [("ERR@20", 5, "4"), ("ERR@20", 4.5, "4"), ("nDCG(dcg='exp-log2')@3", 1001, "1000")],
 )
-def test_a_level_beyond_the_scale_is_an_error(measure, level, highest):
+def test_a_level_above_the_scale_is_rejected(measure, level, highest):
     message = rf"topic '1', document 'a' has level {level:g}, above {highest}, the highest it takes$"
     with pytest.raises(ir_graded.InputError, match=message):
         ir_graded.evaluate(measure, {"1": {"a": level}}, RUN)
 
 
-def test_levels_as_high_as_the_scale():
+def test_the_highest_level_of_the_scale_is_scored():
     values = ir_graded.evaluate(["ERR@1", "nDCG(dcg='exp-log2')@3"], {"1": {"x": 4}}, RUN).values.ravel()
     assert values.tolist() == [15 / 16, 1.0]
     assert ir_graded.evaluate("nDCG(dcg='exp-log2')@3", {"1": {"x": 1000}}, RUN).values.item() == 1
 
 
-def test_rbp_looks_at_a_thousand_ranks():
+def test_rbp_ignores_documents_below_rank_1000():
     run = {"1": {f"d{rank}": -float(rank) for rank in range(1, 1002)}}
     for doc, expected in (("d1000", 1 / 1000), ("d1001", 0)):
         assert ir_graded.evaluate(RBP(rel=1, p=1.0), {"1": {doc: 1}}, run).values.item() == expected

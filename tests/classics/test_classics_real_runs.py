@@ -1,4 +1,4 @@
-"""Real runs: the classics give what ir-measures' own providers give, run by run and topic by topic."""
+"""On real runs, the classics equal ir-measures' own providers, run by run and topic by topic."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from ir_graded.measures.classic import CLASSICS
 
 pytestmark = pytest.mark.slow
 
-#: Measures of one call; with condensed lists among them, ir-measures may take NumRet from a condensed list.
+#: Measures of one call. If condensed lists are among them, ir-measures may count NumRet in a condensed list.
 PLAIN = [
     *("AP", "AP@100", "RR", "nDCG", "nDCG@10", "P@10", "R@100", "Rprec", "Success@5", "Bpref"),
     *("NumRet", "NumRet(rel=1)", "NumRel", "NumQ", "SetP", "SetP(relative=True)", "SetR", "SetF"),
@@ -37,14 +37,14 @@ def test_classics_of_the_sample_equal_those_of_ir_measures():
 
 
 @cases.needs_perl
-def test_the_sample_with_gdeval():
+def test_classics_of_the_sample_equal_gdeval():
     covid = ir_graded.sample()
     assert (
         differences(["ERR@20", "nDCG(dcg='exp-log2')@20"], covid.qrels, covid.runs) <= 0.5e-5 + 1e-9
     ).all()
 
 
-def test_the_sample_and_rbp():
+def test_rbp_of_the_sample_equals_cwl_eval():
     covid = ir_graded.sample()
     name, run = next(iter(covid.runs.items()))
     measure = CLASSICS["RBP"].MEASURE(rel=2, p=0.95)
@@ -65,14 +65,14 @@ def test_the_sample_and_rbp():
     ("number", "data", "count"),
     [("round1", "round1.ranked1000.tsv.xz", 143), ("round5", "round5.judged.tsv.xz", 126)],
 )
-def test_every_trec_covid_run(number, data, count):
+def test_classics_of_every_trec_covid_run_equal_those_of_ir_measures(number, data, count):
     qrels, runs = ROOT / "trec-covid" / "qrels" / f"qrels.covid-{number}.txt.gz", ranked_runs(data)
     assert len(runs) == count
     assert (differences(PLAIN, qrels, runs) <= 1e-12).all()
 
 
 @needs_shared_data
-def test_every_robust_2003_run():
+def test_classics_of_every_robust_2003_run_equal_those_of_ir_measures():
     paths = sorted((ROOT / "robust2003" / "runs").glob("input.*.gz"))
     qrels = ROOT / "robust2003" / "qrels.robust03.txt.gz"
     for measures in (PLAIN, CONDENSED):

@@ -1,4 +1,4 @@
-"""Who computes the classics: ir-measures' calls, this package's provider, evaluate and the command line."""
+"""The provider that computes each classic: in ir-measures' calls, by name, in evaluate, in the CLI."""
 
 import pickle
 
@@ -23,25 +23,25 @@ ERR_1 = 3 / 16 / 2 + 13 / 16 / 16 / 3
 
 @pytest.fixture
 def without_perl(monkeypatch):
-    """Nor with ranx, which has gains of 2^level too where it is installed."""
+    """Hide perl and ranx: ranx also has gains of 2^level."""
     for provider in (ir_measures.gdeval, ir_measures.ranx):
         monkeypatch.setattr(provider, "_is_available", False)
 
 
 @pytest.fixture
-def upstream_refuses(monkeypatch):
-    """Whoever calls ir-measures' pipeline fails."""
+def upstream_fails(monkeypatch):
+    """Fail if ir-measures' pipeline is called."""
 
-    def refuse(*_):
+    def fail(*_):
         raise RuntimeError("ir_measures was called")
 
-    monkeypatch.setattr(upstream, "pipeline_evaluator", refuse)
+    monkeypatch.setattr(upstream, "pipeline_evaluator", fail)
 
 
 # --------------------------------------------------------------------------------- ir-measures' calls
 
 
-def test_ir_measures_goes_on_using_its_own_providers():
+def test_ir_measures_keeps_using_its_own_providers():
     assert type(ir_measures.evaluator([AP, nDCG @ 10], QRELS)) is PytrecEvalEvaluator
     mixed = ir_measures.evaluator(["Q", AP], QRELS)
     assert list(mixed.graded.scorers) == [ir_graded.Q]
@@ -49,11 +49,11 @@ def test_ir_measures_goes_on_using_its_own_providers():
 
 
 @pytest.mark.usefixtures("without_perl")
-def test_err_without_perl():
+def test_err_is_computed_without_perl():
     measures = [ERR @ 20, nDCG(dcg="exp-log2") @ 20]
     assert type(ir_measures.evaluator(measures, QRELS)) is GradedEvaluator
     assert ir_measures.calc_aggregate([ERR @ 20], QRELS, RUN) == {ERR @ 20: pytest.approx(ERR_1 / 2)}
-    # Beside trec_eval, and beside measures of ours.
+    # Beside trec_eval, and beside our measures.
     assert ir_measures.calc_aggregate([AP, ERR @ 20], QRELS, RUN)[ERR @ 20] == pytest.approx(ERR_1 / 2)
     mixed = ir_measures.calc_aggregate(["Q", "ERR@20", AP], QRELS, RUN)
     assert [str(measure) for measure in mixed] == ["Q", "ERR@20", "AP"]
@@ -62,7 +62,7 @@ def test_err_without_perl():
 
 
 @pytest.mark.usefixtures("without_perl")
-def test_what_nobody_computes_keeps_its_error():
+def test_unsupported_measures_keep_the_error_of_ir_measures():
     for measure in (ERR, nDCG(dcg="exp-log2", judged_only=True) @ 5):
         with pytest.raises(ValueError, match="Unsupported measures"):
             ir_measures.calc_aggregate([measure], QRELS, RUN)
@@ -71,7 +71,7 @@ def test_what_nobody_computes_keeps_its_error():
 # --------------------------------------------------------------------------------------- our provider
 
 
-def test_the_provider_by_name():
+def test_the_provider_can_be_chosen_by_name():
     provider = ir_measures.providers.registry["ir_graded"]
     assert provider.calc_aggregate([AP, NumRet, ir_graded.Q], QRELS, RUN) == {
         AP: pytest.approx(AP_1 / 2),
@@ -113,7 +113,7 @@ def test_an_evaluator_pickles_and_keeps_nothing_of_a_run():
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-@pytest.mark.usefixtures("upstream_refuses")
+@pytest.mark.usefixtures("upstream_fails")
 def test_evaluate_computes_the_classics_itself():
     measures = ["P-measure", "AP", "nDCG@10", "P_5,10", "NumRet"]
     assert ir_graded.evaluate(measures, QRELS, RUN).mean().loc["run", "AP"] == pytest.approx(AP_1 / 2)
@@ -124,7 +124,7 @@ def test_evaluate_computes_the_classics_itself():
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_all_kinds_in_one_table():
+def test_measures_of_all_kinds_share_one_table():
     measures = ["infAP", "Q", "AP", "P@2", "SetAP", "RBP(rel=1)"]
     scores = ir_graded.evaluate(measures, QRELS, RUN)
     assert scores.names == measures
@@ -133,8 +133,8 @@ def test_all_kinds_in_one_table():
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_measures_of_a_call_do_not_disturb_each_other():
-    """Those of ir-measures do: NumRet and nDCG join calls with condensed lists or with other gains."""
+def test_measures_of_one_call_do_not_affect_each_other():
+    """In ir-measures, NumRet and nDCG join calls with condensed lists or with other gains."""
     measures = ["AP(judged_only=True)", "NumRet", "nDCG(gains={1:5})", "nDCG", "P(judged_only=True)@2"]
     together = ir_graded.evaluate(measures, QRELS, RUN).values[:, 0]
     assert together.tolist() == [ir_graded.evaluate(m, QRELS, RUN).values[0, 0].tolist() for m in measures]
@@ -142,12 +142,12 @@ def test_measures_of_a_call_do_not_disturb_each_other():
 
 
 @pytest.mark.parametrize("provider", ["", "Auto", "pytrec_eval", None])
-def test_another_provider_is_an_error(provider):
+def test_an_unknown_provider_is_rejected(provider):
     with pytest.raises(ir_graded.ParameterError, match=r"provider=.* must be 'auto' or 'upstream'"):
         ir_graded.evaluate(["AP"], QRELS, RUN, provider=provider)
 
 
-def test_upstream_takes_whole_levels_only():
+def test_upstream_rejects_fractional_levels():
     qrels = {"1": {"a": 0.5}}
     assert ir_graded.evaluate("nDCG", qrels, RUN).values.item() == pytest.approx(1 / np.log2(3))
     with pytest.raises(ir_graded.InputError, match=r"nDCG takes whole levels only; with provider='auto'"):
@@ -158,12 +158,12 @@ def test_upstream_takes_whole_levels_only():
 
 @pytest.mark.parametrize("provider", ["auto", "upstream"])
 @pytest.mark.parametrize("measure", [P, P(rel=1.5) @ 5, nDCG(dcg="ln")])
-def test_parameters_that_ir_measures_does_not_take_keep_their_error(measure, provider):
+def test_unsupported_parameters_keep_the_error_of_ir_measures(measure, provider):
     with pytest.raises(ir_graded.ParameterError, match=measure.NAME):
         ir_graded.evaluate(measure, QRELS, RUN, provider=provider)
 
 
-def test_passages_count_as_one_row_an_article():
+def test_passages_of_an_article_count_as_one_row():
     qrels = pd.DataFrame(
         {"query_id": "1", "doc_id": ["a", "a", "b"], "relevance": [1, 2, 1], "start": [0, 50, 0], "length": 9}
     )
@@ -203,7 +203,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.usefixtures("files")
-def test_the_command_line_offers_both(capsys, command):
+def test_the_command_line_offers_both_providers(capsys, command):
     plain = run_command(capsys, *COMMANDS[command])
     assert plain[0] == 0
     for provider in ("auto", "upstream"):
@@ -214,8 +214,8 @@ def test_the_command_line_offers_both(capsys, command):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.usefixtures("files", "upstream_refuses")
-def test_the_command_line_hands_the_choice_on(capsys, command):
+@pytest.mark.usefixtures("files", "upstream_fails")
+def test_the_command_line_passes_the_provider_on(capsys, command):
     assert run_command(capsys, *COMMANDS[command])[0] == 0
     status, _, err = run_command(capsys, *COMMANDS[command], "--provider", "upstream")
     assert (status, err) == (2, "ir_graded: ir_measures was called\n")

@@ -1,4 +1,4 @@
-"""Files beside qrels on the command line: ``--intents FILE`` and ``--groups NAME=FILE``."""
+"""Files passed beside the qrels on the command line: ``--intents FILE`` and ``--groups NAME=FILE``."""
 
 from functools import partial
 
@@ -64,18 +64,18 @@ def test_report_takes_groups_and_shows_the_command(run, tmp_path):
 
 
 @pytest.mark.parametrize("given", [("hindex.txt",), ("=hindex.txt",), ("A=",), ("A=hindex.txt",) * 2])
-def test_groups_without_a_name_or_twice_are_rejected(run, given):
+def test_groups_without_a_name_or_given_twice_are_rejected(run, given):
     options = [word for text in given for word in ("--groups", text)]
     outcome = run("evaluate", "qrels.txt", "some.run", "-m", GF, *options)
     assert_command_fails(outcome, "--groups", "must be NAME=FILE, with each NAME once")
 
 
-def test_groups_that_are_missing_are_named(run):
+def test_a_missing_groups_file_is_named_in_the_error(run):
     outcome = run("evaluate", "qrels.txt", "some.run", "-m", GF)
     assert_command_fails(outcome, "no column HINDEX", "with_groups")
 
 
-def test_a_line_of_groups_that_cannot_be_read_is_named(run, tmp_path):
+def test_an_unreadable_line_of_groups_is_named_in_the_error(run, tmp_path):
     (tmp_path / "hindex.txt").write_text("1 a 0.5 x\n")
     outcome = run("evaluate", "qrels.txt", "some.run", "-m", GF, "--groups", "HINDEX=hindex.txt")
     assert_command_fails(outcome, "hindex.txt, line 1")
@@ -110,6 +110,6 @@ def test_intents_and_groups_in_one_call(run):
 
 @pytest.mark.parametrize("option", [("--intents", "intents.txt"), ("--groups", "HINDEX=hindex.txt")])
 @pytest.mark.parametrize("unjudged", ["bounds", "intervals"])
-def test_unjudged_takes_no_files_beside_qrels(run, unjudged, option):
+def test_unjudged_rejects_intents_and_groups(run, unjudged, option):
     outcome = run("evaluate", "qrels.txt", "some.run", "-m", "gRBP@10", "--unjudged", unjudged, *option)
     assert_command_fails(outcome, "--unjudged", "leave out", option[0])

@@ -1,4 +1,4 @@
-"""The command line as its users see it: output, exit code, one line on stderr."""
+"""The command line from outside: output, exit code, one line on stderr."""
 
 import csv
 import io
@@ -46,7 +46,7 @@ def expected(measure):
 
 
 @pytest.mark.usefixtures("files")
-def test_a_table_best_run_first(run):
+def test_the_table_lists_the_best_run_first(run):
     code, out, err = run(*BOTH, "-m", "Q P-measure@10")
     assert (code, err) == (0, "")
     head, rule, *rows = out.splitlines()
@@ -58,7 +58,7 @@ def test_a_table_best_run_first(run):
 
 @pytest.mark.parametrize(("output", "delimiter"), [("csv", ","), ("tsv", "\t")])
 @pytest.mark.usefixtures("files")
-def test_topics_and_means_as_separated_values(run, output, delimiter):
+def test_separated_values_hold_topics_and_means(run, output, delimiter):
     code, out, _ = run(*BOTH, "-m", "Q", "-m", "NCU(stop='gu', beta=0)@10", "-q", "-o", output, "-p", "-1")
     rows = list(csv.DictReader(io.StringIO(out), delimiter=delimiter))
     assert code == 0
@@ -74,7 +74,7 @@ def test_topics_and_means_as_separated_values(run, output, delimiter):
 
 @pytest.mark.parametrize(("output", "delimiter"), [("csv", ","), ("tsv", "\t")])
 @pytest.mark.parametrize("name", ["a\rb", "a\nb", "a\r\nb", "\r", 'a"b', "a,b\tc"], ids=ascii)
-def test_separated_values_keep_a_name_in_its_row(files, run, output, delimiter, name):
+def test_separated_values_keep_a_name_in_one_row(files, run, output, delimiter, name):
     (files / name).write_text(POOR)
     code, out, _ = run("evaluate", "qrels.txt", name, "poor.run", "-m", "Q", "-o", output)
     assert code == 0
@@ -91,7 +91,7 @@ def test_json_lines(run):
     assert records[2]["value"] == round(expected("Q")["poor.run"].mean(), 2)
 
 
-def test_latex_and_markdown_escape_what_would_end_a_cell(files, run):
+def test_latex_and_markdown_escape_cell_separators(files, run):
     (files / "a|b_c.run").write_text(POOR)
     _, latex, _ = run("evaluate", "qrels.txt", "a|b_c.run", "-m", "Q", "-o", "latex")
     _, markdown, _ = run("evaluate", "qrels.txt", "a|b_c.run", "-m", "Q", "-o", "markdown")
@@ -101,13 +101,13 @@ def test_latex_and_markdown_escape_what_would_end_a_cell(files, run):
 
 
 BACKSLASHES = {"table": "\\", "markdown": r"\\", "latex": r"\textbackslash{}"}
-#: Characters that end a line, steer a terminal, turn the direction of writing or cannot be seen.
+#: Characters that end a line, control a terminal, change the direction of text, or are invisible.
 UNSEEN = ["\n", "\r", "\x1b", "\x9b", "\u2028", "\u202e", "\u2066", "\u200b", "\ufeff"]
 
 
 @pytest.mark.parametrize("output", BACKSLASHES)
 @pytest.mark.parametrize("char", UNSEEN, ids=ascii)
-def test_a_name_stays_in_its_row(files, run, output, char):
+def test_a_name_with_control_characters_stays_in_one_row(files, run, output, char):
     (files / f"a{char}b.run").write_text(POOR)
     (files / "plain.run").write_text(POOR)
     rows = run("evaluate", "qrels.txt", f"a{char}b.run", "plain.run", "-m", "Q", "-o", output)[1].splitlines()
@@ -150,7 +150,7 @@ def test_an_explanation_shows_no_control_character(files, run):
     assert r"d\x1b[31m" in run("explain", "Q", "qrels.txt", "a\u202eb.run", "1")[1]
 
 
-def test_json_has_null_for_what_is_no_number():
+def test_json_has_null_for_nan():
     def fail(constant):
         raise AssertionError(constant)
 
@@ -161,15 +161,15 @@ def test_json_has_null_for_what_is_no_number():
 
 
 @pytest.mark.parametrize(("name", "cell"), [("a|b", r"a\|b"), (r"a\|b", r"a\\\|b"), (r"a\b", r"a\\b")])
-def test_markdown_cells_do_not_end_in_a_name(files, run, name, cell):
+def test_names_do_not_end_markdown_cells(files, run, name, cell):
     (files / name).write_text(POOR)
     _, out, _ = run("evaluate", "qrels.txt", name, "-m", "Q", "-o", "markdown")
     assert f"| {cell} " in out
-    # A row ends a cell at each bar without a backslash of its own before it.
+    # A bar without a backslash before it ends a cell.
     assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", out.splitlines()[2])) == 3
 
 
-def test_a_topic_named_as_the_means_is_refused(files, run):
+def test_a_topic_with_the_name_of_the_means_is_rejected(files, run):
     (files / "qrels.txt").write_text(QRELS + "all 0 a 1\n")
     (files / "run.txt").write_text(GOOD + "all Q0 a 1 1 t\n")
     assert_command_fails(
@@ -181,7 +181,7 @@ def test_a_topic_named_as_the_means_is_refused(files, run):
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", ["{}", "{}@10", "P_{}", "Q({}=1)", "nDCG@{}", "'{}"])
 @pytest.mark.usefixtures("files")
-def test_a_measure_of_a_million_characters_is_cut_in_the_error(run, measure):
+def test_a_measure_of_a_million_characters_is_shortened_in_the_error(run, measure):
     text = measure.format("x" * 10**6)
     code, out, err = run(*BOTH, "-m", text)
     assert (code, out) == (2, "")
@@ -227,11 +227,11 @@ def test_wrong_lines_are_named_by_file_and_line(files, run):
     ],
 )
 @pytest.mark.usefixtures("files")
-def test_wrong_measures(run, measure, part):
+def test_wrong_measures_are_rejected(run, measure, part):
     assert_command_fails(run(*BOTH, "-m", measure), part)
 
 
-def test_other_wrong_calls(files, run):
+def test_other_wrong_calls_are_rejected(files, run):
     assert_command_fails(
         run("evaluate", "nowhere", "poor.run", "-m", "Q"), "nowhere", "neither a file nor a dataset id"
     )
@@ -257,7 +257,7 @@ def cut(files):
 
 @pytest.mark.usefixtures("cut")
 @pytest.mark.parametrize("output", ["table", "jsonl", "csv"])
-def test_topics_that_a_run_lacks_are_one_line_on_stderr(run, output):
+def test_missing_topics_are_one_line_on_stderr(run, output):
     arguments = ("evaluate", "qrels.txt", "cut.run", "poor.run", "-m", "Q AP", "-o", output)
     code, out, err = run(*arguments)
     assert (code, err) == (0, CUT)
@@ -274,7 +274,7 @@ def test_meta_warns_of_its_runs(run):
 
 
 @pytest.mark.usefixtures("cut")
-def test_the_command_leaves_the_filters_of_warnings_as_they_were(run):
+def test_the_command_restores_the_warning_filters(run):
     before = (warnings.filters[:], warnings.showwarning)
     run("evaluate", "qrels.txt", "cut.run", "-m", "Q")
     run("evaluate", "qrels.txt", "cut.run", "-m", "Q", "--quiet")
@@ -282,19 +282,19 @@ def test_the_command_leaves_the_filters_of_warnings_as_they_were(run):
 
 
 @pytest.mark.usefixtures("cut")
-def test_an_explanation_needs_no_warning(run):
+def test_explain_does_not_warn_of_a_missing_topic(run):
     code, out, err = run("explain", "Q", "qrels.txt", "cut.run", "1")
     assert (code, err) == (0, "")
     assert "The run has no document for the topic" in out
 
 
 @pytest.mark.parametrize("resamples", ["0", "10000001", "many"])
-def test_a_number_of_replicates_out_of_range_is_refused(run, resamples):
+def test_a_number_of_replicates_out_of_range_is_rejected(run, resamples):
     assert_command_fails(run("meta", "--matrix", "scores.csv", "-B", resamples), "-B", resamples)
 
 
 @pytest.mark.usefixtures("files")
-def test_too_little_memory_is_said_in_one_line(run, monkeypatch):
+def test_too_little_memory_is_reported_in_one_line(run, monkeypatch):
     def full(*_arguments, **_options):
         raise MemoryError("Unable to allocate 9 TiB")
 
@@ -354,7 +354,7 @@ def test_demo_prints_a_leaderboard_of_the_sample(run):
     assert f"base.unipd.it             {next(iter(best.values())):.4f}" in out
 
 
-def test_help_and_version(run):
+def test_help_and_version_are_printed(run):
     assert run("--version")[:2] == (0, f"ir_graded, version {ir_graded.__version__}\n")
     code, out, _ = run("evaluate", "--help")
     assert code == 0
@@ -374,7 +374,7 @@ def matrices(tmp_path):
     return [argument for path in paths for argument in ("--matrix", str(path))]
 
 
-def test_meta_of_matrices(matrices, run, tmp_path):
+def test_meta_compares_matrices(matrices, run, tmp_path):
     folder = tmp_path / "figures"
     code, out, _ = run(
         "meta", *matrices, "-B", "100", "--reference", "second", "-o", "csv", "--plot", str(folder)
@@ -389,7 +389,7 @@ def test_meta_of_matrices(matrices, run, tmp_path):
     assert {path.suffix for path in folder.iterdir()} == {".png", ".pdf"}
 
 
-def test_meta_of_runs_with_one_run_per_team(files, run):
+def test_meta_keeps_one_run_per_team(files, run):
     rng = np.random.default_rng(0)
     paths = []
     for number in range(4):
@@ -406,7 +406,7 @@ def test_meta_of_runs_with_one_run_per_team(files, run):
     assert_command_fails(run(*arguments, "--one-run-per-team", "teams.csv"), "teams.csv", "run1")
 
 
-def test_wrong_calls_of_meta(files, matrices, run):
+def test_wrong_calls_of_meta_are_rejected(files, matrices, run):
     assert_command_fails(run("meta"), "--matrix")
     assert_command_fails(run("meta", "qrels.txt", "poor.run", *matrices), "--matrix")
     assert_command_fails(run("meta", *matrices, "--reference", "third"), "third")

@@ -1,4 +1,4 @@
-"""``ir_graded judgments``: two sets of judgments compared on the command line."""
+"""``ir_graded judgments``: compare two sets of judgments on the command line."""
 
 import io
 import json
@@ -29,7 +29,7 @@ def test_matrix_coverage_and_coefficients_are_printed(judgments):
     assert [line.split() for line in matrix[2:]] == [list("0110"), list("1030"), list("2010")]
     assert [line.split()[-1] for line in covered[2:]] == ["1", "1", "6"]
     by_name = {line.split()[0]: line.split()[1] for line in coefficients[2:]}
-    # Seven pairs: (2,1) (0,0) (1,1) (1,1) (0,1) (1,1) without g and h.
+    # Seven pairs, without g and h: (2,1) (0,0) (1,1) (1,1) (0,1) (1,1).
     assert (by_name["observed"], by_name["overlap"]) == ("0.667", "0.800")
 
 
@@ -72,7 +72,7 @@ def test_conclusions_fit_into_a_terminal(judgments):
     assert ["statistic", "AP", "Q", "RR"] in [line.split() for line in out.splitlines()]
 
 
-def test_few_topics_are_warned_of(judgments):
+def test_few_topics_cause_a_warning(judgments):
     _, _, err = judgments("A", "B")
     assert "fewer than 10 topics have documents that both judge" in err
     assert not judgments("A", "B", "--quiet")[2]
@@ -99,7 +99,7 @@ def test_figures_are_written(judgments, tmp_path):
     assert names == ["confusion.pdf", "confusion.png", "means.pdf", "means.png"]
 
 
-def test_wrong_use_is_one_line(judgments, tmp_path):
+def test_wrong_use_is_an_error_of_one_line(judgments, tmp_path):
     assert_command_fails(judgments("A", "B", "x"), "RUNs and -m go together")
     assert_command_fails(judgments("A", "B", "-m", "AP"), "RUNs and -m go together")
     assert_command_fails(judgments("A"), "Missing argument 'B'")

@@ -1,4 +1,4 @@
-"""``ir_graded meta``: what it reads, what it refuses, and where it writes."""
+"""``ir_graded meta``: its input, its errors, and its output files."""
 
 import csv
 import io
@@ -39,7 +39,7 @@ def measures_in(text):
     return [line.split(",")[0] for line in text.splitlines()[1:]]
 
 
-def test_lines_of_json_say_measure_and_statistic(write, meta):
+def test_lines_of_json_name_measure_and_statistic(write, meta):
     paths = [write("ap.csv", GOOD), write("rr.csv", GOOD.replace(".4", ".3"))]
     code, out, _ = meta("--matrix", paths[0], "--matrix", paths[1], "-o", "jsonl", "-p", "-1")
     records = [json.loads(line) for line in out.splitlines()]
@@ -55,9 +55,9 @@ def test_lines_of_json_say_measure_and_statistic(write, meta):
         assert one["value"] == expected
 
 
-def test_json_has_null_where_systems_that_tie_have_no_correlation(write, meta):
+def test_json_has_null_for_the_correlation_of_tied_systems(write, meta):
     _, out, _ = meta("--matrix", write("ap.csv", "topic,a,b\n1,.1,.1\n2,.3,.3\n"), "-o", "jsonl")
-    # JSON (RFC 8259) knows no NaN.
+    # JSON (RFC 8259) has no NaN.
     records = [json.loads(line, parse_constant=pytest.fail) for line in out.splitlines()]
     values = {one["statistic"]: one["value"] for one in records}
     assert (values["kendall"], values["kendall_variant"]) == (None, "tau_b")
@@ -94,7 +94,7 @@ def test_json_has_null_where_systems_that_tie_have_no_correlation(write, meta):
         ("\n", ("m.csv", "holds nothing")),
     ],
 )
-def test_files_that_are_no_matrix(write, meta, text, parts):
+def test_files_that_are_not_a_matrix_are_rejected(write, meta, text, parts):
     assert_command_fails(meta("--matrix", write("m.csv", text)), *parts)
 
 
@@ -102,14 +102,14 @@ NAMES = ["topic", "Topic", "TOPIC", "qid", "Query_ID", "query", "topic_id", "num
 
 
 def moved(text, place):
-    """A CSV file whose first column stands in another place."""
+    """Return the CSV text with its first column moved to another position."""
     rows = [line.split(",") for line in text.splitlines()]
     return "".join(",".join([*row[1 : place + 1], row[0], *row[place + 1 :]]) + "\n" for row in rows)
 
 
 @pytest.mark.parametrize(("name", "place"), [*((name, at) for name in NAMES for at in (0, 1, 3)), ("", 0)])
-def test_names_of_the_column_of_topics(write, meta, name, place):
-    # Aligned by topic, the two agree; with a system of topics they would not.
+def test_a_topic_column_is_recognised_by_its_name(write, meta, name, place):
+    # If aligned by topic, the two matrices agree; with a topic column read as a system, they would not.
     one = write("one.csv", moved(GOOD.replace("topic", name), place))
     other = write("other.csv", "topic,c,b,a\n3,.1,.25,.2\n1,.4,.2,.1\n2,.5,.1,.3\n")
     code, out, _ = meta("--matrix", one, "--matrix", other, "-o", "csv")
@@ -120,20 +120,20 @@ def test_names_of_the_column_of_topics(write, meta, name, place):
 
 
 @pytest.mark.parametrize("place", [0, 2, 3])
-def test_the_column_of_topics_may_be_named(write, meta, place):
+def test_the_topic_column_may_be_named(write, meta, place):
     expected = meta("--matrix", write("m.csv", GOOD), "-o", "csv")
     for name in ("id", "x", "rank", "a b", "Unnamed: 0"):
         text = moved(GOOD.replace("topic", name), place)
         assert meta("--matrix", write("m.csv", text), "--topic-column", name, "-o", "csv") == expected
 
 
-def test_the_column_named_is_the_topics_whatever_the_others_are_called(write, meta):
+def test_the_named_topic_column_has_priority_over_usual_names(write, meta):
     text = GOOD.replace("topic,a,b", "id,query,num")
     expected = meta("--matrix", write("m.csv", GOOD), "-o", "csv")
     assert meta("--matrix", write("m.csv", text), "--topic-column", "id", "-o", "csv") == expected
 
 
-def test_a_column_of_topics_that_is_not_there(write, meta):
+def test_a_missing_topic_column_is_rejected(write, meta):
     path = write("m.csv", GOOD)
     assert_command_fails(
         meta("--matrix", path, "--topic-column", "nr"), "m.csv", "'nr'", "'topic', 'a', 'b', 'c'"
@@ -151,24 +151,24 @@ def test_a_column_of_topics_that_is_not_there(write, meta):
     ["a,b\n3,7\n2,9\n4,8\n", "a,b\n1,0\n0,1\n1,1\n", "a,b\n2,1.5\n2,.5\n7,.25\n", "a,b\n1,.5\n0,.25\n"],
 )
 def test_whole_numbers_may_be_scores(write, meta, text):
-    """All columns may hold counts; ids are unlike the other columns, each once, and more than 0 and 1."""
+    """All columns may hold counts. Only an id column has each value once, and values beyond 0 and 1."""
     assert meta("--matrix", write("m.csv", text))[0] == 0
 
 
-def test_a_matrix_without_topics_is_all_systems(write, meta):
+def test_a_matrix_without_a_topic_column_has_only_systems(write, meta):
     text = "".join(line.split(",", 1)[1] for line in GOOD.splitlines(keepends=True))
     assert meta("--matrix", write("m.csv", text), "-o", "csv") == meta(
         "--matrix", write("m.csv", GOOD), "-o", "csv"
     )
 
 
-def test_topics_stay_as_they_are_written(write, meta):
+def test_topics_keep_their_spelling(write, meta):
     leading = write("leading.csv", GOOD.replace("2,.3", "01,.3"))
     assert meta("--matrix", leading)[0] == 0
     assert_command_fails(meta("--matrix", leading, "--matrix", write("plain.csv", GOOD)), "plain", "'01'")
 
 
-def test_names_and_blanks_are_no_matter_of_numbers(write, meta):
+def test_names_with_accents_and_blanks_around_numbers_are_read(write, meta):
     path = write("m.csv", GOOD.replace(",a,", ",a_é,").replace("2,.3", "q_é, .3 "))
     assert meta("--matrix", path)[0] == 0
 
@@ -181,13 +181,13 @@ def test_names_and_blanks_are_no_matter_of_numbers(write, meta):
         ("zst", zstandard.ZstdCompressor().compress),
     ],
 )
-def test_a_compressed_matrix_with_a_mark_is_named_without_its_endings(write, meta, ending, compress):
+def test_a_compressed_matrix_is_named_without_its_endings(write, meta, ending, compress):
     path = write(f"ap.csv.{ending}", compress(b"\xef\xbb\xbf" + GOOD.encode()))
     code, out, _ = meta("--matrix", path, "-o", "csv")
     assert (code, measures_in(out)) == (0, ["ap"])
 
 
-def test_the_level_of_significance_is_that_of_the_option(write, meta):
+def test_alpha_sets_the_significance_level(write, meta):
     rng = np.random.default_rng(3)
     table = pd.DataFrame(rng.random((12, 6)) + np.arange(6) / 8, columns=list("abcdef"))
     path = write("ap.csv", table.to_csv(index=False))
@@ -202,12 +202,12 @@ def test_the_level_of_significance_is_that_of_the_option(write, meta):
     assert power[0.05] < power[0.6]
 
 
-def test_measures_do_not_go_with_matrices(write, meta):
+def test_measures_cannot_be_combined_with_matrices(write, meta):
     assert_command_fails(meta("--matrix", write("ap.csv", GOOD), "-m", "Q"), "-m", "QRELS")
 
 
 @pytest.mark.parametrize("reference", ["third", "nDCG", "nDCG@x"])
-def test_a_wrong_reference_lists_the_matrices(write, meta, reference):
+def test_an_unknown_reference_lists_the_matrices(write, meta, reference):
     paths = ("--matrix", write("ap.csv", GOOD), "--matrix", write("rr.csv", GOOD))
     assert_command_fails(meta(*paths, "--reference", reference), reference, "ap, rr")
 
@@ -225,12 +225,12 @@ def test_a_wrong_reference_lists_the_matrices(write, meta, reference):
         ("run,team\na\n", ("teams.csv, line 2", "1 fields")),
     ],
 )
-def test_tables_of_teams_that_are_wrong(write, meta, teams, parts):
+def test_wrong_team_tables_are_rejected(write, meta, teams, parts):
     matrix = write("m.csv", GOOD)
     assert_command_fails(meta("--matrix", matrix, "--one-run-per-team", write("teams.csv", teams)), *parts)
 
 
-def test_blanks_around_the_name_of_a_team_do_not_count(write, meta):
+def test_blanks_around_a_team_name_are_ignored(write, meta):
     matrix, teams = write("m.csv", GOOD), write("teams.csv", "run,team\na,A\nb, A\nc,A \n")
     assert_command_fails(
         meta("--matrix", matrix, "--one-run-per-team", teams), "at least 2 systems", "found 1"
@@ -238,7 +238,7 @@ def test_blanks_around_the_name_of_a_team_do_not_count(write, meta):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_order_of_the_systems_does_not_change_who_is_drawn(write, meta, seed):
+def test_the_order_of_systems_does_not_change_the_drawn_runs(write, meta, seed):
     teams = write("teams.csv", "run,team\na,A\nb,A\nc,B\n")
     one, other = (
         meta("--matrix", write("m.csv", text), "--one-run-per-team", teams, "--seed", str(seed), "-o", "csv")
@@ -248,13 +248,13 @@ def test_the_order_of_the_systems_does_not_change_who_is_drawn(write, meta, seed
     assert one == other
 
 
-def test_a_run_that_stands_twice_with_its_team(write, meta):
+def test_a_run_listed_twice_with_its_team_is_accepted(write, meta):
     matrix, teams = write("m.csv", GOOD), write("teams.csv", "run,team\na,A\nb,B\nc,B\na,A\n")
     assert meta("--matrix", matrix, "--one-run-per-team", teams)[0] == 0
 
 
 @pytest.mark.parametrize("folder", ["", "file", "file/below"])
-def test_a_bad_place_for_figures_is_noticed_before_any_work(write, meta, monkeypatch, folder):
+def test_a_bad_figures_folder_is_rejected_before_any_work(write, meta, monkeypatch, folder):
     write("file", "")
 
     def work(*_, **__):
@@ -268,7 +268,7 @@ def test_a_bad_place_for_figures_is_noticed_before_any_work(write, meta, monkeyp
     )
 
 
-def test_the_table_is_printed_where_figures_fail(write, meta, tmp_path):
+def test_the_table_is_printed_if_figures_fail(write, meta, tmp_path):
     (tmp_path / "figures" / "swap.png").mkdir(parents=True)
     code, out, err = meta("--matrix", write("m.csv", GOOD), "--plot", "figures", "-o", "csv")
     assert code == 2
@@ -296,14 +296,14 @@ def compared(text, **options):
         (("--max-rate", "0.4"), {"max_rate": 0.4}, "swap_difference"),
     ],
 )
-def test_options_of_stability_and_swap_reach_them(write, meta, options, by_hand, column):
+def test_options_reach_stability_and_swap(write, meta, options, by_hand, column):
     _, out, _ = meta("--matrix", write("m.csv", MANY), *options, "-o", "csv", "-p", "-1")
     expected = compared(MANY, **by_hand)[column]
     assert expected != compared(MANY)[column] or column == "swap_difference"
     assert statistic(out, column) == [repr(float(expected))]
 
 
-def test_best_runs_and_copies_are_selected(write, meta):
+def test_identical_runs_are_dropped_and_top_runs_selected(write, meta):
     matrix = write("m.csv", MANY)
     code, out, err = meta("--matrix", matrix, "--drop-identical", "-o", "csv", "-p", "-1")
     assert (code, "run 'd' has the scores of 'a': left out" in err) == (0, True)
@@ -319,7 +319,7 @@ def test_best_runs_and_copies_are_selected(write, meta):
     assert_command_fails(meta("--matrix", matrix, "--top", "2", "--by", "x"), "measure x is not among")
 
 
-def test_significance_prints_pairs_with_ranks_by_another_measure(write, capsys, tmp_path):
+def test_significance_prints_pairs_ranked_by_another_measure(write, capsys, tmp_path):
     ap, rr = write("ap.csv", GOOD), write("rr.csv", GOOD.replace(".4", ".9").replace(".3", ".8"))
     options = ("--matrix", ap, "--matrix", rr, "-B", "50", "-o", "csv")
     code, out, _ = run_command(capsys, "significance", *options, "--labels-by", "rr", "--plot", "P")

@@ -1,4 +1,4 @@
-"""``ir_graded plan``: how many topics a comparison needs."""
+"""``ir_graded plan``: the number of topics that a comparison needs."""
 
 import csv
 import json
@@ -25,7 +25,7 @@ def values(out):
     return {one["statistic"]: one["value"] for one in map(json.loads, out.splitlines())}
 
 
-def test_row_has_the_topics_needed_and_what_the_present_ones_detect(plan):
+def test_row_has_the_topics_needed_and_the_detectable_difference(plan):
     code, out, _ = plan("--matrix", "ap.csv", "--difference", "0.1", "-o", "jsonl", "-p", "-1")
     assert code == 0
     found = values(out)
@@ -74,7 +74,7 @@ def test_figure_is_written(plan, tmp_path):
     ]
 
 
-def test_wrong_options_are_refused(plan):
+def test_wrong_options_are_rejected(plan):
     assert_command_fails(plan("--matrix", "ap.csv"), "--difference")
     assert_command_fails(plan("--difference", "1"), "give either QRELS, RUNs and -m, or --matrix")
     found = plan("--matrix", "ap.csv", "--difference", "1", "--power", "0.01")

@@ -1,4 +1,4 @@
-"""The table of the guide on ties, which is measured on runs that do not ship."""
+"""The table in the guide on ties, which is measured on runs that do not ship."""
 
 from itertools import chain
 from pathlib import Path
@@ -14,7 +14,7 @@ COVID = ROOT / "trec-covid"
 
 
 def table():
-    """Run -> the cells of its row, tied documents first."""
+    """Return run -> the cells of its row, tied documents first."""
     part = GUIDE.read_text(encoding="utf-8").partition("Two systems that change places\n")[2]
     lines = part.partition(".. list-table::")[2].partition("\nOrdered by document id")[0].splitlines()
     cells = [line.strip("* -") for line in lines if line.startswith(("   * - ", "     - "))]
@@ -22,7 +22,7 @@ def table():
 
 
 def measured():
-    """The table made anew."""
+    """Compute the table again."""
     qrels = COVID / "qrels" / "qrels.covid-round5.txt.gz"
     runs = [COVID / "round5.raw" / f"{name}.xz" for name in table()]
     by_id = ir_graded.evaluate(MEASURES, qrels, runs).mean()
@@ -47,11 +47,11 @@ def decimal(score):
 
 @pytest.mark.slow
 @needs_shared_data
-def test_the_table_of_the_guide_on_ties_holds_what_is_measured():
+def test_the_table_of_the_guide_on_ties_matches_the_measured_values():
     assert measured() == table()
 
 
-def test_the_guide_names_systems_that_change_places_by_expected_scores():
+def test_the_guide_names_systems_that_swap_ranks_with_expected_scores():
     columns = {name: [float(cells[at]) for at in (1, 2, 4, 5)] for name, cells in table().items()}
     dora, uab = columns["DoRA_MSMARCO_1k"], columns["uab.base"]
     assert dora[0] < uab[0]

@@ -1,4 +1,4 @@
-"""Official results of real tracks survive every way into the package."""
+"""Official results of real tracks are reproduced by every way into the package."""
 
 import pandas as pd
 import pytest
@@ -26,7 +26,7 @@ def test_q_with_beta_0_is_the_official_map_of_every_trec_covid_run(number):
     assert means.round(4).to_dict() == official[means.index].to_dict()
 
 
-def test_robust_2003_runs_as_submitted_give_their_official_map():
+def test_robust_2003_runs_as_submitted_reproduce_their_official_map():
     official = pd.read_csv(ROOT / "robust2003" / "official_map.tsv", sep="\t", index_col="run")["map_all100"]
     paths = sorted((ROOT / "robust2003" / "runs").glob("input.*.gz"))
     scores = ir_graded.evaluate(["Q(beta=0)", "AP"], ROOT / "robust2003" / "qrels.robust03.txt.gz", paths)

@@ -22,7 +22,8 @@ pytestmark = [
         not SCRIPT.is_file(), reason="needs the benchmarks, which a source distribution lacks"
     ),
 ]
-#: Significant pairs of 120, by gains and stop distribution, gamma 1 to .5 or the three betas.
+#: Significant pairs out of 120, by gains and stop distribution, for gamma from 1 to .5 or for the three
+#: betas.
 PAIRS = {
     ("1:2:3", "rb"): [92, 81, 65, 58, 93, 83, 62, 52, 87, 72, 63, 51],
     ("1:2:3", "gu"): [89, 90, 87],
@@ -32,7 +33,7 @@ PAIRS = {
 
 
 #: On TREC-COVID round 5 with the gains 1:2, by stop distribution, beta and gamma: tau and tau_AP with AP,
-#: power and required difference of one run a team, power of the 50 best runs by AP.
+#: power and required difference of one run per team, and power of the 50 best runs by AP.
 COVID = {
     ("rb", 0, 1): (1, 1, 0.868, 0.058, 0.678),
     ("rb", 1, 1): (0.969, 0.958, 0.873, 0.051, 0.676),
@@ -78,7 +79,7 @@ def covid(script):
     return script["covid"](ROOT / "trec-covid")
 
 
-def test_collection_has_the_printed_statistics(tables):
+def test_collection_statistics_match_the_paper(tables):
     counts = tables["robust_collection"]
     assert (counts["mean"].round(1) == counts["paper mean"]).all()
     assert counts.loc["N", ["min", "max"]].tolist() == [292, 2050]
@@ -86,7 +87,7 @@ def test_collection_has_the_printed_statistics(tables):
     assert counts.loc["level 2", "topics"] == 43
 
 
-def test_grid_has_the_counts_and_lies_near_the_paper(tables):
+def test_grid_matches_the_documentation_and_is_close_to_the_paper(tables):
     grid = tables["robust_grid"].reset_index()
     for (gains, stop), pairs in PAIRS.items():
         assert grid[(grid["gains"] == gains) & (grid["stop"] == stop)]["pairs"].tolist() == pairs
@@ -97,7 +98,7 @@ def test_grid_has_the_counts_and_lies_near_the_paper(tables):
         assert np.corrcoef(grid[f"{name} paper"], grid[name])[0, 1] == pytest.approx(related, abs=0.005)
 
 
-def test_grid_of_trec_covid_has_the_values_of_the_documentation(covid):
+def test_grid_of_trec_covid_matches_the_documentation(covid):
     grid = covid["covid_grid_1_2"].set_index(["stop", "beta", "gamma"])
     columns = [
         *("kendall", "tau_ap", "power, one run a team", "difference, one run a team"),
@@ -108,7 +109,7 @@ def test_grid_of_trec_covid_has_the_values_of_the_documentation(covid):
         assert row.to_numpy(dtype=float) == pytest.approx(printed, abs=0.00051), (stop, beta, gamma)
 
 
-def test_rank_bias_costs_power_and_agreement_with_ap(covid):
+def test_rank_bias_lowers_power_and_agreement_with_ap(covid):
     for grid in (covid["covid_grid_1_2"], covid["covid_grid_1_10"]):
         for _, rows in grid[grid["stop"] == "rb"].groupby("beta"):
             for column in ("kendall", "tau_ap", "power, one run a team", "power, top 50 by AP"):
@@ -123,7 +124,7 @@ def test_swap_method_orders_measures_as_the_documentation_says(covid):
 
 
 def test_variants_of_tau_ap_differ_where_only_the_estimate_has_ties(script):
-    """Two of the runs are identical: without one of them, AP has no ties and RR has some."""
+    """Two of the runs are identical. Without one of them, AP has no ties and RR has some."""
     folder = ROOT / "trec-covid"
     runs = script["covid_runs"](folder / "round5.judged.tsv.xz")
     scores = ir_graded.evaluate(["AP", "RR"], folder / "qrels" / "qrels.covid-round5.txt.gz", runs)
@@ -137,7 +138,7 @@ def test_variants_of_tau_ap_differ_where_only_the_estimate_has_ties(script):
 
 
 @pytest.mark.parametrize("part", ["tables", "covid"])
-def test_documentation_prints_what_the_script_computes(part, request):
+def test_documentation_shows_the_output_of_the_script(part, request):
     for name, table in request.getfixturevalue(part).items():
         printed = pd.read_csv(PRINTED / f"{name}.csv")
         computed = table.round(4).reset_index()

@@ -1,7 +1,7 @@
-"""What the contract tests share: all that is registered, with drawn parameters, and random collections.
+"""Shared by the contract tests: everything registered, with drawn parameters, and random collections.
 
-Other tests over the registry stand with their subject: names and documentation in measures/test_registry.py,
-pages in docs/test_doc_pages.py, forms of input in ecosystem/test_forms.py and
+Other tests over the registry are in the folder of their subject: names and documentation in
+measures/test_registry.py, pages in docs/test_doc_pages.py, forms of input in ecosystem/test_forms.py and
 passages/test_passage_composition.py.
 """
 
@@ -42,7 +42,7 @@ from ir_graded.measures.classic import CLASSICS, scorer_of
 from ir_graded.measures.params import LevelTable
 
 PASSAGES = [REGISTRY[name] for name in sorted({m.NAME for m in REGISTRY.values() if m.NEEDS_PASSAGES})]
-#: Measures that need further columns of the qrels, each with parameters with which they can be computed.
+#: Measures that need further columns of the qrels, each with parameters that make it computable.
 WITH_COLUMNS = {
     "EC": [EC(measure=base, **at) for base in ("iRBU", "Q", "AP", "P-measure") for at in ({}, {"cutoff": 3})],
     "GF": [
@@ -69,7 +69,7 @@ WITH_COLUMNS = {
         for measure in (P_plus_Q, P_plus_Q_sharp)
     },
 }
-#: Measures of rows whose parameters exclude each other, or of which one is needed.
+#: Measures of rows with parameters that exclude each other, or of which one is required.
 OF_ROWS = {
     "CharR": [
         *(CharR, CharR(rel=2), CharR @ 3, CharR(overlap="once") @ 2, CharR(overlap="each")),
@@ -78,23 +78,23 @@ OF_ROWS = {
     "AspectAP": [AspectAP, AspectAP(rel=2)],
     "iP": [iP @ 0, iP @ 0.1, iP(rel=2) @ 0.29, iP(overlap="retrieved") @ 1],
 }
-#: Every measure of this package, beside those that take a stop the same with each other stop.
+#: Every measure of this package; measures that take a stop also appear with each other stop.
 OWN = [*measure_cases.VARIANTS, *PASSAGES, *(some[0] for some in WITH_COLUMNS.values())]
-#: Every measure of ir-measures that is computed here.
+#: Every measure of ir-measures that this package computes.
 THEIRS = [classic.MEASURE for classic in CLASSICS.values()]
 ALL = OWN + THEIRS
 
-#: How far rounding may carry a score.
+#: Largest effect of rounding on a score.
 ROUNDING = 1e-12
 
 
 def examples(count):
-    """The same ``count`` examples in every run of a test; there is nothing to shrink in a collection."""
+    """Run the same ``count`` examples every time; a collection has nothing to shrink."""
     return settings(max_examples=count, deadline=None, derandomize=True, phases=[Phase.generate])
 
 
 def each(subjects):
-    """Parametrises a test over measures."""
+    """Parametrise a test over measures."""
     return pytest.mark.parametrize("subject", subjects, ids=str)
 
 
@@ -102,7 +102,7 @@ def each(subjects):
 
 
 def measures(subject):
-    """The measure with parameters with which it can be computed."""
+    """Draw a measure with parameters that make it computable."""
     chosen = WITH_COLUMNS | OF_ROWS
     if subject.NAME in chosen:
         return st.sampled_from(chosen[subject.NAME])
@@ -113,7 +113,7 @@ def measures(subject):
 
 @dataclass(frozen=True)
 class Collection:
-    """Qrels on one scale; for each topic a ranking without ties, and a run in which its documents tie."""
+    """Qrels on one scale, and for each topic a ranking without ties and a run with tied documents."""
 
     scale: str
     qrels: dict
@@ -153,7 +153,7 @@ def collections(subject):
 
 
 def retrieved(rankings):
-    """A run with these rankings."""
+    """Return a run with these rankings."""
     return {topic: {doc: -float(n) for n, doc in enumerate(docs)} for topic, docs in rankings.items()}
 
 
@@ -161,7 +161,7 @@ def retrieved(rankings):
 
 
 def scores(measure, qrels, run, *, whole=False):
-    """Score of each topic, from dicts, or from tables where a measure needs more columns."""
+    """Return the score of each topic, from dicts, or from tables if a measure needs more columns."""
     if needs_tables(measure):
         qrels, run = passage_tables(qrels, run, whole=whole)
     return {metric.query_id: metric.value for metric in PROVIDER.iter_calc([measure], qrels, run)}
@@ -173,7 +173,7 @@ def needs_tables(measure):
 
 
 def with_columns(qrels):
-    """Qrels with the columns of ``WITH_COLUMNS``, whose values depend on the level alone."""
+    """Return qrels with the columns of ``WITH_COLUMNS``, with values that depend on the level alone."""
     level = qrels["relevance"].to_numpy(dtype=float)
     share = 1 / (2 + abs(level))
     return qrels.assign(
@@ -186,12 +186,12 @@ def with_columns(qrels):
 
 
 def passage_tables(qrels, run, *, whole=False):
-    """Documents as articles with 100 positions: the higher the level, the more of it is found (or all)."""
+    """Return documents as articles with 100 positions; the higher the level, the more text is retrieved."""
     highlighted = [
         (topic, doc, level, 0, 100) for topic, docs in qrels.items() for doc, level in docs.items()
     ]
     levels = sorted({level for docs in qrels.values() for level in docs.values()}, reverse=True)
-    # Steep, or hardly any exchange would matter.
+    # Scores fall steeply, as otherwise hardly any exchange would matter.
     share = {level: 100 if whole else max(1, 100 // 4**at) for at, level in enumerate(levels)}
     found = [
         (topic, doc, score, 0, share.get(qrels.get(topic, {}).get(doc), 50))
@@ -201,26 +201,26 @@ def passage_tables(qrels, run, *, whole=False):
     return with_columns(passage_cases.frame("qrels", highlighted)), passage_cases.frame("run", found)
 
 
-# --------------------------------------------------------------------------------- what a measure sees
+# --------------------------------------------------------------------------- documents that a measure counts
 
 
 def lacks(subject):
-    """What the measure declares to lack."""
+    """Return the properties that the measure declares to lack."""
     return scorer_of(subject).lacks if isinstance(subject, GradedMeasure) else CLASSICS[subject.NAME].LACKS
 
 
 def declared(subject):
-    """The class that holds the measure's declarations."""
+    """Return the class that holds the measure's declarations."""
     return type(subject) if isinstance(subject, GradedMeasure) else CLASSICS[subject.NAME]
 
 
 def having(name):
-    """The measures that do not declare to lack a property."""
+    """Return the measures that do not declare to lack a property."""
     return [subject for subject in ALL if name not in lacks(subject)]
 
 
 def tables(measure):
-    """The measure's parameters that give numbers to levels."""
+    """Return the measure's parameters that map levels to numbers."""
     supported = measure.SUPPORTED_PARAMS
     return [
         value
@@ -230,12 +230,12 @@ def tables(measure):
 
 
 def gain(measure, level):
-    """Gain of a level."""
+    """Return the gain of a level."""
     return (measure.params.get("gains") or {}).get(level, level)
 
 
 def worth(measure, level):
-    """Value of a level by which the ideal list is ordered: its gain, or where gains do not count another."""
+    """Return the value that orders the ideal list: the gain, or another value if gains do not count."""
     stop = measure["stop"] if measure.params.get("utility") else None
     if stop in {"preferred", "up_to_preferred"}:
         return level
@@ -243,15 +243,15 @@ def worth(measure, level):
 
 
 def is_relevant(measure, level):
-    """Whether documents of a level may add to the score."""
+    """Return whether documents of a level may add to the score."""
     if not isinstance(measure, GradedMeasure):
-        # Gains of classics stand in place of levels.
+        # In classics, gains replace levels.
         level = max(level, gain(measure, level))
     return level > 0 and level >= scorer_of(measure).cut.rel
 
 
 def is_seen(measure, level):
-    """Whether a document of a level (None: unjudged) has a place in the list that the measure sees."""
+    """Return whether a document of a level (None: unjudged) keeps a rank in the evaluated list."""
     if not measure.params.get("judged_only"):
         return True
     if level is None:
@@ -260,12 +260,12 @@ def is_seen(measure, level):
 
 
 def without(measure, *names):
-    """The measure without some of its parameters."""
+    """Return the measure without some of its parameters."""
     return type(measure)(**{name: value for name, value in measure.params.items() if name not in names})
 
 
 def is_computed(measure):
-    """Whether the measure has all that it needs."""
+    """Return whether the measure has all required parameters."""
     try:
         return PROVIDER.supports(measure)
     except ValueError:
@@ -273,7 +273,7 @@ def is_computed(measure):
 
 
 def ideal_rankings(measure, qrels):
-    """All relevant documents by gain, and nothing else."""
+    """Return a ranking of all relevant documents by gain, and nothing else."""
     rankings = {}
     for topic, levels in qrels.items():
         relevant = [doc for doc in levels if is_relevant(measure, levels[doc])]
@@ -283,7 +283,7 @@ def ideal_rankings(measure, qrels):
 
 
 def is_better(measure, better, worse):
-    """Whether a document of one level is better than one of another (None: unjudged) in all that counts."""
+    """Return whether one level is better than another (None: unjudged) in every respect."""
     if better is None or better <= max(worse or 0, 0):
         return False
     found = [(table.get(better, better), table.get(worse, max(worse or 0, 0))) for table in tables(measure)]
@@ -297,7 +297,7 @@ def is_better(measure, better, worse):
 
 
 def blocks(declared):
-    """Code of the counterexamples in a class's docstring, by property, each behind the example."""
+    """Return the counterexamples in a class's docstring by property, each after the main example's code."""
     found, example = {}, ""
     for block in inspect.getdoc(declared).split("\n\n"):
         head, _, code = block.partition(":\n")
@@ -309,9 +309,9 @@ def blocks(declared):
 
 
 def run_examples(code):
-    """The names that doctest examples leave behind."""
+    """Return the names that doctest examples define."""
     names = {"ir_measures": ir_measures}
     for example in doctest.DocTestParser().get_examples(code):
-        # An expression's value is doctest's to check.
+        # doctest itself checks the value of an expression.
         exec(example.source, names)  # noqa: S102
     return names

@@ -1,4 +1,4 @@
-"""The counterexamples in the docstrings as objects: do they show what they say, and of which measures?"""
+"""The counterexamples in the docstrings as objects: check that each shows the declared lack."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from contracts import contract_cases as cases
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures.classic import scorer_of
 
-#: By how much a score must differ to be more than rounding.
+#: A score must differ by more than this, so that the difference is not rounding.
 CLEARLY = 1e-9
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A property that a measure lacks: qrels of one topic, and one run or two that differ by one change."""
+    """A property that a measure lacks: qrels of one topic, and one run, or two that differ by one change."""
 
     lacks: str
     measure: Any
@@ -26,7 +26,7 @@ class Counterexample:
     changed: Any = None
 
     def is_violated_by(self, measure):
-        """Whether the property does not hold of ``measure`` on this example."""
+        """Return whether the property fails for ``measure`` on this example."""
         score = mean(measure, self.qrels, self.run)
         if self.lacks == "nothing":
             return score != 0
@@ -38,7 +38,7 @@ class Counterexample:
         return mean(measure, self.qrels, self.changed) < score - CLEARLY
 
     def assert_shows_what_it_says(self):
-        """The run, and the change where there is one, are what the property speaks of."""
+        """Check that the run, and the change if there is one, are of the kind that the property describes."""
         levels, before, after = levels_of(self.qrels), ranking_of(self.run), ranking_of(self.changed)
         if self.lacks == "nothing":
             assert before
@@ -60,7 +60,7 @@ class Counterexample:
 
 
 def recorded(declared):
-    """The counterexamples in the docstring of a class, by property."""
+    """Return the counterexamples in the docstring of a class, by property."""
     found = {}
     for lacks, code in cases.blocks(declared).items():
         names = cases.run_examples(code)
@@ -71,19 +71,19 @@ def recorded(declared):
 
 
 def mean(measure, qrels, run):
-    """The measure's aggregate, which is the score of the only topic."""
+    """Return the measure's aggregate, which is the score of the only topic."""
     return PROVIDER.calc_aggregate([measure], qrels, run)[measure]
 
 
 def levels_of(qrels):
-    """Level of each document of the topic; the highest of an article."""
+    """Return the level of each document of the topic; an article has its highest level."""
     if isinstance(qrels, pd.DataFrame):
         return qrels.groupby("doc_id")["relevance"].max().to_dict()
     return qrels["1"]
 
 
 def ranking_of(run):
-    """Documents by score; articles by their best passage."""
+    """Return documents by score; articles by their best passage."""
     if run is None:
         return []
     by_doc = run.groupby("doc_id")["score"].max() if isinstance(run, pd.DataFrame) else pd.Series(run["1"])
@@ -92,7 +92,7 @@ def ranking_of(run):
 
 
 def passages_of(run):
-    """The passages that a run found, whatever their scores."""
+    """Return the passages that a run retrieved, without their scores."""
     if not isinstance(run, pd.DataFrame):
         return None
     return sorted(run[["doc_id", "start", "length"]].itertuples(index=False, name=None))

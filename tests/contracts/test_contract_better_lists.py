@@ -1,4 +1,4 @@
-"""A better document higher up never lowers the score: the properties 'swap' and 'exchange'."""
+"""Ranking a better document higher never lowers the score: the properties 'swap' and 'exchange'."""
 
 from itertools import pairwise
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 
 
 def changed(docs, high, low, better):
-    """The ranking after ``better``, from ``low`` or not retrieved, has changed places with rank ``high``."""
+    """Return the ranking with ``better``, from ``low`` or not retrieved, exchanged with rank ``high``."""
     other = list(docs)
     if low < len(docs):
         other[low] = docs[high]
@@ -19,18 +19,18 @@ def changed(docs, high, low, better):
 
 
 def swaps(measure, levels, docs):
-    """The rankings in which a better document changes places with the one just above it."""
+    """Yield the rankings in which a better document changes places with the one just above it."""
     for high, (worse, better) in enumerate(pairwise(docs)):
         if cases.is_better(measure, levels.get(better), levels.get(worse)):
             yield changed(docs, high, high + 1, better)
 
 
 def exchanges(measure, levels, docs):
-    """The rankings in which a better document from further below, or not retrieved, takes another's place."""
+    """Yield rankings in which a better document from further below, or not retrieved, takes a higher rank."""
     missing = [doc for doc in levels if doc not in docs]
     for high, worse in enumerate(docs):
         if not cases.is_seen(measure, levels.get(worse)):
-            # Nobody can take its place.
+            # A document without a rank in the evaluated list cannot be replaced.
             continue
         for low, better in [*enumerate(docs[high + 1 :], high + 1), *((len(docs), doc) for doc in missing)]:
             if cases.is_better(measure, levels.get(better), levels.get(worse)):
@@ -38,7 +38,7 @@ def exchanges(measure, levels, docs):
 
 
 def assert_none_is_lower(measure, one, changes):
-    """No change of a ranking scores below it; each is a topic of its own in one call."""
+    """Check that no change of a ranking lowers the score; each ranking is a separate topic of one call."""
     variants = {
         f"{topic}/{number}": docs
         for topic, levels in one.qrels.items()
@@ -55,12 +55,12 @@ def assert_none_is_lower(measure, one, changes):
 @cases.each(cases.having("swap"))
 @cases.examples(12)
 @given(data=st.data())
-def test_a_better_document_never_harms_one_rank_up(subject, data):
+def test_moving_a_better_document_up_one_rank_never_lowers_the_score(subject, data):
     assert_none_is_lower(data.draw(cases.measures(subject)), data.draw(cases.collections(subject)), swaps)
 
 
 @cases.each([subject for subject in cases.having("exchange") if "swap" not in cases.lacks(subject)])
 @cases.examples(12)
 @given(data=st.data())
-def test_a_better_document_never_harms_further_up(subject, data):
+def test_moving_a_better_document_up_many_ranks_never_lowers_the_score(subject, data):
     assert_none_is_lower(data.draw(cases.measures(subject)), data.draw(cases.collections(subject)), exchanges)

@@ -1,4 +1,4 @@
-"""Every measure of ir-measures beside all of this package: each has the value that it has alone."""
+"""Every measure keeps its value when ir-measures' measures and this package's are computed together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INSTALLED = [provider for provider in classic_cases.UPSTREAM.providers if provid
 
 
 def as_provided(measure):
-    """The measure with parameters with which an installed provider of ir-measures computes it, or None."""
+    """Return the measure with parameters that an installed provider of ir-measures supports, or None."""
     for params in NEEDED:
         if params.keys() <= measure.SUPPORTED_PARAMS.keys():
             made = type(measure)(**params)
@@ -31,7 +31,7 @@ def as_provided(measure):
 
 
 def provides(provider, measure):
-    """Whether a provider computes a measure that has all that it needs."""
+    """Return whether a provider computes a measure that has all required parameters."""
     try:
         return provider.supports(measure)
     except AssertionError:
@@ -48,14 +48,14 @@ OURS = [
     measure @ (0.5 if measure.AT_PARAM == "recall" else 5) if not cases.is_computed(measure) else measure
     for measure in cases.OWN
 ]
-#: The run lacks the last.
+#: The run lacks the last topic.
 TOPICS = ("1", "2", "3", "4")
 EACH = pytest.mark.parametrize("measure", PROVIDED, ids=str)
 
 
 @pytest.fixture(scope="module")
 def tables():
-    """Qrels and a run as tables with all columns that any measure needs: subtopics and passages."""
+    """Return qrels and a run as tables with all columns that any measure needs: subtopics and passages."""
     random = np.random.default_rng(8)
     qrels, run = [], []
     for topic in TOPICS:
@@ -74,12 +74,12 @@ def tables():
 
 @pytest.fixture(scope="module")
 def alone(tables):
-    """Scores of each measure in a call of its own; those of ir-measures without this package's provider."""
+    """Return scores of each measure in a separate call; those of ir-measures by its own providers."""
     documents = [table.drop(columns=["start", "length"]) for table in tables]
     found = {measure: by_topic(ir_measures.iter_calc([measure], *tables)) for measure in OURS}
     for measure in PROVIDED:
         found[measure] = by_topic(classic_cases.UPSTREAM.iter_calc([measure], *documents))
-    # ir-measures' Accuracy leaves topics out when alone, and has them filled in beside any other measure.
+    # Alone, ir-measures' Accuracy leaves topics out; beside any other measure, they are filled in.
     missing = {measure: dict.fromkeys(TOPICS, measure.DEFAULT) for measure in found}
     return {measure: missing[measure] | values[measure] for measure, values in found.items()}
 
@@ -93,7 +93,7 @@ def by_topic(metrics):
     return found
 
 
-def test_what_is_not_provided_is_of_providers_that_are_not_installed():
+def test_measures_without_a_provider_belong_to_missing_libraries():
     lacking = {
         measure.NAME
         for provider in classic_cases.UPSTREAM.providers
@@ -104,7 +104,7 @@ def test_what_is_not_provided_is_of_providers_that_are_not_installed():
     assert len(PROVIDED) > 15
 
 
-def test_all_in_one_call(tables, alone):
+def test_all_measures_in_one_call_keep_their_values(tables, alone):
     for measures in ([*OURS, *PROVIDED], [*PROVIDED, *OURS][::-1]):
         together = by_topic(ir_measures.iter_calc(measures, *tables))
         assert list(together) == measures
@@ -112,12 +112,12 @@ def test_all_in_one_call(tables, alone):
 
 
 @EACH
-def test_each_beside_all_of_this_package(measure, tables, alone):
+def test_each_measure_keeps_its_value_beside_all_of_this_package(measure, tables, alone):
     together = by_topic(ir_measures.iter_calc([OURS[0], measure, *OURS[1:]], *tables))
     assert together == {name: alone[name] for name in (measure, *OURS)}
 
 
-def test_means_are_those_of_the_topics(tables, alone):
+def test_means_are_the_means_over_topics(tables, alone):
     means = ir_measures.calc_aggregate([*OURS, *PROVIDED], *tables)
     for measure, mean in means.items():
         aggregator = measure.aggregator()

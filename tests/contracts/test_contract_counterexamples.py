@@ -1,4 +1,4 @@
-"""What a measure declares to lack it lacks: the counterexamples in the docstrings show it."""
+"""A measure lacks every property that it declares to lack: the counterexamples in the docstrings show it."""
 
 import pytest
 from contracts import contract_cases as cases, counterexamples
@@ -12,12 +12,12 @@ EACH_CLASS = pytest.mark.parametrize("declared", CLASSES, ids=lambda kind: kind.
 
 @pytest.fixture(scope="module")
 def known():
-    """All counterexamples of all docstrings."""
+    """Return all counterexamples of all docstrings."""
     return [found for kind in CLASSES for found in counterexamples.recorded(kind).values()]
 
 
 @EACH_CLASS
-def test_the_docstring_has_a_counterexample_for_all_that_is_declared(declared):
+def test_the_docstring_has_a_counterexample_for_every_declared_lack(declared):
     assert set(cases.blocks(declared)) == set(declared.LACKS) <= set(PROPERTIES)
     for reason in declared.LACKS.values():
         assert reason == reason.strip().rstrip(".")
@@ -25,7 +25,7 @@ def test_the_docstring_has_a_counterexample_for_all_that_is_declared(declared):
 
 
 @EACH_CLASS
-def test_the_counterexamples_are_of_the_measure_and_show_what_they_say(declared):
+def test_counterexamples_use_their_measure_and_violate_the_property(declared):
     for lacks, example in counterexamples.recorded(declared).items():
         assert cases.declared(example.measure) is declared
         assert lacks in cases.lacks(example.measure)
@@ -34,8 +34,8 @@ def test_the_counterexamples_are_of_the_measure_and_show_what_they_say(declared)
 
 
 @cases.each(cases.OWN)
-def test_each_variant_lacks_what_it_declares(subject, known):
-    """NCU with a stop that another measure has lacks what that measure lacks, on that measure's example."""
+def test_each_variant_lacks_its_declared_properties(subject, known):
+    """NCU with the stop of another measure lacks what that measure lacks, on that measure's example."""
     for lacks in cases.lacks(subject):
         assert lacks in PROPERTIES
         alike = [found for found in known if found.lacks == lacks and needs(found.measure) == needs(subject)]
@@ -49,7 +49,7 @@ def test_each_variant_lacks_what_it_declares(subject, known):
 
 
 def needs(measure):
-    """All that a measure needs in qrels beside levels."""
+    """Return the columns of qrels, beside levels, that a measure needs."""
     scorer = scorer_of(measure)
     return scorer.NEEDS_PASSAGES, set(scorer.qrel_columns)
 
@@ -58,7 +58,7 @@ def is_cut(measure):
     return "cutoff" in measure.params
 
 
-def test_an_unknown_property_is_refused():
+def test_an_unknown_property_is_rejected():
     class _Wrong(GradedMeasure):
         NAME, LACKS = "Wrong", {"beauty": "none"}
 

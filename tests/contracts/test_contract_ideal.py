@@ -1,4 +1,4 @@
-"""The ideal list scores the highest value of the range."""
+"""The ideal list has the highest score of the range."""
 
 import math
 
@@ -9,14 +9,14 @@ from hypothesis import given, strategies as st
 from ir_graded import ParameterError
 from ir_graded.measures import GradedMeasure
 
-#: Without an end of the range there is no highest value.
+#: A range without an upper limit has no highest value.
 SUBJECTS = [subject for subject in cases.having("ideal") if math.isfinite(cases.declared(subject).RANGE[1])]
 
 
 def with_positive_weights(measure):
-    """The measure without weights of 0, of which sums may be 0."""
+    """Return the measure without weights of 0, whose sum may be 0."""
     if not isinstance(measure, GradedMeasure):
-        # Which list is ideal where gains change what is relevant is the business of their own tests.
+        # Gains may change the relevant levels, and so the ideal list; the tests of the classics cover that.
         return cases.without(measure, "gains")
     return measure(
         **{
@@ -28,13 +28,13 @@ def with_positive_weights(measure):
 
 
 def with_a_cutoff_where_it_must_be(measure):
-    """The measure without a cutoff, if it can do without."""
+    """Return the measure without a cutoff, if it works without one."""
     uncut = cases.without(measure, "cutoff", *(["norm"] if measure.params.get("norm") == "cutoff" else []))
     return uncut if cases.is_computed(uncut) else measure
 
 
 def is_with_norm(subject):
-    """Whether the measure can be divided by what the first k documents could hold."""
+    """Return whether the measure can be divided by the best score of the first k documents."""
     try:
         can = isinstance(subject, GradedMeasure) and "norm" not in subject.params
         return can and bool(subject(norm="cutoff"))
@@ -45,7 +45,7 @@ def is_with_norm(subject):
 @cases.each(SUBJECTS)
 @cases.examples(15)
 @given(data=st.data())
-def test_the_ideal_list_scores_the_highest_value(subject, data):
+def test_the_ideal_list_has_the_highest_score(subject, data):
     measure = with_a_cutoff_where_it_must_be(with_positive_weights(data.draw(cases.measures(subject))))
     assert_the_ideal_list_is_best(measure, data.draw(cases.collections(subject)).qrels)
 
@@ -53,8 +53,8 @@ def test_the_ideal_list_scores_the_highest_value(subject, data):
 @cases.each(list(filter(is_with_norm, SUBJECTS)))
 @cases.examples(10)
 @given(data=st.data(), cutoff=st.integers(1, 16))
-def test_with_norm_cutoff_it_does_so_at_any_cutoff(subject, data, cutoff):
-    """Unless other documents than those of most gain have the largest stop weights."""
+def test_the_ideal_list_has_the_highest_score_at_any_cutoff_with_norm_cutoff(subject, data, cutoff):
+    """Except when the documents with the largest stop weights are not those with the largest gains."""
     drawn = cases.without(with_positive_weights(data.draw(cases.measures(subject))), "stops")
     measure = drawn(norm="cutoff", cutoff=cutoff)
     assert_the_ideal_list_is_best(measure, data.draw(cases.collections(subject)).qrels)

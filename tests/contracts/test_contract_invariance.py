@@ -1,4 +1,4 @@
-"""Names of topics and documents, and the order of rows and of dicts, mean nothing."""
+"""Names of topics and documents, and the order of rows and of dicts, do not change scores."""
 
 import random
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 
 def renamed(dicts, topics, docs):
-    """Qrels or a run under other names."""
+    """Return qrels or a run with other names."""
     return {
         topics[topic]: {docs[doc]: value for doc, value in of_topic.items()}
         for topic, of_topic in dicts.items()
@@ -21,7 +21,7 @@ def renamed(dicts, topics, docs):
 
 
 def mapped(names, order, prefix):
-    """Names for names: the same in another order, behind a prefix."""
+    """Return a mapping of names to the same names in another order, with a prefix."""
     return {
         name: prefix + other for name, other in zip(names, measure_cases.shuffled(names, order), strict=True)
     }
@@ -34,8 +34,8 @@ TOPICS = [*cases.TOPICS, "other"]
 @cases.each(cases.ALL)
 @cases.examples(6)
 @given(data=st.data(), of_topics=NAMES, of_docs=NAMES)
-def test_renaming_changes_nothing(subject, data, of_topics, of_docs):
-    """Where nothing ties: ids decide between documents of one score."""
+def test_renaming_without_ties_changes_no_score(subject, data, of_topics, of_docs):
+    """Without ties only: ids order documents with equal scores."""
     measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
     qrels, run = one.qrels, cases.retrieved(one.rankings)
     topics, docs = mapped(TOPICS, *of_topics), mapped(measure_cases.DOC_IDS, *of_docs)
@@ -47,8 +47,8 @@ def test_renaming_changes_nothing(subject, data, of_topics, of_docs):
 @cases.each(cases.ALL)
 @cases.examples(6)
 @given(data=st.data(), prefix=st.sampled_from(["0", "x ", "é"]))
-def test_a_prefix_changes_nothing_where_scores_tie(subject, data, prefix):
-    """It leaves the order of the ids as it is."""
+def test_a_prefix_changes_no_score_even_with_ties(subject, data, prefix):
+    """A prefix keeps the order of the ids."""
     measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
     qrels, run = one.qrels, one.run
     topics, docs = mapped_in_order(TOPICS, prefix), mapped_in_order(measure_cases.DOC_IDS, prefix)
@@ -62,7 +62,7 @@ def mapped_in_order(names, prefix):
 
 
 def in_disorder(dicts, order):
-    """The same dicts, their keys in another order."""
+    """Return the dicts with their keys in another order."""
     source = random.Random(order)  # noqa: S311
     return {
         topic: dict(source.sample(list(of_topic.items()), len(of_topic)))
@@ -73,7 +73,7 @@ def in_disorder(dicts, order):
 @cases.each(cases.ALL)
 @cases.examples(6)
 @given(data=st.data(), orders=st.tuples(measure_cases.ORDERS, measure_cases.ORDERS))
-def test_the_order_of_rows_and_keys_changes_nothing(subject, data, orders):
+def test_the_order_of_rows_and_keys_changes_no_score(subject, data, orders):
     measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
     qrels, run = one.qrels, one.run
     expected = cases.scores(measure, qrels, run)

@@ -1,11 +1,11 @@
-"""Where nothing relevant was retrieved, the score is 0."""
+"""If nothing relevant is retrieved, the score is 0."""
 
 from contracts import contract_cases as cases
 from hypothesis import given, strategies as st
 
 
 def without_relevant(measure, qrels, run):
-    """The run without the documents that may count."""
+    """Return the run without the documents that may count."""
     return {
         topic: {
             doc: score

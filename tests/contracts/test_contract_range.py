@@ -1,4 +1,4 @@
-"""Every score lies in the range that the measure declares and its documentation names."""
+"""Every score is within the range that the measure declares and its documentation states."""
 
 import inspect
 import re
@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 @cases.each(cases.ALL)
 @cases.examples(20)
 @given(data=st.data())
-def test_scores_lie_in_the_range(subject, data):
+def test_scores_are_within_the_range(subject, data):
     low, high = cases.declared(subject).RANGE
     measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
     for topic, score in cases.scores(measure, one.qrels, one.run).items():
@@ -18,7 +18,7 @@ def test_scores_lie_in_the_range(subject, data):
 
 
 @cases.each(cases.OWN)
-def test_the_documentation_names_the_range(subject):
+def test_the_documentation_states_the_range(subject):
     low, high = cases.declared(subject).RANGE
     named = re.findall(r"\bIn \[(\S+), (\S+?)[\])]", inspect.getdoc(type(subject)))
     assert [tuple(map(float, pair)) for pair in named] == [(low, high)]

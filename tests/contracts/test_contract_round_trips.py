@@ -1,4 +1,4 @@
-"""Printed measures read back, and pickles and copies of measures and of evaluators are what they were."""
+"""Printed measures read back, and pickles and copies of measures and evaluators equal the originals."""
 
 import copy
 import pickle
@@ -21,12 +21,12 @@ def assert_is(other, measure):
 
 
 def is_read_upstream(measure):
-    """Whether ir_measures' own grammar, which has no negative numbers in tables, reads what it prints."""
+    """Return whether ir_measures' own grammar, without negative numbers in tables, reads the printed form."""
     numbers = [number for table in cases.tables(measure) for pair in table.items() for number in pair]
     return isinstance(measure, GradedMeasure) or min(numbers, default=0) >= 0
 
 
-def test_negative_gains_of_ir_measures_own_measures_do_not_read_back():
+def test_negative_gains_in_measures_of_ir_measures_do_not_read_back():
     measure = ir_measures.nDCG(gains={1: -1})
     assert not is_read_upstream(measure)
     with pytest.raises(ValueError, match="problem parsing"):
@@ -50,7 +50,7 @@ def test_printed_measures_read_back(subject, data):
 @cases.each(cases.ALL)
 @cases.examples(5)
 @given(data=st.data())
-def test_pickles_and_copies_of_measures_and_evaluators(subject, data):
+def test_pickles_and_copies_of_measures_and_evaluators_equal_the_originals(subject, data):
     measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
     tables = cases.passage_tables(one.qrels, one.run)
     evaluator = PROVIDER.evaluator([measure], tables[0])

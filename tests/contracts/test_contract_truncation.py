@@ -1,4 +1,4 @@
-"""With cutoff k a measure is the same measure without one on the run cut at rank k."""
+"""A measure with cutoff k equals the measure without a cutoff on the run cut at rank k."""
 
 from classics import classic_cases
 from contracts import contract_cases as cases
@@ -8,12 +8,12 @@ from ir_graded.measures import GradedMeasure
 
 
 def is_cut(measure):
-    """Whether a measure has a cutoff, and a value without it."""
+    """Return whether a measure has a cutoff, and a value without it."""
     return "cutoff" in measure.params and cases.is_computed(cases.without(measure, "cutoff"))
 
 
 def cut_measures(subject):
-    """The measure with a cutoff that it can do without, and other parameters."""
+    """Return the measure with a cutoff that it works without, and other parameters."""
     if isinstance(subject, GradedMeasure):
         # norm='cutoff' has no value without a cutoff.
         with_any = st.tuples(cases.measures(subject), st.integers(1, 16))
@@ -22,14 +22,14 @@ def cut_measures(subject):
 
 
 def takes_a_cutoff(subject):
-    """Whether the measure takes a cutoff but does not need one."""
+    """Return whether the measure takes a cutoff but does not need one."""
     if isinstance(subject, GradedMeasure):
         return "cutoff" in subject.SUPPORTED_PARAMS and is_cut(subject @ 5)
     return any(map(is_cut, classic_cases.supported(subject.NAME)))
 
 
 def first(measure, qrels, docs):
-    """The first ``cutoff`` documents of a ranking, as the measure counts them."""
+    """Return the first ``cutoff`` documents of a ranking, as the measure counts them."""
     left = measure["cutoff"]
     for at, doc in enumerate(docs):
         left -= cases.is_seen(measure, qrels.get(doc))
@@ -41,7 +41,7 @@ def first(measure, qrels, docs):
 @cases.each([subject for subject in cases.having("truncation") if takes_a_cutoff(subject)])
 @cases.examples(15)
 @given(data=st.data())
-def test_a_cutoff_is_that_of_the_run(subject, data):
+def test_a_cutoff_equals_cutting_the_run(subject, data):
     measure, one = data.draw(cut_measures(subject)), data.draw(cases.collections(subject))
     cut = {topic: first(measure, one.qrels.get(topic, {}), docs) for topic, docs in one.rankings.items()}
     found = cases.scores(measure, one.qrels, cases.retrieved(one.rankings))
@@ -49,6 +49,6 @@ def test_a_cutoff_is_that_of_the_run(subject, data):
 
 
 @cases.each(cases.OWN)
-def test_who_declares_to_lack_it_takes_a_cutoff(subject):
+def test_measures_that_declare_to_lack_truncation_take_a_cutoff(subject):
     if "truncation" in cases.lacks(subject):
         assert takes_a_cutoff(subject)

@@ -1,9 +1,9 @@
-"""Compare the package with all that is installed of what computes the same, on random and real data.
+"""Compare the package with all installed programs that compute the same measures, on random and real data.
 
     python tests/differential/compare.py --cases 10000 --seed 1
 
-prints for each oracle how many values were compared (one measure on one topic is a case), of how many
-measures, and the largest difference, and ends with code 1 if one is above what rounding explains.
+prints for each oracle the number of values compared (one measure on one topic is a case), the number of
+measures, and the largest difference. It exits with code 1 if a difference is larger than rounding explains.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ DATA = ("random", "sample", "robust2003")
 
 @dataclass
 class Tally:
-    """What was compared so far.
+    """Counts of the values compared so far.
 
     Attributes:
         cases: number of values compared.
         largest: largest difference; infinite where a side has a value that the other lacks.
         measures: printed names of the measures, parameters included.
-        worst: where the largest difference is: measure, topic, our value, the other's.
+        worst: where the largest difference occurred: measure, topic, our value, the other value.
     """
 
     cases: int = 0
@@ -70,7 +70,7 @@ class Tally:
     worst: tuple | None = None
 
     def add(self, compared: Iterable[Compared]) -> None:
-        """Count the values of one collection."""
+        """Add the values of one collection."""
         for measure, ours, theirs in compared:
             self.measures.add(measure)
             for topic in ours.keys() | theirs.keys():
@@ -83,12 +83,12 @@ class Tally:
 
     @property
     def kinds(self) -> set[str]:
-        """The measures without parameters."""
+        """Return the measures without parameters."""
         return {measure.partition("(")[0].partition("@")[0] for measure in self.measures}
 
 
 def run(oracle: Oracle, cases: int, seed: int, data: str = "random") -> Tally:
-    """Compare until there are so many cases, or until real runs end."""
+    """Compare until there are enough cases, or until the real runs end."""
     tally = Tally()
     rng = np.random.default_rng([seed, crc32(f"{oracle.name} {data}".encode())])
     if data == "random":
@@ -103,20 +103,20 @@ def run(oracle: Oracle, cases: int, seed: int, data: str = "random") -> Tally:
 
 
 def say(line: str) -> None:
-    """Print a line at once."""
+    """Print a line and flush."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
 
 def main() -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--cases", type=int, default=2000, help="values to compare with each oracle")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--oracle", action="append", help="only this one; may be repeated")
     parser.add_argument("--data", choices=DATA, default="random")
     options = parser.parse_args()
-    # Random runs lack topics at times.
+    # Random runs lack some topics.
     warnings.simplefilter("ignore", ir_graded.CoverageWarning)
     wanted = [oracle for oracle in ORACLES if not options.oracle or oracle.name in options.oracle]
     if options.data != "random":

@@ -1,4 +1,4 @@
-"""Disagreements with the program ntcir_eval: intents, classes, and what compute prints."""
+"""Disagreements with the program ntcir_eval: intents, classes, and the output of compute."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ NOTHING = "no score"
 
 
 def labelled(judged, ranking, name, *options, ec=False):
-    """What label and compute print by a name; ``judged`` has documents, levels and perhaps classes."""
+    """Return the output of label and compute for a name; ``judged``: documents, levels, perhaps classes."""
     with tempfile.TemporaryDirectory() as folder:
         path = program.written(Path(folder), "judged", judged)
         classes = ["-ec"] * ec
         lines = program.called([[doc] for doc in ranking], "label", *classes, "-r", path)
         try:
             found = program.called(lines, "compute", *classes, "-r", path, "-g", "1:2:3", *options)
-        except RuntimeError:  # a message on stderr; the exit status is 0
+        except RuntimeError:  # a message on stderr, although the exit status is 0
             return NOTHING
     return program.printed(found).get(name, NOTHING)
 
 
 def qrels(*rows, **columns):
-    """Qrels of topic 1 by intent or class, as the package takes them."""
+    """Return the qrels of topic 1 by intent or class, in the form of the package."""
     import pandas as pd
 
     frame = pd.DataFrame(rows, columns=["doc_id", "relevance", *columns])
@@ -48,7 +48,7 @@ def _():
     judged = qrels(("a", 1, "x"), ("b", 1, "y"), ("c", 1, "z"), iteration=None)
     measure, docs = D(measure="nDCG") @ 3, "abc"
     with tempfile.TemporaryDirectory() as folder:
-        # Its scripts write six significant digits, and glabel writes four decimals.
+        # Its scripts write six significant digits, but glabel writes four decimals.
         ideal = program.written(Path(folder), "ideal", [[doc, f"{1 / 3:g}"] for doc in docs])
         lines = [[doc, f"{1 / 3:.4f}"] for doc in docs]
         found = program.printed(program.called(lines, "gcompute", "-I", ideal, "-cutoffs", 3))

@@ -1,4 +1,4 @@
-"""Disagreements on formulas, their normalisation and their digits."""
+"""Disagreements on formulas, their normalisation and their rounding."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PERL = None if oracle_trec_eval.has_perl() else "perl is not installed"
 
 
 def by_ntcireval(metric, qrels, ranking, levels=3):
-    """The value of pyNTCIREVAL; ``metric`` is made from the numbers of documents by level."""
+    """Return the value of pyNTCIREVAL; ``metric`` is called with the numbers of documents by level."""
     labeler = Labeler(qrels["1"])
     return happens(
         lambda: float(metric(labeler.compute_per_level_doc_num(levels + 1)).compute(labeler.label(ranking)))

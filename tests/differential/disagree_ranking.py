@@ -18,7 +18,7 @@ TIED = {"1": {"a": 1.0, "b": 1.0}}
 
 
 def by_ranx(name, qrels, run):
-    """Score of topic 1 as ranx has it."""
+    """Return the score of topic 1 by ranx."""
     import ranx
 
     def score():

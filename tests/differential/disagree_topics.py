@@ -23,7 +23,7 @@ LACKING = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0}}
 
 
 def mean(measure, qrels, run):
-    """The package's mean."""
+    """Return the package's mean."""
     return float(ir_graded.evaluate(measure, qrels, run).mean().iloc[0, 0])
 
 

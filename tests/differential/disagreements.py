@@ -1,6 +1,7 @@
-"""Known disagreements with other programs, each under the words that stand for it on the page of the docs.
+"""Known disagreements with other programs, each keyed by its words on the documentation page.
 
-A case is a function that gives both values, ours first; a value is a number, or what happens in words.
+A case is a function that returns both values, ours first; a value is a number, or a description of the
+outcome.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from differential.oracle_cases import not_installed
 
 import ir_graded
 
-#: What a package is called by those who install it, by the name that is imported.
+#: The name of a package on PyPI, by the name that is imported.
 PACKAGES = {
     "cwl": "cwl-eval",
     "ranx": "ranx",
@@ -29,8 +30,8 @@ class Case(NamedTuple):
     """A disagreement.
 
     Attributes:
-        values: gives our value and the other's.
-        missing: what must be installed for it, or None.
+        values: returns our value and the other value.
+        missing: what must be installed to compute it, or None.
     """
 
     values: Callable[[], tuple[Any, Any]]
@@ -38,10 +39,10 @@ class Case(NamedTuple):
 
 
 class Cases(dict[str, Case]):
-    """Cases by their words; called with the words, it registers the function that gives the values."""
+    """Cases by their words; calling it with the words registers the function that returns the values."""
 
     def __call__(self, words: str, needs: str | None = None, missing: str | None = None) -> Callable:
-        """A decorator; ``needs`` is a module of :data:`PACKAGES`, ``missing`` says what else is lacking."""
+        """Return a decorator; ``needs`` is a module of :data:`PACKAGES`, ``missing`` names other software."""
 
         def register(function: Callable) -> Callable:
             assert words not in self
@@ -52,7 +53,7 @@ class Cases(dict[str, Case]):
 
 
 def ours(measure, qrels, run) -> float | str:
-    """The package's score of the only topic, or the error's name."""
+    """Return the package's score of the only topic, or the name of the error."""
 
     def score() -> float:
         return ir_graded.evaluate(measure, qrels, run).values.item()
@@ -61,7 +62,7 @@ def ours(measure, qrels, run) -> float | str:
 
 
 def by(provider, measure, qrels, run, beside=()) -> float | str:
-    """The score of topic 1 by a provider of ir-measures, or the error's name."""
+    """Return the score of topic 1 by a provider of ir-measures, or the name of the error."""
 
     def score() -> float:
         metrics = ir_measures.providers.registry[provider].iter_calc([*beside, measure], qrels, run)
@@ -73,7 +74,7 @@ def by(provider, measure, qrels, run, beside=()) -> float | str:
 
 
 def in_pytrec_eval(qrels, run, measures=("recip_rank",)) -> str:
-    """What a process prints that scores topic after topic by pytrec_eval's RR, or that it crashes."""
+    """Score topics one by one with pytrec_eval's RR in a process; return its output, or that it crashes."""
     code = (
         "import pytrec_eval\n"
         f"for topic, docs in {qrels!a}.items():\n"
@@ -87,10 +88,10 @@ def in_pytrec_eval(qrels, run, measures=("recip_rank",)) -> str:
 
 
 def happens(call: Callable[[], Any]) -> Any:
-    """What a call gives, or the name of its error."""
+    """Return the result of a call, or the name of its error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             return call()
-        except Exception as error:  # whatever others raise
+        except Exception as error:  # other programs raise errors of any type
             return type(error).__name__

@@ -1,7 +1,7 @@
-"""What the comparisons share: random and real collections, the package's scores, and the form of an oracle.
+"""Shared by the comparisons: random and real collections, the package's scores, and the form of an oracle.
 
-An oracle is another program, or a plain reference, that computes some of the same measures. Given a
-collection it yields, measure by measure, the scores by topic of both sides.
+An oracle is another program, or a plain reference, that computes some of the measures. Given a
+collection, it yields the scores by topic of both sides, measure by measure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Collection:
     Attributes:
         qrels: level by topic and document.
         run: score by topic and document.
-        as_tables: whether the package is given tables rather than the dicts.
+        as_tables: whether the package gets tables instead of the dicts.
     """
 
     qrels: dict[str, dict[str, float]]
@@ -39,11 +39,11 @@ class Collection:
 
     @property
     def shared(self) -> list[str]:
-        """Topics that have documents on both sides."""
+        """Return the topics that have documents on both sides."""
         return [topic for topic, levels in self.qrels.items() if levels and self.run.get(topic)]
 
     def scores(self, measures: Iterable) -> dict:
-        """The package's scores by measure and topic, all measures in one call."""
+        """Return the package's scores by measure and topic, with all measures in one call."""
         measures = list(measures)
         sources = (self.qrels, self.run)
         if self.as_tables:
@@ -64,14 +64,14 @@ class Compared(NamedTuple):
 
 
 class Oracle(NamedTuple):
-    """What the package is compared with.
+    """A program or reference that the package is compared with.
 
     Attributes:
-        name: as it stands in the table.
-        compare: yields what is :class:`Compared` on one random collection.
-        tolerance: differences up to here are rounding, or digits that the oracle does not print.
-        missing: what must be installed for it, or None.
-        compare_on: the same on a given collection; None where the oracle takes no ranked lists.
+        name: its name in the table.
+        compare: yields a :class:`Compared` for each measure on one random collection.
+        tolerance: the largest difference explained by rounding or by digits that the oracle does not print.
+        missing: what must be installed to run it, or None.
+        compare_on: like ``compare``, on a given collection; None if the oracle takes no ranked lists.
     """
 
     name: str
@@ -82,12 +82,12 @@ class Oracle(NamedTuple):
 
 
 def not_installed(module: str, package: str) -> str | None:
-    """What to say of a package that is not installed."""
+    """Return the skip reason for a package that is not installed."""
     return None if find_spec(module) else f"{package} is not installed"
 
 
 def both(collection: Collection, theirs: dict) -> Iterator[Compared]:
-    """The package's scores beside ``theirs``: by measure, then by topic."""
+    """Yield the package's scores beside ``theirs``: by measure, then by topic."""
     ours = collection.scores(theirs)
     for measure, scores in theirs.items():
         yield Compared(str(measure), {topic: ours[measure][topic] for topic in scores}, scores)
@@ -103,12 +103,12 @@ def draw(rng: np.random.Generator, *, scales=SCALES, ties=True, topics=8, longes
     """A random collection: short and long lists, topics without relevant documents or on one side only.
 
     Args:
-        rng: where it comes from.
-        scales: the levels are those of one of these.
+        rng: the source of randomness.
+        scales: scales of levels; one of them is drawn.
         ties: whether documents may tie.
         topics: number of topics on both sides.
-        longest: most documents retrieved or judged for a topic.
-        near: whether some scores differ as float64 only.
+        longest: largest number of documents retrieved or judged for a topic.
+        near: whether some scores differ only beyond the precision of float32.
     """
     scale = np.array(scales[rng.integers(len(scales))])
     # Relevant documents are rare in some collections and frequent in others.
@@ -118,7 +118,7 @@ def draw(rng: np.random.Generator, *, scales=SCALES, ties=True, topics=8, longes
         judged, retrieved = np.ceil(longest ** rng.random(2)).astype(int).tolist()
         docs = [f"d{doc}" for doc in rng.permutation(max(judged, retrieved) * 3 // 2 + 1).tolist()]
         levels = rng.choice(scale, judged, p=weights)
-        # pytrec_eval may crash where all levels of a topic are below -1.
+        # pytrec_eval may crash if all levels of a topic are below -1.
         levels[0] = max(levels[0], -1)
         qrels[topic] = dict(zip(docs, levels.tolist(), strict=False))
         run[topic] = dict(
@@ -145,7 +145,7 @@ def _scores(rng: np.random.Generator, count: int, ties: bool, near: bool):
 
 
 def real(name: str) -> Iterator[Collection]:
-    """Real runs: ``sample`` are the package's, ``robust2003`` those submitted, beside the project."""
+    """Yield real runs: ``sample`` are the package's, ``robust2003`` those submitted to TREC."""
     if name == "sample":
         covid = ir_graded.sample()
         qrels = nested(covid.qrels, "relevance")
@@ -158,7 +158,7 @@ def real(name: str) -> Iterator[Collection]:
 
 
 def nested(table: pd.DataFrame, value: str) -> dict[str, dict[str, float]]:
-    """A table as a dict of dicts."""
+    """Return a table as a dict of dicts."""
     return {
         str(topic): dict(zip(rows["doc_id"].astype(str), rows[value].tolist(), strict=True))
         for topic, rows in table.groupby("query_id", sort=False)

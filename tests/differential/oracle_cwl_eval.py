@@ -1,6 +1,6 @@
-"""cwl_eval through ir-measures, on lists without ties: it sees tied documents in the order given.
+"""cwl_eval through ir-measures, on lists without ties, because it keeps tied documents in the given order.
 
-Its AP is left out: it divides by the relevant documents retrieved.
+Its AP is left out, because it divides by the number of relevant documents retrieved.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from ir_measures import RBP, RR, P, providers
 
 
 def compare_on(rng, collection: Collection):
-    """Measures with random parameters, on the topics that both sides have."""
+    """Yield measures with random parameters, on the topics that both sides have."""
     rel, k, p = (
         int(rng.choice([1, 2, 3])),
         int(rng.choice([1, 5, 20])),

@@ -1,4 +1,4 @@
-"""Through ir-measures: gdeval (perl), MS MARCO's RR, Judged, trectools. Ties of all but gdeval differ."""
+"""Through ir-measures: gdeval (perl), MS MARCO's RR, Judged, trectools. Only gdeval breaks ties alike."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def gdeval_on(rng, collection):
 
 
 def gdeval(rng):
-    """A random collection whose levels gdeval takes."""
+    """A random collection with levels that gdeval takes."""
     yield from gdeval_on(rng, draw(rng, scales=((0, 1), (-2, -1, 0, 1, 2, 3, 4)), topics=20))
 
 
@@ -52,7 +52,7 @@ def judged(rng):
 
 
 def trectools(rng):
-    """Its measures but Rprec and bpref; nDCG is NaN there where nothing relevant is found."""
+    """The measures of trectools but Rprec and bpref; its nDCG is NaN if nothing relevant is retrieved."""
     collection, k = draw(rng, ties=False, scales=((0, 1), (0, 1, 2, 3))), int(rng.choice([1, 5, 20]))
     asked = [AP, AP @ k, RR, P @ k, nDCG, nDCG @ k, nDCG(dcg="exp-log2") @ k]
     relevant = {topic for topic, levels in collection.qrels.items() if max(levels.values()) > 0}

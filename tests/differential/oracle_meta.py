@@ -15,7 +15,7 @@ from ir_graded.meta.resampling import topic_counts
 
 
 def matrix(rng, topics, systems):
-    """Scores of systems: continuous, or few distinct ones as P@5 has them."""
+    """Return scores of systems: continuous, or few distinct ones like those of P@5."""
     if rng.random() < 0.5:
         return rng.integers(0, 6, (topics, systems)) / 5
     return np.round(rng.normal(0, 0.5, (topics, systems)) + rng.normal(0, 0.4, systems), 4)
@@ -34,7 +34,7 @@ def of_scipy(rng):
     ours, theirs = {}, {}
     for pair, asl in zip(combinations(range(values.shape[1]), 2), found, strict=True):
         first, second = values[:, pair[0]], values[:, pair[1]]
-        # scipy has no value, or one of rounding only, for differences that are all equal.
+        # scipy returns NaN, or a rounding error, if all differences are equal.
         if np.ptp(np.round(first - second, 12)):
             ours[str(pair)], theirs[str(pair)] = asl, stats.ttest_rel(first, second).pvalue
     yield Compared("discriminative_power(test='t')", ours, theirs)
@@ -50,7 +50,7 @@ def of_statsmodels(rng):
 
 
 def of_reference(rng):
-    """Rank correlations, and achieved significance levels from the same replicates."""
+    """Rank correlations, and achieved significance levels from equal replicates."""
     size = int(rng.integers(2, 30))
     a, b = rng.permutation(size).tolist(), rng.permutation(size).tolist()
     (order,) = meta_rank.orders(b)

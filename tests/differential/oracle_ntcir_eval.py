@@ -1,14 +1,14 @@
 """The program ntcir_eval of NTCIREVAL, compared with the plain references of ``tests/reference``.
 
-The environment variable NTCIR_EVAL names the program. It must print gains and scores with 17 digits; the one
-that is distributed prints four decimals. NTCIREVAL's toy data are read from the program's folder.
+The environment variable NTCIR_EVAL names the program. It must print gains and scores with 17 digits; the
+distributed version prints four decimals. NTCIREVAL's toy data are read from the program's folder.
 
-For every kind of measure one subcommand labels the ranking and another one computes all measures of the
-labelled list. Each kind of list is a function here, ``of_global_gains`` and so on, which yields the values of
-the reference and those printed.
+For every kind of measure, one subcommand labels the ranking and another computes all measures of the
+labelled list. Each kind of list is a function here, such as ``of_global_gains``. It yields the values of
+the reference and the printed values.
 
-Left out are topics without a relevant document, for which the program prints nothing, and what it defines
-otherwise, see ``of_classes`` and ``cut_and_labelled``.
+Two things are left out: topics without a relevant document, for which the program prints nothing, and
+measures that it defines differently; see ``of_classes`` and ``cut_and_labelled``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Pair = tuple[str, float, float]
 
 
 def called(lines: Lines, *command: object) -> Lines:
-    """Run a subcommand on lines and return its output by fields. Floats keep all their digits."""
+    """Run a subcommand on lines and return the fields of its output. Floats keep all their digits."""
     done = subprocess.run(  # noqa: S603  # the program that the user named
         [PROGRAM, *(repr(part) if isinstance(part, float) else str(part) for part in command)],
         input=as_text(lines),
@@ -56,19 +56,19 @@ def called(lines: Lines, *command: object) -> Lines:
 
 
 def as_text(lines: Lines) -> str:
-    """Lines of fields as the program reads them."""
+    """Return lines of fields in the form that the program reads."""
     return "".join(" ".join(map(str, fields)) + "\n" for fields in lines)
 
 
 def written(folder: Path, name: str, lines: Lines) -> Path:
-    """A file for the program."""
+    """Write a file for the program."""
     path = folder / name
     path.write_text(as_text(lines), encoding="utf-8")
     return path
 
 
 def printed(lines: Lines) -> dict[str, float]:
-    """Values by the program's names, with cutoffs as here: Q@10 for Q@0010."""
+    """Return values by the program's names, with cutoffs as in the package: Q@10 for Q@0010."""
     found = {}
     for fields in lines:
         if fields[0].startswith("#"):
@@ -81,7 +81,7 @@ def printed(lines: Lines) -> dict[str, float]:
 
 
 def missing() -> str | None:
-    """Reason why nothing can be compared, or None."""
+    """Return the reason why nothing can be compared, or None."""
     if not Path(PROGRAM).is_file():
         return "the variable NTCIR_EVAL names no program"
     with tempfile.TemporaryDirectory() as folder:
@@ -102,15 +102,15 @@ class Settings:
 
     Attributes:
         k: the cutoff.
-        beta: of the blended ratio.
-        gamma: of the rank-biased stop.
-        p: of RBP.
+        beta: beta of the blended ratio.
+        gamma: gamma of the rank-biased stop.
+        p: p of RBP.
         effort: p of iRBU and of the inverse effort.
         b: base of the logarithm of the original nDCG.
-        gains: gain by level, as measures take it.
+        gains: gain by level, in the form that measures take.
         rel: lowest relevant level.
         condensed: whether unjudged documents are removed.
-        truncated: whether the program is given the first k documents only.
+        truncated: whether the program gets only the first k documents.
     """
 
     k: int = 10
@@ -126,7 +126,7 @@ class Settings:
 
     @classmethod
     def drawn(cls, rng: random.Random) -> Settings:
-        """Random ones."""
+        """Draw random settings."""
         return cls(
             k=rng.randint(1, 20),
             beta=rng.choice([0, 0.5, 1, 10]),
@@ -142,31 +142,31 @@ class Settings:
 
     @property
     def options(self) -> list[object]:
-        """Those of gcompute and compute."""
+        """Return the options of gcompute and compute."""
         own = {"-cutoffs": self.k, "-beta": self.beta, "-gamma": self.gamma, "-rbp": self.p}
         own |= {"-rbup": self.effort, "-logb": self.b}
         return [part for pair in own.items() for part in pair]
 
     @property
     def judged_only(self) -> dict[str, bool]:
-        """The parameter of measures."""
+        """Return the parameter of measures."""
         return {"judged_only": self.condensed}
 
     @property
     def scale(self) -> str:
-        """Gains of all levels, as compute takes them."""
+        """Return the gains of all levels, as compute takes them."""
         return ":".join(repr(float(self.gain(level))) for level in LEVELS)
 
     def gain(self, level: int) -> float:
-        """Gain of a level, relevant or not."""
+        """Return the gain of a level, relevant or not."""
         return (self.gains or {}).get(level, level)
 
     def label(self, level: float) -> str:
-        """A level as the program has it, which knows no other rel than 1."""
+        """Return a level for the program, which supports only rel=1."""
         return f"L{level if level >= self.rel else 0}"
 
     def base(self, name: str, params: dict) -> Base:
-        """A base measure with the gains and the relevant levels of these settings."""
+        """Return a base measure with the gains and the relevant levels of these settings."""
         if name == "nDCG":
             of_relevant = {level: self.gain(level) if level >= self.rel else 0 for level in LEVELS}
             return name, {**params, **self.judged_only, "gains": of_relevant}
@@ -174,7 +174,7 @@ class Settings:
 
 
 def measures(s: Settings) -> dict[str, tuple[str, dict, int | None]]:
-    """Name, parameters and cutoff of the reference's measure, by the program's name for it."""
+    """Return name, parameters and cutoff of the reference's measure, by the program's name."""
     rb = {"stop": "rb", "gamma": s.gamma}
     utilities = {"P": {"beta": 0}, "BR": {"beta": s.beta}, "IE": {"utility": "ie", "p": s.effort}}
     err = {"stop": "err", "utility": "rr"}
@@ -219,17 +219,17 @@ def measures(s: Settings) -> dict[str, tuple[str, dict, int | None]]:
 def on_a_list(
     kind: str, s: Settings, found: dict[str, float], make: Callable[[Base, int | None], ranked.Topic]
 ) -> Iterator[Pair]:
-    """All measures of one list: the reference's values beside those printed.
+    """Yield all measures of one list: the reference's values beside the printed values.
 
     Args:
-        kind: the kind of list, for names.
+        kind: the kind of list, used in names.
         s: the settings.
-        found: what the program printed.
+        found: the program's output.
         make: the reference's list for a base measure and a cutoff.
     """
     lists: dict[tuple[bool, int | None], ranked.Topic] = {}
     for name, (measure, params, cutoff) in measures(s).items():
-        # The list is the same for all measures but nDCG, which has gains and relevance of another kind.
+        # All measures have the same list but nDCG, whose gains and relevance are of another kind.
         key = (measure == "nDCG", cutoff)
         if key not in lists:
             lists[key] = make(s.base(measure, {}), cutoff)
@@ -239,15 +239,15 @@ def on_a_list(
 
 
 def kept(topic: ranked.Topic) -> dict:
-    """Parameters that belong to a list rather than to a measure."""
+    """Return the parameters that belong to a list rather than to a measure."""
     return {name: topic.params[name] for name in ("gains", "cutoff")}
 
 
 def value(name: str, measure: str, topic: ranked.Topic) -> float:
-    """The reference's value for one name of the program."""
+    """Return the reference's value for one name of the program."""
     found = intents.score_list((measure, {}), topic)
     if name.startswith("NCUrb") and "@" in name:
-        # The program divides by min(k, R), whatever the weights of the ranks are.
+        # The program divides by min(k, R), whatever the weights of the ranks.
         gamma = topic.params["gamma"]
         found *= math.fsum(gamma**i for i in range(topic.best())) / topic.best()
     return found
@@ -257,21 +257,21 @@ def value(name: str, measure: str, topic: ranked.Topic) -> float:
 
 
 def cut_and_labelled(s: Settings, topic: IntentTopic, *command: object) -> Lines:
-    """The ranking as a subcommand labels it, condensed or not and cut as the settings say.
+    """Return the ranking as a subcommand labels it, condensed and cut according to the settings.
 
-    It is cut here, since the program cuts before it removes unjudged documents.
+    The list is cut here, because the program cuts before it removes unjudged documents.
     """
     lines = called([[doc_id] for doc_id in topic.retrieved], *command, *["-j"] * s.condensed)
     return lines[: s.k] if s.truncated else lines
 
 
 def ideal_file(folder: Path, name: str, gains: dict[str, float]) -> Path:
-    """An ideal list: documents by gain descending, those judged not relevant last."""
+    """Return an ideal list: documents by gain in descending order, those judged not relevant last."""
     return written(folder, name, sorted(([d, float(g)] for d, g in gains.items()), key=lambda line: -line[1]))
 
 
 def of_global_gains(folder: Path, s: Settings, topic: IntentTopic) -> Iterator[Pair]:
-    """D and D#: glabel, gcompute."""
+    """Compare D and D#: glabel, gcompute."""
     GG = intents.global_gains(s.base("Q", {}), topic.levels, topic.P)
     if not any(GG.values()):
         return
@@ -287,7 +287,7 @@ def of_global_gains(folder: Path, s: Settings, topic: IntentTopic) -> Iterator[P
 
 
 def of_types(folder: Path, s: Settings, topic: IntentTopic) -> Iterator[Pair]:
-    """DIN and DIN#: dinlabel, gcompute. Gains are rounded as the reference does, or ranks may differ."""
+    """Compare DIN and DIN#: dinlabel, gcompute. Gains are rounded as in the reference, so ranks agree."""
     base = s.base("Q", {})
     GG = intents.global_gains(base, topic.levels, topic.P)
     if not any(GG.values()):
@@ -300,7 +300,7 @@ def of_types(folder: Path, s: Settings, topic: IntentTopic) -> Iterator[Pair]:
         for doc, level in docs.items()
         if intents.is_relevant(base, level)
     ]
-    # Documents that are relevant to nothing are judged, too; the program knows those of its file only.
+    # Documents relevant to no intent are judged too; the program takes only those in its file as judged.
     rows += [[len(numbers) + 1, "inf", doc, 0.0] for doc in GG]
     labelled = cut_and_labelled(s, topic, "dinlabel", "-din", written(folder, "din", rows))
     rounded = [[doc, *(intents.twelve_digits(float(g)) for g in gains)] for doc, *gains in labelled]
@@ -314,7 +314,7 @@ def of_types(folder: Path, s: Settings, topic: IntentTopic) -> Iterator[Pair]:
 
 
 def of_each_intent(folder: Path, s: Settings, topic: IntentTopic) -> Iterator[Pair]:
-    """IA and P+Q: glabel and gcompute for each intent that has a relevant document, then the sum of P * M."""
+    """Compare IA and P+Q: glabel and gcompute for each intent that has a relevant document, summed with P."""
     base = s.base("Q", {})
     every = intents.documents(topic.levels)
     by_intent = {}
@@ -336,7 +336,7 @@ def of_each_intent(folder: Path, s: Settings, topic: IntentTopic) -> Iterator[Pa
 
 
 def of_intents(folder: Path, s: Settings, topic: IntentTopic) -> Iterator[Pair]:
-    """I-rec: irec, at k and at as many ranks as there are intents."""
+    """Compare I-rec: irec, at k and at as many ranks as there are intents."""
     base = s.base("Q", {})
     params = {"rel": s.rel, **s.judged_only}
     number = len(intents.relevant_intents(base, topic.levels))
@@ -347,7 +347,7 @@ def of_intents(folder: Path, s: Settings, topic: IntentTopic) -> Iterator[Pair]:
 
 
 def intent_recall(folder: Path, s: Settings, topic: IntentTopic) -> dict[str, float]:
-    """Values that irec prints."""
+    """Return the values that irec prints."""
     base = s.base("Q", {})
     ranking = intents.looked_at(base, topic.levels, topic.retrieved)
     run = written(folder, "run", [[doc_id] for doc_id in ranking])
@@ -363,7 +363,7 @@ def intent_recall(folder: Path, s: Settings, topic: IntentTopic) -> dict[str, fl
 
 
 def sharpened(name: str, s: Settings, topic: IntentTopic, found: dict[str, float]) -> Iterator[Pair]:
-    """D# or DIN# of Q and nDCG from the program's D or DIN, with gamma = .5 as its scripts have it."""
+    """Return D# or DIN# of Q and nDCG from the program's D or DIN, with gamma = .5 as in its scripts."""
     with tempfile.TemporaryDirectory() as folder:
         recall = intent_recall(Path(folder), s, topic)[f"I-rec@{s.k}"]
     for theirs, base in (("Q", ("Q", {"beta": s.beta, "norm": "cutoff"})), ("MSnDCG", ("nDCG", {}))):
@@ -372,13 +372,13 @@ def sharpened(name: str, s: Settings, topic: IntentTopic, found: dict[str, float
 
 
 def scored(topic: IntentTopic, name: str, cutoff: int | None, **params: object) -> float:
-    """The reference's score by a measure over intents."""
+    """Return the reference's score by a measure over intents."""
     params["cutoff"] = cutoff
     return intents.score(name, params, topic.levels, topic.retrieved, topic.P, topic.nav)
 
 
 def of_levels(folder: Path, s: Settings, topic: IntentTopic) -> Iterator[Pair]:
-    """Plain lists by the highest level over the intents: label, compute; GAP and preferences too."""
+    """Compare plain lists by the highest level over the intents: label, compute; GAP and preferences too."""
     levels = intents.document_levels(topic.levels)
     N = sum(level < s.rel for level in levels.values())
     if len(levels) == N:
@@ -400,7 +400,7 @@ def of_levels(folder: Path, s: Settings, topic: IntentTopic) -> Iterator[Pair]:
         return ranked.score(name, {**own, "cutoff": cutoff}, levels, topic.retrieved, 4)
 
     if s.rel == 1:
-        # GAP of the program weighs threshold j by j, whatever the gains; ours knows no other rel.
+        # GAP of the program weighs threshold j by j, whatever the gains; our GAP supports only rel=1.
         yield "plain: GAP", ours("GAP", {}, cutoff), found["GAP"]
         yield "plain: GAP@k", ours("GAP", {"norm": "cutoff"}, s.k), found[f"GAP@{s.k}"]
     if preferences:
@@ -411,10 +411,10 @@ def of_levels(folder: Path, s: Settings, topic: IntentTopic) -> Iterator[Pair]:
 def of_classes(
     folder: Path, s: Settings, topic: IntentTopic, classes: dict[str, Hashable], numbers: dict[Hashable, int]
 ) -> Iterator[Pair]:
-    """EC: label -ec, compute -ec.
+    """Compare EC: label -ec, compute -ec.
 
-    Any judged document uses up its class in the program, by the definition a relevant one only does: each
-    document that is not relevant is given a class of its own. compute prints nothing with both -ec and -j.
+    In the program, any judged document uses up its class; by the definition, only a relevant one does. So
+    each document that is not relevant gets a separate class. compute prints nothing with both -ec and -j.
     """
     levels = intents.document_levels(topic.levels)
     if not any(level >= s.rel for level in levels.values()):
@@ -440,7 +440,7 @@ def of_classes(
 
 
 def whole_scale(make: Callable, base: Base, *arguments: object) -> ranked.Topic:
-    """A list whose largest gain is that of level 4, the end of the program's scale."""
+    """Compare a list whose largest gain is that of level 4, the highest of the program's scale."""
     name, params = base
     scale = {} if name == "nDCG" else {"max_rel": LEVELS[-1]}
     return make((name, {**params, **scale}), *arguments, ())
@@ -449,7 +449,7 @@ def whole_scale(make: Callable, base: Base, *arguments: object) -> ranked.Topic:
 def of_groups(
     folder: Path, s: Settings, topic: IntentTopic, membership: dict[str, list[float]], target: list[float]
 ) -> Iterator[Pair]:
-    """GF, and ERR and iRBU beside it: GFlabel, GFRcompute."""
+    """Compare GF, and ERR and iRBU beside it: GFlabel, GFRcompute."""
     levels = intents.document_levels(topic.levels)
     if not any(level >= s.rel for level in levels.values()):
         return
@@ -478,12 +478,12 @@ def of_groups(
 
 
 def fields(name: str, separator: str | None = None) -> Lines:
-    """Lines of one of NTCIREVAL's files, which lies in the program's folder."""
+    """Return the lines of one of NTCIREVAL's files in the program's folder."""
     return [line.split(separator) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
 
 
 def toy_run(name: str) -> dict[str, list[str]]:
-    """Ranking by topic, in the order of the lines."""
+    """Return the ranking by topic, in the order of the lines."""
     run: dict[str, list[str]] = {}
     for topic, *rest in fields(name):
         if not topic.startswith("<"):
@@ -492,7 +492,7 @@ def toy_run(name: str) -> dict[str, list[str]]:
 
 
 def toy_topics() -> dict[str, IntentTopic]:
-    """The toy topics of the diversity measures."""
+    """Yield the toy topics of the diversity measures."""
     levels: dict[str, dict[str, dict[str, float]]] = {}
     for topic, intent, doc_id, level in fields("Dtest.Dqrels"):
         levels.setdefault(topic, {}).setdefault(intent, {})[doc_id] = int(level[1:])
@@ -519,7 +519,7 @@ TOY_ATTRIBUTES = {
 
 
 def toy_groups(run: str) -> Iterator[tuple[str, IntentTopic, dict[str, list[float]], list[float]]]:
-    """Attribute set, topic, membership and target of the toy topics of group fairness."""
+    """Yield attribute set, topic, membership and target of the toy topics of group fairness."""
     retrieved = toy_run(run)
     for topic, attributes in TOY_ATTRIBUTES.items():
         levels = {doc: int(level[1:]) for t, doc, level in fields("toy.4topics.qrels") if t == topic}
@@ -531,7 +531,7 @@ def toy_groups(run: str) -> Iterator[tuple[str, IntentTopic, dict[str, list[floa
 
 
 def toy_classes(wanted: str) -> tuple[IntentTopic, dict[str, Hashable], dict[Hashable, int]]:
-    """A toy topic, the classes of its documents and their numbers. Names of documents hold blanks."""
+    """Return a toy topic, the classes of its documents and their numbers. Document names contain blanks."""
     rows = [(doc, *rest) for topic, doc, *rest in fields("e-test.eqrels", ";") if topic == wanted]
     run = [line[2] for line in fields("e-testrun", ";") if line[0] == wanted]
     name = {doc: f"d{at}" for at, doc in enumerate(dict.fromkeys([*run, *(row[0] for row in rows)]))}
@@ -545,7 +545,7 @@ def toy_classes(wanted: str) -> tuple[IntentTopic, dict[str, Hashable], dict[Has
 
 
 def of_topic(rng: random.Random, topic: IntentTopic, s: Settings) -> Iterator[Pair]:
-    """All kinds of lists of one topic, with random classes, membership and targets."""
+    """Yield all kinds of lists of one topic, with random classes, membership and targets."""
     docs = intents.documents(topic.levels)
     classes = {doc: rng.randint(1, len(docs)) for doc in docs if rng.random() < 0.8}
     number = rng.randint(2, 8)
@@ -566,13 +566,13 @@ def of_topic(rng: random.Random, topic: IntentTopic, s: Settings) -> Iterator[Pa
 
 
 def drawn(rng: np.random.Generator) -> tuple[random.Random, IntentTopic, Settings]:
-    """A random topic and random settings, and where more comes from."""
-    own = random.Random(int(rng.integers(2**32)))  # noqa: S311  # no secret
+    """Return a random topic, random settings, and the generator for further draws."""
+    own = random.Random(int(rng.integers(2**32)))  # noqa: S311  # not for security
     return own, random_topic(own), Settings.drawn(own)
 
 
 def compare(rng: np.random.Generator) -> Iterator[Compared]:
-    """Compare a random topic. The reference takes the place that the package has in other oracles."""
+    """Compare a random topic. The reference takes the role that the package has in other oracles."""
     for name, ours, theirs in of_topic(*drawn(rng)):
         yield Compared(name.partition("@")[0], {"1": ours}, {"1": theirs})
 

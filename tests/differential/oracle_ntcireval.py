@@ -1,7 +1,7 @@
-"""pyNTCIREVAL: all of its measures that the package has, plain and condensed lists, cut and not.
+"""pyNTCIREVAL: all of its measures that the package has, on full and condensed lists, cut and not cut.
 
-Left out is what the page of disagreements names: negative levels, topics without a relevant document, lists
-without a document, gains that do not rise with the level (nERR), and stop weights that are all 0.
+Cases listed on the page of disagreements are left out: negative levels, topics without a relevant document,
+lists without a document, gains that do not rise with the level (nERR), and stop weights that are all 0.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from reference import ranked
 from ir_graded import BR, NCU, O, P_measure, P_plus, Q, nERR
 from ir_graded.matching.precision import compares_single_precision
 
-#: Gains of levels 1, 2, 3; whole numbers, which nDCG's ``gains`` must be.
+#: Gains of levels 1, 2 and 3; they are whole numbers because ``gains`` of nDCG must be.
 GAINS = ((1, 2, 3), (1, 3, 7), (1, 1, 1), (1, 10, 1000), (3, 5, 5))
 STOPS = ((1, 2, 3), (1, 1, 1), (0, 0.5, 3), (2, 1, 0.25))
-#: pyNTCIREVAL sums from the top at each rank.
+#: At each rank, pyNTCIREVAL sums again from the top.
 DEEPEST = 100
 
 
 def pairs(k, condensed, gains, stops, beta, gamma):
-    """Measures, and what makes the metric of pyNTCIREVAL for the numbers of documents by level."""
+    """Return measures with functions from the numbers of documents by level to the metric of pyNTCIREVAL."""
     table, weights = (dict(enumerate(values, start=1)) for values in (gains, stops))
     graded = {"gains": table, "judged_only": condensed}
     blended = {**graded, "beta": beta}
@@ -51,7 +51,7 @@ def pairs(k, condensed, gains, stops, beta, gamma):
 
 
 def cut_pairs(k, condensed, gains, beta):
-    """Measures with a cutoff, and metrics that must be given a list that was cut."""
+    """Return measures with a cutoff, and metrics that must be given a truncated list."""
     params = {"gains": dict(enumerate(gains, start=1)), "judged_only": condensed, "beta": beta}
     of_one = {O: metrics.OMeasure, P_measure: metrics.PMeasure, P_plus: metrics.PPlusMeasure}
     return {
@@ -61,7 +61,7 @@ def cut_pairs(k, condensed, gains, beta):
 
 
 def compare_on(rng, collection: Collection):
-    """All pairs with random parameters."""
+    """Return all pairs with random parameters."""
     k, condensed = int(rng.choice([1, 3, 10, 50])), bool(rng.random() < 0.4)
     gains, stops = GAINS[rng.integers(len(GAINS))], STOPS[rng.integers(len(STOPS))]
     beta, gamma = float(rng.choice([0, 0.1, 1, 10, 100])), float(rng.choice([0.1, 0.5, 0.7, 0.95, 1]))
@@ -84,7 +84,7 @@ def compare_on(rng, collection: Collection):
 
 
 def compare_on_the_top(rng, collection):
-    """The same on the first documents of each list."""
+    """Return a metric that scores only the first documents of each list."""
     run = {
         topic: {doc: docs[doc] for doc in ranked.ranking(docs, compares_single_precision())[:DEEPEST]}
         for topic, docs in collection.run.items()

@@ -1,4 +1,4 @@
-"""pytrec_eval, asked without ir-measures: the classics, and measures of this package that become one."""
+"""pytrec_eval, called without ir-measures: the classics, and measures of this package that reduce to one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ir_graded import BR, GAP, NCU, R_WP, O, P_measure, P_plus, Q, R_measure
 
 
 def pairs(rel, condensed, k, levels):
-    """Measures, and the name under which trec_eval has the same."""
+    """Return measures with their names in trec_eval."""
     both_take = {"rel": rel, "judged_only": condensed}
     plain = {**both_take, "beta": 0}
     flat = {**both_take, "gains": dict.fromkeys((level for level in levels if level > 0), 1)}
@@ -47,12 +47,12 @@ def pairs(rel, condensed, k, levels):
 
 
 def dotted(name, k):
-    """The name as trec_eval is asked for it: ``P.5`` for what it prints as ``P_5``."""
+    """Return the name that trec_eval takes: ``P.5`` for the printed ``P_5``."""
     return name.replace(f"_{k}", f".{k}") if name.endswith(f"_{k}") else name
 
 
 def compare_on(rng, collection: Collection):
-    """All pairs with a random lowest relevant level and cutoff, on full or condensed lists."""
+    """Return all pairs with a random lowest relevant level and cutoff, on full or condensed lists."""
     rel, condensed, k = (rng.choice(values) for values in ([1, 1, 2, 4], [False, False, True], [1, 2, 5, 30]))
     asked = pairs(int(rel), bool(condensed), int(k), collection.levels)
     evaluator = pytrec_eval.RelevanceEvaluator(
@@ -69,7 +69,7 @@ def compare_on(rng, collection: Collection):
 
 
 def compare(rng):
-    """A random collection, scores that tie as float32 only among them."""
+    """A random collection; some scores tie only as float32."""
     yield from compare_on(rng, draw(rng, near=True))
 
 

@@ -1,4 +1,4 @@
-"""ranx, on lists without ties (it keeps tied documents in the order given) and on topics of both sides.
+"""ranx, on lists without ties (it keeps tied documents in the given order) and on topics of both sides.
 
 Left out: bpref of negative levels or of topics without judged documents of both kinds, RBP of graded levels.
 """
@@ -14,7 +14,7 @@ from ir_graded import BR, O, Q, R_measure
 
 
 def pairs(rel, k, levels):
-    """Measures, and the name under which ranx has the same."""
+    """Return measures with their names in ranx."""
     lowest = f"-l{rel}"
     taken, plain = {"rel": rel}, {"rel": rel, "beta": 0}
     found = {
@@ -45,20 +45,20 @@ def pairs(rel, k, levels):
 
 
 def compare_on(rng, collection: Collection):
-    """All pairs with a random lowest relevant level and cutoff."""
+    """Return all pairs with a random lowest relevant level and cutoff."""
     import ranx
 
     asked = pairs(int(rng.choice([1, 1, 2, 3])), int(rng.choice([1, 3, 10, 50])), collection.levels)
     qrels = {topic: collection.qrels[topic] for topic in collection.shared}
     run = ranx.Run({topic: collection.run[topic] for topic in qrels})
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # numba's, of casts within ranx
+        warnings.simplefilter("ignore")  # numba warns of casts within ranx
         ranx.evaluate(ranx.Qrels(qrels), run, sorted(set(asked.values())))
     theirs = {
         measure: {topic: float(run.scores[name][topic]) for topic in qrels} for measure, name in asked.items()
     }
     if any(not {0, 1} <= set(levels.values()) for levels in qrels.values()):
-        # One topic without documents of both kinds leaves others without a value.
+        # One topic without documents of both kinds makes the other topics NaN.
         theirs.pop(Bpref, None)
     yield from both(collection, theirs)
 

@@ -14,7 +14,7 @@ SOFT = tuple(scale for scale in measure_cases.SCALES.values() if scale not in SC
 
 
 def ranked_lists_on(rng, collection: Collection):
-    """A dozen measures with random parameters."""
+    """Return a dozen measures with random parameters."""
     chosen = [measure_cases.VARIANTS[at] for at in rng.permutation(len(measure_cases.VARIANTS))[:12]]
     float32 = measure_cases.compares_single_precision()
     theirs = {}
@@ -27,12 +27,12 @@ def ranked_lists_on(rng, collection: Collection):
 
 
 def ranked_lists(rng):
-    """A random collection, soft labels and scores that tie as float32 only among them."""
+    """A random collection with soft labels; some scores tie only as float32."""
     yield from ranked_lists_on(rng, draw(rng, scales=(*SCALES, *SOFT), near=True))
 
 
 def passage_lists(rng):
-    """Passages of a few topics by MAgP, gP and gR."""
+    """Compare passages of a few topics by MAgP, gP and gR."""
     rows = passage_cases.random_rows(rng, topics=6, articles=40, judged=20)
     beta, cutoff = (
         values[rng.integers(len(values))] for values in ((0, 0.25, 1, 4, math.inf), (1, 5, 30, 1000))

@@ -1,4 +1,4 @@
-"""scikit-learn: it ranks given documents, so every judged document is retrieved here."""
+"""scikit-learn ranks only given documents, so every judged document is retrieved here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ir_graded.measures.classic.ties import with_ties
 
 
 def completed(collection: Collection) -> Collection:
-    """The same with the judged documents that were not retrieved below all others."""
+    """Return the collection with the judged documents that were not retrieved ranked below all others."""
     run = {}
     for topic in collection.shared:
         docs, below = collection.run[topic], min(collection.run[topic].values())
@@ -20,13 +20,13 @@ def completed(collection: Collection) -> Collection:
 
 
 def compare(rng):
-    """Lists without ties, and the mean over all orders of lists with ties."""
+    """Yield collections for lists without ties, and for the mean over all orders of tied documents."""
     yield from _without_ties(rng)
     yield from _with_ties(rng)
 
 
 def _without_ties(rng):
-    """AP, and nDCG with both kinds of gain, of lists without ties."""
+    """Compare AP, and nDCG with both kinds of gain, of lists without ties."""
     from sklearn.metrics import average_precision_score, label_ranking_average_precision_score, ndcg_score
 
     collection = completed(draw(rng, scales=((0, 1), (0, 1, 2, 3)), ties=False))
@@ -54,7 +54,7 @@ def _without_ties(rng):
 
 
 def _with_ties(rng):
-    """nDCG averaged over the orders of tied documents, which is what it does unless told otherwise."""
+    """Compare nDCG averaged over the orders of tied documents, scikit-learn's default."""
     from sklearn.metrics import ndcg_score
 
     collection, k = (

@@ -1,7 +1,7 @@
 """The program trec_eval: the environment variable TREC_EVAL names it. It prints four decimals.
 
-trec_eval 10 compares scores as 64-bit numbers and pytrec_eval 0.5.11 as 32-bit ones, so that no two scores
-of a topic are near here.
+trec_eval 10 compares scores as 64-bit numbers and pytrec_eval 0.5.11 compares them as 32-bit numbers.
+So no two scores of a topic are close here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PROGRAM = os.environ.get("TREC_EVAL", "")
 
 
 def written(folder: Path, collection: Collection):
-    """The collection as two files."""
+    """Write the collection as two files."""
     qrels = [
         f"{topic} 0 {doc} {level}" for topic, docs in collection.qrels.items() for doc, level in docs.items()
     ]
@@ -33,7 +33,7 @@ def written(folder: Path, collection: Collection):
 
 
 def evaluated(paths, names, *options):
-    """Printed values by measure and topic. Without ``-c``, trec_eval 10 ends where a run lacks a topic."""
+    """Return values by measure and topic. Without ``-c``, trec_eval 10 exits if a run lacks a topic."""
     asked = [part for name in sorted(names) for part in ("-m", name)]
     done = subprocess.run(  # noqa: S603  # the program that the user named
         [PROGRAM, "-q", "-c", *options, *asked, *map(str, paths)], capture_output=True, text=True, check=True
@@ -46,7 +46,7 @@ def evaluated(paths, names, *options):
 
 
 def score(name, qrels, run, *, complete=True) -> float | str:
-    """The only value of a measure as printed for all topics, or the code with which the program ends."""
+    """Return the only value of a measure as printed for all topics, or the exit code of the program."""
     with tempfile.TemporaryDirectory() as folder:
         paths = written(Path(folder), Collection(qrels, run))
         command = [PROGRAM, *(["-c"] if complete else []), "-m", name, *map(str, paths)]
@@ -55,16 +55,16 @@ def score(name, qrels, run, *, complete=True) -> float | str:
 
 
 def has_perl() -> bool:
-    """Whether gdeval can run."""
+    """Return whether gdeval can run."""
     return shutil.which("perl") is not None
 
 
 def compare_on(rng, collection: Collection):
-    """All measures that pytrec_eval is asked for too, the files read by both programs; topics and means."""
+    """Compare all measures of the pytrec_eval oracle, with files read by both programs; topics and means."""
     rel, condensed, k = (rng.choice(values) for values in ([1, 1, 2, 4], [False, False, True], [1, 2, 5, 30]))
     asked = pairs(int(rel), bool(condensed), int(k), collection.levels)
     names = {name: dotted(name, int(k)) for name in asked.values()}
-    # With -c it counts the relevant documents of topics that the run lacks.
+    # With -c, it counts the relevant documents of topics that the run lacks.
     asked = {measure: name for measure, name in asked.items() if name != "num_rel"}
     with tempfile.TemporaryDirectory() as folder:
         paths = written(Path(folder), collection)

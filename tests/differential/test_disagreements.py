@@ -1,4 +1,4 @@
-"""Known disagreements: both values are those of the page of the docs, and the page lists every case."""
+"""Known disagreements: both values equal those on the documentation page, and the page lists every case."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LISTED = {
 
 
 def as_printed(value, cell):
-    """A value with as many decimals as the cell of the page has."""
+    """Return a value with as many decimals as the cell of the page."""
     if isinstance(value, str) or math.isnan(value):
         return str(value)
     return f"{value:.{len(cell.partition('.')[2])}f}"
@@ -42,7 +42,7 @@ def test_the_page_lists_every_case_once():
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("words", CASES)
-def test_both_values_are_those_of_the_page(words):
+def test_both_values_match_the_page(words):
     values, missing = CASES[words]
     if missing:
         pytest.skip(missing)

@@ -1,4 +1,4 @@
-"""Agreement of labels, and prediction-powered intervals, beside other programs."""
+"""Agreement of labels, and prediction-powered intervals, compared with other programs."""
 
 import importlib.util
 import itertools
@@ -14,13 +14,13 @@ from reference.test_reference_agreement import KINDS, MEASUREMENTS, tables
 
 
 def needs(module, package):
-    """Skip a test where a program is missing."""
+    """Skip a test if a program is missing."""
     missing = importlib.util.find_spec(module) is None
     return pytest.mark.skipif(missing, reason=f"{package} is not installed")
 
 
 @needs("sklearn", "scikit-learn")
-def test_kappa_is_that_of_scikit_learn():
+def test_kappa_equals_scikit_learn():
     from sklearn import metrics
 
     for counts, _ in tables(1, 200):
@@ -34,10 +34,10 @@ def test_kappa_is_that_of_scikit_learn():
 
 
 @needs("krippendorff", "krippendorff")
-def test_alpha_is_that_of_krippendorff():
+def test_alpha_equals_krippendorff():
     import krippendorff
 
-    rng = random.Random(2)  # noqa: S311  # no secret
+    rng = random.Random(2)  # noqa: S311  # not for security
     for _ in range(100):
         scale = sorted(rng.sample(range(6), rng.randint(2, 4)))
         rows = [
@@ -54,7 +54,7 @@ def test_alpha_is_that_of_krippendorff():
 
 
 @needs("irrCAC", "irrCAC")
-def test_gwet_is_that_of_irrcac():
+def test_gwet_equals_irrcac():
     from irrCAC.table import CAC
 
     for counts, scale in tables(3, 100):
@@ -70,7 +70,7 @@ def test_gwet_is_that_of_irrcac():
 
 
 @needs("ppi_py", "ppi-python")
-def test_normal_intervals_are_those_of_ppi_python():
+def test_normal_intervals_equal_ppi_python():
     import ppi_py
 
     rng = np.random.default_rng(0)

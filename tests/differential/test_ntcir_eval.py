@@ -19,7 +19,7 @@ from ir_graded.matching.match import prepare_qrels
 
 needs_program = pytest.mark.skipif(bool(program.ORACLE.missing), reason=program.ORACLE.missing or "")
 
-#: As NTCIREVAL's documents print them, whose scripts look at the first ten documents.
+#: Values printed in NTCIREVAL's documents, whose scripts evaluate the first ten documents.
 TOY_COLUMNS = {
     "I-rec": ("I-rec", {}),
     "D-Q": ("D", {"measure": ("Q", {"norm": "cutoff"})}),
@@ -52,7 +52,7 @@ TOY_VALUES = {
 
 
 def assert_equal(pairs):
-    """At least one pair, and each of equal values."""
+    """Check that there is at least one pair, and that both values of each are equal."""
     found = list(pairs)
     assert found
     for name, ours, theirs in found:
@@ -60,7 +60,7 @@ def assert_equal(pairs):
 
 
 @needs_program
-def test_500_random_topics():
+def test_references_equal_the_program_on_500_random_topics():
     rng, tally = np.random.default_rng(18), compare.Tally()
     for _ in range(500):
         tally.add(program.compare(rng))
@@ -69,7 +69,7 @@ def test_500_random_topics():
 
 
 class ByThePackage:
-    """The package's score in place of the reference's, but for nDCG of gains that are not whole."""
+    """Replace the reference's score by the package's, except for nDCG with fractional gains."""
 
     def __init__(self):
         self.reference, self.topic, self.judgments, self.count = program.scored, None, None, 0
@@ -91,13 +91,13 @@ class ByThePackage:
 
 
 def takes_gains(name, params):
-    """Whether the package takes the gains of a base measure."""
+    """Return whether the package takes the gains of a base measure."""
     return name != "nDCG" or all(float(gain).is_integer() for gain in params.get("gains", {}).values())
 
 
 @needs_program
 @pytest.mark.slow
-def test_500_random_topics_by_the_package(monkeypatch):
+def test_package_equals_the_program_on_500_random_topics(monkeypatch):
     ours = ByThePackage()
     monkeypatch.setattr(program, "scored", ours)
     rng = np.random.default_rng(81)
@@ -114,7 +114,7 @@ def test_500_random_topics_by_the_package(monkeypatch):
 
 @needs_program
 @pytest.mark.parametrize("topic", TOY_VALUES)
-def test_toy_topics_have_the_values_of_the_documents(topic):
+def test_toy_topics_match_the_values_of_the_documents(topic):
     for (name, params), printed in zip(TOY_COLUMNS.values(), TOY_VALUES[topic], strict=True):
         for scored in (program.scored, ByThePackage()):
             found = scored(program.toy_topics()[topic], name, 10, **params)
@@ -125,7 +125,7 @@ def test_toy_topics_have_the_values_of_the_documents(topic):
 @pytest.mark.parametrize("truncated", [False, True])
 @pytest.mark.parametrize("condensed", [False, True])
 @pytest.mark.parametrize("topic", TOY_VALUES)
-def test_toy_topics_with_intents(topic, condensed, truncated, tmp_path):
+def test_toy_topics_with_intents_equal_the_program(topic, condensed, truncated, tmp_path):
     settings = Settings(condensed=condensed, truncated=truncated)
     toy = program.toy_topics()[topic]
     for kind in (
@@ -141,7 +141,7 @@ def test_toy_topics_with_intents(topic, condensed, truncated, tmp_path):
 @needs_program
 @pytest.mark.parametrize("run", ["toyrun1", "toyrun2"])
 @pytest.mark.parametrize("k", [3, 20, 100])
-def test_toy_topics_with_groups(run, k, tmp_path):
+def test_toy_topics_with_groups_equal_the_program(run, k, tmp_path):
     settings = Settings(k=k, gains={2: 3})
     seen = []
     for attribute, topic, membership, target in program.toy_groups(run):
@@ -152,12 +152,12 @@ def test_toy_topics_with_groups(run, k, tmp_path):
 
 @needs_program
 @pytest.mark.parametrize("topic", ["0001", "0002"])
-def test_toy_topics_with_classes(topic, tmp_path):
+def test_toy_topics_with_classes_equal_the_program(topic, tmp_path):
     assert_equal(program.of_classes(tmp_path, Settings(gains={}), *program.toy_classes(topic)))
 
 
 @needs_program
-def test_toy_sample_of_one_list(tmp_path):
+def test_toy_sample_of_one_list_equals_the_program(tmp_path):
     levels = {doc: int(level[1:]) for doc, level in program.fields("sample.rel")}
     retrieved = [doc for (doc,) in program.fields("sample.res")]
     topic = IntentTopic({"": levels}, retrieved, {}, set())
@@ -166,7 +166,7 @@ def test_toy_sample_of_one_list(tmp_path):
 
 
 @needs_program
-def test_levels_that_are_gains(tmp_path):
+def test_levels_as_gains_equal_the_program(tmp_path):
     rng = np.random.default_rng(2)
     levels = {f"d{n}": float(level) for n, level in enumerate(rng.random(30) * 3) if level}
     topic = IntentTopic({"1": levels}, rng.permutation(sorted(levels)).tolist(), {"1": 1.0}, set())
@@ -181,12 +181,12 @@ def test_printed_values_are_read():
     assert program.printed(lines) == {"RR": 0.5, "Q@10": 0.25, "I-rec@n": 1}
 
 
-def test_a_program_that_is_absent_is_named(monkeypatch):
+def test_a_missing_program_is_named_in_the_reason(monkeypatch):
     monkeypatch.setattr(program, "PROGRAM", "")
     assert program.missing() == "the variable NTCIR_EVAL names no program"
 
 
-def test_a_program_that_prints_few_digits_is_left_out(monkeypatch, tmp_path):
+def test_a_program_that_prints_few_digits_is_not_compared(monkeypatch, tmp_path):
     few = tmp_path / "few"
     few.write_text("#!/bin/sh\necho a 0.3333\n")
     few.chmod(0o755)
@@ -194,7 +194,7 @@ def test_a_program_that_prints_few_digits_is_left_out(monkeypatch, tmp_path):
     assert program.missing() == "the program that NTCIR_EVAL names prints fewer than 17 digits"
 
 
-def test_random_topics_have_what_is_to_be_compared():
+def test_random_topics_cover_the_cases_to_compare():
     rng = np.random.default_rng(1)
     drawn = [program.drawn(rng) for _ in range(200)]
     topics = [topic for _, topic, _ in drawn]

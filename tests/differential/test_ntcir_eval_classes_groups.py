@@ -24,7 +24,7 @@ TOPICS = 500
 
 
 def drawn(rng):
-    """A random topic with a document retrieved, settings, and where more comes from."""
+    """Return a random topic with a document retrieved, settings, and the generator for further draws."""
     while True:
         own, topic, settings = program.drawn(rng)
         if topic.retrieved:
@@ -32,7 +32,7 @@ def drawn(rng):
 
 
 def qrels_of(topic, **columns):
-    """Qrels with further columns by document."""
+    """Return qrels with further columns by document."""
     levels = intents.document_levels(topic.levels)
     frame = pd.DataFrame({"query_id": "1", "doc_id": [*levels], "relevance": levels.values()})
     for name, values in columns.items():
@@ -47,7 +47,7 @@ def scores(measures, qrels, topic):
 
 
 def over_classes(settings, name, params, cutoff):
-    """EC of a measure of the program; None where the package does not define it with these parameters."""
+    """Return EC of a measure of the program; None if the package does not define it with these parameters."""
     measure = REGISTRY.get(name) or ir_measures.measures.registry.get(name)
     if measure is None:
         return None
@@ -78,7 +78,7 @@ def test_measures_over_classes_equal_the_program():
         ours = {
             name: over_classes(settings, *measure)
             for name, measure in program.measures(settings).items()
-            # The program divides NCUrb at a cutoff by the number of documents, whatever their weights.
+            # The program divides NCUrb at a cutoff by the number of documents, regardless of their weights.
             if name in printed and not (name.startswith("NCUrb") and "@" in name)
         }
         ours = {name: measure for name, measure in ours.items() if measure is not None}
@@ -112,7 +112,7 @@ def test_group_fairness_equals_the_program():
         target = random_distribution(own, number)
         with tempfile.TemporaryDirectory() as folder:
             found = list(program.of_groups(Path(folder), settings, topic, shares, target))
-        # Each divergence without a cutoff, then each at it.
+        # Each divergence without a cutoff, then each with one.
         printed = [theirs for name, _, theirs in found if name.startswith("GF-")]
         params = {"gains": settings.gains or {}, "rel": settings.rel, "max_rel": program.LEVELS[-1]}
         whole = [

@@ -1,4 +1,4 @@
-"""A few hundred values a time with every oracle at hand; ``compare.py`` compares as many as one likes."""
+"""Compare a few hundred values with every installed oracle; ``compare.py`` compares any number."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def skip_where_missing(oracle):
 
 
 @by_name
-@pytest.mark.filterwarnings("ignore")  # those of other programs
-def test_random_collections(oracle):
+@pytest.mark.filterwarnings("ignore")  # warnings of other programs
+def test_random_collections_agree_with_every_oracle(oracle):
     skip_where_missing(oracle)
     tally = compare.run(oracle, cases=300, seed=7)
     assert tally.cases >= 300
@@ -37,7 +37,7 @@ def test_random_collections(oracle):
 @pytest.mark.parametrize(
     "oracle", [oracle for oracle in compare.ORACLES if oracle.compare_on], ids=lambda oracle: oracle.name
 )
-def test_real_runs(oracle):
+def test_real_runs_agree_with_every_oracle(oracle):
     skip_where_missing(oracle)
     tally = compare.run(oracle, cases=300, seed=7, data="sample")
     assert tally.cases >= 300
@@ -46,7 +46,7 @@ def test_real_runs(oracle):
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @needs_shared_data
-def test_runs_as_submitted():
+def test_runs_as_submitted_agree_with_every_oracle():
     assert (ROOT / "robust2003").is_dir()
     tally = compare.run(oracle_pytrec_eval.ORACLE, cases=10_000, seed=7, data="robust2003")
     assert tally.cases >= 10_000
@@ -57,7 +57,7 @@ def test_runs_as_submitted():
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_a_wrong_measure_is_seen(monkeypatch):
+def test_a_wrong_measure_is_detected(monkeypatch):
     right = ReciprocalRank.score
     monkeypatch.setattr(ReciprocalRank, "score", lambda self, views: right(self, views) * (1 + 1e-11))
     tally = compare.run(oracle_pytrec_eval.ORACLE, cases=2000, seed=7)
@@ -67,7 +67,7 @@ def test_a_wrong_measure_is_seen(monkeypatch):
 
 @dataclass
 class Constant:
-    """An oracle's values that are always the same."""
+    """An oracle with constant values."""
 
     ours: dict
     theirs: dict
@@ -113,12 +113,12 @@ def test_the_command_prints_a_line_for_each_oracle(monkeypatch, capsys):
     assert compare.main() == 0
 
 
-def test_the_same_seed_draws_the_same():
+def test_a_seed_always_draws_the_same_collection():
     drawn = [draw(np.random.default_rng(seed), near=True) for seed in (3, 3, 4)]
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-def test_random_collections_have_what_is_to_be_compared():
+def test_random_collections_cover_the_cases_to_compare():
     drawn = [draw(np.random.default_rng(seed), near=True) for seed in range(40)]
     scores = [list(docs.values()) for collection in drawn for docs in collection.run.values()]
     levels = [list(docs.values()) for collection in drawn for docs in collection.qrels.values()]
@@ -132,14 +132,14 @@ def test_random_collections_have_what_is_to_be_compared():
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_every_measure_of_the_registry_meets_the_reference():
+def test_every_measure_of_the_registry_is_compared_with_the_reference():
     rng, seen = np.random.default_rng(1), set()
     while len(seen) < len(oracle_reference.measure_cases.MEASURES):
         seen |= {ir_measures.parse_measure(m).NAME for m, _, _ in oracle_reference.ORACLES[0].compare(rng)}
     assert seen == set(oracle_reference.measure_cases.MEASURES)
 
 
-def test_the_sample_is_a_collection():
+def test_the_sample_is_a_real_collection():
     collections = list(real("sample"))
     assert len(collections) == 20
     assert all(collection.shared for collection in collections)

@@ -1,4 +1,4 @@
-"""Residuals of gRBP beside those of cwl_eval."""
+"""Residuals of gRBP compared with those of cwl_eval."""
 
 import math
 
@@ -13,7 +13,7 @@ MISSING = not_installed("cwl", "cwl-eval")
 
 
 @pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
-def test_base_and_residual_of_grbp_are_those_of_rbp_in_cwl_eval():
+def test_base_and_residual_of_grbp_equal_rbp_in_cwl_eval():
     from cwl.ruler.measures.cwl_rbp import RBPCWLMetric
     from cwl.ruler.ranking import Ranking
 
@@ -28,7 +28,7 @@ def test_base_and_residual_of_grbp_are_those_of_rbp_in_cwl_eval():
         )
         levels = {f"d{n}": level for n, level in enumerate(found) if level is not None}
         run = {f"d{n}": float(-n) for n in range(len(found))}
-        # cwl_eval looks at 1,000 ranks, and divides by their weight.
+        # cwl_eval reads 1,000 ranks, and divides by their weight.
         measure, weight = gRBP(p=p, max_rel=3, residual=True) @ 1000, 1 - p**1000
         (metric,) = ir_measures.iter_calc([measure], {"1": levels}, {"1": run})
         assert metric.value / weight == pytest.approx(theirs.expected_utility, rel=0, abs=1e-15)

@@ -1,4 +1,4 @@
-"""The code blocks of the documentation, as they stand in the pages."""
+"""The code blocks of the documentation, as they appear in the pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PT_DOCS = ROOT / "ir_graded" / "pt_docs" / "index.rst"
-#: Pages written by hand; the others are made by the build.
+#: Pages written by hand; the build generates the others.
 BY_HAND = (DOCS / "measures" / "index.rst", DOCS / "measures" / "classics.rst", DOCS / "api" / "index.rst")
 PAGES = (
     *sorted({*DOCS.glob("*.rst"), *DOCS.glob("guide/*.rst"), *DOCS.glob("trust/*.rst"), *BY_HAND}),
@@ -21,7 +21,7 @@ PAGES = (
 
 @dataclass(frozen=True)
 class Block:
-    """A directive: its name, what follows the two colons, its options and its lines without indentation."""
+    """A directive: its name, the text after the two colons, its options and its lines without indentation."""
 
     directive: str
     argument: str
@@ -34,7 +34,7 @@ class Block:
 
 
 def blocks(page):
-    """All directives of a page that begin at its left edge, in order."""
+    """Return all directives of a page that begin at its left edge, in order."""
     lines = page.read_text(encoding="utf-8").splitlines()
     for at, line in enumerate(lines):
         if line.startswith(".. ") and "::" in line:
@@ -57,13 +57,13 @@ def _block(name, argument, following):
 
 
 def environment():
-    """That of a shell in which the project is installed."""
+    """Return the environment of a shell in which the project is installed."""
     scripts = os.pathsep.join([sysconfig.get_path("scripts"), str(Path(sys.executable).parent)])
     return {**os.environ, "PATH": scripts + os.pathsep + os.environ["PATH"], "COLUMNS": "80"}
 
 
 def rows(page, name):
-    """Cells of the rows of the list-table with that ``:name:``, without its head."""
+    """Return the cells of the rows of the list-table with that ``:name:``, without its header."""
     table = next(block for block in blocks(page) if f":name: {name}" in block.options)
     found = []
     for line in table.lines:

@@ -10,20 +10,20 @@ import subprocess
 import pytest
 from doc_blocks import DOCS, PAGES, PT_DOCS, ROOT, Block, blocks, environment
 
-#: What may stand in a block that is not run, by the first word of the line: what needs a network or the
-#: tools of others.
+#: First words of lines that a block may contain without being run: they need a network or other
+#: tools.
 NOT_RUN = {"python3 -m venv .venv", ". .venv/bin/activate"}
 NOT_RUN_BEGIN = (
     *("spark-submit ", "pip install ", "ir_graded evaluate msmarco-passage/", "trec_eval "),
     # Files of TREC-COVID round 5 that do not ship; tests/collections compares the figures.
     "ir_graded evaluate qrels.covid-round5.txt ",
-    # What proves something takes minutes, and is run by CI or by who asks.
+    # Proofs take minutes; CI runs them.
     *("python -m pytest ", "python tests/", "python benchmarks/", "nox "),
 )
 
 
 def session(block):
-    """Commands of a console block with what stands below each."""
+    """Return the commands of a console block, each with the lines below it."""
     found = []
     for line in block.lines:
         if line.startswith("$ "):
@@ -34,7 +34,7 @@ def session(block):
 
 
 def told(lines):
-    """Lines without blanks at their ends, and without empty ones at the end."""
+    """Return lines without trailing blanks, and without empty lines at the end."""
     return "\n".join(line.rstrip() for line in lines).strip("\n").split("\n")
 
 
@@ -42,7 +42,7 @@ CONSOLE = {page: found for page in PAGES if (found := [b for b in blocks(page) i
 
 
 @pytest.mark.parametrize("page", CONSOLE, ids=lambda page: page.stem)
-def test_commands_print_what_the_page_says(page, tmp_path):
+def test_commands_print_the_output_on_the_page(page, tmp_path):
     folder = tmp_path / "files"
     shutil.copytree(DOCS / "files", folder)
     for block in CONSOLE[page]:
@@ -72,8 +72,8 @@ def test_blocks_have_a_directive_an_argument_options_and_lines(tmp_path):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_no_block_stays_unread(page):
-    """Code stands in blocks that are run; what cannot be run is marked so, and is one of a few commands."""
+def test_every_block_is_run_or_exempt(page):
+    """Code belongs in blocks that are run; a block that cannot be run is marked and has exempt commands."""
     for block in blocks(page):
         if block.directive in {"code-block", "code", "sourcecode"}:
             if page == PT_DOCS and block.argument in {"python", "text"}:
@@ -89,7 +89,7 @@ def test_no_block_stays_unread(page):
     assert not [line for line in lines if line.endswith("::") and not line.startswith((".. ", "   .. "))]
 
 
-def test_the_page_for_pyterrier_prints_what_it_says():
+def test_the_page_for_pyterrier_prints_its_output():
     pytest.importorskip("pyterrier")
     names: dict[str, object] = {}
     printed = None

@@ -1,4 +1,4 @@
-"""The tables for those who come from other tools hold: names are read, and values are equal."""
+"""The migration tables are right: names are read, and values are equal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GAINS = (1, 2, 3)
 
 
 def theirs(name):
-    """pyNTCIREVAL's value under its printed name."""
+    """Return the value of pyNTCIREVAL by its printed name."""
     labeler = Labeler(QRELS)
     numbers = labeler.compute_per_level_doc_num(len(GAINS) + 1)
     made = {
@@ -53,7 +53,7 @@ def theirs(name):
 
 
 @pytest.mark.parametrize("row", [row for row in NTCIREVAL if row[1]], ids=lambda row: row[0])
-def test_measures_of_ntcireval(row):
+def test_measures_of_ntcireval_equal_the_program(row):
     _, python_name, ours, _ = (cell.strip("`") for cell in row)
     run = {"1": {doc: float(-rank) for rank, doc in enumerate(RUN)}}
     scores = ir_graded.evaluate(ours.replace("@k", f"@{CUTOFF}"), {"1": QRELS}, run)
@@ -84,7 +84,7 @@ TAKEN = {
 
 
 def quoted(cells):
-    """What is in double backticks, by its first word."""
+    """Return the first word of each text in double backticks."""
     return {text for cell in cells for text in re.findall("``(.+?)``", cell)}
 
 
@@ -103,11 +103,11 @@ def test_measures_over_intents_classes_and_groups_are_read(ours):
 
 
 @pytest.mark.parametrize(("theirs", "ours"), TREC_EVAL, ids=lambda cell: cell)
-def test_names_of_trec_eval(theirs, ours):
+def test_names_of_trec_eval_are_read(theirs, ours):
     found = ir_graded.measures.parsing.read_measures(theirs.strip("`"))
     assert found == [ir_measures.parse_measure(text.strip("`")) for text in ours.split(" ")]
 
 
 @pytest.mark.parametrize("option", ["rel=2", "judged_only=True"])
-def test_options_exist(option):
+def test_options_in_the_tables_exist(option):
     assert str(ir_measures.parse_measure(f"AP({option})")) == f"AP({option})"

@@ -1,4 +1,4 @@
-"""The generated pages hold all that is registered or public, and the build refuses what lacks a page."""
+"""The generated pages list everything registered or public, and the build fails if a page is missing."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_every_registered_measure_has_a_page(name, pages):
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_the_page_says_which_properties_hold(name, pages):
+def test_the_page_lists_the_properties_that_hold(name, pages):
     measure = measure_pages.measures()[name]
     text = pages[measure_pages.slug(name)].text.partition("Properties\n----------\n")[2]
     assert ("Does not hold" in text) == bool(measure.lacks)
@@ -62,11 +62,11 @@ def test_the_page_says_which_properties_hold(name, pages):
         assert f"Here {reason}:\n\n>>> measure" in text
 
 
-def test_slugs_differ(pages):
+def test_page_names_are_unique(pages):
     assert len(pages) == len(MEASURES)
 
 
-def test_a_measure_without_a_note_ends_the_build(monkeypatch):
+def test_a_measure_without_a_note_fails_the_build(monkeypatch):
     class _Unnoted(StopUtility):
         NAME, PRETTY_NAME, SHORT_DESC, SOURCE = "Unnoted", "Unnoted", "Nothing.", "Nobody"
 
@@ -83,13 +83,13 @@ def test_a_measure_without_a_note_ends_the_build(monkeypatch):
     assert before == REGISTRY
 
 
-def test_a_note_without_a_measure_ends_the_build(monkeypatch):
+def test_a_note_without_a_measure_fails_the_build(monkeypatch):
     monkeypatch.setitem(NOTES, "Gone", NOTES["Q"])
     with pytest.raises(LookupError, match="no measure \\['Gone'\\]"):
         measure_pages.pages()
 
 
-def test_the_worked_example_is_that_of_the_paper(pages):
+def test_the_worked_example_matches_the_paper(pages):
     """Sakai and Robertson (2008): Q .2219, NCU gu .2610, NCU rb with gamma=.7 .3842."""
     assert "is 0.2219." in pages["q"].text
     assert "is 0.2610." in pages["ncu"].text

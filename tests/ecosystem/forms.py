@@ -1,4 +1,4 @@
-"""The same qrels and runs in every form in which a caller may have them, for the tests beside this file."""
+"""Equal qrels and runs in every form that callers may pass, for the tests of this folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from packed import gzipped
 
 from ir_graded.measures import REGISTRY
 
-# Document ids are numerals, so that they can be ints too; as text "9" stands above "10".
+# Document ids are numerals, so that they can be ints too; as text, "9" sorts after "10".
 QRELS = [
     ("101", "9", 3),
     ("101", "10", 1),
@@ -33,7 +33,7 @@ QRELS = [
     ("104", "2", 1),
     ("105", "5", 1),
 ]
-# Topic 103 has nothing relevant, 105 is not in the run, 999 not in the qrels. Some scores tie.
+# Topic 103 has no relevant document, 105 is missing from the run, 999 from the qrels. Some scores tie.
 RUN = [
     ("101", "50", 9.5),
     ("101", "10", 7.25),
@@ -55,7 +55,7 @@ _numbers = count()
 
 
 def measures_of_registry():
-    """Every measure of documents: as it is, with a cutoff, condensed, and from level 2 on."""
+    """Every measure of documents: with defaults, with a cutoff, condensed, and with rel=2."""
     made = []
     for measure in dict.fromkeys(
         measure
@@ -70,17 +70,17 @@ def measures_of_registry():
 
 
 def with_int_ids(rows):
-    """The same rows with ids as ints."""
+    """Return the rows with ids as ints."""
     return [(int(topic), int(doc), value) for topic, doc, value in rows]
 
 
 def plain(make):
-    """A form that no file holds: what ``make`` gives for the rows."""
+    """A form that is not a file: the result of ``make`` for the rows."""
     return lambda kind, rows, folder=None: make(kind, rows)  # noqa: ARG005
 
 
 def pandas(ids=None, values=None):
-    """A pandas frame with certain dtypes."""
+    """A pandas frame with given dtypes."""
 
     def make(kind, rows, folder=None):  # noqa: ARG001
         dtypes = {} if ids is None else {"query_id": ids, "doc_id": ids}
@@ -144,7 +144,7 @@ def datasets_tuples(kind, rows, folder=None):  # noqa: ARG001
 
 
 def itertuples(kind, rows, folder=None):
-    """What pandas' itertuples gives: an iterator of named tuples."""
+    """The iterator of named tuples that pandas' itertuples returns."""
     return pandas()(kind, rows, folder).itertuples()
 
 
@@ -189,7 +189,7 @@ def dataset_id(kind, rows, folder):
 
 
 def of_tool(names, write):
-    """A frame with the names of columns of another tool, as ``write`` returns it."""
+    """A frame with the column names of another tool, as returned by ``write``."""
 
     def make(kind, rows, folder="."):
         value = {"qrels": "label", "run": "score"}[kind]
@@ -218,7 +218,7 @@ def json_file(frame, place):
 
 _PYTERRIER, _BEIR = ("qid", "docno"), ("query-id", "corpus-id", "score")
 
-#: Forms that hold ids as text, and that ir_measures reads itself.
+#: Forms with ids as text that ir_measures reads itself.
 UPSTREAM = {
     "dicts": dicts,
     "tuples": tuples,
@@ -242,7 +242,7 @@ UPSTREAM = {
     "pandas categorical values": pandas(values="category"),
 }
 
-#: Forms that hold ids as text, and that only this package reads.
+#: Forms with ids as text that only this package reads.
 OURS = {
     "polars": polars(),
     "polars categorical ids": polars(query_id=pl.Categorical, doc_id=pl.Categorical),
@@ -262,7 +262,7 @@ OURS = {
     "JSON": of_tool(_PYTERRIER, json_file),
 }
 
-#: Forms that hold ids as ints, and that ir_measures reads itself.
+#: Forms with ids as ints that ir_measures reads itself.
 UPSTREAM_INTS = {
     "dicts": dicts,
     "tuples": tuples,
@@ -275,7 +275,7 @@ UPSTREAM_INTS = {
     "pandas categorical ints": pandas(ids="category"),
 }
 
-#: Forms that hold ids as ints, and that only this package reads.
+#: Forms with ids as ints that only this package reads.
 OUR_INTS = {
     "polars": polars(),
     "polars UInt16": polars(query_id=pl.UInt16, doc_id=pl.UInt16),
@@ -285,8 +285,8 @@ OUR_INTS = {
 
 
 def results(measures, qrels, run):
-    """What ir_measures.calc gives: values by name of the measure and topic (as text); means by name."""
+    """Return the result of ir_measures.calc: values by measure name and topic (as text); means by name."""
     aggregated, per_topic = ir_measures.calc(measures, qrels, run)
     values = {(str(metric.measure), str(metric.query_id)): metric.value for metric in per_topic}
-    assert len(values) == len(per_topic), "a topic stands twice in the results"
+    assert len(values) == len(per_topic), "a topic appears twice in the results"
     return values, {str(measure): value for measure, value in aggregated.items()}

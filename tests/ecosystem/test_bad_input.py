@@ -1,4 +1,4 @@
-"""What cannot be scored is an error that says where, in every form; nothing is scored silently."""
+"""Input that cannot be scored raises an error that names the place, in every form; nothing is dropped."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def assert_qrels_rejected(make, *parts, error=InputError):
     assert_rejected(CALLS, make, lambda: RUN, *parts, error=error)
 
 
-#: Tables that hold values of any one type (a column of numbers with holes included).
+#: Tables with values of any one type (including a column of numbers with holes).
 TYPED = {
     "pandas": forms.pandas(),
     "pandas in an odd order": lambda kind, rows, folder: forms.pandas()(kind, rows, folder).set_index(
@@ -62,7 +62,7 @@ TYPED = {
     "arrow": forms.arrow,
     "arrow in chunks": forms.arrow_in_chunks,
 }
-#: Tables that hold any Python object.
+#: Tables with any Python object.
 ANYTHING = {
     "pandas of objects": forms.pandas_of_objects,
     "polars of objects": forms.polars_of_objects,
@@ -76,7 +76,7 @@ FILES = {"path": forms.path, "compressed file": forms.compressed}
 
 
 def place(form, row, folder):
-    """How an error names the place of a row."""
+    """Return how an error names the place of a row."""
     if form in FILES:
         (file,) = folder.iterdir()
         return f"{file}, line {row + 1}"
@@ -85,7 +85,7 @@ def place(form, row, folder):
 
 @pytest.fixture
 def made(tmp_path):
-    """Makes a form anew in a folder that holds this one file only."""
+    """Create a form again in a folder that holds this one file only."""
 
     def call(form, kind, rows):
         for file in tmp_path.iterdir():
@@ -95,7 +95,7 @@ def made(tmp_path):
     return call
 
 
-def test_the_input_itself_is_right():
+def test_the_unchanged_input_is_accepted():
     for call in CALLS:
         call(QRELS, RUN)
 
@@ -104,13 +104,13 @@ def test_the_input_itself_is_right():
 
 
 class Names:
-    """The places of two rows in a form whose file is known only once it was made."""
+    """Return the places of two rows in a form whose file name is known only after it is created."""
 
     def __init__(self, form, folder, *rows):
         self.form, self.folder, self.rows = form, folder, rows
 
     def check(self, message):
-        # A file is made anew for each call: its number differs, its folder and lines do not.
+        # Each call creates a new file: its number differs, its folder and lines do not.
         for row in self.rows:
             wanted = f", line {row + 1}" if self.form in FILES else place(self.form, row, self.folder)
             assert wanted in message
@@ -121,7 +121,7 @@ class Names:
 @pytest.mark.parametrize("form", [*TABLES, *FILES])
 @pytest.mark.parametrize("doc", ["a", "unjudged"])
 @pytest.mark.parametrize("scores", [(3.0, 1.0), (2.0, 2.0)], ids=["two scores", "one score"])
-def test_duplicate_in_a_run(form, doc, scores, made, tmp_path):
+def test_a_duplicate_in_a_run_is_rejected(form, doc, scores, made, tmp_path):
     rows = [("1", "b", 9.0), ("1", doc, scores[0]), ("2", doc, 1.0), ("2", "c", 2.0), ("1", doc, scores[1])]
     for call in CALLS:
         message = error_message(InputError, call, QRELS, made(form, "run", rows))
@@ -130,7 +130,7 @@ def test_duplicate_in_a_run(form, doc, scores, made, tmp_path):
 
 
 @pytest.mark.parametrize("form", [*TABLES, *FILES])
-def test_duplicate_in_qrels_with_different_levels(form, made, tmp_path):
+def test_a_duplicate_in_qrels_with_different_levels_is_rejected(form, made, tmp_path):
     rows = [("1", "b", 1), ("1", "a", 2), ("2", "a", 1), ("1", "a", 2), ("1", "a", 0)]
     for call in CALLS:
         message = error_message(InputError, call, made(form, "qrels", rows), RUN)
@@ -141,7 +141,7 @@ def test_duplicate_in_qrels_with_different_levels(form, made, tmp_path):
 
 
 @pytest.mark.parametrize("form", [*TABLES, *FILES])
-def test_duplicate_in_qrels_with_one_level_is_one(form, made):
+def test_a_duplicate_in_qrels_with_equal_levels_counts_once(form, made):
     rows = [("1", "a", 2), ("1", "b", 1), ("2", "c", 1), ("1", "a", 2), ("1", "a", 2)]
     for measures in (["Q", "R-measure", "GAP"], ["Q", AP, RR @ 10]):
         expected = forms.results(measures, QRELS, RUN)
@@ -149,7 +149,7 @@ def test_duplicate_in_qrels_with_one_level_is_one(form, made):
 
 
 @pytest.mark.parametrize("form", [*TABLES, *FILES])
-def test_the_same_document_in_several_topics_is_no_duplicate(form, made):
+def test_a_document_in_several_topics_is_not_a_duplicate(form, made):
     rows = [
         (topic, doc, 1.0 + at)
         for at, (topic, doc) in enumerate([("1", "a"), ("2", "a"), ("1", "c"), ("2", "c")])
@@ -165,7 +165,7 @@ MISSING = [float("nan"), None, pd.NA, np.nan, np.float32("nan"), pd.NaT, Decimal
 
 @pytest.mark.parametrize("form", TYPED)
 @pytest.mark.parametrize("missing", [float("nan"), None])
-def test_a_missing_score_or_level_in_a_typed_column(form, missing, made, tmp_path):
+def test_a_missing_score_or_level_in_a_typed_column_is_rejected(form, missing, made, tmp_path):
     rows = [("1", "b", 3.0), ("2", "c", 1.0), ("1", "a", missing)]
     where = "topic '1', document 'a'", place(form, 2, tmp_path), "missing"
     assert_run_rejected(lambda: made(form, "run", rows), *where, "score")
@@ -175,22 +175,22 @@ def test_a_missing_score_or_level_in_a_typed_column(form, missing, made, tmp_pat
 @pytest.mark.parametrize(
     "dtype", ["Float64", "Int64", pd.ArrowDtype(pa.float64()), pd.ArrowDtype(pa.int32()), "category"]
 )
-def test_a_missing_score_or_level_in_a_nullable_column(dtype):
-    for kind, refuse in (("run", assert_run_rejected), ("qrels", assert_qrels_rejected)):
+def test_a_missing_score_or_level_in_a_nullable_column_is_rejected(dtype):
+    for kind, check_rejected in (("run", assert_run_rejected), ("qrels", assert_qrels_rejected)):
         frame = forms.pandas()(kind, [("1", "b", 3), ("1", "a", 1)])
         frame[helpers.VALUE[kind]] = pd.Series([3, None], dtype="Float64").astype(dtype)
-        refuse(lambda frame=frame: frame, "topic '1', document 'a' (row 1)", "missing")
+        check_rejected(lambda frame=frame: frame, "topic '1', document 'a' (row 1)", "missing")
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
-def test_a_column_of_nothing_but_missing_values(make):
+def test_a_column_of_missing_values_only_is_rejected(make):
     columns = helpers.columns("run", [("1", "b", None), ("1", "a", None)])
     assert_run_rejected(lambda: make(columns), "topic '1', document 'b' (row 0)", "missing")
 
 
 @pytest.mark.parametrize("form", ANYTHING)
 @pytest.mark.parametrize("missing", MISSING, ids=lambda value: f"{type(value).__name__} {value}")
-def test_a_missing_score_or_level_among_objects(form, missing, made, tmp_path):
+def test_a_missing_score_or_level_among_objects_is_rejected(form, missing, made, tmp_path):
     rows = [("1", "b", 3.0), ("2", "c", 1.0), ("1", "a", missing)]
     where = "topic '1', document 'a'", place(form, 2, tmp_path), "missing"
     assert_run_rejected(lambda: made(form, "run", rows), *where, "score")
@@ -198,7 +198,7 @@ def test_a_missing_score_or_level_among_objects(form, missing, made, tmp_path):
 
 
 @pytest.mark.parametrize("missing", MISSING, ids=lambda value: f"{type(value).__name__} {value}")
-def test_a_missing_score_or_level_in_dicts(missing):
+def test_a_missing_score_or_level_in_dicts_is_rejected(missing):
     rows = [("1", "b", 3.0), ("1", "a", missing), ("2", "c", 1.0)]
     assert_run_rejected(lambda: forms.dicts("run", rows), "topic '1', document 'a'", "score", "missing")
     assert_qrels_rejected(lambda: forms.dicts("qrels", rows), "topic '1', document 'a'", "level", "missing")
@@ -206,7 +206,7 @@ def test_a_missing_score_or_level_in_dicts(missing):
 
 @pytest.mark.parametrize("form", FILES)
 @pytest.mark.parametrize("text", ["nan", "NaN", "None", "x", "", "1,5", "0x10", "<NA>"])
-def test_a_bad_score_or_level_in_a_file(form, text, made, tmp_path):
+def test_a_bad_score_or_level_in_a_file_is_rejected(form, text, made, tmp_path):
     rows = [("1", "b", 3.0), ("2", "c", 1.0), ("1", "a", text)]
     for call in CALLS:
         for message in (
@@ -235,7 +235,7 @@ NO_NUMBERS = [
 
 @pytest.mark.parametrize("form", ANYTHING)
 @pytest.mark.parametrize("wrong", NO_NUMBERS, ids=lambda value: type(value).__name__)
-def test_a_score_or_level_that_is_no_number(form, wrong, made, tmp_path):
+def test_a_score_or_level_that_is_not_a_number_is_rejected(form, wrong, made, tmp_path):
     rows = [("1", "b", 3.0), ("2", "c", 1.0), ("1", "a", wrong)]
     where = "topic '1', document 'a'", place(form, 2, tmp_path), "is not a number"
     assert_run_rejected(lambda: made(form, "run", rows), *where, "score")
@@ -243,7 +243,7 @@ def test_a_score_or_level_that_is_no_number(form, wrong, made, tmp_path):
 
 
 @pytest.mark.parametrize("wrong", NO_NUMBERS, ids=lambda value: type(value).__name__)
-def test_a_score_or_level_in_dicts_that_is_no_number(wrong):
+def test_a_score_or_level_in_dicts_that_is_not_a_number_is_rejected(wrong):
     rows = [("1", "b", 3.0), ("1", "a", wrong), ("2", "c", 1.0)]
     where = "topic '1', document 'a'", "is not a number"
     assert_run_rejected(lambda: forms.dicts("run", rows), *where, "score")
@@ -251,7 +251,7 @@ def test_a_score_or_level_in_dicts_that_is_no_number(wrong):
 
 
 @pytest.mark.parametrize("form", [*TYPED, *ANYTHING, "dicts"])
-def test_numbers_as_text_are_no_numbers(form, tmp_path):
+def test_numbers_as_text_are_rejected(form, tmp_path):
     rows = [("1", "b", "3"), ("1", "a", "2"), ("2", "c", "1")]
     make = (TABLES | {"dicts": forms.dicts})[form]
     where = "topic '1', document 'b'", "is not a number"
@@ -260,7 +260,7 @@ def test_numbers_as_text_are_no_numbers(form, tmp_path):
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_dates_are_no_numbers(make):
+def test_dates_as_numbers_are_rejected(make):
     columns = helpers.columns(
         "run", [("1", "b", pd.Timestamp(2020, 1, 1)), ("1", "a", pd.Timestamp(2021, 1, 1))]
     )
@@ -272,7 +272,7 @@ def test_dates_are_no_numbers(make):
 
 @pytest.mark.parametrize("form", [*TABLES, *FILES, "dicts"])
 @pytest.mark.parametrize("level", [math.inf, -math.inf])
-def test_an_infinite_level(form, level, tmp_path):
+def test_an_infinite_level_is_rejected(form, level, tmp_path):
     rows = [("1", "b", 3.0), ("2", "c", 1.0), ("1", "a", level)]
     make = (TABLES | FILES | {"dicts": forms.dicts})[form]
     error = FileFormatError if form in FILES else InputError
@@ -295,7 +295,7 @@ def test_infinite_scores_rank_first_and_last(form, tmp_path):
 
 @pytest.mark.parametrize("form", TABLES)
 @pytest.mark.parametrize("name", ["query_id", "doc_id"])
-def test_a_missing_id(form, name, made, tmp_path):
+def test_a_missing_id_is_rejected(form, name, made, tmp_path):
     topic, doc = (None, "a") if name == "query_id" else ("1", None)
     rows = [("1", "b", 3), ("2", "c", 1), (topic, doc, 2)]
     where = place(form, 2, tmp_path), name
@@ -308,7 +308,7 @@ def test_a_missing_id(form, name, made, tmp_path):
     pd.array(["1", "1", None], dtype="string[pyarrow]"),
     pd.array([1, 1, None], dtype=pd.ArrowDtype(pa.int64())),
 ], ids=["Int64", "float64", "category", "string", "Arrow"])  # fmt: skip
-def test_a_missing_id_in_a_typed_column(column):
+def test_a_missing_id_in_a_typed_column_is_rejected(column):
     frame = pd.DataFrame({"query_id": column, "doc_id": ["a", "b", "c"], "score": [1.0, 2.0, 3.0]})
     qrels = {"1": {"a": 1}, "1.0": {"a": 1}}
     assert_rejected(CALLS, lambda: qrels, lambda: frame, "row 2", "query_id")
@@ -316,7 +316,7 @@ def test_a_missing_id_in_a_typed_column(column):
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA], ids=["None", "nan", "NA"])
-def test_a_missing_id_in_dicts(missing):
+def test_a_missing_id_in_dicts_is_rejected(missing):
     assert_run_rejected(lambda: {"1": {"a": 1.0, missing: 2.0}}, "'1'", "doc_id")
     assert_run_rejected(lambda: {"1": {"a": 1.0}, missing: {"b": 2.0}}, "query_id")
     assert_qrels_rejected(lambda: {"1": {"a": 1, missing: 2}}, "'1'", "doc_id")
@@ -328,7 +328,7 @@ SAME_AS_TEXT = [(7, "7"), ("7", 7), ("7", np.int64(7))]
 
 @pytest.mark.parametrize("ids", SAME_AS_TEXT, ids=repr)
 @pytest.mark.parametrize("others", [{}, {"a": 1}, {5: 1}], ids=repr)
-def test_documents_in_dicts_that_are_the_same_as_text(ids, others):
+def test_documents_in_dicts_that_are_equal_as_text_are_rejected(ids, others):
     first, second = ids
     where = "topic '1'", "'7'", "same as text"
     assert_run_rejected(lambda: {"1": {**others, first: 1.0, second: 2.0}}, *where)
@@ -337,14 +337,14 @@ def test_documents_in_dicts_that_are_the_same_as_text(ids, others):
 
 
 @pytest.mark.parametrize("ids", [(1, "1"), ("1", 1)])
-def test_topics_in_dicts_that_are_the_same_as_text(ids):
+def test_topics_in_dicts_that_are_equal_as_text_are_rejected(ids):
     first, second = ids
     assert_run_rejected(lambda: {first: {"a": 1.0}, second: {"b": 1.0}}, "'1'", "same as text")
     assert_qrels_rejected(lambda: {first: {"a": 1}, second: {"b": 1}}, "'1'", "same as text")
 
 
 @pytest.mark.parametrize("form", ANYTHING)
-def test_documents_in_tables_that_are_the_same_as_text(form, made, tmp_path):
+def test_documents_in_tables_that_are_equal_as_text_are_rejected(form, made, tmp_path):
     rows = [("1", "7", 2), ("1", "b", 3), ("1", 7, 1)]
     where = "topic '1', document '7'", place(form, 0, tmp_path), place(form, 2, tmp_path)
     assert_run_rejected(lambda: made(form, "run", rows), *where)
@@ -352,7 +352,7 @@ def test_documents_in_tables_that_are_the_same_as_text(form, made, tmp_path):
 
 
 @pytest.mark.parametrize("form", ANYTHING)
-def test_topics_in_tables_that_are_the_same_as_text(form, made):
+def test_topics_in_tables_that_are_equal_as_text_are_rejected(form, made):
     rows = [("1", "a", 2), ("2", "c", 3), (1, "b", 1)]
     assert_run_rejected(lambda: made(form, "run", rows), "'1'")
     assert_qrels_rejected(lambda: made(form, "qrels", rows), "'1'")
@@ -384,8 +384,8 @@ def test_ids_of_several_types_in_one_dict(run, measures):
 
 @pytest.mark.parametrize("form", TYPED)
 @pytest.mark.parametrize("missing", ["query_id", "doc_id", "value"])
-def test_a_missing_column(form, missing, made):
-    for kind, rows, refuse in (
+def test_a_missing_column_is_rejected(form, missing, made):
+    for kind, rows, check_rejected in (
         ("run", [("1", "a", 1.0)], assert_run_rejected),
         ("qrels", [("1", "a", 1)], assert_qrels_rejected),
     ):
@@ -393,27 +393,27 @@ def test_a_missing_column(form, missing, made):
         name = helpers.VALUE[kind] if missing == "value" else missing
         present = {"query_id", "doc_id", helpers.VALUE[kind]} - {name}
         cut = table.drop(columns=name) if isinstance(table, pd.DataFrame) else table.drop([name])
-        refuse(lambda cut=cut: cut, kind, f"no column {name}", *present)
+        check_rejected(lambda cut=cut: cut, kind, f"no column {name}", *present)
 
 
-def test_columns_named_as_two_tools_name_them():
+def test_columns_with_names_of_two_tools_are_rejected():
     frame = pd.DataFrame({"qid": ["1"], "doc_id": ["a"], "score": [1.0]})
     assert_run_rejected(lambda: frame, "no column query_id", "qid, doc_id, score")
 
 
-def test_a_run_and_qrels_that_changed_places():
+def test_swapped_run_and_qrels_are_rejected():
     qrels, run = forms.pandas()("qrels", [("1", "a", 1)]), forms.pandas()("run", [("1", "a", 1.0)])
     assert_rejected(CALLS, lambda: run, lambda: qrels, "qrels", "no column relevance")
 
 
 @pytest.mark.parametrize("name", ["score", "doc_id"])
-def test_a_column_that_stands_twice(name):
+def test_a_column_that_appears_twice_is_rejected(name):
     frame = forms.pandas()("run", [("1", "a", 1.0), ("1", "b", 2.0)])
     assert_run_rejected(lambda: pd.concat([frame, frame[[name]]], axis=1), f"'{name}'", "several columns")
 
 
 @pytest.mark.parametrize("row", [("1", "a", 1.0), {"query_id": "1"}, ["1", "a", 1.0], "1 a 1.0", 3, None])
-def test_rows_that_are_no_named_tuples(row):
+def test_rows_that_are_not_named_tuples_are_rejected(row):
     good = ir_measures.ScoredDoc("1", "b", 1.0)
     for call in (by_calc, by_a_mixed_call, by_the_provider):
         for run in ([good, row], iter([good, row])):
@@ -425,7 +425,7 @@ def test_rows_that_are_no_named_tuples(row):
         assert "query_id, doc_id, relevance" in message
 
 
-def test_rows_with_other_fields():
+def test_rows_with_other_fields_are_rejected():
     assert_run_rejected(lambda: [ir_measures.Qrel("1", "a", 1)], "item 0", "score")
     assert_qrels_rejected(lambda: [ir_measures.ScoredDoc("1", "a", 1.0)], "item 0", "relevance")
 
@@ -447,8 +447,8 @@ def test_rows_with_other_fields():
 )
 @pytest.mark.filterwarnings(
     "ignore:Determining the column names of a LazyFrame"
-)  # Polars says it of any look
-def test_something_that_is_no_table(wrong):
+)  # Polars warns whenever the schema is read
+def test_an_object_that_is_not_a_table_is_rejected(wrong):
     for call in (by_calc, by_a_mixed_call, by_the_provider):
         for kind, message in (
             ("run", error_message(InputError, call, QRELS, wrong)),
@@ -464,19 +464,19 @@ def test_something_that_is_no_table(wrong):
     [b"1 Q0 a 1 1.0 tag", pd.Series([1.0, 2.0]), np.zeros((2, 3)), {"1", "2"}],
     ids=lambda value: type(value).__name__,
 )
-def test_an_iterable_of_something_else(wrong):
+def test_an_iterable_of_other_objects_is_rejected(wrong):
     assert_run_rejected(lambda: wrong, "item 0")
     assert_qrels_rejected(lambda: wrong, "item 0")
 
 
 @pytest.mark.parametrize("inner", [3.0, None, ["a"], "a", ("a", 1.0)], ids=lambda value: type(value).__name__)
-def test_a_dict_that_holds_no_dicts(inner):
+def test_a_dict_that_does_not_hold_dicts_is_rejected(inner):
     for call in (by_calc, by_a_mixed_call, by_the_provider):
         assert "topic '2'" in error_message(InputError, call, QRELS, {"1": {"a": 1.0}, "2": inner})
         assert "topic '2'" in error_message(InputError, call, {"1": {"a": 1}, "2": inner}, RUN)
 
 
-def test_a_place_where_nothing_is(tmp_path, monkeypatch):
+def test_a_path_without_a_file_is_rejected(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in (
         str(tmp_path / "no-such-file.txt"),
@@ -501,7 +501,7 @@ def entry_in_bytes():
 
 
 @pytest.mark.parametrize("path", [Path("a\0b"), Path("\ud800"), entry_in_bytes()], ids=["0", "half", "bytes"])
-def test_a_path_that_no_file_can_have(path):
+def test_a_path_that_no_file_can_have_is_rejected(path):
     for call in (by_calc, by_a_mixed_call, by_the_provider, by_evaluate):
         for qrels, run in ((QRELS, path), (path, RUN)):
             assert "path" in error_message(InputError, call, qrels, run)
@@ -525,24 +525,24 @@ NOT_IN_POLARS = {
 
 @pytest.mark.parametrize("array", NOT_IN_POLARS.values(), ids=NOT_IN_POLARS)
 @pytest.mark.parametrize("name", ["query_id", "doc_id", "score"])
-def test_columns_of_arrow_that_polars_does_not_have(name, array):
+def test_arrow_columns_that_polars_does_not_support_are_rejected(name, array):
     columns = {"query_id": ["1", "1"], "doc_id": ["a", "b"], "score": [1.0, 2.0]}
     message = error_message(InputError, by_evaluate, QRELS, pa.table({**columns, name: array}))
     assert f"a column of the Arrow type {array.type} cannot be read" in message
 
 
-def test_a_pandas_column_of_arrow_that_polars_does_not_have():
+def test_pandas_columns_of_arrow_that_polars_does_not_support_are_rejected():
     array = pd.arrays.ArrowExtensionArray(pa.chunked_array([NOT_IN_POLARS["run-end encoded"]]))
     frame = pd.DataFrame({"query_id": array, "doc_id": ["a", "b"], "score": [1.0, 2.0]})
     assert "cannot be read" in error_message(InputError, by_evaluate, QRELS, frame)
 
 
-# ------------------------------------------------------------------------- where nothing can go wrong
+# ------------------------------------------------------------------------- errors that cannot affect scores
 
 
 @pytest.mark.parametrize("form", [*TABLES, *FILES, "dicts"])
 def test_an_error_in_a_topic_without_qrels_changes_no_score(form, tmp_path):
-    """Left out entirely: whether a form refuses it or leaves it out, nothing is scored by it."""
+    """Whether a form rejects the topic or leaves it out, the topic affects no score."""
     rows = [("1", "a", 1.0), ("9", "a", math.nan), ("9", "a", 3.0)]
     make = (TABLES | FILES | {"dicts": forms.dicts})[form]
     try:
@@ -557,7 +557,7 @@ def test_an_error_in_a_topic_without_qrels_changes_no_score(form, tmp_path):
 
 
 class Growing:
-    """A number; whoever reads it finds another document in its dict, as another thread may write it."""
+    """A number that changes its dict when it is read, as another thread might."""
 
     def __init__(self, docs):
         self.docs = docs
@@ -574,7 +574,7 @@ class Shrinking(Growing):
 
 
 def changing(number):
-    """A topic, one of whose values changes it as it is read."""
+    """A topic with a value that changes the topic when it is read."""
     docs = {"a": 2.0, "b": 1.0, "z": 0.0}
     docs["c"] = number(docs)
     return docs
@@ -588,7 +588,7 @@ def test_a_dict_that_changes_while_it_is_scored_is_an_error(number):
     assert_qrels_rejected(lambda: {"1": changing(number), "2": {"c": 1}}, f"qrels: {problem}")
 
 
-def test_a_run_that_gets_a_topic_while_it_is_scored_is_scored_as_it_was():
+def test_a_topic_added_while_a_run_is_scored_is_ignored():
     run = {"2": {"c": 1.0}}
     run["1"] = {"b": 3.0, "x": 2.0, "a": Growing(run)}
     found = ir_graded.evaluate("Q", QRELS, run)
@@ -603,7 +603,7 @@ BINARY = {"query_id": [b"1", b"1"], "doc_id": [b"a", b"b"], "score": [1.0, 2.0]}
 
 
 @pytest.mark.parametrize("form", ["dict", "pandas", "Polars", "Arrow", "tuples"])
-def test_binary_ids_are_text_in_utf_8(form):
+def test_binary_ids_are_decoded_as_utf_8(form):
     runs = {
         "dict": {b"1": {b"a": 1.0, b"b": 2.0}},
         "pandas": pd.DataFrame(BINARY),
@@ -617,7 +617,7 @@ def test_binary_ids_are_text_in_utf_8(form):
 
 @pytest.mark.parametrize("wrong", [["a"], ("a",), {"a": 1}])
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
-def test_collections_are_no_ids(wrong, library):
+def test_collections_as_ids_are_rejected(wrong, library):
     if library is pl.DataFrame and isinstance(wrong, tuple):
         wrong = list(wrong)
     table = library({"query_id": ["1"], "doc_id": [wrong], "score": [1.0]})
@@ -625,13 +625,13 @@ def test_collections_are_no_ids(wrong, library):
         ir_graded.evaluate("Q", {"1": {"a": 1}}, table)
 
 
-def test_half_a_character_is_no_text():
+def test_a_lone_surrogate_is_rejected():
     table = pd.DataFrame({"query_id": ["1"], "doc_id": pd.Series(["\ud800"], dtype=object), "score": [1.0]})
     with pytest.raises(InputError, match="is no text"):
         ir_graded.evaluate("Q", {"1": {"a": 1}}, table)
 
 
-def test_an_empty_path_is_no_folder(tmp_path, monkeypatch):
+def test_an_empty_path_is_rejected(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="the path of a run is empty"):
         ir_graded.evaluate("Q", {"1": {"a": 1}}, "")
@@ -640,12 +640,12 @@ def test_an_empty_path_is_no_folder(tmp_path, monkeypatch):
         ir_graded.evaluate("Q", {"1": {"a": 1}}, tmp_path)
 
 
-def test_a_reader_of_arrow_batches_is_a_table():
+def test_a_reader_of_arrow_batches_is_read_as_a_table():
     reader = pa.table({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]}).to_reader()
     assert ir_graded.evaluate("RR", {"1": {"a": 1}}, reader).aggregates[0, 0] == 1
 
 
-def test_a_lazy_frame_among_runs_is_said_without_a_warning():
+def test_a_lazy_frame_among_runs_is_rejected_without_a_warning():
     lazy = pl.LazyFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]})
     with pytest.raises(InputError, match="holds no rows yet"):
         ir_graded.evaluate("Q", {"1": {"a": 1}}, {"x": lazy})

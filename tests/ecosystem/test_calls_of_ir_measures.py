@@ -26,7 +26,7 @@ from ir_graded.measures import REGISTRY
 
 
 class E(str, enum.Enum):
-    """Topics that print otherwise than they are."""
+    """Topics whose printed form differs from their value."""
 
     ONE = "1"
     TWO = "2"
@@ -60,7 +60,7 @@ def names(measures):
 # -------------------------------------------------------------------------------- strings and objects
 
 
-def test_calc_takes_strings_and_objects_in_the_order_asked():
+def test_calc_takes_strings_and_objects_in_the_given_order():
     aggregated, per_topic = ir_measures.calc(MIXED, QRELS, RUN)
     assert names(aggregated) == NAMES
     assert aggregated[Q] == pytest.approx(Q_1 / 2, abs=1e-12)
@@ -69,20 +69,20 @@ def test_calc_takes_strings_and_objects_in_the_order_asked():
     assert len(per_topic) == 2 * len(NAMES)
 
 
-def test_calc_aggregate_takes_strings_and_objects_in_the_order_asked():
+def test_calc_aggregate_takes_strings_and_objects_in_the_given_order():
     for order in (MIXED, MIXED[::-1]):
         expected = NAMES if order is MIXED else names(ir_graded.measures.parsing.read_measures(MIXED[::-1]))
         assert names(ir_measures.calc_aggregate(order, QRELS, RUN)) == expected
     assert ir_measures.calc_aggregate(MIXED, QRELS, RUN) == ir_measures.calc(MIXED, QRELS, RUN).aggregated
 
 
-def test_strings_alone():
+def test_a_list_of_strings_is_enough():
     aggregated = ir_measures.calc_aggregate(["nDCG@10", "AP"], QRELS, RUN)
     assert aggregated == ir_measures.calc_aggregate([nDCG @ 10, AP], QRELS, RUN)
     assert ir_measures.calc_aggregate(["Q"], QRELS, RUN) == {Q: pytest.approx(Q_1 / 2, abs=1e-12)}
 
 
-def test_iter_calc_and_evaluator_give_what_calc_gives():
+def test_iter_calc_and_evaluator_equal_calc():
     expected = sorted(ir_measures.calc(MIXED, QRELS, RUN).per_query, key=repr)
     assert sorted(ir_measures.iter_calc(MIXED, QRELS, RUN), key=repr) == expected
     evaluator = ir_measures.evaluator(MIXED, QRELS)
@@ -92,7 +92,7 @@ def test_iter_calc_and_evaluator_give_what_calc_gives():
     assert evaluator.calc(RUN).aggregated == ir_measures.calc_aggregate(MIXED, QRELS, RUN)
 
 
-def test_results_of_this_package_alone_come_measure_by_measure_in_the_order_asked():
+def test_results_of_this_package_come_measure_by_measure_in_the_given_order():
     asked = ["nERR@3", "Q", P_measure @ 1000, "AWP"]
     metrics = list(ir_measures.iter_calc(asked, QRELS, RUN))
     assert names(dict.fromkeys(metric.measure for metric in metrics)) == [
@@ -104,7 +104,7 @@ def test_results_of_this_package_alone_come_measure_by_measure_in_the_order_aske
     assert [metric.query_id for metric in metrics] == ["1", "2"] * 4
 
 
-def test_a_measure_that_is_asked_for_twice_comes_once():
+def test_a_repeated_measure_is_returned_once():
     aggregated, per_topic = ir_measures.calc(["Q", Q, "Q_measure", Q(beta=1.0), "AP", AP, "map"], QRELS, RUN)
     assert names(aggregated) == ["Q", "AP"]
     assert len(per_topic) == 4
@@ -116,14 +116,14 @@ def test_measures_may_come_from_a_generator_or_a_set():
     assert ir_measures.calc_aggregate({"Q", AP}, QRELS, RUN) == expected
 
 
-def test_calls_of_a_measure_itself():
+def test_methods_of_a_measure_score_runs():
     assert Q.calc_aggregate(QRELS, RUN) == pytest.approx(Q_1 / 2, abs=1e-12)
     assert Q.calc(QRELS, RUN).aggregated == Q.calc_aggregate(QRELS, RUN)
     assert [metric.value for metric in Q.iter_calc(QRELS, RUN)] == [pytest.approx(Q_1, abs=1e-12), 0]
     assert Q.evaluator(QRELS).calc_aggregate(RUN) == {Q: Q.calc_aggregate(QRELS, RUN)}
 
 
-def test_names_that_were_imported_from_ir_measures_before():
+def test_names_imported_from_ir_measures_earlier_work():
     output = python(
         """
         from ir_measures import calc, calc_aggregate, evaluator, iter_calc, nDCG, DefaultPipeline
@@ -181,7 +181,7 @@ def test_measures_that_cannot_be_read_raise_one_error_everywhere(name, error):
     assert outcomes.pop()[0] is error
 
 
-def test_an_unsupported_measure_keeps_its_error_beside_ours(monkeypatch):
+def test_an_unsupported_measure_keeps_its_error_in_a_mixed_call(monkeypatch):
     monkeypatch.setattr(ir_measures.cwl_eval, "_is_available", False)
     bpm = ir_measures.BPM(T=1.0, max_rel=3) @ 3
     with pytest.raises(ValueError, match="Unsupported measures"):
@@ -190,13 +190,13 @@ def test_an_unsupported_measure_keeps_its_error_beside_ours(monkeypatch):
         ir_measures.calc(["Q", bpm], QRELS, RUN)
 
 
-def test_a_measure_without_its_cutoff_is_an_error_of_this_package():
+def test_a_measure_without_its_cutoff_is_rejected():
     for measures in (["nCG"], ["nCG", AP], [ir_graded.BR]):
         with pytest.raises(errors.ParameterError, match="cutoff"):
             ir_measures.calc(measures, QRELS, RUN)
 
 
-def test_what_is_no_measure_is_an_error():
+def test_an_object_that_is_not_a_measure_is_rejected():
     for wrong in (3, None, ("Q",)):
         with pytest.raises(ValueError, match="neither a measure nor a string"):
             ir_measures.calc(["Q", wrong], QRELS, RUN)
@@ -205,7 +205,7 @@ def test_what_is_no_measure_is_an_error():
 # --------------------------------------------------------------------------- registries, inputs, provider
 
 
-def test_run_inputs_and_qrel_inputs():
+def test_run_inputs_and_qrel_inputs_name_three_columns():
     for measures in ([Q], [Q, AP], ALL, [*ALL, nDCG @ 10]):
         assert set(ir_measures.run_inputs(measures)) == {"query_id", "doc_id", "score"}
         assert set(ir_measures.qrel_inputs(measures)) == {"query_id", "doc_id", "relevance"}
@@ -216,13 +216,13 @@ def test_the_registry_holds_every_name():
     for name, measure in REGISTRY.items():
         assert ir_measures.measures.registry[name] is measure
         if "cutoff" in measure.SUPPORTED_PARAMS:
-            name, measure = f"{name}@10", measure @ 10  # noqa: PLW2901  # with the cutoff
+            name, measure = f"{name}@10", measure @ 10  # noqa: PLW2901  # with its cutoff
         assert ir_measures.parse_measure(name) == measure
         assert ir_measures.parse_trec_measure(name) == [measure]
 
 
 @pytest.mark.parametrize("parse", [lambda: ir_measures.parse_measure, lambda: ir_measures.util.parse_measure])
-def test_parse_measure_knows_the_names_of_all(parse):
+def test_parse_measure_reads_the_names_of_all_measures(parse):
     assert parse()("P+(beta=inf)@10") == ir_graded.P_plus(beta=float("inf")) @ 10
     assert parse()("nDCG(dcg='exp-log2')@10") == nDCG(dcg="exp-log2") @ 10
     assert parse()(AP) is AP
@@ -232,7 +232,7 @@ def test_parse_measure_knows_the_names_of_all(parse):
 @pytest.mark.parametrize(
     "parse", [lambda: ir_measures.parse_trec_measure, lambda: ir_measures.util.parse_trec_measure]
 )
-def test_parse_trec_measure_knows_the_names_of_all(parse):
+def test_parse_trec_measure_reads_the_names_of_all_measures(parse):
     assert parse()("ndcg_cut_10,20") == [nDCG @ 10, nDCG @ 20]
     assert parse()("P-measure@10") == [P_measure @ 10]
     assert parse()("nDCG@10") == [nDCG @ 10]
@@ -240,7 +240,7 @@ def test_parse_trec_measure_knows_the_names_of_all(parse):
         parse()("NoSuch")
 
 
-def test_the_provider_by_itself():
+def test_the_provider_is_registered_once_and_scores():
     assert ir_measures.providers.registry["ir_graded"] is PROVIDER
     assert [provider.NAME for provider in ir_measures.DefaultPipeline.providers].count("ir_graded") == 1
     assert PROVIDER.is_available()
@@ -254,7 +254,7 @@ def test_the_provider_by_itself():
 
 
 def state():
-    """What the package changes in ir_measures."""
+    """Return the parts of ir_measures that the package changes."""
     pipeline = ir_measures.DefaultPipeline
     return (
         list(ir_measures.measures.registry.items()),
@@ -279,8 +279,8 @@ def test_registering_again_changes_nothing():
     assert ir_measures.calc_aggregate(["Q", AP, "map"], QRELS, RUN)[Q] == pytest.approx(Q_1 / 2, abs=1e-12)
 
 
-def test_reloading_the_grammar_too():
-    # In a process of its own, since it exchanges the two parsers.
+def test_reloading_the_grammar_changes_nothing():
+    # Run in a separate process, because it replaces the two parsers.
     output = python(
         """
         import importlib, ir_measures, ir_graded
@@ -300,7 +300,7 @@ def test_reloading_the_grammar_too():
     assert output.splitlines() == ["[AP] [P+@3]", "nDCG@10 1", "ValueError", "MeasureSyntaxError"]
 
 
-def test_a_name_that_someone_else_took_is_an_error():
+def test_a_name_taken_by_another_package_is_rejected():
     output = python(
         """
         import ir_measures
@@ -314,7 +314,7 @@ def test_a_name_that_someone_else_took_is_an_error():
     assert "'Q'" in output
 
 
-# What ir-measures does with its own measures, printed to the last digit.
+# Output of ir-measures alone for its measures, printed to the last digit.
 UPSTREAM_ONLY = """
 import re, sys
 if sys.argv[1] == "with":
@@ -377,8 +377,8 @@ for text in (
 
 
 @pytest.mark.slow
-def test_calls_with_measures_of_ir_measures_only_give_exactly_what_they_gave():
-    # ir-measures itself uses what newer Pythons warn of.
+def test_calls_with_measures_of_ir_measures_only_keep_their_exact_output():
+    # Newer Python versions warn of calls inside ir-measures.
     before, after = (python(UPSTREAM_ONLY, which, options=("-W", "ignore")) for which in ("without", "with"))
     assert len(before.splitlines()) > 120
     assert after.splitlines() == before.splitlines()
@@ -389,7 +389,7 @@ def test_calls_with_measures_of_ir_measures_only_give_exactly_what_they_gave():
 
 @pytest.fixture
 def command_line(monkeypatch, capsys, tmp_path):
-    """Calls ``ir_measures qrels run ...``; its output."""
+    """Call ``ir_measures qrels run ...`` and return its output."""
     from ir_measures.__main__ import main_cli
 
     places = [
@@ -409,20 +409,20 @@ def expected_lines(asked):
     return [f"{measure}\t{value:.4f}" for measure, value in found.items()]
 
 
-def test_command_line_takes_the_names(command_line):
+def test_command_line_of_ir_measures_reads_the_names(command_line):
     asked = ["P-measure@1000", "nDCG@10", "Q", "P+@10", "NCU(stop='rb',gamma=0.5)@10", "AP"]
     assert command_line(*asked) == expected_lines(asked)
     assert command_line("P-measure@1000 nDCG@10", "Q") == expected_lines(["P-measure@1000", "nDCG@10", "Q"])
 
 
-def test_command_line_with_the_provider(command_line):
+def test_command_line_of_ir_measures_takes_the_provider(command_line):
     asked = ["Q", "GAP@3", "AP", "nDCG@10", "NumRet"]
     assert command_line("--provider", "ir_graded", *asked) == expected_lines(asked)
     with pytest.raises(ValueError, match="infAP"):
         command_line("--provider", "ir_graded", "Q", "infAP")
 
 
-def test_command_line_topic_by_topic(command_line):
+def test_command_line_of_ir_measures_prints_topics(command_line):
     lines = [line.split("\t") for line in command_line("-q", "P-measure@3", "AP")]
     values, means = forms.results(["P-measure@3", "AP"], TABLE_QRELS, TABLE_RUN)
     assert {(name, topic): value for topic, name, value in lines if topic != "all"} == {
@@ -431,14 +431,14 @@ def test_command_line_topic_by_topic(command_line):
     assert lines[-2:] == [["all", name, f"{means[name]:.4f}"] for name in ("P-measure@3", "AP")]
 
 
-def test_command_line_as_json(command_line):
+def test_command_line_of_ir_measures_prints_json(command_line):
     found = [json.loads(line) for line in command_line("-o", "jsonl", "Q", "nERR@5")]
     assert [line["measure"] for line in found] == ["Q", "nERR@5"]
     means = ir_measures.calc_aggregate(["Q", "nERR@5"], TABLE_QRELS, TABLE_RUN)
     assert [line["value"] for line in found] == list(means.values())
 
 
-def test_command_line_with_unknown_names(command_line, capsys):
+def test_command_line_of_ir_measures_rejects_unknown_names(command_line, capsys):
     with pytest.raises(SystemExit):
         command_line("Q", "NoSuch", "P-measure@@")
     assert capsys.readouterr().err.splitlines() == [
@@ -454,12 +454,12 @@ OTHER_RUN = {"101": {"2": 9.0, "9": 1.0}, "105": {"5": 2.0, "x": 3.0}, "7": {"z"
 
 
 def as_text(results):
-    """Results that can be compared where they hold NaN."""
+    """Return results in a form that can be compared even if they hold NaN."""
     return repr(results.aggregated), sorted(map(repr, results.per_query))
 
 
 @pytest.mark.parametrize("measures", [ALL, [*ALL, AP, nDCG @ 10, RR @ 10]], ids=["ours", "mixed"])
-def test_an_evaluator_keeps_nothing_of_a_run(measures):
+def test_an_evaluator_keeps_no_state_of_a_run(measures):
     qrels = TABLE_QRELS
     evaluator = ir_measures.evaluator(measures, qrels)
     runs = [
@@ -477,7 +477,7 @@ def test_an_evaluator_keeps_nothing_of_a_run(measures):
     assert [as_text(ir_measures.calc(measures, qrels, run)) for run in runs] == first
 
 
-def test_a_run_that_fails_leaves_an_evaluator_as_it_was():
+def test_a_failed_run_leaves_an_evaluator_unchanged():
     evaluator = ir_measures.evaluator(["Q", AP], QRELS)
     before = as_text(evaluator.calc(RUN))
     for wrong in ({"1": {"a": float("nan")}}, 3, forms.tuples("run", [("1", "a", 1.0), ("1", "a", 2.0)])):
@@ -486,7 +486,7 @@ def test_a_run_that_fails_leaves_an_evaluator_as_it_was():
     assert as_text(evaluator.calc(RUN)) == before
 
 
-def test_later_changes_of_the_callers_qrels_do_not_reach_an_evaluator():
+def test_later_changes_of_the_qrels_do_not_reach_an_evaluator():
     qrels = {topic: dict(docs) for topic, docs in QRELS.items()}
     evaluator = ir_measures.evaluator(["Q", AP], qrels)
     before = as_text(evaluator.calc(RUN))
@@ -533,7 +533,7 @@ def test_a_mixed_evaluator_pickles_into_another_process(tmp_path):
 
 
 class WithSubtopics(Provider):
-    """Counts subtopics, in place of the provider of such measures, which need not be installed."""
+    """Count subtopics, instead of the provider of such measures, which may not be installed."""
 
     NAME = "pyndeval"
     SUPPORTED_MEASURES = ir_measures.pyndeval.SUPPORTED_MEASURES
@@ -546,7 +546,7 @@ class CountSubtopics(Evaluator):
     def __init__(self, measures, rows):
         super().__init__(measures, {row[0] for row in rows})
         self.rows = rows
-        self.lock = threading.Lock()  # nothing that pickles
+        self.lock = threading.Lock()  # an object that does not pickle
 
     def _iter_calc(self, run):
         for topic in run:
@@ -571,7 +571,7 @@ def test_a_mixed_evaluator_of_measures_by_subtopic_pickles(monkeypatch):
 
 
 def test_an_evaluator_pickles_into_another_process(tmp_path):
-    """One that hashes strings otherwise, in Python and in Polars."""
+    """The other process hashes strings differently, in Python and in Polars."""
     evaluator = ir_measures.evaluator(ALL, TABLE_QRELS)
     runs = [TABLE_RUN, forms.tuples("run", forms.RUN)]
     for run in runs:
@@ -602,13 +602,13 @@ def test_measures_pickle():
 
 
 @pytest.mark.parametrize("measures", [ALL, ["Q", AP, nDCG @ 10, RR @ 10]], ids=["ours", "mixed"])
-def test_an_evaluator_works_in_threads(measures):
+def test_an_evaluator_can_be_shared_by_threads(measures):
     qrels = {str(topic): {f"d{doc}": (doc * topic) % 4 for doc in range(20)} for topic in range(30)}
     runs = [
         {topic: {f"d{doc}": (doc * seed) % 17 / 4 for doc in range(30)} for topic in qrels}
         for seed in range(1, 17)
     ]
-    # Half as tables, which find judged documents by another way.
+    # Half of the runs are tables, whose judged documents are found in another way.
     given = [run if at % 2 else pd.DataFrame(rows_of(run)) for at, run in enumerate(runs)]
     expected = [as_text(ir_measures.calc(measures, qrels, run)) for run in runs]
     assert len({text for text, _ in expected}) > len(runs) / 2
@@ -636,13 +636,13 @@ def rows_of(run):
 
 
 class Topic(str):
-    """An id with an identity of its own."""
+    """An id that is compared by identity."""
 
     __slots__ = ()
 
 
 @pytest.mark.parametrize("measures", [["Q", "nERR@3"], ["Q", AP, RR @ 10]], ids=["ours", "mixed"])
-def test_metrics_carry_the_qrels_own_objects(measures):
+def test_metrics_carry_the_topic_objects_of_the_qrels(measures):
     topics = [Topic("2"), Topic("1"), Topic("5")]
     qrels = {topic: {"a": 1} for topic in topics}
     metrics = ir_measures.calc(measures, qrels, {"1": {"a": 1.0}, "2": {"b": 1.0}}).per_query
@@ -676,7 +676,7 @@ def test_metrics_carry_the_ids_of_a_frame(measures, ids):
 
 @pytest.mark.parametrize("form", ["dicts", "pandas", "polars", "path"])
 @pytest.mark.parametrize("measures", [ALL, ["Q", AP, NumRet, RR @ 10]], ids=["ours", "mixed"])
-def test_topics_of_one_side_only(form, measures, tmp_path):
+def test_topics_on_one_side_only_score_zero_or_are_left_out(form, measures, tmp_path):
     make = (forms.UPSTREAM | forms.OURS)[form]
     run = make("run", [*forms.RUN, ("1000", "9", 1.0)], tmp_path)
     aggregated, per_topic = ir_measures.calc(measures, make("qrels", forms.QRELS, tmp_path), run)
@@ -693,7 +693,7 @@ def test_topics_of_one_side_only(form, measures, tmp_path):
 @pytest.mark.parametrize(
     "run", [{}, [], pd.DataFrame(columns=["query_id", "doc_id", "score"]), {"1": {}}, {"9": {"a": 1.0}}]
 )
-def test_runs_without_anything_in_common_score_zero(run):
+def test_runs_without_shared_topics_score_zero(run):
     for measures in (ALL, ["Q", AP, RR @ 10, P @ 5], [AP]):
         aggregated, per_topic = ir_measures.calc(measures, QRELS, run)
         assert set(aggregated.values()) == {0}
@@ -704,7 +704,7 @@ def test_runs_without_anything_in_common_score_zero(run):
 
 @pytest.mark.parametrize("qrels", [{}, [], pd.DataFrame(columns=["query_id", "doc_id", "relevance"])])
 @pytest.mark.parametrize("run", [RUN, {}], ids=["run", "empty run"])
-def test_empty_qrels_give_no_topics_and_what_ir_measures_gives_as_mean(qrels, run):
+def test_empty_qrels_give_no_topics_and_the_mean_of_ir_measures(qrels, run):
     usual = ir_measures.calc([AP], {}, run)
     assert usual.per_query == []
     for measures in (ALL, ["Q", AP, RR @ 10]):
@@ -714,7 +714,7 @@ def test_empty_qrels_give_no_topics_and_what_ir_measures_gives_as_mean(qrels, ru
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_what_other_providers_say_of_topics_of_the_run_alone_is_left_out():
+def test_values_of_other_providers_for_unjudged_topics_are_dropped():
     leaking = ir_measures.define_byquery(lambda _, run: float(len(run)), name="Length")
     alone = list(ir_measures.iter_calc([leaking], QRELS, RUN))
     assert "3" in {metric.query_id for metric in alone}
@@ -727,7 +727,7 @@ def test_what_other_providers_say_of_topics_of_the_run_alone_is_left_out():
 
 
 class CountingSubtopics(ir_measures.providers.Provider):
-    """Yields the number of subtopics of each topic of the qrels that it is given."""
+    """Yield the number of subtopics of each topic in the given qrels."""
 
     NAME = "counting subtopics"
     SUPPORTED_MEASURES = [alpha_nDCG @ ir_measures.providers.base.Any()]
@@ -749,8 +749,8 @@ class CountingSubtopics(ir_measures.providers.Provider):
 
 @pytest.mark.parametrize("kind", [list, iter, lambda rows: (row for row in rows), pd.DataFrame])
 @pytest.mark.parametrize("topic", [str, E], ids=["text", "enum"])
-def test_a_measure_of_subtopics_sees_all_qrels_beside_ours(monkeypatch, kind, topic):
-    """Also those that can be read once only."""
+def test_a_measure_of_subtopics_gets_all_qrels_in_a_mixed_call(monkeypatch, kind, topic):
+    """This includes qrels that can be read only once."""
     names, rows = (
         ["query_id", "doc_id", "relevance", "iteration"],
         [(topic("1"), "a", 2, "s"), (topic("1"), "b", 1, "t"), (topic("2"), "c", 1, "s")],
@@ -766,7 +766,7 @@ def test_a_measure_of_subtopics_sees_all_qrels_beside_ours(monkeypatch, kind, to
         assert found["Q", "1"] == pytest.approx(Q_1, abs=1e-12)
 
 
-def test_topics_without_judged_or_relevant_documents():
+def test_topics_without_judged_or_relevant_documents_score_zero():
     qrels = {"1": {"a": 1}, "2": {}, "3": {"a": 0, "b": -1}}
     run = {"1": {"a": 1.0}, "2": {"a": 1.0}, "3": {"b": 2.0, "a": 1.0}}
     for metric in ir_measures.iter_calc([*ALL, "AP"], qrels, run):

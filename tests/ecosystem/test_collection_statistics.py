@@ -1,4 +1,4 @@
-"""``collection_statistics``: documents per topic, as the papers count them."""
+"""``collection_statistics``: documents per topic, counted as in the papers."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ QRELS = {"1": {"a": 2, "b": 1, "c": 0, "d": -1}, "2": {"e": 1, "f": 0, "g": 0}, 
 RUNS = {"x": {"1": {"a": 1.0, "z": 0.5}, "3": {"h": 1.0}}, "y": {"1": {"b": 1.0}}}
 
 
-def test_statistics_by_hand():
+def test_statistics_equal_values_by_hand():
     found = ir_graded.collection_statistics(QRELS, RUNS)
     assert found.to_frame().T.to_dict("list") == {
         "N": [pytest.approx(4 / 3), 1, 2, 3],
@@ -23,7 +23,7 @@ def test_statistics_by_hand():
     assert ir_graded.collection_statistics(QRELS, rel=2).to_frame().loc["R", "max"] == 1
 
 
-def test_statistics_of_the_sample_are_those_of_its_table():
+def test_statistics_of_the_sample_equal_its_table():
     covid = ir_graded.sample()
     found = ir_graded.collection_statistics(covid.qrels).to_frame()
     relevant = covid.qrels[covid.qrels["relevance"] > 0].groupby("query_id").size()
@@ -31,7 +31,7 @@ def test_statistics_of_the_sample_are_those_of_its_table():
     assert found.loc["N", "mean"] == (covid.qrels["relevance"] == 0).sum() / len(relevant)
 
 
-def test_wrong_input_is_named():
+def test_wrong_input_is_rejected():
     with pytest.raises(NoSharedTopicsError, match="the qrels are empty: there is no topic to count"):
         ir_graded.collection_statistics({})
     with pytest.raises(NoSharedTopicsError, match="share no topic"):

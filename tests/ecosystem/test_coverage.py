@@ -1,4 +1,4 @@
-"""``CoverageWarning`` and ``Scores.coverage``: how runs fit the qrels."""
+"""``CoverageWarning`` and ``Scores.coverage``: how well runs match the qrels."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def shifted(run, by):
 
 
 def message_of(*arguments, **options):
-    """The text of the one CoverageWarning of a call."""
+    """Return the text of the one CoverageWarning of a call."""
     with pytest.warns(CoverageWarning) as caught:
         evaluate(*arguments, **options)
     assert len(caught) == 1
@@ -50,7 +50,7 @@ def quietly(*arguments, **options):
 # ---------------------------------------------------------------------------------- the warning
 
 
-def test_it_is_a_user_warning_of_the_package():
+def test_the_warning_is_a_user_warning_of_the_package():
     assert issubclass(CoverageWarning, UserWarning)
     assert "CoverageWarning" in ir_graded.__all__
 
@@ -59,14 +59,14 @@ def test_a_run_with_all_topics_does_not_warn():
     evaluate(["Q", "AP"], QRELS, FULL)
 
 
-def test_a_run_that_was_cut_is_named_with_what_it_lacks():
+def test_a_truncated_run_is_named_with_its_missing_topics():
     message = message_of("Q", QRELS, {"full": FULL, "cut": some(FULL, *TOPICS[:5])})
     assert message == (
         "Run 'cut' lacks 25 of the 30 topics of the qrels (the first is '6') and scores 0 on them."
     )
 
 
-def test_topics_of_other_numbers_are_counted():
+def test_unknown_topics_are_counted():
     message = message_of("Q", QRELS, shifted(FULL, 25))
     assert message == (
         "Run 'run' lacks 25 of the 30 topics of the qrels (the first is '1') and scores 0 on them; "
@@ -74,12 +74,12 @@ def test_topics_of_other_numbers_are_counted():
     )
 
 
-def test_topics_that_the_qrels_lack_do_not_warn_alone():
+def test_topics_missing_from_the_qrels_alone_do_not_warn():
     scores = evaluate("Q", QRELS, FULL | {"99": {"a": 1.0}, "98": {"a": 1.0}})
     assert scores.coverage[COUNTS].to_numpy().tolist() == [[30, 0, 2]]
 
 
-def test_the_first_topic_missing_is_the_first_of_the_qrels():
+def test_the_first_missing_topic_follows_the_order_of_the_qrels():
     qrels = {topic: QRELS[topic] for topic in ("7", "3", "5")}
     assert "2 of the 3 topics of the qrels (the first is '7')" in message_of("Q", qrels, some(FULL, "3"))
     assert "1 of the 3 topics of the qrels (the first is '5')" in message_of("Q", qrels, some(FULL, "3", "7"))
@@ -104,7 +104,7 @@ def test_a_run_with_one_judged_document_is_not_named(measures):
 
 
 @pytest.mark.parametrize("measures", ["NumRet", ["NumQ", "NumRet"]])
-def test_where_no_measure_asks_for_judged_documents_none_is_missed(measures):
+def test_measures_that_ignore_judgments_do_not_warn_of_unjudged_runs(measures):
     evaluate(measures, QRELS, {"u": {topic: {"x": 2.0, "y": 1.0} for topic in TOPICS}})
 
 
@@ -114,19 +114,19 @@ def test_a_run_whose_scores_are_all_equal_is_named():
     assert message == "Run 't' gives all documents of a topic one score, so their ids alone decide the ranks."
 
 
-def test_scores_that_tie_as_they_are_compared_are_equal():
+def test_scores_that_tie_as_float32_count_as_equal():
     close = {topic: {"a": 1.0, "x": 1.00000001} for topic in TOPICS}
     assert "one score" in message_of("Q", QRELS, close)
 
 
 @pytest.mark.parametrize("rows", [1, 1000])
-def test_one_score_that_differs_is_enough(rows, monkeypatch):
+def test_one_different_score_prevents_the_warning(rows, monkeypatch):
     monkeypatch.setattr("ir_graded.matching.dicts._BATCH_ROWS", rows)
     flat = {topic: dict.fromkeys(docs, 1.0) for topic, docs in FULL.items()}
     evaluate("Q", QRELS, flat | {"17": FULL["17"]})
 
 
-def test_topics_of_one_document_are_no_tie():
+def test_topics_of_one_document_do_not_count_as_ties():
     evaluate("Q", QRELS, {topic: {"a": 1.0} for topic in TOPICS})
 
 
@@ -157,11 +157,11 @@ def test_soft_levels_are_relevant_to_some_measures():
 
 
 @pytest.mark.parametrize("measures", ["NumRet", ["NumQ", "Judged@10"]])
-def test_measures_that_do_not_ask_what_is_relevant_want_nothing_relevant(measures):
+def test_measures_that_ignore_relevance_do_not_warn_of_missing_relevant_documents(measures):
     evaluate(measures, {"1": {"a": 0}}, {"1": {"a": 2.0, "b": 1.0}})
 
 
-def test_all_is_said_in_one_warning():
+def test_all_findings_are_in_one_warning():
     flat = {topic: dict.fromkeys(docs, 1.0) for topic, docs in FULL.items()}
     message = message_of("Q(rel=9)", QRELS, {"cut": some(FULL, "1"), "e": {}, "t": flat})
     for part in ("level of 9", "'cut' lacks 29", "'e' is empty", "'t' gives all"):
@@ -169,7 +169,7 @@ def test_all_is_said_in_one_warning():
     assert "\n" not in message
 
 
-def test_of_many_runs_three_are_named_and_the_others_counted():
+def test_many_runs_are_named_up_to_three_and_counted():
     runs = {f"r{number}": some(FULL, *TOPICS[number:]) for number in range(1, 8)}
     message = message_of("Q", QRELS, runs)
     assert "'r3' lacks 3 of the 30" in message
@@ -179,13 +179,13 @@ def test_of_many_runs_three_are_named_and_the_others_counted():
     assert message_of("Q", QRELS, runs).endswith(" 1 more run lacks topics.")
 
 
-def test_it_points_at_the_line_that_called():
+def test_the_warning_points_at_the_calling_line():
     with pytest.warns(CoverageWarning) as caught:
         evaluate("Q", QRELS, {})
     assert caught[0].filename == __file__
 
 
-def test_it_can_be_silenced_and_changes_no_score():
+def test_the_warning_can_be_silenced_and_changes_no_score():
     cut = some(FULL, *TOPICS[:5])
     scores = quietly(["Q", "AP"], QRELS, cut)
     assert scores.mean().loc["run"].tolist() == [
@@ -193,19 +193,19 @@ def test_it_can_be_silenced_and_changes_no_score():
     ]
 
 
-def test_the_calls_of_ir_measures_stay_silent():
+def test_calls_of_ir_measures_do_not_warn():
     for run in (some(FULL, "1"), {}, shifted(FULL, 100)):
         ir_measures.calc_aggregate(["Q", ir_measures.AP], QRELS, run)
         list(ir_measures.evaluator(["Q"], QRELS).iter_calc(run))
 
 
-def test_shares_of_unjudged_documents_and_explanations_stay_silent():
+def test_unjudged_and_explain_do_not_warn():
     cut = some(FULL, "1")
     unjudged(QRELS, cut)
     ir_graded.explain("Q", QRELS, cut, "2")
 
 
-def test_notes_are_the_sentences_of_the_warning():
+def test_notes_equal_the_sentences_of_the_warning():
     scores = quietly("Q", QRELS, {"cut": some(FULL, "1"), "e": {}})
     assert len(scores.coverage_notes) == 2
     assert " ".join(scores.coverage_notes) == message_of("Q", QRELS, {"cut": some(FULL, "1"), "e": {}})
@@ -240,7 +240,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("form", UPSTREAM | OURS)
-def test_counts_in_every_form(form, tmp_path):
+def test_counts_are_equal_in_every_form(form, tmp_path):
     qrels, run = ((UPSTREAM | OURS)[form](kind, ROWS[kind], tmp_path) for kind in ("qrels", "run"))
     coverage = quietly(["Q", "AP"], qrels, {"run": run}).coverage
     assert list(coverage.columns) == list(EXPECTED)
@@ -259,7 +259,7 @@ def test_unknown_topics_of_a_file_in_pieces_are_counted_once(tmp_path, monkeypat
     assert coverage[COUNTS].to_numpy().tolist() == [[3, 1, 3]]
 
 
-def test_ties_are_seen_across_the_pieces_of_a_file(tmp_path, monkeypatch):
+def test_ties_across_pieces_of_a_file_are_counted(tmp_path, monkeypatch):
     monkeypatch.setattr("ir_graded.matching.tables._PIECE", 64)
     place = tmp_path / "a.run"
     flat = [(topic, doc, 2.0) for topic in TOPICS for doc in "abxy"]
@@ -275,7 +275,7 @@ MEASURES = ["AP", "Bpref", "Judged@10", "Q(judged_only=True)", "AP(rel=2)", "Num
 @pytest.mark.parametrize("measures", MEASURES, ids=str)
 @pytest.mark.parametrize("provider", ["auto", "upstream"])
 @pytest.mark.parametrize("make", [dicts, pandas(), generator, path])
-def test_judged_shares_are_what_unjudged_gives_whatever_the_measures(measures, provider, make, tmp_path):
+def test_judged_shares_equal_unjudged_for_any_measures(measures, provider, make, tmp_path):
     rng = np.random.default_rng(5)
     qrels, rows = {}, []
     for topic in TOPICS[:12]:
@@ -304,15 +304,15 @@ def test_passages_are_counted_by_article():
     assert coverage.loc[0, "judged_share"] == 0.5
 
 
-def test_the_frame_is_the_callers_own():
+def test_the_coverage_frame_is_a_copy():
     scores = evaluate("Q", QRELS, FULL)
     frame = scores.coverage
     frame.loc[0, "topics_missing"] = 77
     assert scores.coverage.loc[0, "topics_missing"] == 0
 
 
-def test_it_counts_for_no_more_than_it_is_asked(monkeypatch):
-    """Documents that no measure needs are looked for when somebody wants their number."""
+def test_only_requested_counts_are_computed(monkeypatch):
+    """Documents that no measure needs are counted only on request."""
     from ir_graded.matching import match
 
     lowest = []
@@ -333,10 +333,10 @@ def test_it_counts_for_no_more_than_it_is_asked(monkeypatch):
     assert lowest == [0]
 
 
-# ---------------------------------------------------- what has changed, gone, been copied or made otherwise
+# ---------------------------------------------------- changed, deleted, copied or constructed inputs
 
 
-def test_counts_of_a_run_that_has_changed_are_not_known():
+def test_counts_of_a_changed_run_are_unknown():
     run = copy.deepcopy(FULL)
     scores = evaluate("Q", QRELS, run)
     run["1"]["a"] = -9.0
@@ -344,7 +344,7 @@ def test_counts_of_a_run_that_has_changed_are_not_known():
     assert scores.coverage.loc[0, COUNTS].tolist() == [30, 0, 0]
 
 
-def test_counts_of_a_file_that_has_gone_are_not_known(tmp_path):
+def test_counts_of_a_deleted_file_are_unknown(tmp_path):
     place = path("run", ROWS["run"], tmp_path)
     scores = quietly("Q", dicts("qrels", ROWS["qrels"]), [place])
     place.unlink()
@@ -352,7 +352,7 @@ def test_counts_of_a_file_that_has_gone_are_not_known(tmp_path):
     assert scores.coverage.loc[0, COUNTS].tolist() == [3, 1, 3]
 
 
-def test_counts_on_qrels_that_have_changed_are_not_known():
+def test_counts_on_changed_qrels_are_unknown():
     qrels = copy.deepcopy(QRELS)
     scores = evaluate("Q", qrels, FULL)
     qrels["1"]["e"] = 0
@@ -364,7 +364,7 @@ def test_counts_on_qrels_that_have_changed_are_not_known():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [pandas(), polars(), arrow])
-def test_runs_are_let_go_when_they_have_been_counted(make):
+def test_runs_are_released_after_counting(make):
     run = make("run", [(topic, doc, score) for topic in TOPICS for doc, score in FULL[topic].items()])
     seen = weakref.ref(run)
     scores = evaluate("Q", QRELS, {"a": run})
@@ -375,7 +375,7 @@ def test_runs_are_let_go_when_they_have_been_counted(make):
     assert scores.coverage.loc[0, "judged_share"] == 0.5
 
 
-def test_what_measures_have_counted_anyway_keeps_no_run():
+def test_runs_are_released_if_measures_have_counted_everything():
     run = pandas()("run", [(topic, doc, score) for topic in TOPICS for doc, score in FULL[topic].items()])
     seen = weakref.ref(run)
     scores = evaluate(["Q", "Bpref"], QRELS, {"a": run})
@@ -390,7 +390,7 @@ def test_what_measures_have_counted_anyway_keeps_no_run():
     [lambda scores: pickle.loads(pickle.dumps(scores)), copy.deepcopy],  # noqa: S301  (made here)
     ids=["pickle", "deepcopy"],
 )
-def test_copies_hold_what_has_been_counted(again):
+def test_copies_keep_the_counts(again):
     runs = {"a": pl.DataFrame({"query_id": TOPICS, "doc_id": "a", "score": 1.0})}
     scores = evaluate("Q", QRELS, runs)
     early = again(scores)
@@ -400,7 +400,7 @@ def test_copies_hold_what_has_been_counted(again):
     pd.testing.assert_frame_equal(again(scores).coverage, scores.coverage)
 
 
-def test_scores_that_were_made_otherwise_know_nothing_of_it():
+def test_constructed_scores_have_no_coverage():
     made = evaluate("Q", QRELS, FULL)
     scores = Scores(made.runs, made.measures, made.query_ids, made.values.copy())
     old = Scores.__new__(Scores)

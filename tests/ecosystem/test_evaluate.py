@@ -32,7 +32,7 @@ TEXT = forms.UPSTREAM | forms.OURS
 
 
 def as_dict(scores, run):
-    """Values by printed measure and topic (as text) of one run."""
+    """Return values by printed measure and topic (as text) of one run."""
     at = scores.runs.index(run)
     return {
         (name, str(topic)): scores.values[position, at, number]
@@ -42,14 +42,14 @@ def as_dict(scores, run):
 
 
 def same(scores, expected):
-    """Equal but for the last digits of sums, which others add up one after the other."""
+    """Check equality up to the last digits of sums, whose order of addition may differ."""
     return scores == pytest.approx(expected, rel=1e-14, abs=0)
 
 
 # ------------------------------------------------------------------------------------------- measures
 
 
-def test_equal_to_ir_measures_topic_by_topic():
+def test_scores_equal_ir_measures_topic_by_topic():
     expected, _ = forms.results(ALL + THEIRS, TABLE_QRELS, TABLE_RUN)
     scores = evaluate(ALL + THEIRS, TABLE_QRELS, TABLE_RUN)
     assert same(as_dict(scores, "run"), expected)
@@ -57,18 +57,18 @@ def test_equal_to_ir_measures_topic_by_topic():
     assert scores.measures == tuple(ALL + THEIRS)
 
 
-def test_aggregates_are_those_of_ir_measures():
+def test_aggregates_equal_ir_measures():
     expected = ir_measures.calc_aggregate(ALL + THEIRS, TABLE_QRELS, TABLE_RUN)
     means = evaluate(ALL + THEIRS, TABLE_QRELS, TABLE_RUN).mean().loc["run"]
     assert means.to_dict() == {str(m): pytest.approx(value, abs=1e-12) for m, value in expected.items()}
-    # Counts are summed: 13 documents for the five topics of the qrels, and one for a topic without.
+    # Counts are summed: 13 documents for the five topics of the qrels, and one for a topic without qrels.
     assert means["NumRet"] == 13
     assert means["NumQ"] == 4
     for measure in ALL:
         assert means[str(measure)] == expected[measure]
 
 
-def test_measures_of_all_kinds_in_the_order_given():
+def test_measures_of_all_kinds_keep_the_given_order():
     scores = evaluate([nDCG @ 10, "P-measure@1000", "map", Q(beta=0), "P_5,10", "NumRet", "AP"], QRELS, RUN)
     assert scores.names == ["nDCG@10", "P-measure@1000", "AP", "Q(beta=0)", "P@5", "P@10", "NumRet"]
     assert (scores.values[3] == scores.values[2]).all()
@@ -76,18 +76,18 @@ def test_measures_of_all_kinds_in_the_order_given():
 
 
 @pytest.mark.parametrize("measures", ["Q", Q, ["Q"], (Q,), {"Q"}, iter(["Q"])])
-def test_one_measure(measures):
+def test_one_measure_is_accepted(measures):
     scores = evaluate(measures, QRELS, RUN)
     assert scores.names == ["Q"]
     assert scores.values.ravel() == pytest.approx([0.75, 0], abs=1e-12)
 
 
-def test_measures_of_ir_measures_alone():
+def test_measures_of_ir_measures_alone_are_computed():
     scores = as_dict(evaluate(THEIRS, TABLE_QRELS, TABLE_RUN), "run")
     assert same(scores, forms.results(THEIRS, TABLE_QRELS, TABLE_RUN)[0])
 
 
-def test_unknown_and_unsupported_measures():
+def test_unknown_and_unsupported_measures_are_rejected():
     with pytest.raises(NameError, match="NoSuch"):
         evaluate(["Q", "NoSuch"], QRELS, RUN)
     with pytest.raises(ir_graded.MeasureSyntaxError, match="P-measure@@"):
@@ -104,7 +104,7 @@ def test_diversity_measures_need_intents(measure):
         evaluate(["Q", measure], QRELS, RUN)
 
 
-def test_a_level_above_the_named_scale_is_an_error():
+def test_a_level_above_the_named_scale_is_rejected():
     with pytest.raises(
         InputError, match=r"topic '1', document 'a' has level 2, above 1, the highest it takes"
     ):
@@ -117,13 +117,13 @@ def test_a_level_above_the_named_scale_is_an_error():
 @pytest.mark.parametrize(
     "form", [name for name in TEXT if name not in ("path", "name of a file", "compressed file")]
 )
-def test_one_run_of_any_form(form, tmp_path):
+def test_one_run_of_any_form_is_scored(form, tmp_path):
     measures = ["Q", "nERR@3", AP, NumRet]
     expected = evaluate(measures, TABLE_QRELS, TABLE_RUN)
     qrels, run = TEXT[form]("qrels", forms.QRELS, tmp_path), TEXT[form]("run", forms.RUN, tmp_path)
     scores = evaluate(measures, qrels, run)
     assert len(scores.runs) == 1
-    # Topics stand in the order of the qrels, which is another one in disorder.
+    # Topics are in the order of the qrels, which differs in the unsorted forms.
     places = [expected.query_ids.index(topic) for topic in scores.query_ids]
     assert sorted(places) == list(range(len(expected.query_ids)))
     assert (scores.values == expected.values[:, :, places]).all()
@@ -132,7 +132,7 @@ def test_one_run_of_any_form(form, tmp_path):
 
 
 @pytest.mark.parametrize("form", TEXT)
-def test_a_mapping_from_names_to_runs_of_any_form(form, tmp_path):
+def test_a_mapping_from_names_to_runs_of_any_form_is_scored(form, tmp_path):
     measures = ["Q", AP]
     expected = as_dict(evaluate(measures, TABLE_QRELS, TABLE_RUN), "run")
     scores = evaluate(measures, TABLE_QRELS, {name: TEXT[form]("run", forms.RUN, tmp_path) for name in "ba"})
@@ -141,7 +141,7 @@ def test_a_mapping_from_names_to_runs_of_any_form(form, tmp_path):
 
 
 @pytest.mark.parametrize("form", ["pandas int64", "pandas Int64", "polars", "arrow", "tuples", "dicts"])
-def test_ids_as_ints(form):
+def test_ids_as_ints_are_scored(form):
     make = (forms.UPSTREAM_INTS | forms.OUR_INTS)[form]
     ints = forms.with_int_ids(forms.QRELS)
     expected = as_dict(evaluate(["Q", AP], TABLE_QRELS, TABLE_RUN), "run")
@@ -151,7 +151,7 @@ def test_ids_as_ints(form):
     assert list(scores.matrix("Q").index) == [101, 102, 103, 104, 105]
 
 
-def test_runs_of_several_forms_in_one_mapping(tmp_path):
+def test_runs_of_several_forms_in_one_mapping_are_scored(tmp_path):
     runs = {
         "dicts": TABLE_RUN,
         "frame": forms.pandas()("run", forms.RUN),
@@ -164,7 +164,7 @@ def test_runs_of_several_forms_in_one_mapping(tmp_path):
         assert as_dict(scores, name) == as_dict(scores, "dicts")
 
 
-def test_a_list_of_runs():
+def test_a_list_of_runs_is_numbered():
     scores = evaluate("Q", QRELS, [RUN, OTHER])
     assert scores.runs == ("run 1", "run 2")
     for at, run in enumerate((RUN, OTHER)):
@@ -195,7 +195,7 @@ def test_a_path_names_its_run(tmp_path):
             assert scores.values.ravel() == pytest.approx([0.75, 0], abs=1e-12)
 
 
-def test_a_list_of_paths(tmp_path):
+def test_a_list_of_paths_is_named_by_files(tmp_path):
     places = [
         write(tmp_path / name, ROWS[:count]) for count, name in [(1, "b.txt"), (3, "a.txt.gz"), (2, "c")]
     ]
@@ -204,7 +204,7 @@ def test_a_list_of_paths(tmp_path):
     assert scores.values[1].sum(axis=1).tolist() == [1, 3, 2]
 
 
-def test_file_names_that_collide(tmp_path):
+def test_files_of_equal_names_are_named_by_their_paths(tmp_path):
     places = [
         write(tmp_path / name, ROWS) for name in ("one/run.txt", "two/run.txt", "three/run.txt.gz", "own.txt")
     ]
@@ -214,7 +214,7 @@ def test_file_names_that_collide(tmp_path):
         evaluate("Q", QRELS, [places[0], places[1], str(places[0])])
 
 
-def test_names_that_are_the_same_as_text_lose_no_run():
+def test_run_names_that_are_equal_as_text_are_rejected():
     with pytest.raises(InputError, match="1"):
         evaluate("Q", QRELS, {1: RUN, "1": OTHER})
 
@@ -223,7 +223,7 @@ def test_names_of_runs_are_text():
     assert evaluate("Q", QRELS, {1: RUN, 2: OTHER}).runs == ("1", "2")
 
 
-def test_a_run_without_topics_may_stand_anywhere():
+def test_a_run_without_topics_may_be_at_any_position():
     expected = evaluate(["Q", AP], QRELS, OTHER).values[:, 0]
     for empty in ({}, [], {"1": {}}, pd.DataFrame(columns=["query_id", "doc_id", "score"])):
         for names in (("empty", "other"), ("other", "empty")):
@@ -234,7 +234,7 @@ def test_a_run_without_topics_may_stand_anywhere():
             assert not scores.values[:, names.index("empty")].any()
 
 
-def test_runs_do_not_touch_each_other():
+def test_runs_do_not_affect_each_other():
     runs = {"a": RUN, "b": OTHER, "again": RUN}
     scores = evaluate([*ALL, AP], QRELS, runs)
     assert (scores.values[:, 0] == scores.values[:, 2]).all()
@@ -243,7 +243,7 @@ def test_runs_do_not_touch_each_other():
 
 
 def test_topics_are_those_of_the_qrels_in_their_order():
-    """Those of the qrels, in their order; what a run lacks is 0, what only the run has is left out."""
+    """Topics that the run lacks score 0; topics that only the run has are left out."""
     qrels = {"b": {"x": 1}, "a": {"x": 1}, "c": {"x": 0}}
     scores = evaluate(["Q", AP, NumRet], qrels, {"a": {"x": 1.0}, "z": {"x": 1.0}, "c": {"x": 1.0}})
     assert scores.query_ids == ("b", "a", "c")
@@ -255,14 +255,14 @@ def test_topics_are_those_of_the_qrels_in_their_order():
     }
 
 
-def test_topics_of_a_table_in_disorder_come_in_the_order_of_its_rows():
+def test_topics_of_an_unsorted_table_keep_the_order_of_its_rows():
     qrels = forms.pandas_in_disorder("qrels", forms.QRELS)
     expected = tuple(dict.fromkeys(qrels["query_id"]))
     assert list(expected) != sorted(expected)
     assert evaluate("Q", qrels, TABLE_RUN).query_ids == expected
 
 
-def test_qrels_that_come_only_once():
+def test_qrels_from_an_iterator_serve_all_runs():
     scores = evaluate(["Q", AP], forms.generator("qrels", forms.QRELS), {"a": TABLE_RUN, "b": TABLE_RUN})
     assert as_dict(scores, "b") == as_dict(evaluate(["Q", AP], TABLE_QRELS, TABLE_RUN), "run")
 
@@ -278,14 +278,14 @@ def test_qrels_that_come_only_once():
     ],
     ids=str,
 )
-def test_a_missing_parameter_is_shown_in_a_measure_that_has_it(measure, message):
+def test_the_error_for_a_missing_parameter_shows_an_example(measure, message):
     with pytest.raises(ParameterError) as caught:
         evaluate(measure, QRELS, RUN, provider="upstream")
     assert str(caught.value) == message
     check_parameters(ir_measures.parse_measure(message.rpartition(" ")[2]))
 
 
-def test_a_provider_that_is_none():
+def test_an_unknown_provider_is_rejected():
     with pytest.raises(ParameterError, match=r"^provider=<int of too many digits> must be 'auto' or"):
         evaluate("Q", QRELS, RUN, provider=10**5000)
 
@@ -297,7 +297,7 @@ MANY = {f"q{number}": {"a": 1} for number in (5, 3, 4, 1, 2)}
 
 @pytest.mark.parametrize("form", ["dicts", "pandas", "polars", "tuples", "path"])
 @pytest.mark.parametrize("measures", [["Q"], [AP], ["Q", AP]], ids=["ours", "theirs", "mixed"])
-def test_no_shared_topics(form, measures, tmp_path):
+def test_runs_without_shared_topics_are_rejected(form, measures, tmp_path):
     rows = [(topic, "a", 1) for topic in MANY]
     run = TEXT[form]("run", [(f"r{topic}", doc, 1.0) for topic, doc, _ in rows], tmp_path)
     with pytest.raises(NoSharedTopicsError) as caught:
@@ -309,18 +309,18 @@ def test_no_shared_topics(form, measures, tmp_path):
     assert isinstance(caught.value, ValueError)
 
 
-def test_no_shared_topics_with_fewer_than_three():
+def test_runs_without_shared_topics_and_fewer_than_three_topics_are_rejected():
     with pytest.raises(NoSharedTopicsError, match=r"has '9', the qrels have '1', '2'$"):
         evaluate("Q", QRELS, {"9": {"a": 1.0}})
 
 
-def test_one_run_among_several_shares_no_topic():
+def test_one_run_among_several_without_shared_topics_is_rejected():
     with pytest.raises(NoSharedTopicsError, match="'wrong'"):
         evaluate("Q", QRELS, {"right": RUN, "wrong": {"9": {"a": 1.0}}})
 
 
 @pytest.mark.parametrize("qrels", [{}, [], pd.DataFrame(columns=["query_id", "doc_id", "relevance"])])
-def test_empty_qrels(qrels):
+def test_empty_qrels_are_rejected(qrels):
     for run in (RUN, {}):
         with pytest.raises(NoSharedTopicsError, match="empty"):
             evaluate(["Q", AP], qrels, run)
@@ -334,7 +334,7 @@ def test_an_empty_run_scores_zero(form, tmp_path):
 
 
 def read_before():
-    """A generator of ir-measures, and a reader of Arrow batches, that have no rows left."""
+    """Return a generator of ir-measures and a reader of Arrow batches, both exhausted."""
     run = ir_measures.read_trec_run("1 Q0 a 1 3.0 t\n")
     batches = forms.arrow("run", [("1", "a", 3.0)]).to_reader()
     for consumed in (run, batches):
@@ -343,7 +343,7 @@ def read_before():
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_an_iterator_that_was_read_before_is_rejected(number):
+def test_an_exhausted_iterator_is_rejected(number):
     run = read_before()[number]
     message = rf"run: the {type(run).__name__} has no rows; was it read before\?.* give a list"
     for call in (
@@ -356,18 +356,18 @@ def test_an_iterator_that_was_read_before_is_rejected(number):
             call()
 
 
-def test_an_iterator_that_is_given_twice_is_named():
+def test_an_iterator_passed_twice_is_named_in_the_error():
     run = forms.generator("run", forms.RUN)
     with pytest.raises(InputError, match="run 'second': run: the generator has no rows"):
         evaluate("Q", TABLE_QRELS, {"first": run, "second": run})
 
 
-def test_an_iterator_without_rows_stays_an_empty_run_for_ir_measures():
+def test_an_iterator_without_rows_is_an_empty_run_for_ir_measures():
     for measures in (["Q"], ["Q", AP], [AP]):
         assert set(ir_measures.calc_aggregate(measures, QRELS, iter([])).values()) == {0}
 
 
-def test_qrels_that_were_read_before_are_rejected():
+def test_exhausted_qrels_are_rejected():
     qrels = ir_measures.read_trec_qrels("1 0 a 1\n")
     evaluate("Q", qrels, RUN)
     with pytest.raises(InputError, match="qrels"):
@@ -378,12 +378,12 @@ def test_qrels_that_were_read_before_are_rejected():
 
 
 @pytest.mark.parametrize("progress", [None, False])
-def test_no_progress_bar_where_nobody_sees_it(capsys, progress):
+def test_the_progress_bar_is_off_without_a_terminal(capsys, progress):
     evaluate(["Q", AP], QRELS, {"a": RUN, "b": OTHER, "c": RUN}, progress=progress)
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_progress_bar_where_it_is_asked_for(capsys):
+def test_the_progress_bar_can_be_switched_on(capsys):
     scores = evaluate("Q", QRELS, {"a": RUN, "b": OTHER}, progress=True)
     out, err = capsys.readouterr()
     assert out == ""
@@ -391,7 +391,7 @@ def test_a_progress_bar_where_it_is_asked_for(capsys):
     assert scores.runs == ("a", "b")
 
 
-def test_a_progress_bar_on_a_terminal(capsys, monkeypatch):
+def test_the_progress_bar_is_on_in_a_terminal(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     evaluate("Q", QRELS, {"a": RUN, "b": OTHER})
     assert "evaluating" in capsys.readouterr().err
@@ -414,7 +414,7 @@ def tables(values):
     qrels=tables(st.integers(-1, 3)),
     runs=st.lists(tables(st.floats(-5, 5, width=16)), min_size=1, max_size=3),
 )
-def test_equal_to_ir_measures_on_random_runs(qrels, runs):
+def test_scores_equal_ir_measures_on_random_runs(qrels, runs):
     measures = ["Q", "P+", "GAP", AP, nDCG @ 3, NumRet]
     named = {f"run {number}": run for number, run in enumerate(runs)}
     if any(qrels.keys().isdisjoint(run) for run in runs):

@@ -1,4 +1,4 @@
-"""Libraries that only some parts need."""
+"""Optional libraries, which only some features need."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from ir_graded._utils.extras import extra, install_hint
 from ir_graded.errors import GradedError
 
 
-def test_a_library_that_is_there():
+def test_an_installed_library_is_imported():
     assert extra("os.path", "any") is sys.modules["os.path"]
 
 

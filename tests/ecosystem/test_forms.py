@@ -1,4 +1,4 @@
-"""Qrels and runs of every form give the same numbers, to the last bit, and stay as they were."""
+"""Qrels and runs of every form give equal numbers, to the last bit, and are not modified."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ INTS = forms.UPSTREAM_INTS | forms.OUR_INTS
 
 @pytest.fixture(scope="module")
 def expected():
-    """What a dict of dicts gives by each measure of the package."""
+    """Return the values of a dict of dicts by each measure of the package."""
     return forms.results(ALL, forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN))
 
 
 @pytest.fixture(scope="module")
 def expected_mixed():
-    """What a dict of dicts gives topic by topic, in one call with ir-measures' measures."""
+    """Return the values of a dict of dicts by topic, in one call with measures of ir-measures."""
     return forms.results(SOME + THEIRS, forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN))[0]
 
 
@@ -66,7 +66,7 @@ def test_the_data_tell_measures_apart(expected):
 
 
 @pytest.mark.parametrize("name", ["Q", "P-measure", "P+", "NCU(stop='rb')", "nERR@3", "GAP", "AWP@3"])
-def test_dicts_give_what_the_formulas_say(expected, name):
+def test_dicts_give_the_values_of_the_formulas(expected, name):
     measure = parse(name)
     qrels, run = forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN)
     plain = ranked.evaluate(measure.NAME, dict(measure.params), qrels, run)
@@ -76,19 +76,19 @@ def test_dicts_give_what_the_formulas_say(expected, name):
 
 
 @pytest.mark.parametrize("run_form", TEXT)
-def test_run_of_any_form(expected, run_form, tmp_path):
+def test_a_run_of_any_form_gives_equal_scores(expected, run_form, tmp_path):
     run = TEXT[run_form]("run", forms.RUN, tmp_path)
     assert forms.results(ALL, forms.dicts("qrels", forms.QRELS), run) == expected
 
 
 @pytest.mark.parametrize("qrels_form", TEXT)
-def test_qrels_of_any_form(expected, qrels_form, tmp_path):
+def test_qrels_of_any_form_give_equal_scores(expected, qrels_form, tmp_path):
     qrels = TEXT[qrels_form]("qrels", forms.QRELS, tmp_path)
     assert forms.results(ALL, qrels, forms.dicts("run", forms.RUN)) == expected
 
 
 @pytest.mark.parametrize("form", TEXT)
-def test_both_of_any_form(expected, form, tmp_path):
+def test_qrels_and_run_of_any_form_give_equal_scores(expected, form, tmp_path):
     both = (TEXT[form](kind, rows, tmp_path) for kind, rows in TABLES)
     assert forms.results(ALL, *both) == expected
 
@@ -96,13 +96,13 @@ def test_both_of_any_form(expected, form, tmp_path):
 @pytest.mark.parametrize(
     "dtype", ["int64", "int8", "Int64", "Float64", "object", "float64", pd.ArrowDtype(pa.int64())]
 )
-def test_levels_of_any_dtype(expected, dtype):
+def test_levels_of_any_dtype_give_equal_scores(expected, dtype):
     qrels = forms.pandas(values=dtype)("qrels", forms.QRELS)
     assert forms.results(ALL, qrels, forms.dicts("run", forms.RUN)) == expected
 
 
 @pytest.mark.parametrize("dtype", SCORE_DTYPES)
-def test_scores_that_are_whole_numbers(dtype):
+def test_integer_scores_give_equal_results(dtype):
     rows = [(topic, doc, int(score * 4)) for topic, doc, score in forms.RUN]
     qrels = forms.dicts("qrels", forms.QRELS)
     expected = forms.results(ALL, qrels, forms.dicts("run", rows))
@@ -110,21 +110,21 @@ def test_scores_that_are_whole_numbers(dtype):
 
 
 @pytest.mark.parametrize("form", INTS)
-def test_int_ids_on_both_sides(expected, form):
+def test_int_ids_on_both_sides_match(expected, form):
     qrels = INTS[form]("qrels", forms.with_int_ids(forms.QRELS))
     run = INTS[form]("run", forms.with_int_ids(forms.RUN))
     assert forms.results(ALL, qrels, run) == expected
 
 
 @pytest.mark.parametrize("form", INTS)
-def test_int_ids_on_one_side(expected, form, tmp_path):
+def test_int_ids_on_one_side_match(expected, form, tmp_path):
     qrels, run = forms.with_int_ids(forms.QRELS), forms.with_int_ids(forms.RUN)
     assert forms.results(ALL, INTS[form]("qrels", qrels), forms.dicts("run", forms.RUN)) == expected
     assert forms.results(ALL, forms.path("qrels", forms.QRELS, tmp_path), INTS[form]("run", run)) == expected
 
 
 @pytest.mark.parametrize("form", INTS)
-def test_metrics_carry_the_qrels_own_int_ids(form):
+def test_metrics_carry_the_int_ids_of_the_qrels(form):
     qrels = INTS[form]("qrels", forms.with_int_ids(forms.QRELS))
     topics = [
         metric.query_id for metric in ir_measures.iter_calc(["Q"], qrels, forms.dicts("run", forms.RUN))
@@ -141,19 +141,19 @@ def mixed(qrels, run):
 
 
 @pytest.mark.parametrize("run_form", TEXT)
-def test_run_of_any_form_in_a_mixed_call(expected_mixed, run_form, tmp_path):
+def test_a_run_of_any_form_gives_equal_scores_in_a_mixed_call(expected_mixed, run_form, tmp_path):
     run = TEXT[run_form]("run", forms.RUN, tmp_path)
     assert mixed(forms.dicts("qrels", forms.QRELS), run) == expected_mixed
 
 
 @pytest.mark.parametrize("qrels_form", TEXT)
-def test_qrels_of_any_form_in_a_mixed_call(expected_mixed, qrels_form, tmp_path):
+def test_qrels_of_any_form_give_equal_scores_in_a_mixed_call(expected_mixed, qrels_form, tmp_path):
     qrels = TEXT[qrels_form]("qrels", forms.QRELS, tmp_path)
     assert mixed(qrels, forms.dicts("run", forms.RUN)) == expected_mixed
 
 
 @pytest.mark.parametrize("form", TEXT)
-def test_both_of_any_form_in_a_mixed_call(expected_mixed, form, tmp_path):
+def test_qrels_and_run_of_any_form_give_equal_scores_in_a_mixed_call(expected_mixed, form, tmp_path):
     both = (TEXT[form](kind, rows, tmp_path) for kind, rows in TABLES)
     assert mixed(*both) == expected_mixed
 
@@ -161,13 +161,13 @@ def test_both_of_any_form_in_a_mixed_call(expected_mixed, form, tmp_path):
 @pytest.mark.parametrize(
     "dtype", ["int64", "Int64", "Float64", "object", "float64", pd.ArrowDtype(pa.int64())]
 )
-def test_levels_of_any_dtype_in_a_mixed_call(expected_mixed, dtype):
+def test_levels_of_any_dtype_give_equal_scores_in_a_mixed_call(expected_mixed, dtype):
     qrels = forms.pandas(values=dtype)("qrels", forms.QRELS)
     assert mixed(qrels, forms.dicts("run", forms.RUN)) == expected_mixed
 
 
 @pytest.mark.parametrize("dtype", SCORE_DTYPES)
-def test_scores_that_are_whole_numbers_in_a_mixed_call(dtype):
+def test_integer_scores_give_equal_results_in_a_mixed_call(dtype):
     rows = [(topic, doc, int(score * 4)) for topic, doc, score in forms.RUN]
     qrels = forms.dicts("qrels", forms.QRELS)
     expected = mixed(qrels, forms.dicts("run", rows))
@@ -183,20 +183,20 @@ def int_ids_in_mixed_calls(form):
 
 
 @pytest.mark.parametrize("form", forms.OUR_INTS)
-def test_int_ids_in_a_mixed_call(expected_mixed, form):
+def test_int_ids_match_in_a_mixed_call(expected_mixed, form):
     for qrels, run in int_ids_in_mixed_calls(forms.OUR_INTS[form]):
         assert mixed(qrels, run) == expected_mixed
 
 
 @pytest.mark.parametrize("form", forms.UPSTREAM_INTS)
-def test_int_ids_of_a_form_that_ir_measures_reads_in_a_mixed_call(expected_mixed, form):
+def test_int_ids_of_a_form_that_ir_measures_reads_match_in_a_mixed_call(expected_mixed, form):
     for qrels, run in int_ids_in_mixed_calls(forms.UPSTREAM_INTS[form]):
         assert mixed(qrels, run) == expected_mixed
 
 
 @pytest.mark.parametrize("form", INTS)
-def test_metrics_of_a_mixed_call_carry_the_qrels_own_int_ids(form):
-    # RR@10 and Judged@10 are measures that ir-measures itself computes for ids that are ints.
+def test_metrics_of_a_mixed_call_carry_the_int_ids_of_the_qrels(form):
+    # ir-measures itself computes RR@10 and Judged@10 for ids that are ints.
     qrels = INTS[form]("qrels", forms.with_int_ids(forms.QRELS))
     run = INTS[form]("run", forms.with_int_ids(forms.RUN))
     metrics = list(ir_measures.iter_calc(["Q", RR @ 10, Judged @ 10], qrels, run))
@@ -211,14 +211,14 @@ def test_metrics_of_a_mixed_call_carry_the_qrels_own_int_ids(form):
 
 
 class Plain:
-    """A row with the right fields that is no named tuple."""
+    """A row with the right fields that is not a named tuple."""
 
     def __init__(self, query_id, doc_id, value):
         self.query_id, self.doc_id, self.score, self.relevance = query_id, doc_id, value, value
 
 
-def test_rows_that_are_no_tuples_are_never_half_scored(expected_mixed):
-    """ir-measures reads named tuples only: in a mixed call both sides see the rows, or neither."""
+def test_rows_that_are_not_tuples_are_never_scored_in_part(expected_mixed):
+    """ir-measures reads named tuples only: in a mixed call, both sides get the rows, or neither."""
     qrels, run = forms.dicts("qrels", forms.QRELS), [Plain(*row) for row in forms.RUN]
     try:
         seen = mixed(qrels, run)
@@ -254,14 +254,14 @@ FRACTIONAL = [(topic, doc, level + 0.5 if level > 1 else level) for topic, doc, 
 
 
 @pytest.mark.parametrize("form", [name for name in TEXT if "dataset" not in name])
-def test_fractional_levels_with_measures_of_this_package(form, tmp_path):
+def test_fractional_levels_are_scored_by_this_package(form, tmp_path):
     run = forms.dicts("run", forms.RUN)
     expected = forms.results(ALL, forms.dicts("qrels", FRACTIONAL), run)
     assert expected != forms.results(ALL, forms.dicts("qrels", forms.QRELS), run)
     assert forms.results(ALL, TEXT[form]("qrels", FRACTIONAL, tmp_path), run) == expected
 
 
-def test_fractional_levels_are_used_as_they_are_and_named_by_gains():
+def test_fractional_levels_are_used_unchanged_and_can_be_keys_of_gains():
     qrels, run = {"1": {"a": 1.5, "b": 0.5}}, {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}
     by_name = ir_measures.calc_aggregate(["Q", "Q(rel=0.5)", "Q(gains={1.5:3})"], qrels, run)
     values = {str(measure): value for measure, value in by_name.items()}
@@ -271,14 +271,14 @@ def test_fractional_levels_are_used_as_they_are_and_named_by_gains():
 
 
 @pytest.mark.parametrize("form", ["dicts", "tuples", "pandas", "polars", "path"])
-def test_fractional_levels_stay_the_error_of_providers_that_cannot_read_them(form, tmp_path):
+def test_fractional_levels_keep_the_error_of_other_providers(form, tmp_path):
     qrels = TEXT[form]("qrels", FRACTIONAL, tmp_path)
     with pytest.raises((TypeError, ValueError)):
         ir_measures.calc(["Q", AP], qrels, forms.dicts("run", forms.RUN))
 
 
-def test_levels_below_minus_one_beside_other_providers():
-    """TREC's qrels have -2; pytrec_eval 0.5.11 ends the process where a topic has nothing above it."""
+def test_levels_below_minus_one_are_scored_in_a_mixed_call():
+    """TREC qrels contain -2; pytrec_eval 0.5.11 ends the process if a topic has no other level."""
     output = python(
         """
         import ir_graded, ir_measures
@@ -295,7 +295,7 @@ def test_levels_below_minus_one_beside_other_providers():
 
 
 def snapshot(table):
-    """Something equal as long as the table stays as it is, dtypes and index included."""
+    """Return an object that stays equal while the table is unchanged, dtypes and index included."""
     if isinstance(table, pd.DataFrame):
         return (
             table.copy(deep=True),
@@ -320,8 +320,8 @@ def same(before, after):
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("measures", [["Q", "nERR@3"], ["Q", AP, RR @ 10]], ids=["ours", "mixed"])
 @pytest.mark.parametrize("form", [name for name in TEXT if name not in ITERATORS | AT_A_PLACE])
-def test_the_callers_objects_stay_as_they_were(form, measures):
-    # Whole levels as floats: what has to be converted for other providers.
+def test_the_input_objects_are_not_modified(form, measures):
+    # Whole levels as floats must be converted for other providers.
     qrels, run = TEXT[form]("qrels", floats(forms.QRELS)), TEXT[form]("run", forms.RUN)
     before = snapshot(qrels), snapshot(run)
     evaluator = ir_measures.evaluator(measures, qrels)
@@ -333,7 +333,7 @@ def test_the_callers_objects_stay_as_they_were(form, measures):
 
 
 class Once:
-    """An iterator that counts what was taken from it."""
+    """An iterator that counts the items taken from it."""
 
     def __init__(self, rows):
         self.rows, self.taken = iter(rows), 0
@@ -397,14 +397,14 @@ def test_all_forms_agree_on_random_tables(qrels, run, tmp_path_factory):
         made = (TEXT[form](kind, rows, folder) for kind, rows in (("qrels", qrels), ("run", run)))
         values, means = forms.results(SOME, *made)
         assert values == expected[0], form
-        # As text, so that NaN (the mean over no topics) equals NaN.
+        # Compare as text, so that NaN (the mean over no topics) equals NaN.
         assert repr(means) == repr(expected[1]), form
 
 
 @settings(deadline=None, max_examples=60)
 @given(qrels=tables(st.integers(-1, 4)), run=tables(SCORES))
 def test_q_without_gain_is_average_precision_on_random_tables(qrels, run):
-    # No level below -1: pytrec_eval 0.5.11 may end the process where a topic has no other.
+    # No level is below -1: pytrec_eval 0.5.11 may end the process if a topic has no other level.
     qrels, run = forms.dicts("qrels", qrels), forms.dicts("run", run)
     values = forms.results(["Q(beta=0)", "Q(beta=0)@3", "O(beta=0)", AP, AP @ 3, RR], qrels, run)[0]
     for topic in qrels:

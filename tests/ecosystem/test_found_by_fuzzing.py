@@ -1,4 +1,4 @@
-"""What fuzzing found, each as it was found: once another error, a crash, a hang or a silent choice."""
+"""Inputs found by fuzzing, which once caused another error, a crash, a hang or a silent choice."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Row = namedtuple("Row", "query_id doc_id relevance")
         ("Q(x=0x" + "f" * 5000 + ")", "too many digits"),
     ],
 )
-def test_strings_that_gave_another_error_or_none(text, problem):
+def test_strings_that_raised_another_error_or_none_are_rejected(text, problem):
     with pytest.raises(ir_graded.GradedError, match=problem):
         parse_measure(text)
 
@@ -45,7 +45,7 @@ def test_strings_of_ir_measures_that_gave_another_error(text):
         read_measures([text])
 
 
-def test_parameters_of_ir_measures_that_cannot_be_printed():
+def test_parameters_of_ir_measures_that_cannot_be_printed_are_rejected():
     for measure in ("P@0x" + "f" * 5000, ir_measures.P @ HUGE):
         with pytest.raises(ir_graded.ParameterError, match="cannot be printed"):
             read_measures([measure])
@@ -72,12 +72,12 @@ def test_parameters_over_which_other_providers_stumble(text):
 
 
 @pytest.mark.parametrize("text", ["AP(rel=1099511627776)@3"])
-def test_errors_of_other_providers_own_code(text):
+def test_errors_inside_other_providers_become_parameter_errors(text):
     with pytest.raises(ir_graded.ParameterError, match=r"providers cannot compute one of .*: TypeError: "):
         ir_graded.evaluate([text], PLAIN, PLAIN)
 
 
-def test_measures_made_of_what_python_cannot_write():
+def test_measures_that_python_cannot_print_are_rejected():
     for wrong in ({"beta": HUGE}, {"cutoff": HUGE}, {"x": HUGE}, {"gains": [HUGE]}):
         with pytest.raises(ir_graded.ParameterError, match="of too many digits>"):
             ir_graded.Q(**wrong)
@@ -103,13 +103,13 @@ def test_measures_made_of_what_python_cannot_write():
     ],
     ids=lambda _: "",
 )
-def test_values_that_gave_another_error(qrels):
+def test_values_that_raised_another_error_are_rejected(qrels):
     with pytest.raises(ir_graded.InputError):
         ir_graded.evaluate(["Q"], qrels, PLAIN)
 
 
-def test_numbers_and_names_beyond_what_libraries_hold():
-    # polars says on standard error that it could not write the number: only its own error counts here.
+def test_numbers_and_names_beyond_the_limits_of_libraries_are_rejected():
+    # polars prints to stderr that it could not write the number; only its error matters here.
     with pytest.raises(ir_graded.InputError, match=r"'a' .*is not a number|share no topic"):
         ir_graded.evaluate(["Q"], [Row(10**400, "a", 1)], PLAIN)
     with pytest.raises(ir_graded.InputError, match="named by an int of too many digits"):
@@ -117,21 +117,21 @@ def test_numbers_and_names_beyond_what_libraries_hold():
 
 
 def pieces(path, text):
-    """Lengths of the pieces in which a run is read."""
+    """Return the lengths of the pieces in which a run is read."""
     path.write_bytes(text)
     return [len(load()) for load in file_text.text_pieces(str(path), 1)]
 
 
 @pytest.mark.parametrize("white", [b"\n", b"\r\n", b" \n", b"\v\n"])
-def test_blank_lines_behind_a_topic_take_no_time(tmp_path, white):
-    # Each was looked at once for every one before it: 60 KB took half a minute.
+def test_blank_lines_after_a_topic_are_read_quickly(tmp_path, white):
+    # Each was compared with every line before it: 60 KB took half a minute.
     text = b"1 Q0 a 1 1 t\n" * 3 + white * 300_000
     other = b"2 Q0 a 1 1 t\n"
     assert pieces(tmp_path / "one", text) == [len(text)]
     assert pieces(tmp_path / "two", text + other) == [len(text), len(other)]
 
 
-def test_topics_longer_than_what_is_compared_stay_in_one_piece(tmp_path):
+def test_topics_with_a_long_common_prefix_stay_in_one_piece(tmp_path):
     long, other = b"x" * 100_000, b"2 Q0 a 1 1 t\n"
     lines = [long + end + b" Q0 a 1 1 t\n" for end in (b"1", b"1", b"2")]
     size = len(lines[0])
@@ -141,15 +141,15 @@ def test_topics_longer_than_what_is_compared_stay_in_one_piece(tmp_path):
 
 
 @pytest.mark.parametrize("level", ["9" * 25, "-1e300", "9223372036854775808"])
-def test_levels_beyond_64_bits_stay_what_they_are(tmp_path, level):
-    # They became the lowest number of 64 bits.
+def test_levels_beyond_64_bits_keep_their_value(tmp_path, level):
+    # They became the lowest 64-bit number.
     path = tmp_path / "qrels.txt"
     path.write_text(f"1 0 a {level}\n1 0 b 2\n")
     assert ir_graded.read_qrels(path)["relevance"].tolist() == [float(level), 2.0]
 
 
 @pytest.mark.parametrize("format", [None, "trec"])
-def test_a_file_that_was_compressed_twice_is_refused(tmp_path, format):
+def test_a_file_compressed_twice_is_rejected(tmp_path, format):
     path = tmp_path / "run.gz"
     path.write_bytes(gzipped(gzipped(b"1 Q0 a 1 1.0 t\n")))
     with pytest.raises(ir_graded.FileFormatError, match="line 1: byte 0x8b is not UTF-8"):

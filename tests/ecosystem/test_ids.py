@@ -1,4 +1,4 @@
-"""One rule for ids in all forms: text is its characters, whole numbers their digits, all else is refused."""
+"""One rule for ids in all forms: text keeps its characters, integers their digits, all else is rejected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ir_graded import InputError
 
 
 class Name(str, enum.Enum):
-    """Names as many programs have them: printed as ``Name.ONE``."""
+    """Ids that many programs define as an enum, printed as ``Name.ONE``."""
 
     ONE = "1"
     TWO = "2"
@@ -35,7 +35,7 @@ class Name(str, enum.Enum):
 
 
 class Loud(str):
-    """Text that prints as other text."""
+    """Text with another printed form."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ def pandas_of_objects(kind, rows, folder=None):  # noqa: ARG001  (every form is 
     )
 
 
-#: Forms that hold any Python object.
+#: Forms with any Python object.
 OBJECTS = {
     "dicts": forms.dicts,
     "tuples": forms.tuples,
@@ -64,7 +64,7 @@ OBJECTS = {
     "pandas of categories": forms.pandas(ids="category"),
     "polars of objects": forms.polars_of_objects,
 }
-#: Forms that hold columns of one type.
+#: Forms with columns of one type.
 TYPED = {"polars": forms.polars(), "arrow": forms.arrow, "arrow in chunks": forms.arrow_in_chunks}
 
 PLAIN_QRELS = {"1": {"11": 2, "12": 1}, "2": {"13": 1}}
@@ -77,7 +77,7 @@ def rows_of(table, topic, doc):
 
 
 def scores(qrels, run):
-    """By this package alone, beside other providers, and by ir_measures' call."""
+    """Return scores by this package alone, beside other providers, and by the call of ir_measures."""
     found = [ir_graded.evaluate(MEASURES, qrels(), run(), provider=p).values for p in ("auto", "upstream")]
     metrics = ir_measures.calc_aggregate(MEASURES, qrels(), run())
     return [*(one.tolist() for one in found), {str(name): value for name, value in metrics.items()}]
@@ -105,7 +105,7 @@ def check(expected, make, topic, doc):
 
 @pytest.mark.parametrize("text", [Loud, np.str_], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("form", OBJECTS | TYPED)
-def test_a_subclass_of_text_is_its_characters(expected, form, text):
+def test_a_subclass_of_str_is_its_characters(expected, form, text):
     check(expected, (OBJECTS | TYPED)[form], text, text)
 
 
@@ -122,7 +122,7 @@ def test_members_of_an_enum_of_text_are_their_characters(form):
 
 
 @pytest.mark.parametrize("form", ["dicts", "tuples", "pandas of objects", "polars of objects"])
-def test_text_and_a_subclass_of_it_are_one_topic(form):
+def test_str_and_a_subclass_of_it_are_one_topic(form):
     qrels = OBJECTS[form]("qrels", [("1", "a", 2), (Name.ONE, "b", 1)])
     run = OBJECTS[form]("run", [(Name.ONE, "a", 2.0), ("1", "b", 1.0)])
     assert ir_graded.evaluate("Q", qrels, run).values.tolist() == [[[1.0]]]
@@ -159,7 +159,7 @@ def test_whole_numbers_are_their_digits(expected, form, number):
 
 @pytest.mark.parametrize("number", [np.float16, np.longdouble], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("form", sorted(OBJECTS.keys() - {"pandas of categories"}))
-def test_whole_numbers_of_rare_floats_are_their_digits(expected, form, number):
+def test_whole_numbers_of_other_float_types_are_their_digits(expected, form, number):
     check(expected, OBJECTS[form], lambda topic: number(int(topic)), lambda doc: number(int(doc)))
 
 
@@ -174,12 +174,12 @@ def test_columns_of_whole_numbers_are_their_digits(expected, form, number):
     ["float64", "float32", "float16", "Int64", "Float64", "Float32", "Int8", pd.ArrowDtype(pa.float64())],
     ids=str,
 )
-def test_columns_of_pandas_that_hold_whole_numbers(expected, dtype):
+def test_pandas_columns_of_whole_numbers_are_their_digits(expected, dtype):
     check(expected, forms.pandas(ids=dtype), int, int)
 
 
 @pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64, pl.Int8])
-def test_columns_of_polars_that_hold_whole_numbers(expected, dtype):
+def test_polars_columns_of_whole_numbers_are_their_digits(expected, dtype):
     check(expected, forms.polars(query_id=dtype, doc_id=dtype), int, int)
 
 
@@ -190,8 +190,8 @@ def test_members_of_an_enum_of_numbers_are_their_digits():
     assert ir_graded.evaluate("Q", rows, run).values.tolist() == [[[1.0]]]
 
 
-def test_a_column_that_became_float_is_scored_like_integers():
-    """As pandas makes of integers where a row was missing once."""
+def test_an_int_column_that_became_float_gives_equal_scores():
+    """pandas converts integers to float if a row is missing."""
     qrels = pd.DataFrame({"query_id": [1, 1], "doc_id": [11, 12], "relevance": [2, 1]})
     run = pd.DataFrame(
         {"query_id": [1, 1, None], "doc_id": [11, 12, None], "score": [2.0, 1.0, 0.0]}
@@ -208,7 +208,7 @@ def test_minus_zero_is_zero():
 
 @pytest.mark.parametrize("form", ["tuples", "pandas of objects", "polars of objects"])
 @pytest.mark.parametrize("ids", [(11.0, 11), (11, 11.0), ("11", 11.0), (np.float64(11), 11)], ids=repr)
-def test_topics_of_two_types_that_are_the_same_as_text_are_rejected(form, ids):
+def test_topics_of_two_types_that_are_equal_as_text_are_rejected(form, ids):
     for kind, other in (("qrels", {"11": {"a": 1.0}}), ("run", {"11": {"a": 1}})):
         table = OBJECTS[form](kind, [(ids[0], "a", 1), (ids[1], "b", 1)])
         given = (table, other) if kind == "qrels" else (other, table)
@@ -216,7 +216,7 @@ def test_topics_of_two_types_that_are_the_same_as_text_are_rejected(form, ids):
             ir_graded.evaluate("Q", *given)
 
 
-def test_documents_of_two_types_that_are_the_same_as_text_are_rejected():
+def test_documents_of_two_types_that_are_equal_as_text_are_rejected():
     rows = [("1", 11.0, 2.0), ("1", 11, 1.0)]
     with pytest.raises(InputError, match=r"document '11' stands twice"):
         ir_graded.evaluate("Q", {"1": {"11": 1}}, forms.tuples("run", rows))
@@ -230,7 +230,7 @@ def test_integers_of_two_libraries_are_one_topic(form):
     assert ir_graded.evaluate("Q", table, {"7": {"a": 2.0, "b": 1.0}}).values.tolist() == [[[1.0]]]
 
 
-# --------------------------------------------------------------------------------------- refused
+# --------------------------------------------------------------------------------------- rejected
 
 
 def library(column):
@@ -267,13 +267,13 @@ REFUSED = [
 @pytest.mark.parametrize("form", OBJECTS)
 @pytest.mark.parametrize("wrong", REFUSED, ids=lambda value: f"{type(value).__name__}")
 @pytest.mark.parametrize("name", ["query_id", "doc_id"])
-def test_anything_else_is_rejected(form, wrong, name):
+def test_other_types_are_rejected(form, wrong, name):
     rows = [(wrong, "a", 1) if name == "query_id" else ("1", wrong, 1), ("1", "b", 1)]
     for kind in ("qrels", "run"):
         try:
             table = OBJECTS[form](kind, rows)
         except (TypeError, ValueError, AttributeError):
-            # These libraries hold no such object there.
+            # These libraries cannot hold such an object here.
             assert form in ("pandas of categories", "polars of objects")
             return
         given = (table, PLAIN_RUN) if kind == "qrels" else (PLAIN_QRELS, table)
@@ -310,7 +310,7 @@ def test_anything_else_is_rejected(form, wrong, name):
         f"{type(column).__module__.partition('.')[0]} {getattr(column, 'dtype', column)!r:.30}"
     ),
 )
-def test_columns_of_anything_else_are_rejected(column):
+def test_columns_of_other_types_are_rejected(column):
     make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[library(column)]
     for kind in ("qrels", "run"):
         for name, other in (("query_id", "doc_id"), ("doc_id", "query_id")):
@@ -325,20 +325,20 @@ def test_columns_of_anything_else_are_rejected(column):
 
 @pytest.mark.parametrize("missing", [float("nan"), np.float32("nan"), None, pd.NaT, pd.NA])
 @pytest.mark.parametrize("form", ["tuples", "pandas of objects", "polars of objects"])
-def test_a_missing_number_is_missing(form, missing):
+def test_nan_as_an_id_is_missing(form, missing):
     table = OBJECTS[form]("run", [(1.0, 11.0, 1.0), (1.0, missing, 2.0)])
     with pytest.raises(InputError, match=r"has no doc_id"):
         ir_graded.evaluate("Q", PLAIN_QRELS, table)
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_a_missing_number_in_a_column_is_missing(make):
+def test_nan_in_a_column_of_ids_is_missing(make):
     columns = {"query_id": [1.0, 1.0], "doc_id": [11.0, None], "score": [1.0, 2.0]}
     with pytest.raises(InputError, match=r"row 1 has no doc_id"):
         ir_graded.evaluate("Q", PLAIN_QRELS, make(columns))
 
 
-# ------------------------------------------------------------------------- what Polars cannot read
+# ------------------------------------------------------------------- types that Polars cannot read
 
 _DECIMAL256 = """
 import sys
@@ -356,21 +356,21 @@ for column in types:
             assert "decimal256" in str(error) and "cast ids to text, numbers to float64" in str(error), error
         else:
             raise SystemExit(name)
-print("refused")
+print("rejected")
 """
 
 
 def test_wide_decimals_are_rejected_without_a_panic():
-    """Polars' panic is printed by its own code, past sys.stderr."""
+    """Polars prints its panic from native code, which bypasses sys.stderr."""
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", _DECIMAL256], capture_output=True, text=True, check=False, encoding="utf-8"
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "refused\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "rejected\n", "")
 
 
 @pytest.mark.skipif(not hasattr(pa, "uuid"), reason="this pyarrow has no such type")
 def test_arrow_uuids_are_rejected():
-    """Polars takes them for their sixteen bytes, which may be text."""
+    """Polars reads them as sixteen bytes, which may be text."""
     ids = pa.array([b"0123456789abcdef"], pa.uuid())
     table = pa.table({"query_id": ["1"], "doc_id": ids, "score": [1.0]})
     with pytest.raises(InputError, match=r"run: doc_id: a column of the Arrow type extension<arrow\.uuid>"):

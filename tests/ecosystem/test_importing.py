@@ -1,4 +1,4 @@
-"""Importing the package is quick and quiet, and says what it offers."""
+"""Importing the package is quick and silent, and provides all public names."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ HEAVY = [
 ]
 
 
-def test_importing_prints_nothing_and_warns_of_nothing():
-    # ``python`` itself fails where anything stands on stderr; warnings are errors there.
+def test_importing_prints_nothing_and_does_not_warn():
+    # ``python`` itself fails if stderr is not empty; warnings are errors there.
     assert python("import ir_graded") == ""
     assert python("from ir_graded import *") == ""
 
@@ -43,7 +43,7 @@ def test_importing_loads_no_heavy_library():
     assert json.loads(output) == []
 
 
-def test_making_measures_and_reading_strings_loads_no_heavy_library():
+def test_making_and_parsing_measures_loads_no_heavy_library():
     output = python(
         f"""
         import sys
@@ -67,7 +67,7 @@ def test_scoring_dicts_loads_no_pandas():
     assert output == "{Q: 0.75} []\n"
 
 
-def test_importing_changes_nothing_that_is_not_ir_measures():
+def test_importing_changes_nothing_outside_ir_measures():
     """No warning filter, handler, locale, numpy setting or environment variable is touched."""
     output = python(
         """
@@ -88,12 +88,12 @@ def test_importing_changes_nothing_that_is_not_ir_measures():
 
 
 def comes_from_here(value):
-    # PyTerrier sets the __module__ of measures to its own: their class tells.
+    # PyTerrier sets the __module__ of measures to its own name, so their class is compared.
     modules = {type(value).__module__, getattr(value, "__module__", None) or ""}
     return any(module.partition(".")[0] == "ir_graded" for module in modules)
 
 
-def test_all_tells_the_truth():
+def test_all_matches_the_module():
     offered = ir_graded.__all__
     assert len(offered) == len(set(offered))
     for name in offered:
@@ -123,7 +123,7 @@ def test_all_holds_the_measures_the_errors_and_the_functions():
     assert {"evaluate", "Scores", "read_qrels", "read_run", "level_definitions"} <= set(ir_graded.__all__)
 
 
-def test_a_star_import_gives_what_all_says():
+def test_a_star_import_gives_the_names_in_all():
     output = python(
         """
         before = set(globals()) | {"before"}
@@ -136,14 +136,14 @@ def test_a_star_import_gives_what_all_says():
 
 
 @pytest.mark.parametrize("name", ["nosuch", "NoSuch", "evaluation_", "__nosuch__"])
-def test_an_unknown_name_is_an_attribute_error(name):
+def test_an_unknown_name_raises_attribute_error(name):
     with pytest.raises(AttributeError, match=name):
         getattr(ir_graded, name)
     with pytest.raises(ImportError):
         exec(f"from ir_graded import {name}", {})  # noqa: S102  (how users write it)
 
 
-def test_what_is_loaded_late_is_the_same_each_time():
+def test_lazily_loaded_names_are_loaded_once():
     from ir_graded.evaluation.evaluate import evaluate
     from ir_graded.evaluation.scores import Scores
 
@@ -152,13 +152,13 @@ def test_what_is_loaded_late_is_the_same_each_time():
 
 
 @pytest.mark.slow
-def test_every_name_works_as_the_first_one_asked_for():
+def test_every_name_works_as_the_first_access():
     for name in sorted(ir_graded._LAZY):
         origin = f"getattr({name}, '__module__', {name}.__name__)"
         assert python(f"from ir_graded import {name}; print({origin})").startswith("ir_graded.")
 
 
-def test_version_and_entry_points():
+def test_version_and_entry_points_are_consistent():
     distribution = importlib.metadata.distribution("ir-graded")
     assert distribution.version == ir_graded.__version__
     found = {(entry.group, entry.name): entry.value for entry in distribution.entry_points}
@@ -168,11 +168,11 @@ def test_version_and_entry_points():
     assert callable(script.load())
 
 
-def test_the_package_is_typed():
+def test_the_package_ships_py_typed():
     assert (Path(ir_graded.__file__).parent / "py.typed").exists()
 
 
-def test_no_module_takes_the_place_of_a_public_name():
+def test_no_module_shadows_a_public_name():
     code = """
         import importlib, pkgutil, types
         import ir_graded

@@ -1,4 +1,4 @@
-"""Datasets of ir_datasets as qrels and as runs: local ones, and nothing is ever fetched."""
+"""Datasets of ir_datasets as qrels and as runs: local ones; nothing is ever downloaded."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ DEFINITIONS = {0: "not relevant", 2: "highly\n      relevant ", 1: "relevant", -
 
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch):
-    """Whoever opens a connection or starts a download fails."""
+    """Fail if a connection is opened or a download starts."""
 
-    def refuse(*args, **_):
+    def fail(*args, **_):
         raise AssertionError(f"the network was asked for: {args}")
 
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    monkeypatch.setattr(socket, "create_connection", refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    monkeypatch.setattr(Download, "stream", refuse)
-    monkeypatch.setattr(Download, "path", refuse)
+    monkeypatch.setattr(socket.socket, "connect", fail)
+    monkeypatch.setattr(socket, "create_connection", fail)
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    monkeypatch.setattr(Download, "stream", fail)
+    monkeypatch.setattr(Download, "path", fail)
 
 
 @pytest.fixture
 def register(monkeypatch):
-    """Registers a dataset under a name for the time of one test; gives the name."""
+    """Register a dataset under a name during one test and return the name."""
     monkeypatch.setattr(ir_datasets.registry, "_registered", dict(ir_datasets.registry._registered))
 
     def call(*parts, name="ir-graded-tests/here"):
@@ -73,20 +73,20 @@ def results(qrels, run):
     return forms.results(MEASURES, qrels, run)[0]
 
 
-def test_qrels_by_id_and_as_an_object(whole):
+def test_qrels_are_read_by_id_and_as_an_object(whole):
     expected = results(QRELS, RUN)
     assert results(whole, RUN) == expected
     assert results(ir_datasets.load(whole), RUN) == expected
 
 
-def test_scoreddocs_as_a_run(whole):
+def test_scoreddocs_are_read_as_a_run(whole):
     expected = results(QRELS, RUN)
     assert results(QRELS, whole) == expected
     assert results(QRELS, ir_datasets.load(whole)) == expected
     assert results(whole, whole) == expected
 
 
-def test_what_a_dataset_iterates_over(whole):
+def test_iterators_of_a_dataset_are_scored(whole):
     dataset = ir_datasets.load(whole)
     assert results(dataset.qrels_iter(), dataset.scoreddocs_iter()) == results(QRELS, RUN)
     assert results(dataset.qrels, dataset.scoreddocs) == results(QRELS, RUN)
@@ -101,7 +101,7 @@ def test_an_evaluator_of_a_dataset_scores_many_runs(whole):
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_a_dataset_that_is_made_from_files(tmp_path):
+def test_a_dataset_made_from_files_is_scored(tmp_path):
     made = ir_datasets.create_dataset(qrels_trec=str(forms.path("qrels", forms.QRELS, tmp_path)))
     assert results(made, RUN) == results(QRELS, RUN)
     assert ir_graded.evaluate("Q", made, RUN).query_ids == tuple(QRELS)
@@ -121,13 +121,13 @@ def test_evaluate_takes_datasets_and_their_ids(whole):
     assert len(ir_graded.evaluate(MEASURES, whole, ir_datasets.load(whole)).runs) == 1
 
 
-def test_read_qrels_and_read_run(whole):
+def test_read_qrels_and_read_run_take_datasets(whole):
     qrels, run = ir_graded.read_qrels(whole), ir_graded.read_run(ir_datasets.load(whole))
     assert list(qrels.itertuples(index=False, name=None)) == forms.QRELS
     assert list(run.itertuples(index=False, name=None)) == forms.RUN
 
 
-def test_level_definitions(whole):
+def test_level_definitions_are_read_from_a_dataset(whole):
     expected = {2: "highly relevant", 1: "relevant", 0: "not relevant", -1: "spam"}
     for source in (whole, ir_datasets.load(whole)):
         assert ir_graded.level_definitions(source) == expected
@@ -143,8 +143,8 @@ def test_level_definitions_of_known_datasets_need_no_download(name, monkeypatch,
     assert all(text == " ".join(text.split()) for text in definitions.values())
 
 
-def test_other_rows_than_trecs(register):
-    """Rows with further fields, levels that are no ints."""
+def test_rows_unlike_trec_are_read(register):
+    """Rows with further fields, and levels that are not ints."""
 
     class Rows(BaseQrels):
         def qrels_iter(self):
@@ -190,18 +190,18 @@ def test_an_unknown_dataset_id_is_rejected(call):
     assert "file" in str(caught.value)
 
 
-def test_an_unknown_id_that_looks_like_a_path_may_be_a_file_too():
+def test_an_unknown_id_that_looks_like_a_path_may_be_a_file():
     name = f"{UNKNOWN}/at-all"
     for call in (ir_graded.read_qrels, ir_graded.read_run, lambda name: ir_graded.evaluate("Q", name, RUN)):
         with pytest.raises(
             FileNotFoundError, match="No such file or directory, and no dataset of ir_datasets"
         ):
             call(name)
-    with pytest.raises(InputError, match=name):  # which is asked for a dataset alone
+    with pytest.raises(InputError, match=name):  # which is called only for datasets
         ir_graded.level_definitions(name)
 
 
-def test_a_dataset_without_qrels(without_qrels):
+def test_a_dataset_without_qrels_is_rejected(without_qrels):
     for source in (without_qrels, ir_datasets.load(without_qrels)):
         for call in (
             lambda source: ir_measures.calc(["Q"], source, RUN),
@@ -216,7 +216,7 @@ def test_a_dataset_without_qrels(without_qrels):
             assert "no qrels" in str(caught.value)
 
 
-def test_a_dataset_without_scoreddocs(without_qrels):
+def test_a_dataset_without_scoreddocs_is_rejected(without_qrels):
     for source in (without_qrels, ir_datasets.load(without_qrels)):
         for call in (
             lambda source: ir_measures.calc(["Q"], QRELS, source),
@@ -230,7 +230,7 @@ def test_a_dataset_without_scoreddocs(without_qrels):
             assert "no scoreddocs" in str(caught.value)
 
 
-def test_a_file_goes_before_a_dataset_of_the_same_name(register, tmp_path, monkeypatch):
+def test_a_file_has_priority_over_a_dataset_of_equal_name(register, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     place = forms.path("qrels", forms.QRELS, tmp_path)
     register(TrecQrels(LocalDownload(forms.path("qrels", [("9", "z", 1)], tmp_path)), {}), name=place.name)
@@ -238,7 +238,7 @@ def test_a_file_goes_before_a_dataset_of_the_same_name(register, tmp_path, monke
 
 
 class Remote:
-    """A dataset whose files are elsewhere."""
+    """A dataset whose files are not local."""
 
     def __init__(self, name):
         self.name = name
@@ -259,7 +259,7 @@ class Remote:
 
 
 class CorruptError(Exception):
-    """What ir_datasets raises where a checksum is wrong is no subclass of anything else."""
+    """The error of ir_datasets for a wrong checksum derives from Exception alone."""
 
 
 FAILURES = [
@@ -277,7 +277,7 @@ FAILURES = [
 
 @pytest.mark.parametrize("error", FAILURES, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("name", ["msmarco-passage/trec-dl-2019/judged", "antique/test", "cord19/trec-covid"])
-def test_a_dataset_that_cannot_be_downloaded_is_said_by_this_package(name, error, monkeypatch, tmp_path):
+def test_a_failed_download_raises_an_error_of_this_package(name, error, monkeypatch, tmp_path):
     def fail(*_, **__):
         raise error
 
@@ -295,8 +295,8 @@ def test_a_dataset_that_cannot_be_downloaded_is_said_by_this_package(name, error
         assert caught.value.__cause__ is error
 
 
-def test_a_dataset_that_cannot_be_loaded_is_said_by_this_package(monkeypatch):
-    """Some ids have to be downloaded before they are known at all."""
+def test_a_failed_load_raises_an_error_of_this_package(monkeypatch):
+    """Some ids must be downloaded before they are known."""
 
     def fail(name, _):
         raise OSError(f"no network for {name}")
@@ -314,14 +314,14 @@ def test_a_dataset_that_cannot_be_loaded_is_said_by_this_package(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["qrels", "run"])
-def test_a_failed_download_is_an_error_of_the_system(kind):
+def test_a_failed_download_is_an_os_error(kind):
     sources = {"qrels": QRELS, "run": RUN, kind: Remote("far/away")}
     with pytest.raises(OSError, match="far/away' cannot be downloaded: 'All") as caught:
         ir_graded.evaluate("Q", sources["qrels"], sources["run"])
     assert isinstance(caught.value.__cause__, RuntimeError)
 
 
-def test_errors_in_the_rows_name_topic_and_document(register, tmp_path):
+def test_errors_in_rows_name_topic_and_document(register, tmp_path):
     rows = [*forms.QRELS, ("101", "9", 1)]
     qrels = register(TrecQrels(LocalDownload(forms.path("qrels", rows, tmp_path)), {}), name="a")
     run = [*forms.RUN, ("101", "9", 1.0)]

@@ -1,4 +1,4 @@
-"""Several runs at once: scored at the same time, with the results of one by one."""
+"""Several runs in one call: scored at the same time, with the results of separate calls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_a_folder_of_runs_is_scored_as_its_files_are(folder, monkeypatch, threads):
+def test_a_folder_of_runs_scores_like_its_files(folder, monkeypatch, threads):
     monkeypatch.setattr("ir_graded.matching.match.processors", lambda: threads)
     qrels, place = folder
     files = sorted(place.glob("*.txt"))
@@ -39,7 +39,7 @@ def test_a_folder_of_runs_is_scored_as_its_files_are(folder, monkeypatch, thread
     assert np.allclose(scores.values, upstream.values, rtol=0, atol=1e-12)
 
 
-def test_frames_side_by_side():
+def test_frames_in_one_call_score_like_separate_calls():
     sample = ir_graded.sample()
     runs = dict(list(sample.runs.items())[:4])
     both = ir_graded.evaluate(MEASURES, sample.qrels, runs)
@@ -49,7 +49,7 @@ def test_frames_side_by_side():
         )
 
 
-def test_the_first_run_that_is_wrong_is_named(folder):
+def test_the_error_names_the_first_wrong_run(folder):
     qrels, place = folder
     third, fifth = sorted(place.glob("*.txt"))[2:5:2]
     fifth.write_text("1 Q0 d 1 x t\n")
@@ -61,12 +61,12 @@ def test_the_first_run_that_is_wrong_is_named(folder):
         ir_graded.evaluate("Q", {"1": {"a": 1}}, runs)
 
 
-def test_a_folder_without_files(tmp_path):
+def test_a_folder_without_files_is_rejected(tmp_path):
     with pytest.raises(InputError, match="holds no file"):
         ir_graded.evaluate("Q", {"1": {"a": 1}}, tmp_path)
 
 
-def test_results_come_in_order_and_few_are_taken_ahead():
+def test_results_keep_their_order_and_few_are_computed_ahead():
     taken = []
 
     def items():
@@ -78,7 +78,7 @@ def test_results_come_in_order_and_few_are_taken_ahead():
 
     def work(number):
         if number < 2:
-            started.wait()  # passes only if two are at work at the same time
+            started.wait()  # passes only if two work at the same time
         return number * number
 
     results = in_threads(work, items(), 2)
@@ -88,7 +88,7 @@ def test_results_come_in_order_and_few_are_taken_ahead():
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_an_error_comes_in_its_turn(threads):
+def test_an_error_is_raised_in_order(threads):
     def work(number):
         if number == 5:
             raise ValueError("five")

@@ -1,4 +1,4 @@
-"""Levels below 0 beside ir-measures' other providers: pytrec_eval never sees one, all others do."""
+"""Levels below 0 beside other providers of ir-measures: pytrec_eval never gets one, all others do."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MEASURES = [
 
 
 def collections(cases, topics):
-    """Random qrels, by which levels each topic may have, and runs."""
+    """Return random qrels, by the levels that a topic may have, and runs."""
     rng = random.Random(14)  # noqa: S311
     for _ in range(cases):
         qrels, run = {}, {}
@@ -61,9 +61,9 @@ def by_topic(metrics):
 
 
 def by_pytrec_eval(measures, qrels, run):
-    """Values of ir-measures' own provider, asked past this package."""
+    """Return values of ir-measures' own provider, called without this package."""
     found = {}
-    for measure in measures:  # one at a time: they change each other in one call
+    for measure in measures:  # one at a time, because they affect each other in one call
         found |= by_topic(PYTREC_EVAL.iter_calc([measure], qrels, run))
     return found
 
@@ -88,7 +88,7 @@ def by_a_mixed_call(measures, qrels, run):
 
 
 def texts(values):
-    """Values to the last digit, in which NaN equals itself."""
+    """Return values to the last digit, with NaN equal to itself."""
     return {key: repr(float(value)) for key, value in values.items()}
 
 
@@ -97,8 +97,8 @@ LEVELS = [-3, -2, -1, 0, 1, 2, 3]
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("ours", [by_evaluate, by_a_mixed_call])
-def test_negative_levels_beside_others_change_no_value(ours):
-    """pytrec_eval is given them here, as -1: safe where a topic has another level, too."""
+def test_negative_levels_in_a_mixed_call_change_no_value(ours):
+    """Here pytrec_eval gets them as -1, which is safe if a topic has another level."""
     for qrels, run in collections(25, {"1": LEVELS, "2": LEVELS}):
         for docs in qrels.values():
             docs["d0"] = 0
@@ -110,7 +110,7 @@ def test_negative_levels_beside_others_change_no_value(ours):
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("ours", [by_evaluate, by_a_mixed_call])
-def test_a_topic_of_negative_levels_scores_as_one_without_relevant_documents(ours):
+def test_a_topic_of_negative_levels_scores_like_one_without_relevant_documents(ours):
     measures = [*MEASURES, infAP, infAP(rel=2)]
     for qrels, run in collections(25, {"1": [-1, -2, -5], "2": [0, 1, 2]}):
         without = {"1": {"never retrieved": 0}, "2": qrels["2"]}
@@ -119,8 +119,8 @@ def test_a_topic_of_negative_levels_scores_as_one_without_relevant_documents(our
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("ours", [by_evaluate, by_a_mixed_call])
-def test_inf_ap_is_that_of_qrels_without_the_rows(ours):
-    """It alone looks at them: as documents of the pool that nobody judged."""
+def test_inf_ap_equals_that_of_qrels_without_negative_rows(ours):
+    """Only infAP uses them: as documents of the pool that were not judged."""
     changed = 0
     for qrels, run in collections(25, {"1": LEVELS}):
         qrels["1"]["d0"] = 0
@@ -142,7 +142,7 @@ RUN = {"1": {"b": 4.0, "a": 3.0, "c": 2.0, "x": 1.0}, "2": {"a": 1.0}, "3": {"b"
     ids=str,
 )
 def test_pytrec_eval_gets_no_level_below_0(measures, monkeypatch):
-    """Nor where gains make a level negative."""
+    """This includes levels made negative by gains."""
     given = []
 
     class Watching(pytrec_eval.RelevanceEvaluator):
@@ -159,8 +159,8 @@ def test_pytrec_eval_gets_no_level_below_0(measures, monkeypatch):
         assert all(docs and min(docs.values()) >= 0 for docs in qrels.values())
 
 
-def test_gains_apply_to_the_level_that_the_qrels_have():
-    """A level of -4 was one of -1 for them."""
+def test_gains_apply_to_the_levels_of_the_qrels():
+    """A level of -4 was treated as -1."""
     measure = nDCG(gains={-1: 3, 1: 1, 2: 1})
     found = [
         evaluate(measure, QRELS, RUN, provider=provider).values[0, 0] for provider in ("auto", "upstream")
@@ -188,8 +188,8 @@ def test_other_providers_get_the_levels_of_the_qrels():
         assert scores == [0.75, 1.0, 1.0]
 
 
-def test_calls_without_a_measure_of_this_package_are_untouched():
-    """ir-measures' own evaluator is not made over: it enters pytrec_eval as it always did."""
+def test_calls_without_a_measure_of_this_package_are_unchanged():
+    """The evaluator of ir-measures is not changed: it calls pytrec_eval directly."""
     evaluator = ir_measures.evaluator([nDCG], {"1": {"a": 1}})
     (invoker,) = evaluator.invokers
     assert type(invoker.evaluator) is pytrec_eval.RelevanceEvaluator

@@ -1,4 +1,4 @@
-"""PyTerrier's experiments with this package's measures. Nothing here needs Java."""
+"""PyTerrier experiments with measures of this package. No test here needs Java."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SECOND = {"1": "cba", "2": "xyc", "3": "xe", "4": "af"}
 
 
 def ranked(run):
-    """A frame as PyTerrier has it, from a string of documents for each topic."""
+    """Return a frame in PyTerrier's format from a string of documents for each topic."""
     rows = [
         (topic, doc, float(len(docs) - at), at) for topic, docs in run.items() for at, doc in enumerate(docs)
     ]
@@ -53,7 +53,7 @@ def experiment(**options):
 
 
 def values(run):
-    """What ir_measures.calc gives for a run, (measure's column, topic) -> value."""
+    """Return the values of ir_measures.calc for a run: (column of the measure, topic) -> value."""
     qrels = QRELS.rename(columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"})
     frame = ranked(run).rename(columns={"qid": "query_id", "docno": "doc_id"})
     column = dict(zip(map(str, ir_graded.measures.parsing.read_measures(MEASURES)), COLUMNS, strict=True))
@@ -76,7 +76,7 @@ def assert_means(table, digits=12):
             assert row[column] == pytest.approx(mean(row["name"], column), abs=10**-digits), column
 
 
-def test_the_expected_values_by_hand():
+def test_the_expected_values_equal_those_by_hand():
     # Topic 4, first run: f at rank 3 of R = 2, both of level 1: (1/2) * (1 + 1) / (3 + 2).
     assert EXPECTED["first"]["Q@10", "4"] == pytest.approx(0.2, abs=1e-12)
     assert EXPECTED["first"]["P-measure@1000", "2"] == pytest.approx(2 / 3, abs=1e-12)
@@ -120,8 +120,8 @@ def test_importing_pyterrier_alone_is_enough():
 
 
 @pytest.mark.slow
-def test_importing_this_package_after_pyterrier():
-    """Where PyTerrier does not load it: the names come into pt.measures afterwards."""
+def test_importing_this_package_after_pyterrier_adds_the_names():
+    """If PyTerrier does not load the package, the names are added to pt.measures later."""
     output = python(
         """
         import importlib.metadata
@@ -153,12 +153,12 @@ def test_importing_this_package_after_pyterrier():
     ]
 
 
-def test_pt_measures_and_pt_graded():
+def test_pt_measures_and_pt_graded_have_the_measures():
     assert pt.graded is ir_graded
     assert "graded" in pt.__all__
     for name, measure in REGISTRY.items():
         assert getattr(pt.measures, name) is measure
-    # PyTerrier sets attributes on the measures it has seen; they must remain what they are.
+    # PyTerrier sets attributes on the measures it receives; they must stay equal.
     for measure in (Q, Q(beta=2) @ 10):
         copy = pickle.loads(pickle.dumps(measure))  # noqa: S301  (made here)
         assert (copy, copy.params) == (measure, measure.params)
@@ -168,7 +168,7 @@ def test_an_experiment_gives_the_means():
     assert_means(experiment())
 
 
-def test_means_as_a_dict():
+def test_an_experiment_gives_the_means_as_a_dict():
     found = experiment(dataframe=False)
     assert found == {
         name: {column: pytest.approx(mean(name, column), abs=1e-12) for column in COLUMNS}
@@ -176,7 +176,7 @@ def test_means_as_a_dict():
     }
 
 
-def test_results_as_frames():
+def test_an_experiment_takes_results_as_frames():
     assert_means(experiment(retr_systems=[ranked(FIRST), ranked(SECOND)]))
 
 
@@ -210,7 +210,7 @@ def test_an_experiment_gives_the_scores_of_each_topic():
     assert len(table) == len(EXPECTED_PER_TOPIC)
 
 
-def test_perquery_and_means():
+def test_an_experiment_gives_topics_and_means():
     means, table = experiment(perquery="both")
     assert per_topic(table) == EXPECTED_PER_TOPIC
     assert_means(means)
@@ -241,10 +241,10 @@ def test_batches_of_topics_change_no_score(size):
     assert per_topic(experiment(batch_size=size, perquery=True)) == EXPECTED_PER_TOPIC
 
 
-@pytest.mark.filterwarnings("ignore:.*not found in qrels:UserWarning")  # PyTerrier says so of topic 9
+@pytest.mark.filterwarnings("ignore:.*not found in qrels:UserWarning")  # PyTerrier warns of topic 9
 @pytest.mark.parametrize("size", [None, 1, 2])
-def test_topics_that_only_one_side_has(size):
-    """Batches may have no qrels at all, topics of the qrels no results: nothing raises, zeros count."""
+def test_topics_on_one_side_only_do_not_raise(size):
+    """Batches may have no qrels, and topics of the qrels may have no results; they score zero."""
     topics = pd.concat([TOPICS, pd.DataFrame({"qid": ["9"], "query": ["nine"]})])
     qrels = pd.concat([QRELS, pd.DataFrame({"qid": ["7"], "docno": ["a"], "label": [2]})])
     run = pd.concat([ranked(FIRST), ranked({"9": "ab"})], ignore_index=True)
@@ -264,7 +264,7 @@ def test_topics_that_only_one_side_has(size):
 def test_saved_runs_are_reused_and_can_be_read_as_files(tmp_path, size):
     assert_means(experiment(save_dir=str(tmp_path), batch_size=size))
     assert {place.name for place in tmp_path.iterdir()} >= {"first.res.gz", "second.res.gz"}
-    # The saved runs are read instead of the systems, which now would give nothing of the kind.
+    # The saved runs are read; the systems would now return something else.
     swapped = systems()[::-1]
     assert_means(experiment(retr_systems=swapped, save_dir=str(tmp_path), save_mode="reuse"))
     scores = ir_graded.evaluate(
@@ -277,13 +277,13 @@ def test_saved_runs_are_reused_and_can_be_read_as_files(tmp_path, size):
     }
 
 
-def test_validation_passes_and_rejects_what_is_no_run():
+def test_validation_accepts_runs_and_rejects_other_frames():
     assert_means(experiment(validate="error"))
     with pytest.raises(ValueError, match="score"):
         experiment(retr_systems=[pt.Transformer.from_df(TOPICS)], names=["no run"], validate="error")
 
 
-def test_scores_are_rounded_as_asked():
+def test_scores_are_rounded_on_request():
     assert_means(experiment(round=2), digits=2)
     found = experiment(round={"P-measure@1000": 1, "Q@10": 3})
     assert list(found["P-measure@1000"]) == [round(mean(name, "P-measure@1000"), 1) for name in EXPECTED]
@@ -300,7 +300,7 @@ def test_the_tree_plan_changes_no_score(size):
     assert per_topic(experiment(**options, perquery=True)) == EXPECTED_PER_TOPIC
 
 
-def test_frames_with_further_columns():
+def test_frames_with_further_columns_are_scored():
     run, qrels = ranked(FIRST), QRELS.assign(iteration="Q0", note=[["any"]] * len(QRELS))
     run["text"] = "some text"
     run["features"] = [[1.0, 2.0]] * len(run)
@@ -308,13 +308,13 @@ def test_frames_with_further_columns():
     assert found["Q@10"][0] == pytest.approx(mean("first", "Q@10"), abs=1e-12)
 
 
-def test_families_of_trec_names_go_on_working():
+def test_families_of_trec_names_still_work():
     found = experiment(eval_metrics=["P", "official", "Q"])
     assert {"P@5", "P@1000", "AP", "Rprec", "Q"} <= set(found.columns)
     assert found["P@10"][0] == pytest.approx(mean("first", "P_10"), abs=1e-12)
 
 
-def test_errors_of_measures_and_of_input():
+def test_errors_of_measures_and_input_are_those_of_the_package():
     for name, message in [("NoSuch", "NoSuch"), ("P-measure@@", "P-measure@@"), ("Q(nosuch=1)", "nosuch")]:
         with pytest.raises(ValueError, match=message):
             experiment(eval_metrics=[name])
@@ -323,13 +323,13 @@ def test_errors_of_measures_and_of_input():
         experiment(retr_systems=[twice], names=["twice"])
 
 
-def test_evaluate_of_pyterrier():
+def test_evaluate_of_pyterrier_scores_runs():
     assert pt.Evaluate(ranked(FIRST), QRELS, metrics=["Q@10", "map"]) == {
         column: pytest.approx(mean("first", column), abs=1e-12) for column in ("Q@10", "map")
     }
 
 
-def test_the_callers_frames_stay_as_they_were():
+def test_the_input_frames_are_not_modified():
     run, qrels = ranked(FIRST), QRELS.copy()
     before = run.copy(deep=True)
     pt.Experiment([run], TOPICS, qrels, eval_metrics=ASKED)
@@ -337,7 +337,7 @@ def test_the_callers_frames_stay_as_they_were():
     pd.testing.assert_frame_equal(qrels, QRELS)
 
 
-# In topic 1, a (level 2) ties with x (unjudged): it is at rank 1 or 2, and by id at 2. Topic 2 has no ties.
+# In topic 1, a (level 2) ties with x (unjudged): rank 1 or 2, and rank 2 by id. Topic 2 has no ties.
 TIED = pd.DataFrame(
     [("1", "a", 1.0, 0), ("1", "x", 1.0, 1), ("2", "c", 1.0, 0)], columns=["qid", "docno", "score", "rank"]
 )
@@ -354,7 +354,7 @@ TIED_VALUES = {
 
 @pytest.mark.parametrize("size", [None, 1])
 @pytest.mark.parametrize("perquery", [False, True])
-def test_measures_name_the_order_of_tied_documents(size, perquery):
+def test_measures_with_ties_have_their_own_columns(size, perquery):
     given = {name: name for name in TIED_VALUES} | {"Q(ties='expected')@10": Q(ties="expected") @ 10}
     topics = TOPICS[:2]
     for asked in (list(given), list(given.values())):

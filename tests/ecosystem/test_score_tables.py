@@ -1,4 +1,4 @@
-"""Tables of scores for papers, and scores that are kept in files."""
+"""Tables of scores for papers, and scores saved to files."""
 
 import json
 import shutil
@@ -24,7 +24,7 @@ def scored(names=("old", "new_a&b", "same|x")):
     return Scores(tuple(names), measures, tuple(range(TOPICS)), values)
 
 
-def test_latex_has_booktabs_bold_daggers_and_a_caption_that_names_the_test():
+def test_latex_has_booktabs_bold_daggers_and_the_test_in_the_caption():
     text = scored().to_latex(baseline="old", digits=3)
     lines = text.splitlines()
     assert lines[0] == r"\begin{table}"
@@ -37,7 +37,7 @@ def test_latex_has_booktabs_bold_daggers_and_a_caption_that_names_the_test():
     assert "two-sided paired randomisation test, Holm's correction for the 2 runs" in lines[2]
 
 
-def test_markdown_and_html_have_the_same_marks():
+def test_markdown_and_html_have_equal_marks():
     markdown, html = scored().to_markdown(baseline="old"), scored().to_html(baseline="old")
     row = markdown.splitlines()[2]
     assert row.startswith(r"| new\_a&b | **")
@@ -105,18 +105,18 @@ def test_without_a_baseline_nothing_is_marked():
     assert "Mean scores over 20 topics. Best values in bold.}" in text
 
 
-def test_values_that_look_equal_are_both_bold():
+def test_values_with_equal_digits_are_both_bold():
     scores = Scores(("a", "b"), scored().measures, (1,), np.array([[[0.30001], [0.30002]], [[0.1], [0.2]]]))
     assert scores.to_markdown(digits=2).count("**0.30**") == 2
 
 
 @pytest.mark.parametrize("digits", [-1, 18, 2.0, True])
-def test_digits_must_be_a_number_of_places(digits):
+def test_invalid_digits_are_rejected(digits):
     with pytest.raises(ParameterError, match=r"^digits="):
         scored().to_latex(digits=digits)
 
 
-def test_an_unknown_baseline_is_an_error():
+def test_an_unknown_baseline_is_rejected():
     with pytest.raises(ParameterError, match="baseline"):
         scored().to_latex(baseline="none")
 
@@ -139,19 +139,19 @@ def test_json_keeps_missing_values_and_empty_scores():
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "ir_graded scores", "version": 2}', b"\xff"])
-def test_other_json_is_an_error(text):
+def test_other_json_is_rejected(text):
     with pytest.raises(FileFormatError, match=r"^expected the JSON of ir_graded scores, version 1"):
         Scores.from_json(text)
 
 
-def test_json_of_wrong_shape_is_an_error():
+def test_json_of_wrong_shape_is_rejected():
     content = json.loads(scored().to_json())
     content["runs"].pop()
     with pytest.raises(FileFormatError, match=r"values of shape \(2, 3, 20\) where \(2, 2, 20\) is needed"):
         Scores.from_json(json.dumps(content))
 
 
-def test_topics_that_json_cannot_hold_are_an_error():
+def test_topics_that_json_cannot_hold_are_rejected():
     with pytest.raises(InputError, match="text or whole numbers"):
         Scores(("a",), scored().measures, (1.5,), np.zeros((2, 1, 1))).to_json()
 

@@ -1,4 +1,4 @@
-"""``Scores``: what ``evaluate`` gives."""
+"""``Scores``: the result of ``evaluate``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RUNS = {
     "fair": {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "2": {"x": 1.0}},
 }
 MEASURES = ["Q", "P-measure@10", "AP", "NumRet"]
-# By hand: Q of the run poor on topic 1 is (1 + 1) / (2 + 3) / 2; P-measure at its preferred rank 2, 2 / 5.
+# By hand: Q of the run poor on topic 1 is (1 + 1) / (2 + 3) / 2; P-measure at its preferred rank 2 is 2 / 5.
 VALUES = [
     [[0.2, 0], [1, 1], [0.75, 0]],
     [[0.4, 0], [1, 1], [5 / 6, 0]],
@@ -38,7 +38,7 @@ def scores():
     return evaluate(MEASURES, QRELS, RUNS)
 
 
-def test_what_it_holds(scores):
+def test_scores_have_names_topics_measures_and_values(scores):
     assert scores.runs == ("poor", "good", "fair")
     assert scores.query_ids == ("1", "2")
     assert scores.names == MEASURES
@@ -64,7 +64,7 @@ def test_the_frame_has_one_row_for_each_run_topic_and_measure(scores):
 @pytest.mark.parametrize(
     "asked", ["P-measure@10", P_measure @ 10, "P_measure@10", "P_measure(beta=1)@10", P_measure(cutoff=10.0)]
 )
-def test_matrix_by_string_and_by_object(scores, asked):
+def test_matrix_takes_a_string_or_an_object(scores, asked):
     matrix = scores.matrix(asked)
     assert list(matrix.columns) == ["poor", "good", "fair"]
     assert list(matrix.index) == ["1", "2"]
@@ -72,7 +72,7 @@ def test_matrix_by_string_and_by_object(scores, asked):
     assert (matrix.to_numpy() == scores.values[1].T).all()
 
 
-def test_matrix_of_every_measure(scores):
+def test_every_measure_has_a_matrix(scores):
     for position, (name, measure) in enumerate(zip(scores.names, scores.measures, strict=True)):
         assert scores.position(name) == scores.position(measure) == position
         pd.testing.assert_frame_equal(scores.matrix(name), scores.matrix(measure))
@@ -97,7 +97,7 @@ def test_mean_is_sorted_by_the_first_measure():
     assert list(evaluate(["NumRet", "Q"], QRELS, RUNS).mean().index) == ["fair", "good", "poor"]
 
 
-def test_runs_that_are_equally_good_stay_in_the_order_given():
+def test_runs_with_equal_means_keep_the_given_order():
     runs = {"z": RUNS["poor"], "b": RUNS["good"], "a": RUNS["good"], "c": RUNS["poor"], "y": RUNS["good"]}
     assert list(evaluate(["Q", "AP"], QRELS, runs).mean().index) == ["b", "a", "y", "z", "c"]
 
@@ -112,14 +112,14 @@ def test_means_do_not_depend_on_the_order_of_topics():
 
 
 @pytest.mark.parametrize("asked", ["RR", "Q@10", Q(beta=0), nDCG @ 10, "P_measure@1000", "P-measure"])
-def test_a_measure_that_was_not_evaluated(scores, asked):
+def test_a_measure_that_was_not_evaluated_is_rejected(scores, asked):
     for call in (scores.matrix, scores.position):
         with pytest.raises(InputError, match="was not evaluated") as caught:
             call(asked)
         assert all(name in str(caught.value) for name in MEASURES)
 
 
-def test_a_measure_that_nobody_knows(scores):
+def test_an_unknown_measure_is_rejected(scores):
     with pytest.raises(NameError, match="NoSuch"):
         scores.matrix("NoSuch")
     with pytest.raises(ValueError, match="3"):
@@ -136,13 +136,13 @@ def assert_frozen(scores):
             setattr(scores, field, ())
 
 
-def test_values_are_frozen(scores):
+def test_values_are_read_only(scores):
     before = scores.values.copy()
     assert_frozen(scores)
     assert (scores.values == before).all()
 
 
-def test_matrices_are_the_callers_own(scores):
+def test_matrices_are_copies(scores):
     before = scores.values.copy()
     matrix = scores.matrix("Q")
     matrix.loc["1", "good"] = 77.0
@@ -159,7 +159,7 @@ def test_matrices_are_the_callers_own(scores):
     [lambda scores: pickle.loads(pickle.dumps(scores)), copy.copy, copy.deepcopy],  # noqa: S301  (made here)
     ids=["pickle", "copy", "deepcopy"],
 )
-def test_pickles_and_copies_hold_the_same_scores(scores, again):
+def test_pickles_and_copies_keep_the_scores(scores, again):
     found = again(scores)
     assert (found.runs, found.measures, found.query_ids) == (scores.runs, scores.measures, scores.query_ids)
     assert (found.values == scores.values).all()
@@ -168,7 +168,7 @@ def test_pickles_and_copies_hold_the_same_scores(scores, again):
     assert_frozen(found)
 
 
-def test_round_trip_through_the_frame(scores):
+def test_the_frame_converts_back_to_the_matrices(scores):
     table = scores.frame.pivot_table(index="query_id", columns=["measure", "run"], values="value")
     for name in scores.names:
         pd.testing.assert_frame_equal(
@@ -188,7 +188,7 @@ def test_repr_counts_runs_and_topics(scores):
     assert repr(evaluate("Q", {"1": {"a": 1}}, {"1": {"a": 1.0}})) == "Scores(1 run, 1 topic, measures Q)"
 
 
-def test_topics_keep_the_qrels_own_objects():
+def test_topics_keep_the_objects_of_the_qrels():
     qrels = pd.DataFrame({"query_id": [7, 3], "doc_id": ["a", "b"], "relevance": [1, 1]})
     scores = evaluate(["Q", "AP"], qrels, {"r": {"7": {"a": 1.0}}})
     assert scores.query_ids == (7, 3)
@@ -197,5 +197,5 @@ def test_topics_keep_the_qrels_own_objects():
     assert scores.matrix("AP").loc[7, "r"] == 1
 
 
-def test_it_is_part_of_the_package():
+def test_scores_is_exported():
     assert ir_graded.Scores is Scores

@@ -1,4 +1,4 @@
-"""``ir_graded explain`` as its users see it."""
+"""``ir_graded explain`` from outside."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ def error_of(capsys, *arguments):
     return assert_command_fails(run_command(capsys, "explain", *arguments))
 
 
-def test_a_table_that_ends_in_the_score():
+def test_the_table_ends_in_the_score():
     assert call("P-measure@3", "qrels.txt", "x.run", "1") == (
         "P-measure@3, topic 1, run x.run\n"
         "Relevant documents retrieved: 3 of 3, in a ranking of 4.\n"
@@ -68,7 +68,7 @@ def test_separated_values_hold_all_columns(output, delimiter):
     assert (last["rank"], float(last["contribution"])) == ("score", found.score)
 
 
-def test_an_object_a_line():
+def test_jsonl_has_an_object_per_line():
     *rows, last = map(
         json.loads, call("Q", "qrels.txt", "x.run", "1", "-o", "jsonl", "-p", "-1").splitlines()
     )
@@ -78,7 +78,7 @@ def test_an_object_a_line():
     assert last == {"measure": "Q", "run": "x.run", "query_id": "1", "score": found.score, "notes": notes}
 
 
-def test_markdown_and_latex():
+def test_markdown_and_latex_are_written():
     lines = call("nDCG@2", "qrels.txt", "x.run", "1", "-o", "markdown").splitlines()
     assert lines[3].startswith(r"| 2      | S\|_")
     assert lines[-1].startswith("| score ")
@@ -87,7 +87,7 @@ def test_markdown_and_latex():
     assert "score" in latex
 
 
-def test_a_topic_that_the_run_lacks():
+def test_a_topic_missing_from_the_run_is_explained():
     out = call("Q", "qrels.txt", "x.run", "2")
     assert "The run has no document for the topic: it scores 0." in out
     assert out.split()[-2:] == ["score", "0.0000"]

@@ -1,4 +1,4 @@
-"""What documents add sums to the score that evaluate gives, for every measure with every parameter."""
+"""The contributions of documents sum to the score of evaluate, for every measure with every parameter."""
 
 import math
 
@@ -49,7 +49,7 @@ def test_contributions_sum_to_the_score(measure, data, qrels, run):
 
 
 def assert_columns_agree(measure, found):
-    """The columns hold what makes the contributions."""
+    """The columns contain the factors of the contributions."""
     frame = found.frame
     assert (frame["C"] == np.arange(1, len(frame) + 1)).all()
     assert (frame["rank"] >= frame["C"]).all()
@@ -99,7 +99,7 @@ def test_contributions_to_classics_sum_to_the_score(name, seed):
     ],
     ids=str,
 )  # fmt: skip
-def test_classics_are_explained_topic_by_topic(measure):
+def test_classics_are_explained_for_every_topic(measure):
     qrels, run = classic_cases.collection(4, [-1, 0, 1, 2, 4], ties=True)
     expected = ir_graded.evaluate(measure, qrels, run).matrix(measure)["run"]
     for topic, score in expected.items():
@@ -162,13 +162,13 @@ def test_contributions_to_aspects_sum_to_the_score():
         assert_explained(AspectAP, *tables, metric.query_id, metric.value)
 
 
-def test_every_measure_is_tried_above():
+def test_every_measure_is_covered_by_these_tests():
     tried = {measure.NAME for measure in cases.VARIANTS} | set(passage_cases.MEASURES) | set(WITH_COLUMNS)
     tried |= {measure.NAME for measure in [*chunk_cases.VARIANTS, AspectAP]}
     assert {measure.NAME for measure in REGISTRY.values()} == tried
 
 
-def test_gains_that_hardly_fit_into_doubles():
+def test_gains_near_the_limits_of_doubles_are_explained():
     qrels, run = {"1": {"a": 1, "b": 2, "c": 1}}, {"1": {"x": 4.0, "a": 3.0, "b": 2.0}}
     for gains in ({1: 1e308, 2: 1e308}, {1: 1e-308, 2: 1e-300}, {1: 0, 2: 0}):
         for measure in (ir_graded.BR @ 3, ir_graded.nCG @ 2, ir_graded.R_WP, ir_graded.Q, ir_graded.nERR):

@@ -1,4 +1,4 @@
-"""What an explanation shows: worked examples, notes, forms of input, errors."""
+"""The content of an explanation: worked examples, notes, forms of input, errors."""
 
 import ir_measures
 import numpy as np
@@ -19,7 +19,7 @@ def contributions(measure, run, qrels=QRELS):
     return ir_graded.explain(measure, qrels, run, "1").frame["contribution"].tolist()
 
 
-def test_the_published_example_of_one_document_each():
+def test_the_published_example_with_one_document_per_level():
     assert contributions("P-measure", SYSTEM_X) == pytest.approx([0, 6 / 7])
     assert contributions("P-measure", SYSTEM_Y) == pytest.approx([4 / 7])
     assert contributions("O-measure", SYSTEM_X) == pytest.approx([1 / 2, 0])
@@ -62,7 +62,7 @@ def long_list():
         ("NCU(stop='gu')", 0.2610),
     ],
 )
-def test_the_published_example_of_stops(measure, score):
+def test_the_published_example_of_stop_probabilities(measure, score):
     found = ir_graded.explain(measure, *long_list(), "1")
     assert found.frame["rank"].tolist() == [2, 5, 8, 12, 15]
     assert found.frame["contribution"].sum() == pytest.approx(score, abs=5e-5)
@@ -86,13 +86,13 @@ def test_the_text_ends_in_the_score_and_repeats_no_column():
     assert "gain" in with_gains[3].split()
 
 
-def test_all_digits_and_few():
+def test_the_number_of_digits_can_be_chosen():
     found = ir_graded.explain("Q", QRELS, SYSTEM_X, "1")
     assert found.text(2).split()[-1] == f"{found.score:.2f}"
     assert found.text(-1).split()[-1] == repr(found.score)
 
 
-def test_a_condensed_list_shows_both_ranks():
+def test_a_condensed_list_has_both_ranks():
     run = {"1": {"x": 9.0, "N": 8.0, "y": 7.0, "S": 6.0, "z": 5.0, "A": 4.0}}
     found = ir_graded.explain("Q(judged_only=True)@2", QRELS, run, "1")
     assert found.frame[["rank", "rank_in_run"]].to_numpy().tolist() == [[2, 4]]
@@ -102,8 +102,8 @@ def test_a_condensed_list_shows_both_ranks():
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_max_rel_is_that_of_all_qrels():
-    """The topic is asked for, but the scale is that of all topics."""
+def test_max_rel_comes_from_all_qrels():
+    """One topic is explained, but the scale is that of all topics."""
     qrels = {**QRELS, "2": {"Z": 9}}
     for measure in ("EBR", "nERR", "iRBU", "NCU(stop='err')"):
         expected = ir_graded.evaluate(measure, qrels, SYSTEM_X).values[0, 0, 0]
@@ -111,7 +111,7 @@ def test_max_rel_is_that_of_all_qrels():
         assert expected != ir_graded.explain(measure, QRELS, SYSTEM_X, "1").score
 
 
-def test_what_is_summed_and_divided_once_more():
+def test_sums_that_are_divided_again_are_explained():
     found = ir_graded.explain("nDCG@10", QRELS, SYSTEM_X, "1")
     ideal = 3 + 2 / np.log2(3) + 1 / 2
     assert found.notes[-1] == f"The sum is divided by {ideal:g}, DCG of the ideal list."
@@ -138,7 +138,7 @@ def test_articles_are_explained_with_f_and_gp():
 @pytest.mark.parametrize(
     "measure", ["Q", "P@5", "nDCG", "R-measure", "RBP(p=0.5,rel=1)", "SetF", "Success@2"]
 )
-def test_topics_without_anything_to_show(measure):
+def test_topics_without_contributions_have_notes(measure):
     qrels = {**QRELS, "none": {"N": 0}, "absent": {"A": 1}, "missed": {"A": 1}}
     run = {**SYSTEM_X, "none": {"N": 1.0}, "missed": {"x": 1.0}}
     notes = {
@@ -156,7 +156,7 @@ def test_topics_without_anything_to_show(measure):
         assert str(found).splitlines()[-1].split() == ["score", "0.0000"]
 
 
-def test_judged_documents_are_what_judged_counts():
+def test_judged_lists_the_judged_documents_retrieved():
     found = ir_graded.explain("Judged@2", QRELS, SYSTEM_Y, "1")
     assert found.frame["doc_id"].tolist() == ["N", "S"]
     assert found.notes[0].startswith("Judged documents retrieved: 2 of 4")
@@ -183,7 +183,7 @@ def forms(tmp_path):
     yield [frames[0], {"named": SYSTEM_X}, "1"]
 
 
-def test_all_forms_of_qrels_and_runs(tmp_path):
+def test_all_forms_of_qrels_and_runs_are_explained(tmp_path):
     names = []
     for form in forms(tmp_path):
         found = ir_graded.explain(ir_graded.P_measure @ 10, *form)
@@ -194,7 +194,7 @@ def test_all_forms_of_qrels_and_runs(tmp_path):
     assert str(found).startswith("P-measure@10, topic 1, run named\n")
 
 
-def test_a_result_cannot_be_written_over():
+def test_columns_are_read_only():
     found = ir_graded.explain("Q", QRELS, SYSTEM_X, "1")
     with pytest.raises(ValueError, match="read-only"):
         found.columns["stop"][0] = 1
@@ -225,12 +225,12 @@ def test_a_result_cannot_be_written_over():
     ],
     ids=range(13),
 )
-def test_what_cannot_be_explained_is_said(error, match, measure, query_id):
+def test_input_that_cannot_be_explained_is_rejected(error, match, measure, query_id):
     with pytest.raises(error, match=match):
         ir_graded.explain(measure, QRELS, SYSTEM_X, query_id)
 
 
-def test_wrong_qrels_and_runs(tmp_path):
+def test_wrong_qrels_and_runs_are_rejected(tmp_path):
     with pytest.raises(NoSharedTopicsError, match="empty"):
         ir_graded.explain("Q", {}, SYSTEM_X, "1")
     with pytest.raises(NoSharedTopicsError, match="share no topic"):
@@ -245,7 +245,7 @@ def test_wrong_qrels_and_runs(tmp_path):
 
 
 def test_a_column_without_a_symbol_is_shown_under_its_own_name(monkeypatch):
-    """It was dropped without a word."""
+    """Such a column was dropped silently."""
     kind = type(ir_graded.Q)
     columns = kind.columns
     monkeypatch.setattr(

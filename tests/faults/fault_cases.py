@@ -1,4 +1,4 @@
-"""A small collection as files, and the command line in processes of its own that tests may harm."""
+"""A small collection as files, and the command line in separate processes that tests may kill."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ RUNS = {
     "one.run": {"1": {"a": 2.0, "x": 1.0}, "2": {"c": 1.0}, "3": {"e": 1.0}},
     "two.run": {"1": {"x": 2.0, "b": 1.0}, "2": {"c": 1.0}, "3": {"x": 2.0, "e": 1.0}},
 }
-#: Seconds that a process may take at most, however loaded the machine is.
+#: Time limit of a process in seconds, which a busy machine must not reach.
 PATIENCE = 60
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-#: Options of a Python that forks: from 3.12 on it warns where there are threads.
+#: Options for a Python that forks: from 3.12 on, it warns if there are threads.
 FORKED = ("-W", "error", "-W", "ignore:This process:DeprecationWarning")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="signals, pipes and limits of POSIX")
 
 
 def write_collection(folder):
-    """qrels.txt, one.run and two.run."""
+    """Write qrels.txt, one.run and two.run."""
     (folder / "qrels.txt").write_text(trec_lines("qrels", rows_of(QRELS)), encoding="utf-8")
     for name, run in RUNS.items():
         (folder / name).write_text(run_text(run), encoding="utf-8")
@@ -46,7 +46,7 @@ def command(*arguments):
 
 
 def started(arguments, folder, **options):
-    """A process of the command line; what it is not given as stdout and stderr can be read from it."""
+    """Start the command line; stdout and stderr can be read from the process unless they are redirected."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
     return subprocess.Popen(  # noqa: S603  (the arguments are literals of the tests)
         arguments, cwd=folder, text=True, encoding="utf-8", env=environment(), **(pipes | options)
@@ -58,7 +58,7 @@ def environment():
 
 
 def ended(process):
-    """Exit code, stdout and stderr of a process. A process that does not end fails the test."""
+    """Return exit code, stdout and stderr of a process. A process that does not exit fails the test."""
     try:
         out, err = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
@@ -74,14 +74,14 @@ def called(arguments, folder, **options):
 
 
 def shell(line, folder):
-    """A line of the shell in which ``ir_graded`` is the command; PIPESTATUS needs bash."""
+    """Run a shell line with ``ir_graded`` as the command; PIPESTATUS needs bash."""
     line = f'ir_graded() {{ "{sys.executable}" -m ir_graded "$@"; }}; {line}'
     return called(["bash", "-c", line], folder)
 
 
 @contextmanager
 def public_folder():
-    """A folder that every user may look into; pytest's own are for its user alone."""
+    """A folder that every user may read; pytest's own are readable by its user alone."""
     with tempfile.TemporaryDirectory(prefix="ir-graded-") as name:
         place = Path(name).resolve()
         place.chmod(0o755)
@@ -108,9 +108,9 @@ for arguments in json.loads(sys.argv[1]):
 
 
 def without_privileges(calls, folder, mode=0o755):
-    """Calls of the command line by a user who is not root, who may do anything: codes on stdout.
+    """Call the command line as a user other than root, who may do everything; codes on stdout.
 
-    ``mode`` is set on the folder before.
+    ``mode`` is set on the folder first.
     """
     (folder / "warm.txt").write_text("1 0 a 1\n")
     (folder / "warm.run").write_text("1 Q0 a 1 1 t\n")
@@ -120,7 +120,7 @@ def without_privileges(calls, folder, mode=0o755):
 
 
 class Stalled:
-    """A run that never comes: a named pipe, whose reader waits."""
+    """A run that never arrives: a named pipe, whose reader waits."""
 
     def __init__(self, path):
         self.path = Path(path)
@@ -137,11 +137,11 @@ class Stalled:
                 if self.end is None:
                     self.end = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK)
                     os.write(self.end, b"1 Q0 a 1 1 t\n")
-            except OSError:  # nobody reads yet
+            except OSError:  # nobody is reading yet
                 select.select([], [], [], 0.02)
 
     def _unread(self):
-        """Bytes that lie in the pipe."""
+        """Return the number of bytes in the pipe."""
         import fcntl
         import termios
 
@@ -153,7 +153,7 @@ class Stalled:
 
 
 def interrupted(process, stalled, number=signal.SIGINT):
-    """End a process by a signal while it waits for runs that do not come: its code and output."""
+    """Send a signal to a process that waits for runs which never arrive; return its code and output."""
     for run in stalled:
         run.read(process)
     process.send_signal(number)
@@ -164,5 +164,5 @@ def interrupted(process, stalled, number=signal.SIGINT):
 
 
 def hidden_files(folder):
-    """What a write that did not end leaves behind."""
+    """Return the files that an unfinished write leaves behind."""
     return [path.name for path in Path(folder).iterdir() if path.name.endswith(".tmp")]

@@ -1,4 +1,4 @@
-"""Evaluations at the same time, in threads and in processes of any kind: the same scores, and no waiting."""
+"""Concurrent evaluations, in threads and in processes of any kind: equal scores, and no deadlock."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ def files(tmp_path):
 
 
 def scored(folder):
-    """What a worker process computes: it must be found by its name."""
+    """Work for a worker process; pickle needs it at module level."""
     return ir_graded.evaluate(MEASURES, folder / "qrels.txt", folder / "runs").values
 
 
 # -------------------------------------------------------------------------------------- threads
 
 
-def test_evaluations_in_threads_are_those_one_after_the_other(files):
-    """Each form at the same time as the others; each evaluation has threads of its own beside."""
+def test_concurrent_evaluations_equal_sequential_ones(files):
+    """All forms run at the same time, and each evaluation starts further threads."""
     frames = {name: frame(run) for name, run in RUNS.items()}
     right = ir_graded.evaluate(MEASURES, QRELS, RUNS).values
 
@@ -78,7 +78,7 @@ def test_evaluations_in_threads_are_those_one_after_the_other(files):
 
 
 def test_threads_share_an_evaluator():
-    """It prepares what it needs of the qrels when it is first asked: here by all threads at once."""
+    """All threads trigger the lazy preparation of the qrels at once."""
     measures = list(map(parse_measure, MEASURES))
     right = {name: ir_measures.evaluator(measures, QRELS).calc_aggregate(run) for name, run in RUNS.items()}
     frames = [(name, form) for name, run in RUNS.items() for form in (run, frame(run))]
@@ -94,13 +94,13 @@ def test_threads_share_an_evaluator():
         sys.setswitchinterval(interval)
 
 
-def test_an_evaluation_inside_a_thread_of_ours_has_threads_of_its_own(files):
+def test_an_evaluation_inside_our_thread_starts_its_own_threads(files):
     right = scored(files)
     for found in in_threads(lambda _: scored(files), range(4), 2):
         np.testing.assert_array_equal(found, right)
 
 
-def test_a_run_that_is_wrong_does_not_touch_the_others(files, monkeypatch):
+def test_a_failing_run_does_not_affect_the_others(files, monkeypatch):
     monkeypatch.setattr("ir_graded.matching.match.processors", lambda: 3)
     right = scored(files)
     (files / "runs" / "run3").write_text("1 Q0 a 1 high t\n")
@@ -117,8 +117,8 @@ def test_a_run_that_is_wrong_does_not_touch_the_others(files, monkeypatch):
     "method",
     [method for method in ("spawn", "forkserver") if method in multiprocessing.get_all_start_methods()],
 )
-def test_worker_processes(files, method):
-    right = scored(files)  # Polars has its threads here
+def test_worker_processes_equal_the_main_process(files, method):
+    right = scored(files)  # Polars has started its threads by now
     with ProcessPoolExecutor(2, multiprocessing.get_context(method)) as pool:
         for found in pool.map(scored, [files] * 3):
             np.testing.assert_array_equal(found, right)
@@ -160,15 +160,15 @@ FORKING = """
 
 
 @needs_fork
-def test_forks_after_the_import_score_everything(tmp_path):
+def test_forks_after_the_import_score_all_forms(tmp_path):
     code = FORKING + '    print(*map(forked, ["dict", "frame", "file"]))'
     assert python(code, tmp_path, options=FORKED) == "True True True\n"
 
 
 @needs_fork
 @pytest.mark.parametrize("first", ["frame", "file"])
-def test_forks_after_the_first_use_score_dicts_and_refuse_the_rest(tmp_path, first):
-    """Without the check they would wait without end for threads that they do not have."""
+def test_forks_after_the_first_use_score_dicts_and_reject_the_rest(tmp_path, first):
+    """Without the check, they would wait forever for threads that do not exist in the fork."""
     code = (
         FORKING
         + f"""
@@ -183,7 +183,7 @@ def test_forks_after_the_first_use_score_dicts_and_refuse_the_rest(tmp_path, fir
 
 
 @needs_fork
-def test_the_refusal_reaches_who_uses_a_pool_of_forks(tmp_path):
+def test_the_error_reaches_the_caller_of_a_pool_of_forks(tmp_path):
     code = (
         FORKING
         + """
@@ -204,8 +204,8 @@ def test_the_refusal_reaches_who_uses_a_pool_of_forks(tmp_path):
 
 @needs_fork
 @pytest.mark.parametrize("threads_are_listed", [True, False])
-def test_forks_after_polars_was_used_elsewhere_refuse_files(tmp_path, threads_are_listed):
-    """Where the system does not list threads, having imported Polars counts."""
+def test_forks_after_polars_was_used_elsewhere_reject_files(tmp_path, threads_are_listed):
+    """If the system does not list threads, an imported Polars counts as used."""
     code = (
         FORKING
         + f"""

@@ -1,4 +1,4 @@
-"""Interrupts in the middle of the work: an end at once, with nothing half written and no traceback."""
+"""Interrupts during the work end it at once, with no half-written file and no traceback."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(autouse=True)
 def _signals_are_heard():
-    """Also where the tests run in the background of a shell, which has Ctrl-C ignored."""
+    """Deliver Ctrl-C even if the tests run in the background of a shell, which ignores it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -44,7 +44,7 @@ def stalled(folder, number):
 @needs_posix
 @pytest.mark.parametrize("runs", [1, 2])
 def test_an_interrupted_evaluation_prints_nothing(folder, runs):
-    """One run is read by the main thread, several by others for which it waits."""
+    """The main thread reads one run; for several, it waits for other threads."""
     waiting = stalled(folder, runs)
     names = [run.path.name for run in waiting]
     process = started(command("evaluate", "qrels.txt", *names, "-m", "Q"), folder)
@@ -53,7 +53,7 @@ def test_an_interrupted_evaluation_prints_nothing(folder, runs):
 
 
 @needs_posix
-def test_an_interrupted_report_leaves_the_old_one(folder):
+def test_an_interrupted_report_keeps_the_old_file(folder):
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
     (folder / "page.html").write_text("the old page")
@@ -82,14 +82,14 @@ USED_AS_A_LIBRARY = """
 
 
 @needs_posix
-def test_the_library_leaves_the_handling_of_interrupts_to_its_caller(folder):
-    """Only the command line changes it."""
+def test_the_library_does_not_change_the_handling_of_interrupts(folder):
+    """Only the command line changes the handler."""
     assert python(USED_AS_A_LIBRARY, folder) == "True\n"
 
 
 @needs_posix
 def test_a_terminated_evaluation_leaves_an_empty_output(folder):
-    """As every program that does not look out for SIGTERM; the shell says 143."""
+    """Like every program that does not handle SIGTERM; the shell reports 143."""
     waiting = stalled(folder, 1)
     with (folder / "table").open("w") as table:
         process = started(command("evaluate", "qrels.txt", "stalled0.run", "-m", "Q"), folder, stdout=table)
@@ -108,7 +108,7 @@ def test_an_interrupt_does_not_wait_for_the_threads():
     def work(item):
         begun.append(item)
         if item == 1:
-            # A signal, unlike _thread.interrupt_main, also ends a wait that has begun.
+            # Unlike _thread.interrupt_main, a signal also interrupts a wait that has begun.
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         go_on.wait(PATIENCE)
         ended.append(item)
@@ -123,7 +123,7 @@ def test_an_interrupt_does_not_wait_for_the_threads():
     assert set(begun) <= {0, 1, 2}
 
 
-def test_an_error_waits_for_what_is_under_way():
+def test_an_error_waits_for_running_work():
     second, told, begun, ended = threading.Event(), threading.Event(), [], []
 
     def work(item):
@@ -132,7 +132,7 @@ def test_an_error_waits_for_what_is_under_way():
             raise ValueError("the first")
         begun.append(item)
         second.set()
-        told.wait(0.05)  # an error that did not wait would be told by now
+        told.wait(0.05)  # an error that did not wait would have been raised by now
         ended.append(item)
 
     with pytest.raises(ValueError, match="the first"):
@@ -142,7 +142,7 @@ def test_an_error_waits_for_what_is_under_way():
     assert 1 <= len(ended) < 10
 
 
-def test_an_interrupt_that_arises_in_a_thread_comes_out():
+def test_an_interrupt_raised_in_a_thread_reaches_the_caller():
     def work(item):
         if item == 3:
             raise KeyboardInterrupt
@@ -154,7 +154,7 @@ def test_an_interrupt_that_arises_in_a_thread_comes_out():
         next(found)
 
 
-def test_who_stops_asking_leaves_no_thread_behind():
+def test_an_abandoned_iteration_leaves_no_thread():
     before = set(threading.enumerate())
     found = in_threads(lambda item: item, iter(int, 1), 2)
     assert next(found) == 0

@@ -1,4 +1,4 @@
-"""Standard output and standard error that are full, closed, or read by nobody: said by the exit code."""
+"""Stdout and stderr that are full, closed, or without a reader are reported by the exit code."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def folder(tmp_path):
 
 @needs_full
 @pytest.mark.parametrize("arguments", [EVALUATE, command("measures"), command("demo")], ids=lambda a: a[3])
-def test_a_full_disk_is_an_error(folder, arguments):
+def test_a_full_disk_is_reported(folder, arguments):
     with Path("/dev/full").open("w") as full:
         code, _, err = called(arguments, folder, stdout=full)
     assert (code, err) == (2, "ir_graded: standard output: No space left on device\n")
 
 
 @needs_full
-def test_help_on_a_full_disk_is_an_error(folder):
+def test_help_on_a_full_disk_is_reported(folder):
     with Path("/dev/full").open("w") as full:
         code, _, err = called(command(), folder, stdout=full)
     assert (code, err) == (2, "ir_graded: [Errno 28] No space left on device\n")
 
 
 @needs_full
-def test_what_was_left_to_the_end_is_not_lost_in_silence(folder):
+def test_an_error_in_the_final_flush_is_reported(folder):
     code = "from ir_graded.cli import run; run.__globals__['_called'] = print; run()"
     with Path("/dev/full").open("w") as full:
         code, _, err = called([sys.executable, "-c", code], folder, stdout=full)
@@ -51,7 +51,7 @@ def test_what_was_left_to_the_end_is_not_lost_in_silence(folder):
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_disk_that_takes_a_part_is_an_error(folder, monkeypatch, unbuffered):
+def test_a_partial_write_is_reported(folder, monkeypatch, unbuffered):
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     resource = pytest.importorskip("resource")
 
@@ -64,8 +64,8 @@ def test_a_disk_that_takes_a_part_is_an_error(folder, monkeypatch, unbuffered):
     assert (folder / "table").stat().st_size == 10
 
 
-def test_nobody_reads_the_output(folder):
-    """As with other programs: no word, and a code that is not 0."""
+def test_a_missing_reader_gives_a_silent_exit_code(folder):
+    """As with other programs: no message, and a code that is not 0."""
     read, write = os.pipe()
     os.close(read)
     try:
@@ -74,8 +74,8 @@ def test_nobody_reads_the_output(folder):
         os.close(write)
 
 
-def test_the_reader_leaves_early(folder):
-    """More than a pipe holds: it is full when the reader leaves."""
+def test_a_reader_that_leaves_early_gives_a_silent_exit_code(folder):
+    """The output is larger than a pipe, which is full when the reader leaves."""
     name = "r" * 200
     for number in range(500):
         (folder / f"{number}{name}").hardlink_to(folder / "one.run")
@@ -86,13 +86,13 @@ def test_the_reader_leaves_early(folder):
     assert out.splitlines()[1] == "1 0"
 
 
-def test_output_that_is_closed_is_said_before_any_work(folder):
+def test_closed_output_is_reported_before_any_work(folder):
     code, out, err = shell("ir_graded evaluate qrels.txt nowhere.run -m Q >&-", folder)
     assert (code, out) == (2, "")
     assert err == "ir_graded: standard output is closed: redirect it to /dev/null where it is not wanted\n"
 
 
-def test_an_error_that_nobody_can_be_told_has_its_code(folder):
+def test_an_error_with_closed_stderr_has_its_exit_code(folder):
     assert shell("ir_graded evaluate qrels.txt nowhere.run -m Q 2>&-", folder)[0] == 2
     read, write = os.pipe()
     os.close(read)
@@ -102,8 +102,8 @@ def test_an_error_that_nobody_can_be_told_has_its_code(folder):
         os.close(write)
 
 
-def test_no_file_takes_the_place_of_closed_errors(folder):
-    """Or what a library writes there would stand in it."""
+def test_no_file_is_opened_as_closed_stderr(folder):
+    """Otherwise messages of libraries would be written into that file."""
     code = "from ir_graded.cli import run; run.__globals__['_prepare_streams']()"
     code += "; print(open('one.run').fileno())"
     code, out, _ = shell(f'"{sys.executable}" -c "{code}" 2>&-', folder)
@@ -111,7 +111,7 @@ def test_no_file_takes_the_place_of_closed_errors(folder):
     assert int(out) > 2
 
 
-def test_there_is_no_progress_bar_where_errors_are_closed(monkeypatch):
+def test_closed_stderr_has_no_progress_bar(monkeypatch):
     run = {"1": {"a": 1.0}}
     monkeypatch.setattr(sys, "stderr", None)
     assert ir_graded.evaluate("Q", {"1": {"a": 1}}, {"one": run, "two": run}, progress=True).mean().size == 2
@@ -121,21 +121,21 @@ def test_there_is_no_progress_bar_where_errors_are_closed(monkeypatch):
     assert [progress_bar([], progress=shown).disable for shown in (None, True, False)] == [True, False, True]
 
 
-def test_closed_errors_do_not_stop_what_goes_well(folder):
-    """Two runs have a progress bar, which has nowhere to be."""
+def test_closed_stderr_does_not_stop_a_successful_call(folder):
+    """Two runs have a progress bar, but there is no stderr for it."""
     code, out, _ = shell("ir_graded evaluate qrels.txt one.run two.run -m Q 2>&-", folder)
     assert code == 0
     assert len(out.splitlines()) == 4
 
 
-def test_closed_input_changes_nothing(folder):
+def test_closed_stdin_changes_nothing(folder):
     plain = called(EVALUATE, folder)
     assert plain[0] == 0
     assert shell("ir_graded evaluate qrels.txt one.run two.run -m 'Q AP' <&-", folder) == plain
 
 
-def test_a_table_is_written_at_once(folder):
-    """What is redirected to a file is all there or not there, unless the disk is full."""
+def test_a_table_is_written_in_one_piece(folder):
+    """Redirected output is complete or empty, unless the disk is full."""
     with (folder / "table").open("w") as table:
         code, *_ = called(command("evaluate", "qrels.txt", "one.run", "q", "-m", "Q"), folder, stdout=table)
     assert code == 2

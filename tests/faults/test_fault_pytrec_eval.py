@@ -1,6 +1,6 @@
-"""pytrec_eval behind its guard: threads, finalisers, forks, and inputs that make it crash or hang.
+"""The guard around pytrec_eval: threads, finalisers, forks, and inputs that make it crash or hang.
 
-Code that may end a process runs in a process of its own.
+Code that may end a process runs in a separate process.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MIXED = ["Q", nDCG @ 10, AP]
 
 
 def in_process(code, *arguments, options=("-W", "error"), patience=PATIENCE):
-    """Python code in a process that is killed where it does not end, even inside C code."""
+    """Run Python code in a process that is killed if it does not end, even inside C code."""
     watch = f"import faulthandler; faulthandler.dump_traceback_later({patience}, exit=True)\n"
     return python(watch + code, *arguments, options=options)
 
@@ -77,12 +77,12 @@ print(wrong)
 
 @pytest.mark.parametrize(("unit", "amount"), [("evaluations", 800), ("seconds", 30)])
 def test_threads_share_a_mixed_evaluator_while_the_garbage_collector_runs_python(unit, amount):
-    """Without the lock the process dies of corrupted memory after about a second."""
+    """Without the lock, the process crashes with corrupted memory after about a second."""
     assert in_process(SHARED, unit, amount, patience=300) == "[]\n"
 
 
 class Inside:
-    """A thread that is inside pytrec_eval's gate until it is told to leave."""
+    """A thread that stays inside pytrec_eval's gate until it is told to leave."""
 
     def __enter__(self):
         self.entered, self.leave = threading.Event(), threading.Event()
@@ -101,7 +101,7 @@ class Inside:
         assert not self.thread.is_alive()
 
 
-def test_one_thread_is_inside_at_a_time():
+def test_only_one_thread_is_inside_at_a_time():
     scores = []
     with Inside():
         thread = threading.Thread(
@@ -115,11 +115,11 @@ def test_one_thread_is_inside_at_a_time():
     assert len(scores) == 1
 
 
-def test_no_lock_is_held_between_two_metrics():
+def test_the_lock_is_released_between_two_metrics():
     metrics = upstream.pipeline_evaluator([nDCG, AP], QRELS).iter_calc(RUN)
     first = next(metrics)
     with Inside():
-        # Everything has been computed: nobody has to wait for the caller to ask for the rest.
+        # Everything has been computed: nobody waits for the caller to read the rest.
         rest = list(metrics)
     assert len({(metric.query_id, metric.measure) for metric in [first, *rest]}) == 4
 
@@ -136,13 +136,13 @@ def test_no_lock_is_held_between_two_metrics():
     ],
     ids=["mixed evaluator", "upstream", "measure of upstream"],
 )
-def test_the_thread_that_is_inside_gets_an_error(again):
+def test_reentry_in_the_thread_inside_raises_an_error(again):
     with pytest.raises(GradedError, match="already inside pytrec_eval"):
         GATE.alone(again)
-    again()  # the way in is free once more
+    again()  # the lock is free again
 
 
-def test_a_shared_evaluator_gives_the_thread_inside_an_error():
+def test_reentry_by_a_shared_evaluator_raises_an_error():
     evaluator = ir_measures.evaluator(MIXED, QRELS)
     expected = evaluator.calc_aggregate(RUN)
     with pytest.raises(GradedError, match="already inside pytrec_eval"):
@@ -151,7 +151,7 @@ def test_a_shared_evaluator_gives_the_thread_inside_an_error():
 
 
 class Finalised:
-    """Garbage in a circle that evaluates when it is collected."""
+    """A reference cycle that evaluates when it is collected."""
 
     def __init__(self, evaluator, found):
         self.itself, self.evaluator, self.found = self, evaluator, found
@@ -163,7 +163,7 @@ class Finalised:
             self.found.append(str(error))
 
 
-def test_a_finaliser_that_evaluates_meanwhile_gets_an_error(monkeypatch):
+def test_a_finaliser_that_evaluates_inside_gets_an_error(monkeypatch):
     found = []
 
     class Collecting(pytrec_eval.RelevanceEvaluator):
@@ -180,7 +180,7 @@ def test_a_finaliser_that_evaluates_meanwhile_gets_an_error(monkeypatch):
     assert "do not evaluate in a finaliser" in message
 
 
-def test_an_error_inside_leaves_the_way_in_free():
+def test_an_error_inside_releases_the_lock():
     def fail():
         raise KeyboardInterrupt
 
@@ -190,12 +190,12 @@ def test_an_error_inside_leaves_the_way_in_free():
     assert not GATE.inside
 
 
-# ---------------------------------------------------------------------------- beginning and end
+# ---------------------------------------------------------------------------- creation and destruction
 
 
 @pytest.fixture
 def lives(monkeypatch):
-    """What becomes of pytrec_eval's evaluators: (what happens, whether a thread is inside)."""
+    """Record events of pytrec_eval's evaluators: (event, whether a thread is inside)."""
     seen = []
 
     class Watched:
@@ -209,14 +209,14 @@ def lives(monkeypatch):
     return seen
 
 
-def test_evaluators_are_made_and_destroyed_inside(lives):
+def test_evaluators_are_created_and_destroyed_under_the_lock(lives):
     evaluator = RelevanceEvaluator(QRELS, {"map"})
     del evaluator
     assert lives == [("made", True), ("destroyed", True)]
     assert not GATE.inside
 
 
-def test_a_finaliser_does_not_wait_for_the_thread_inside(lives):
+def test_a_finaliser_does_not_wait_for_the_lock(lives):
     evaluator = RelevanceEvaluator(QRELS, {"map"})
     with Inside():
         del evaluator
@@ -226,7 +226,7 @@ def test_a_finaliser_does_not_wait_for_the_thread_inside(lives):
     assert not GATE.discarded
 
 
-def test_a_finaliser_in_the_thread_inside_leaves_the_evaluator_to_the_next(lives):
+def test_a_finaliser_inside_leaves_the_evaluator_to_the_next_call(lives):
     kept = [RelevanceEvaluator(QRELS, {"map"})]
     GATE.alone(kept.clear)
     assert lives == [("made", True)]
@@ -234,7 +234,7 @@ def test_a_finaliser_in_the_thread_inside_leaves_the_evaluator_to_the_next(lives
     assert lives == [("made", True), ("destroyed", True)]
 
 
-def test_an_evaluator_that_lives_until_the_interpreter_ends_is_silent():
+def test_an_evaluator_alive_at_interpreter_exit_is_silent():
     code = """
     import threading
     import ir_measures, ir_graded
@@ -276,8 +276,8 @@ left = []
 
 
 @needs_fork
-def test_a_fork_waits_until_nobody_is_inside():
-    """The child would have half an evaluation in pytrec_eval's variables, and a lock that nobody releases."""
+def test_a_fork_waits_until_the_lock_is_free():
+    """Otherwise the child would have half an evaluation in C variables, and a lock that is never released."""
     code = """
 def stay():
     entered.set()
@@ -338,7 +338,7 @@ print("done")
 
 
 def test_topics_whose_levels_are_all_negative_score_0():
-    """pytrec_eval reads memory that it has not set: nearly always it loops without end."""
+    """pytrec_eval reads uninitialised memory: nearly always, it loops forever."""
     assert in_process(ALTERNATING) == "done\n"
 
 
@@ -358,8 +358,8 @@ for qrels, measures in (
 """
 
 
-def test_levels_that_are_not_whole_numbers_do_not_reach_pytrec_eval():
-    """Its error about them frees the qrels once more than they were taken."""
+def test_fractional_levels_do_not_reach_pytrec_eval():
+    """Its error about them releases the qrels once too often."""
     assert in_process(FRACTIONS).splitlines() == [
         "qrels: topic '1', document 'a' has level 1.5: pytrec_eval takes whole levels only; "
         "ir_graded.evaluate computes nDCG, AP and others from any levels",
@@ -372,8 +372,8 @@ def test_levels_that_are_not_whole_numbers_do_not_reach_pytrec_eval():
 
 
 @pytest.mark.parametrize("topic", ["no_query", "no query"])
-def test_a_topic_may_be_called_as_pytrec_eval_calls_the_lack_of_one(topic):
-    """It would take what it computed last for that topic's ranking, and loop without end."""
+def test_a_topic_may_be_named_no_query(topic):
+    """pytrec_eval would use its previous result for that topic, and loop forever."""
     code = f"""
 from ir_graded import evaluate
 
@@ -408,8 +408,8 @@ for text in ("\\ud800", "a\\0b"):
 """
 
 
-def test_ids_that_c_cannot_read_are_an_error():
-    """pytrec_eval crashes where UTF-8 cannot encode an id, and reads others to their first NUL."""
+def test_ids_that_c_cannot_read_are_rejected():
+    """pytrec_eval crashes if UTF-8 cannot encode an id, and reads others up to their first NUL."""
     assert in_process(UNREADABLE).splitlines() == [
         f"{where} {text}"
         for text in (r"'\ud800'", r"'a\x00b'")

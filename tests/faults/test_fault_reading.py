@@ -1,4 +1,4 @@
-"""Files that cannot be read, vanish, or end in the middle: named, never scored as if nothing were wrong."""
+"""Files that cannot be read, vanish, or are truncated raise an error that names them; nothing is scored."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def error_of(capsys):
-    """The text of the one line on stderr of a call of the command line."""
+    """Return the one line on stderr of a call of the command line."""
     return lambda *arguments: assert_command_fails(run_command(capsys, *arguments))
 
 
@@ -54,12 +54,12 @@ def small_pieces(monkeypatch):
 
 # ------------------------------------------------------------------------------- cannot be read
 
-FAILING = Path("/proc/self/mem")  # opens, even for root, but its beginning cannot be read
+FAILING = Path("/proc/self/mem")  # opens, even for root, but its first bytes cannot be read
 
 
 @pytest.mark.skipif(not FAILING.exists(), reason="needs /proc/self/mem")
 @pytest.mark.usefixtures("folder")
-def test_a_read_that_fails_is_said_with_the_file(error_of):
+def test_a_failed_read_names_the_file(error_of):
     expected = f"{FAILING}: Input/output error"
     assert error_of("evaluate", "qrels.txt", str(FAILING), "-m", "Q") == expected
     assert error_of("evaluate", str(FAILING), "one.run", "-m", "Q") == expected
@@ -72,7 +72,7 @@ def test_a_read_that_fails_is_said_with_the_file(error_of):
     ) == (expected)
 
 
-def test_a_folder_in_place_of_a_file_is_said(folder, error_of):
+def test_a_folder_instead_of_a_file_is_rejected(folder, error_of):
     (folder / "wrong").mkdir()
     assert error_of("evaluate", "wrong", "one.run", "-m", "Q") == "wrong: Is a directory"
     assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong holds no file"
@@ -82,7 +82,7 @@ def test_a_folder_in_place_of_a_file_is_said(folder, error_of):
 
 @pytest.mark.slow
 @needs_posix
-def test_files_and_folders_that_must_not_be_read_are_said():
+def test_unreadable_files_and_folders_are_rejected():
     with public_folder() as place:
         write_collection(place)
         (place / "runs").mkdir()
@@ -95,7 +95,7 @@ def test_files_and_folders_that_must_not_be_read_are_said():
     assert err.splitlines() == [f"ir_graded: {name}: Permission denied" for name in ("one.run", "runs")]
 
 
-def test_a_link_to_nowhere_is_said(folder, error_of):
+def test_a_dangling_link_is_rejected(folder, error_of):
     (folder / "link.run").symlink_to(folder / "nowhere")
     assert error_of("evaluate", "qrels.txt", "link.run", "-m", "Q") == "link.run: No such file or directory"
 
@@ -103,7 +103,7 @@ def test_a_link_to_nowhere_is_said(folder, error_of):
 # ------------------------------------------------------------------------------------- vanishes
 
 
-def test_a_run_that_vanishes_after_the_folder_was_listed_is_said(folder, monkeypatch):
+def test_a_run_that_vanishes_after_the_folder_was_listed_is_reported(folder, monkeypatch):
     (folder / "runs").mkdir()
     for name in RUNS:
         (folder / name).rename(folder / "runs" / name)
@@ -121,7 +121,7 @@ def test_a_run_that_vanishes_after_the_folder_was_listed_is_said(folder, monkeyp
 
 
 @pytest.mark.usefixtures("small_pieces")
-def test_a_run_that_vanishes_between_its_pieces_is_said(folder, monkeypatch):
+def test_a_run_that_vanishes_between_its_pieces_is_reported(folder, monkeypatch):
     path = folder / "one.run"
     found = table_runs._match_rows
 
@@ -137,8 +137,8 @@ def test_a_run_that_vanishes_between_its_pieces_is_said(folder, monkeypatch):
 
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("change", ["replaced", "longer", "shorter", "touched"])
-def test_a_run_that_is_changed_between_its_pieces_is_refused(folder, monkeypatch, change):
-    """No scores of one half of a run and one half of another."""
+def test_a_run_that_changes_between_its_pieces_is_rejected(folder, monkeypatch, change):
+    """Half of a run must not be scored with half of another."""
     path = folder / "one.run"
     changes = {
         "replaced": lambda: (folder / "two.run").replace(path) if (folder / "two.run").exists() else None,
@@ -169,10 +169,8 @@ def test_a_run_that_is_changed_between_its_pieces_is_refused(folder, monkeypatch
     ],
     ids=["read_qrels", "evaluate", "explain"],
 )
-def test_qrels_that_are_changed_while_they_are_read_are_refused(
-    tmp_path, monkeypatch, call, change, compress
-):
-    """No scores by one half of qrels and one half of others."""
+def test_qrels_that_change_while_they_are_read_are_rejected(tmp_path, monkeypatch, call, change, compress):
+    """Half of the qrels must not be combined with half of others."""
     path = tmp_path / "qrels.txt"
     lines = [f"{topic} 0 {doc} {level}\n" for topic, docs in QRELS.items() for doc, level in docs.items()]
     data = compress("".join(lines).encode())
@@ -201,7 +199,7 @@ def test_qrels_that_are_changed_while_they_are_read_are_refused(
 
 
 @pytest.mark.usefixtures("small_pieces")
-def test_a_compressed_run_that_grows_between_its_pieces_is_refused(tmp_path, monkeypatch):
+def test_a_compressed_run_that_grows_between_its_pieces_is_rejected(tmp_path, monkeypatch):
     path = tmp_path / "run.gz"
     path.write_bytes(gzipped(TEXT))
     found = table_runs._match_rows
@@ -222,7 +220,7 @@ def write_parquet(path, sign):
     pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]).to_parquet(path)
 
 
-def test_a_parquet_run_that_is_replaced_between_its_pieces_is_refused(tmp_path):
+def test_a_parquet_run_replaced_between_its_pieces_is_rejected(tmp_path):
     run, other = tmp_path / "run.parquet", tmp_path / "other.parquet"
     write_parquet(run, 1)
     write_parquet(other, -1)
@@ -233,7 +231,7 @@ def test_a_parquet_run_that_is_replaced_between_its_pieces_is_refused(tmp_path):
         next(pieces)
 
 
-def test_a_parquet_file_that_is_replaced_between_its_columns_and_rows_is_refused(tmp_path, monkeypatch):
+def test_a_parquet_file_replaced_between_columns_and_rows_is_rejected(tmp_path, monkeypatch):
     run, other = tmp_path / "run.parquet", tmp_path / "other.parquet"
     write_parquet(run, 1)
     write_parquet(other, -1)
@@ -248,7 +246,7 @@ def test_a_parquet_file_that_is_replaced_between_its_columns_and_rows_is_refused
         ir_graded.read_run(run)
 
 
-# ---------------------------------------------------------------------------- ends in the middle
+# ------------------------------------------------------------------------------------ truncated
 
 ROWS = [(str(topic), f"d{doc}", 9.0 - doc / 8) for topic in range(20) for doc in range(6)]
 TEXT = "".join(f"{topic} Q0 {doc} 1 {score} t\n" for topic, doc, score in ROWS).encode()
@@ -262,7 +260,7 @@ COMPRESSIONS = {
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
-def test_no_beginning_of_a_compressed_run_is_scored(tmp_path, compression):
+def test_a_truncated_compressed_run_is_never_scored(tmp_path, compression):
     path = tmp_path / "run"
     data = COMPRESSIONS[compression](TEXT)
     for size in range(1, len(data)):
@@ -272,7 +270,7 @@ def test_no_beginning_of_a_compressed_run_is_scored(tmp_path, compression):
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
-def test_no_changed_byte_of_a_compressed_run_changes_scores(tmp_path, compression):
+def test_a_changed_byte_of_a_compressed_run_never_changes_scores(tmp_path, compression):
     path = tmp_path / "run"
     data = COMPRESSIONS[compression](TEXT)
     path.write_bytes(data)
@@ -283,17 +281,17 @@ def test_no_changed_byte_of_a_compressed_run_changes_scores(tmp_path, compressio
             found = ir_graded.evaluate("Q", JUDGED, path).values
         except InputError:
             continue
-        np.testing.assert_array_equal(found, right)  # for example the time in a header
+        np.testing.assert_array_equal(found, right)  # such as the time in a header
 
 
-def test_a_compression_that_is_not_read_is_refused(tmp_path):
+def test_an_unsupported_compression_is_rejected(tmp_path):
     path = tmp_path / "run.bz2"
     path.write_bytes(bz2.compress(TEXT))
     with pytest.raises(FileFormatError, match=r"run\.bz2: compressed with bzip2, which is not read"):
         ir_graded.evaluate("Q", JUDGED, path)
 
 
-def test_no_beginning_of_a_parquet_run_is_scored(tmp_path):
+def test_a_truncated_parquet_run_is_never_scored(tmp_path):
     path = tmp_path / "run.parquet"
     pd.DataFrame(ROWS, columns=["query_id", "doc_id", "score"]).to_parquet(path)
     data = path.read_bytes()
@@ -303,8 +301,8 @@ def test_no_beginning_of_a_parquet_run_is_scored(tmp_path):
             ir_graded.evaluate("Q", JUDGED, path)
 
 
-def test_broken_parquet_is_an_error_and_no_panic(tmp_path, monkeypatch):
-    """What Polars' reader does not expect makes it panic, which is no Exception."""
+def test_broken_parquet_raises_an_error_instead_of_a_panic(tmp_path, monkeypatch):
+    """Polars panics on unexpected input, and a panic does not derive from Exception."""
     import polars as pl
 
     path = tmp_path / "run.parquet"
@@ -319,7 +317,7 @@ def test_broken_parquet_is_an_error_and_no_panic(tmp_path, monkeypatch):
 
 
 @needs_posix
-def test_a_pipe_whose_writer_leaves_in_the_middle_of_a_line_is_refused(tmp_path):
+def test_a_pipe_that_ends_inside_a_line_is_rejected(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     text = run_text(RUNS["one.run"]).encode()
@@ -341,13 +339,13 @@ def test_a_pipe_whose_writer_leaves_in_the_middle_of_a_line_is_refused(tmp_path)
     ],
     ids=["evaluate", "another provider", "explain", "unjudged"],
 )
-def test_a_pipe_that_shares_no_topic_is_read_once(tmp_path, call):
+def test_a_pipe_without_shared_topics_is_read_once(tmp_path, call):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 
     def write():
         with pipe.open("wb") as file:  # waits for the reader
-            pipe.unlink()  # nobody can open it again
+            pipe.unlink()  # nobody can open it a second time
             file.write(b"q9 Q0 a 1 2.0 t\n")
 
     writer = threading.Thread(target=write)
@@ -375,7 +373,7 @@ def test_a_report_reads_a_pipe_once(folder):
 
 
 @needs_posix
-def test_standard_input_that_shares_no_topic_is_said(folder):
+def test_standard_input_without_shared_topics_is_reported(folder):
     code, out, err = shell("echo q9 Q0 a 1 2.0 t | ir_graded evaluate qrels.txt /dev/stdin -m Q", folder)
     assert (code, out) == (2, "")
     assert "share no topic" in err

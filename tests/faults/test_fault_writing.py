@@ -1,4 +1,4 @@
-"""Files that the package writes: the old one or the new one, whatever happens in the middle."""
+"""Files that the package writes: the old or the new file remains, whatever happens during the write."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ def python(code, folder, *arguments):
     return started([sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)], folder)
 
 
-# ------------------------------------------------------------------------------------ no place
+# ------------------------------------------------------------------------------------ no space
 
 
 @needs_posix
-def test_a_report_that_the_disk_has_no_place_for_leaves_the_old_one(folder):
+def test_a_report_too_large_for_the_disk_keeps_the_old_file(folder):
     resource = pytest.importorskip("resource")
 
     def limit():
@@ -74,8 +74,8 @@ def test_a_report_that_the_disk_has_no_place_for_leaves_the_old_one(folder):
     stays(folder)
 
 
-def test_a_report_on_a_full_disk_leaves_the_old_one(folder):
-    """A disk of 64 KiB, where one may be made: half of it is taken."""
+def test_a_report_on_a_full_disk_keeps_the_old_file(folder):
+    """A disk of 64 KiB, if one can be created; half of it is full."""
     disk = folder / "disk"
     disk.mkdir()
     mounted = (
@@ -95,7 +95,7 @@ def test_a_report_on_a_full_disk_leaves_the_old_one(folder):
 
 
 @needs_posix
-def test_a_folder_that_must_not_be_written_is_said_before_any_work():
+def test_a_read_only_folder_is_reported_before_any_work():
     wrong = [
         ["report", "no-qrels", "no-run", "-m", "Q", "--html", "page.html"],
         ["meta", "no-qrels", "no-run", "-m", "Q", "--plot", "."],
@@ -109,7 +109,7 @@ def test_a_folder_that_must_not_be_written_is_said_before_any_work():
     ]
 
 
-def test_the_longest_name_that_a_file_may_have_will_do(tmp_path):
+def test_the_longest_possible_file_name_works(tmp_path):
     place = tmp_path / ("\N{MATHEMATICAL SCRIPT SMALL Q}" * 63)  # 252 bytes of 255
     write_whole(place, b"text")
     assert place.read_bytes() == b"text"
@@ -119,7 +119,7 @@ def test_the_longest_name_that_a_file_may_have_will_do(tmp_path):
 
 
 @needs_posix
-def test_an_interrupt_while_the_report_is_written_leaves_the_old_one(folder):
+def test_an_interrupt_while_writing_keeps_the_old_file(folder):
     code = """
         import os, signal
         from ir_graded.cli import run
@@ -133,8 +133,8 @@ def test_an_interrupt_while_the_report_is_written_leaves_the_old_one(folder):
 
 @needs_posix
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
-def test_who_is_killed_while_writing_leaves_the_old_file(folder, name):
-    """And cannot tidy up: what was being written has a name of its own, which begins with a dot."""
+def test_a_kill_while_writing_keeps_the_old_file(folder, name):
+    """A killed process cannot clean up: it leaves a temporary file, whose name begins with a dot."""
     code = """
         import os, signal, sys
         from pathlib import Path
@@ -148,7 +148,7 @@ def test_who_is_killed_while_writing_leaves_the_old_file(folder, name):
     assert left.startswith(".page.html.")
 
 
-def test_a_figure_that_cannot_be_drawn_leaves_the_old_ones(tmp_path, monkeypatch):
+def test_a_figure_that_cannot_be_drawn_keeps_the_old_files(tmp_path, monkeypatch):
     from matplotlib.figure import Figure
 
     from ir_graded.plots.meta import asl_curve, stability_curves, swap_curves
@@ -181,8 +181,8 @@ def test_a_figure_that_cannot_be_drawn_leaves_the_old_ones(tmp_path, monkeypatch
 # ------------------------------------------------------------------------- at the same time
 
 
-def test_processes_that_write_the_same_file_leave_one_of_theirs(tmp_path):
-    """A reader sees a whole file of one of them at any time; they write until all have been seen."""
+def test_processes_that_write_one_file_leave_a_whole_file(tmp_path):
+    """A reader always finds a whole file of one writer; they write until all have been read."""
     place, stop = tmp_path / "page.html", tmp_path / "stop"
     code = """
         import sys
@@ -205,7 +205,7 @@ def test_processes_that_write_the_same_file_leave_one_of_theirs(tmp_path):
     assert hidden_files(tmp_path) == []
 
 
-def test_two_reports_at_the_same_time_leave_one_of_them(folder):
+def test_two_concurrent_reports_leave_a_whole_file(folder):
     both = [started([*REPORT, "--seed", seed], folder) for seed in ("11", "22")]
     assert [ended(process)[0] for process in both] == [0, 0]
     page = (folder / "page.html").read_text(encoding="utf-8")
@@ -214,14 +214,14 @@ def test_two_reports_at_the_same_time_leave_one_of_them(folder):
     assert hidden_files(folder) == []
 
 
-# ----------------------------------------------------------------------------- in one place
+# ----------------------------------------------------------------------------- one module writes
 
 
 WRITERS = {"write_text", "write_bytes", "write_csv", "to_csv", "to_html", "write", "savefig"}
 
 
 def writes(path):
-    """Lines of a module that may write a file of their own."""
+    """Return the lines of a module that may write a file directly."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Call):
             continue
@@ -231,8 +231,8 @@ def writes(path):
             yield node.lineno, ast.unparse(node)
 
 
-def test_nothing_else_writes_files():
-    """Streams in memory and standard output apart, atomic_files is where this package writes."""
+def test_only_atomic_files_writes_files():
+    """Exceptions are streams in memory and standard output."""
     package = Path(ir_graded.__file__).parent
     found = {
         f"{path.relative_to(package).as_posix()}: {call}"
@@ -251,5 +251,5 @@ def test_nothing_else_writes_files():
 
 
 @pytest.mark.parametrize("name", ["notebooks/execute.py", "benchmarks/report.py"])
-def test_the_scripts_write_the_same_way(name):
+def test_scripts_write_files_with_atomic_files(name):
     assert "write_whole(check_writable(path)" in (PROJECT / name).read_text(encoding="utf-8")

@@ -1,1 +1,1 @@
-"""Tests on input that is random, spoilt or out of proportion."""
+"""Tests with random, damaged or oversized input."""

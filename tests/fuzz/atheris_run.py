@@ -1,7 +1,8 @@
-"""Coverage-guided fuzzing with atheris, which needs Python 3.11 or older and is installed by itself.
+"""Coverage-guided fuzzing with atheris, which needs Python 3.11 or older and is installed separately.
 
-``pip install atheris`` and then ``python tests/fuzz/atheris_run.py parser --seconds 600``; ``files`` and
-``submissions`` in place of ``parser`` fuzz the readers. What breaks something is left in ``--folder``.
+Run ``pip install atheris``, then ``python tests/fuzz/atheris_run.py parser --seconds 600``. Use ``files`` or
+``submissions`` instead of ``parser`` to fuzz the readers. Inputs that break something are saved in
+``--folder``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 
 def parser():
-    """Bytes as a measure string; some are no UTF-8. Target, seeds and words."""
+    """Return target, seeds and words for measure strings; some bytes are not valid UTF-8."""
     from fuzz.test_fuzz_measures import check
     from ir_graded.measures import REGISTRY
 
@@ -38,7 +39,7 @@ def parser():
 
 
 def files():
-    """The first byte chooses a format, or the compression that the rest is brought into."""
+    """The first byte chooses a format, or the compression that is applied to the rest."""
     from fuzz.test_fuzz_files import COMPRESSIONS, LINES, TOKENS, check
     from ir_graded.io.formats import FORMATS
 
@@ -54,7 +55,7 @@ def files():
 
 
 def submissions():
-    """A submission and, behind a null byte, an article."""
+    """A submission and, after a null byte, an article."""
     from fuzz.test_fuzz_submissions import ARTICLE, SUBMISSION, TOKENS, check
 
     def target(folder, data):
@@ -68,12 +69,12 @@ TARGETS = {"parser": parser, "files": files, "submissions": submissions}
 
 
 def _quoted(word):
-    """A word as libFuzzer reads it from a file."""
+    """Return a word in the syntax of libFuzzer's dictionary files."""
     return '"' + "".join(f"\\x{byte:02x}" for byte in word) + '"\n'
 
 
 def main():
-    """Fuzz for some time; atheris ends the process, with an error where an input broke something."""
+    """Fuzz for some time; atheris ends the process, with an error if an input broke something."""
     import atheris
 
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])

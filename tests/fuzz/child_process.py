@@ -1,4 +1,4 @@
-"""Calls in a process of their own: it may die without harm, and its memory is measured."""
+"""Calls in a separate process: it may crash without harm, and its memory is measured."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 
-#: Where Linux tells the largest memory that this process held, and forgets it when asked to.
+#: Linux reports the peak memory of this process here, and resets it on request.
 _STATUS, _FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-#: No call gets more, so that a failing test does no harm to the machine.
+#: Memory limit of a call, so that a failing test does not harm the machine.
 _LIMIT = 8 << 30
-#: Seconds after which a call counts as one that never ends, on a machine that has other work.
+#: Seconds after which a call counts as hanging, even on a busy machine.
 _ENDLESS = 240
 
 
 class Child:
-    """A process that is started when it is first needed, and again where a call has ended it."""
+    """A process that starts on first use, and again after a call has ended it."""
 
     def __init__(self):
         self.pool = None
 
     def call(self, function, *arguments):
-        """What became of a call: ``(outcome, MiB that it took at most)``.
+        """Return the outcome of a call: ``(outcome, peak memory in MiB)``.
 
-        The outcome is None where all went well, else the error's type and message.
+        The outcome is None if the call succeeded, else the type and message of the error.
 
         Raises:
             BrokenProcessPool: the call ended the process.
-            TimeoutError: it did not end.
+            TimeoutError: the call did not end.
         """
         if self.pool is None:
             self.pool = ProcessPoolExecutor(1, get_context("spawn"), initializer=_limited)
@@ -61,13 +61,13 @@ def _measured(function, arguments):
     outcome = None
     try:
         function(*arguments)
-    except BaseException as error:  # polars' panics are no Exception
+    except BaseException as error:  # panics of polars do not derive from Exception
         outcome = (type(error).__name__, str(error))
     return outcome, _most() - before
 
 
 def _most():
-    """The most MiB that this process has held."""
+    """Return the peak memory of this process in MiB."""
     if _STATUS.exists():
         lines = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines())
         return int(lines["VmHWM"].split()[0]) >> 10

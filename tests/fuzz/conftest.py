@@ -1,4 +1,4 @@
-"""A process of its own for what may hang, end it or take its memory."""
+"""A separate process for calls that may hang, crash or exhaust memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def child():
 
 
 def pytest_terminal_summary(terminalreporter, exitstatus):
-    """The number of calls; for the page, if all went well."""
+    """Print the number of calls, and write them for the documentation page if all tests passed."""
     if EFFORT > 1 and COUNTS:
         for target, number in [*sorted(COUNTS.items()), ("calls in all", COUNTS.total())]:
             terminalreporter.write_line(f"{number:>10,} {target}")

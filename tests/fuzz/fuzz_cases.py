@@ -1,8 +1,8 @@
-"""What every fuzz test shares: how many inputs are drawn, which errors are right, and how bytes are spoilt.
+"""Shared by all fuzz tests: the number of inputs, the accepted errors, and the ways to damage bytes.
 
-``IR_GRADED_FUZZ=100 python -m pytest tests/fuzz`` draws a hundred times as many inputs, others each time;
-without it they are few and always the same. The number of calls stands at the end, and
-``IR_GRADED_PAGE=docs/trust`` writes it for the page there.
+``IR_GRADED_FUZZ=100 python -m pytest tests/fuzz`` draws a hundred times as many inputs, different each time.
+Without it, there are few inputs, always equal. The number of calls is printed at the end, and
+``IR_GRADED_PAGE=docs/trust`` writes it for the documentation page.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from hypothesis import HealthCheck, settings, strategies as st
 
 from ir_graded.errors import GradedError
 
-#: How many times as many inputs are drawn as in the normal suite.
+#: Factor of the number of inputs in the normal suite.
 EFFORT = int(os.environ.get("IR_GRADED_FUZZ", "1"))
-#: Calls by target.
+#: Number of calls by target.
 COUNTS = Counter()
-#: Characters that a message may have: it shows ids, of which the longest drawn has ten thousand.
+#: Maximum length of a message; it shows ids, and the longest drawn id has ten thousand characters.
 LONGEST = 25_000
 
 
-#: How errors begin that ir-measures raises for strings that name no measure or one that nobody computes.
+#: First words of ir-measures' errors for strings that are not a measure, or that no provider computes.
 _UPSTREAM = (
     "problem parsing measure",
     "measure not found",
@@ -35,7 +35,7 @@ _UPSTREAM = (
 
 
 def fuzz(examples):
-    """A decorator: so many inputs, times the effort."""
+    """Return a decorator that draws so many inputs, times the effort."""
     return settings(
         max_examples=examples * EFFORT,
         derandomize=EFFORT == 1,
@@ -46,10 +46,10 @@ def fuzz(examples):
 
 
 def error_or_none(target, call, *arguments, place, also=(), **options):
-    """The message of the error that an input raises, None if it raises none.
+    """Return the message of the error that an input raises, None if it raises none.
 
-    The message of an error of this package must match ``place``, which says where it arose. Otherwise the
-    documentation promises some errors of ir-measures, and those ``also`` given. Any other error is raised.
+    The message of an error of this package must match ``place``, the place of the problem. Other accepted
+    errors are those of ir-measures that the documentation allows, and ``also``. Any other error is raised.
     """
     COUNTS[target] += 1
     try:
@@ -71,13 +71,13 @@ def error_or_none(target, call, *arguments, place, also=(), **options):
 
 
 def accepted(target, call, *arguments, **options):
-    """What a call gives for an input in which nothing is wrong: whatever it raises is a failure."""
+    """Call with a valid input: any error is a failure."""
     COUNTS[target] += 1
     return call(*arguments, **options)
 
 
 def spoilt(whole, tokens):
-    """Bytes with some of them replaced, taken out, doubled or cut off, and tokens put between."""
+    """Draw bytes with some of them replaced, removed, doubled or cut off, and tokens inserted."""
     changes = st.lists(
         st.tuples(
             st.sampled_from(["replace", "insert", "delete", "double", "cut"]),

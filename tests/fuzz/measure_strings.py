@@ -1,4 +1,4 @@
-"""Measure strings to fuzz with: right ones, and such as somebody might write by mistake or on purpose."""
+"""Measure strings for fuzzing: correct ones, and ones written by mistake or on purpose."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ir_graded.measures import REGISTRY
 
-#: Those whose values are computed here; other providers start programs.
+#: Names of measures computed here; other providers start programs.
 COMPUTED = [
     *("AP", "RR", "nDCG", "P", "R", "Rprec", "Success", "Bpref", "RBP", "Judged", "NumRet", "NumRel", "NumQ"),
 ]
@@ -72,7 +72,7 @@ values = st.recursive(
 
 @st.composite
 def strings(draw):
-    """Something like ``NAME(name=value, ...)@cutoff``, often with a part that does not belong there."""
+    """Draw a string like ``NAME(name=value, ...)@cutoff``, often with a part that is invalid there."""
     given = draw(st.lists(st.tuples(st.sampled_from(PARAMETERS), values), max_size=3))
     arguments = ",".join(value if name == "_" else f"{name}={value}" for name, value in given)
     name = draw(st.sampled_from(NAMES))

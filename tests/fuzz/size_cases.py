@@ -1,4 +1,4 @@
-"""What a child process does with files that are larger than they look."""
+"""Operations of a child process on files that are larger than they look."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ QRELS = {"1": {"a": 1}, "2": {"b": 1}}
 
 
 def as_qrels(path):
-    """Read whole, as qrels are."""
+    """Read whole, like qrels."""
     ir_graded.read_qrels(path)
 
 
@@ -18,7 +18,7 @@ def as_run(path):
 
 
 def as_named_run(path):
-    """Read whole, without a look at its first line."""
+    """Read whole, without reading the first line before."""
     ir_graded.read_run(path, format="trec")
 
 
@@ -28,21 +28,21 @@ def scored(path):
 
 
 def as_matrix(path):
-    """Read as the command line reads tables."""
+    """Read like tables on the command line."""
     from ir_graded.cli.csv_files import read_matrices
 
     read_matrices((str(path),))
 
 
 def as_submission(path):
-    """Read as an XML submission whose articles lie beside it."""
+    """Read as an XML submission with its articles in the folder beside it."""
     from ir_graded.passages.submissions import passage_rows
 
     passage_rows(path, path.parent)
 
 
 def imported():
-    """Load what the others need, so that it does not count."""
+    """Load the modules that the others need, so that their memory does not count."""
     import lxml.etree
     import pandas as pd
     import polars as pl

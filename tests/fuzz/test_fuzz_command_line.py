@@ -1,4 +1,4 @@
-"""Whatever the arguments, the command line ends with a result or with one line that says why not."""
+"""For any arguments, the command line ends with a result or with a one-line error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILES = {
     "a.run": RUN,
     "b.run": RUN.replace("a", "x"),
     "empty": "",
-    "text": "this is no run\n",
+    "text": "this is not a run\n",
     "Q.csv": "topic,a,b\n1,0.5,0.25\n2,0.5,1\n3,0,0.75\n",
     "AP.csv": "topic,a,b\n1,0.5,0.25\n2,0.75,1\n3,0.5,0.5\n",
     "teams.csv": "run,team\na,x\nb,y\n",
@@ -31,7 +31,7 @@ FILES = {
     "name with blank.run": RUN,
 }
 
-#: How errors name what is wrong, where they do not name an argument: a file of a folder, what is missing.
+#: Patterns that name the problem if no argument is named: a file of a folder, or a missing item.
 PLACE = r"^[\w .~/-]+(, line \d+)?: |^.*'.*'|^unknown |^cannot read |^no |^the path of "
 places = st.sampled_from(
     [*FILES, "c.run.gz", "folder", ".", "", "missing", "no/such", "\0", "a" * 300, "-", "~", "\ud800"]
@@ -53,7 +53,7 @@ OPTIONS = {
 
 @st.composite
 def arguments(draw):
-    """A command with files, options and now and then something that does not belong there."""
+    """Draw a command with files, options and occasionally an invalid part."""
     command = draw(st.sampled_from(["evaluate", "explain", "meta", "measures", "demo", "report", "x", ""]))
     given = [command, *draw(st.lists(places | strings(), max_size=4))]
     for option in draw(st.lists(st.sampled_from(sorted(OPTIONS)), max_size=3)):
@@ -77,7 +77,7 @@ def folder(tmp_path_factory):
 
 
 def check(folder, given):
-    """The command line prints a result, or is refused; then main() says so in one line and ends with 2."""
+    """Check that the command line prints a result, or main() a one-line error with exit code 2."""
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
         patch.chdir(folder)
         wrong = error_or_none(
@@ -98,7 +98,7 @@ def check(folder, given):
 
 @fuzz(80)
 @given(given=arguments())
-def test_arguments_are_carried_out_or_refused(folder, given):
+def test_arguments_give_a_result_or_a_one_line_error(folder, given):
     check(folder, given)
 
 
@@ -115,7 +115,7 @@ RIGHT = {
 
 @st.composite
 def right_arguments(draw):
-    """A command with files, measures and options as they should be."""
+    """Draw a valid command with files, measures and options."""
     command = draw(st.sampled_from(["evaluate", "evaluate", "meta", "meta", "report"]))
     runs = draw(RIGHT_RUNS.map(dict.fromkeys).map(list))
     if command == "meta" and len(runs) < 2:
@@ -128,7 +128,7 @@ def right_arguments(draw):
 
 @fuzz(20)
 @given(given=right_arguments())
-def test_arguments_in_which_nothing_is_wrong_are_carried_out(folder, given):
+def test_valid_arguments_give_a_result(folder, given):
     (folder / "page.html").unlink(missing_ok=True)
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as printed:
         patch.chdir(folder)

@@ -1,4 +1,4 @@
-"""Files of lines, compressed or not, whole or in pieces, are read, or refused with the place of the error."""
+"""Files of lines, compressed or not, whole or in pieces, are read, or rejected with the place."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ir_graded.io import file_text
 from ir_graded.io.formats import FORMATS
 from ir_graded.matching import tables as table_runs
 
-#: Lines, each with the rows that it is read as: topic, document, what it has of value, start and length. The
-#: first of each tells the format.
+#: Lines, each with the rows that it contains: topic, document, value, start and length. The
+#: first line of each group decides the format.
 LINES = {
     "TREC run": {
         b"1 Q0 a 1 3.5 t": [("1", "a", 3.5)],
@@ -113,7 +113,7 @@ def path(tmp_path_factory):
 
 
 def in_pieces(path):
-    """Scores of a file that is read a few bytes at a time."""
+    """Return the scores of a file that is read a few bytes at a time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_runs, "_PIECE", 5)
         patch.setattr(table_runs, "_FRAME", 2)
@@ -122,14 +122,14 @@ def in_pieces(path):
 
 
 def check(path, data, target, format=None):
-    """The file is read as qrels and as a run, or refused; to score it in tiny pieces goes likewise."""
+    """Check that the file is read as qrels and as a run, or rejected, and that tiny pieces agree."""
     path.write_bytes(data)
     place = rf"{re.escape(str(path))}\b|^run '{path.name}' and the qrels|^unknown format '{format}'"
     error_or_none(target, ir_graded.read_qrels, path, format=format, place=place)
     whole = error_or_none(target, ir_graded.read_run, path, format=format, place=place)
     pieces = error_or_none(target, in_pieces, path, place=place)
     if format is None and whole:
-        # What stands in a topic without qrels is not looked at, but it is read.
+        # Values in a topic without qrels are not checked, but they are parsed.
         assert pieces, data
 
 
@@ -142,7 +142,7 @@ def check(path, data, target, format=None):
     compression=st.sampled_from(sorted(COMPRESSIONS)),
     named=st.booleans(),
 )
-def test_lines_in_which_nothing_is_wrong_are_read(path, kind, data, end, compression, named):
+def test_valid_lines_are_read(path, kind, data, end, compression, named):
     first, *others = LINES[kind]
     lines = [first, *data.draw(st.permutations(others))]
     path.write_bytes(COMPRESSIONS[compression](b"".join(line + end for line in lines)))
@@ -162,14 +162,14 @@ def test_lines_in_which_nothing_is_wrong_are_read(path, kind, data, end, compres
     data=texts | st.binary(max_size=60),
     format=st.sampled_from([None, None, *sorted({one.name for one in FORMATS})]),
 )
-def test_lines_are_read_or_refused(path, data, format):
+def test_random_lines_are_read_or_rejected(path, data, format):
     check(path, data, "files of lines", format)
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(150)
 @given(text=texts, compression=st.sampled_from(sorted(COMPRESSIONS)), data=st.data())
-def test_compressed_files_are_read_or_refused(path, text, compression, data):
+def test_compressed_files_are_read_or_rejected(path, text, compression, data):
     compressed = COMPRESSIONS[compression](text)
     spoiling = spoilt(st.just(compressed), [b"\0", b"\xff", compressed[:6], compressed])
     check(path, data.draw(st.just(compressed) | spoiling), "compressed files")

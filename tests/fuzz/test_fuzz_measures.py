@@ -1,4 +1,4 @@
-"""Measure strings are read or refused by name; what is read can be printed and computed."""
+"""Measure strings are read, or rejected by name; a measure that is read can be printed and computed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from fuzz.measure_strings import COMPUTED, PARAMETERS, numbers, strings, values
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.parsing import _graded_name, parse_measure, parse_trec_measure, read_measures
 
-#: Levels of one digit, and levels that nobody can make a table of.
+#: Levels of one digit, and levels too large for a table.
 QRELS = [
     {"1": {"a": 2, "b": 1, "c": 0, "d": level}, "2": {"a": 1}, "3": {"z": -2}} for level in (3, 1e9, 1e300)
 ]
-#: How errors name a measure or what they cannot read as one.
+#: Patterns that name a measure or the part that cannot be read.
 PLACE = (
     r"^([Cc]annot read |[Uu]nknown |no measure |ir-measures' providers cannot compute one of "
     r"|[A-Za-z][\w+#-]*(\(.*\))?(@\S+)?[: ])"
@@ -27,12 +27,12 @@ RUN = {"1": {"a": 1.0, "x": 0.5, "d": 0.5, "b": 0.2}, "2": {"z": 1.0}}
 
 
 def check(text):
-    """The string is refused, or a measure that, where it is of this package, is printed so as to be read."""
+    """Check that the string is rejected, or gives a measure; one of this package must read back."""
     read = []
     error_or_none("measure strings", lambda: read.extend(read_measures([text])), place=PLACE)
     for reader in (parse_measure, ir_measures.parse_measure, parse_trec_measure):
-        # Other names give what ir-measures gives alone, which is TypeError for AP(**{}), and for P_2.1 what
-        # int() raises.
+        # Other names behave as in ir-measures alone: it raises TypeError for AP(**{}), and the error of
+        # int() for P_2.1.
         also = (TypeError,) if _graded_name(text) is None else ()
         if reader is parse_trec_measure and _fails_alone(text):
             also += (ValueError,)
@@ -46,7 +46,7 @@ def check(text):
 
 
 def _fails_alone(text):
-    """Whether ir-measures' own reader of trec_eval's names refuses the string."""
+    """Return whether ir-measures' own reader of trec_eval names rejects the string."""
     try:
         parse_trec_measure.__wrapped__(text)
     except ValueError:
@@ -56,13 +56,13 @@ def _fails_alone(text):
 
 @fuzz(250)
 @given(text=strings() | st.text(max_size=30))
-def test_strings_are_read_or_refused(text):
+def test_strings_are_read_or_rejected(text):
     check(text)
 
 
 def _scored(text, qrels):
     measures = read_measures([text])
-    # Values of any size fit into a table of scores, but no score is infinite.
+    # Values of any size fit into a table of scores, but a score is never infinite.
     scores = ir_graded.evaluate(measures, qrels, RUN)
     assert np.isfinite(scores.values).all(), text
 
@@ -75,7 +75,7 @@ def _scored(text, qrels):
     cutoff=st.one_of(st.just(""), numbers.map("@{}".format)),
     qrels=st.sampled_from(QRELS),
 )
-def test_measures_are_computed_or_refused(name, parameters, cutoff, qrels):
+def test_measures_are_computed_or_rejected(name, parameters, cutoff, qrels):
     arguments = ",".join(f"{key}={value}" for key, value in parameters.items())
     error_or_none("measures computed", _scored, f"{name}({arguments}){cutoff}", qrels, place=PLACE)
 
@@ -83,7 +83,7 @@ def test_measures_are_computed_or_refused(name, parameters, cutoff, qrels):
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(200)
 @given(drawn=measures_with_parameters(), qrels=st.sampled_from(QRELS[:1]))
-def test_measures_in_which_nothing_is_wrong_are_read_and_computed(drawn, qrels):
+def test_valid_measures_are_read_and_computed(drawn, qrels):
     measure = drawn[0](**drawn[1])
     assert accepted("right measures", parse_measure, str(measure)) == measure
     accepted("right measures", _scored, str(measure), qrels)

@@ -1,4 +1,4 @@
-"""Spoilt Parquet files are read, or refused by name; none ends the process or hangs it."""
+"""Damaged Parquet files are read, or rejected by name; none crashes or hangs the process."""
 
 from __future__ import annotations
 
@@ -52,21 +52,21 @@ TOKENS = [
 
 @st.composite
 def files(draw):
-    """A file with changes, most of them in the footer: it says where everything lies and how large it is."""
+    """Draw a changed file; most changes are in the footer, which holds positions and sizes."""
     whole = draw(st.sampled_from(FILES))
     begin = draw(st.sampled_from([4, len(whole) - 900, len(whole) - 300, len(whole) - 8]))
     return whole[:begin] + draw(spoilt(st.just(whole[begin:]), TOKENS))
 
 
 @pytest.mark.parametrize("data", FILES, ids=range(len(FILES)))
-def test_files_in_which_nothing_is_wrong_are_read(child, tmp_path, data):
+def test_valid_files_are_read(child, tmp_path, data):
     (tmp_path / "right.parquet").write_bytes(data)
     for reader in (as_qrels, as_run, scored):
         assert child.call(reader, tmp_path / "right.parquet")[0] is None
 
 
 @pytest.mark.parametrize("data", FILES, ids=range(len(FILES)))
-def test_sizes_of_columns_are_those_of_pyarrow(tmp_path, data):
+def test_sizes_of_columns_equal_pyarrow(tmp_path, data):
     path = tmp_path / "right.parquet"
     path.write_bytes(data)
     groups = [
@@ -81,7 +81,7 @@ def test_sizes_of_columns_are_those_of_pyarrow(tmp_path, data):
 
 
 @given(changed=st.lists(st.tuples(st.integers(4, 2000), st.integers(0, 255)), min_size=1, max_size=8))
-def test_sizes_of_columns_in_a_spoilt_footer_are_numbers_or_an_error(tmp_path_factory, changed):
+def test_sizes_of_columns_in_a_damaged_footer_are_numbers_or_an_error(tmp_path_factory, changed):
     data = bytearray(FILES[1])
     for back, byte in changed:
         data[-min(back, len(data))] = byte
@@ -93,7 +93,7 @@ def test_sizes_of_columns_in_a_spoilt_footer_are_numbers_or_an_error(tmp_path_fa
 
 @fuzz(100)
 @given(data=files())
-def test_files_are_read_or_refused(child, tmp_path_factory, data):
+def test_damaged_files_are_read_or_rejected(child, tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "spoilt.parquet"
     path.write_bytes(data)
     for reader in (as_qrels, as_run, scored):

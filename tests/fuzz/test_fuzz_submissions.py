@@ -1,4 +1,4 @@
-"""INEX XML submissions are read, or refused by an error that names the file."""
+"""INEX XML submissions are read, or rejected by an error that names the file."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def write(folder, submission, article):
 
 
 def check(folder, submission, article):
-    """The submission is read, or refused."""
+    """Check that the submission is read, or rejected."""
     write(folder, submission, article)
     rows = []
     place = rf"^{re.escape(str(folder))}/.*\.xml\b"
@@ -85,13 +85,13 @@ def check(folder, submission, article):
     assert all(row.start >= 0 and row.length >= 0 for row in rows)
 
 
-#: What may stand between the elements of either without a change of its text.
+#: Markup that may be inserted between elements without a change of the text.
 BETWEEN = st.lists(st.sampled_from([b"<!-- x -->", b"<?x y?>"]), max_size=3).map(b"".join)
 
 
 @fuzz(60)
 @given(first=BETWEEN, second=BETWEEN, part=st.integers(1, 2))
-def test_submissions_in_which_nothing_is_wrong_are_read(folder, first, second, part):
+def test_valid_submissions_are_read(folder, first, second, part):
     submission = SUBMISSION.replace(b"<result>", first + b"<result>").replace(b"p[2]", b"p[%d]" % part)
     write(folder, submission, ARTICLE.replace(b"</p>", second + b"</p>"))
     rows = accepted("right XML submissions", lambda: list(passage_rows(folder / "run.xml", folder)))
@@ -107,5 +107,5 @@ def test_submissions_in_which_nothing_is_wrong_are_read(folder, first, second, p
     submission=st.just(SUBMISSION) | spoilt(st.just(SUBMISSION), TOKENS) | st.binary(max_size=40),
     article=st.just(ARTICLE) | spoilt(st.just(ARTICLE), TOKENS),
 )
-def test_submissions_are_read_or_refused(folder, submission, article):
+def test_damaged_submissions_are_read_or_rejected(folder, submission, article):
     check(folder, submission, article)

@@ -1,4 +1,4 @@
-"""Dicts and tables with odd values are scored, or refused by an error that says which."""
+"""Dicts and tables with odd values are scored, or rejected by an error that names the place."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from hypothesis import given, strategies as st
 import ir_graded
 from fuzz.fuzz_cases import accepted, error_or_none, fuzz
 
-#: How errors name what is wrong: the input and its row, the topic and document, or the id itself.
+#: Patterns that name the place: the input and its row, the topic and document, or the id itself.
 PLACE = r"\bqrels\b|\bruns?\b|\bids?\b|\btopics?\b|^a column |neither a file nor a dataset"
-#: Of more digits than Python writes.
+#: An integer with more digits than Python prints.
 HUGE = st.just(5000).map(lambda digits: 10**digits)
 
 ids = st.one_of(
@@ -58,7 +58,7 @@ plain = {"1": {"a": 2, "b": 1, "c": 0}, "2": {"a": 1}}
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(150)
 @given(qrels=st.just(plain) | topics, run=st.just(plain) | topics)
-def test_dicts_are_scored_or_refused(qrels, run):
+def test_dicts_are_scored_or_rejected(qrels, run):
     error_or_none("dicts", _scored, qrels, run, place=PLACE)
 
 
@@ -105,9 +105,9 @@ KINDS = {
 
 
 def _column(library, cells, kind):
-    """A column of a library; None where it does not make one of these cells."""
+    """Return a column of a library; None if the library cannot make one of these cells."""
     if library == "arrow" or str(kind).endswith("[pyarrow]"):
-        # pyarrow itself crashes over numpy's scalars of several types.
+        # pyarrow itself crashes on numpy scalars of several types.
         cells = [None if isinstance(cell, np.generic) else cell for cell in cells]
     try:
         with warnings.catch_warnings():
@@ -118,7 +118,7 @@ def _column(library, cells, kind):
                 return pl.Series(cells, dtype=kind, strict=False)
             array = pa.array(cells)
             return array if kind is None else array.dictionary_encode()
-    except (Exception, pl.exceptions.PanicException):  # what another library refuses is no input of this one
+    except (Exception, pl.exceptions.PanicException):  # not an input if the library rejects it
         return None
 
 
@@ -132,7 +132,7 @@ def _frame(library, columns):
 
 @st.composite
 def frames(draw, value):
-    """A table of qrels or of a run with odd cells and odd types; None where its library makes none."""
+    """Draw a table of qrels or of a run with odd cells and types; None if its library cannot make one."""
     library = draw(st.sampled_from(sorted(KINDS)))
     height = draw(st.integers(0, 4))
     cells = {"query_id": ids | st.just("1"), "doc_id": ids, value: values}
@@ -155,7 +155,7 @@ tables = pd.DataFrame(
 )
 
 
-#: Ids and values in which nothing is wrong, whatever their type.
+#: Valid ids and values of any type.
 RIGHT_IDS = st.sampled_from(["1", "2", "é", "𝄞", "x" * 9999, " a", 3, -4, np.int64(5), np.str_("b")])
 RIGHT_VALUES = st.one_of(
     st.integers(-2, 4),
@@ -177,20 +177,20 @@ def _as_dicts(rows):
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(150)
 @given(rows=right_rows)
-def test_dicts_in_which_nothing_is_wrong_are_scored(rows):
-    """The run is the qrels: a topic with a relevant document has the highest score, any other 0."""
+def test_valid_dicts_are_scored(rows):
+    """The run equals the qrels: a topic with a relevant document has the highest score, any other 0."""
     nested = _as_dicts(rows)
     found = accepted("right dicts", _scored, nested, nested)
     expected = [float(max(map(float, docs.values())) >= 1) for docs in nested.values()]
     assert found.query_ids == tuple(nested)
-    for measure in (0, -1):  # Q and AP, which count levels from 1 on as relevant
+    for measure in (0, -1):  # Q and AP, which count levels from 1 as relevant
         assert found.values[measure, 0].tolist() == pytest.approx(expected)
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(150)
 @given(rows=right_rows, library=st.sampled_from([pd.DataFrame, pl.DataFrame, pa.table]))
-def test_tables_in_which_nothing_is_wrong_are_scored(rows, library):
+def test_valid_tables_are_scored(rows, library):
     rows = [(str(topic), str(doc), float(value)) for topic, doc, value in rows]
     ids = {"query_id": [topic for topic, _, _ in rows], "doc_id": [doc for _, doc, _ in rows]}
     qrels, run = (library(ids | {name: [value for *_, value in rows]}) for name in ("relevance", "score"))
@@ -201,7 +201,7 @@ def test_tables_in_which_nothing_is_wrong_are_scored(rows, library):
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(150)
 @given(qrels=frames("relevance"), run=frames("score"))
-def test_tables_are_scored_or_refused(qrels, run):
+def test_tables_are_scored_or_rejected(qrels, run):
     for given_qrels, given_run in ((qrels, tables), (tables, run), (qrels, run)):
         if given_qrels is not None and given_run is not None:
             error_or_none("tables", _scored, given_qrels, given_run, place=PLACE)
@@ -210,6 +210,6 @@ def test_tables_are_scored_or_refused(qrels, run):
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @fuzz(60)
 @given(thing=st.one_of(values, st.lists(values | st.tuples(ids, ids, values), max_size=3)))
-def test_what_is_no_collection_is_refused(thing):
+def test_other_objects_are_rejected(thing):
     for qrels, run in ((thing, tables), (tables, thing)):
         error_or_none("other objects", _scored, qrels, run, place=PLACE, also=(OSError,))

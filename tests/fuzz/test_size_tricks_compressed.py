@@ -1,4 +1,4 @@
-"""Small compressed files that expand to large ones are refused, in little memory and after few bytes."""
+"""Small compressed files that expand to large ones are rejected, with little memory and after few bytes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from fuzz.size_cases import READERS, as_matrix, as_qrels, as_run, scored
 from ir_graded.errors import FileFormatError
 from ir_graded.io import decompression
 
-#: MiB that a call may take. What is refused at 64 MiB is held once or twice before.
+#: MiB that a call may use. A file rejected at 64 MiB is held once or twice before.
 MEMORY = 320
 _BLOCK = 1 << 17
 
 
 def gzip_bomb(text):
-    """A quarter of a GiB in one member: blocks that end flushed may be repeated."""
+    """A quarter of a GiB in one member, from repeated flushed blocks."""
     packer = zlib.compressobj(9, wbits=zlib.MAX_WBITS | 16)
     head = packer.compress(text * ((1 << 20) // len(text))) + packer.flush(zlib.Z_FULL_FLUSH)
     more = packer.compress(text * ((1 << 20) // len(text))) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -33,7 +33,7 @@ def xz_bomb(text):
 
 
 def zstandard_bomb(text):
-    """8 GiB in 256 KiB: the text once and the last byte of it ever again."""
+    """8 GiB in 256 KiB: the text once, then its last byte repeated."""
     begin = text * (_BLOCK // len(text))
     raw = (len(begin) << 3).to_bytes(3, "little") + begin
     repeated = ((_BLOCK << 3) | 2).to_bytes(3, "little") + text[-1:]
@@ -46,7 +46,7 @@ TEXTS = {"zeros": b"\0", "blank lines": b"\n", "run lines": b"1 Q0 a 1 1 t\n"}
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("kind", BOMBS)
-def test_bombs_are_refused(child, tmp_path, kind, text):
+def test_decompression_bombs_are_rejected(child, tmp_path, kind, text):
     path = tmp_path / "run"
     path.write_bytes(BOMBS[kind](TEXTS[text]))
     for reader in (as_qrels, as_matrix, scored) if text == "zeros" else (as_run, scored):
@@ -59,8 +59,8 @@ def test_bombs_are_refused(child, tmp_path, kind, text):
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("kind", BOMBS)
-def test_no_more_is_decompressed_than_is_taken(kind, text):
-    """The last step may go beyond 64 MiB; the whole would be 80 MiB, 256 MiB or 8 GiB."""
+def test_decompression_stops_soon_after_the_limit(kind, text):
+    """The last step may exceed 64 MiB; the whole would be 80 MiB, 256 MiB or 8 GiB."""
     data, given = BOMBS[kind](TEXTS[text]), []
     steps = decompression.decompressed(iter([data]), decompression.codec_of(data, "run"), "run")
     with pytest.raises(FileFormatError, match="expand to more than 200 times"):
@@ -68,8 +68,8 @@ def test_no_more_is_decompressed_than_is_taken(kind, text):
     assert sum(given) <= 64 << 20
 
 
-def test_what_may_expand_is_the_larger_of_two_bounds(monkeypatch, tmp_path):
-    """So many bytes, or so many times the compressed ones, but not both together."""
+def test_the_limit_is_the_larger_of_two_bounds(monkeypatch, tmp_path):
+    """The bounds are a number of bytes and a multiple of the compressed size; they are not added."""
     text = b"1 Q0 a 1 1 t\n" * 10_000
     path = tmp_path / "run.gz"
     path.write_bytes(gzipped(text))
@@ -97,7 +97,7 @@ def test_only_null_bytes_pad_a_gzip_file(tmp_path, padding):
 
 
 @pytest.mark.parametrize(("kind", "largest"), [("gzip", 1 << 22), ("xz", 1 << 22), ("zstandard", 1 << 27)])
-def test_a_step_gives_little(monkeypatch, kind, largest):
+def test_a_step_expands_a_small_amount(monkeypatch, kind, largest):
     data = BOMBS[kind](b"\0")[: 1 << 16]
     monkeypatch.setattr(decompression, "_RATIO", 1 << 20)
     codec = decompression.codec_of(data, "run")
@@ -105,7 +105,7 @@ def test_a_step_gives_little(monkeypatch, kind, largest):
     assert max(map(len, islice(steps, 10))) <= largest
 
 
-def test_a_file_of_many_members(child, tmp_path):
+def test_a_file_of_many_members_is_rejected(child, tmp_path):
     path = tmp_path / "run.gz"
     member = gzipped(b"1 Q0 a 1 1 t\n" * 80_000)
     path.write_bytes(member * 1000)
@@ -115,7 +115,7 @@ def test_a_file_of_many_members(child, tmp_path):
         assert memory < MEMORY
 
 
-def test_a_run_inside_two_compressions_is_no_run(child, tmp_path):
+def test_a_run_compressed_twice_is_rejected(child, tmp_path):
     path = tmp_path / "run.gz"
     path.write_bytes(gzipped(gzip_bomb(b"1 Q0 a 1 1 t\n")))
     for reader in READERS:
@@ -125,10 +125,10 @@ def test_a_run_inside_two_compressions_is_no_run(child, tmp_path):
         assert memory < MEMORY
 
 
-def test_xz_that_asks_for_much_memory(child, tmp_path):
+def test_xz_that_needs_much_memory_is_rejected(child, tmp_path):
     path = tmp_path / "run.xz"
     packed = bytearray(lzma.compress(b"1 Q0 a 1 1 t\n", preset=0))
-    # The header of the block, behind that of the stream, ends in the size of the dictionary, nulls and a CRC.
+    # The block header, after the stream header, ends in the dictionary size, nulls and a CRC.
     packed[16] = 40
     packed[20:24] = zlib.crc32(packed[12:20]).to_bytes(4, "little")
     path.write_bytes(packed)
@@ -141,7 +141,7 @@ def test_xz_that_asks_for_much_memory(child, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["gzip", "xz"])
-def test_what_compresses_well_is_read_where_it_is_small(child, tmp_path, kind):
+def test_a_small_file_that_compresses_well_is_read(child, tmp_path, kind):
     pack = {"gzip": gzipped, "xz": lzma.compress}[kind]
     path = tmp_path / "run"
     path.write_bytes(pack(b"1 Q0 a 1 1 t\n" + b"\n" * (1 << 23)))

@@ -1,4 +1,4 @@
-"""Long and wide lines, files without blocks on the disk, deep XML, repeated Parquet values: refused early."""
+"""Long and wide lines, sparse files, deep XML and repeated Parquet values are rejected early."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 
 from fuzz.size_cases import READERS, as_matrix, as_run, as_submission, scored
 
-#: MiB that a call may take.
+#: MiB that a call may use.
 MEMORY = 320
 
 
 def error_within_limits(child, reader, path, memory=MEMORY):
-    """The message of the error that a file raises, within the limits of memory."""
+    """Return the message of the error that a file raises, within the memory limit."""
     outcome, taken = child.call(reader, path)
     assert outcome is not None
     assert outcome[0] in ("FileFormatError", "InputError"), outcome
@@ -24,7 +24,7 @@ def error_within_limits(child, reader, path, memory=MEMORY):
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("field", [b"a ", b"1:2\t", b"aaaaaaaaa"])
-def test_a_line_of_a_million_columns_or_one_long_column(child, tmp_path, reader, field):
+def test_a_line_of_a_million_columns_or_one_long_column_is_rejected(child, tmp_path, reader, field):
     path = tmp_path / "run"
     for begin in (b"", b"1 Q0 a 1 1 t\n"):
         path.write_bytes(begin + field * 1_000_000)
@@ -35,7 +35,7 @@ def test_a_line_of_a_million_columns_or_one_long_column(child, tmp_path, reader,
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("lines", [0, 1, 700_000])
-def test_a_file_that_takes_no_place_on_the_disk(child, tmp_path, reader, lines):
+def test_a_sparse_file_is_rejected(child, tmp_path, reader, lines):
     path = tmp_path / "run"
     path.write_bytes(b"1 Q0 a 1 1 t\n" * lines)
     os.truncate(path, 1 << 40)
@@ -45,8 +45,8 @@ def test_a_file_that_takes_no_place_on_the_disk(child, tmp_path, reader, lines):
 
 @pytest.mark.skipif(not hasattr(os.stat_result, "st_blocks"), reason="needs to know of holes in files")
 @pytest.mark.parametrize("reader", READERS)
-def test_a_hole_behind_lines_is_not_read_to_its_end(child, tmp_path, reader):
-    """This much would fit in memory: what counts is that the error needs none of it."""
+def test_a_hole_after_lines_is_not_read_to_its_end(child, tmp_path, reader):
+    """This file would fit in memory; the point is that the error does not need it."""
     path = tmp_path / "run"
     path.write_bytes(b"1 Q0 a 1\n")
     os.truncate(path, 300 << 20)
@@ -55,16 +55,16 @@ def test_a_hole_behind_lines_is_not_read_to_its_end(child, tmp_path, reader):
 
 @pytest.mark.parametrize("reader", [as_run, scored])
 @pytest.mark.parametrize("white", [b"\n", b"\t \r\n"])
-def test_a_million_blank_lines(child, tmp_path, reader, white):
+def test_a_million_blank_lines_are_skipped(child, tmp_path, reader, white):
     path = tmp_path / "run"
-    # Pieces are cut behind 8 MiB: the blank lines stand where the next topic is looked for.
+    # Pieces are cut after 8 MiB, so the blank lines are where the next topic is searched.
     path.write_bytes(b"1 Q0 a 1 1 t\n" + b"\n" * (8 << 20) + white * 1_000_000 + b"2 Q0 b 1 1 t")
     outcome, memory = child.call(reader, path)
     assert outcome is None
     assert memory < MEMORY
 
 
-def test_a_table_of_many_columns_without_rows(child, tmp_path):
+def test_a_table_of_many_columns_without_rows_is_rejected(child, tmp_path):
     path = tmp_path / "Q.csv"
     path.write_bytes(b"topic" + b",a" * 100_000 + b"\n")
     error_within_limits(child, as_matrix, path, memory=600)
@@ -82,7 +82,7 @@ ARTICLES = {
 
 
 @pytest.mark.parametrize("article", ARTICLES)
-def test_articles_out_of_proportion(child, tmp_path, article):
+def test_oversized_articles_are_rejected(child, tmp_path, article):
     pytest.importorskip("lxml")
     (tmp_path / "run.xml").write_text(SUBMISSION.format("/article[1]"))
     (tmp_path / "a.xml").write_text(ARTICLES[article])
@@ -91,7 +91,7 @@ def test_articles_out_of_proportion(child, tmp_path, article):
     assert memory < MEMORY
 
 
-def test_a_path_of_a_million_steps(child, tmp_path):
+def test_a_path_of_a_million_steps_is_rejected(child, tmp_path):
     pytest.importorskip("lxml")
     path = tmp_path / "run.xml"
     path.write_text(SUBMISSION.format("/a" * 1_000_000))
@@ -99,7 +99,7 @@ def test_a_path_of_a_million_steps(child, tmp_path):
     assert "of at most 256 steps" in error_within_limits(child, as_submission, path)
 
 
-def test_a_path_as_deep_as_an_article_can_be(child, tmp_path):
+def test_a_path_of_the_maximal_depth_is_read(child, tmp_path):
     pytest.importorskip("lxml")
     (tmp_path / "run.xml").write_text(SUBMISSION.format("/a" * 250))
     (tmp_path / "a.xml").write_text("<a>" * 250 + "x" + "</a>" * 250)
@@ -107,7 +107,7 @@ def test_a_path_as_deep_as_an_article_can_be(child, tmp_path):
 
 
 @pytest.mark.parametrize("reader", READERS[:2] + READERS[3:])
-def test_parquet_of_few_bytes_and_many_rows(child, tmp_path, reader):
+def test_parquet_of_few_bytes_and_many_rows_is_rejected(child, tmp_path, reader):
     pq = pytest.importorskip("pyarrow.parquet")
     import pyarrow as pa
 
@@ -122,7 +122,7 @@ def test_parquet_of_few_bytes_and_many_rows(child, tmp_path, reader):
 
 @pytest.mark.parametrize("encoded", [True, False])
 @pytest.mark.parametrize("reader", READERS[:2] + READERS[3:])
-def test_parquet_with_a_long_id_that_stands_once_for_all_rows(child, tmp_path, reader, encoded):
+def test_parquet_with_one_long_id_for_all_rows_is_rejected(child, tmp_path, reader, encoded):
     pq = pytest.importorskip("pyarrow.parquet")
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""What all tests of inputs are given."""
+"""Fixtures of all input tests."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Lines of runs and qrels, and the ways in which files may hold them."""
+"""Lines of runs and qrels, and the ways in which files may contain them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ir_graded.io.table import VALUE_COLUMNS
 
 BOM = b"\xef\xbb\xbf"
 RUN = named("run", "trec")
-#: The formats of a fixed number of fields.
+#: The formats with a fixed number of fields.
 FIXED = tuple(one for one in FORMATS if isinstance(one, Format))
 
 RUN_ROWS = [
@@ -47,13 +47,13 @@ read_qrels_file = partial(read_file, "qrels")
 
 
 def frame_of(table):
-    """The rows of a table of the package."""
+    """Return the rows of a table of the package."""
     columns = {"query_id": table.query_id, "doc_id": table.doc_id, VALUE_COLUMNS[table.kind]: table.value}
     return pl.DataFrame(columns)
 
 
 def parse_block(data, format, first_line, path):
-    """Rows of a piece of a file that begins with line ``first_line``, and the numbers of its lines."""
+    """Return rows of a piece of a file that begins with line ``first_line``, and their line numbers."""
     frame, lines = parse_lines(data, format, path, lambda: first_line - 1)
     return frame, None if lines is None else lines + (first_line - 1)
 

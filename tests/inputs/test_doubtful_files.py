@@ -1,4 +1,4 @@
-"""Files that could be of two formats are read where it is certain which one, and refused where it is not."""
+"""Files that fit two formats are read if the format is certain, and rejected otherwise."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run_rows(path, **options):
 
 
 def problem_of(call, path):
-    """The message of an error, without the place of the file."""
+    """Return the message of an error, without the place of the file."""
     message = error_message(FileFormatError, call, path)
     assert message.startswith(f"{path}, line ")
     return message.removeprefix(f"{path}, ")
@@ -39,7 +39,7 @@ def problem_of(call, path):
 
 
 @pytest.mark.parametrize("level", ["0.5", "2", "-1", ".25", "1e-3"])
-def test_numbers_as_levels_of_three_fields_are_read_where_the_format_is_named(tmp_path, level):
+def test_numeric_levels_in_three_fields_are_read_if_the_format_is_named(tmp_path, level):
     path = tmp_path / "qrels"
     path.write_text(f"0001 d1 {level}\n0001 d2 0\n")
     message = problem_of(ir_graded.read_qrels, path)
@@ -55,7 +55,7 @@ def test_numbers_as_levels_of_three_fields_are_read_where_the_format_is_named(tm
 @pytest.mark.parametrize("lines", [RIGID, RELAXED], ids=["rigid", "relaxed"])
 @pytest.mark.parametrize("blank", ["\t", " ", "  "])
 @pytest.mark.parametrize("compress", [bytes, gzipped], ids=["plain", "gzip"])
-def test_letters_of_ntcir_are_levels(write, lines, blank, compress):
+def test_letters_of_ntcir_are_read_as_levels(write, lines, blank, compress):
     text = "\n".join(blank.join(["0001", letter, f"d{letter}", str(mark)]) for letter, mark in lines) + "\n"
     path = write(compress(text.encode()), "qrels.txt")
     rows = [("0001", "dS", 3), ("0001", "dA", 2), ("0001", "dB", 1), ("0001", "dC", 0)]
@@ -74,7 +74,7 @@ def test_letters_of_ntcir_are_scored_as_levels(write):
 
 
 @pytest.mark.parametrize("order", ["SABC", "CBAS", "BSAC", "SAC", "C", "B", "A"])
-def test_the_letters_come_in_any_order(write, order):
+def test_the_letters_may_have_any_order(write, order):
     for marks in (dict(RIGID), dict(RELAXED)):
         path = write("".join(f"1 {letter} d{letter} {marks[letter]}\n" for letter in order), "qrels.txt")
         assert [row[2] for row in qrels_rows(path)] == ["CBAS".index(letter) for letter in order]
@@ -95,7 +95,7 @@ def test_the_letters_come_in_any_order(write, order):
         (["1 A a 1", "1 A b"], 2, "expected 4 fields (NTCIR-EARLY qrels: topic S|A|B|C doc 0|1), found 3"),
     ],
 )
-def test_a_file_by_letters_that_contradicts_itself_is_rejected(write, lines, wrong, problem):
+def test_a_file_with_contradicting_letters_is_rejected(write, lines, wrong, problem):
     path = write("\n\n".join(lines), "qrels.txt")
     message = problem_of(ir_graded.read_qrels, path)
     assert message.startswith(f"line {2 * wrong - 1}: {problem}")
@@ -155,7 +155,7 @@ def test_a_file_of_classes_has_levels_in_the_third_field(write):
 
 @pytest.mark.parametrize("second", ["0", "Q0", "0.5", "4.5", "1", "s", "SA", "D", "L1"])
 @pytest.mark.parametrize("doc", ["L", "LA0123-1", "x;y;L3;z", "S", "12642603"])
-def test_trec_qrels_are_read_as_before(write, second, doc):
+def test_trec_qrels_are_still_read(write, second, doc):
     path = write(f"1 {second} {doc} 2\n1\t{second}\tL2\t0\n", "qrels.txt")
     assert qrels_rows(path) == [("1", doc, 2), ("1", "L2", 0)]
 
@@ -186,7 +186,7 @@ GENOMICS_ROWS = [("200", "12595615", 48.63, 28426, 295), ("200", "15814577", 43.
 
 @pytest.mark.parametrize("end", ["", "\t"], ids=["missing", "empty"])
 @pytest.mark.parametrize("blank", ["\t", " "])
-def test_a_genomics_run_without_its_last_field_is_no_trec_run(write, end, blank):
+def test_a_genomics_run_without_its_last_field_is_rejected(write, end, blank):
     path = write(GENOMICS.replace(" york", end).replace(" ", blank))
     message = problem_of(ir_graded.read_run, path)
     assert message.startswith("line 1: six fields of a TREC run")
@@ -217,13 +217,13 @@ def test_lines_of_a_genomics_run_have_one_number_of_fields(write):
         "1 x 4711 1 25 7",
     ],
 )
-def test_trec_runs_of_numbers_are_read_as_before(write, line):
+def test_numeric_trec_runs_are_still_read(write, line):
     fields = line.split()
     assert run_rows(write(line)) == [("1", fields[2], float(fields[4]))]
 
 
 @needs_shared_data
-def test_a_real_genomics_run_without_its_last_field(write):
+def test_a_real_genomics_run_without_its_last_field_is_rejected(write):
     text = (ROOT / "genomics" / "york01.txt").read_text()
     path = write(re.sub(r"[ \t]+\S+$", "", text, flags=re.MULTILINE))
     assert problem_of(ir_graded.read_run, path).startswith("line 1: six fields of a TREC run")
@@ -238,7 +238,7 @@ def test_a_gold_standard_may_have_further_fields(write):
     assert qrels_rows(write(text, "qrels.txt")) == rows
 
 
-# ------------------------------------------------------------------------- what the order says
+# ------------------------------------------------------------------------------- order of the lines
 
 
 def test_the_order_of_an_inex_run_counts_within_each_topic(write):
@@ -287,7 +287,7 @@ def test_a_byte_order_mark_among_passages_is_rejected(write):
     assert problem_of(ir_graded.read_qrels, path).startswith(f"line 2: {PROBLEM}")
 
 
-def test_a_byte_order_mark_is_named_with_its_line_in_any_piece(write, monkeypatch):
+def test_a_byte_order_mark_is_reported_with_its_line_in_any_piece(write, monkeypatch):
     monkeypatch.setattr("ir_graded.matching.tables._PIECE", 40)
     lines = [f"{number} Q0 d 1 1 t" for number in range(50)]
     lines[30] = BOM + lines[30]
@@ -297,8 +297,8 @@ def test_a_byte_order_mark_is_named_with_its_line_in_any_piece(write, monkeypatc
         assert problem_of(partial(ir_graded.evaluate, "Q", qrels), path).startswith("line 31: ")
 
 
-def test_signs_that_begin_like_a_byte_order_mark_are_read(write):
-    # U+FF0D and U+FEFE are of the same first byte, or the same first two.
+def test_characters_that_begin_like_a_byte_order_mark_are_read(write):
+    # U+FF0D and U+FEFE share the first byte, or the first two.
     assert run_rows(write("1 Q0 a\uff0db\ufefe 1 1 t\n")) == [("1", "a\uff0db\ufefe", 1.0)]
 
 
@@ -327,7 +327,7 @@ def test_parquet_of_any_size_is_parquet(write, tmp_path):
 
 @settings(max_examples=200, deadline=None)
 @given(text=st.text(st.sampled_from("PAR1 \n\tab\0\x15\xff"), max_size=30))
-def test_what_begins_like_parquet_is_read_or_refused(tmp_path_factory, text):
+def test_text_between_parquet_marks_is_rejected(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("parquet") / "run"
     path.write_bytes(b"PAR1" + text.encode("latin-1") + b"PAR1")
     with pytest.raises(FileFormatError, match="run"):

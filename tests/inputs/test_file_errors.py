@@ -1,4 +1,4 @@
-"""Files that cannot be read: what is wrong, and on which line."""
+"""Errors for files that cannot be read: the problem, and its line."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WRONG_LINES = {
 @pytest.mark.parametrize("before", [1, 3])
 @pytest.mark.parametrize("spacing", SPACINGS)
 @pytest.mark.parametrize("wrong", WRONG_LINES)
-def test_a_wrong_line_is_named(write, wrong, spacing, before):
+def test_the_error_names_the_wrong_line(write, wrong, spacing, before):
     line, problem = WRONG_LINES[wrong]
     content = (
         SPACINGS[spacing](RUN_LINES[:before]).rstrip() + b"\n" + line.encode() + b"\n" + joined(RUN_LINES)
@@ -64,7 +64,7 @@ def test_a_wrong_line_is_named(write, wrong, spacing, before):
         assert repr(line.removesuffix("\r")) in message
 
 
-def test_a_short_and_a_long_line_do_not_make_up_for_each_other(write):
+def test_a_short_and_a_long_line_do_not_cancel_out(write):
     path = write(joined([*RUN_LINES, "q Q0 d 1 2", "q Q0 d 1 2 t u"]))
     with pytest.raises(FileFormatError, match=r"line 6: .* found 5"):
         read_run_file(path)
@@ -74,17 +74,17 @@ def test_a_short_and_a_long_line_do_not_make_up_for_each_other(write):
 
 
 def test_a_double_blank_does_not_shift_columns(write):
-    # A parser that separates at every blank reads the rank 1 as the score of d2.
+    # A parser that splits at every blank reads the rank 1 as the score of d2.
     assert frame_of(read_run_file(write("q Q0 d1 1 9.5 t\nq  Q0 d2 1 8.5 t\n"))).rows() == [
         ("q", "d1", 9.5),
         ("q", "d2", 8.5),
     ]
-    # Nor does it stand for a field that is missing.
+    # Nor does a double blank replace a missing field.
     with pytest.raises(FileFormatError, match=r"line 2: .* found 5"):
         read_run_file(write("q Q0 d1 1 9.5 t\nq  d2 1 8.5 t\n"))
 
 
-def test_the_first_of_several_wrong_lines_is_named(write):
+def test_the_error_names_the_first_of_several_wrong_lines(write):
     lines = [f"q Q0 d{i} 1 2 t" for i in range(500)]
     lines[200] = "q Q0 d 1 2 t u"
     lines[100] = "q Q0 d 1 two t"
@@ -104,7 +104,7 @@ def test_the_wrong_line_is_found_in_any_piece(write, piece, monkeypatch):
         read_run_file(write(joined(lines, end="\n\n")))
 
 
-def test_a_long_line_is_shortened(write):
+def test_a_long_line_is_shortened_in_the_error(write):
     path = write("q Q0 d 1 2 t\n" + "x" * 100_000 + "\n")
     with pytest.raises(FileFormatError) as caught:
         read_run_file(path)
@@ -122,7 +122,7 @@ def test_a_long_line_is_shortened(write):
         (b"\xc0\x80 Q0 d 1 2 t", "0xc0"),
     ],
 )
-def test_text_that_is_not_utf8(write, line, byte, monkeypatch):
+def test_text_that_is_not_utf8_is_rejected(write, line, byte, monkeypatch):
     for content in (joined(RUN_LINES) + line, joined(RUN_LINES, end="\r\n") + line + b"\r\n"):
         for piece in (1, 3, 1 << 20):
             monkeypatch.setattr(line_parser, "_PIECE", piece)
@@ -134,7 +134,7 @@ def test_text_that_is_not_utf8(write, line, byte, monkeypatch):
 
 
 @pytest.mark.parametrize("column", range(6))
-def test_text_that_is_not_utf8_far_down_in_any_column(column):
+def test_text_that_is_not_utf8_far_down_in_any_column_is_rejected(column):
     fields = [b"q", b"Q0", b"d", b"1", b"2", b"t"]
     good = b" ".join(fields) + b"\n"
     fields[column] = b"\xe9"
@@ -143,13 +143,13 @@ def test_text_that_is_not_utf8_far_down_in_any_column(column):
         parse_block(content, RUN, 1, "run.txt")
 
 
-def test_utf16_is_not_utf8(write):
+def test_utf16_is_rejected(write):
     path = write("q Q0 d 1 2 t\n".encode("utf-16"))
     with pytest.raises(FileFormatError, match="line 1: byte 0xff is not UTF-8"):
         read_run_file(path)
 
 
-def test_a_file_of_carriage_returns_only(write):
+def test_a_file_with_only_carriage_returns_is_rejected(write):
     with pytest.raises(FileFormatError, match="line 1: a carriage return inside the line"):
         read_run_file(write(joined(RUN_LINES, end="\r")))
 
@@ -157,7 +157,7 @@ def test_a_file_of_carriage_returns_only(write):
 @pytest.mark.parametrize(
     "compression", [name for name in COMPRESSIONS if name not in ("none", "gzip, padded")]
 )
-def test_truncated_compressed_data(write, compression):
+def test_truncated_compressed_data_is_rejected(write, compression):
     data = COMPRESSIONS[compression](joined(f"q{i} Q0 d{i * i} 1 {i / 7} t" for i in range(500)))
     for end in (8, len(data) // 3, len(data) - 1):
         path = write(data[:end], "run.gz")
@@ -168,7 +168,7 @@ def test_truncated_compressed_data(write, compression):
 @pytest.mark.parametrize(
     ("compression", "name"), [("gzip", "gzip"), ("zstandard, size unknown", "zstandard"), ("xz", "xz")]
 )
-def test_corrupt_compressed_data(write, compression, name):
+def test_corrupt_compressed_data_is_rejected(write, compression, name):
     whole = COMPRESSIONS[compression](joined(f"q{i} Q0 d{i * i} 1 {i / 7} t" for i in range(500)))
     half = len(whole) // 2
     for data in (whole[:half] + bytes([whole[half] ^ 0x55]) + whole[half + 1 :], whole + b"something else"):
@@ -177,7 +177,7 @@ def test_corrupt_compressed_data(write, compression, name):
             read_run_file(path)
 
 
-def test_zstandard_is_needed_for_its_own_files_only(write, monkeypatch):
+def test_zstandard_is_needed_for_zst_files_only(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     for compression in ("none", "gzip", "xz"):
         assert frame_of(read_run_file(write(COMPRESSIONS[compression](joined(RUN_LINES))))).rows() == RUN_ROWS
@@ -199,7 +199,7 @@ def test_errors_of_the_system_pass_through(tmp_path, write):
 @pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is forbidden to this user"
 )
-def test_a_forbidden_file(write):
+def test_a_file_without_read_permission_is_rejected(write):
     path = write(b"")
     path.chmod(0)
     with pytest.raises(PermissionError):
@@ -213,7 +213,7 @@ def test_format_errors_are_value_errors(write):
     assert isinstance(caught.value, InputError)
 
 
-def test_what_only_the_parser_refuses_is_still_an_error(monkeypatch):
+def test_lines_that_only_the_parser_rejects_raise_an_error(monkeypatch):
     monkeypatch.setattr(line_parser, "_parsed", lambda *_: None)
     with pytest.raises(FileFormatError, match=r"^run\.txt: cannot be read as a TREC run file$"):
         parse_block(joined(RUN_LINES), RUN, 1, "run.txt")

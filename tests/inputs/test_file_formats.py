@@ -1,4 +1,4 @@
-"""Formats of files, and files that are read in blocks."""
+"""File formats, and files that are read in blocks."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_format_describes_its_own_line(format):
             recognise(format.kind, [*line[:position], "a", *line[position + 1 :]], "file.txt")
 
 
-def test_the_format_is_told_by_the_first_line_that_is_not_blank(write):
+def test_the_first_line_that_is_not_blank_decides_the_format(write):
     path = write("\n \nq Q0 d\n")
     with pytest.raises(FileFormatError) as caught:
         read_run_file(path)
@@ -66,7 +66,7 @@ def test_the_format_is_told_by_the_first_line_that_is_not_blank(write):
     )
 
 
-def test_an_unknown_width_lists_the_known_ones():
+def test_an_unknown_number_of_fields_lists_the_known_ones():
     with pytest.raises(FileFormatError) as caught:
         recognise("qrels", ["1", "0"], "qrels.txt")
     assert str(caught.value) == (
@@ -80,7 +80,7 @@ def test_an_unknown_width_lists_the_known_ones():
     )
 
 
-def test_a_named_format_is_held_to(write):
+def test_a_named_format_is_enforced(write):
     path = write(joined(NTCIR_LINES))
     assert frame_of(read_qrels_file(path, format="ntcir")).rows() == NTCIR_ROWS
     with pytest.raises(FileFormatError, match=r"line 1: expected 4 fields \(TREC qrels: .*\), found 3"):
@@ -92,12 +92,12 @@ def test_a_named_format_is_held_to(write):
 @pytest.mark.parametrize(
     ("kind", "name"), [("run", "ntcir"), ("qrels", "TREC"), ("qrels", "csv"), ("run", "")]
 )
-def test_an_unknown_format(kind, name):
+def test_an_unknown_format_is_rejected(kind, name):
     with pytest.raises(ParameterError, match=f"unknown format '{name}' of a {kind} file; known: .*'trec'"):
         named(kind, name)
 
 
-def test_an_unknown_format_is_an_error_before_the_file_is_opened(tmp_path):
+def test_an_unknown_format_is_rejected_before_the_file_is_opened(tmp_path):
     with pytest.raises(ParameterError):
         read_run_file(tmp_path / "none.txt", format="csv")
 
@@ -128,14 +128,14 @@ def test_a_format_may_have_integer_columns():
 @pytest.mark.parametrize(
     "text", ["1.0", "1e3", "x", "1_0", "9223372036854775808", "-9223372036854775809", "9" * 5000]
 )
-def test_an_integer_column_holds_integers(text):
+def test_an_integer_column_rejects_other_values(text):
     with pytest.raises(
         FileFormatError, match=r"^run\.txt, line 2: length '.*' is not a whole number of 64 bits"
     ):
         parse_block(f"q d 1 2 0.5\nq d 1 {text} 0.5\n".encode(), PASSAGES, 1, "run.txt")
 
 
-def test_the_value_may_be_the_last_field_and_an_extra_column_too():
+def test_the_value_may_be_the_last_field_or_an_extra_column():
     swapped = Format("swapped", "run", 4, 1, 0, 2, layout="doc topic score start", extra=(("start", 3),))
     frame, _ = parse_block(b"d q 0.5 3\n", swapped, 1, "run.txt")
     assert frame.rows() == [("q", "d", 0.5, 3)]
@@ -161,7 +161,7 @@ def test_the_first_line_of_a_block_may_be_the_wrong_one():
             parse_block(joined([line, *RUN_LINES]), RUN, 51, "run.txt")
 
 
-def test_many_lines_pass_the_limits_of_blocks(monkeypatch):
+def test_many_lines_cross_the_limits_of_blocks(monkeypatch):
     lines = [f"q{i % 13} Q0 {'d' * (i % 29)}{i} {i} {i / 3} tag" for i in range(4000)]
     rows = [(line.split()[0], line.split()[2], float(line.split()[4])) for line in lines]
     for block in (1, 2, 3, 64, 1000):

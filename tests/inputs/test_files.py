@@ -51,7 +51,7 @@ def test_qrels_have_their_columns_and_types(write):
     assert frame_of(table).rows() == QRELS_ROWS
 
 
-def test_ntcir_qrels(write):
+def test_ntcir_qrels_are_read(write):
     table = read_qrels_file(write(joined(NTCIR_LINES)))
     assert frame_of(table).schema == {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
     assert frame_of(table).rows() == NTCIR_ROWS
@@ -60,7 +60,7 @@ def test_ntcir_qrels(write):
 @pytest.mark.parametrize("bom", [b"", BOM])
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 @pytest.mark.parametrize("spacing", SPACINGS)
-def test_every_spacing_gives_the_same(write, spacing, compression, bom):
+def test_every_spacing_gives_equal_tables(write, spacing, compression, bom):
     for read, lines, rows in (
         (read_run_file, RUN_LINES, RUN_ROWS),
         (read_qrels_file, QRELS_LINES, QRELS_ROWS),
@@ -75,7 +75,7 @@ def test_every_spacing_gives_the_same(write, spacing, compression, bom):
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 @pytest.mark.parametrize("name", ["run.txt", "run.gz", "run.zst", "run.xz"])
-def test_every_compression_gives_the_same_under_any_name(write, compression, name):
+def test_every_compression_gives_equal_tables_under_any_name(write, compression, name):
     path = write(COMPRESSIONS[compression](BOM + joined(RUN_LINES)), name)
     assert frame_of(read_run_file(path)).rows() == RUN_ROWS
 
@@ -100,7 +100,7 @@ def test_a_file_without_lines_gives_an_empty_frame(write, compression, content, 
 
 
 @pytest.mark.parametrize("as_path", [str, Path])
-def test_a_path_is_text_or_path_like(write, as_path):
+def test_a_path_may_be_text_or_path_like(write, as_path):
     path = write(joined(RUN_LINES))
     table = read_run_file(as_path(path))
     assert table.place(3) == f"{path}, line 4"
@@ -128,7 +128,7 @@ def test_a_path_is_text_or_path_like(write, as_path):
             "\u3000",
             "NULL",
         ),
-        # The beginning of a zlib stream, of bzip2, of an address.
+        # The first bytes of a zlib stream, of bzip2, and of an address.
         *("x^", "x\x01", "x\u069c", "x\u0686", "BZh9", "/data", "file:///a", "*", "a?b"),
     ],
 )
@@ -164,7 +164,7 @@ def number_texts():
 
 
 def midpoint(x, cut):
-    """The text of the number between x and its neighbour, whole or cut to some digits."""
+    """Return the number halfway between x and its neighbour as text, whole or cut to some digits."""
     neighbour = math.nextafter(x, 0.0)
     with localcontext() as context:
         context.prec = 1100
@@ -174,7 +174,7 @@ def midpoint(x, cut):
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(number_texts(), min_size=1, max_size=50))
-def test_a_score_is_what_float_makes_of_it(texts):
+def test_a_score_equals_float_of_its_text(texts):
     frame, _ = parse_block(joined(f"q Q0 d 1 {text} t" for text in texts), RUN, 1, "run.txt")
     assert bits(frame["score"].to_list()) == bits([float(text) for text in texts])
 
@@ -182,7 +182,7 @@ def test_a_score_is_what_float_makes_of_it(texts):
 @pytest.mark.parametrize(
     "text", ["12", "1e5", "+1.5", "1.", ".5", "inf", "-inf", "iNfiNity", "1E+5", "00.10"]
 )
-def test_scores_that_are_numbers(write, text):
+def test_valid_numbers_are_read_as_scores(write, text):
     assert frame_of(read_run_file(write(f"q Q0 d 1 {text} t\n")))["score"].to_list() == [float(text)]
 
 
@@ -228,7 +228,7 @@ NO_NUMBERS = [
 
 
 @pytest.mark.parametrize("text", NO_NUMBERS)
-def test_a_score_that_is_no_number(write, text):
+def test_a_score_that_is_not_a_number_is_rejected(write, text):
     for lines in ([f"q Q0 d 1 {text} t"], ["q Q0 d 1 1 t", f"q Q0 e 1 {text} t"]):
         path = write(joined(lines))
         with pytest.raises(FileFormatError) as caught:
@@ -239,7 +239,7 @@ def test_a_score_that_is_no_number(write, text):
 
 
 @pytest.mark.parametrize("text", [*NO_NUMBERS, "nan", "inf", "-Infinity", "1e400", "L1"])
-def test_a_level_that_is_no_finite_number(write, text):
+def test_a_level_that_is_not_finite_is_rejected(write, text):
     path = write(joined(["q 0 d 1", f"q 0 e {text}"]))
     with pytest.raises(
         FileFormatError, match=f"^{re.escape(str(path))}, line 2: level .* is not a .*number such as 2"
@@ -250,7 +250,7 @@ def test_a_level_that_is_no_finite_number(write, text):
 @pytest.mark.parametrize(
     "text", ["2", "l2", "L", "L-1", "L1.5", "L+1", "LL1", "L1L", "L1_0", "L\u0661", "L" + "9" * 400]
 )
-def test_an_ntcir_level_is_written_with_an_l(write, text):
+def test_an_ntcir_level_without_l_is_rejected(write, text):
     path = write(joined(["q d L1", f"q e {text}"]))
     with pytest.raises(
         FileFormatError, match=f"^{re.escape(str(path))}, line 2: level .* is not L0, L1, L2, ..."

@@ -1,4 +1,4 @@
-"""Random files, whole and damaged, against a plain reader of lines."""
+"""Random files, whole and damaged, compared with a plain Python reader."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .file_cases import (
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.slow]
 
-# ------------------------------------------------------------------------------ plain Python as judge
+# ------------------------------------------------------------------------------ plain reader
 
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
@@ -33,7 +33,7 @@ LETTERS = {"S": "3", "A": "2", "B": "1", "C": "0"}
 
 
 def plain_reader(content, format):  # noqa: C901, PLR0911, PLR0912  # the formats, in one plain piece
-    """Rows and their line numbers; or the number of the first wrong line."""
+    """Return rows and their line numbers, or the number of the first wrong line."""
     rows, numbers, marks, doubtful = [], [], [], []
     content = content.removeprefix(BOM)
     if BOM in content:
@@ -72,7 +72,7 @@ def plain_reader(content, format):  # noqa: C901, PLR0911, PLR0912  # the format
             doubtful.append(number)
         rows.append((fields[format.query_id], fields[format.doc_id], float(text), *map(int, extra)))
         numbers.append(number)
-    # Which of the two kinds of files it is, the first B says.
+    # The first B decides which of the two kinds of files it is.
     marks_of_b = [mark for mark, _ in marks if mark[0] == "B"]
     allowed = {"S1", "A1", "C0", "B1" if marks_of_b[:1] == ["B1"] else "B0"}
     doubtful += [number for mark, number in marks if mark not in allowed]
@@ -133,7 +133,7 @@ def well_formed(draw, format):
 
 
 @pytest.mark.parametrize("format", FIXED, ids=attrgetter("title"))
-def test_files_are_read_as_plain_python_reads_them(format):
+def test_files_are_read_like_the_plain_reader(format):
     @settings(max_examples=200, deadline=None)
     @given(well_formed(format), BLOCKS)
     def check(content, block):
@@ -143,7 +143,7 @@ def test_files_are_read_as_plain_python_reads_them(format):
 
 
 @pytest.mark.parametrize("format", FIXED, ids=attrgetter("title"))
-def test_damaged_files_are_refused_where_plain_python_refuses_them(format):
+def test_damaged_files_are_rejected_like_the_plain_reader(format):
     damage = st.sampled_from(
         [b" ", b"  ", b"\t", b"\n", b"\r", b"\r\n", b"\0", b"\xff", b"\xc3", BOM, b"_", b"x", b"a b", b""]
     )
@@ -190,10 +190,10 @@ SCRAPS = [
 @settings(max_examples=500, deadline=None)
 @given(st.lists(st.sampled_from(SCRAPS), max_size=40), BLOCKS, st.sampled_from(FIXED))
 @example(["q", " ", "Q0", " ", "1", " ", "1"], 1, named("qrels", "trec"))
-def test_scraps_are_read_as_plain_python_reads_them(scraps, block, format):
+def test_fragments_are_read_like_the_plain_reader(scraps, block, format):
     same_as_plain("".join(scraps).encode(), format, block)
 
 
-def test_a_blank_in_the_tag_is_an_error(write):
+def test_a_blank_in_the_tag_is_rejected(write):
     with pytest.raises(FileFormatError, match=r"expected a run line of 6 fields .* found 7"):
         read_run_file(write("1 Q0 a 1 3 12 t\n"))

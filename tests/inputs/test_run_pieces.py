@@ -1,4 +1,4 @@
-"""A run file read in pieces gives what the whole file gives, whatever its spacing, compression and order."""
+"""A run file read in pieces gives the result of the whole file, for any spacing, compression and order."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FIELDS = ("topic", "rank", "level_index", "document", "n_retrieved")
 
 
 def collection(seed, topics=40, depth=60, scattered=False):
-    """Qrels, and the lines of a run that ranks some of their documents."""
+    """Return qrels, and the lines of a run that ranks some of their documents."""
     rng = np.random.default_rng(seed)
     names = [f"t{number}" for number in rng.permutation(topics + 5)]
     qrels = {
@@ -98,7 +98,7 @@ def test_pieces_give_the_hits_of_the_whole(run_file, monkeypatch, spacing, compr
 
 
 @pytest.mark.parametrize("compression", ["plain", "gzip"])
-def test_a_piece_holds_whole_topics(run_file, monkeypatch, compression):
+def test_a_piece_contains_whole_topics(run_file, monkeypatch, compression):
     _, data = collection(1)
     monkeypatch.setattr(file_text, "_LOOK", 16)
     monkeypatch.setattr(file_text, "READ", 100)
@@ -111,7 +111,7 @@ def test_a_piece_holds_whole_topics(run_file, monkeypatch, compression):
     assert all(len(load()) < 500 + 60 * 40 for load in file_text.text_pieces(str(path), 500))
 
 
-def test_a_topic_that_begins_another_is_another(run_file):
+def test_a_topic_that_is_a_prefix_of_another_is_separate(run_file):
     lines = "".join(
         f"{topic} Q0 d{number} 0 {number} t\n" for topic in ("1", "11", "1a") for number in range(9)
     )
@@ -139,7 +139,7 @@ def test_scattered_topics_are_read_as_a_whole(run_file, monkeypatch, threads):
 
 @pytest.mark.parametrize("compression", ["plain", "xz"])
 @pytest.mark.parametrize("spacing", ["single blanks", "blank lines", "CRLF"])
-def test_errors_name_the_line_of_the_file(run_file, monkeypatch, spacing, compression):
+def test_errors_name_the_line_in_the_whole_file(run_file, monkeypatch, spacing, compression):
     qrels, data = collection(3)
     monkeypatch.setattr(table_runs, "_PIECE", 300)
     judgments = prepare_qrels(qrels)
@@ -157,7 +157,7 @@ def test_errors_name_the_line_of_the_file(run_file, monkeypatch, spacing, compre
         match_run(judgments, run_file(COMPRESSIONS[compression](text)), 1.0, 3)
 
 
-def test_a_file_that_is_cut_off_or_corrupt(run_file, monkeypatch):
+def test_a_truncated_or_corrupt_file_is_rejected(run_file, monkeypatch):
     monkeypatch.setattr(table_runs, "_PIECE", 1000)
     qrels, data = collection(4)
     judgments = prepare_qrels(qrels)
@@ -171,7 +171,7 @@ def test_a_file_that_is_cut_off_or_corrupt(run_file, monkeypatch):
         loads[-1]()
 
 
-def test_files_without_lines_and_what_is_no_regular_file(run_file, tmp_path, monkeypatch):
+def test_files_without_lines_and_pipes_are_scored(run_file, tmp_path, monkeypatch):
     judgments = prepare_qrels({"t1": {"d1": 1}})
     for data in (b"", b"\n \n", b"\xef\xbb\xbf", gzipped(b"")):
         hits = match_run(judgments, run_file(data), 1.0, 2)
@@ -189,7 +189,7 @@ def test_files_without_lines_and_what_is_no_regular_file(run_file, tmp_path, mon
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.text("12 \n\tQd.", max_size=80).map(str.encode), size=st.integers(1, 30))
-def test_pieces_lose_and_add_nothing(tmp_path_factory, data, size):
+def test_pieces_contain_every_line_once(tmp_path_factory, data, size):
     folder = tmp_path_factory.mktemp("pieces")
     (folder / "file").write_bytes(data)
     (folder / "file.gz").write_bytes(gzipped(data))
@@ -203,7 +203,7 @@ def test_pieces_lose_and_add_nothing(tmp_path_factory, data, size):
 
 @pytest.mark.parametrize("topics", [1, 5])
 def test_each_byte_of_a_compressed_run_is_handled_a_few_times(run_file, monkeypatch, topics):
-    """However long a topic is: what was read of it must not be joined anew with every block."""
+    """Even for a long topic, its earlier bytes must not be joined again with every block."""
     looked = []
     found = file_text._next_topic
 
@@ -250,7 +250,7 @@ def test_parquet_gives_the_hits_of_the_lines(run_file, tmp_path, monkeypatch, ro
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_parquet_qrels_and_reading(tmp_path):
+def test_parquet_qrels_are_read(tmp_path):
     qrels, data = collection(6)
     rows = [(topic, doc, level) for topic, docs in qrels.items() for doc, level in docs.items()]
     frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "relevance"], orient="row")

@@ -1,4 +1,4 @@
-"""Documents whose keys are equal are told apart by their ids: keys are hashes, so any two may be."""
+"""Documents with equal keys are told apart by their ids, because keys are hashes and may collide."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEYS = {
     "one key a topic": lambda topic, doc: topic,  # noqa: ARG005
     "one key a document": lambda topic, doc: len(doc),  # noqa: ARG005
     "two keys a topic": lambda topic, doc: 2 * topic + ord(doc[-1]) % 2,
-    # No two judged documents share one, but all others have that of the first.
+    # No two judged documents share a key, but all others have the key of the first.
     "a judged document's key for all unjudged": lambda topic, doc: (
         100 * topic + (int(doc[1:]) if doc[0] == "d" else 0)
     ),
@@ -26,7 +26,7 @@ KEYS = {
 
 @pytest.fixture(params=KEYS)
 def keys(request, monkeypatch):
-    """Gives documents such keys in place of hashes."""
+    """Give documents such keys instead of hashes."""
     key = KEYS[request.param]
 
     def document_keys(topic, doc_id):
@@ -38,7 +38,7 @@ def keys(request, monkeypatch):
 
 
 def collection():
-    """Judged documents d0, d1, ... and others u0, u1, ...; each topic has its own levels and order."""
+    """Return judged documents d0, d1, ... and others u0, u1, ...; each topic has its own levels and order."""
     rng = np.random.default_rng(5)
     qrels, run = [], []
     for topic in ("1", "2", "3"):
@@ -60,13 +60,13 @@ def dicts(frame):
 
 @pytest.fixture(scope="module")
 def expected():
-    """Scores of dicts of dicts, which are looked up without keys."""
+    """Return scores of dicts of dicts, which are looked up without keys."""
     return ir_graded.evaluate(MEASURES, *map(dicts, collection())).values
 
 
 @pytest.mark.usefixtures("keys")
 @pytest.mark.parametrize("form", ["frame", "file", "scattered file"])
-def test_documents_of_one_key_are_scored_apart(expected, form, tmp_path):
+def test_documents_with_equal_keys_are_scored_separately(expected, form, tmp_path):
     qrels, run = collection()
     if form != "frame":
         if form == "scattered file":
@@ -80,7 +80,7 @@ def test_documents_of_one_key_are_scored_apart(expected, form, tmp_path):
 
 
 @pytest.mark.usefixtures("keys")
-def test_a_document_twice_among_others_of_its_key_is_rejected():
+def test_a_duplicate_among_documents_with_its_key_is_rejected():
     qrels, run = collection()
     for number in (0, 20, 40):
         again = pd.concat([run, run.iloc[[number]]], ignore_index=True)
@@ -92,7 +92,7 @@ def test_a_document_twice_among_others_of_its_key_is_rejected():
 
 
 @pytest.mark.usefixtures("keys")
-def test_judgments_twice_among_others_of_their_key(expected):
+def test_conflicting_judgments_among_documents_with_their_key_are_rejected(expected):
     qrels, run = collection()
     again = pd.concat([qrels, qrels.iloc[[3, 20]]], ignore_index=True)
     np.testing.assert_array_equal(ir_graded.evaluate(MEASURES, again, run).values, expected)
@@ -104,7 +104,7 @@ def test_judgments_twice_among_others_of_their_key(expected):
 
 
 @pytest.mark.usefixtures("keys")
-def test_passages_of_articles_of_one_key_are_scored_apart():
+def test_passages_of_articles_with_equal_keys_are_scored_separately():
     qrels, run = (frame.assign(start=frame.index % 5, length=10) for frame in collection())
     found = ir_graded.evaluate(["MAgP", "gP@5", "Q"], qrels, run).values
     with pytest.MonkeyPatch.context() as patch:

@@ -22,7 +22,7 @@ class IntentTopic(NamedTuple):
     nav: set[str]
 
 
-#: Levels of a: intent 1 level 2, intent 2 level 1, and so on; x is unjudged.
+#: Levels of a are 2 for intent 1, 1 for intent 2, and so on; x is unjudged.
 EXAMPLE_A = IntentTopic(
     {
         "1": {"a": 2, "c": 1, "n": 0},
@@ -34,7 +34,7 @@ EXAMPLE_A = IntentTopic(
     {"1", "3"},
 )
 
-#: GG of b is .2 + .1, which is .30000000000000004 as doubles are added, that of a .3.
+#: GG of b is .2 + .1, which is .30000000000000004 in doubles; GG of a is .3.
 EXAMPLE_D = IntentTopic(
     {"1": {"a": 1}, "2": {"b": 1}, "3": {"b": 1}, "4": {"c": 1}},
     ["a", "x", "b"],
@@ -42,12 +42,12 @@ EXAMPLE_D = IntentTopic(
     set(),
 )
 
-#: A run of twenty with five of ten relevant documents; level by document, and the ranking.
+#: A run of twenty documents, five of the ten relevant ones: level by document, and the ranking.
 TEN_RELEVANT = {f"l{level}-{n}": level for level, R in ((3, 3), (2, 3), (1, 4)) for n in range(R)}
 _AT = {2: "l3-0", 5: "l2-0", 8: "l3-1", 12: "l1-0", 15: "l2-1"}
 FIVE_RETRIEVED = [_AT.get(n, f"x{n}") for n in range(1, 21)]
 
-#: Two documents of one class, of which the run may hold either first.
+#: Two documents of one class; the run may rank either first.
 CLASS_LEVELS = {"a": 3, "b": 1, "c": 2}
 CLASSES = {"a": 1, "b": 1, "c": 2}
 
@@ -66,10 +66,10 @@ GAINS = ({}, {2: 3, 3: 7, 4: 15}, {1: 0.5, 2: 0.75})
 
 
 def random_topic(rng: random.Random, most_judged: int = 60) -> IntentTopic:
-    """A topic with 1 to 6 intents; some documents are relevant to several, some to none.
+    """Return a topic with 1 to 6 intents; some documents are relevant to several, some to none.
 
-    Probabilities are random, uniform, rounded to four digits, sum to less than 1, or hold a 0; a listed
-    intent may lack a relevant document. Some runs are empty.
+    Probabilities are random, uniform, rounded to four digits, sum to less than 1, or contain a 0. A listed
+    intent may have no relevant document. Some runs are empty.
     """
     judged = [f"d{n}" for n in range(rng.randint(4, most_judged))]
     intents = [str(n) for n in range(1, rng.randint(1, 6) + 1)]
@@ -89,7 +89,7 @@ def random_topic(rng: random.Random, most_judged: int = 60) -> IntentTopic:
 
 
 def random_probabilities(rng: random.Random, intents: list[str]) -> dict[str, float]:
-    """Probabilities of the intents, which sum to at most 1 or hardly more."""
+    """Return probabilities of the intents, whose sum is at most 1, or slightly more by rounding."""
     weights = [rng.random() + 0.01 for _ in intents]
     kind = rng.choice(["random", "uniform", "rounded", "below 1", "with a 0"])
     if kind == "uniform":
@@ -102,7 +102,7 @@ def random_probabilities(rng: random.Random, intents: list[str]) -> dict[str, fl
 
 
 def random_distribution(rng: random.Random, groups: int) -> list[float]:
-    """Probabilities of groups, some of them 0, or one 1."""
+    """Return probabilities of groups, some of them 0, or one of them 1."""
     weights = [rng.random() if rng.random() < 0.7 else 0.0 for _ in range(groups)]
     if rng.random() < 0.3 or not any(weights):
         weights = [0.0] * groups

@@ -1,4 +1,4 @@
-"""Equivalence classes: EC of a measure against worked examples, the plain reference and by properties."""
+"""Equivalence classes: EC of a measure compared with worked examples, the plain reference and properties."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ir_graded import EC
 from ir_graded.errors import InputError, ParameterError
 from ir_graded.measures import REGISTRY
 
-#: Printed name and parameters of base measures, as the reference and as strings have them.
+#: Name and parameters of base measures, for the reference and as strings.
 BASES = {
     "Q": ("Q", {}),
     "Q(beta=2,norm='cutoff')": ("Q", {"beta": 2, "norm": "cutoff"}),
@@ -59,7 +59,7 @@ def as_run(ranking):
 
 
 def frame_of(levels, classes):
-    """Qrels with a column of classes."""
+    """Return qrels with a column of classes."""
     rows = [
         (topic, doc, level, classes[topic].get(doc))
         for topic, docs in levels.items()
@@ -104,8 +104,8 @@ def test_a_list_with_the_best_of_each_class_first_is_perfect(measure):
 
 
 def drawn(seed, topics=12):
-    """Random topics with classes: levels, run and classes."""
-    rng = random.Random(seed)  # noqa: S311  # no secret
+    """Yield random topics with classes: levels, run and classes."""
+    rng = random.Random(seed)  # noqa: S311  # not for security
     levels, run, classes = {}, {}, {}
     for number in range(topics):
         topic = random_topic(rng, most_judged=20)
@@ -122,7 +122,7 @@ def drawn(seed, topics=12):
 
 @pytest.mark.parametrize("cutoff", [None, 1, 5])
 @pytest.mark.parametrize("seed", range(4))
-def test_random_topics_score_as_the_reference(seed, cutoff):
+def test_random_topics_score_like_the_reference(seed, cutoff):
     levels, run, classes = drawn(seed)
     left = NEED_CUTOFF if cutoff is None else WITHOUT_CUTOFF
     bases = {name: base for name, base in BASES.items() if name not in left}
@@ -137,7 +137,7 @@ def test_random_topics_score_as_the_reference(seed, cutoff):
 
 
 @pytest.mark.parametrize("measure", BASES)
-def test_classes_of_one_change_nothing(measure):
+def test_classes_of_one_document_change_nothing(measure):
     levels, run, _ = drawn(9)
     none = {topic: {} for topic in levels}
     own = {topic: {doc: doc for doc in docs} for topic, docs in levels.items()}
@@ -149,7 +149,7 @@ def test_classes_of_one_change_nothing(measure):
         assert np.array_equal(found[0], found[1])
 
 
-def test_names_of_classes_mean_nothing():
+def test_names_of_classes_do_not_matter():
     levels, run, classes = drawn(3)
     other = {topic: {doc: f"x{-number}" for doc, number in own.items()} for topic, own in classes.items()}
     found = [
@@ -159,7 +159,7 @@ def test_names_of_classes_mean_nothing():
     assert np.array_equal(*found)
 
 
-def test_classes_belong_to_a_topic():
+def test_equal_class_names_in_two_topics_are_separate():
     levels = {"1": {"a": 1}, "2": {"a": 1, "b": 1}}
     run = {"1": as_run("a"), "2": as_run("ab")}
     classes = {"1": {"a": "x"}, "2": {"a": "x", "b": "y"}}
@@ -211,17 +211,17 @@ def test_other_base_measures_are_rejected(measure, message):
         EC(measure=measure)
 
 
-def test_a_base_measure_is_needed():
+def test_a_missing_base_measure_is_rejected():
     with pytest.raises(ParameterError, match="EC needs a measure"):
         score("EC", "abc")
 
 
-def test_a_cutoff_is_needed_where_the_base_measure_needs_one():
+def test_a_missing_cutoff_of_the_base_measure_is_rejected():
     with pytest.raises((ParameterError, ValueError), match="cutoff"):
         score(EC(measure="P"), "abc")
 
 
-def test_ties_cannot_be_averaged():
+def test_expected_ties_are_rejected():
     with pytest.raises(ParameterError, match="takes no ties"):
         ir_graded.evaluate(["EC-Q"], EXAMPLE, {"1": as_run("bac")}, ties="expected")
 
@@ -230,7 +230,7 @@ def test_ties_cannot_be_averaged():
 
 
 def forms(tmp_path):
-    """The example in all forms that hold classes."""
+    """Yield the example in all forms that can hold classes."""
     path = tmp_path / "classes.txt"
     rows = list(EXAMPLE.itertuples(index=False))
     path.write_text("".join(f"{r[0]} {r[1]} L{r[2]} {r[3]}\n" for r in rows))
@@ -241,12 +241,12 @@ def forms(tmp_path):
     yield "tuples", rows
 
 
-def test_all_forms_of_input_score_alike(tmp_path):
+def test_all_forms_of_input_give_equal_scores(tmp_path):
     for name, qrels in forms(tmp_path):
         assert score("EC-Q", "bac", qrels) == 0.5625, name
 
 
-def test_a_repeated_document_has_one_class():
+def test_conflicting_classes_of_a_document_are_rejected():
     twice = pd.concat([EXAMPLE, EXAMPLE])
     assert score("EC-Q", "bac", twice) == 0.5625
     other = pd.concat([EXAMPLE, EXAMPLE.assign(equivalence_class=2)])

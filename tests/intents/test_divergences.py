@@ -1,4 +1,4 @@
-"""Divergences of distributions over groups, against the plain reference."""
+"""Divergences of distributions over groups, compared with the plain reference."""
 
 import random
 
@@ -18,7 +18,7 @@ def test_every_divergence_has_a_reference():
 
 @EACH
 def test_random_distributions_have_the_divergence_of_the_reference(name):
-    rng = random.Random(5)  # noqa: S311  # no secret
+    rng = random.Random(5)  # noqa: S311  # not for security
     for _ in range(200):
         number = rng.randint(2, 8)
         achieved = [random_distribution(rng, number) for _ in range(5)]
@@ -29,5 +29,5 @@ def test_random_distributions_have_the_divergence_of_the_reference(name):
 
 
 @EACH
-def test_no_distributions_have_no_divergence(name):
+def test_empty_input_gives_no_divergences(name):
     assert DIVERGENCES[name](np.zeros((0, 3)), np.array([0.5, 0.5, 0])).shape == (0,)

@@ -1,4 +1,4 @@
-"""Membership in groups beside qrels: ``with_groups`` in all forms, and bad input."""
+"""Membership in groups added to qrels: ``with_groups`` in all forms, and bad input."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def written(tmp_path, text, name="hindex.txt"):
     return path
 
 
-def test_forms_of_membership_score_alike(tmp_path):
+def test_forms_of_membership_give_equal_scores(tmp_path):
     packed = tmp_path / "hindex.gz"
     packed.write_bytes(gzipped(LINES.encode()))
     wide = pd.DataFrame([("1", doc, *shares) for doc, shares in HINDEX.items()]).rename(
@@ -56,7 +56,7 @@ def test_forms_of_membership_score_alike(tmp_path):
         assert score(found) == pytest.approx(EXPECTED, abs=1e-11)
 
 
-def test_forms_of_qrels_score_alike(tmp_path):
+def test_forms_of_qrels_give_equal_scores(tmp_path):
     file = written(tmp_path, "".join(f"1 0 {doc} {level}\n" for _, doc, level in ROWS), "qrels.txt")
     for qrels in (
         QRELS,
@@ -73,7 +73,7 @@ def test_forms_of_qrels_score_alike(tmp_path):
 
 
 def columns_of_vectors():
-    """A column of vectors in all forms of qrels that hold one."""
+    """Yield a column of vectors in all forms of qrels that can hold one."""
     vectors = [HINDEX[doc] for _, doc, _ in ROWS]
     as_pandas = FRAME.assign(HINDEX=vectors)
     yield as_pandas
@@ -86,26 +86,26 @@ def columns_of_vectors():
     yield list(as_pandas.itertuples(index=False))
 
 
-def test_columns_of_vectors_score_alike():
+def test_columns_of_vectors_give_equal_scores():
     for qrels in columns_of_vectors():
         assert score(qrels) == pytest.approx(EXPECTED, abs=1e-11)
 
 
-def test_a_parquet_file_of_vectors(tmp_path):
+def test_a_parquet_file_of_vectors_is_read(tmp_path):
     vectors = [[*map(float, HINDEX[doc])] for _, doc, _ in ROWS]
     path = tmp_path / "qrels.parquet"
     pl.from_dict(FRAME.to_dict("list") | {"HINDEX": vectors}).write_parquet(path)
     assert score(path) == pytest.approx(EXPECTED, abs=1e-11)
 
 
-def test_the_callers_frame_stays_as_it_is():
+def test_the_input_frame_is_not_modified():
     frame = FRAME.assign(note="x")
     found = ir_graded.with_groups(frame, {"HINDEX": {"1": HINDEX}})
     assert list(frame) == ["query_id", "doc_id", "relevance", "note"]
     assert list(found) == [*frame, "HINDEX"]
 
 
-def test_several_attribute_sets_at_once():
+def test_several_attribute_sets_are_added_in_one_call():
     found = ir_graded.with_groups(QRELS, {"A": {"1": {"a": [1, 0]}}, "B": {"1": {"b": [0, 1]}}})
     assert found["A"].tolist() == [[1, 0], None, None, None]
     assert found["B"].tolist() == [None, [0, 1], None, None]
@@ -152,7 +152,7 @@ def test_wrong_membership_is_rejected(membership, message):
         ("1\n", "line 1: expected a line topic doc"),
     ],
 )
-def test_a_line_that_cannot_be_read_is_named(tmp_path, text, message):
+def test_an_unreadable_line_is_named(tmp_path, text, message):
     with pytest.raises(FileFormatError, match=message):
         ir_graded.with_groups(QRELS, {"A": written(tmp_path, text)})
 
@@ -180,13 +180,13 @@ def test_further_fields_of_tuples_keep_their_order():
     assert [*ir_graded.with_groups(qrels, {})] == names
 
 
-def test_groups_that_are_no_dict_are_rejected():
+def test_groups_that_are_not_a_dict_are_rejected():
     with pytest.raises(ParameterError, match=r"^groups='hindex.txt' must be a dict"):
         ir_graded.with_groups(QRELS, "hindex.txt")
 
 
 @pytest.mark.parametrize("name", ["relevance", ""])
-def test_a_name_that_means_something_else_is_rejected(name):
+def test_a_reserved_name_is_rejected(name):
     with pytest.raises(ParameterError, match=f"groups.*{name!r}"):
         ir_graded.with_groups(QRELS, {name: {"1": HINDEX}})
 

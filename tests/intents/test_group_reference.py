@@ -1,4 +1,4 @@
-"""The reference of group fairness: worked examples of the definitions, and what holds on any topic."""
+"""The reference of group fairness: worked examples of the definitions, and properties on random topics."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def gf(divergence, membership, number, cutoff=20, target=None):
         ("RNOD", 0.356074829085, 0.303660723216),
     ],
 )
-def test_an_ordinal_attribute_with_a_uniform_target(divergence, at_20, at_3):
+def test_an_ordinal_attribute_with_a_uniform_target_matches_the_example(divergence, at_20, at_3):
     assert gf(divergence, HINDEX, 4) == pytest.approx(at_20, abs=1e-11)
     assert gf(divergence, HINDEX, 4, cutoff=3) == pytest.approx(at_3, abs=1e-11)
 
@@ -43,11 +43,11 @@ def test_an_ordinal_attribute_with_a_uniform_target(divergence, at_20, at_3):
 @pytest.mark.parametrize(
     ("divergence", "expected"), [("JSD", 0.560170808500), ("NMD", 0.60703125), ("RNOD", 0.520081883197)]
 )
-def test_an_attribute_with_a_target_that_has_a_0(divergence, expected):
+def test_a_target_with_a_zero_matches_the_example(divergence, expected):
     assert gf(divergence, GENDER, 3, target=GENDER_TARGET) == pytest.approx(expected, abs=1e-11)
 
 
-def test_relevance_of_the_example():
+def test_relevance_matches_the_example():
     for (name, params), expected in ((ERR, 0.765625), (("iRBU", {}), 0.802537250625)):
         found = ranked.score(name, {**params, **SCALE, "cutoff": 20}, GROUP_LEVELS, GROUP_RUN, 2)
         assert found == pytest.approx(expected, abs=1e-11)
@@ -70,7 +70,7 @@ def test_gfr_is_the_mean_of_relevance_and_two_attributes(measure, ordinal, expec
     assert found == pytest.approx(expected, abs=1e-11)
 
 
-def test_achieved_distributions_of_the_example():
+def test_achieved_distributions_match_the_example():
     vectors = [groups.exactly(HINDEX.get(doc_id, [0.25] * 4)) for doc_id in GROUP_RUN]
     assert groups.achieved(vectors[:1]) == [1, 0, 0, 0]
     assert groups.achieved(vectors[:4]) == groups.exactly([0.375, 0.125, 0.125, 0.375])
@@ -80,7 +80,7 @@ def test_achieved_distributions_of_the_example():
 
 
 def random_topics(count=40):
-    rng = random.Random(11)  # noqa: S311  # no secret
+    rng = random.Random(11)  # noqa: S311  # not for security
     for _ in range(count):
         topic = random_topic(rng, most_judged=15)
         levels = intents.document_levels(topic.levels)
@@ -89,7 +89,7 @@ def random_topics(count=40):
 
 @pytest.mark.parametrize("divergence", groups.DIVERGENCES)
 def test_divergences_are_0_at_the_target_and_at_most_1(divergence):
-    rng = random.Random(2)  # noqa: S311  # no secret
+    rng = random.Random(2)  # noqa: S311  # not for security
     div = groups.DIVERGENCES[divergence]
     for _ in range(200):
         number = rng.randint(2, 8)
@@ -101,7 +101,7 @@ def test_divergences_are_0_at_the_target_and_at_most_1(divergence):
 
 
 @pytest.mark.parametrize("divergence", groups.DIVERGENCES)
-def test_a_target_that_is_met_leaves_the_sum_of_decay(divergence):
+def test_a_target_that_is_met_gives_the_sum_of_decay(divergence):
     for rng, levels, retrieved, number in random_topics():
         judged = [doc_id for doc_id in retrieved if doc_id in levels]
         target = random_distribution(rng, number)

@@ -1,4 +1,4 @@
-"""Group fairness and relevance: GF and GFR against worked examples, the plain reference and by properties."""
+"""Group fairness: GF and GFR compared with worked examples, the plain reference and properties."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ SCALE = {"gains": {2: 3}}
 
 
 def as_run(ranking):
-    """A run with this ranking of documents."""
+    """Return a run with this ranking of documents."""
     return {doc: float(-n) for n, doc in enumerate(ranking)}
 
 
 def frame_of(levels, **memberships):
-    """Qrels of topics with a column of vectors for each attribute set; None where a document has none."""
+    """Return qrels of topics with a column of vectors per attribute set; None if a document has none."""
     rows = [(topic, doc, level) for topic, docs in levels.items() for doc, level in docs.items()]
     frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
     for name, of_topic in memberships.items():
@@ -48,7 +48,7 @@ EXAMPLE_RUN = {"1": as_run(GROUP_RUN)}
 
 
 def score(measure, qrels=EXAMPLE, run=EXAMPLE_RUN):
-    """The score of the only topic."""
+    """Return the score of the only topic."""
     return ir_graded.evaluate([measure], qrels, run).values.item()
 
 
@@ -63,7 +63,7 @@ def score(measure, qrels=EXAMPLE, run=EXAMPLE_RUN):
         ("RNOD", 0.356074829085, 0.303660723216),
     ],
 )
-def test_an_ordinal_attribute_with_a_uniform_target(divergence, at_20, at_3):
+def test_an_ordinal_attribute_with_a_uniform_target_matches_the_example(divergence, at_20, at_3):
     measure = GF(groups="HINDEX", divergence=divergence, **SCALE)
     assert score(measure @ 20) == pytest.approx(at_20, abs=1e-11)
     assert score(measure @ 3) == pytest.approx(at_3, abs=1e-11)
@@ -72,7 +72,7 @@ def test_an_ordinal_attribute_with_a_uniform_target(divergence, at_20, at_3):
 @pytest.mark.parametrize(
     ("divergence", "expected"), [("JSD", 0.560170808500), ("NMD", 0.60703125), ("RNOD", 0.520081883197)]
 )
-def test_an_attribute_with_a_target_that_has_a_0(divergence, expected):
+def test_a_target_with_a_zero_matches_the_example(divergence, expected):
     measure = GF(groups="GENDER", divergence=divergence, target=GENDER_TARGET, **SCALE)
     assert score(measure) == pytest.approx(expected, abs=1e-11)
 
@@ -90,8 +90,8 @@ def test_gfr_is_the_mean_of_relevance_and_two_attributes(measure, ordinal, expec
 
 
 def drawn(seed, topics=12):
-    """Random topics with two attribute sets: qrels, run, memberships and numbers of groups."""
-    rng = random.Random(seed)  # noqa: S311  # no secret
+    """Yield random topics with two attribute sets: qrels, run, memberships and numbers of groups."""
+    rng = random.Random(seed)  # noqa: S311  # not for security
     levels, run, memberships = {}, {}, {"A": {}, "B": {}}
     numbers = {name: rng.randint(2, 8) for name in memberships}
     for number in range(topics):
@@ -109,7 +109,7 @@ def drawn(seed, topics=12):
 
 
 def params_of(rng, numbers):
-    """Random parameters that GF and GFR share."""
+    """Return random parameters that GF and GFR share."""
     params = {"gains": rng.choice([{}, {2: 3, 3: 7}]), "rel": rng.choice([1, 1, 2])}
     if rng.random() < 0.5:
         params["cutoff"] = rng.randint(1, 20)
@@ -120,7 +120,7 @@ def params_of(rng, numbers):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_topics_score_as_the_reference(seed):
+def test_random_topics_score_like_the_reference(seed):
     rng, levels, run, memberships, numbers = drawn(seed)
     params, targets = params_of(rng, numbers)
     divergences = {name: rng.choice(list(DIVERGENCES)) for name in numbers}
@@ -149,7 +149,7 @@ def test_random_topics_score_as_the_reference(seed):
 
 
 @pytest.mark.parametrize("divergence", DIVERGENCES)
-def test_a_target_that_is_met_leaves_the_probability_of_stopping(divergence):
+def test_a_target_that_is_met_gives_the_probability_of_stopping(divergence):
     rng, levels, run, _, _ = drawn(1)
     target = random_distribution(rng, 5)
     met = {topic: dict.fromkeys(docs, target) for topic, docs in levels.items()}
@@ -177,14 +177,14 @@ def test_documents_without_membership_are_shared_equally():
     assert found[0] == found[1]
 
 
-def test_nobody_has_a_membership():
+def test_documents_all_without_membership_are_shared_equally():
     frame = frame_of({"1": {"a": 1}}, A={"1": {}})
     assert score(GF(groups="A"), frame, {"1": {"a": 1.0}}) == 0.5
     target = GF(groups="A", target=[0.5, 0.25, 0.25])
     assert 0 < score(target, frame, {"1": {"a": 1.0}}) < 0.5
 
 
-def test_documents_that_are_not_relevant_change_what_is_achieved():
+def test_documents_that_are_not_relevant_change_the_achieved_distribution():
     levels = {"1": {"a": 1, "b": 0, "c": -1}}
     member = {"1": {"a": [1, 0], "b": [0, 1], "c": [0, 1]}}
     for other in ("b", "c"):
@@ -196,7 +196,7 @@ def test_documents_that_are_not_relevant_change_what_is_achieved():
 # ------------------------------------------------------------------------------------------------ parameters
 
 
-def test_gfr_gives_its_measure_what_that_does_not_name():
+def test_gfr_passes_shared_parameters_to_its_measure():
     params = {"gains": {2: 3}, "rel": 2, "max_rel": 3}
     fair = GF(groups="HINDEX", divergence="NMD", **params) @ 5
     for measure, expected in (
@@ -247,7 +247,7 @@ def test_wrong_parameters_are_rejected(make, message):
 
 
 @pytest.mark.parametrize("name", ["GF", "GFR"])
-def test_groups_are_needed(name):
+def test_missing_groups_are_rejected(name):
     with pytest.raises(ParameterError, match=f"{name} needs .*groups"):
         score(name)
 
@@ -257,7 +257,7 @@ def test_a_target_of_another_length_is_rejected():
         score(GF(groups="HINDEX", target=[0.5, 0.5, 0]))
 
 
-def test_ties_cannot_be_averaged():
+def test_expected_ties_are_rejected():
     with pytest.raises(ParameterError, match="takes no ties"):
         ir_graded.evaluate([GF(groups="HINDEX")], EXAMPLE, EXAMPLE_RUN, ties="expected")
 
@@ -294,7 +294,7 @@ def test_wrong_vectors_are_rejected(vector, message):
 # --------------------------------------------------------------------------------------------------- explain
 
 
-def test_an_explanation_of_gf_shows_what_is_achieved():
+def test_an_explanation_of_gf_shows_the_achieved_distribution():
     measure = GF(groups="HINDEX", divergence="RNOD", **SCALE) @ 20
     found = ir_graded.explain(measure, EXAMPLE, EXAMPLE_RUN, "1")
     assert found.columns["doc_id"].tolist() == ["a", "d"]

@@ -1,4 +1,4 @@
-"""Qrels with intents: every form of input, what is wrong with it, and other measures in one call."""
+"""Qrels with intents: every form of input, its errors, and other measures in one call."""
 
 import warnings
 
@@ -22,7 +22,7 @@ MEASURE = "D#-Q@10"
 
 
 def frame(**columns):
-    """The qrels of example a, with some columns changed."""
+    """Return the qrels of example a, with some columns changed."""
     return rows_of(TOPICS).assign(**columns)
 
 
@@ -31,7 +31,7 @@ def value(qrels, measure=MEASURE, **options):
 
 
 def plain():
-    """Qrels without probabilities and types."""
+    """Return qrels without probabilities and types."""
     return frame()[["query_id", "doc_id", "relevance", "iteration"]]
 
 
@@ -44,7 +44,7 @@ def text(*names, level="{}"):
 
 
 @pytest.mark.parametrize("form", ["pandas", "polars", "arrow", "tuples", "iterator", "parquet"])
-def test_columns_of_qrels_hold_probabilities_and_types(form, tmp_path):
+def test_columns_of_qrels_provide_probabilities_and_types(form, tmp_path):
     rows = frame()
     rows.to_parquet(tmp_path / "qrels.parquet")
     tuples = list(rows.itertuples(index=False, name="Row"))
@@ -63,7 +63,7 @@ def test_columns_of_qrels_hold_probabilities_and_types(form, tmp_path):
     "form",
     ["pandas", "polars", "arrow", "tuples", "iterator", "parquet", "subtopic_id", "trec", "ntcir", "gzip"],
 )
-def test_probabilities_beside_qrels_of_every_form(form, tmp_path):
+def test_probabilities_are_added_to_qrels_of_every_form(form, tmp_path):
     rows, known = plain(), known_of(TOPICS)
     tuples = [ir_measures.Qrel(r.query_id, r.doc_id, r.relevance, r.iteration) for r in rows.itertuples()]
     path = tmp_path / "qrels.txt"
@@ -93,7 +93,7 @@ def test_probabilities_beside_qrels_of_every_form(form, tmp_path):
 
 
 @pytest.mark.parametrize("form", ["dict", "frame", "polars", "file"])
-def test_every_form_of_probabilities(form, tmp_path):
+def test_every_form_of_probabilities_is_read(form, tmp_path):
     known = known_of(TOPICS)
     known["not in the qrels"] = {"1": (7.0, "inf")}
     rows = [(topic, i, p, kind) for topic, of in known.items() for i, (p, kind) in of.items()]
@@ -105,7 +105,7 @@ def test_every_form_of_probabilities(form, tmp_path):
     assert value(plain(), "DIN-Q@10", intents=given) == pytest.approx(0.464984472050, abs=1e-11)
 
 
-def test_probabilities_leave_other_columns_as_they_are():
+def test_adding_probabilities_keeps_other_columns():
     qrels = ir_graded.with_groups(plain().assign(equivalence_class="x"), {"SIZE": {"t": {"a": [1, 0]}}})
     found = ir_graded.with_intents(qrels, known_of(TOPICS))
     assert [*found] == [*qrels, "probability", "intent_type"]
@@ -113,7 +113,7 @@ def test_probabilities_leave_other_columns_as_they_are():
     assert found["probability"].dtype == np.float64
 
 
-def test_intents_on_the_command_line(tmp_path, capsys):
+def test_the_command_line_takes_intents(tmp_path, capsys):
     (tmp_path / "qrels").write_text(text("query_id", "iteration", "doc_id", "level"))
     lines = [f"t {i} {p} {kind}" for i, (p, kind) in known_of(TOPICS)["t"].items()]
     (tmp_path / "intents").write_text("\n".join(lines))
@@ -136,7 +136,7 @@ def test_measures_of_documents_take_the_highest_level():
     for measures in (["nDCG@10", "D-Q@10"], ["nDCG@10", "infAP", "D-Q@10"]):
         found = ir_graded.evaluate(measures, qrels, run)
         assert f"{found.values[0].item():.4f}" == "0.5209"
-    # ir-measures' own nDCG, too, gets one row a document.
+    # ir-measures' own nDCG also gets one row per document.
     calculated = ir_measures.calc_aggregate(
         [ir_measures.nDCG @ 10, ir_graded.D(measure="Q") @ 10], qrels, run
     )
@@ -163,7 +163,7 @@ def test_upstream_measures_by_subtopic_get_the_intents():
     qrels = rows_of(topics)[["query_id", "doc_id", "relevance", "iteration"]]
     qrels["relevance"] = qrels["relevance"].clip(lower=0)
     tuples = [ir_measures.Qrel(r.query_id, r.doc_id, r.relevance, r.iteration) for r in qrels.itertuples()]
-    # pyndeval mixes up several values of rel in one call.
+    # pyndeval confuses several values of rel in one call.
     names = ["alpha_nDCG@10", "ERR_IA@10", "StRecall@5"]
     measures = [ir_measures.parse_measure(name) for name in names]
     found = ir_graded.evaluate([*names, "I-rec@5", "nDCG@10"], qrels, run_of(topics))
@@ -178,7 +178,7 @@ def test_upstream_measures_by_subtopic_get_the_intents():
     assert together[measures[2]] == pytest.approx(together[ir_graded.I_rec @ 5], abs=1e-12)
 
 
-def test_measures_over_intents_name_their_column():
+def test_measures_over_intents_declare_their_column():
     provider = ir_graded.evaluation.provider.PROVIDER
     assert provider.qrel_inputs([ir_graded.D(measure="Q")]) == [
         "query_id",
@@ -189,7 +189,7 @@ def test_measures_over_intents_name_their_column():
     assert provider.run_inputs([ir_graded.D(measure="Q")]) == ["query_id", "doc_id", "score"]
 
 
-def test_rounds_in_place_of_intents_warn():
+def test_assessment_rounds_instead_of_intents_warn():
     qrels = [ir_measures.Qrel("t", doc, 1, number) for doc, number in (("a", "0.5"), ("b", "1"))]
     for given in (qrels, [qrel._replace(iteration="0") for qrel in qrels]):
         with pytest.warns(UserWarning, match="no document of the qrels has two intents") as caught:
@@ -230,7 +230,7 @@ def test_rounds_in_place_of_intents_warn():
         ),
     ],
 )
-def test_columns_that_cannot_be_used_are_rejected(columns, problem):
+def test_invalid_columns_are_rejected(columns, problem):
     with pytest.raises(InputError) as caught:
         value(frame(**columns))
     assert problem in str(caught.value)
@@ -266,7 +266,7 @@ def test_columns_that_cannot_be_used_are_rejected(columns, problem):
         (pd.DataFrame({"query_id": ["t"]}), "has no column iteration, probability"),
     ],
 )
-def test_probabilities_that_cannot_be_used_are_rejected(intents, problem):
+def test_invalid_probabilities_are_rejected(intents, problem):
     with pytest.raises(InputError) as caught:
         value(plain(), intents=intents)
     assert problem in str(caught.value)
@@ -304,7 +304,7 @@ def test_qrels_without_intents_are_rejected(qrels):
         value(qrels, "StRecall@5")
 
 
-def test_a_topic_may_have_rows_of_unlisted_intents_alone():
+def test_a_topic_may_have_only_rows_of_unlisted_intents():
     unlisted = ir_measures.Qrel("u", "n", 0, "0")
     qrels = [ir_measures.Qrel("t", "b", 1, "1"), unlisted]
     known = {"t": {"1": 1}, "u": {"1": 0.5, "2": 0.5}}
@@ -340,7 +340,7 @@ def test_a_document_with_two_levels_for_one_intent_is_rejected():
         (lambda: ir_graded.D(rel=2), "D takes no parameter 'rel'"),
     ],
 )
-def test_parameters_are_checked_when_a_measure_is_made(make, problem):
+def test_parameters_are_checked_at_construction(make, problem):
     with pytest.raises(ParameterError) as caught:
         make()
     assert problem in str(caught.value)
@@ -355,7 +355,7 @@ def test_parameters_are_checked_when_a_measure_is_made(make, problem):
         ("D(measure=\"nDCG(dcg='exp-log2')\")", "needs a cutoff"),
     ],
 )
-def test_measures_that_lack_something_are_not_computed(measure, problem):
+def test_incomplete_measures_are_rejected(measure, problem):
     with pytest.raises(ParameterError) as caught:
         value(frame(), measure)
     assert problem in str(caught.value)
@@ -389,7 +389,7 @@ def test_names_read_and_print(given, printed):
 
 
 @pytest.mark.parametrize("text", ["nDCG#@10", "Q#@10", "AP#x", "D#Q@10", "P+#@10"])
-def test_a_hash_outside_a_name_is_an_error(text):
+def test_a_hash_outside_a_name_is_rejected(text):
     with pytest.raises((ValueError, NameError)):
         ir_measures.parse_measure(text)
 
@@ -400,12 +400,12 @@ def test_base_measures_that_are_equal_make_equal_measures():
     assert hash(one) == hash(ir_graded.D(measure="Q"))
 
 
-def test_bounds_of_unjudged_documents_are_refused():
+def test_bounds_of_unjudged_documents_are_rejected():
     with pytest.raises(ParameterError, match=r"D\(measure='Q'\)@10: .* needs measures of documents"):
         ir_graded.score_bounds("D(measure='Q')@10", frame(), RUN)
 
 
-def test_scores_of_empty_qrels_of_a_batch():
+def test_empty_qrels_in_a_batch_have_no_scores():
     provider = ir_graded.evaluation.provider.PROVIDER
     for measure in (
         ir_graded.D(measure="Q"),

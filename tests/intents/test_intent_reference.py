@@ -1,4 +1,4 @@
-"""The reference of intents and classes: worked examples of the definitions, and what holds on any topic."""
+"""The reference of intents and classes: worked examples of the definitions, and properties on any topic."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ VALUES_OF_A = [
     (("NCU", {"stop": "rb"}), 0.508702746719, 0.478294040226, 0.517094017094),
 ]
 
-#: Example b, the same topic with gains {2: 3}.
+#: Example b: the topic of example a with gains {2: 3}.
 VALUES_OF_B = [
     ("D", "Q", 0.488045634921),
     ("D", "nDCG", 0.653957099830),
@@ -62,7 +62,7 @@ WITH_SCALE = [
     *((name, {}) for name in ("EBR", "iRBU", "nERR", "gRBP")),
     *((name, {"norm": "ideal"}) for name in ("EBR", "iRBU", "gRBP")),
 ]
-#: Those whose ideal list scores 1 without a cutoff, and at one.
+#: Base measures whose ideal list scores 1, without a cutoff and at one.
 REACH_1 = [
     *(
         (name, {})
@@ -99,19 +99,19 @@ def ids(base):
 # --------------------------------------------------------------------------------------- worked examples
 
 
-def test_global_gains_of_example_a():
+def test_global_gains_match_example_a():
     GG = intents.global_gains(("Q", {}), EXAMPLE_A.levels, EXAMPLE_A.P)
     assert GG == {"a": 1.3, "c": 0.7, "n": 0, "b": 0.6, "d": 0.4}
 
 
-def test_lists_of_example_a():
+def test_lists_match_example_a():
     arguments = (("Q", {}), EXAMPLE_A.levels, EXAMPLE_A.retrieved, EXAMPLE_A.P)
     assert intents.d_list(*arguments, 10, ()).level[1:] == [0.6, None, 0.7, None, 1.3]
     assert intents.din_list(*arguments, EXAMPLE_A.nav, 10, ()).level[1:] == [0.6, None, 0.7, None, 0.3]
 
 
 @pytest.mark.parametrize(("base", "d", "din", "ia"), VALUES_OF_A, ids=ids)
-def test_d_din_and_ia_of_example_a(base, d, din, ia):
+def test_d_din_and_ia_match_example_a(base, d, din, ia):
     for name, expected in (("D", d), ("DIN", din), ("IA", ia)):
         assert scored(EXAMPLE_A, name, base) == pytest.approx(expected, abs=1e-11)
 
@@ -131,11 +131,11 @@ def test_d_din_and_ia_of_example_a(base, d, din, ia):
     ],
     ids=ids,
 )
-def test_other_measures_of_example_a(name, base, cutoff, expected):
+def test_other_measures_match_example_a(name, base, cutoff, expected):
     assert scored(EXAMPLE_A, name, base, cutoff) == pytest.approx(expected, abs=1e-11)
 
 
-def test_intents_of_example_a_alone():
+def test_single_intents_match_example_a():
     arguments = (EXAMPLE_A.levels, EXAMPLE_A.retrieved, 10, ())
     levels, *rest = arguments
     for base, expected in ((Q_CUT, (0.479167, 0.8125, 0.166667)), (("P+", {}), (0.479167, 1, 0.333333))):
@@ -148,11 +148,11 @@ def test_example_b_has_exponential_gains(name, base, expected):
     assert scored(EXAMPLE_A, name, (base, {"gains": {2: 3}})) == pytest.approx(expected, abs=1e-11)
 
 
-def test_p_plus_q_of_example_b():
+def test_p_plus_q_matches_example_b():
     assert scored(EXAMPLE_A, "P+Q", gains={2: 3}) == pytest.approx(0.545238095238, abs=1e-11)
 
 
-def test_global_gains_of_example_b():
+def test_global_gains_match_example_b():
     GG = intents.global_gains(("Q", {"gains": {2: 3}}), EXAMPLE_A.levels, EXAMPLE_A.P)
     assert GG == {"a": 1.8, "c": 0.7, "n": 0, "b": 0.9, "d": 0.6}
 
@@ -214,7 +214,7 @@ def test_intent_recall_of_one_intent_is_success():
 
 
 @pytest.mark.parametrize("name", ["D", "IA", "DIN", "P+Q"])
-def test_gamma_at_its_ends(name):
+def test_gamma_of_0_and_1_selects_one_part(name):
     base = None if name == "P+Q" else Q_CUT
     for topic in topics(40):
         assert scored(topic, f"{name}#", base, gamma=0) == scored(topic, name, base)
@@ -222,13 +222,13 @@ def test_gamma_at_its_ends(name):
 
 
 @pytest.mark.parametrize("base", [*ALL_BASES, *WITH_SCALE], ids=ids)
-def test_informational_intents_alone_leave_din_at_d(base):
+def test_din_equals_d_for_informational_intents_only(base):
     for topic in topics(20):
         typed = topic._replace(nav=set())
         assert scored(typed, "DIN", base) == scored(typed, "D", base)
 
 
-def test_p_plus_q_of_one_type():
+def test_p_plus_q_of_one_type_has_one_part():
     for topic in topics(40):
         of_inf, of_nav = topic._replace(nav=set()), topic._replace(nav=set(topic.levels))
         for k in (3, None):
@@ -263,8 +263,8 @@ def test_the_ideal_list_by_global_gain_scores_1(base, cutoff):
 
 
 @pytest.mark.parametrize("name", ["D", "IA", "DIN", "I-rec", "P+Q"])
-def test_names_and_order_of_intents_and_rows_change_nothing(name):
-    rng = random.Random(3)  # noqa: S311  # no secret
+def test_names_and_order_of_intents_and_rows_do_not_matter(name):
+    rng = random.Random(3)  # noqa: S311  # not for security
     bases = [None] if name in ("I-rec", "P+Q") else [*ALL_BASES, *WITH_SCALE]
     for topic in topics(15):
         order = rng.sample(list(topic.levels), len(topic.levels))
@@ -284,7 +284,7 @@ def test_names_and_order_of_intents_and_rows_change_nothing(name):
 
 
 @pytest.mark.parametrize("base", [*ALL_BASES, *WITH_SCALE], ids=ids)
-def test_an_intent_split_in_two_halves(base):
+def test_splitting_an_intent_in_two_halves_changes_nothing(base):
     for topic in topics(20):
         levels = {**topic.levels, "half": topic.levels["1"]}
         P = {**topic.P, "1": topic.P["1"] / 2, "half": topic.P["1"] / 2}
@@ -293,7 +293,7 @@ def test_an_intent_split_in_two_halves(base):
             assert scored(halved, name, base) == pytest.approx(scored(topic, name, base), abs=1e-12)
 
 
-def test_uniform_probabilities_are_those_of_intents_with_a_relevant_document():
+def test_missing_probabilities_are_uniform_over_intents_with_a_relevant_document():
     topic = IntentTopic({"1": {"a": 1}, "2": {"b": 2}, "3": {"c": 0}}, ["a", "x", "b"], {}, set())
     said = topic._replace(P={"1": 0.5, "2": 0.5, "3": 0.0})
     for name in ("D", "IA", "P+Q"):
@@ -318,11 +318,11 @@ def test_the_level_of_a_document_is_its_highest():
 
 def test_a_document_is_judged_when_any_intent_judges_it():
     topic = IntentTopic({"1": {"a": 1, "n": -1}, "2": {"b": 1, "n": 0}}, ["x", "n", "a"], {"1": 1.0}, set())
-    # x alone is unjudged; of intent 1, too, n keeps its rank.
+    # x alone is unjudged; n keeps its rank for intent 1 too.
     assert scored(topic, "IA", ("O-measure", {"beta": 0, "judged_only": True})) == 0.5
 
 
-def test_levels_below_rel_make_no_intent_and_no_gain():
+def test_levels_below_rel_give_no_intent_and_no_gain():
     topic = IntentTopic({"1": {"a": 2, "b": 1}, "2": {"b": 1}}, ["b", "a"], {"1": 0.5, "2": 0.5}, {"1"})
     base = ("O-measure", {"beta": 0, "rel": 2})
     assert scored(topic, "I-rec", rel=1, cutoff=1) == 1
@@ -340,7 +340,7 @@ def test_ndcg_takes_levels_above_0_as_relevant():
     assert scored(topic, "D#", ("nDCG", {}), gamma=1) == 0.5
     assert scored(topic, "D#", ("Q", {}), gamma=1) == 0
     assert scored(topic, "IA", ("nDCG", {})) == 0.5
-    # gains of nDCG put other levels in place of those given: intent 2 has no relevant document left.
+    # The gains of nDCG replace the levels, so intent 2 has no relevant document left.
     assert scored(topic, "D#", ("nDCG", {"gains": {1: 0}}), gamma=1) == 1
 
 
@@ -361,7 +361,7 @@ def test_only_relevant_documents_use_up_a_class():
 
 
 @pytest.mark.parametrize("base", [*ALL_BASES, *WITH_SCALE], ids=ids)
-def test_classes_of_one_change_nothing(base):
+def test_classes_of_one_document_change_nothing(base):
     for topic in topics(20):
         levels = intents.document_levels(topic.levels)
         if base[0] == "nDCG":
@@ -386,12 +386,12 @@ def test_classes_of_one_change_nothing(base):
         {"measure": ("nCG", {}), "cutoff": None},
     ],
 )
-def test_base_measures_that_are_not_defined(params):
+def test_undefined_base_measures_are_rejected(params):
     with pytest.raises(ValueError, match=r"none of|outer measure|stops|cutoff"):
         intents.score("D", {"cutoff": 10, **params}, EXAMPLE_A.levels, EXAMPLE_A.retrieved)
 
 
-def test_topics_of_qrels_and_run():
+def test_topics_are_those_of_qrels_and_run():
     rows = [("1", i, doc_id, level) for i, docs in EXAMPLE_A.levels.items() for doc_id, level in docs.items()]
     rows += [("2", "1", "a", 1), ("3", "1", "a", 0)]
     run = {"1": {doc_id: -float(n) for n, doc_id in enumerate(EXAMPLE_A.retrieved)}, "3": {"a": 1.0}}

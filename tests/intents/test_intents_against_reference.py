@@ -1,4 +1,4 @@
-"""Measures over intents, from every form of qrels, beside the plain reference and their worked examples."""
+"""Measures over intents, from every form of qrels, compared with the plain reference and worked examples."""
 
 import math
 import random
@@ -37,14 +37,14 @@ def measure_of(base):
 
 
 def ours(name, cutoff=None, base=None, **params):
-    """A measure over intents by its printed name."""
+    """Return a measure over intents by its printed name."""
     made = ir_graded.measures.REGISTRY[name]
     given = {**params, **({} if base is None else {"measure": measure_of(base)})}
     return made(**given, **({} if cutoff is None else {"cutoff": cutoff}))
 
 
 def rows_of(topics):
-    """Rows of qrels with all columns."""
+    """Return rows of qrels with all columns."""
     return pd.DataFrame(
         [
             (name, doc, level, intent, topic.P[intent], "nav" if intent in topic.nav else "inf")
@@ -57,7 +57,7 @@ def rows_of(topics):
 
 
 def known_of(topics):
-    """Probabilities and types of all intents, also of those without rows."""
+    """Return probabilities and types of all intents, including those without rows."""
     return {
         name: {intent: (p, "nav" if intent in topic.nav else "inf") for intent, p in topic.P.items()}
         for name, topic in topics.items()
@@ -69,8 +69,8 @@ def run_of(topics):
 
 
 def random_topics(seed, count=6):
-    """Topics with some relevant document; in some, documents have levels below 0."""
-    rng = random.Random(seed)  # noqa: S311  # no secret
+    """Yield topics with a relevant document; in some, documents have levels below 0."""
+    rng = random.Random(seed)  # noqa: S311  # not for security
     topics = {}
     while len(topics) < count:
         topic = random_topic(rng)
@@ -114,7 +114,7 @@ OF_A = [
 
 
 @pytest.mark.parametrize(("base", "d", "din", "ia"), OF_A)
-def test_d_din_and_ia_of_example_a(base, d, din, ia):
+def test_d_din_and_ia_match_example_a(base, d, din, ia):
     for name, value in (("D", d), ("DIN", din), ("IA", ia)):
         assert scores(ours(name, 10, base), {"t": EXAMPLE_A})["t"] == pytest.approx(value, abs=1e-11)
 
@@ -138,7 +138,7 @@ def test_d_din_and_ia_of_example_a(base, d, din, ia):
         ("P+Q(gains={2:3})@10", 0.545238095238),
     ],
 )
-def test_other_measures_of_example_a(measure, value):
+def test_other_measures_match_example_a(measure, value):
     assert scores(measure, {"t": EXAMPLE_A})["t"] == pytest.approx(value, abs=1e-11)
 
 
@@ -155,7 +155,7 @@ def test_every_base_measure_equals_the_reference(base, seed):
     topics = random_topics(seed)
     name, params = base
     gains = GAINS[seed % 3]
-    # nDCG takes whole gains.
+    # nDCG takes only whole gains.
     more = {} if not gains or "dcg" in params or (name == "nDCG" and seed == 2) else {"gains": gains}
     if name != "nDCG" and seed == 2:
         more["rel"] = 2
@@ -186,7 +186,7 @@ def test_measures_without_a_base_measure_equal_the_reference(name, seed):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", NAMES)
-def test_probabilities_are_uniform_over_relevant_intents_where_none_are_given(name, seed):
+def test_missing_probabilities_are_uniform_over_relevant_intents(name, seed):
     topics = {name: topic._replace(nav=set()) for name, topic in random_topics(seed).items()}
     qrels = rows_of(topics).drop(columns=["probability", "intent_type"])
     base = ("Q", {"rel": 1 + seed % 2})
@@ -222,7 +222,7 @@ def test_one_intent_of_probability_1_is_the_base_measure(base):
         assert scores("I-rec@3", topics) == scores("Success@3", topics)
 
 
-def test_gamma_at_its_ends():
+def test_gamma_of_0_and_1_selects_one_part():
     topics = random_topics(1)
     for name in ("D", "IA", "DIN", "P+Q"):
         base = None if name == "P+Q" else ("Q", {"norm": "cutoff"})
@@ -230,7 +230,7 @@ def test_gamma_at_its_ends():
         assert scores(ours(f"{name}#", 10, base, gamma=1), topics) == scores("I-rec@10", topics)
 
 
-def test_types_of_intents():
+def test_types_decide_between_informational_and_navigational():
     topics = random_topics(2)
     informational = {name: topic._replace(nav=set()) for name, topic in topics.items()}
     navigational = {name: topic._replace(nav=set(topic.levels)) for name, topic in topics.items()}
@@ -252,7 +252,7 @@ def test_names_and_order_of_intents_and_rows_change_no_bit():
 
 
 @pytest.mark.parametrize("name", ["D", "IA"])
-def test_an_intent_split_in_two_halves_changes_nothing(name):
+def test_splitting_an_intent_in_two_halves_changes_nothing(name):
     topics = random_topics(4)
     halved = {
         key: topic._replace(
@@ -275,7 +275,7 @@ def test_the_ideal_list_by_global_gain_scores_1(base):
         assert found[name] == pytest.approx(float(any(gain > 0 for gain in gains.values())), abs=1e-12)
 
 
-def test_a_topic_alone_scores_as_among_others():
+def test_a_topic_scores_the_same_alone_and_among_others():
     topics = random_topics(6)
     for measure in all_measures():
         together = scores(measure, topics)
@@ -318,7 +318,7 @@ def test_an_explanation_names_intents():
 
 
 def orders(topic):
-    """All orders of three documents that tie, the others below them."""
+    """Yield all orders of three tied documents, ranked above the others."""
     first, rest = topic.retrieved[:3], topic.retrieved[3:]
     return [[*order, *rest] for order in permutations(first)]
 
@@ -375,6 +375,6 @@ def test_optimistic_and_pessimistic_orders_of_d_are_by_global_gain():
 
 
 @pytest.mark.parametrize("measure", ["IA-Q@10", "P+Q@10", "I-rec@10"])
-def test_the_best_order_is_refused_where_intents_differ(measure):
+def test_the_best_order_is_rejected_if_intents_differ(measure):
     with pytest.raises(ir_graded.ParameterError, match="ties"):
         ir_graded.evaluate(measure, rows_of({"t": EXAMPLE_A}), run_of({"t": EXAMPLE_A}), ties="optimistic")

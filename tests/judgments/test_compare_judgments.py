@@ -1,4 +1,4 @@
-"""``compare_judgments``: agreement of qrels, conclusions on runs, and input that cannot be compared."""
+"""``compare_judgments``: agreement of qrels, conclusions on runs, and errors."""
 
 import math
 
@@ -24,7 +24,7 @@ def collection():
     return covid.qrels, other[other["query_id"] != "7"], runs
 
 
-def test_scores_are_those_of_evaluate_under_each_set(collection):
+def test_scores_equal_evaluate_with_each_set(collection):
     qrels, other, runs = collection
     found = ir_graded.compare_judgments(qrels, other, runs, MEASURES, n_resamples=30)
     expected = [ir_graded.evaluate(MEASURES, judgments, runs) for judgments in (qrels, other)]
@@ -37,7 +37,7 @@ def test_scores_are_those_of_evaluate_under_each_set(collection):
     assert list(found.to_frame().index.names) == ["judgments", "measure"]
 
 
-def test_shared_pairs_show_labels_without_coverage(collection):
+def test_shared_pairs_compare_labels_without_coverage(collection):
     qrels, other, runs = collection
     found = ir_graded.compare_judgments(qrels, other, runs, ["AP", "Q"], pairs="shared", test="t")
     both = qrels.merge(other[["query_id", "doc_id"]], on=["query_id", "doc_id"])
@@ -51,8 +51,8 @@ def test_shared_pairs_show_labels_without_coverage(collection):
 
 
 @pytest.mark.slow
-def test_conclusions_by_deep_measures_survive_a_second_assessor():
-    """Simulated: 10% of the pairs are missing, half of the relevant and 1/8 of the others have any level."""
+def test_conclusions_by_deep_measures_are_stable_for_a_second_assessor():
+    """Simulated: 10% of the pairs are missing; 1/2 of the relevant and 1/8 of the others have any level."""
     covid = ir_graded.sample()
     rng = np.random.default_rng(1)
     other = covid.qrels[rng.random(len(covid.qrels)) >= 0.1].copy()
@@ -67,7 +67,7 @@ def test_conclusions_by_deep_measures_survive_a_second_assessor():
     assert table["tau_b"].tolist() == pytest.approx([0.97, 0.98, 0.92, 0.78, 0.76], abs=0.06)
 
 
-def test_agreement_is_that_of_the_table_of_labels(collection):
+def test_agreement_equals_the_coefficients_of_the_label_table(collection):
     qrels, other, _ = collection
     found = ir_graded.compare_judgments(qrels, {"x": other, "y": qrels}, n_resamples=20).agreement
     keys = ["query_id", "doc_id"]
@@ -80,7 +80,7 @@ def test_agreement_is_that_of_the_table_of_labels(collection):
     assert found.sets == ("a", "x", "y")
 
 
-def test_more_sets_than_one_are_concluded_one_by_one(collection):
+def test_several_sets_are_compared_one_by_one(collection):
     qrels, other, runs = collection
     found = ir_graded.compare_judgments(qrels, {"x": other, "y": qrels}, runs, "AP", test="t")
     alone = ir_graded.compare_judgments(qrels, other, runs, "AP", test="t")
@@ -95,7 +95,7 @@ RUNS = {
 }
 
 
-def test_maps_bring_scales_together():
+def test_maps_convert_to_one_scale():
     stretched = {topic: {doc: 10 * level for doc, level in docs.items()} for topic, docs in A.items()}
     maps = {"b": {0: 0, 10: 1, 20: 2}}
     found = ir_graded.compare_judgments(A, stretched, maps=maps, n_resamples=5)
@@ -111,7 +111,7 @@ def test_negative_levels_agree_with_zero():
     assert found.agreement.to_frame()["value"].eq(1).all()
 
 
-def test_names_of_files_name_the_sets(tmp_path):
+def test_file_names_name_the_sets(tmp_path):
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "qrels").write_text("1 0 a 1\n1 0 b 0\n")
@@ -122,7 +122,7 @@ def test_names_of_files_name_the_sets(tmp_path):
     assert found.agreement.sets == ("a", "qrels", "llm")
 
 
-def test_topics_that_runs_lack_are_warned_of():
+def test_missing_topics_of_runs_cause_a_warning():
     with pytest.warns(CoverageWarning, match="lacks 1 of the 3 topics"):
         ir_graded.compare_judgments(A, A, RUNS, "AP", test="t")
 
@@ -165,12 +165,12 @@ PASSAGES = pd.DataFrame([["1", "a", 1, 0, 5]], columns=["query_id", "doc_id", "r
         (A, {"1": {"a": "high"}}, {}, InputError, "topic '1', document 'a'"),
     ],
 )
-def test_errors_say_what_cannot_be_compared(a, b, more, error, words):
+def test_errors_name_the_problem(a, b, more, error, words):
     with pytest.raises(error, match=words):
         ir_graded.compare_judgments(a, b, **more)
 
 
-def test_reference_keeps_its_judgments_where_another_set_has_its_name():
+def test_reference_keeps_its_judgments_if_another_set_has_its_name():
     found = ir_graded.compare_judgments({"a": A}, {"a": {"1": {"a": 0}}, "b": A}, n_resamples=2)
     assert found.agreement.sets == ("a (reference)", "a", "b")
     frame = found.agreement.to_frame().set_index(["b", "coefficient"])["value"]
@@ -178,7 +178,7 @@ def test_reference_keeps_its_judgments_where_another_set_has_its_name():
     assert frame["a", "observed"] == 0
 
 
-def test_conclusions_without_runs_are_an_error_and_the_plot_is_the_matrix():
+def test_conclusions_without_runs_are_rejected_and_the_plot_is_the_matrix():
     pytest.importorskip("matplotlib")
     found = ir_graded.compare_judgments(A, A, n_resamples=2)
     with pytest.raises(InputError, match="no runs were given"):

@@ -1,4 +1,4 @@
-"""What the tests of measures share: qrels, runs and parameters drawn for every registered measure."""
+"""Shared by the tests of measures: qrels, runs and parameters drawn for every registered measure."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ir_graded import ParameterError
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.params import Choice, Flag, LevelTable, Number, Param, Whole
 
-#: Measures over passages take other qrels and have tests of their own.
+#: Measures over passages take other qrels, and are tested separately.
 PASSAGE_MEASURES = {measure.NAME for measure in REGISTRY.values() if measure.NEEDS_PASSAGES}
 
 
 def needs_columns(measure) -> bool:
-    """Whether a measure needs further columns of the qrels, or another measure to be made of."""
+    """Return whether a measure needs further columns of the qrels, or a base measure."""
     needed = {name for name, param in measure.SUPPORTED_PARAMS.items() if param.required}
     return bool(needed - {"cutoff"} or measure.qrel_columns)
 
 
-#: Measures of intents, classes and groups take other qrels, and have tests of their own.
+#: Measures of intents, classes and groups take other qrels, and are tested separately.
 COLUMN_MEASURES = {measure.NAME for measure in REGISTRY.values() if needs_columns(measure)}
 
 #: Every measure of ranked lists by its printed name, without parameters.
@@ -37,12 +37,12 @@ MEASURES = {
     if measure.NAME not in PASSAGE_MEASURES | COLUMN_MEASURES
 }
 
-#: Parameters that make another measure of one: a variant keeps its value when others are drawn.
+#: Parameters that make a variant of a measure, which keeps its value when others are drawn.
 KINDS = ("stop", "utility", "penalty")
 
 
 def together(measure, params):
-    """Those of the parameters that go with the measure, and with those before them; kinds come first."""
+    """Return the parameters that fit the measure and the parameters before them; kinds come first."""
     kept = {}
     for name in sorted(params, key=lambda name: name not in KINDS):
         try:
@@ -54,12 +54,12 @@ def together(measure, params):
 
 
 def fixed(measure):
-    """The parameters that make a variant, its kinds in any case."""
+    """Return the parameters that make a variant; its kinds are always included."""
     return {kind: measure[kind] for kind in KINDS if kind in measure.SUPPORTED_PARAMS} | measure.params
 
 
 def _variants(measure):
-    """The measure with every choice of its kinds, and divided by that of the ideal list where it can be."""
+    """Return the measure with every choice of its kinds, also divided by the ideal list if possible."""
     supported = measure.SUPPORTED_PARAMS
     kinds = [kind for kind in KINDS if kind in supported]
     norms = ["all", *({"ideal"} & set(getattr(supported.get("norm"), "words", ())))]
@@ -69,7 +69,7 @@ def _variants(measure):
             yield measure(**params)
 
 
-#: The same, and beside each the measures that its other kinds make, with norm='all' and 'ideal'.
+#: The measures and, after each, its variants by other kinds, with norm='all' and 'ideal'.
 VARIANTS = list(
     dict.fromkeys([*MEASURES.values(), *(one for measure in MEASURES.values() for one in _variants(measure))])
 )
@@ -85,7 +85,7 @@ SCALES = {
 WHOLE_SCALES = ("binary", "graded", "doubling")
 HIGHEST_LEVEL = max(map(max, SCALES.values()))
 
-# Ties of every kind: equal, equal as float32 only (near 1, far below its range, beyond it), and signed zeros.
+# Ties of every kind: equal, equal only as float32 (near 1, far below its range, beyond it), signed zeros.
 SCORES = (
     *(-math.inf, -1e300, -1e39, -2.5, -1e-46, -0.0, 0.0, 1e-46, 0.1, 0.1 + 1e-12),
     *(1, 1.0 + 1e-9, 1.0 + 2e-9, 2, 2.5, 3, 4, 1e39, 1e300, math.inf),
@@ -96,13 +96,13 @@ NUMBERS = (0, 1e-6, 1e-3, 0.25, 0.5, 0.7, 0.95, 0.99, 1, 1.5, 2, 3, 4, 8, 1e6, m
 
 
 def examples(count):
-    """The same ``count`` examples in every run of a test, however long one takes."""
+    """Run the same ``count`` examples every time, however long one takes."""
     return settings(max_examples=count, deadline=None, derandomize=True)
 
 
 @cache
 def compares_single_precision() -> bool:
-    """Whether pytrec_eval takes two scores that differ only as doubles for a tie."""
+    """Return whether pytrec_eval treats two scores that differ only as doubles as a tie."""
     evaluator = pytrec_eval.RelevanceEvaluator({"1": {"a": 1}}, {"recip_rank"})
     return evaluator.evaluate({"1": {"a": 1.0 + 1e-9, "b": 1.0}})["1"]["recip_rank"] < 1
 
@@ -110,13 +110,13 @@ def compares_single_precision() -> bool:
 # ------------------------------------------------------------------------------------------ qrels and runs
 
 
-# For each topic the place of each document's level on the scale, counted round; beyond 42 it is unjudged.
+# For each topic, the position of each document's level on the scale, modulo its length; above 42: unjudged.
 PLACES = st.lists(st.lists(st.integers(0, 55), min_size=4, max_size=14), min_size=1, max_size=3)
 JUDGED = range(42)
 
 
 def qrels(scales=tuple(SCALES)):
-    """Qrels of one to three topics on one scale."""
+    """Draw qrels of one to three topics on one scale."""
     return st.tuples(st.sampled_from(scales), PLACES).map(_qrels)
 
 
@@ -124,7 +124,7 @@ def _qrels(drawn):
     scale = SCALES[drawn[0]]
     qrels = {}
     for topic, places in zip(("1", "10", "2"), drawn[1], strict=False):
-        # The first document is judged in any case.
+        # The first document is always judged.
         judged = [(DOC_IDS[0], places[0])]
         judged += [
             (doc, place) for doc, place in zip(DOC_IDS[1:], places[1:], strict=False) if place in JUDGED
@@ -134,18 +134,18 @@ def _qrels(drawn):
 
 
 def qrels_for_pytrec_eval():
-    """Qrels that pytrec_eval reads: whole levels, in each topic one above -2 (without one it may crash)."""
+    """Draw qrels that pytrec_eval reads: whole levels, and in each topic one above -2 (else it may crash)."""
     return qrels(WHOLE_SCALES).filter(lambda drawn: all(max(docs.values()) > -2 for docs in drawn.values()))
 
 
-# For each topic the score of each document, or None where it was not retrieved; and an order of documents.
+# For each topic, the score of each document, or None if it was not retrieved; and an order of documents.
 OF_TOPIC = st.lists(st.sampled_from((None, *SCORES)), min_size=6, max_size=len(DOC_IDS))
 SCORE_LISTS = st.lists(st.one_of(OF_TOPIC, OF_TOPIC, st.just([])), min_size=1, max_size=4)
 ORDERS = st.integers(0, 1000)
 
 
 def runs(min_docs=0):
-    """Runs on some of the same topics and others, with judged and unjudged documents in any order."""
+    """Draw runs with shared and other topics, and with judged and unjudged documents in any order."""
     return st.tuples(SCORE_LISTS, ORDERS).map(lambda drawn: _run(*drawn, min_docs))
 
 
@@ -160,28 +160,28 @@ def _run(score_lists, order, min_docs):
 
 
 def shuffled(items, order):
-    """The items in another order, one for each number ``order``."""
+    """Return the items in another order, one for each number ``order``."""
     return random.Random(order).sample(items, len(items))  # noqa: S311
 
 
 def qrels_frame(qrels):
-    """Qrels as a table, rows in the order of the dicts."""
+    """Return qrels as a table, with rows in the order of the dicts."""
     rows = [(topic, doc, level) for topic, docs in qrels.items() for doc, level in docs.items()]
     return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
 
 
 def run_rows(run):
-    """A run as a list of rows."""
+    """Return a run as a list of rows."""
     return [(topic, doc, score) for topic, docs in run.items() for doc, score in docs.items()]
 
 
 def run_frame(rows):
-    """A run's rows as a table."""
+    """Return the rows of a run as a table."""
     return pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
 
 
 def runs_twice(min_docs=0):
-    """A run as a dict of dicts, and the same as a table with its rows shuffled."""
+    """Return a run as a dict of dicts, and as a table with its rows shuffled."""
     return st.tuples(runs(min_docs), ORDERS).map(
         lambda drawn: (drawn[0], run_frame(shuffled(run_rows(drawn[0]), drawn[1])))
     )
@@ -192,7 +192,7 @@ def runs_twice(min_docs=0):
 
 @singledispatch
 def values(param: Param):
-    """Values that a parameter may have. A new kind of parameter needs an entry here."""
+    """Return the values that a parameter may have. A new kind of parameter needs an entry here."""
     raise NotImplementedError(f"no strategy for parameters of type {type(param).__name__}")
 
 
@@ -208,7 +208,7 @@ def _(_):
 
 @values.register(Choice)
 def _(param):
-    # Divided by the ideal list a measure is another variant.
+    # Dividing by the ideal list makes another variant.
     return st.sampled_from([word for word in param.words if word != "ideal"])
 
 
@@ -234,12 +234,12 @@ def _(param):
 
 
 def numbers_of(param):
-    """Numbers that a parameter may have."""
+    """Return the numbers that a parameter may have."""
     if param.low is None and param.above is None:
-        # Any number will do, but no level of the qrels may be above it.
+        # Any number is valid, but no level of the qrels may be above it.
         return [HIGHEST_LEVEL, HIGHEST_LEVEL + 0.5, 20, 1000]
     low = param.low if param.low is not None else param.above + 1e-6
-    # For a level without an upper end: hardly anything is left above 4.
+    # This is for a level without an upper limit: hardly any document is left above 4.
     high = param.high if param.high is not None else math.inf if param.infinite else 4
     below = math.inf if param.below is None else param.below - 1e-6
     return [number for number in NUMBERS if low <= number <= min(high, below)]
@@ -247,15 +247,15 @@ def numbers_of(param):
 
 @cache
 def parameters(measure, complete=True):
-    """Parameters that a measure takes together; ``complete``: with all that it needs to be computed."""
+    """Draw parameters that a measure takes together; ``complete``: including all required ones."""
     supported = measure.SUPPORTED_PARAMS
     offered = {
         name: st.one_of(st.just(UNSET), values(param))
         for name, param in supported.items()
-        # Orders of tied documents are compared in the tests of ties.
+        # The tests of ties compare the orders of tied documents.
         if name not in {*fixed(measure), "rel", "judged_only", "ties"}
     }
-    # What changes a measure most is drawn less, or little would be left of the others.
+    # Parameters with the largest effect are drawn less often, or little would be left of the others.
     for name in {"rel", "judged_only"} & set(supported):
         offered[name] = st.one_of(st.just(UNSET), st.just(UNSET), values(supported[name]))
     cutoffs = values(supported["cutoff"]) if "cutoff" in supported else st.none()
@@ -276,13 +276,13 @@ def _together(measure, drawn, cutoff, complete):
 
 
 def needs_cutoff(measure, params):
-    """Whether a measure cannot be computed without a cutoff."""
+    """Return whether a measure cannot be computed without a cutoff."""
     cutoff = measure.SUPPORTED_PARAMS.get("cutoff")
     return cutoff is not None and (cutoff.required or params.get("norm") == "cutoff")
 
 
 def measures_with_parameters(complete=True):
-    """A measure without parameters, and parameters that it takes."""
+    """Draw a measure without parameters, and parameters that it takes."""
     return st.one_of([st.tuples(st.just(measure), parameters(measure, complete)) for measure in VARIANTS])
 
 
@@ -290,12 +290,12 @@ def measures_with_parameters(complete=True):
 
 
 def scores(measure, qrels, run):
-    """Score of each topic as ir_measures gives it."""
+    """Return the score of each topic from ir_measures."""
     return scores_of_all([measure], qrels, run)[measure]
 
 
 def scores_of_all(measures, qrels, run):
-    """Score of each topic by each measure, all in one call."""
+    """Return the score of each topic by each measure, all in one call."""
     found = {measure: {} for measure in measures}
     for metric in ir_measures.iter_calc(list(found), qrels, run):
         assert metric.query_id not in found[metric.measure]
@@ -304,12 +304,12 @@ def scores_of_all(measures, qrels, run):
 
 
 def reference_scores(measure, params, qrels, run):
-    """Score of each topic by the plain reference."""
+    """Return the score of each topic by the plain reference."""
     return ranked.evaluate(measure.NAME, params, qrels, run, compares_single_precision())
 
 
 def assert_same_scores(got, expected, tolerance=1e-12):
-    """Same topics, and the same scores but for rounding."""
+    """Check for equal topics, and scores equal up to rounding."""
     assert got.keys() == expected.keys()
     for topic, value in expected.items():
         assert abs(got[topic] - value) <= tolerance, (topic, got[topic], value)

@@ -1,9 +1,9 @@
-"""Agreement with pyNTCIREVAL, a Python version of NTCIREVAL, on plain and condensed lists.
+"""Agreement with pyNTCIREVAL, a Python version of NTCIREVAL, on full and condensed lists.
 
-Left out because pyNTCIREVAL is wrong or gives up there: empty lists, topics without a relevant document or
-with weights of 0 only (it raises or divides by 0), negative levels (it counts -1 as the highest level), and
-nERR with gains that do not rise with the level (it takes the last gain for the largest and the levels' order
-for that of the ideal list).
+Cases in which pyNTCIREVAL is wrong or fails are left out: empty lists; topics without a relevant document or
+with weights of 0 only (it raises or divides by 0); negative levels (it counts -1 as the highest level); and
+nERR with gains that do not rise with the level (it takes the last gain for the largest, and orders the ideal
+list by level).
 """
 
 import pytest
@@ -23,12 +23,12 @@ BETAS = st.sampled_from([0, 0.1, 1, 10, 100])
 
 
 def table(values):
-    """Values of the levels 1, 2, 3 as a dict."""
+    """Return the values of the levels 1, 2, 3 as a dict."""
     return dict(enumerate(values, start=1))
 
 
 def assert_agrees(measure, make_metric, levels, scores, condensed):
-    """Compare a measure with the metric that ``make_metric`` makes for the numbers of judged documents."""
+    """Compare a measure with the metric that ``make_metric`` returns for the numbers of judged documents."""
     labeler = Labeler(levels, is_condensed=condensed)
     labelled = labeler.label(ranked.ranking(scores, cases.compares_single_precision()))
     assume(labelled)
@@ -51,7 +51,7 @@ def assert_agrees(measure, make_metric, levels, scores, condensed):
 )
 @cases.examples(40)
 @given(levels=QRELS, scores=RUNS, beta=BETAS, gains=st.sampled_from(GAIN_TABLES))
-def test_measures_of_the_blended_ratio(measure, metric, condensed, levels, scores, beta, gains):
+def test_blended_ratio_measures_equal_pyntcireval(measure, metric, condensed, levels, scores, beta, gains):
     made = measure(beta=beta, gains=table(gains))
     assert_agrees(made, lambda numbers: metric(numbers, gains, beta), levels, scores, condensed)
 
@@ -59,7 +59,7 @@ def test_measures_of_the_blended_ratio(measure, metric, condensed, levels, score
 @pytest.mark.parametrize("condensed", [False, True], ids=["plain", "condensed"])
 @cases.examples(40)
 @given(levels=QRELS, scores=RUNS, beta=BETAS, gains=st.sampled_from(GAIN_TABLES), cutoff=st.integers(1, 20))
-def test_q_with_a_cutoff(condensed, levels, scores, beta, gains, cutoff):
+def test_q_with_a_cutoff_equals_pyntcireval(condensed, levels, scores, beta, gains, cutoff):
     made = Q(beta=beta, gains=table(gains), norm="cutoff") @ cutoff
     assert_agrees(
         made, lambda numbers: metrics.QMeasure(numbers, gains, beta, cutoff), levels, scores, condensed
@@ -69,7 +69,7 @@ def test_q_with_a_cutoff(condensed, levels, scores, beta, gains, cutoff):
 @pytest.mark.parametrize("condensed", [False, True], ids=["plain", "condensed"])
 @cases.examples(40)
 @given(levels=QRELS, scores=RUNS, cutoff=st.integers(1, 20))
-def test_ap_and_precision_with_a_cutoff(condensed, levels, scores, cutoff):
+def test_ap_and_precision_with_a_cutoff_equal_pyntcireval(condensed, levels, scores, cutoff):
     ap = Q(beta=0, norm="cutoff") @ cutoff
     assert_agrees(ap, lambda numbers: metrics.AP(numbers, (1, 2, 3), cutoff), levels, scores, condensed)
     assert_agrees(BR(beta=0) @ cutoff, lambda _: metrics.Precision(cutoff), levels, scores, condensed)
@@ -84,8 +84,8 @@ def test_ap_and_precision_with_a_cutoff(condensed, levels, scores, cutoff):
     gains=st.sampled_from(GAIN_TABLES),
     stops=st.sampled_from(STOP_TABLES),
 )
-def test_ncu_graded_uniform(condensed, levels, scores, beta, gains, stops):
-    # pyNTCIREVAL divides by zero where all relevant documents weigh 0.
+def test_ncu_graded_uniform_equals_pyntcireval(condensed, levels, scores, beta, gains, stops):
+    # pyNTCIREVAL divides by zero if all relevant documents have weight 0.
     assume(any(level > 0 and stops[level - 1] > 0 for level in levels.values()))
     made = NCU(stop="gu", beta=beta, gains=table(gains), stops=table(stops))
     assert_agrees(
@@ -105,7 +105,7 @@ def test_ncu_graded_uniform(condensed, levels, scores, beta, gains, stops):
     gains=st.sampled_from(GAIN_TABLES),
     gamma=st.sampled_from([0.1, 0.7, 0.95, 0.99, 1]),
 )
-def test_ncu_rank_biased(condensed, levels, scores, beta, gains, gamma):
+def test_ncu_rank_biased_equals_pyntcireval(condensed, levels, scores, beta, gains, gamma):
     made = NCU(stop="rb", beta=beta, gains=table(gains), gamma=gamma)
     assert_agrees(
         made, lambda numbers: metrics.NCUrbBR(numbers, gains, gamma, beta), levels, scores, condensed
@@ -123,7 +123,7 @@ def test_ncu_rank_biased(condensed, levels, scores, beta, gains, gamma):
     gains=st.sampled_from([gains for gains in GAIN_TABLES if gains[0] > 0]),
     cutoff=st.one_of(st.none(), st.integers(1, 20)),
 )
-def test_nerr_agrees_with_pyntcireval(condensed, levels, scores, gains, cutoff):
+def test_nerr_equals_pyntcireval(condensed, levels, scores, gains, cutoff):
     made = nERR(gains=table(gains), max_rel=LEVELS - 1)
     assert_agrees(
         made if cutoff is None else made @ cutoff,

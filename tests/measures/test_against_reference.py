@@ -1,4 +1,4 @@
-"""Every measure with every parameter against the plain reference, and the edges of topics and of numbers."""
+"""Every measure with every parameter compared with the plain reference, and extreme topics and numbers."""
 
 import ir_measures
 import numpy as np
@@ -38,18 +38,18 @@ def test_measure_equals_the_reference(measure, data, qrels, runs):
     runs=cases.runs_twice(),
     chosen=st.lists(cases.measures_with_parameters(), min_size=2, max_size=10),
 )
-def test_measures_of_one_call_do_not_disturb_each_other(qrels, runs, chosen):
+def test_measures_of_one_call_do_not_affect_each_other(qrels, runs, chosen):
     assert_all_equal_the_reference(chosen, qrels, runs)
 
 
-def test_a_gain_that_is_the_level_names_no_level():
+def test_a_gain_equal_to_its_level_adds_no_level():
     runs = {"1": {"a": 1.0}}, pd.DataFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]})
     assert_all_equal_the_reference([(ir_graded.EBR, {"gains": {3: 3, 16: 1e-9}})], {"1": {"a": 16}}, runs)
 
 
 @cases.examples(60)
 @given(qrels=cases.qrels(), runs=cases.runs_twice(), lowest=st.sampled_from([-np.inf, 0.0, 0.5, 1.0, 3.0]))
-def test_dicts_and_tables_give_the_same_hits(qrels, runs, lowest):
+def test_dicts_and_tables_give_equal_hits(qrels, runs, lowest):
     judgments = prepare_qrels(qrels)
     of_dicts, of_table = (match_run(judgments, run, lowest) for run in runs)
     for name in ("topic", "rank", "level_index"):
@@ -80,7 +80,7 @@ def test_hits_are_the_judged_documents_at_their_ranks(qrels, run):
 
 @cases.examples(60)
 @given(qrels=cases.qrels(), run=cases.runs(), chosen=cases.measures_with_parameters(), order=cases.ORDERS)
-def test_qrels_in_a_shuffled_table_give_the_same_scores(qrels, run, chosen, order):
+def test_shuffled_qrels_give_equal_scores(qrels, run, chosen, order):
     measure, params = chosen
     frame = cases.qrels_frame(qrels)
     shuffled = frame.iloc[cases.shuffled(range(len(frame)), order)]
@@ -104,14 +104,14 @@ SCORED_ZERO = {
 @pytest.mark.parametrize("measure", EVERY_MEASURE, ids=str)
 @pytest.mark.parametrize("as_table", [False, True])
 @pytest.mark.parametrize("case", SCORED_ZERO)
-def test_scores_zero(measure, as_table, case):
+def test_topics_without_relevant_hits_score_zero(measure, as_table, case):
     qrels, run = SCORED_ZERO[case]
     given_run = cases.run_frame(cases.run_rows(run)) if as_table else run
     assert cases.scores(measure, qrels, given_run) == {"1": 0.0}
 
 
 @pytest.mark.parametrize("measure", EVERY_MEASURE, ids=str)
-def test_the_mean_counts_topics_that_the_run_lacks_and_no_others(measure):
+def test_the_mean_counts_missing_topics_of_the_run_and_no_others(measure):
     qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 0}}
     run = {"1": {"a": 1.0}, "9": {"a": 1.0}}
     alone = ir_measures.calc_aggregate([measure], {"1": {"a": 1}}, run)[measure]
@@ -124,14 +124,14 @@ ALL_RETRIEVED = {"1": {"b": 3.0, "x": 2.0, "a": 1.0, "c": 0.0}}
 
 
 @pytest.mark.parametrize("scale", [1e-20, 1e-13, 1e-10, 1e10])
-def test_gap_with_weights_of_any_size(scale):
+def test_gap_takes_weights_of_any_size(scale):
     params = {"weights": {1: 1.7 * scale, 2: 0.3 * scale, 3: 2.9 * scale}}
     got = cases.scores(ir_graded.GAP(**params), THREE_LEVELS, ALL_RETRIEVED)
     cases.assert_same_scores(got, cases.reference_scores(ir_graded.GAP, params, THREE_LEVELS, ALL_RETRIEVED))
 
 
 @pytest.mark.parametrize("gamma", [1e-17, 1e-6, 1 - 1e-12, 1 - 1e-16])
-def test_ncu_with_gamma_at_the_ends_of_its_range(gamma):
+def test_ncu_takes_gamma_at_the_limits_of_its_range(gamma):
     params = {"stop": "rb", "gamma": gamma}
     got = cases.scores(ir_graded.NCU(**params), THREE_LEVELS, ALL_RETRIEVED)
     cases.assert_same_scores(got, cases.reference_scores(ir_graded.NCU, params, THREE_LEVELS, ALL_RETRIEVED))
@@ -162,7 +162,7 @@ def test_ncu_with_gamma_at_the_ends_of_its_range(gamma):
     ],
     ids=str,
 )
-def test_parameters_near_the_ends_of_doubles(name, params):
+def test_parameters_near_the_limits_of_doubles_are_scored(name, params):
     measure = cases.MEASURES[name]
     got = cases.scores(measure(**params), THREE_LEVELS, ALL_RETRIEVED)
     cases.assert_same_scores(got, cases.reference_scores(measure, params, THREE_LEVELS, ALL_RETRIEVED))

@@ -1,4 +1,4 @@
-"""Aggregates over topics: means are exact, whosever the measure; counts are summed."""
+"""Aggregates over topics: the means of all measures are exact, and counts are summed."""
 
 import math
 
@@ -8,7 +8,7 @@ import numpy as np
 from ir_graded import Q
 from ir_graded.measures.aggregation import aggregate, exact_mean
 
-#: A plain running sum of these gives 0.
+#: A plain running sum of these numbers is 0.
 CANCELLING = [1.0, 1e100, 1.0, -1e100]
 
 
@@ -17,7 +17,7 @@ def test_sums_are_exact_in_any_order():
     assert exact_mean(iter(CANCELLING)) == 2 / 4
 
 
-def test_no_values_have_no_mean():
+def test_no_values_give_a_mean_of_nan():
     assert math.isnan(exact_mean([]))
     assert math.isnan(aggregate(Q, np.array([])))
     assert math.isnan(aggregate(ir_measures.AP, np.array([])))
@@ -30,7 +30,7 @@ def test_a_measure_of_the_package_has_the_exact_mean():
     assert aggregator.result() == aggregate(Q, np.array(CANCELLING)) == 2 / 4
 
 
-def test_so_has_another_measure_of_means():
+def test_a_mean_measure_of_ir_measures_has_the_exact_mean():
     assert aggregate(ir_measures.AP, np.array(CANCELLING)) == 2 / 4
 
 

@@ -1,4 +1,4 @@
-"""What each document adds, and the symbols beside it, on one small list worked out by hand."""
+"""The contribution of each document, and the symbols beside it, for a small list worked out by hand."""
 
 import ir_measures
 import pytest
@@ -10,7 +10,7 @@ from ir_graded.matching.match import match_run
 from ir_graded.measures.classic import scorer_of
 
 JUDGMENTS = from_dicts({"1": {"a": 3, "b": 1, "c": 0, "d": 2}})
-#: Relevant at ranks 2 (b) and 4 (a); gains of the ideal list are 3, 2, 1.
+#: Ranks 2 (b) and 4 (a) are relevant; the gains of the ideal list are 3, 2, 1.
 RUN = {"1": {"x": 9.0, "b": 8.0, "c": 7.0, "a": 6.0}}
 
 GAINS = {"gain": [1, 3], "cg": [1, 4], "cg_star": [5, 6]}
@@ -62,7 +62,7 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize("measure", COLUMNS, ids=str)
-def test_columns_by_hand(measure):
+def test_columns_equal_values_by_hand(measure):
     found = measure.columns(views())
     assert {name: pytest.approx(values.tolist(), abs=1e-15) for name, values in found.items()} == COLUMNS[
         measure
@@ -78,14 +78,14 @@ NORMS = {
 
 
 @pytest.mark.parametrize("measure", NORMS, ids=str)
-def test_what_the_sum_of_the_terms_is_divided_by(measure):
+def test_divisors_equal_values_by_hand(measure):
     found = contributions(measure)
     norm, name = NORMS[measure]
     assert found.norm_name == name
     assert norm is None if found.norm is None else found.norm.tolist() == pytest.approx([norm])
 
 
-#: At a rank: BR there, shared by the documents down to it by 1 + beta g, and nothing for those below.
+#: At-rank measures: BR there, shared by the documents up to it by 1 + beta g; documents below get nothing.
 SHARED = {
     R_measure: [(1 + 1) / (3 + 6), 0],
     BR @ 4: [6 / 10 * 2 / 6, 6 / 10 * 4 / 6],
@@ -100,13 +100,13 @@ SHARED = {
 
 
 @pytest.mark.parametrize("measure", SHARED, ids=str)
-def test_what_each_document_adds(measure):
+def test_contributions_equal_values_by_hand(measure):
     found = contributions(measure)
     assert found.value.tolist() == pytest.approx(SHARED[measure], abs=1e-15)
     assert found.total().tolist() == pytest.approx([sum(SHARED[measure])], abs=1e-15)
 
 
-def test_what_the_documents_are():
+def test_documents_have_names_ranks_and_levels():
     whole, cut = contributions(Q), contributions(Q(judged_only=True) @ 3)
     assert (whole.kind, whole.cutoff, whole.rank_in_run) == ("relevant documents", None, None)
     assert (whole.rank.tolist(), whole.relevant.tolist()) == ([2, 4], [3])
@@ -117,11 +117,11 @@ def test_what_the_documents_are():
 @pytest.mark.parametrize(
     ("rel", "cutoff", "retrieved", "seen"), [(1, None, 2, 2), (1, 3, 2, 1), (3, 3, 1, 0)]
 )
-def test_documents_below_the_cutoff_are_retrieved_too(rel, cutoff, retrieved, seen):
+def test_documents_below_the_cutoff_count_as_retrieved(rel, cutoff, retrieved, seen):
     view = views()[Cut(rel, False, cutoff)]
     assert (view.retrieved.tolist(), view.n.size) == ([retrieved], seen)
 
 
-def test_documents_of_every_level_are_judged_documents():
+def test_documents_of_every_level_count_as_judged():
     scorer = scorer_of(ir_measures.Judged @ 3)
     assert scorer.contributions(views()).kind == "judged documents"

@@ -1,4 +1,4 @@
-"""What measures declare to lack is a property; where it depends on parameters, the measure says so."""
+"""A declared lack names a property; if a lack depends on parameters, the measure computes it."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from ir_graded.measures import PROPERTIES
 from ir_graded.measures.properties import check_lacks
 
 
-def test_only_properties_can_be_lacking():
+def test_only_known_properties_can_be_declared_as_lacking():
     check_lacks("Q", {})
     check_lacks("Q", dict.fromkeys(PROPERTIES, "why"))
     with pytest.raises(ValueError) as caught:  # noqa: PT011  # the whole text is compared

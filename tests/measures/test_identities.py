@@ -1,4 +1,4 @@
-"""What must hold on any input: measures that are one, and bounds (tests/contracts: what holds of all)."""
+"""Identities between measures, and bounds, on any input (tests/contracts: properties of all measures)."""
 
 import itertools
 import math
@@ -37,7 +37,7 @@ def assert_equal_on(one, other, qrels, run):
     rel=st.sampled_from([1, 2, 3, 4, 16]),
     judged_only=st.booleans(),
 )
-def test_beta_zero_is_the_binary_measure(ours, theirs, with_rel, qrels, run, rel, judged_only):
+def test_beta_zero_equals_the_binary_measure(ours, theirs, with_rel, qrels, run, rel, judged_only):
     params = {"rel": rel, "judged_only": judged_only} if with_rel else {}
     assert_equal_on(ours(**params), theirs(**params), qrels, run)
 
@@ -47,14 +47,14 @@ def test_beta_zero_is_the_binary_measure(ours, theirs, with_rel, qrels, run, rel
 )
 @cases.examples(30)
 @given(qrels=WHOLE_QRELS, run=cases.runs(min_docs=1), cutoff=CUTOFFS, judged_only=st.booleans())
-def test_beta_zero_with_a_cutoff_is_the_binary_measure(ours, theirs, qrels, run, cutoff, judged_only):
+def test_beta_zero_with_a_cutoff_equals_the_binary_measure(ours, theirs, qrels, run, cutoff, judged_only):
     params = {"cutoff": cutoff, "judged_only": judged_only}
     assert_equal_on(ours(**params), theirs(**params), qrels, run)
 
 
 @cases.examples(30)
 @given(qrels=WHOLE_QRELS, runs=cases.runs_twice(min_docs=1))
-def test_one_call_sees_one_ranking(qrels, runs):
+def test_all_measures_of_one_call_use_one_ranking(qrels, runs):
     for run in runs:
         got = cases.scores_of_all([Q(beta=0), AP, O(beta=0), RR], qrels, run)
         cases.assert_same_scores(got[Q(beta=0)], got[AP])
@@ -63,11 +63,11 @@ def test_one_call_sees_one_ranking(qrels, runs):
 
 @cases.examples(30)
 @given(qrels=cases.qrels(["binary"]), run=cases.runs(min_docs=1))
-def test_gap_of_binary_relevance_is_ap(qrels, run):
+def test_gap_of_binary_relevance_equals_ap(qrels, run):
     assert_equal_on(GAP, AP, qrels, run)
 
 
-def test_scores_that_differ_only_as_doubles():
+def test_scores_that_differ_only_as_doubles_rank_like_pytrec_eval():
     qrels = {"1": {"a": 1}}
     run = {"1": {"a": 1.0 + 1e-9, "b": 1.0}}
     assert cases.scores(O(beta=0), qrels, run) == cases.scores(RR, qrels, run)
@@ -83,14 +83,14 @@ def test_scores_that_differ_only_as_doubles():
 )
 @cases.examples(30)
 @given(qrels=cases.qrels(), run=cases.runs(), beta=BETAS, data=st.data())
-def test_ncu_is_the_measure_of_its_stop(stop, measure, qrels, run, beta, data):
+def test_ncu_equals_the_measure_with_its_stop(stop, measure, qrels, run, beta, data):
     params = data.draw(cases.parameters(measure)) | {"beta": beta}
     assert_equal_on(NCU(stop=stop, **params), measure(**params), qrels, run)
 
 
 @cases.examples(50)
 @given(qrels=cases.qrels(), run=cases.runs(), beta=BETAS, weight=st.sampled_from([0.1, 1, 7]), data=st.data())
-def test_no_rank_bias_and_equal_weights_are_the_uniform_stop(qrels, run, beta, weight, data):
+def test_no_rank_bias_and_equal_weights_equal_the_uniform_stop(qrels, run, beta, weight, data):
     params = data.draw(cases.parameters(Q)) | {"beta": beta}
     uniform = NCU(stop="u", **params)
     assert_equal_on(NCU(stop="rb", gamma=1, **params), uniform, qrels, run)
@@ -115,7 +115,7 @@ def test_stop_weights_default_to_gains(qrels, run, data):
 @pytest.mark.parametrize(("limit", "measure"), [(AWP, Q), (R_WP, R_measure), (nCG, BR)], ids=str)
 @cases.examples(30)
 @given(qrels=cases.qrels(), run=cases.runs(), data=st.data())
-def test_beta_infinite_is_weighted_precision(limit, measure, qrels, run, data):
+def test_beta_infinite_equals_weighted_precision(limit, measure, qrels, run, data):
     params = data.draw(cases.parameters(limit))
     assert_equal_on(limit(**params), measure(beta=math.inf, **params), qrels, run)
 
@@ -131,7 +131,7 @@ def test_beta_infinite_is_the_limit_of_large_beta(measure, qrels, run):
 @pytest.mark.parametrize("measure", [Q, AWP, GAP, NCU(stop="u"), NCU(stop="rb"), NCU(stop="gu")], ids=str)
 @cases.examples(30)
 @given(qrels=cases.qrels(), run=cases.runs(), cutoff=CUTOFFS)
-def test_norm_cutoff_divides_by_less(measure, qrels, run, cutoff):
+def test_norm_cutoff_never_lowers_the_score(measure, qrels, run, cutoff):
     of_all = cases.scores(measure @ cutoff, qrels, run)
     of_cutoff = cases.scores(measure(norm="cutoff") @ cutoff, qrels, run)
     for topic, levels in qrels.items():
@@ -147,7 +147,7 @@ def test_norm_cutoff_divides_by_less(measure, qrels, run, cutoff):
 @given(
     levels=st.dictionaries(st.sampled_from(cases.DOC_IDS), st.sampled_from([0, 1, 2, 5])), run=cases.runs()
 )
-def test_at_rank_r_is_the_measure_with_that_cutoff(measure, levels, run):
+def test_at_rank_r_equals_the_measure_with_that_cutoff(measure, levels, run):
     R = sum(level > 0 for level in levels.values())
     assume(R > 0)
     at_rank = {R_WP: nCG, R_measure: BR}[measure]
@@ -165,14 +165,14 @@ def test_a_cutoff_below_the_end_of_the_list_changes_nothing(chosen, qrels, run):
 
 @cases.examples(30)
 @given(chosen=cases.measures_with_parameters(), qrels=cases.qrels(), run=cases.runs())
-def test_judged_only_is_the_run_without_unjudged_documents(chosen, qrels, run):
+def test_judged_only_equals_the_run_without_unjudged_documents(chosen, qrels, run):
     measure, params = chosen
     condensed = {
         topic: {doc_id: score for doc_id, score in docs.items() if qrels.get(topic, {}).get(doc_id, -1) >= 0}
         for topic, docs in run.items()
     }
     params.pop("judged_only", None)
-    # Preferences always look at the condensed list.
+    # Preferences always use the condensed list.
     condenses = {"judged_only": True} if "judged_only" in measure.SUPPORTED_PARAMS else {}
     got = cases.scores(measure(**params, **condenses), qrels, run)
     cases.assert_same_scores(got, cases.scores(measure(**params), qrels, condensed))
@@ -182,14 +182,14 @@ def test_judged_only_is_the_run_without_unjudged_documents(chosen, qrels, run):
 
 
 def first_relevant_below(rank, levels, scores):
-    """Ranks below ``rank`` that hold a relevant document."""
+    """Return the ranks below ``rank`` that hold a relevant document."""
     ranking = ranked.ranking(scores, cases.compares_single_precision())
     return [n for n, doc_id in enumerate(ranking, start=1) if n > rank and levels.get(doc_id, 0) > 0]
 
 
 @cases.examples(50)
 @given(qrels=cases.qrels(["binary"]), run=cases.runs())
-def test_q_exceeds_ap_just_where_a_relevant_document_stands_below_rank_r(qrels, run):
+def test_q_exceeds_ap_exactly_if_a_relevant_document_is_below_rank_r(qrels, run):
     q, ap = (cases.scores(measure, qrels, run) for measure in (Q, Q(beta=0)))
     for topic, levels in qrels.items():
         below = first_relevant_below(sum(levels.values()), levels, run.get(topic, {}))
@@ -198,7 +198,7 @@ def test_q_exceeds_ap_just_where_a_relevant_document_stands_below_rank_r(qrels, 
 
 @cases.examples(50)
 @given(qrels=cases.qrels(["binary"]), run=cases.runs())
-def test_o_exceeds_rr_just_where_the_first_relevant_document_stands_below_rank_r(qrels, run):
+def test_o_exceeds_rr_exactly_if_the_first_relevant_document_is_below_rank_r(qrels, run):
     o, rr = (cases.scores(measure, qrels, run) for measure in (O, O(beta=0)))
     for topic, levels in qrels.items():
         R, scores = sum(levels.values()), run.get(topic, {})
@@ -211,7 +211,7 @@ def test_o_exceeds_rr_just_where_the_first_relevant_document_stands_below_rank_r
 
 @cases.examples(25)
 @given(qrels=cases.qrels(["binary"]), run=cases.runs(), beta=BETAS)
-def test_preference_means_nothing_in_binary_relevance(qrels, run, beta):
+def test_p_measures_of_binary_relevance_equal_o_measure(qrels, run, beta):
     for measure in (P_measure, P_plus):
         assert_equal_on(measure(beta=beta), O(beta=beta), qrels, run)
 
@@ -220,7 +220,7 @@ def test_preference_means_nothing_in_binary_relevance(qrels, run, beta):
     "measure", [R_measure, R_WP, BR @ 3, nCG @ 3, nERR, GAP, Q, AWP, NCU, P_plus], ids=str
 )
 @pytest.mark.parametrize("levels", [(2.3, 1.7, 1.2), (1.2, 2.3, 1.2)])
-def test_rounding_carries_no_list_beyond_1(measure, levels):
+def test_rounding_does_not_raise_a_score_above_1(measure, levels):
     qrels = {"1": dict(zip("abc", levels, strict=True))}
     for ranking in itertools.permutations("abc"):
         run = {"1": {doc_id: -float(n) for n, doc_id in enumerate(ranking)}}
@@ -237,10 +237,10 @@ def test_unnormalised_cascades_stay_below_1(measure, qrels, run):
 @pytest.mark.parametrize("measure", [EBR, iRBU, nERR, NCU(stop="err")], ids=str)
 @cases.examples(25)
 @given(qrels=cases.qrels(), run=cases.runs())
-def test_max_rel_is_by_default_the_highest_level_of_all_topics(measure, qrels, run):
+def test_max_rel_defaults_to_the_highest_level_of_all_topics(measure, qrels, run):
     highest = max(level for levels in qrels.values() for level in levels.values())
     assert_equal_on(measure, measure(max_rel=highest), qrels, run)
 
 
-def test_a_perfect_document_alone_is_half_way_in_the_cascade():
+def test_one_perfect_document_scores_half_in_the_cascade():
     assert cases.scores(ir_graded.EBR, {"1": {"a": 1}}, {"1": {"a": 1.0}}) == {"1": 0.5}

@@ -1,4 +1,4 @@
-"""Levels of the qrels and hits of a run, as the measures are given them."""
+"""Levels of the qrels and hits of a run, as passed to the measures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def ints(*values):
 
 
 def levels_of(levels, scale=()):
-    """Levels of the documents of topics 0, 1, ...."""
+    """Return the levels of the documents of topics 0, 1, ...."""
     topic = [number for number, found in enumerate(levels) for _ in found]
     flat = np.array([level for found in levels for level in found], dtype=np.float64)
     return Levels.of(len(levels), ints(*topic), flat, scale=scale)
@@ -24,7 +24,7 @@ def levels_of(levels, scale=()):
 # ------------------------------------------------------------------------------------------- levels
 
 
-def test_levels_are_kept_once_each_in_ascending_order():
+def test_levels_are_unique_and_ascending():
     levels = levels_of([[2, 0], [], [-1, 2]], scale=[1.5, 2, 7])
     assert levels.topics == 3
     assert levels.topic.tolist() == [0, 0, 2, 2]
@@ -35,7 +35,7 @@ def test_levels_are_kept_once_each_in_ascending_order():
     assert levels.highlights is None
 
 
-def test_a_table_has_the_overrides_and_else_the_level():
+def test_a_table_has_the_overrides_or_the_level():
     levels = levels_of([[0, 1, 2, 3]])
     assert levels.table(()).tolist() == [0, 1, 2, 3]
     assert levels.table(((1.0, 5.0), (3.0, 9.0))).tolist() == [0, 5, 2, 9]
@@ -78,7 +78,7 @@ def test_the_lowest_relevant_level_is_relevant():
     assert levels.ideal(2.5, levels.table(())).weight.tolist() == [3]
 
 
-def test_an_ideal_list_is_kept_by_level_and_table():
+def test_an_ideal_list_is_cached_by_level_and_table():
     levels = levels_of([[1, 2, 3]])
     one = levels.ideal(1, levels.table(()))
     assert levels.ideal(1, levels.table(())) is one
@@ -87,19 +87,19 @@ def test_an_ideal_list_is_kept_by_level_and_table():
 
 
 def ideal_of(*weights):
-    """One topic each."""
+    """Return one topic for each list."""
     count = len(weights)
     return Ideal(np.ones(count, dtype=np.int64), np.arange(count), np.array(weights), np.arange(count))
 
 
-def test_weights_of_common_size_are_summed_as_they_are():
+def test_weights_of_common_size_are_summed_without_scaling():
     ideal = ideal_of(1.0, 2.0**LARGE / 2, 2.0**-LARGE)
     assert ideal.is_moderate
     weight = np.array([3.0])
     assert ideal.in_units(weight, ints(0)) is weight
 
 
-def test_weights_at_the_ends_of_doubles_have_units_of_their_topic():
+def test_weights_near_the_limits_of_doubles_are_scaled_by_topic():
     ideal = ideal_of(1.0, 2.0**LARGE, 2.0**500, 2.0 ** -(LARGE + 2), 2.0**-500)
     assert ideal.exponent.tolist() == [0, LARGE + 1, 501, -(LARGE + 1), -499]
     assert not ideal.is_moderate
@@ -109,7 +109,7 @@ def test_weights_at_the_ends_of_doubles_have_units_of_their_topic():
     assert ideal.total().tolist() == [1, 2.0**LARGE, 2.0**500, 2.0 ** -(LARGE + 2), 2.0**-500]
 
 
-def test_the_largest_exponents_that_need_no_unit():
+def test_the_largest_exponents_without_scaling_are_summed():
     assert ideal_of(2.0 ** (LARGE - 1)).exponent.tolist() == [0]
     assert ideal_of(2.0 ** -(LARGE + 1)).exponent.tolist() == [0]
 
@@ -139,7 +139,7 @@ def test_hits_are_ordered_by_topic_and_rank():
     assert hits.retrieved is None
 
 
-def test_parts_of_a_run_are_joined_in_the_order_of_the_topics():
+def test_parts_of_a_run_are_joined_in_topic_order():
     levels = levels_of([[2, 0], [1, 3], [1]])
     last, first = of(levels, [4], [2], [0, 0, 6]), of(levels, [3, 2, 0], [5, 4, 1], [1, 7, 0])
     joined = JudgedRun.concat(levels, [last, first])
@@ -181,7 +181,7 @@ def test_a_single_part_is_the_run_and_none_is_an_empty_one():
         ([False] * 5, [0] * 5),
     ],
 )
-def test_the_rank_in_the_condensed_list_counts_the_judged_alone(judged, expected):
+def test_the_rank_in_the_condensed_list_counts_judged_documents_only(judged, expected):
     levels = levels_of([[1, 1], [], [1, 1, 1]])
     hits = of(levels, range(5), [3, 8, 1, 5, 9], [9, 0, 9])
     assert hits.condensed_rank(np.array(judged), 3).tolist() == expected

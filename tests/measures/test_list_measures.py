@@ -1,4 +1,4 @@
-"""Measures divided by their ideal list, other utilities, nDCG-JK and preferences: by hand, and identities."""
+"""Normalised measures, other utilities, nDCG-JK and preferences: values by hand, and identities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ir_graded import EBR, NCU, B_pref, R_pref, gRBP, iRBU, nCG, nDCG_JK, nERR
 ERR = NCU(stop="err", utility="rr")
 RB_IE = NCU(stop="rb", utility="ie")
 
-#: Measure and values: with the first parameters at 10 and of the whole list, then with the second.
+#: Measure and values: with the first parameters at 10 and for the whole list, then with the second.
 VALUES = [
     (gRBP, {"p": 0.95}, {"p": 0.8}, 0.109567073138, 0.135302907313, 0.256556373333, 0.268147058409),
     (
@@ -43,12 +43,12 @@ VALUES = [
 
 
 def score_alone(measure, levels, retrieved):
-    """Score of one topic by the package."""
+    """Return the score of one topic by the package."""
     return ir_measures.calc_aggregate([measure], {"t": levels}, run_of(retrieved))[measure]
 
 
 def score(measure, levels, retrieved):
-    """Score of one topic by the package and by the reference, which agree."""
+    """Return the score of one topic by the package, after checking that the reference agrees."""
     found = score_alone(measure, levels, retrieved)
     expected = ranked.score(measure.NAME, measure.params, levels, retrieved, max(levels.values()))
     assert found == pytest.approx(expected, rel=0, abs=1e-12)
@@ -58,7 +58,7 @@ def score(measure, levels, retrieved):
 @pytest.mark.parametrize(
     ("measure", "first", "second", "first_at_10", "first_whole", "second_at_10", "second_whole"), VALUES
 )
-def test_five_retrieved_of_ten_relevant(
+def test_five_retrieved_of_ten_relevant_score_as_by_hand(
     measure, first, second, first_at_10, first_whole, second_at_10, second_whole
 ):
     levels = TEN_RELEVANT["t"]
@@ -86,7 +86,7 @@ def test_five_retrieved_of_ten_relevant(
 )
 @cases.examples(40)
 @given(data=st.data(), qrels=cases.qrels(), run=cases.runs())
-def test_cascade_measures_are_ncu_with_the_stop_of_err(one, other, data, qrels, run):
+def test_cascade_measures_equal_ncu_with_the_stop_of_err(one, other, data, qrels, run):
     params = data.draw(cases.parameters(other))
     params.pop("norm", None)
     assert cases.scores(one(**params), qrels, run) == cases.scores(other(**params), qrels, run)
@@ -95,8 +95,8 @@ def test_cascade_measures_are_ncu_with_the_stop_of_err(one, other, data, qrels, 
 @pytest.mark.parametrize("stop", ["u", "rb", "gu", "first", "preferred", "up_to_preferred", "err"])
 @cases.examples(25)
 @given(qrels=cases.qrels(), run=cases.runs(), cutoff=st.integers(1, 10))
-def test_inverse_effort_without_effort_is_the_sum_of_stops(stop, qrels, run, cutoff):
-    """With p=1 no rank counts less than another."""
+def test_inverse_effort_without_effort_equals_the_sum_of_stops(stop, qrels, run, cutoff):
+    """With p=1, all ranks count equally."""
     found = cases.scores(NCU(stop=stop, utility="ie", p=1) @ cutoff, qrels, run)
     for topic, value in found.items():
         assert -1e-15 <= value <= 1 + 1e-12
@@ -109,7 +109,7 @@ def test_inverse_effort_without_effort_is_the_sum_of_stops(stop, qrels, run, cut
 
 @cases.examples(40)
 @given(qrels=cases.qrels(), run=cases.runs(), cutoff=st.integers(1, 20))
-def test_original_ndcg_with_a_large_base_is_ncg(qrels, run, cutoff):
+def test_original_ndcg_with_a_large_base_equals_ncg(qrels, run, cutoff):
     found = cases.scores(nDCG_JK(b=1000) @ cutoff, qrels, run)
     cases.assert_same_scores(found, cases.scores(nCG @ cutoff, qrels, run))
 
@@ -138,7 +138,7 @@ def test_the_ideal_list_scores_1_with_gains_at_the_ends_of_doubles(measure, para
 
 def test_ideal_list_of_ncu_is_the_best_list_for_its_stop():
     levels = {"a": 1, "b": 2}
-    # Stop weights and levels decide where the gain does not count.
+    # Stop weights and levels decide if the gain does not count.
     for measure in (
         NCU(utility="rr", norm="ideal", stops={1: 5}),
         NCU(utility="ie", norm="ideal", gains={1: 5}),
@@ -156,9 +156,9 @@ def test_ideal_list_of_ncu_is_the_best_list_for_its_stop():
 PENALTIES = ("N", "relative")
 
 
-def test_preferences_look_at_judged_documents_only():
+def test_preferences_use_judged_documents_only():
     levels, retrieved = {"a": 1, "b": 2, "n": 0}, ["n", "x", "b", "a"]
-    # One document judged not relevant is above both; R = 2, N = 1, cg* = 3, R + N - cg*/gmax = 1.5.
+    # One document judged not relevant is above both: R = 2, N = 1, cg* = 3, R + N - cg*/gmax = 1.5.
     expected = {
         B_pref(penalty="R"): 1 / 2,
         B_pref(penalty="N"): 0,
@@ -171,8 +171,8 @@ def test_preferences_look_at_judged_documents_only():
         assert score(measure, levels, retrieved) == pytest.approx(value, abs=1e-15), measure
 
 
-def test_a_lower_level_above_is_part_of_a_penalty():
-    # At a, pen = (2 - 1)/2; R + N - cg*/gmax = 2 - 3/2.
+def test_a_lower_level_above_a_document_is_part_of_its_penalty():
+    # At a, pen = (2 - 1)/2 and R + N - cg*/gmax = 2 - 3/2.
     for penalty, value in {"N": 1 / 3, "relative": 1 / 3, "relative2": 2.5 / 3}.items():
         found = score(R_pref(penalty=penalty), {"a": 2, "b": 1}, ["b", "a"])
         assert found == pytest.approx(value, abs=1e-15), penalty
@@ -187,8 +187,8 @@ def test_rank_1_adds_nothing_to_relative_preferences():
         assert score(measure, {"a": 1, "n": 0}, ["a", "n"]) == value
 
 
-def test_penalty_is_0_where_no_document_could_be_worse():
-    """Gains that no double holds exactly leave nothing of the sum of penalties, either."""
+def test_penalty_is_0_if_no_document_could_be_worse():
+    """The sum of penalties is exactly 0 even for gains that a double cannot represent."""
     levels = {f"d{n}": 1 for n in range(7)}
     for gains in ({}, {1: 0.1}, {1: 1 / 3}):
         assert score(R_pref(gains=gains), levels, list(levels)) == pytest.approx(1, abs=1e-15)

@@ -1,4 +1,4 @@
-"""GAP where every document has a level of its own, as predicted labels have: the work stays small."""
+"""GAP if every document has a different level, as predicted labels have: the work stays small."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def collection(levels, seed, judged=100):
     ],
     ids=str,
 )
-def test_many_levels_give_what_the_formula_says(levels, params):
+def test_many_levels_give_the_value_of_the_formula(levels, params):
     qrels, run = collection(levels, seed=len(params))
     assert_same_scores(scores(GAP(**params), qrels, run), reference_scores(GAP, params, qrels, run))
 
 
 @pytest.mark.parametrize("levels", ["whole", "soft"])
-def test_a_topic_of_few_levels_has_its_score_beside_any_other(levels):
+def test_a_topic_of_few_levels_keeps_its_score_beside_others(levels):
     qrels, run = collection(levels, 7)
     for measure in (GAP, GAP @ 40, GAP(judged_only=True)):
         alone = scores(measure, {"2": qrels["2"]}, {"2": run["2"]})["2"]
@@ -63,7 +63,7 @@ def test_contributions_of_many_levels_sum_to_the_score():
 
 
 def test_the_work_does_not_grow_with_the_number_of_levels(monkeypatch):
-    """Passes over the documents: a few for each doubling of their number, not one for each level."""
+    """The number of passes over the documents grows with its logarithm, not with the number of levels."""
     passes = []
     starts = segments.starts
 

@@ -1,4 +1,4 @@
-"""Each kind of parameter alone: which values it takes, what it says of them, what ir-measures sees of it."""
+"""Each kind of parameter alone: the values it takes, its descriptions, and its form in ir-measures."""
 
 import math
 
@@ -33,11 +33,11 @@ WORDS = {
 
 
 @pytest.mark.parametrize("expected", WORDS)
-def test_what_a_parameter_says_that_it_expects(expected):
+def test_the_expected_values_are_described(expected):
     assert WORDS[expected].expected == expected
 
 
-def test_the_words_name_the_limit_that_a_large_number_meets():
+def test_the_description_names_the_limit_that_a_large_number_exceeds():
     for value in (0, 1.5, -(2.0**53), 2**53 - 1, "x", None):
         assert Whole("").expects(value) == "a whole number >= 1"
     for value in (2**53, 2.0**53, np.float64(2**60), np.int64(2**60)):
@@ -57,7 +57,7 @@ def test_the_words_name_the_limit_that_a_large_number_meets():
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Param) else None,
 )
-def test_what_ir_measures_sees_of_a_parameter(param, dtype, default):
+def test_ir_measures_gets_the_definition_of_a_parameter(param, dtype, default):
     assert (param.dtype, param.default, param.desc, param.required) == (dtype, default, "meaning", False)
 
 
@@ -67,7 +67,7 @@ def test_a_parameter_may_be_required(param):
 
 
 @pytest.mark.parametrize(
-    ("param", "taken", "refused"),
+    ("param", "valid", "invalid"),
     [
         (Number("", low=2), [2, 2.0, 3, np.float32(2)], [1.999, -3, math.inf, math.nan]),
         (Number("", above=2), [2.001, 3], [2, 1, math.inf]),
@@ -82,23 +82,23 @@ def test_a_parameter_may_be_required(param):
     ],
     ids=lambda value: value.expected if isinstance(value, Param) else "",
 )
-def test_values_at_the_ends_of_the_range(param, taken, refused):
-    for value in taken:
+def test_values_at_the_limits_of_the_range(param, valid, invalid):
+    for value in valid:
         assert param.canonical(value) == value
         assert param.validate(value)
-    for value in refused:
+    for value in invalid:
         assert not param.validate(value)
         with pytest.raises(ValueError, match=r"is|NaN"):
             param.canonical(value)
 
 
-def test_a_parameter_that_is_not_given_is_valid_unless_required():
+def test_an_unset_parameter_is_valid_unless_required():
     assert Whole("").validate(NOT_PROVIDED) is True
     assert Whole("", required=True).validate(NOT_PROVIDED) is False
     assert Whole("").validate(0) is False
 
 
-def test_levels_are_sorted_and_identity_is_dropped_where_it_says_nothing():
+def test_levels_are_sorted_and_identities_are_dropped_if_redundant():
     given = {3: 3.0, 2: 1, 0.5: 4}
     assert list(LevelTable("").canonical(given).items()) == [(0.5, 4), (2, 1), (3, 3)]
     assert list(LevelTable("", drop_identity=True).canonical(given).items()) == [(0.5, 4), (2, 1)]
@@ -120,7 +120,7 @@ LARGEST_WHOLE = 2**53 - 1
         (math.inf, float),
     ],
 )
-def test_whole_numbers_are_ints_as_far_as_doubles_hold_them_all(value, kind):
+def test_whole_numbers_become_ints_up_to_2_to_53(value, kind):
     number = canonical_number(value)
     assert number == value
     assert type(number) is kind

@@ -1,4 +1,4 @@
-"""Parameters of measures: one canonical form, which prints and reads back; all else is refused when made."""
+"""Parameters of measures: one canonical form, which prints and reads back; other values are rejected."""
 
 import copy
 import math
@@ -62,7 +62,7 @@ TAKES = {
 }
 
 
-# ---------------------------------------------------------------------------------- what a measure takes
+# ------------------------------------------------------------------------------ parameters of measures
 
 
 @pytest.mark.parametrize("name", TAKES)
@@ -79,7 +79,7 @@ def test_defaults_are_those_of_the_definition(measure):
 
 @cases.examples(100)
 @given(cases.measures_with_parameters())
-def test_a_measure_remembers_what_it_was_given(chosen):
+def test_a_measure_keeps_the_given_parameters(chosen):
     measure, params = chosen
     made = measure(**params)
     for name, value in params.items():
@@ -95,7 +95,7 @@ def without_identity(gains):
 
 
 def meaning(measure, params):
-    """What parameters say, defaults included, in a form in which equal meanings are equal."""
+    """Return the meaning of parameters, defaults included; equal meanings give equal values."""
     said = {name: ranked.default(measure.NAME, name) for name in measure.SUPPORTED_PARAMS} | params
     if "gains" in said:
         said["gains"] = without_identity(said["gains"])
@@ -103,7 +103,7 @@ def meaning(measure, params):
 
 
 def number_spellings(number):
-    """The same number in other types."""
+    """Return the number in other types."""
     spellings = [number, float(number), np.float64(number)]
     if not math.isinf(number):
         spellings.append(Fraction(float(number)))
@@ -114,7 +114,7 @@ def number_spellings(number):
 
 @st.composite
 def respelled(draw, measure, params):
-    """The same parameters otherwise: other types, another order, defaults and identities written out."""
+    """Return equal parameters in another form: types, order, defaults and identities written out."""
     names = draw(st.permutations(sorted(params)))
     other = {name: draw(respelled_value(name, params[name])) for name in names}
     for name in measure.SUPPORTED_PARAMS:
@@ -142,7 +142,7 @@ def respelled_value(draw, name, value):
 
 @cases.examples(150)
 @given(chosen=cases.measures_with_parameters(complete=False), data=st.data())
-def test_the_same_parameters_otherwise_make_the_same_measure(chosen, data):
+def test_equal_parameters_in_another_form_make_an_equal_measure(chosen, data):
     measure, params = chosen
     one = measure(**params)
     other = measure(**data.draw(respelled(measure, params)))
@@ -154,7 +154,7 @@ def test_the_same_parameters_otherwise_make_the_same_measure(chosen, data):
 
 
 def spelled_out(value):
-    """A value with the types and the order of all that it holds."""
+    """Return a value with the types and the order of everything in it."""
     if isinstance(value, dict):
         return [(spelled_out(key), spelled_out(item)) for key, item in value.items()]
     return type(value), value
@@ -162,7 +162,7 @@ def spelled_out(value):
 
 @st.composite
 def few_parameters(draw, measure):
-    """Parameters of small choice, so that the same come often."""
+    """Parameters with few choices, so that equal ones are drawn often."""
     choice = {
         "beta": [0, 1, 2],
         "cutoff": [1, 10],
@@ -189,7 +189,7 @@ def few_parameters(draw, measure):
 @pytest.mark.parametrize("measure", cases.MEASURES.values(), ids=cases.MEASURES)
 @cases.examples(50)
 @given(data=st.data())
-def test_measures_are_equal_just_where_their_parameters_mean_the_same(measure, data):
+def test_measures_are_equal_only_if_their_parameters_mean_the_same(measure, data):
     one, other = data.draw(few_parameters(measure)), data.draw(few_parameters(measure))
     same = meaning(measure, one) == meaning(measure, other)
     made, made_other = measure(**one), measure(**other)
@@ -228,11 +228,11 @@ def test_measures_of_different_names_differ():
         (Q(gains={-1: 5}), "Q(gains={-1:5})"),
     ],
 )
-def test_printed_form(measure, printed):
+def test_parameters_print_in_canonical_form(measure, printed):
     assert str(measure) == repr(measure) == printed
 
 
-def test_the_caller_may_change_what_was_given():
+def test_later_changes_of_given_parameters_have_no_effect():
     gains = {1: 5}
     measure = Q(gains=gains)
     gains[1] = 7
@@ -241,7 +241,7 @@ def test_the_caller_may_change_what_was_given():
     assert measure["gains"] == {1: 5}
 
 
-def test_further_parameters_replace_or_join_those_set():
+def test_further_parameters_replace_or_extend_the_given_ones():
     assert Q(beta=2)(rel=2) == Q(beta=2, rel=2)
     assert Q(beta=2)(beta=3) == Q(beta=3)
     assert Q(beta=2)(beta=1) == Q
@@ -327,7 +327,7 @@ def test_bpref_of_trec_eval_keeps_its_name():
         assert ir_measures.parse_trec_measure(name) == [ir_measures.Bpref]
 
 
-def test_nrbp_is_not_a_name_so_that_novelty_keeps_it():
+def test_nrbp_is_not_an_alias_because_novelty_uses_the_name():
     assert ir_measures.parse_measure("NRBP") == ir_measures.NRBP
     with pytest.raises(NameError):
         ir_measures.parse_measure("nRBP")
@@ -342,7 +342,7 @@ def test_nrbp_is_not_a_name_so_that_novelty_keeps_it():
         ("P-plus(beta=inf)@1000", P_plus(beta=math.inf) @ 1000),
     ],
 )
-def test_aliases_take_parameters_of_their_own(text, expected):
+def test_aliases_take_additional_parameters(text, expected):
     assert ir_measures.parse_measure(text) == expected
     assert ir_measures.parse_trec_measure(text) == [expected]
 
@@ -351,11 +351,11 @@ def test_aliases_take_parameters_of_their_own(text, expected):
     "name",
     sorted(name for name, measure in REGISTRY.items() if measure.NAME in cases.MEASURES),
 )
-def test_every_name_in_strings_is_known(name):
+def test_every_name_in_strings_is_registered(name):
     assert name in {*ALIASES, *PREFERENCES, *cases.MEASURES}
 
 
-# ----------------------------------------------------------------------------------- what is refused, and how
+# ------------------------------------------------------------------------------------- rejected parameters
 
 NO_NUMBERS = (True, False, np.True_, math.nan, np.float64("nan"), "1", None, 1j, [1], {1: 1}, b"1", 10**400)
 NO_TABLES = (
@@ -367,7 +367,7 @@ NO_TABLES = (
 
 TABLE_RANGE = ("dict", "level", "finite numbers", ">= 0")
 
-#: For each parameter: values of it that are refused, and words of the range that the message names.
+#: For each parameter: values that are rejected, and the description of the range in the message.
 REFUSED = {
     "cutoff": ((*NO_NUMBERS, 0, -1, 1.5, math.inf, np.float64(2.5), -math.inf), ("whole number", ">= 1")),
     "rel": ((*NO_NUMBERS, 0, -1, -0.5, math.inf), ("finite number", "> 0")),
@@ -397,7 +397,7 @@ COMPANIONS = {"gamma": {"stop": "rb"}, "max_rel": {"stop": "err"}, "p": {"utilit
 
 
 def companions(measure, name):
-    """The stop without which a parameter is refused for another reason."""
+    """Return the stop without which a parameter would be rejected for another reason."""
     return COMPANIONS.get(name, {}) if "stop" in measure.SUPPORTED_PARAMS else {}
 
 
@@ -405,7 +405,7 @@ def companions(measure, name):
     ("measure", "name"),
     [(measure, name) for measure in cases.MEASURES.values() for name in measure.SUPPORTED_PARAMS],
 )
-def test_wrong_values_are_refused_by_measure_parameter_value_and_range(measure, name):
+def test_errors_name_measure_parameter_value_and_range(measure, name):
     values, words = REFUSED[name]
     for value in values:
         with pytest.raises(ir_graded.ParameterError) as caught:
@@ -451,13 +451,13 @@ def test_wrong_values_are_refused_by_measure_parameter_value_and_range(measure, 
     ],
     ids=str,
 )
-def test_parameters_that_a_measure_does_not_take_are_refused(measure, params, words):
+def test_parameters_that_a_measure_does_not_take_are_rejected(measure, params, words):
     with pytest.raises(ir_graded.ParameterError) as caught:
         measure(**params)
     assert all(word in str(caught.value) for word in words)
 
 
-#: The stops with which alone a parameter of NCU goes.
+#: The only stops with which a parameter of NCU is valid.
 ONLY_WITH_STOPS = {"gamma": {"rb"}, "stops": {"gu"}, "max_rel": {"err"}, "norm": {"u", "rb", "gu"}}
 
 
@@ -465,7 +465,7 @@ ONLY_WITH_STOPS = {"gamma": {"rb"}, "stops": {"gu"}, "max_rel": {"err"}, "norm":
 @pytest.mark.parametrize(
     ("name", "value"), [("gamma", 0.5), ("stops", {1: 2}), ("max_rel", 20), ("norm", "cutoff")]
 )
-def test_ncu_takes_a_parameter_with_its_stop_only(stop, name, value):
+def test_ncu_rejects_a_parameter_of_another_stop(stop, name, value):
     params = {"stop": stop, name: value}
     if stop in ONLY_WITH_STOPS[name]:
         assert NCU(**params)[name] == value
@@ -478,7 +478,7 @@ def test_ncu_takes_a_parameter_with_its_stop_only(stop, name, value):
 
 @pytest.mark.parametrize("stop", ["u", "first", "err"])
 @pytest.mark.parametrize(("name", "value"), [("gamma", 0.95), ("stops", {}), ("norm", "all")])
-def test_a_default_is_as_good_as_unset_with_every_stop(stop, name, value):
+def test_a_default_counts_as_unset_with_every_stop(stop, name, value):
     assert NCU(stop=stop, **{name: value}) == NCU(stop=stop)
 
 
@@ -495,7 +495,7 @@ def test_a_default_is_as_good_as_unset_with_every_stop(stop, name, value):
     ],
     ids=["parse_measure", "parse_trec_measure", "calc_aggregate"],
 )
-def test_strings_with_wrong_parameters_raise_the_same_error(read, text):
+def test_strings_with_wrong_parameters_raise_an_equal_error(read, text):
     with pytest.raises(ir_graded.ParameterError):
         read(text)
 
@@ -520,7 +520,7 @@ def test_a_parameter_error_is_a_value_error():
     ids=str,
 )
 @pytest.mark.parametrize("other", [[], [ir_measures.AP]], ids=["alone", "with AP"])
-def test_use_without_a_needed_cutoff_is_an_error(measure, needed, other):
+def test_a_missing_required_cutoff_is_rejected(measure, needed, other):
     for use in (ir_measures.calc, ir_measures.calc_aggregate, ir_measures.evaluator):
         with pytest.raises(ir_graded.ParameterError) as caught:
             use([measure, *other], QRELS, *([RUN] if use is not ir_measures.evaluator else []))
@@ -545,7 +545,7 @@ def test_a_level_above_a_named_max_rel_names_topic_and_document(measure, as_tabl
 # ------------------------------------------------------------------------------------------------ copies
 
 
-def test_changing_a_deep_copy_leaves_the_measure_alone():
+def test_changing_a_deep_copy_does_not_change_the_measure():
     made = Q(gains={1: 5})
     copy.deepcopy(made).params["gains"][1] = 7
     assert made == Q(gains={1: 5})

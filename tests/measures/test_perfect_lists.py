@@ -1,4 +1,4 @@
-"""Perfect lists of any length score 1 at most, though the last digit of their sums may say more."""
+"""Perfect lists of any length score 1 at most, although rounding may give a larger sum."""
 
 import pytest
 
@@ -13,9 +13,9 @@ IDEAL = {topic: {doc: float(level) for doc, level in docs.items()} for topic, do
 
 
 @pytest.mark.parametrize("measure", [Q, AWP, GAP, NCU, NCU(stop="rb")], ids=str)
-def test_rounding_carries_no_score_beyond_1(measure):
+def test_rounding_does_not_raise_a_score_above_1(measure):
     views = Views(JUDGMENTS.levels, match_run(JUDGMENTS, IDEAL))
     scores = measure.score(views)
-    assert measure.contributions(views).total().max() > 1  # so the bound is needed
+    assert measure.contributions(views).total().max() > 1  # otherwise the bound would not be needed
     assert scores.max() == 1
     assert scores.min() >= 1 - 1e-14

@@ -1,4 +1,4 @@
-"""Every measure with random parameters against the plain reference, on random qrels and runs."""
+"""Every measure with random parameters compared with the plain reference, on random qrels and runs."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ir_graded.measures.params import Choice, Flag, LevelTable, Number, Param, W
 
 @dataclass(frozen=True)
 class Size:
-    """How large a random collection is."""
+    """The size of a random collection."""
 
     topics: int
     pool: int
@@ -28,7 +28,7 @@ MEDIUM = Size(topics=60, pool=400, judged=80, retrieved=300, compared=6)
 
 
 def pick(rng, values):
-    """One of the values, as it is."""
+    """Return one of the values, with its type."""
     return values[rng.integers(len(values))]
 
 
@@ -44,7 +44,7 @@ def random_qrels(rng, size, scale):
 
 
 def random_run(rng, size):
-    # Few distinct scores: many ties.
+    # Few distinct scores make many ties.
     scores = cases.SCORES if size is SMALL else [score / 7 for score in range(size.retrieved // 2)]
     return {
         str(topic): {doc: pick(rng, scores) for doc in random_docs(rng, size, size.retrieved)}
@@ -54,7 +54,7 @@ def random_run(rng, size):
 
 @singledispatch
 def random_value(param: Param, rng, size):
-    """A value that a parameter may have. A new kind of parameter needs an entry here."""
+    """Return a value that a parameter may have. A new kind of parameter needs an entry here."""
     raise NotImplementedError(f"no random values for parameters of type {type(param).__name__}")
 
 
@@ -84,10 +84,10 @@ def _(param, rng, size):  # noqa: ARG001
 
 
 def random_parameters(rng, measure, size):
-    """Parameters that a variant takes together."""
+    """Return parameters that a variant takes together."""
     params = {}
     for name, param in measure.SUPPORTED_PARAMS.items():
-        # What leaves little of the others comes less often.
+        # Parameters that leave little of the others are drawn less often.
         share = 1 / 5 if name in {"rel", "judged_only"} else 1 / 2
         if name not in {*cases.fixed(measure), "ties"} and rng.random() < share:
             params[name] = random_value(param, rng, size)
@@ -112,7 +112,7 @@ def assert_random_collection_equals_the_reference(rng, size, scale):
 
 
 def reference_of_some(chosen, qrels, run, topics):
-    """Reference scores of a few topics; the highest level is that of all qrels."""
+    """Return reference scores of a few topics; the highest level is that of all qrels."""
     all_levels = {level for levels in qrels.values() for level in levels.values()}
     rankings = {topic: ranked.ranking(run[topic], cases.compares_single_precision()) for topic in topics}
     return {
@@ -126,13 +126,13 @@ def reference_of_some(chosen, qrels, run, topics):
 
 @pytest.mark.parametrize("scale", cases.SCALES)
 @pytest.mark.parametrize("seed", range(20))
-def test_small_collections(seed, scale):
+def test_small_collections_score_like_the_reference(seed, scale):
     rng = np.random.default_rng([seed, len(scale)])
     assert_random_collection_equals_the_reference(rng, SMALL, cases.SCALES[scale])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
-def test_collections_of_medium_size(seed):
+def test_collections_of_medium_size_score_like_the_reference(seed):
     scale = list(cases.SCALES.values())[seed % len(cases.SCALES)]
     assert_random_collection_equals_the_reference(np.random.default_rng(seed), MEDIUM, scale)

@@ -1,4 +1,4 @@
-"""Ranks from scores: every way to find them against a plain sort."""
+"""Ranks from scores: every algorithm compared with a plain sort."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def ints(*values):
 
 
 def rows_of(topic, score, doc_ids, dtype=np.float64, *, grouped=True):
-    """The rows, each topic one group; or each row a group of its own, so that topics may come back."""
+    """Return the rows, one group per topic or one group per row, so that topics may come back."""
     begin = [row for row in range(len(topic)) if not (grouped and row and topic[row] == topic[row - 1])]
     groups = Groups(ints(*(topic[row] for row in begin)), ints(*begin, len(topic)))
     return Rows(np.array(score, dtype=dtype), groups, lambda at: [doc_ids[row] for row in at.tolist()])
 
 
 def chosen(rows, doc_ids, at, *, known=True):
-    """Some of the rows as hits, which say or do not say what rows they are."""
+    """Return some of the rows as hits, with or without their row numbers."""
     names = [doc_ids[row] for row in at]
     row = ints(*at)
     return Hits(
@@ -43,7 +43,7 @@ WAYS = list(product([True, False], [True, False], [0, 1 << 60]))
 
 
 def ranks_by_all_ways(topic, score, doc_ids, at, dtype=np.float64):
-    """What each way to find the ranks gives, few hits or many, known rows or not, groups or not."""
+    """Yield the ranks of each algorithm: few hits or many, known rows or not, groups or not."""
     for grouped, known, few in WAYS:
         rows = rows_of(topic, score, doc_ids, dtype, grouped=grouped)
         with pytest.MonkeyPatch.context() as patch:
@@ -54,7 +54,7 @@ def ranks_by_all_ways(topic, score, doc_ids, at, dtype=np.float64):
 
 
 def plain_ranks(topic, score, doc_ids, at):
-    """Score descending, then doc_id descending, counted by looking at all."""
+    """Return ranks by descending score, then descending doc_id, found by comparing all documents."""
     return [
         1
         + sum(
@@ -67,7 +67,7 @@ def plain_ranks(topic, score, doc_ids, at):
 
 @st.composite
 def runs(draw):
-    """Topics in any order of their numbers, with scores that often tie; and some of the rows."""
+    """Draw topics in any order of their numbers, with scores that often tie; and some of the rows."""
     numbers = draw(st.permutations(range(6)))
     sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=6))
     topic = [number for number, size in zip(numbers, sizes, strict=False) for _ in range(size)]
@@ -83,7 +83,7 @@ def runs(draw):
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @given(run=runs())
-def test_ranks_are_those_of_a_plain_sort(dtype, run):
+def test_ranks_equal_those_of_a_plain_sort(dtype, run):
     topic, score, doc_ids, at = run
     expected = plain_ranks(topic, score, doc_ids, at)
     for found in ranks_by_all_ways(topic, score, doc_ids, at, dtype):
@@ -94,7 +94,7 @@ def test_ranks_are_those_of_a_plain_sort(dtype, run):
     ("topic", "score", "at"),
     [
         ([1] * 4 + [0] * 4, [4, 3, 2, 1, 9, 8, 7, 6], range(8)),  # each topic in descending order: bisection
-        # Three hits of four rows in each topic are 3 * 4 * 2 comparisons, as many as three a row.
+        # Three hits of four rows in each topic need 3 * 4 * 2 comparisons, three per row.
         ([1] * 4 + [0] * 4, [4, 3, 2, 5, 9, 8, 7, 6], [0, 1, 2, 4, 5, 6]),  # few comparisons
         ([1] * 4 + [0] * 4, [4, 3, 2, 5, 9, 8, 7, 6], [0, 1, 2, 3, 4, 5, 6]),  # many: rows are sorted
         ([0, 0, 1, 1, 2, 2], [2, 1, 5, 4, 9, 9], range(6)),  # scores rise where another topic begins
@@ -102,13 +102,13 @@ def test_ranks_are_those_of_a_plain_sort(dtype, run):
         ([0, 0, 1, 1, 2, 2], [2, 1, 5, 4, 8, 9], range(6)),  # or in the last one
     ],
 )
-def test_ranks_are_right_whichever_way_finds_them(topic, score, at):
+def test_all_algorithms_give_the_right_ranks(topic, score, at):
     names = [f"d{row}" for row in range(len(topic))]
     for found in ranks_by_all_ways(topic, score, names, at):
         assert found == plain_ranks(topic, score, names, at)
 
 
-def test_without_hits_there_are_no_ranks():
+def test_no_hits_have_no_ranks():
     rows = rows_of([0], [1.0], ["a"])
     found, ties = ranks(rows, chosen(rows, ["a"], []))
     assert ties is None
@@ -116,7 +116,7 @@ def test_without_hits_there_are_no_ranks():
     assert found.dtype == np.int64
 
 
-def test_doc_ids_are_asked_for_only_where_rows_tie():
+def test_doc_ids_are_read_only_if_rows_tie():
     asked = []
 
     def doc_ids(at):
@@ -135,14 +135,14 @@ def test_doc_ids_are_asked_for_only_where_rows_tie():
         assert asked == []
 
 
-def test_equal_zeros_tie_and_infinite_scores_are_at_the_ends():
+def test_signed_zeros_tie_and_infinite_scores_are_first_and_last():
     names = list("abcde")
     for dtype in FLOATS:
         for found in ranks_by_all_ways([0] * 5, [0.0, -0.0, np.inf, -np.inf, -1e-30], names, range(5), dtype):
             assert found == [3, 2, 1, 5, 4]
 
 
-def test_topics_of_a_single_row_among_others():
+def test_topics_of_a_single_row_are_ranked_among_others():
     names = list("abc")
     for found in ranks_by_all_ways([2, 0, 1], [1.0, 1.0, 1.0], names, [2, 0, 1]):
         assert found == [1, 1, 1]
@@ -154,7 +154,7 @@ NAMES = st.one_of(st.text(max_size=20), st.text(alphabet="aé\0\ud800\U0001f600"
 @example(["12345678", "12345678a", "12345678", "1234567", "12345678\0", "123456789abcdefg"])
 @example(["12345678a", "12345678"])
 @given(st.lists(st.one_of(NAMES, NAMES.map("clueweb12-0000tw-".__add__)), max_size=40))
-def test_names_are_numbered_as_python_orders_them(names):
+def test_names_are_numbered_in_python_order(names):
     distinct = sorted(set(names))
     assert order_numbers(names).tolist() == [distinct.index(name) for name in names]
 
@@ -162,7 +162,7 @@ def test_names_are_numbered_as_python_orders_them(names):
 # ------------------------------------------------------------------------------------------- groups
 
 
-def test_groups_know_where_their_topics_stand():
+def test_groups_know_the_positions_of_their_topics():
     groups = Groups(ints(2, 0, 5), ints(0, 3, 4, 6))
     assert groups.topic.tolist() == [2, 2, 2, 0, 5, 5]
     assert groups.distinct
@@ -182,7 +182,7 @@ def test_a_part_of_the_groups_counts_its_own_rows():
         assert (part.number.tolist(), part.begin.tolist()) == (number, begin)
 
 
-def test_a_topic_that_comes_back_is_not_distinct_and_its_lengths_add_up():
+def test_a_topic_that_comes_back_is_not_distinct_and_its_lengths_are_added():
     groups = Groups(ints(2, 0, 2), ints(0, 3, 4, 6))
     assert not groups.distinct
     assert groups.lengths(3).tolist() == [1, 0, 5]
@@ -194,7 +194,7 @@ def test_a_topic_that_comes_back_is_not_distinct_and_its_lengths_add_up():
 
 
 class Evaluator:
-    """In place of pytrec_eval's: ranks in single or double precision, and takes nothing but the question."""
+    """A fake pytrec_eval that ranks in single or double precision and supports only the probing call."""
 
     def __init__(self, single):
         self.single = single
@@ -221,7 +221,7 @@ def asked_anew():
 
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.usefixtures("asked_anew")
-def test_the_precision_is_that_of_the_installed_pytrec_eval(single, monkeypatch):
+def test_the_precision_equals_that_of_the_installed_pytrec_eval(single, monkeypatch):
     import pytrec_eval
 
     monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", Evaluator(single))
@@ -232,7 +232,7 @@ def test_the_precision_is_that_of_the_installed_pytrec_eval(single, monkeypatch)
 
 
 @pytest.mark.usefixtures("asked_anew")
-def test_pytrec_eval_is_asked_once(monkeypatch):
+def test_pytrec_eval_is_probed_once(monkeypatch):
     import pytrec_eval
 
     expected = precision.compares_single_precision()
@@ -244,7 +244,7 @@ GROUPS = st.tuples(st.integers(0, 3), st.integers(1, 4), st.sampled_from([0.0, 1
 
 
 @given(st.lists(GROUPS, max_size=6))
-def test_scores_are_flat_where_no_topic_has_two(parts):
+def test_scores_are_flat_if_no_topic_has_two(parts):
     """Groups of topics, which may come back: number, length, score, and the row of another score, if any."""
     topic = [number for number, length, _, _ in parts for _ in range(length)]
     score = [value + (row == other) for _, length, value, other in parts for row in range(length)]

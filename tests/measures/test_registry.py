@@ -1,4 +1,4 @@
-"""What every registered measure owes: names, descriptions, documentation, described parameters."""
+"""Requirements on every registered measure: names, descriptions, documentation, described parameters."""
 
 import inspect
 import re
@@ -18,12 +18,12 @@ MEASURES = {measure.NAME: REGISTRY[measure.NAME] for measure in REGISTRY.values(
 EACH = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 
 
-def test_there_are_measures():
+def test_the_registry_is_not_empty():
     assert len(MEASURES) >= 14
 
 
 @EACH
-def test_measure_says_what_it_is(measure):
+def test_measure_has_a_description(measure):
     for text in (measure.NAME, measure.PRETTY_NAME, measure.SHORT_DESC, measure.SOURCE):
         assert isinstance(text, str)
         assert text == text.strip() != ""
@@ -32,14 +32,14 @@ def test_measure_says_what_it_is(measure):
 
 
 @EACH
-def test_measure_has_texts_of_its_own(measure):
+def test_measure_has_its_own_texts(measure):
     own = vars(type(measure))
     assert {"NAME", "PRETTY_NAME", "SHORT_DESC", "SOURCE", "__doc__"} <= set(own)
 
 
 @EACH
 def test_documentation_has_formula_parameters_source_and_example(measure):
-    text = inspect.cleandoc(type(measure).__doc__)  # Python 3.13 takes the indentation away
+    text = inspect.cleandoc(type(measure).__doc__)  # Python 3.13 removes the indentation
     assert re.search(r"``[^`]+=[^`]+``", text), "a formula"
     assert re.search(r"\bParameters: ", text)
     assert re.search(r"^Source: .*\b", text, re.MULTILINE)
@@ -55,7 +55,7 @@ def test_documentation_names_every_parameter(measure):
 
 
 @EACH
-def test_parameters_say_what_they_are(measure):
+def test_parameters_have_descriptions(measure):
     for name, param in measure.SUPPORTED_PARAMS.items():
         assert isinstance(param, params.Param)
         assert isinstance(param, ir_measures.ParamInfo)
@@ -137,7 +137,7 @@ def test_measure_has_a_reference_and_strategies(measure):
         assert isinstance(cases.values(param), st.SearchStrategy)
 
 
-def test_a_name_is_given_once_only():
+def test_a_name_is_registered_once():
     with pytest.raises(ValueError, match="'Q' is taken by Q"):
         base.add_names(ir_graded.O, "Q")
     assert REGISTRY["Q"] == ir_graded.Q

@@ -1,4 +1,4 @@
-"""gRBP: values by hand, and its residual against the plain reference."""
+"""gRBP: values by hand, and its residual compared with the plain reference."""
 
 import ir_measures
 import pytest
@@ -20,7 +20,7 @@ def residuals(measure, qrels, run):
     ("levels", "p", "base", "residual"),
     [([1, None, 2, None], 0.8, 0.152, 0.672), ([0, 3, None, 2], 0.95, 0.076079166667, 0.859631250000)],
 )
-def test_worked_examples(levels, p, base, residual):
+def test_worked_examples_have_their_values(levels, p, base, residual):
     run = {"1": {doc_id: -rank for rank, doc_id in enumerate(IDS[: len(levels)])}}
     qrels = {"1": {d: level for d, level in zip(IDS, levels, strict=False) if level is not None}}
     (metric,) = ir_measures.iter_calc([gRBP(p=p, max_rel=3, residual=True)], qrels, run)
@@ -37,8 +37,8 @@ def test_value_is_the_base_with_and_without_the_residual():
     assert evaluate([asked], QRELS, RUN).values.item() == found[asked]
 
 
-def test_only_metrics_that_ask_for_it_have_a_residual():
-    # AP is computed by another provider, beside which the evaluator is a mixed one.
+def test_only_metrics_of_measures_with_residual_have_one():
+    # Another provider computes AP, so this is a mixed evaluator.
     asked = [gRBP, Q, ir_measures.AP, gRBP(residual=True)]
     found = {m.measure: hasattr(m, "residual") for m in ir_measures.iter_calc(asked, QRELS, RUN)}
     assert found == {gRBP: False, Q: False, ir_measures.AP: False, gRBP(residual=True): True}

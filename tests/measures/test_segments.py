@@ -1,4 +1,4 @@
-"""Sums over segments: none is lost, however many values there are, and segments that hold nothing have 0."""
+"""Sums over segments: none is lost, for any number of values, and empty segments sum to 0."""
 
 import math
 
@@ -11,7 +11,7 @@ SEGMENT = np.array([0, 1, 1, 3, 3, 3, 5, 5, 5, 5])
 VALUES = np.array([0.1, 0.1, 0.2, 0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.4])
 
 
-def test_totals_counts_and_starts():
+def test_totals_counts_and_starts_of_segments():
     expected = [math.fsum(VALUES[at == SEGMENT]) for at in range(7)]
     assert segments.total(VALUES, SEGMENT, 7).tolist() == pytest.approx(expected, rel=1e-15, abs=0)
     assert segments.count(SEGMENT, 7).tolist() == [1, 2, 0, 3, 0, 4, 0]
@@ -34,7 +34,7 @@ def test_exact_sums_over_the_last_axis():
     assert segments.exact_sum(np.zeros((2, 0))).tolist() == [0, 0]
 
 
-def test_nothing_at_all():
+def test_empty_input_has_empty_sums():
     nothing, none = np.zeros(0), np.zeros(0, dtype=np.int64)
     assert segments.total(nothing, none, 2).tolist() == [0, 0]
     assert segments.count(none, 2).tolist() == segments.starts(none, 2).tolist() == [0, 0]

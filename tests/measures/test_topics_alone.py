@@ -1,11 +1,11 @@
-"""A topic scores among others what it scores alone, also beside weights near the ends of doubles."""
+"""A topic has one score alone and among others, even with weights near the limits of doubles."""
 
 import pytest
 from measures import measure_cases as cases
 
 from ir_graded import EBR, GAP, NCU, Q, iRBU, nERR
 
-#: Levels 1 to 3 are plain; 4 and 5 are those with extreme weights.
+#: Levels 1 to 3 have plain weights; 4 and 5 have extreme weights.
 PLAIN = {"a": 3, "b": 1, "c": 2}
 LARGE = {"a": 3, "b": 5, "c": 4, "d": 5}
 SMALL = {"b": 6, "c": 6}
@@ -25,10 +25,10 @@ WEIGHTS = {4: 1e308, 5: 1e308, 6: 5e-324}
     ids=str,
 )
 @pytest.mark.parametrize("order", [(PLAIN, LARGE, SMALL), (LARGE, PLAIN, PLAIN), (PLAIN, PLAIN, LARGE)])
-def test_a_topic_alone_and_among_others(measure, order):
+def test_a_topic_scores_the_same_alone_and_among_others(measure, order):
     qrels = {str(number): levels for number, levels in enumerate(order)}
     together = cases.scores(measure, qrels, dict.fromkeys(qrels, RUN))
-    # The others stay in the scale of levels, judged only.
+    # The levels of the other topics stay in the qrels, so that the scale does not change.
     for topic, levels in qrels.items():
         rest = {other: {"z": level} for other, level in zip("pqr", (4, 5, 6), strict=True)}
         alone = cases.scores(measure, {topic: levels, **rest}, {topic: RUN})
@@ -37,7 +37,7 @@ def test_a_topic_alone_and_among_others(measure, order):
 
 
 @pytest.mark.parametrize("measure", [EBR(beta=0), nERR, iRBU], ids=str)
-def test_a_topic_in_which_everybody_stops_beside_a_long_one_in_which_nobody_does(measure):
+def test_a_certain_stop_is_not_affected_by_a_long_topic_without_stops(measure):
     long = {f"d{n:02}": 1 for n in range(80)}
     qrels = {"1": {"d00": 2, "d01": 2}, "2": long, "3": {"d00": 2}}
     run = {doc: -float(n) for n, doc in enumerate(long)}

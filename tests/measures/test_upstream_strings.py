@@ -1,4 +1,4 @@
-"""Strings that ir_measures reads by itself mean the same with the package; ours are read on every Python."""
+"""Strings that ir_measures reads keep their meaning; those of this package are read on every Python."""
 
 import ast
 import contextlib
@@ -17,7 +17,7 @@ from ir_graded.measures import parsing as grammar
 
 
 def listed(text):
-    """The strings between the bars."""
+    """Split the strings at the bars."""
     return [string.strip() for string in text.split("|")]
 
 
@@ -74,7 +74,7 @@ needs_old_ast = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def alone():
-    """What ir_measures makes of the strings where the package is not imported."""
+    """Return how ir_measures reads the strings when this package is not imported."""
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-W", "ignore", "-c", _WITHOUT_THE_PACKAGE],
         input=json.dumps([MEASURE_STRINGS, TREC_STRINGS]),
@@ -84,14 +84,15 @@ def alone():
         encoding="utf-8",
     )
     measures, trec = json.loads(done.stdout)
-    # Up to Python 3.11.3 this is no SyntaxError, and ir_measures does not say what it was reading.
+    # Up to Python 3.11.3, this raises another error than SyntaxError, and ir_measures does not name its
+    # input.
     bare = ["ValueError", "source code string cannot contain null bytes"]
     told = [bare[0], f"problem parsing measure {bare[1]}; must be in format Measure(k1=v1, k2=v2)@c"]
     measures, trec = ([told if found == bare else found for found in each] for each in (measures, trec))
     return dict(zip(MEASURE_STRINGS, measures, strict=True)), dict(zip(TREC_STRINGS, trec, strict=True))
 
 
-#: What ir_measures reads by dropping a part of it, and what is the matter: these are errors here.
+#: Strings that ir_measures reads by dropping a part, and the problem: here they raise errors.
 MISREAD = {
     "AP(rel=1, rel=2)": "'rel' is given twice",
     "AP(rel=1,rel=1)@10": "'rel' is given twice",
@@ -110,7 +111,7 @@ MISREAD = {
     "AP(#rel=2\n)": "'#'",
     "nDCG(dcg='a#b')#@10": "'#'",
 }
-#: Of this package's measures.
+#: Strings of this package's measures.
 MISREAD_OF_OURS = {
     "Q(cutoff=5)@10": "'cutoff' is given twice",
     "Q(beta=1, beta=2)": "'beta' is given twice",
@@ -120,7 +121,7 @@ MISREAD_OF_OURS = {
     "Q(beta=1#)\n)": "'#'",
     "P-measure@10#0": "'#'",
 }
-#: A # in quotes is a sign as others.
+#: In quotes, # is an ordinary character.
 MEASURE_STRINGS += [*MISREAD, "nDCG(dcg='#')@5", 'nDCG(dcg="a\'#b")', "nDCG(dcg='''#''')", r"nDCG(dcg='\'#')"]
 
 
@@ -130,7 +131,7 @@ def described(measure):
 
 
 def outcome(read, text):
-    """What a function makes of a string: the measures, or the error."""
+    """Return the result of a function for a string: the measures, or the error."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             found = read(text)
@@ -143,7 +144,7 @@ def is_error(result):
     return isinstance(result[0], str)
 
 
-def test_the_strings_are_a_fair_sample(alone):
+def test_the_strings_cover_measures_and_errors(alone):
     for results in alone:
         failing = sum(map(is_error, results.values()))
         assert failing >= 10
@@ -155,7 +156,7 @@ read_as_before = pytest.mark.parametrize("text", [text for text in MEASURE_STRIN
 
 @needs_old_ast
 @read_as_before
-def test_parse_reads_as_ir_measures_alone(alone, text):
+def test_parse_agrees_with_ir_measures_alone(alone, text):
     assert outcome(grammar.parse, text) == alone[0][text]
 
 
@@ -165,7 +166,7 @@ READERS = [*AS_IR_MEASURES, lambda text: grammar.read_measures([text])]
 
 @needs_old_ast
 @pytest.mark.parametrize("text", MISREAD)
-def test_what_ir_measures_reads_in_part_is_an_error(alone, text):
+def test_strings_that_ir_measures_reads_in_part_are_rejected(alone, text):
     assert not is_error(alone[0][text])
     for read in AS_IR_MEASURES:
         with pytest.raises(ValueError, match=f"^problem parsing measure .*{re.escape(MISREAD[text])}"):
@@ -179,14 +180,14 @@ def test_what_ir_measures_reads_in_part_is_an_error(alone, text):
 
 
 @pytest.mark.parametrize("text", MISREAD_OF_OURS)
-def test_a_part_of_our_measures_is_never_dropped(text):
+def test_no_part_of_our_measures_is_dropped(text):
     for read in (*READERS, ir_measures.parse_trec_measure):
         with pytest.raises(ir_graded.MeasureSyntaxError, match=re.escape(MISREAD_OF_OURS[text])):
             read(text)
 
 
 @pytest.mark.parametrize("text", ["Q#", "Q#@10", "Q #@10", "nDCG#@10", "E#-nDCG@10", "#", "#Q", "map#"])
-def test_a_sign_that_belongs_to_no_name_is_an_error(text):
+def test_characters_outside_names_are_rejected(text):
     for read in (*READERS, ir_measures.parse_trec_measure):
         with pytest.raises(ValueError, match="measure"):
             read(text)
@@ -194,7 +195,7 @@ def test_a_sign_that_belongs_to_no_name_is_an_error(text):
 
 @needs_old_ast
 @read_as_before
-def test_parse_measure_reads_as_before_or_a_name_of_trec_eval(alone, text):
+def test_parse_measure_still_reads_measures_and_names_of_trec_eval(alone, text):
     before, now = alone[0][text], outcome(ir_measures.parse_measure, text)
     if text in {"map", "ndcg"}:
         assert before[0] == "NameError"
@@ -204,7 +205,7 @@ def test_parse_measure_reads_as_before_or_a_name_of_trec_eval(alone, text):
 
 
 @pytest.mark.parametrize("text", TREC_STRINGS)
-def test_parse_trec_measure_reads_as_before(alone, text):
+def test_parse_trec_measure_still_reads_its_names(alone, text):
     assert outcome(ir_measures.parse_trec_measure, text) == alone[1][text]
 
 
@@ -213,7 +214,7 @@ def test_parse_trec_measure_reads_measure_strings_too(text):
     assert ir_measures.parse_trec_measure(text) == [ir_measures.parse_measure(text)]
 
 
-def test_a_family_of_trec_eval_is_no_single_measure():
+def test_a_family_of_trec_eval_is_not_a_single_measure():
     with pytest.raises(ValueError, match=r"P@5, P@10.*parse_trec_measure") as caught:
         ir_measures.parse_measure("map_cut.5,10".replace("map_cut", "P"))
     assert "2 measures" in str(caught.value)
@@ -223,8 +224,8 @@ def test_a_family_of_trec_eval_is_no_single_measure():
     "text",
     ["P_5x", "ndcg_cut_10abc", "map_cut.10foo", "P_10-20", "P_5.", "P_5:10", "P_1e400", "P_5,", "set_F_0.1x"],
 )
-def test_a_name_of_trec_eval_is_read_whole_or_not_at_all(text):
-    """ir-measures' reader of these names stops where the number does, and forgets the rest."""
+def test_a_name_of_trec_eval_is_read_whole_or_rejected(text):
+    """ir-measures' reader of these names stops after the number and drops the rest."""
     assert ir_measures.parse_trec_measure(text)
     with pytest.raises((NameError, ValueError), match=r"measure not found|problem parsing measure"):
         ir_measures.parse_measure(text)
@@ -239,14 +240,14 @@ def test_a_cutoff_of_trec_eval_is_a_whole_number(text):
     assert repr(text) in str(caught.value)
 
 
-def test_what_is_skipped_of_a_family_is_no_result(capsys):
+def test_skipped_members_of_a_family_are_not_results(capsys):
     assert "AP" in map(str, grammar.read_measures("official"))
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "gm_map" in printed.err
 
 
-def test_measure_objects_pass_through():
+def test_measure_objects_are_returned_unchanged():
     measure = ir_measures.nDCG @ 10
     assert ir_measures.parse_measure(measure) is measure
 
@@ -260,7 +261,7 @@ UNREADABLE = listed("""
 
 @pytest.mark.parametrize("text", UNREADABLE)
 @pytest.mark.parametrize("read", [ir_measures.parse_measure, ir_measures.parse_trec_measure])
-def test_something_unreadable_behind_a_name_of_ours(read, text):
+def test_unreadable_text_after_our_measures_is_rejected(read, text):
     with pytest.raises(ir_graded.MeasureSyntaxError) as caught:
         read(text)
     assert repr(text) in str(caught.value)
@@ -279,14 +280,14 @@ def test_something_unreadable_behind_a_name_of_ours(read, text):
         ("P+(judged_only=True)@1000", P_plus(judged_only=True) @ 1000),
     ],
 )
-def test_values_of_our_measures(text, expected):
+def test_values_of_our_measures_are_read(text, expected):
     assert ir_measures.parse_measure(text) == expected
     assert ir_measures.parse_trec_measure(text) == [expected]
 
 
 @pytest.fixture
 def without_old_ast_nodes(monkeypatch):
-    """The module ast as on Python 3.14, which has neither the old nodes nor a way to ask for them."""
+    """The module ast of Python 3.14, without the deprecated nodes and without access to them."""
     for name in ("Num", "Str", "Bytes", "NameConstant", "Ellipsis", "__getattr__"):
         monkeypatch.delitem(vars(ast), name, raising=False)
     with pytest.raises(AttributeError):

@@ -46,11 +46,11 @@ def view_of(qrels, ranked):
         (ir_graded.P_measure, INVERSE_OF_IDEAL, 1),
     ],
 )
-def test_one_document_measures_on_systems_x_and_y(measure, ranked, expected):
+def test_one_document_measures_match_systems_x_and_y(measure, ranked, expected):
     assert score(measure, THREE_LEVELS, ranked) == pytest.approx(expected, abs=1e-15)
 
 
-def test_p_plus_on_the_inverse_of_the_ideal_list():
+def test_p_plus_matches_the_inverse_of_the_ideal_list():
     assert f"{score(ir_graded.P_plus, THREE_LEVELS, INVERSE_OF_IDEAL):.6f}" == "0.738095"
 
 
@@ -65,18 +65,18 @@ def test_p_plus_on_the_inverse_of_the_ideal_list():
         ("gu", 1, "0.2610"),
     ],
 )
-def test_ncu_of_five_among_ten_relevant(stop, beta, printed):
+def test_ncu_matches_five_of_ten_relevant(stop, beta, printed):
     gamma = {"gamma": 0.7} if stop == "rb" else {}
     measure = ir_graded.NCU(stop=stop, beta=beta, **gamma)
     assert f"{score(measure, TEN_RELEVANT, FIVE_RETRIEVED):.4f}" == printed
 
 
 @pytest.mark.parametrize(("measure", "printed"), [(ir_graded.Q(beta=0), "0.1942"), (ir_graded.Q, "0.2219")])
-def test_q_of_five_among_ten_relevant(measure, printed):
+def test_q_matches_five_of_ten_relevant(measure, printed):
     assert f"{score(measure, TEN_RELEVANT, FIVE_RETRIEVED):.4f}" == printed
 
 
-def test_gains_and_stop_weights_that_name_the_levels_change_nothing():
+def test_explicit_gains_and_stop_weights_equal_to_levels_change_nothing():
     named = ir_graded.NCU(stop="gu", gains={1: 1, 2: 2, 3: 3}, stops={1: 1, 2: 2, 3: 3})
     assert f"{score(named, TEN_RELEVANT, FIVE_RETRIEVED):.4f}" == "0.2610"
 
@@ -84,11 +84,11 @@ def test_gains_and_stop_weights_that_name_the_levels_change_nothing():
 @pytest.mark.parametrize(
     ("rank", "printed"), [(2, "0.5000"), (5, "0.3889"), (8, "0.4400"), (12, "0.4194"), (15, "0.4706")]
 )
-def test_blended_ratio_at_the_five_ranks(rank, printed):
+def test_blended_ratio_matches_at_the_five_ranks(rank, printed):
     assert f"{score(ir_graded.BR @ rank, TEN_RELEVANT, FIVE_RETRIEVED):.4f}" == printed
 
 
-def test_blended_ratio_of_the_view_at_the_five_ranks():
+def test_blended_ratio_of_the_view_matches_at_the_five_ranks():
     view = view_of(TEN_RELEVANT, FIVE_RETRIEVED)
     assert view.n.tolist() == list(RANKS_RETRIEVED)
     printed = [f"{ratio:.4f}" for ratio in view.graded(()).BR(1)]
@@ -118,7 +118,7 @@ def graded_uniform(view):
     ],
     ids=["uniform", "rank-biased", "graded-uniform", "first", "preferred", "up to preferred", "cascade"],
 )
-def test_stop_probabilities_at_the_five_ranks(stop, expected):
+def test_stop_probabilities_match_at_the_five_ranks(stop, expected):
     assert stop(view_of(TEN_RELEVANT, FIVE_RETRIEVED)).tolist() == pytest.approx(expected, abs=1e-15)
 
 
@@ -127,11 +127,11 @@ def test_stop_probabilities_at_the_five_ranks(stop, expected):
     [(stopping.preferred, [0, 0, 1]), (stopping.up_to_preferred, [1 / 3, 1 / 3, 1 / 3])],
     ids=["preferred", "up to preferred"],
 )
-def test_the_user_of_p_goes_on_to_the_best_document(stop, expected):
+def test_the_user_of_p_continues_to_the_best_document(stop, expected):
     assert stop(view_of(THREE_LEVELS, INVERSE_OF_IDEAL)).tolist() == expected
 
 
-def test_ideal_list_of_the_ten_relevant():
+def test_ideal_list_of_the_ten_relevant_documents_matches():
     levels = prepare_qrels(TEN_RELEVANT).levels
     assert isinstance(levels, Levels)
     assert levels.ideal(1, levels.values).cumulative.tolist() == [3, 6, 9, 11, 13, 15, 16, 17, 18, 19]

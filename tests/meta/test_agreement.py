@@ -1,4 +1,4 @@
-"""Agreement of labels: worked examples, a plain reference in exact fractions, and what must hold."""
+"""Agreement of labels: worked examples, a plain reference in exact fractions, and invariants."""
 
 import math
 from functools import partial
@@ -15,7 +15,7 @@ from ir_graded.meta.resampling import generator, topic_counts
 NAN = math.nan
 A = [0, 0, 0, 1, 1, 2, 2, 2, 3, 0, 1, 3]
 B = [0, 0, 1, 1, 2, 2, 2, 1, 3, 0, 0, 2]
-#: Krippendorff's example C: four observers, a row a unit.
+#: Krippendorff's example C: four observers, one row per unit.
 OBSERVERS = np.array(
     [
         [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
@@ -31,7 +31,7 @@ def two(a, b, topics=None, **options):
     return found.to_frame().set_index("coefficient")["value"]
 
 
-def test_worked_pairs():
+def test_worked_pairs_have_their_coefficients():
     found = agreement(np.array([A, B]).T, topics=np.repeat([1, 2, 3], 4).tolist())
     assert found.confusion().to_numpy().tolist() == [[3, 1, 0, 0], [1, 1, 1, 0], [0, 1, 2, 0], [0, 0, 1, 1]]
     expected = {
@@ -64,7 +64,7 @@ def test_worked_pairs():
 @pytest.mark.parametrize(
     ("measurement", "value"), [("nominal", 0.743421053), ("ordinal", 0.815387504), ("interval", 0.849107143)]
 )
-def test_observers_with_missing_labels(measurement, value):
+def test_observers_with_missing_labels_have_the_published_alpha(measurement, value):
     found = agreement(OBSERVERS, topics=[1] * 12, measurement=measurement, n_resamples=5)
     last = found.to_frame().iloc[-1]
     assert (last["a"], last["coefficient"]) == ("all sets", "alpha")
@@ -75,7 +75,7 @@ def test_observers_with_missing_labels(measurement, value):
 
 
 @pytest.mark.parametrize("levels", [2, 3, 4])
-def test_coefficients_are_those_of_the_plain_reference(levels):
+def test_coefficients_equal_the_plain_reference(levels):
     rng = np.random.default_rng(levels)
     names = {"kappa": plain.kappa, "ac": plain.gwet}
     for _ in range(20):
@@ -116,7 +116,7 @@ def test_coefficients_are_those_of_the_plain_reference(levels):
         )
 
 
-def test_alpha_of_several_sets_is_that_of_the_plain_reference():
+def test_alpha_of_several_sets_equals_the_plain_reference():
     rng = np.random.default_rng(5)
     for sets in (3, 5):
         labels = rng.integers(0, 3, (25, sets)).astype(float)
@@ -131,7 +131,7 @@ def test_alpha_of_several_sets_is_that_of_the_plain_reference():
             assert found.to_frame()["value"].iloc[-1] == pytest.approx(expected)
 
 
-def test_soft_labels_have_alpha_of_intervals_alone():
+def test_soft_labels_have_only_interval_alpha():
     rng = np.random.default_rng(6)
     labels = rng.random((40, 3)).round(3) + 1000
     labels[rng.random(labels.shape) < 0.2] = NAN
@@ -149,7 +149,7 @@ def test_soft_labels_have_alpha_of_intervals_alone():
     assert found.confusion().empty
 
 
-def test_edge_values():
+def test_edge_cases_have_defined_values():
     constant = two([0] * 8, [0] * 5 + [1] * 3)
     assert constant["kappa"] == 0
     assert constant[["alpha", "ac1"]].tolist() == pytest.approx([-0.153846, 0.460674], abs=6e-7)
@@ -163,7 +163,7 @@ def test_edge_values():
     assert skewed[list(expected)].to_dict() == pytest.approx(expected, abs=6e-7)
 
 
-def test_unused_level_changes_only_what_counts_levels():
+def test_unused_level_changes_only_coefficients_that_count_levels():
     a, b = [0, 0, 2, 2, 0], [0, 2, 2, 2, 0]
     for levels, ac1 in ((None, 0.6), ([0, 1, 2], 0.733333)):
         found = two(a, b, levels=levels)
@@ -225,14 +225,14 @@ def test_errors_say_what_is_wrong(labels, options, error, words):
 
 
 @pytest.mark.parametrize("kind", [np.array, pd.Series, tuple, iter])
-def test_topics_are_given_in_any_sequence(kind):
+def test_topics_may_be_given_in_any_sequence(kind):
     labels = [[0, 1], [1, 1], [0, 0], [2, 1]]
     expected = agreement(labels, topics=[1, 1, 2, 2], n_resamples=9).to_frame()
     found = agreement(labels, topics=kind([1, 1, 2, 2]), n_resamples=9).to_frame()
     pd.testing.assert_frame_equal(found, expected)
 
 
-def test_missing_values_of_whole_numbers_are_no_labels():
+def test_missing_values_in_integer_columns_are_not_labels():
     labels = [[0, 1], [None, 1], [0, 0], [2, None], [2, 2]]
     expected = agreement(np.array(labels, dtype=float), topics=[1, 1, 2, 2, 2], n_resamples=9)
     found = agreement(pd.DataFrame(labels, dtype="Int64"), topics=[1, 1, 2, 2, 2], n_resamples=9)

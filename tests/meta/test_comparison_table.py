@@ -1,4 +1,4 @@
-"""Measures beside each other: each cell of the table is what the method itself says."""
+"""Comparison of measures: each cell of the table equals the result of its method."""
 
 import numpy as np
 import pandas as pd
@@ -23,11 +23,11 @@ def compared(matrices):
 
 
 def seeds():
-    """One seed for each method, drawn from that of the comparison."""
+    """Return one seed per method, drawn from the seed of the comparison."""
     return [int(seed) for seed in np.random.default_rng(3).integers(0, 2**62, 3)]
 
 
-def test_the_columns_in_their_order(compared):
+def test_the_columns_have_their_order(compared):
     table = compared.to_frame()
     assert list(table) == [
         *("power", "required_difference", "minority_rate", "proportion_of_ties", "sensitivity"),
@@ -36,7 +36,7 @@ def test_the_columns_in_their_order(compared):
     assert table.index.name == "measure"
 
 
-def test_every_cell_is_what_the_method_says(compared, matrices):
+def test_every_cell_equals_the_result_of_its_method(compared, matrices):
     table = compared.to_frame()
     for_power, for_stability, for_swap = seeds()
     for name, matrix in matrices.items():
@@ -56,7 +56,7 @@ def test_every_cell_is_what_the_method_says(compared, matrices):
     pd.testing.assert_frame_equal(table[list(correlations)].loc[list(matrices)], correlations)
 
 
-def test_the_parts_are_kept(compared, matrices):
+def test_the_results_of_the_methods_are_kept(compared, matrices):
     assert list(compared.power) == list(compared.stability) == list(compared.swap) == list(matrices)
     assert {one.n_resamples for one in (*compared.stability.values(), *compared.swap.values())} == {40}
     assert {(one.n_resamples, one.alpha, one.test) for one in compared.power.values()} == {
@@ -67,7 +67,7 @@ def test_the_parts_are_kept(compared, matrices):
     assert compared.stability["weak"].fuzziness.tolist() == hundredths
 
 
-def test_the_most_discriminative_measure_comes_first_and_equals_stay_in_order():
+def test_the_most_discriminative_measure_comes_first_and_ties_keep_their_order():
     rng = np.random.default_rng(0)
     clear = np.linspace(0, 1, 4) + rng.random((9, 4)) / 50
     noisy = rng.random((9, 4))

@@ -1,4 +1,4 @@
-"""Conclusions under two sets of judgments: the worked example, a plain reference and edge cases."""
+"""Conclusions with two sets of judgments: the worked example, a plain reference and edge cases."""
 
 import math
 
@@ -53,7 +53,7 @@ def row_of(a, b, **options):
     return conclusions({"Q": a}, {"Q": b}, **options).to_frame().loc["Q"]
 
 
-def test_worked_example():
+def test_worked_example_has_its_values():
     row = row_of(A, B, test="t")
     expected = dict.fromkeys(COUNTS.values(), 0)
     expected |= {
@@ -68,7 +68,7 @@ def test_worked_example():
     assert (row["tau_ap_variant"], row["largest_fall"]) == ("tau_ap", 1)
 
 
-def test_random_scores_are_concluded_as_by_the_plain_reference():
+def test_random_scores_equal_the_plain_reference():
     rng = np.random.default_rng(1)
     for _ in range(15):
         a = rng.integers(0, 11, (8, 6)) / 10
@@ -84,20 +84,20 @@ def test_random_scores_are_concluded_as_by_the_plain_reference():
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "t", "tukey_hsd"])
-def test_set_against_itself_loses_nothing(test):
+def test_set_against_itself_keeps_all_conclusions(test):
     row = row_of(A, A, test=test, n_resamples=100)
     assert row["active_agreement"] + row["passive_agreement"] == 6
     assert (row["bias"], row["largest_fall"], row["tau_b"], row["top_overlap"]) == (0, 0, 1, 1)
     assert row["precision"] == row["recall"] == 1
 
 
-def test_without_significant_pairs_precision_and_recall_are_nan():
+def test_precision_and_recall_without_significant_pairs_are_nan():
     row = row_of([[0.1, 0.2], [0.2, 0.1], [0.1, 0.3]], [[0.2, 0.1], [0.2, 0.3], [0.1, 0.3]], test="t")
     assert math.isnan(row["precision"])
     assert math.isnan(row["recall"])
 
 
-def test_topics_of_one_set_are_dropped_and_named():
+def test_topics_of_one_set_only_are_dropped_and_named():
     found = conclusions({"Q": A.rename(index={5: "x"})}, {"Q": B.sample(frac=1, random_state=0)}, test="t")
     assert (found.topics, found.dropped_a, found.dropped_b) == (5, ("x",), (5,))
     expected = row_of(A.iloc[:5], B.iloc[:5], test="t")

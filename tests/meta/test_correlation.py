@@ -1,4 +1,4 @@
-"""Rank correlations: against published values, plain loops, scipy, and the identities of each variant."""
+"""Rank correlations compared with published values, plain loops, scipy, and identities of each variant."""
 
 import math
 
@@ -36,7 +36,7 @@ permutations = systems.flatmap(lambda n: st.permutations(range(n)))
 
 @st.composite
 def pairs(draw, tied_a=True, tied_b=True, most=7):
-    """Two rankings of the same systems, with or without ties."""
+    """Two rankings of one set of systems, with or without ties."""
     size = draw(st.integers(2, most))
 
     def ranking(tied):
@@ -58,14 +58,14 @@ def pairs(draw, tied_a=True, tied_b=True, most=7):
         (tau_ap_b, X_TIED, Y_TIED, 0.6269841),
     ],
 )
-def test_published_values(correlation, a, b, published):
+def test_correlations_have_the_published_values(correlation, a, b, published):
     assert correlation(a, b) == pytest.approx(published, abs=5e-8)
 
 
 @EACH
 @settings(deadline=None)
 @given(ranking=permutations)
-def test_with_itself_one_and_with_its_reverse_minus_one(correlation, ranking):
+def test_a_ranking_has_correlation_1_with_itself_and_minus_1_reversed(correlation, ranking):
     scores = np.array(ranking) / 7
     assert correlation(scores, scores) == pytest.approx(1, abs=1e-12)
     assert correlation(scores, -scores) == pytest.approx(-1, abs=1e-12)
@@ -73,7 +73,7 @@ def test_with_itself_one_and_with_its_reverse_minus_one(correlation, ranking):
 
 @settings(deadline=None)
 @given(pairs())
-def test_ties_with_themselves_and_reversed(both):
+def test_a_tied_ranking_has_correlation_1_with_itself_and_minus_1_reversed(both):
     scores = np.array(both[0])
     assume(len(set(both[0])) > 1)
     for correlation in (kendall_tau_b, tau_ap_b):
@@ -89,11 +89,11 @@ def test_swapping_the_rankings_changes_no_correlation(correlation, both):
     np.testing.assert_allclose(correlation(a, b), correlation(b, a), atol=1e-12)
 
 
-def test_tau_ap_depends_on_which_ranking_is_the_reference():
+def test_tau_ap_depends_on_the_choice_of_the_reference():
     assert tau_ap([3, 2, 1, 0], [3, 1, 0, 2]) != tau_ap([3, 1, 0, 2], [3, 2, 1, 0])
 
 
-def test_errors_at_the_top_cost_more():
+def test_errors_at_the_top_lower_tau_ap_more():
     ranking = [5, 4, 3, 2, 1]
     top, bottom = [4, 5, 3, 2, 1], [5, 4, 3, 1, 2]
     assert tau_ap(ranking, top) < tau_ap(ranking, bottom)
@@ -102,7 +102,7 @@ def test_errors_at_the_top_cost_more():
 
 @settings(deadline=None)
 @given(pairs(tied_a=False, tied_b=False))
-def test_variants_equal_the_plain_ones_without_ties(both):
+def test_variants_without_ties_equal_the_plain_ones(both):
     a, b = both
     assert kendall_tau_b(a, b) == pytest.approx(kendall_tau(a, b), abs=1e-12)
     assert tau_ap_a(a, b) == pytest.approx(tau_ap(a, b), abs=1e-12)
@@ -111,7 +111,7 @@ def test_variants_equal_the_plain_ones_without_ties(both):
 
 @settings(deadline=None)
 @given(pairs())
-def test_kendall_as_the_plain_loops_and_scipy(both):
+def test_kendall_equals_the_plain_loops_and_scipy(both):
     a, b = both
     assert kendall_tau(a, b) == pytest.approx(plain.kendall_tau(a, b), abs=1e-12)
     np.testing.assert_allclose(kendall_tau_b(a, b), kendalltau(a, b).statistic, atol=1e-12)
@@ -119,7 +119,7 @@ def test_kendall_as_the_plain_loops_and_scipy(both):
 
 @settings(deadline=None)
 @given(pairs(tied_a=False, tied_b=False))
-def test_tau_ap_as_the_plain_loops_and_kendall_as_scipy(both):
+def test_tau_ap_equals_the_plain_loops_and_kendall_equals_scipy(both):
     a, b = both
     (order,) = plain.orders(b)
     assert tau_ap(a, b) == pytest.approx(float(plain.tau_ap_of_order(a, order)), abs=1e-12)
@@ -128,20 +128,20 @@ def test_tau_ap_as_the_plain_loops_and_kendall_as_scipy(both):
 
 @settings(max_examples=60, deadline=None)
 @given(pairs(tied_a=False, most=6))
-def test_tau_ap_a_is_the_mean_over_all_orders_of_ties(both):
+def test_tau_ap_a_equals_the_mean_over_all_orders_of_ties(both):
     a, b = both
     assert tau_ap_a(a, b) == pytest.approx(plain.tau_ap_a(a, b), abs=1e-12)
 
 
 @settings(deadline=None)
 @given(pairs())
-def test_tau_ap_b_as_the_plain_loops(both):
+def test_tau_ap_b_equals_the_plain_loops(both):
     a, b = both
     assume(len(set(a)) > 1 and len(set(b)) > 1)
     assert tau_ap_b(a, b) == pytest.approx(plain.tau_ap_b(a, b), abs=1e-12)
 
 
-def test_all_tied_in_the_estimate():
+def test_an_estimate_with_all_systems_tied_has_zero_or_nan():
     assert tau_ap_a([3, 2, 1, 0], [1, 1, 1, 1]) == pytest.approx(0, abs=1e-12)
     assert kendall_tau([1, 2, 3], [1, 1, 1]) == 0
     assert math.isnan(kendall_tau_b([1, 2, 3], [1, 1, 1]))
@@ -187,7 +187,7 @@ def test_wrong_scores_are_rejected(correlation, a, b, message):
         correlation(a, b)
 
 
-def test_ties_refused_name_the_systems_and_the_variants():
+def test_rejected_ties_name_the_systems_and_the_variants():
     clear, tied = {"p": 3, "q": 2, "r": 1}, {"p": 3, "q": 1, "r": 1}
     with pytest.raises(InputError, match=r"'q', 'r' are tied in the estimate: .*tau_ap_a.*tau_ap_b"):
         tau_ap(clear, tied)
@@ -213,7 +213,7 @@ def matrices():
     return frames
 
 
-def test_plain_without_ties_and_labelled_variants_with(matrices):
+def test_columns_are_plain_without_ties_and_labelled_with_ties(matrices):
     result = rank_correlations(matrices, reference="AP")
     means = {name: frame.mean() for name, frame in matrices.items()}
     table = result.to_frame()
@@ -235,7 +235,7 @@ def test_plain_without_ties_and_labelled_variants_with(matrices):
         result.reference = "Q"
 
 
-def test_ties_of_the_estimate_alone_leave_the_reference_as_the_truth():
+def test_ties_in_the_estimate_alone_keep_the_reference_as_the_truth():
     reference, estimate = [0.5, 0.4, 0.3, 0.2, 0.1], [0.4, 0.6, 0.6, 0.1, 0.3]
     found = rank_correlations({"a": [reference] * 2, "b": [estimate] * 2}, reference="a").to_frame().loc["b"]
     assert (found["tau_ap_variant"], found["tau_ap"]) == ("tau_ap_a", pytest.approx(0.125))
@@ -244,20 +244,20 @@ def test_ties_of_the_estimate_alone_leave_the_reference_as_the_truth():
     assert tau_ap_b(reference, estimate) == pytest.approx(0.020833, abs=6e-7)
 
 
-def test_means_that_differ_by_rounding_alone_are_tied():
-    """0.1 + 0.2 is not 0.3 + 0.0 as a double."""
+def test_means_that_differ_only_by_rounding_are_tied():
+    """In doubles, 0.1 + 0.2 is not equal to 0.3 + 0.0."""
     result = rank_correlations({"Q": [[0.1, 0.3], [0.2, 0.0]], "AP": [[0.1, 0.3], [0.2, 0.1]]}, reference="Q")
     assert result.tied.tolist() == [True, False]
     assert result.kendall_variants == ("tau_b", "tau_b")
 
 
-def test_a_tied_reference_makes_all_rows_tied(matrices):
+def test_a_tied_reference_applies_to_all_rows(matrices):
     table = rank_correlations(matrices, reference="RR").to_frame()
     assert set(table["kendall_variant"]) == {"tau_b"}
     assert set(table["tau_ap_variant"]) == {"tau_ap_b"}
 
 
-def test_the_matrix_of_all_pairs(matrices):
+def test_the_matrix_has_the_correlation_of_every_pair(matrices):
     result = rank_correlations(matrices, reference="Q")
     assert list(result.matrix.index) == list(result.matrix.columns) == ["AP", "Q", "RR"]
     np.testing.assert_array_equal(result.matrix, result.matrix.T)
@@ -267,7 +267,7 @@ def test_the_matrix_of_all_pairs(matrices):
     assert result.matrix.loc["AP", "RR"] == expected
 
 
-def test_topics_and_systems_in_another_order_or_renamed(matrices):
+def test_order_and_names_of_topics_and_systems_do_not_matter(matrices):
     expected = rank_correlations(matrices, reference="AP").to_frame()
     shuffled = {
         name: frame.sample(frac=1, random_state=at).sample(frac=1, axis=1, random_state=at)
@@ -286,7 +286,7 @@ def test_equal_means_over_other_topics_are_ties():
     assert table["kendall_variant"].tolist() == ["tau", "tau_b"]
 
 
-def test_scores_of_evaluate():
+def test_scores_of_evaluate_are_accepted():
     qrels = {"1": {"a": 2, "b": 1}, "2": {"a": 1}}
     runs = {
         "good": {"1": {"a": 2.0, "b": 1.0}, "2": {"a": 1.0}},
@@ -302,7 +302,7 @@ def test_scores_of_evaluate():
     assert rank_correlations(scores, reference=scores.measures[0]).reference == "Q"
 
 
-def test_measures_in_error(matrices):
+def test_wrong_measures_are_named(matrices):
     with pytest.raises(InputError, match="reference nDCG is not among the measures AP, Q, RR"):
         rank_correlations(matrices, reference="nDCG")
     with pytest.raises(InputError, match="reference strange thing"):

@@ -1,4 +1,4 @@
-"""Errors of rank correlations name the ranking in which something is wrong, and its systems by name."""
+"""Errors of rank correlations name the wrong ranking and its systems."""
 
 import math
 
@@ -30,7 +30,7 @@ RIGHT = [3, 2, 1]
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_the_ranking_is_named(correlation, wrong, message):
+def test_the_error_names_the_ranking(correlation, wrong, message):
     for place, name in enumerate(NAMES[correlation]):
         given = [RIGHT, RIGHT]
         given[place] = wrong
@@ -40,7 +40,7 @@ def test_the_ranking_is_named(correlation, wrong, message):
 
 
 @EACH
-def test_systems_of_one_ranking_only(correlation):
+def test_systems_in_one_ranking_only_are_named(correlation):
     first, second = NAMES[correlation]
     with pytest.raises(InputError) as caught:
         correlation({"p": 1, "q": 2}, {"p": 1, "r": 2})
@@ -70,14 +70,14 @@ TIED = {"p": 2, "q": 1, "r": 1}
         ([1, 1, 2, 2], [*RIGHT, 0], "2, 3 are tied in the reference"),
     ],
 )
-def test_tied_systems_are_named_the_best_first(reference, estimate, tied):
+def test_tied_systems_are_named_best_first(reference, estimate, tied):
     with pytest.raises(InputError) as caught:
         tau_ap(reference, estimate)
     advice = "tau_ap_a takes ties in the estimate, tau_ap_b in both"
     assert str(caught.value) == f"systems {tied}: {advice}"
 
 
-def test_tau_ap_a_refuses_ties_in_the_reference_alone():
+def test_tau_ap_a_rejects_ties_only_in_the_reference():
     with pytest.raises(InputError) as caught:
         tau_ap_a(TIED, NAMED)
     advice = "tau_ap_b takes ties in both, tau_ap_a in the estimate only"

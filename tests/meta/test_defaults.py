@@ -1,4 +1,4 @@
-"""What the methods do where nothing is said: the documented numbers of replicates, levels and seed."""
+"""Defaults of the methods: the documented numbers of replicates, levels and seed."""
 
 import numpy as np
 import pandas as pd
@@ -32,23 +32,23 @@ DEFAULTS = {
 
 
 @pytest.mark.parametrize("method", DEFAULTS, ids=lambda method: method.__name__)
-def test_defaults_that_the_result_names(method):
+def test_defaults_equal_those_in_the_result(method):
     found = method(SCORES)
     assert {name: getattr(found, name) for name in DEFAULTS[method]} == DEFAULTS[method]
 
 
 @pytest.mark.parametrize("method", [*DEFAULTS, compared], ids=lambda method: method.__name__)
-def test_the_seed_is_0(method):
+def test_the_default_seed_is_0(method):
     given, expected = method(SCORES, n_resamples=50), method(SCORES, n_resamples=50, rng=0)
     pd.testing.assert_frame_equal(given.to_frame(), expected.to_frame(), check_exact=True)
 
 
-def test_fuzziness_goes_by_hundredths_to_a_tenth():
+def test_default_fuzziness_has_steps_of_a_hundredth_up_to_a_tenth():
     hundredths = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1]
     assert meta.stability(SCORES, n_resamples=2).fuzziness.tolist() == hundredths
 
 
-def test_a_comparison_by_default():
+def test_a_comparison_has_the_documented_defaults():
     found = compared(SCORES)
     assert (found.fuzziness, found.power["Q"].alpha, found.power["Q"].test) == (0.05, 0.05, "bootstrap")
     numbers = [method["Q"].n_resamples for method in (found.power, found.stability, found.swap)]

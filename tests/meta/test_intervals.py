@@ -1,4 +1,4 @@
-"""Bootstrap intervals and tests against a baseline, beside plain loops over the same replicates."""
+"""Bootstrap intervals and tests against a baseline, compared with plain loops over equal replicates."""
 
 import inspect
 import math
@@ -26,7 +26,7 @@ def matrices(topics=12, seed=3):
 
 
 def quantile(ordered, q):
-    """Linear between the two nearest of the sorted values."""
+    """Interpolate linearly between the two nearest sorted values."""
     at = q * (len(ordered) - 1)
     low = math.floor(at)
     high = min(low + 1, len(ordered) - 1)
@@ -35,7 +35,7 @@ def quantile(ordered, q):
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 @pytest.mark.parametrize("n_resamples", [1, 37, 400])
-def test_intervals_equal_a_plain_loop_over_the_same_replicates(level, n_resamples):
+def test_intervals_equal_a_plain_loop_over_the_replicates(level, n_resamples):
     scores = matrices()
     found = confidence_intervals(scores, level=level, n_resamples=n_resamples, rng=5)
     counts = topic_counts(np.random.default_rng(5), 12, n_resamples).astype(int)
@@ -73,7 +73,7 @@ def test_measures_and_systems_share_the_replicates():
     assert np.array_equal(both.low, confidence_intervals(scores, rng=1).low)
 
 
-def test_scores_of_evaluate_give_their_means_best_first():
+def test_scores_of_evaluate_are_accepted_and_means_are_best_first():
     covid = ir_graded.sample()
     runs = {name: covid.runs[name] for name in list(covid.runs)[:4]}
     scores = ir_graded.evaluate(["Q", "nDCG@10"], covid.qrels, runs)
@@ -85,7 +85,7 @@ def test_scores_of_evaluate_give_their_means_best_first():
         assert (part["mean"] < part["high"]).all()
 
 
-def test_equal_scores_have_an_interval_of_no_width_and_one_system_will_do():
+def test_equal_scores_have_an_interval_of_zero_width_and_one_system_is_enough():
     found = confidence_intervals({"Q": pd.DataFrame({"a": [0.1] * 3})}, n_resamples=20)
     assert found.low[0, 0] == found.high[0, 0] == 0.1
     assert found.mean[0, 0] == pytest.approx(0.1, abs=1e-16)
@@ -93,8 +93,8 @@ def test_equal_scores_have_an_interval_of_no_width_and_one_system_will_do():
         found.low[0, 0] = 1
 
 
-def test_intervals_end_within_the_scores():
-    """Means of replicates of the best topic alone, or of the worst, lie beyond it by rounding."""
+def test_intervals_stay_within_the_scores():
+    """By rounding, means of replicates that draw only the best or the worst topic are outside the scores."""
     scores = np.array(list(combinations(np.arange(11) / 10, 3))).T
     found = confidence_intervals({"Q": scores}, level=0.99, n_resamples=500)
     assert (found.low[0] >= scores.min(axis=0)).all()
@@ -126,7 +126,7 @@ def test_wrong_scores_are_named():
         confidence_intervals([[0.1, 0.2]])
 
 
-def test_the_leaderboard_is_that_of_the_measure_and_drawn_where_it_is_wanted():
+def test_the_leaderboard_is_drawn_for_the_requested_measure_and_axes():
     figure = pytest.importorskip("matplotlib.figure").Figure()
     ax = figure.subplots()
     found = confidence_intervals(matrices(topics=9), n_resamples=20)
@@ -140,7 +140,7 @@ def test_the_leaderboard_is_that_of_the_measure_and_drawn_where_it_is_wanted():
 # ------------------------------------------------------------------------------------ against a baseline
 
 
-def test_p_values_equal_a_plain_loop_over_the_same_flips():
+def test_p_values_equal_a_plain_loop_over_the_flips():
     scores = matrices()
     found = against_baseline(scores, "b", n_resamples=200, rng=9)
     flips = sign_flips(np.random.default_rng(9), 12, 200)
@@ -158,7 +158,7 @@ def test_p_values_equal_a_plain_loop_over_the_same_flips():
 
 
 def test_scores_in_tenths_have_the_p_values_of_whole_numbers():
-    """Replicates that equal what was observed, but for the rounding of their sums, are as extreme as it."""
+    """Replicates that equal the observed value up to rounding count as equally extreme."""
     rng = np.random.default_rng(1)
     for _ in range(60):
         whole = pd.DataFrame(rng.integers(0, 11, (8, 2)), index=list("pqrstuvw"), columns=["a", "b"])
@@ -184,7 +184,7 @@ def test_blocks_of_replicates_change_nothing(monkeypatch):
     assert confidence_intervals(scores, n_resamples=201, rng=9).low.tolist() == intervals.low.tolist()
 
 
-def test_a_difference_is_significant_below_alpha_only():
+def test_only_a_p_value_below_alpha_is_significant():
     p = against_baseline(matrices(), "b", n_resamples=200, rng=9).p_holm
     alpha = float(np.sort(p, axis=None)[1])
     found = against_baseline(matrices(), "b", n_resamples=200, rng=9, alpha=alpha)
@@ -200,7 +200,7 @@ def test_identical_systems_do_not_differ():
     assert not found.significant.any()
 
 
-def test_holm_by_hand_and_as_statsmodels_has_it():
+def test_holm_equals_values_by_hand_and_statsmodels():
     assert holm(np.array([0.01, 0.04, 0.03, 0.005])).tolist() == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm(np.array([0.6, 0.7])).tolist() == [1, 1]
     multitest = pytest.importorskip("statsmodels.stats.multitest")
@@ -208,7 +208,7 @@ def test_holm_by_hand_and_as_statsmodels_has_it():
     assert holm(p) == pytest.approx(multitest.multipletests(p, method="holm")[1])
 
 
-def test_the_correction_is_within_a_measure():
+def test_the_correction_is_within_one_measure():
     found = against_baseline(matrices(), "d", n_resamples=300)
     for p, corrected in zip(found.p, found.p_holm, strict=True):
         assert corrected.tolist() == holm(p).tolist()

@@ -1,4 +1,4 @@
-"""What every method takes and refuses, and that its results stay as they are."""
+"""Input that every method accepts and rejects, and results that cannot be modified."""
 
 import math
 import warnings
@@ -61,14 +61,14 @@ CORRELATIONS = pytest.mark.parametrize(
     ],
 )
 @EACH
-def test_what_is_no_matrix_of_scores(method, wrong, message):
+def test_invalid_score_matrices_are_rejected(method, wrong, message):
     with pytest.raises(InputError, match=message):
         method(wrong, n_resamples=5)
 
 
 @pytest.mark.parametrize("size", [1e129, 2.0**400, 1e-300])
 @EACH
-def test_scores_of_any_size_that_is_taken_neither_warn_nor_lose_the_order(method, size):
+def test_scores_of_any_accepted_size_neither_warn_nor_lose_their_order(method, size):
     scores = pd.DataFrame([[size, -size], [size, -0.9 * size], [size, 0.5 * size]], columns=["a", "b"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -96,14 +96,14 @@ NAMED = {name: SCORES[name].tolist() for name in SCORES}
 @pytest.mark.parametrize(
     ("name", "ids"), [("num", [301, 7, 302]), ("topic", ["q1", "q2", "q3"]), ("qid", [1, 2, 3])]
 )
-def test_a_column_of_topics_may_stand_anywhere(form, name, ids):
+def test_a_topic_column_may_be_at_any_position(form, name, ids):
     matrix = ScoreMatrix.of(form({"a": NAMED["a"], name: ids, "b": NAMED["b"], "c": NAMED["c"]}))
     assert (matrix.systems, matrix.topics) == (("a", "b", "c"), tuple(ids))
     np.testing.assert_array_equal(matrix.values, SCORES)
 
 
 @FORMS
-def test_a_column_that_looks_like_topics_is_no_system(form):
+def test_a_column_that_looks_like_topics_is_not_a_system(form):
     for columns in (NAMED | {"id": [301, 302, 303]}, {"id": [3, 1, 2]} | NAMED):
         with pytest.raises(
             InputError, match=r"the column 'id' counts as a system but looks like topics.*the index"
@@ -115,7 +115,7 @@ def test_a_column_that_looks_like_topics_is_no_system(form):
         ScoreMatrix.of(form(NAMED | {"query": [0.5, 0.25, 1.0]}))
 
 
-def test_topics_in_the_index_leave_the_columns_to_systems():
+def test_topics_in_the_index_leave_all_columns_to_systems():
     for index in (pd.Index(["x", "y", "z"]), pd.Index([7, 8, 9], name="query_id")):
         table = pd.DataFrame(NAMED | {"query": [0.5, 0.25, 1.0], "id": [3, 1, 2]}, index=index)
         matrix = ScoreMatrix.of(table)
@@ -125,18 +125,18 @@ def test_topics_in_the_index_leave_the_columns_to_systems():
             ScoreMatrix.of(table.rename(columns={"id": "num"}))
 
 
-def test_rows_that_were_filtered_or_sorted_keep_their_column_of_topics():
+def test_filtered_or_sorted_rows_keep_their_topic_column():
     table = pd.DataFrame({"topic": [4, 5, 6, 7], "a": [0.1, 0.2, 0.3, 0.4], "b": [0.4, 0.3, 0.2, 0.2]})
     matrix = ScoreMatrix.of(table[table["a"] > 0.15].sort_values("a", ascending=False))
     assert (matrix.systems, matrix.topics) == (("a", "b"), (7, 6, 5))
 
 
-def test_topics_with_a_point_are_known_by_the_name_of_the_first_column():
+def test_topics_with_a_point_are_recognised_by_the_name_of_the_first_column():
     matrix = ScoreMatrix.of(pd.DataFrame({"topic": [31.1, 31.2, 32.1]} | NAMED))
     assert (matrix.systems, matrix.topics) == (("a", "b", "c"), (31.1, 31.2, 32.1))
 
 
-def test_runs_may_be_called_like_columns_of_topics():
+def test_runs_may_have_names_of_topic_columns():
     qrels = {"1": {"a": 2, "b": 1}, "2": {"c": 1}, "3": {"c": 1}}
     run = {"1": {"a": 2.0, "x": 1.0, "y": 0.5}, "2": {"c": 1.0, "x": 0.5}, "3": {"c": 1.0}}
     runs = {"topic": run, "query": {topic: {"c": 1.0} for topic in qrels}, "num": run}
@@ -146,7 +146,7 @@ def test_runs_may_be_called_like_columns_of_topics():
     assert found.mean[0].tolist() == [2, 1, 2]
 
 
-def test_two_measures_of_the_same_name():
+def test_two_measures_of_one_name_are_rejected():
     with pytest.raises(InputError, match="measure '1' appears twice"):
         meta.compare({1: SCORES, "1": SCORES}, n_resamples=5)
     with pytest.raises(InputError, match="measure '1' appears twice"):
@@ -180,32 +180,32 @@ def test_wrong_options_are_named_with_their_value(name, option, value):
 
 
 @pytest.mark.parametrize("fuzziness", [(0.5, 0.01), [], [0.1], np.array([0.1])])
-def test_a_comparison_takes_one_fuzziness(fuzziness):
+def test_a_comparison_rejects_several_fuzziness_values(fuzziness):
     with pytest.raises(ParameterError, match=r"^fuzziness=.* must be a number"):
         compared(SCORES, fuzziness=fuzziness)
 
 
 @pytest.mark.parametrize("fuzziness", [[True], ["0.1"], [[0.1]], [0.1, None]])
-def test_stability_takes_only_numbers_as_fuzziness(fuzziness):
+def test_stability_rejects_fuzziness_that_is_not_numeric(fuzziness):
     with pytest.raises(ParameterError, match=r"^fuzziness=.* must be one or more numbers"):
         meta.stability(SCORES, fuzziness=fuzziness)
 
 
 @EACH
-def test_memory_without_bound(method):
+def test_unbounded_memory_changes_nothing(method):
     free = method(SCORES, n_resamples=20, memory_mib=math.inf).to_frame()
     pd.testing.assert_frame_equal(free, method(SCORES, n_resamples=20).to_frame(), check_exact=True)
 
 
 @CORRELATIONS
 @pytest.mark.parametrize("wrong", [math.inf, -math.inf, math.nan, "x", pd.NA, 10**400])
-def test_correlations_take_finite_numbers_only(correlation, wrong):
+def test_correlations_reject_infinite_numbers(correlation, wrong):
     with pytest.raises(InputError, match="the score of system 'q' is"):
         correlation({"p": 1, "q": wrong, "r": 3}, [1, 2, 3])
 
 
 @CORRELATIONS
-def test_correlations_of_what_holds_no_real_numbers(correlation):
+def test_correlations_reject_complex_and_masked_numbers(correlation):
     with pytest.raises(InputError, match="complex128"):
         correlation(np.array([1 + 1j, 2, 3]), [1, 2, 3])
     with pytest.raises(InputError, match="the score of system 1 is nan"):
@@ -213,7 +213,7 @@ def test_correlations_of_what_holds_no_real_numbers(correlation):
 
 
 @CORRELATIONS
-def test_correlations_of_huge_scores_are_those_of_small_ones(correlation):
+def test_correlations_of_huge_scores_equal_those_of_small_ones(correlation):
     small = correlation([1, -1, 0], [1, 2, 3])
     assert correlation([1e308, -1e308, 0], [1, 2, 3]) == small
 
@@ -232,7 +232,7 @@ def arrays():
 
 
 @pytest.mark.parametrize("name", arrays())
-def test_results_cannot_be_written_over(name):
+def test_results_are_read_only(name):
     values = arrays()[name]
     places = getattr(values, "iloc", values)
     first = (0,) * values.ndim
@@ -240,7 +240,7 @@ def test_results_cannot_be_written_over(name):
         places[first] = places[first]
 
 
-def test_tables_of_results_are_the_callers():
+def test_tables_of_results_are_copies():
     for method in METHODS.values():
         result = method(SCORES, n_resamples=5)
         table = result.to_frame()

@@ -1,4 +1,4 @@
-"""Scores at the edge: nearly identical systems, intervals at the smallest score, means not above 0."""
+"""Edge cases of scores: nearly identical systems, intervals at the smallest score, means not above 0."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -36,14 +36,14 @@ def test_intervals_stay_within_the_scores_of_each_system():
 
 
 @pytest.mark.parametrize("shift", [0.0, -1e-9, -0.5])
-def test_below_0_there_is_no_margin(shift):
+def test_means_below_0_have_no_margin(shift):
     scores = pd.DataFrame({"better": [shift, shift], "worse": [shift - 1e-6, shift - 1e-6]})
     found = meta.stability(scores, fuzziness=[0, 0.5, 0.99], n_resamples=10)
     assert found.proportion_of_ties.tolist() == [0, 0, 0]
     assert found.minority_rate.tolist() == [0, 0, 0]
 
 
-def test_some_systems_of_a_matrix():
+def test_a_matrix_can_be_limited_to_some_systems():
     matrix = ScoreMatrix.of(pd.DataFrame({"a": [1, 2], "b": [3, 4], "c": [5, 6]}, index=["x", "y"]))
     some = matrix.of_systems(["c", "a"], "Q")
     assert (some.systems, some.topics) == (("c", "a"), ("x", "y"))
@@ -52,7 +52,7 @@ def test_some_systems_of_a_matrix():
         matrix.of_systems(["c"], "Q")
 
 
-def test_one_name_of_several_parts_stays_one_name():
+def test_a_tuple_as_a_system_name_stays_one_name():
     systems = [("bm25", 1), ("bm25", 2)]
     scores = pd.DataFrame([[0.1, 0.2], [0.3, 0.5]], columns=pd.Index(systems, tupleize_cols=False))
     assert meta.significance(scores, n_resamples=5).means.index.tolist() == systems[::-1]
@@ -72,7 +72,7 @@ def test_an_asl_of_alpha_is_not_significant(method):
     assert method(scores, n_resamples=50, alpha=above).to_frame()["significant"].tolist() == [True]
 
 
-def test_the_power_counts_what_is_below_alpha():
+def test_the_power_counts_asl_below_alpha():
     scores = pd.DataFrame(np.random.default_rng(2).random((6, 2)), columns=["a", "b"])
     found = meta.discriminative_power(scores, n_resamples=50)
     assert not replace(found, alpha=found.asl.iloc[0]).to_frame()["significant"].any()
@@ -95,7 +95,7 @@ def test_means_are_equal_within_1e_12_of_the_largest_score(difference, ties):
     assert meta.stability(scores, fuzziness=[0], n_resamples=20).proportion_of_ties.tolist() == [ties]
 
 
-def test_names_of_several_types_are_told_apart():
+def test_names_of_several_types_are_distinguished():
     scores = {"Q": pd.DataFrame([[1, 2], [3, 4]], columns=["a", "b"])}
     scores["AP"] = scores["Q"].set_axis(["a", 7], axis=1)
     with pytest.raises(InputError) as caught:
@@ -106,7 +106,7 @@ def test_names_of_several_types_are_told_apart():
     assert str(caught.value) == "Q: systems differ from those of the other measures: 7 is missing in it"
 
 
-def test_the_matrix_of_significance_names_its_parts():
+def test_the_result_of_significance_has_labelled_tables():
     scores = pd.DataFrame({"poor": [0.1, 0.3, 0.2], "good": [0.5, 0.6, 0.9]})
     found = meta.significance(scores, alternative="two-sided", alpha=0.2, n_resamples=30)
     assert (found.alternative, found.alpha, found.n_resamples) == ("two-sided", 0.2, 30)
@@ -119,7 +119,7 @@ def exact_means(values):
     return [float(sum(map(Fraction, column)) / len(column)) for column in values.T.tolist()]
 
 
-def test_means_and_differences_have_all_their_digits():
+def test_means_and_differences_keep_all_their_digits():
     one = np.random.default_rng(5).random(40)
     values = np.column_stack([one, one + 1e-13 * np.random.default_rng(6).random(40), one / 3])
     scores = pd.DataFrame(values, columns=["a", "b", "c"])
@@ -168,12 +168,12 @@ def test_of_equal_statistics_the_larger_sum_comes_first(statistics, sums, order)
         ([0.0, 0.0], [True, False], np.nan),
     ],
 )
-def test_the_smallest_difference_from_which_on_all_were_significant(sizes, significant, smallest):
+def test_the_required_difference_has_only_significant_pairs_above_it(sizes, significant, smallest):
     found = _smallest_sufficient(np.array(sizes), np.array(significant))
     np.testing.assert_array_equal(found, smallest)
 
 
-def test_a_wrong_choice_is_named():
+def test_an_unknown_choice_is_named():
     for method, name, words in [
         (meta.swap, "resample", "'bootstrap', 'disjoint'"),
         (meta.significance, "alternative", "'greater', 'two-sided'"),

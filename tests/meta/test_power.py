@@ -1,4 +1,4 @@
-"""Discriminative power: against plain references, scipy, invariants, error rates and real score matrices."""
+"""Discriminative power compared with plain references, scipy, invariants, error rates and real matrices."""
 
 import math
 import warnings
@@ -27,12 +27,12 @@ def continuous(topics, systems, seed=0):
 
 
 def tied(topics, systems, seed=0):
-    """Scores like P@5: many equal differences, hard pairs with mean 0."""
+    """Return scores like those of P@5: many equal differences, hard pairs with mean 0."""
     return np.random.default_rng(seed).integers(0, 6, (topics, systems)) / 5
 
 
 def sparse(topics, systems, seed=0):
-    """Systems that agree on most topics, as near-identical runs do."""
+    """Return systems that agree on most topics, like near-identical runs."""
     rng = np.random.default_rng(seed)
     return np.where(
         rng.random((topics, systems)) < 0.15, rng.choice([0.1, 0.37, 0.9], (topics, systems)), 0.3
@@ -40,7 +40,7 @@ def sparse(topics, systems, seed=0):
 
 
 def shifted(topics, systems, seed=0):
-    """Systems that are another one plus a constant, which rounding blurs, and identical ones."""
+    """Return systems that differ by a constant, up to rounding, and identical ones."""
     rng = np.random.default_rng(seed)
     base = rng.integers(0, 1000, (topics, 1)) / 1000
     values = base + rng.choice([0, 0.1, 0.3], (1, systems))
@@ -70,7 +70,7 @@ def counts_of(values, seed=3, many=B):
 
 @pytest.mark.parametrize("name", MATRICES)
 @pytest.mark.parametrize("alpha", [0.05, 0.3])
-def test_bootstrap_as_in_plain_loops(name, alpha):
+def test_bootstrap_equals_the_plain_loops(name, alpha):
     values = MATRICES[name]
     result = discriminative_power(values, alpha=alpha, n_resamples=B, rng=3)
     numbers, counts = plain.exact(values), counts_of(values)
@@ -89,7 +89,7 @@ def test_bootstrap_as_in_plain_loops(name, alpha):
 
 
 @pytest.mark.parametrize("name", MATRICES)
-def test_randomisation_as_in_plain_loops(name):
+def test_randomisation_equals_the_plain_loops(name):
     values = MATRICES[name]
     numbers = plain.exact(values)
     signs = sign_flips(np.random.default_rng(3), len(values), B)
@@ -101,7 +101,7 @@ def test_randomisation_as_in_plain_loops(name):
 
 
 @pytest.mark.parametrize("name", MATRICES)
-def test_tukey_hsd_as_in_plain_loops(name):
+def test_tukey_hsd_equals_the_plain_loops(name):
     values = MATRICES[name]
     numbers, rng = plain.exact(values), np.random.default_rng(3)
     permuted = [plain.exact(permuted_rows(rng, values)) for _ in range(B)]
@@ -111,7 +111,7 @@ def test_tukey_hsd_as_in_plain_loops(name):
 
 @pytest.mark.parametrize("name", MATRICES)
 @pytest.mark.parametrize("test", TESTS[1:])
-def test_required_difference_of_the_other_tests(name, test):
+def test_required_difference_of_the_other_tests_equals_the_plain_loops(name, test):
     values = MATRICES[name]
     numbers = plain.exact(values)
     result = discriminative_power(values, test=test, n_resamples=200, alpha=0.2)
@@ -166,7 +166,7 @@ def test_scale_of_scores_changes_nothing(test, exponent):
 
 
 @pytest.mark.parametrize("name", ["continuous", "tied", "few topics"])
-def test_t_as_scipy(name):
+def test_t_equals_scipy(name):
     from scipy.stats import ttest_rel
 
     values = MATRICES[name]
@@ -175,7 +175,7 @@ def test_t_as_scipy(name):
         assert asl == pytest.approx(ttest_rel(values[:, first], values[:, second]).pvalue, rel=1e-9)
 
 
-def test_randomisation_near_the_exact_test_of_scipy():
+def test_randomisation_is_close_to_the_exact_test_of_scipy():
     from scipy.stats import permutation_test
 
     values = continuous(8, 4, 11)
@@ -191,8 +191,8 @@ def test_randomisation_near_the_exact_test_of_scipy():
         assert asl == pytest.approx(exact, abs=0.018)
 
 
-def test_one_topic_that_differs():
-    """A computed variance of 1e-17 instead of 0 in the replicates without that topic gives .27 here."""
+def test_a_single_differing_topic_has_the_exact_asl():
+    """Replicates without that topic have variance 0; a computed variance of 1e-17 would give .27 here."""
     values = np.full((50, 2), 0.43)
     values[17, 0] += 0.37
     counts = counts_of(values, 0, 1000)
@@ -203,7 +203,7 @@ def test_one_topic_that_differs():
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_identical_systems(test):
+def test_identical_systems_have_asl_1(test):
     score = np.random.default_rng(0).random(20)
     result = discriminative_power(
         np.column_stack([score, score, score + 0.1 - 0.1]), test=test, n_resamples=50
@@ -218,7 +218,7 @@ def test_identical_systems(test):
 
 @pytest.mark.parametrize("shift", [0.1, -0.25, 1 / 3])
 @pytest.mark.parametrize("test", ["bootstrap", "t"])
-def test_constant_difference(test, shift):
+def test_constant_differences_have_the_smallest_asl(test, shift):
     score = np.random.default_rng(0).random(20)
     result = discriminative_power(np.column_stack([score, score + shift]), test=test)
     assert result.asl.tolist() == [0]
@@ -258,7 +258,7 @@ def test_memory_and_threads_change_nothing(monkeypatch, name, test):
 
 
 def squares_of(values, counts):
-    """All replicates' t**2 of the only pair, as the package computes them."""
+    """Return t**2 of all replicates of the only pair, as computed by the package."""
     scores = studentised.PairedScores.of(values)
     pairs = studentised.Pairs.of(2)
     sums = studentised.WeightedSums.of(scores.values, counts - 1).differences(pairs)
@@ -277,7 +277,7 @@ def squares_of(values, counts):
         [0.1, 0.4, 0.7, 0.7, 0.1],
     ],
 )
-def test_replicates_with_hardly_any_variance_keep_their_digits(z):
+def test_replicates_with_tiny_variance_keep_their_digits(z):
     values = np.column_stack([z, np.zeros(len(z))])
     counts = topic_counts(np.random.default_rng(1), len(z), 400)
     exact = plain.replicates(plain.differences(plain.exact(values), 0, 1), counts)
@@ -287,8 +287,8 @@ def test_replicates_with_hardly_any_variance_keep_their_digits(z):
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.05, 0.1])
-def test_replicates_of_one_value_at_the_mean_have_no_difference(mean):
-    """Most topics differ by the mean, so that many replicates draw nothing else; the statistic is small."""
+def test_replicates_of_equal_values_at_the_mean_have_no_difference(mean):
+    """Most topics differ by the mean, so many replicates draw nothing else; the statistic is small."""
     z = np.array([mean] * 4 + [mean + 0.8, mean - 0.8])
     values = np.round(np.stack([0.5 + z / 2, 0.5 - z / 2], axis=1), 12)
     counts = counts_of(values)
@@ -299,7 +299,7 @@ def test_replicates_of_one_value_at_the_mean_have_no_difference(mean):
 
 
 def test_replicates_of_one_topic_at_the_mean_have_no_difference():
-    """The same where most topics have another value."""
+    """Here most topics have another value."""
     z = np.array([0.1, 0.3, 0.3, -0.3])
     values = np.round(np.stack([0.5 + z / 2, 0.5 - z / 2], axis=1), 12)
     counts = counts_of(values, many=3000)
@@ -333,7 +333,7 @@ def matrices(draw):
 
 @given(values=matrices(), seed=st.integers(0, 99))
 @settings(max_examples=60, deadline=None)
-def test_any_small_matrix_as_in_plain_loops(values, seed):
+def test_any_small_matrix_equals_the_plain_loops(values, seed):
     numbers, counts = plain.exact(values), counts_of(values, seed, 30)
     found = discriminative_power(values, n_resamples=30, rng=seed, alpha=0.2)
     zs = [plain.differences(numbers, *pair) for pair in pairs_of(values)]
@@ -376,7 +376,7 @@ def test_rejections_when_systems_do_not_differ(test):
 
 
 @pytest.mark.slow
-def test_tukey_hsd_holds_the_error_rate_of_a_whole_data_set():
+def test_tukey_hsd_keeps_the_error_rate_of_a_whole_data_set():
     rng = np.random.default_rng(2026)
     any_rejected, any_by_t = [], []
     for _ in range(300):
@@ -403,7 +403,7 @@ def test_tukey_hsd_holds_the_error_rate_of_a_whole_data_set():
         ("web2013", "rr", 23.9),
     ],
 )
-def test_powers_on_trec_web(collection, measure, percent):
+def test_powers_on_trec_web_match_the_documentation(collection, measure, percent):
     scores = pd.read_csv(ROOT / "urbano" / f"{collection}_{measure}.csv")
     assert 100 * discriminative_power(scores).power == pytest.approx(percent, abs=2)
 
@@ -439,13 +439,13 @@ def test_plot_draws_one_asl_curve():
     pyplot.close("all")
 
 
-def test_quiet_in_a_pipe(capfd):
+def test_no_progress_is_printed_without_a_terminal(capfd):
     for test in TESTS:
         discriminative_power(MATRICES["tied"], test=test, n_resamples=20)
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_seed_and_its_generator_give_the_same_resamples():
+def test_a_seed_and_its_generator_give_equal_resamples():
     values = MATRICES["continuous"]
     by_seed = discriminative_power(values, rng=5, n_resamples=B).asl
     by_generator = discriminative_power(values, rng=np.random.default_rng(5), n_resamples=B).asl
@@ -472,7 +472,7 @@ def test_a_seed_and_its_generator_give_the_same_resamples():
         {"memory_mib": math.nan},
     ],
 )
-def test_options_out_of_range(option):
+def test_options_out_of_range_are_rejected(option):
     with pytest.raises(ParameterError, match=next(iter(option))):
         discriminative_power(MATRICES["tied"], **option)
 
@@ -489,6 +489,6 @@ def test_options_out_of_range(option):
         ([["x", "y"], ["z", "w"]], "topic 0, system 0: the score is 'x'"),
     ],
 )
-def test_matrices_that_cannot_be_compared(values, message):
+def test_matrices_that_cannot_be_compared_are_rejected(values, message):
     with pytest.raises(InputError, match=message):
         discriminative_power(values)

@@ -37,7 +37,7 @@ def row_of(human, model, more, **options):
         ({"power_tuning": 0}, (0.23934348, 0.68565652)),
     ],
 )
-def test_worked_intervals(options, ends):
+def test_worked_intervals_have_their_values(options, ends):
     row = row_of(Y, f, F, **options)
     assert row[["low", "high"]].tolist() == pytest.approx(ends, abs=6e-9)
     if "power_tuning" not in options:
@@ -93,7 +93,7 @@ def test_random_scores_have_the_intervals_of_the_plain_reference(quantile):
 
 
 @FEW
-def test_model_without_variance_or_against_the_humans_is_left_out():
+def test_a_constant_or_negatively_correlated_model_is_ignored():
     assert row_of(Y, [0.1] * 8, [0.1] * 5)["tuning"] == 0
     assert row_of(Y, [1 - value for value in Y], F)["tuning"] == 0
     assert not math.isnan(row_of([0.5] * 8, f, F)["low"])
@@ -110,7 +110,7 @@ def test_topics_are_aligned_by_name():
     pd.testing.assert_frame_equal(straight, again)
 
 
-def test_intervals_cover_the_mean_as_often_as_they_say():
+def test_intervals_have_the_nominal_coverage():
     rng = np.random.default_rng(4)
     truth = rng.beta(2, 3, (350, 2000))
     model = np.clip(0.15 + 0.85 * truth + 0.08 * rng.standard_normal(truth.shape), 0, 1)
@@ -124,19 +124,19 @@ def test_intervals_cover_the_mean_as_often_as_they_say():
 
 
 def lenient_scores(rng, topics):
-    """Scores and those of a lenient model, and the true mean."""
+    """Return scores, those of a lenient model, and the true mean."""
     y = rng.beta(2, 3, (topics, 2000))
     return y, np.clip(0.15 + 0.85 * y + 0.08 * rng.standard_normal(y.shape), 0, 1), 0.4
 
 
 def shrunken_differences(rng, topics):
-    """Differences of two systems and those of a model that shrinks them and favours one system."""
+    """Return differences of two systems and those of a model that shrinks them and favours one system."""
     y = 0.03 + 0.12 * rng.standard_normal((topics, 2000))
     return y, 0.7 * y + 0.03 + 0.08 * rng.standard_normal(y.shape), 0.03
 
 
 def resampled_topics(rng, topics):
-    """AP differences of pairs of runs on topics drawn from TREC Web 2013, nDCG@20 in place of the model."""
+    """Return AP differences of run pairs on drawn topics of TREC Web 2013, with nDCG@20 as the model."""
     ap, ndcg = (pd.read_csv(WEB / f"web2013_{name}.csv").to_numpy() for name in ("ap", "ndcg20"))
     a = rng.integers(0, ap.shape[1], 4000)
     b = (a + rng.integers(1, ap.shape[1], 4000)) % ap.shape[1]
@@ -159,8 +159,8 @@ def resampled_topics(rng, topics):
         (resampled_topics, 50, 200, (0.946, 0.057), 0.934, (0.943, 0.043)),
     ],
 )
-def test_simulated_coverage_is_that_of_the_documentation(draw, n, more, human, normal, student):
-    """Coverage of the nominal 95% interval and its width; the standard error of a coverage is .005."""
+def test_simulated_coverage_matches_the_documentation(draw, n, more, human, normal, student):
+    """Coverage of the nominal 95% interval and its width; the standard error of the coverage is .005."""
     y, model, truth = draw(np.random.default_rng(0), n + more)
     found = {q: prediction_powered({"Q": y[:n]}, {"Q": model}, quantile=q) for q in ("t", "normal")}
 
@@ -175,7 +175,7 @@ def test_simulated_coverage_is_that_of_the_documentation(draw, n, more, human, n
     assert of(found["normal"].low, found["normal"].high)[0] == pytest.approx(normal, abs=0.02)
 
 
-def test_few_labelled_topics_are_warned_of():
+def test_few_labelled_topics_cause_a_warning():
     with pytest.warns(UserWarning, match="only 8 topics have human labels"):
         row_of(Y, f, F)
 
@@ -206,6 +206,6 @@ def test_baseline_needs_another_system():
         prediction_powered(matrix(Y), matrix([*f, *F]), baseline=0)
 
 
-def test_measures_must_be_those_of_both():
+def test_measures_must_be_the_same_on_both_sides():
     with pytest.raises(InputError, match="measures differ: Q by humans, AP by the model"):
         prediction_powered({"Q": TEN.iloc[:25]}, {"AP": TEN})

@@ -1,4 +1,4 @@
-"""Topic sets: what is drawn how often, and that nothing depends on how many are drawn at a time."""
+"""Topic sets: the number of times each topic is drawn, which does not depend on the block size."""
 
 import numpy as np
 import pytest
@@ -14,14 +14,14 @@ def seeded():
     return np.random.default_rng(7)
 
 
-def test_bootstrap_samples_are_as_many_topics_as_there_are():
+def test_bootstrap_samples_have_as_many_topics_as_the_matrix():
     counts = resampling.topic_counts(seeded(), TOPICS, MANY)
     assert counts.shape == (TOPICS, MANY)
     assert counts.dtype == np.float64
     assert counts.flags.c_contiguous
     assert set(np.unique(counts)) == {0, 1, 2, 3, 4, 5}
     assert (counts.sum(axis=0) == TOPICS).all()
-    # Binomial: each topic n times at 1/n, so with variance 1 - 1/n.
+    # Binomial: each topic is drawn n times at 1/n, so the variance is 1 - 1/n.
     assert counts.mean(axis=1) == pytest.approx([1] * TOPICS, abs=0.06)
     assert counts.var(axis=1) == pytest.approx([0.8] * TOPICS, abs=0.08)
 
@@ -52,7 +52,7 @@ def test_signs_are_plus_and_minus_equally_often():
     assert flips.mean(axis=1) == pytest.approx([0] * TOPICS, abs=0.06)
 
 
-def test_permuted_rows_deal_out_the_scores_of_a_topic():
+def test_permuted_rows_exchange_the_scores_of_a_topic():
     values = np.arange(12.0).reshape(3, 4)
     dealt = [resampling.permuted_rows(rng, values) for rng in [seeded()] for _ in range(200)]
     for one in dealt:
@@ -81,7 +81,7 @@ def counted(drawn):
     return [[sum(one == topic) for one in drawn] for topic in range(TOPICS)]
 
 
-def test_the_topics_of_a_seed_come_from_these_draws_alone():
+def test_the_topics_of_a_seed_depend_only_on_documented_draws():
     drawn = seeded().integers(0, TOPICS, (20, TOPICS))
     np.testing.assert_array_equal(resampling.topic_counts(seeded(), TOPICS, 20), counted(drawn))
     pairs = seeded().integers(0, TOPICS, (20, 2, TOPICS))
@@ -96,7 +96,7 @@ def test_the_topics_of_a_seed_come_from_these_draws_alone():
     np.testing.assert_array_equal(resampling.sign_flips(seeded(), TOPICS, 20), signs)
 
 
-def test_a_seed_is_a_whole_number_from_0_or_a_generator():
+def test_a_seed_is_a_nonnegative_integer_or_a_generator():
     rng = seeded()
     assert generator(rng) is rng
     for seed in (0, np.int64(0)):

@@ -43,7 +43,7 @@ def web(year, measure):
         (0.2, {"test": "interval"}, 41, 0.20097678, 0.19838394, math.nan),
     ],
 )
-def test_worked_sizes(difference, options, topics, below, value, approximation):
+def test_worked_sizes_match(difference, options, topics, below, value, approximation):
     found = meta.topic_set_size(None, difference, **{"variance": 0.05} | options)
     assert found.n_topics == topics
     assert below is None or found.value_below == pytest.approx(below, abs=6e-8)
@@ -52,13 +52,13 @@ def test_worked_sizes(difference, options, topics, below, value, approximation):
 
 
 @pytest.mark.parametrize(("systems", "topics", "start"), [(10, 263, 260.78), (100, 622, 623.08)])
-def test_worked_sizes_of_strict_anovas(systems, topics, start):
+def test_worked_sizes_of_strict_anovas_match(systems, topics, start):
     options = {"test": "anova", "model": "one-way", "systems": systems, "alpha": 0.01, "power": 0.9}
     found = meta.topic_set_size(None, 0.1, variance=0.05, **options)
     assert (found.n_topics, round(found.approximation, 2)) == (topics, start)
 
 
-def test_worked_power_and_detectable_differences():
+def test_worked_power_and_detectable_differences_match():
     assert meta.power(None, 0.3, 50, variance=0.5) == pytest.approx(0.547657039, abs=1e-9)
     one_tailed = meta.power(None, 0.3, 50, variance=0.5, alternative="greater")
     assert one_tailed == pytest.approx(0.672573983, abs=1e-9)
@@ -77,7 +77,7 @@ def test_worked_power_and_detectable_differences():
         ("one-way", 0.029, (48, 92), (0.7958274, 0.8044388), 0.097340157, 0.820728481),
     ],
 )
-def test_worked_matrix(model, variance, sizes, powers, detectable, power):
+def test_worked_matrix_matches(model, variance, sizes, powers, detectable, power):
     (topics, narrow), (below, value) = sizes, powers
     assert meta.score_variance(SCORES, model=model).variance == pytest.approx(variance, abs=6e-10)
     found = meta.topic_set_size(SCORES, 0.1, model=model)
@@ -89,7 +89,7 @@ def test_worked_matrix(model, variance, sizes, powers, detectable, power):
     assert meta.topic_set_size(SCORES, 0.1, test="interval", model=model).n_topics == narrow
 
 
-def test_variances_of_the_web_tracks_and_sizes_that_follow():
+def test_variances_of_the_web_tracks_and_their_sizes_match():
     collections = [web(year, "ap") for year in (2010, 2011, 2013)]
     one, two = (meta.score_variance(collections, model=model) for model in ("one-way", "two-way"))
     assert one.variances == pytest.approx((0.00844327, 0.01591457, 0.00896605), abs=6e-9)
@@ -106,7 +106,7 @@ def test_variances_of_the_web_tracks_and_sizes_that_follow():
     assert meta.score_variance(web(2013, "rr")).variance == pytest.approx(0.10395970, abs=6e-9)
 
 
-def test_twice_the_two_way_variance_is_the_mean_variance_of_differences():
+def test_twice_the_two_way_variance_equals_the_mean_variance_of_differences():
     for seed in range(5):
         scores = np.random.default_rng(seed).random((9, 5))
         expected = plain.mean_variance_of_differences(scores.tolist())
@@ -121,7 +121,7 @@ def test_twice_the_two_way_variance_is_the_mean_variance_of_differences():
 @pytest.mark.parametrize(
     ("topics", "d", "alternative"), [*product((2, 7, 50), (0.05, 0.4, 2.0), ("two-sided", "greater"))]
 )
-def test_power_is_that_of_the_plain_integrals(topics, d, alternative):
+def test_power_equals_the_plain_integrals(topics, d, alternative):
     options = {"variance": 0.5, "alternative": alternative}
     expected = plain.power_paired_t(d, topics, alternative=alternative)
     assert meta.power(None, d, topics, **options) == pytest.approx(expected, abs=1e-8)
@@ -132,13 +132,13 @@ def test_power_is_that_of_the_plain_integrals(topics, d, alternative):
 @pytest.mark.parametrize(
     ("systems", "topics", "model"), [*product((2, 5, 20), (4, 30), ("one-way", "two-way"))]
 )
-def test_power_of_anovas_is_that_of_the_plain_mixture(systems, topics, model):
+def test_power_of_anovas_equals_the_plain_mixture(systems, topics, model):
     found = meta.power(None, 0.2, topics, variance=0.1, test="anova", systems=systems, model=model)
     expected = plain.power_anova(0.2**2 / 0.2, systems, topics, model=model)
     assert found == pytest.approx(expected, abs=1e-8)
 
 
-def test_power_rises_with_topics_difference_and_alpha_from_alpha_on():
+def test_power_rises_with_topics_difference_and_alpha_from_alpha():
     values = [meta.power(None, 0.3, n, variance=0.5) for n in (2, 5, 10, 50, 10**3, 10**6)]
     assert values == sorted(values)
     values = [meta.power(None, d, 30, variance=0.5) for d in (0, 1e-9, 0.1, 0.3, 1, 50)]
@@ -149,7 +149,7 @@ def test_power_rises_with_topics_difference_and_alpha_from_alpha_on():
 
 
 @pytest.mark.parametrize("degrees", [1, 999_999, 9_999_999])
-def test_no_nan_and_no_power_below_alpha_where_scipy_fails(degrees):
+def test_power_is_neither_nan_nor_below_alpha_if_scipy_fails(degrees):
     for noncentrality in (0.0, 1e-12, 1.0, 10.0, 60.0):
         for sided in (True, False):
             assert 0.05 <= power_of_t(noncentrality, degrees, 0.05, two_sided=sided) <= 1
@@ -160,7 +160,7 @@ def test_no_nan_and_no_power_below_alpha_where_scipy_fails(degrees):
 @pytest.mark.parametrize(
     "options", [{}, {"paired": False}, {"test": "anova", "systems": 7}, {"alternative": "greater"}]
 )
-def test_size_and_detectable_difference_undo_each_other(options):
+def test_size_and_detectable_difference_are_inverse(options):
     for topics in (5, 30, 200):
         least = meta.minimum_detectable_difference(None, topics, variance=0.03, **options)
         assert meta.power(None, least, topics, variance=0.03, **options) == pytest.approx(0.8, abs=1e-9)
@@ -185,7 +185,7 @@ def test_few_topics_at_a_tiny_alpha_need_a_huge_difference(alpha, options):
         assert meta.power(None, found, topics, variance=0.5, alpha=alpha, **options) == pytest.approx(0.8)
         degrees = topics - 1 if options.get("paired", True) else 2 * topics - 2
         critical = stats.t.isf(alpha if "alternative" in options else alpha / 2, degrees)
-        # The numerator of the noncentral t is then nearly the noncentrality.
+        # Here the numerator of the noncentral t is almost the noncentrality.
         numerator = critical * math.sqrt(stats.chi2.ppf(0.8, degrees) / degrees)
         assert found * math.sqrt(topics) == pytest.approx(numerator, rel=0.01)
 
@@ -199,13 +199,13 @@ def test_pairs_have_a_detectable_difference_at_nearly_any_alpha():
     assert (detectable(1 - 1e-16) == 0).all()
 
 
-def test_anova_of_few_topics_at_a_small_alpha_has_no_warning():
+def test_anova_of_few_topics_at_a_small_alpha_does_not_warn():
     found = meta.minimum_detectable_difference(None, 2, variance=0.5, alpha=1e-9, test="anova", systems=2)
     power = meta.power(None, found, 2, variance=0.5, alpha=1e-9, test="anova", systems=2)
     assert power == pytest.approx(0.8)
 
 
-def test_curve_ends_where_sizes_end():
+def test_curve_ends_at_the_largest_size():
     size = meta.topic_set_size(None, 0.0003, variance=0.02)
     differences, topics = size.curve()
     assert topics[0] == topics.max() == size.n_topics
@@ -281,7 +281,7 @@ def test_errors_say_what_is_wrong(call, error, words):
         call()
 
 
-def test_worked_effect_sizes():
+def test_worked_effect_sizes_match():
     row = meta.effect_sizes(SCORES).to_frame().iloc[0]
     assert row[["system_a", "system_b"]].tolist() == [0, 1]
     expected = {"difference": 0.25, "dz": 1.205607055, "gz": 1.013612543, "es": 1.553757732}
@@ -290,7 +290,7 @@ def test_worked_effect_sizes():
     assert row[["low", "high"]].tolist() == pytest.approx([0.095464, 2.255882], abs=6e-7)
 
 
-def test_effect_sizes_are_those_of_the_plain_reference():
+def test_effect_sizes_equal_the_plain_reference():
     scores = np.random.default_rng(2).random((12, 4))
     found = meta.effect_sizes(scores, 2, level=0.9).to_frame()
     assert found["system_b"].tolist() == [2, 2, 2]
@@ -311,7 +311,7 @@ def test_effect_of_constant_differences_is_nan():
     assert math.isnan(meta.effect_sizes([[0.1, 0.2], [0.1, 0.4]]).gz[0])
 
 
-def test_tests_say_what_difference_their_topics_detect():
+def test_results_of_tests_state_the_detectable_difference():
     frame = meta.discriminative_power(SCORES, test="t").to_frame()
     against = meta.against_baseline({"Q": SCORES}, 1, n_resamples=20).to_frame()
     z = (SCORES[:, 0] - SCORES[:, 1]).tolist()

@@ -1,4 +1,4 @@
-"""Selections of systems: the best, one of each team, without copies."""
+"""Selections of systems: the best, one per team, without copies."""
 
 import numpy as np
 import pandas as pd
@@ -11,19 +11,19 @@ from ir_graded.meta import compare, drop_identical, one_per_team, top
 AP = pd.DataFrame({"d": [0.1, 0.5], "b": [0.4, 0.4], "a": [0.4, 0.4], "c": [0.6, 0.6]})
 
 
-def test_best_systems_come_first_and_ties_go_by_name():
+def test_best_systems_come_first_and_ties_are_sorted_by_name():
     found = top({"AP": AP, "Q": AP.iloc[:, ::-1]}, 2, by="AP")
     assert list(found["AP"]) == list(found["Q"]) == ["c", "a"]
     assert found["AP"]["c"].tolist() == [0.6, 0.6]
     assert list(top({"AP": AP}, 99, by="AP")["AP"]) == ["c", "a", "b", "d"]
 
 
-def test_means_that_differ_by_rounding_alone_go_by_name():
+def test_means_that_differ_only_by_rounding_are_sorted_by_name():
     scores = pd.DataFrame({"b": [0.1 + 0.2, 0.1], "a": [0.3, 0.1], "c": [0.0, 0.1]})
     assert list(top({"AP": scores}, 2, by="AP")["AP"]) == ["a", "b"]
 
 
-def test_selection_of_the_sample_is_what_compare_takes():
+def test_compare_takes_a_selection_of_the_sample():
     covid = ir_graded.sample()
     scores = ir_graded.evaluate(["AP", "RR"], covid.qrels, covid.runs)
     best = top(scores, 5, by=ir_graded.evaluate("AP", covid.qrels, covid.runs).measures[0])
@@ -33,18 +33,18 @@ def test_selection_of_the_sample_is_what_compare_takes():
     assert compare(left, n_resamples=5).to_frame().index.tolist() != []
 
 
-def test_one_system_of_each_team_is_drawn_as_before():
+def test_one_system_per_team_is_drawn_as_in_earlier_versions():
     names = [f"{team}{number}" for team in "ABC" for number in range(4)]
     scores = {"AP": pd.DataFrame(np.random.default_rng(0).random((3, 12)), columns=names)}
     teams = {name: name[0] for name in names}
     for seed in range(5):
-        # The draws of earlier versions, on the command line.
+        # The draws of earlier versions of the command line.
         rng = np.random.default_rng(seed)
         expected = [str(rng.choice([name for name in names if name[0] == team])) for team in "ABC"]
         assert list(one_per_team(scores, teams, seed)["AP"]) == expected
 
 
-def test_copies_are_dropped_and_named_where_all_measures_agree():
+def test_copies_that_agree_in_all_measures_are_dropped_and_named():
     scores = {"AP": AP.assign(e=AP["d"]), "Q": AP.assign(b=0.2, e=AP["d"])}
     left, dropped = drop_identical(scores)
     assert dropped == {"e": "d"}

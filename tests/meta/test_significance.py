@@ -1,4 +1,4 @@
-"""Significance matrices: against plain references, invariants and edge cases."""
+"""Significance matrices compared with plain references, invariants and edge cases."""
 
 import math
 import warnings
@@ -46,7 +46,7 @@ def by_mean(values):
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("alternative", ["greater", "two-sided"])
-def test_as_in_plain_loops(case, alternative):
+def test_asl_equals_the_plain_loops(case, alternative):
     values = matrix(*case)
     numbers = plain.exact(values)
     counts = topic_counts(np.random.default_rng(3), len(values), B)
@@ -63,14 +63,14 @@ def test_as_in_plain_loops(case, alternative):
     assert found.count == sum(above)
 
 
-def test_systems_by_mean_equal_ones_as_given():
+def test_systems_are_sorted_by_mean_and_ties_keep_their_order():
     frame = pd.DataFrame({"low": [0.1, 0.1], "first": [0.1, 0.7], "second": [0.7, 0.1], "high": [0.9, 0.8]})
     found = significance(frame, n_resamples=20)
     assert list(found.asl.index) == ["high", "first", "second", "low"]
     assert found.means.to_dict() == pytest.approx({"high": 0.85, "first": 0.4, "second": 0.4, "low": 0.1})
 
 
-def test_one_tail_is_not_half_of_both_where_differences_are_skewed():
+def test_one_tail_is_not_half_of_both_for_skewed_differences():
     z = np.append(np.full(20, 0.1) + np.arange(20) / 1000, 1.5)
     values = np.column_stack([z, np.zeros(21)])
     both = discriminative_power(values).asl.iloc[0]
@@ -79,7 +79,7 @@ def test_one_tail_is_not_half_of_both_where_differences_are_skewed():
     assert significance(values, alternative="two-sided").asl.loc[0, 1] == both
 
 
-def test_identical_systems_and_constant_differences():
+def test_identical_systems_and_constant_differences_have_defined_asl():
     score = np.random.default_rng(0).random(20)
     frame = pd.DataFrame({"a": score, "same": score + 0.1 - 0.1, "worse": score - 0.1})
     one, both = significance(frame), significance(frame, alternative="two-sided")
@@ -165,12 +165,12 @@ def test_plot_marks_the_significant_pairs():
     "option",
     [{"alpha": 1}, {"n_resamples": 0}, {"alternative": "less"}, {"rng": 1.5}, {"memory_mib": -1}],
 )
-def test_options_out_of_range(option):
+def test_options_out_of_range_are_rejected(option):
     with pytest.raises(ParameterError, match=next(iter(option))):
         significance(np.eye(3), **option)
 
 
-def test_matrices_that_cannot_be_compared():
+def test_matrices_that_cannot_be_compared_are_rejected():
     with pytest.raises(InputError, match="topic 1, system 'b'"):
         significance(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, math.nan]}))
     with pytest.raises(InputError, match="at least 2 systems"):
@@ -189,7 +189,7 @@ LABELLED = pd.DataFrame({"a": [0.1, 0.2, 0.3, 0.2], "b": [0.5, 0.6, 0.5, 0.9], "
         (1 - LABELLED, [3, 2, 1]),
     ],
 )
-def test_rows_are_named_by_the_rank_under_a_reference(labels_by, ranks):
+def test_rows_are_labelled_with_the_rank_by_a_reference(labels_by, ranks):
     matrix = LABELLED if not isinstance(labels_by, list) else LABELLED.to_numpy()
     found, plain = (significance(matrix, labels_by=by, n_resamples=50) for by in (labels_by, None))
     assert found.asl.index.tolist() == found.asl.columns.tolist() == found.significant.index.tolist() == ranks

@@ -1,4 +1,4 @@
-"""Stability: against plain loops in exact fractions, on hand-made cases, and what must not matter."""
+"""Stability compared with plain loops in exact fractions, hand-made cases, and invariants."""
 
 import importlib
 import sys
@@ -19,7 +19,7 @@ FUZZINESS = tuple(round(0.01 * step, 2) for step in range(1, 11))
 
 
 def decimals(topics, systems, places, seed=0):
-    """Scores with few decimals, so that means often tie or sit on a margin."""
+    """Draw scores with few decimals, so that means often tie or equal a margin."""
     return np.random.default_rng(seed).integers(0, 10**places + 1, size=(topics, systems)) / 10**places
 
 
@@ -30,7 +30,7 @@ def scores():
 
 @pytest.fixture
 def fixed(monkeypatch):
-    """Replicates that stay the same whatever the order of the topics."""
+    """Make the replicates independent of the order of the topics."""
 
     def fix(counts):
         monkeypatch.setattr(module, "topic_counts", lambda _, topics, size: counts[:topics, :size])
@@ -45,7 +45,7 @@ def same(one, other):
 @pytest.mark.parametrize(
     ("topics", "systems", "places"), [(2, 2, 1), (3, 4, 1), (5, 4, 1), (7, 6, 2), (10, 5, 1), (48, 4, 4)]
 )
-def test_exactly_as_the_plain_loops(topics, systems, places):
+def test_rates_equal_the_plain_loops(topics, systems, places):
     scores = decimals(topics, systems, places, seed=topics)
     counts = topic_counts(generator(3), topics, 60)
     fuzziness = (0.0, *FUZZINESS, 0.25, 0.5)
@@ -54,33 +54,33 @@ def test_exactly_as_the_plain_loops(topics, systems, places):
     assert list(zip(result.minority_rate, result.proportion_of_ties, strict=True)) == expected
 
 
-def test_scores_of_any_sign_as_the_plain_loops():
+def test_scores_of_any_sign_equal_the_plain_loops():
     scores = (decimals(5, 5, 1) - 0.5).round(1)
     result = stability(scores, n_resamples=80, rng=1, fuzziness=(0.0, 0.1))
     expected = plain.stability(scores, topic_counts(generator(1), 5, 80), (0.0, 0.1))
     assert list(zip(result.minority_rate, result.proportion_of_ties, strict=True)) == expected
 
 
-def test_a_difference_of_exactly_the_margin_is_no_tie():
+def test_a_difference_of_exactly_the_margin_is_not_a_tie():
     result = stability([[0.5, 0.45], [0.5, 0.45]], fuzziness=[0.1, 0.11], n_resamples=10)
     assert result.proportion_of_ties.tolist() == [0.0, 1.0]
     assert result.minority_rate.tolist() == [0.0, 0.0]
 
 
-def test_equal_systems_tie_always():
+def test_equal_systems_always_tie():
     system = decimals(7, 1, 4)
     result = stability(np.hstack([system, system]), fuzziness=[0.0, 0.01], n_resamples=50)
     assert result.proportion_of_ties.tolist() == [1.0, 1.0]
     assert result.minority_rate.tolist() == [0.0, 0.0]
 
 
-def test_same_scores_on_other_topics_tie_where_their_means_do(fixed):
+def test_equal_scores_on_other_topics_tie_if_their_means_do(fixed):
     fixed(np.ones((3, 4)))
     result = stability([[0.1, 0.3], [0.2, 0.1], [0.3, 0.2]], fuzziness=[0.0], n_resamples=4)
     assert result.proportion_of_ties.tolist() == [1.0]
 
 
-def test_all_zero_ties():
+def test_systems_with_only_zeros_tie():
     result = stability(np.zeros((3, 3)), n_resamples=5)
     assert (result.proportion_of_ties == 1).all()
 
@@ -106,7 +106,7 @@ def test_block_size_changes_nothing(scores, memory_mib):
     same(stability(scores, n_resamples=300, memory_mib=memory_mib), stability(scores, n_resamples=300))
 
 
-def test_small_memory_means_small_blocks():
+def test_small_memory_gives_small_blocks():
     sizes = list(resampling.replicate_blocks(1000, 100, 0.5))
     assert sum(sizes) == 1000
     assert max(sizes) * 100 * 8 < 0.5 * 2**20
@@ -126,7 +126,7 @@ def test_order_and_names_change_nothing(scores, fixed):
     assert (stability(scores, n_resamples=200).minority_rate != expected.minority_rate).any()
 
 
-def test_many_unordered_fuzziness_values(scores):
+def test_fuzziness_values_may_be_many_and_unordered(scores):
     values = np.random.default_rng(0).permutation(np.arange(300) / 1000)
     many = stability(scores, fuzziness=values, n_resamples=30)
     for at in (0, 7, 299):
@@ -139,7 +139,7 @@ def test_scale_changes_nothing(scores):
     same(stability(scores * 1e6, n_resamples=100), stability(scores, n_resamples=100))
 
 
-def test_the_input_stays_as_it_was(scores):
+def test_the_input_is_not_modified(scores):
     before = scores.copy()
     stability(scores, n_resamples=5)
     np.testing.assert_array_equal(scores, before)
@@ -180,7 +180,7 @@ def test_wrong_parameters_are_rejected(scores, wrong):
         stability(scores, **wrong)
 
 
-def test_result_is_frozen_and_told_as_a_table(scores):
+def test_result_is_frozen_and_prints_as_a_table(scores):
     result = stability(scores, n_resamples=5)
     assert isinstance(result, Stability)
     assert list(result.to_frame()) == ["fuzziness", "minority_rate", "proportion_of_ties"]
@@ -188,7 +188,7 @@ def test_result_is_frozen_and_told_as_a_table(scores):
         result.n_resamples = 3
 
 
-def test_progress_on_a_terminal_only(scores, capsys, monkeypatch):
+def test_progress_is_shown_only_on_a_terminal(scores, capsys, monkeypatch):
     monkeypatch.setattr(resampling, "_SECONDS_BEFORE_BAR", 0)
     stability(scores, n_resamples=5)
     assert capsys.readouterr() == ("", "")

@@ -1,4 +1,4 @@
-"""The swap method: against plain loops in exact fractions, on hand-made cases, and what must not matter."""
+"""The swap method compared with plain loops in exact fractions, hand-made cases, and invariants."""
 
 import importlib
 
@@ -18,7 +18,7 @@ EACH = pytest.mark.parametrize("resample", DRAW)
 
 
 def decimals(topics, systems, places=1, seed=0):
-    """Scores with few decimals, so that differences often sit on the edge of a bin."""
+    """Draw scores with few decimals, so that differences often equal the edge of a bin."""
     return np.random.default_rng(seed).integers(0, 10**places + 1, size=(topics, systems)) / 10**places
 
 
@@ -30,7 +30,7 @@ def same(one, other):
 
 @pytest.fixture
 def fixed(monkeypatch):
-    """Topic sets given from outside."""
+    """Replace the drawn topic sets."""
 
     def fix(one, two):
         def draw(_, __, size):
@@ -47,7 +47,7 @@ def fixed(monkeypatch):
     ("topics", "systems", "spread"), [(2, 2, 1), (3, 3, 1), (7, 5, 1), (10, 4, 1), (20, 6, 0.5), (50, 4, 1)]
 )
 @pytest.mark.parametrize("max_rate", [0.0, 0.05, 0.3, 1.0])
-def test_exactly_as_the_plain_loops(resample, topics, systems, spread, max_rate):
+def test_rates_equal_the_plain_loops(resample, topics, systems, spread, max_rate):
     scores = (decimals(topics, systems, seed=topics) * spread).round(2)
     scores[:, 0] = np.minimum(1, scores[:, 0] + 0.3).round(2)
     sets = DRAW[resample](generator(9), topics, 80)
@@ -59,7 +59,7 @@ def test_exactly_as_the_plain_loops(resample, topics, systems, spread, max_rate)
     assert result.sensitivity == sensitivity
 
 
-def test_the_plain_loops_see_edges_and_good_bins():
+def test_the_plain_loops_cover_edges_and_good_bins():
     scores = decimals(20, 6, seed=20)
     scores[:, 0] = np.minimum(1, scores[:, 0] + 0.3).round(2)
     result = swap(scores, n_resamples=80, rng=9)
@@ -90,14 +90,14 @@ def test_equal_means_in_another_order_never_swap(fixed):
     assert result.swaps.sum() == 0
 
 
-def test_the_bin_is_that_of_the_first_set(fixed):
+def test_the_first_set_decides_the_bin(fixed):
     fixed(np.array([[2.0], [0.0]]), np.array([[0.0], [2.0]]))
     result = swap([[0.55, 0.5], [0.5, 0.65]], n_resamples=1)
     assert np.flatnonzero(result.observations).tolist() == [5]
     assert result.swaps[5] == 1
 
 
-def test_empty_bins_never_start_the_run(fixed):
+def test_empty_bins_do_not_start_the_required_difference(fixed):
     one, two = np.array([[3.0, 0, 0], [0, 3, 0], [0, 0, 3]]), np.array([[0.0, 0, 0], [3, 0, 0], [0, 3, 3]])
     fixed(one, two)
     # Differences .05, -.12, .30 on the first sets; -.12, .30, .30 on the second: two swaps, then none.
@@ -108,28 +108,28 @@ def test_empty_bins_never_start_the_run(fixed):
     assert result.sensitivity == 1 / 3
 
 
-def test_a_run_of_good_bins_goes_on_over_empty_ones(fixed):
+def test_the_required_difference_skips_empty_bins(fixed):
     fixed(np.eye(3) * 3, np.array([[3.0, 0, 0], [0, 3, 0], [0, 0, 3]]))
     result = swap([[0.55, 0.5], [0.62, 0.5], [0.8, 0.5]], n_resamples=3)
     assert result.required_difference == 0.05
     assert result.sensitivity == 1.0
 
 
-def test_without_a_difference_that_is_large_enough_the_sensitivity_is_0(fixed):
+def test_the_sensitivity_is_0_if_no_difference_is_large_enough(fixed):
     fixed(np.array([[2.0, 0.0], [0.0, 2.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
     result = swap([[1, 0], [0, 1]], n_resamples=2)
     assert np.isnan(result.required_difference)
     assert result.sensitivity == 0.0
 
 
-def test_a_bad_bin_at_the_top_leaves_nothing(fixed):
+def test_a_bad_bin_at_the_top_leaves_no_required_difference(fixed):
     fixed(np.array([[2.0, 0.0], [0.0, 2.0]]), np.array([[2.0, 2.0], [0.0, 0.0]]))
-    result = swap([[0.52, 0.5], [0.5, 0.9]], n_resamples=2)  # bin 2 holds, the last swaps
+    result = swap([[0.52, 0.5], [0.5, 0.9]], n_resamples=2)  # bin 2 is good, the last one swaps
     assert result.rate[[2, 20]].tolist() == [0.0, 1.0]
     assert np.isnan(result.required_difference)
 
 
-def test_the_rate_itself_is_tolerated(fixed):
+def test_the_maximal_rate_itself_is_allowed(fixed):
     one = np.tile([[2.0], [0.0]], 20)
     two = one.copy()
     two[:, 0] = [0.0, 2.0]
@@ -165,7 +165,7 @@ def test_order_and_names_change_nothing(fixed):
     same(swap(scores[rows], n_resamples=100), expected)
 
 
-def test_seeds_and_methods_differ():
+def test_seeds_and_methods_give_different_results():
     scores = decimals(9, 5)
     same(swap(scores), swap(scores, rng=np.random.default_rng(0), n_resamples=1000))
     assert (swap(scores).observations != swap(scores, rng=1).observations).any()
@@ -207,7 +207,7 @@ def test_wrong_parameters_are_rejected(wrong):
         swap(decimals(4, 3), **wrong)
 
 
-def test_result_is_frozen_and_told_as_a_table():
+def test_result_is_frozen_and_prints_as_a_table():
     result = swap(decimals(4, 3), n_resamples=5)
     assert isinstance(result, Swap)
     frame = result.to_frame()

@@ -1,4 +1,4 @@
-"""The notebooks as they are kept. `python notebooks/execute.py --check` executes them."""
+"""The stored notebooks. `python notebooks/execute.py --check` executes them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 PROJECT = Path(__file__).parents[2]
 FOLDER = PROJECT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-# Places on a machine, in whatever output: an address of the web is none.
+# Paths of a machine, in any output; web addresses do not match.
 PLACES = re.compile(
     r"(?<![\w./:])/(?:home|root|tmp|usr|var|work|opt|Users|private|content)/|[A-Z]:\\\\|file://"
 )
@@ -34,20 +34,20 @@ def outputs(path):
 
 
 @every_notebook
-def test_the_first_cell_has_a_title_and_what_one_will_learn(path):
+def test_the_first_cell_has_a_title_and_the_learning_goals(path):
     first = source(cells(path, "markdown")[0])
     assert first.startswith("# ")
     assert re.search(r"You will learn\n\n- ", first)
 
 
 @every_notebook
-def test_the_last_heading_says_what_was_found(path):
+def test_the_last_heading_introduces_the_findings(path):
     headings = re.findall(r"^#+ .*", "\n".join(map(source, cells(path, "markdown"))), flags=re.MULTILINE)
-    assert headings[-1] == "## What was found"
+    assert headings[-1] == "## Findings"
 
 
 @every_notebook
-def test_imports_come_in_the_first_code_cell_only(path):
+def test_imports_are_in_the_first_code_cell_only(path):
     imports, *others = map(source, cells(path, "code"))
     assert re.search(r"^import ir_graded$", imports, flags=re.MULTILINE)
     for cell in others:
@@ -55,7 +55,7 @@ def test_imports_come_in_the_first_code_cell_only(path):
 
 
 @every_notebook
-def test_executed_once_from_top_to_bottom(path):
+def test_cells_are_executed_once_from_top_to_bottom(path):
     counts = [cell["execution_count"] for cell in cells(path, "code")]
     assert counts == list(range(1, len(counts) + 1))
     for cell in cells(path, "code"):
@@ -64,7 +64,7 @@ def test_executed_once_from_top_to_bottom(path):
 
 
 @every_notebook
-def test_outputs_are_kept_and_hold_no_errors_and_no_warnings(path):
+def test_outputs_contain_no_errors_and_no_warnings(path):
     kinds = {output["output_type"] for output in outputs(path)}
     assert kinds <= {"stream", "execute_result", "display_data"}
     assert not [output for output in outputs(path) if output.get("name") == "stderr"]
@@ -73,18 +73,18 @@ def test_outputs_are_kept_and_hold_no_errors_and_no_warnings(path):
 
 
 @every_notebook
-def test_outputs_name_no_place_on_a_machine_and_no_address_in_memory(path):
+def test_outputs_contain_no_path_and_no_memory_address(path):
     for output in outputs(path):
         texts = [output.get("text", []), *output.get("data", {}).values()]
         for lines in texts:
             text = "".join(lines)
-            if not text.startswith("iVBOR"):  # a picture
+            if not text.startswith("iVBOR"):  # an image
                 assert not PLACES.search(text), text
                 assert not re.search(r" at 0x[0-9a-f]+", text), text
 
 
 @every_notebook
-def test_nothing_of_the_machine_in_the_metadata(path):
+def test_metadata_contains_nothing_of_the_machine(path):
     notebook = json.loads(path.read_text(encoding="utf-8"))
     assert notebook["metadata"] == {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

@@ -1,4 +1,4 @@
-"""The classics in decimal arithmetic of 60 digits, as ``high_precision`` has the other measures."""
+"""The classics in decimal arithmetic of 60 digits, like the other measures in ``high_precision``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from high_precision import CONTEXT, cascade, decimal, relevant_ranks
 from reference.ranked import Topic, exact
 
-_LOWEST = 5e-324  # the lowest level that has a gain in nDCG and ERR
+_LOWEST = 5e-324  # the lowest level with a gain in nDCG and ERR
 
 
 def ap(topic, _):
@@ -112,7 +112,7 @@ _COUNTS = {"Judged", "NumRet", "NumRel", "NumQ"}
 
 
 def classic(measure, levels, retrieved):
-    """Score by a classic of a topic that the run has, as a decimal; ``gains`` of nDCG aside."""
+    """Return the score of a topic in the run by a classic, as a decimal, without ``gains`` of nDCG."""
     params = {name: measure[name] for name in measure.SUPPORTED_PARAMS if name != "gains"}
     params = {name: value for name, value in params.items() if type(value) in (int, float, bool, str)}
     params = {"dcg": "log2", "relative": False, "rel": None} | params

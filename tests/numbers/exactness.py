@@ -1,9 +1,9 @@
-"""How many digits of every measure's scores are right: largest errors in ulps, printed as a table.
+"""Count the correct digits of every measure's scores: largest errors in ulps, printed as a table.
 
 ``python tests/numbers/exactness.py`` compares each measure with decimals of 60 digits: with ordinary numbers
-and random topics (``--topics`` of each scale), with parameters and levels at the ends of their ranges, and
+and random topics (``--topics`` per scale), with parameters and levels at the limits of their ranges, and
 with a ranking of ``--documents`` documents, most of them relevant. An ulp is the unit in the last place of a
-double, 2^-53 of numbers from 1/2 to 1. ``--page docs/trust`` writes what the pages there say.
+double, 2^-53 for numbers from 1/2 to 1. ``--page docs/trust`` writes the figures into the pages there.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from ir_graded.measures.classic import CLASSICS
 
 SCALES = [(0, 1, 2, 3), (0, 0.1, 0.7, 1, 1 / 3 + 1, 2.75)]
 TITLES = ("ordinary", "ends", "long")
-#: What the pages say: a table of all measures, and the figures in the text.
+#: The parts of the pages to write: a table of all measures, and the figures in the text.
 TABLE, TEXT = "exactness.csv", "exactness.txt"
 
 
 def graded(measure, ordinary, long):
-    """Errors of a measure: of ordinary numbers, at the ends of ranges and in a long ranking."""
+    """Return the errors of a measure: for ordinary numbers, at the limits of ranges and in a long ranking."""
     yield cases.errors_of_graded(measure, list(cases.parameters(measure, 3)), *ordinary)
     at_ends = cases.errors_of_graded(measure, list(cases.parameters(measure, 3, ends=True)), *cases.ENDS)
     chosen = list(cases.parameters(measure, cases.LARGEST_LEVEL))
@@ -37,7 +37,7 @@ def graded(measure, ordinary, long):
 
 
 def classic(name, ordinary, long):
-    """The same of a classic; gains of 2^level are not defined at the ends."""
+    """Return the errors of a classic; gains of 2^level are not defined at the limits."""
     measures = cases.CLASSIC_VARIANTS[name]
     yield cases.errors_of_classic(measures, *ordinary)
     finite = [one for one in measures if not str(one).startswith(("nDCG(dcg", "ERR"))]
@@ -46,14 +46,14 @@ def classic(name, ordinary, long):
 
 
 def passages(measure, topics, documents):
-    """The same of a measure of passages: in articles of 60 positions, of 2^48, and of many articles."""
+    """Return the errors of a passage measure: articles of 60 positions, of 2^48, and many articles."""
     yield passage_precision.errors(measure, 60, range(topics))
     yield passage_precision.errors(measure, 2**48, range(topics))
     yield passage_precision.errors(measure, 2**20, [0], documents)
 
 
 def rows(topics, documents):
-    """Name and errors of every measure."""
+    """Yield name and errors of every measure."""
     ordinary = cases.collection(SCALES, topics=topics, retrieved=60, judged=40)
     long = cases.collection(SCALES, topics=1, retrieved=documents, judged=documents * 9 // 10)
     for name, measure in cases.VARIANTS.items():
@@ -86,7 +86,7 @@ def main(arguments=None):
 
 
 def write(folder, found, worst, total):
-    """Write what the pages in a folder say."""
+    """Write the figures into the pages in a folder."""
     with (folder / TABLE).open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow(["measure", *TITLES, "scores"])
@@ -98,7 +98,7 @@ def write(folder, found, worst, total):
 
 
 def written(folder):
-    """The measures that the pages in a folder name, each with its errors and number of scores."""
+    """Return the measures that the pages in a folder list, with their errors and numbers of scores."""
     with (folder / TABLE).open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file)
         return {row["measure"]: [float(row[name]) for name in (*TITLES, "scores")] for row in rows}

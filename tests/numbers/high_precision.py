@@ -1,7 +1,7 @@
-"""Every measure of ranked lists in decimal arithmetic of 60 digits: what scores are held against, in ulps.
+"""Every measure of ranked lists in decimal arithmetic of 60 digits: the values that errors in ulps refer to.
 
-Counts, gains, ideal lists and preferred ranks are those of the plain reference, which has them as exact
-fractions; what that reference rounds to floats (probabilities, ratios, sums) is computed here without.
+Counts, gains, ideal lists and preferred ranks come from the plain reference, as exact fractions. Values that
+the reference rounds to floats (probabilities, ratios, sums) are computed here in decimals.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CONTEXT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 def decimal(value):
-    """An int, a float or a fraction as a decimal, rounded at the 60th digit."""
+    """Return an int, a float or a fraction as a decimal, rounded at the 60th digit."""
     if isinstance(value, Fraction):
         return Decimal(value.numerator) / Decimal(value.denominator)
     return +Decimal(value)
@@ -75,7 +75,7 @@ def up_to_preferred(topic):
 
 
 def cascade(gains, gmax):
-    """dsat(n-1) g(n)/(gmax+1) by rank, for the gains at ranks."""
+    """Return dsat(n-1) g(n)/(gmax+1) by rank, for the gains at ranks."""
     probabilities, dsat = {}, Decimal(1)
     for n, gain in gains.items():
         probabilities[n] = dsat * decimal(gain / (gmax + 1))
@@ -101,7 +101,7 @@ STOPS = {
 # ------------------------------------------------------------------------------------------ graded measures
 
 
-def reciprocal_rank(topic, n):  # noqa: ARG001  # as the other
+def reciprocal_rank(topic, n):  # noqa: ARG001  # like the other
     return 1 / decimal(n)
 
 
@@ -110,7 +110,7 @@ def inverse_effort(topic, n):
 
 
 def utility(stop, beta=None, of=None):
-    """The sum over ranks of stop times a utility, by default the blended ratio."""
+    """Return the sum over ranks of stop times a utility, by default the blended ratio."""
 
     def total(topic):
         weight = topic.params["beta"] if beta is None else beta
@@ -123,7 +123,7 @@ def utility(stop, beta=None, of=None):
 
 
 def over_ideal(score, worth=None):
-    """A score that norm='ideal' divides by that of the ideal list."""
+    """Return a score that norm='ideal' divides by that of the ideal list."""
 
     def of(topic):
         found = score(topic)
@@ -143,7 +143,7 @@ def ncu(topic):
 
 
 def weighted_gain(weight):
-    """The sum of gains with a weight for each rank."""
+    """Return the sum of gains with a weight for each rank."""
 
     def of(topic):
         return sum(weight(topic, n) * decimal(topic.g(n)) for n in relevant_ranks(topic))
@@ -165,7 +165,7 @@ def original_discount(topic, n):
 
 
 def preference(topic, graded, N):
-    """R-pref, or B-pref, in which all gains are 1."""
+    """Return R-pref, or B-pref, in which all gains are 1."""
     R, penalty = topic.R, topic.params["penalty"]
     gains = {n: topic.g(n) if graded else Fraction(1) for n in relevant_ranks(topic)}
     total = topic.ideal_cg(R) if graded else Fraction(R)
@@ -186,7 +186,7 @@ def preference(topic, graded, N):
 
 
 def weight_of_thresholds(topic, judged):
-    """The sum of w_j over the thresholds j that a document of each level passes, w_j = j where not named."""
+    """Return the sum of w_j over the thresholds j that each level passes; w_j = j unless given."""
     named = {exact(j): exact(w) for j, w in topic.params["weights"].items()}
     levels = sorted(set(topic.relevant))
     if any(level != math.floor(level) for level in judged):
@@ -202,7 +202,7 @@ def weight_of_thresholds(topic, judged):
 
 
 def gap(topic, judged):
-    """sum_j w_j R_{>=j} AP_j / sum_j w_j R_{>=j}, thresholds between two levels taken together."""
+    """Return sum_j w_j R_{>=j} AP_j / sum_j w_j R_{>=j}, with thresholds between two levels combined."""
     up_to = weight_of_thresholds(topic, judged)
     total = sum(up_to[level] for level in topic.relevant[: topic.best()])
     if total == 0:
@@ -221,7 +221,7 @@ def gap(topic, judged):
 
 
 def divided(topic):
-    """The topic with norm='ideal', which nERR and nDCG-JK have in any case."""
+    """Return the topic with norm='ideal', which nERR and nDCG-JK always have."""
     topic.params["norm"] = "ideal"
     return topic
 
@@ -246,14 +246,14 @@ GRADED = {
 
 
 def graded(name, params, levels, retrieved, all_levels):
-    """Score of a topic by a measure of this package, as a decimal.
+    """Return the score of a topic by a measure of this package, as a decimal.
 
     Args:
         name: printed name of the measure, without parameters.
-        params: the parameters that are not at their default.
+        params: the parameters that differ from their defaults.
         levels: level of each judged document.
         retrieved: the documents in ranked order.
-        all_levels: the levels that occur in all of the qrels.
+        all_levels: all levels in the qrels.
     """
     with localcontext(CONTEXT):
         params = {**ranked.defaults(name), **params}

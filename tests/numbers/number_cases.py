@@ -1,4 +1,4 @@
-"""What the tests of numbers share: collections, parameters at the ends of their ranges, errors in ulps."""
+"""Shared by the tests of numbers: collections, parameters at the limits of their ranges, errors in ulps."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.params import Choice, Flag, LevelTable, Number, Param, Whole
 
-#: Every measure of ranked lists by name, one with a stop with each stop.
+#: Every measure of ranked lists by name; a measure with a stop appears with each stop.
 VARIANTS = {str(measure): measure for measure in measure_cases.VARIANTS}
 
-#: The classics with what they need, and with values that matter for numbers.
+#: The classics with their required parameters, and with values that matter for rounding.
 CLASSIC_VARIANTS = {
     name: [classic.MEASURE(**params) for params in chosen]
     for name, classic in CLASSICS.items()
@@ -60,7 +60,7 @@ _TABLES_OF_ENDS = (
 
 @singledispatch
 def values(param: Param, ends):
-    """Values of a parameter. A new kind of parameter needs an entry here."""
+    """Return the values of a parameter. A new kind of parameter needs an entry here."""
     raise NotImplementedError(f"no values for parameters of type {type(param).__name__}")
 
 
@@ -90,7 +90,7 @@ def _(param, ends):
 
 
 def parameters(measure, highest, ends=False):
-    """Parameters of a measure: none, each value of each alone, and at the ends of the ranges each two."""
+    """Yield parameters of a measure: none, each value of each alone, and pairs at the range limits."""
     kind = measure_cases.fixed(measure)
     offered = [
         [{name: value} for value in values(param, ends) if measure_cases.together(measure, {name: value})]
@@ -109,7 +109,7 @@ def parameters(measure, highest, ends=False):
 
 
 def of_long_rankings(measure):
-    """Parameters that decide how fast what is far down fades."""
+    """Return the parameters that decide how fast lower ranks lose weight."""
     cutoff = {"cutoff": 10**6} if measure_cases.needs_cutoff(measure, {}) else {}
     offered = {"max_rel": 1000} if "max_rel" in measure.SUPPORTED_PARAMS else {}
     fading = measure_cases.together(measure, offered)
@@ -121,7 +121,7 @@ def of_long_rankings(measure):
 
 
 def topic(seed, scale, retrieved, judged):
-    """A random topic: the levels of its documents, and a ranking with judged and unjudged documents."""
+    """Return a random topic: the levels of its documents, and a ranking that includes unjudged documents."""
     rng = random.Random(seed)  # noqa: S311
     docs = [f"d{n}" for n in range(max(retrieved, judged) * 3 // 2)]
     levels = {doc: rng.choice(scale) for doc in rng.sample(docs, judged)}
@@ -129,7 +129,7 @@ def topic(seed, scale, retrieved, judged):
 
 
 def collection(scales, topics, retrieved, judged):
-    """Several topics on each scale: qrels and rankings."""
+    """Return several topics on each scale: qrels and rankings."""
     made = {
         f"{at}-{number}": topic(100 * at + number, scale, retrieved, judged)
         for at, scale in enumerate(scales)
@@ -142,7 +142,7 @@ def collection(scales, topics, retrieved, judged):
 
 WHOLE, SOFT = (-1, 0, 1, 2, 3), (0, 0.1, 0.7, 1, 1 / 3 + 1, 2.75, 3)
 ORDINARY = collection([WHOLE, SOFT], topics=8, retrieved=60, judged=40)
-#: Topics that hold all levels, or one alone: what one topic holds is not to disturb another.
+#: Topics with all levels, or with one alone, because topics must not affect each other.
 ENDS = collection([WHOLE, (0, 1), (2,), (3,), (0.7, 2.75)], topics=1, retrieved=12, judged=12)
 _RUNS_OF_LEVELS = [
     (1, 2, 3),
@@ -153,12 +153,12 @@ _RUNS_OF_LEVELS = [
 ]
 LEVELS_AT_ENDS = collection(_RUNS_OF_LEVELS, topics=2, retrieved=12, judged=12)
 LARGEST_LEVEL = 1.7e308
-#: Topics in which many documents are relevant.
+#: Topics with many relevant documents.
 LONG = collection([(0, 1, 2, 3), (0, 0.1, 0.7, 1, 1 / 3 + 1, 2.75)], topics=1, retrieved=3000, judged=2700)
 
 
 def joined(*collections):
-    """Several collections as one; their topics get names of their own."""
+    """Return several collections as one, with new names for their topics."""
     qrels, rankings = {}, {}
     for number, (some, some_rankings) in enumerate(collections):
         qrels |= {f"{number}-{name}": levels for name, levels in some.items()}
@@ -167,7 +167,7 @@ def joined(*collections):
 
 
 def of_every_kind(**common):
-    """Every measure of documents, with those of the common parameters that it takes; the classics too."""
+    """Return every measure of documents, with the common parameters that it takes, and the classics."""
     measures = []
     for measure in VARIANTS.values():
         taken = measure_cases.together(measure, common)
@@ -178,7 +178,7 @@ def of_every_kind(**common):
 
 
 def run_of(rankings):
-    """Rankings as a run."""
+    """Return rankings as a run."""
     return {
         name: {doc: float(len(docs) - rank) for rank, doc in enumerate(docs)}
         for name, docs in rankings.items()
@@ -189,14 +189,14 @@ def run_of(rankings):
 
 
 def ulps(score, expected):
-    """Difference of a score from the decimal, in units of the last digit of the double next to it."""
+    """Return the difference of a score from the decimal, in ulps of the nearest double."""
     if not math.isfinite(score):
         return math.inf
     return float(abs(Decimal(score) - expected) / Decimal(math.ulp(float(expected))))
 
 
 def scores(measures, qrels, rankings):
-    """Score by measure and topic, as the package gives them."""
+    """Return the scores of the package by measure and topic."""
     found = {}
     for metric in PROVIDER.evaluator(list(measures), qrels).iter_calc(run_of(rankings)):
         found.setdefault(metric.measure, {})[metric.query_id] = metric.value
@@ -204,7 +204,7 @@ def scores(measures, qrels, rankings):
 
 
 def errors_of_graded(measure, chosen, qrels, rankings):
-    """Error of each topic's score by a measure with each of the parameters: (ulps, measure, topic, score)."""
+    """Yield errors by topic of a measure with each of the parameters: (ulps, measure, topic, score)."""
     made = {measure(**params): params for params in chosen}
     levels = {level for docs in qrels.values() for level in docs.values()}
     for one, by_topic in scores(made, qrels, rankings).items():
@@ -214,7 +214,7 @@ def errors_of_graded(measure, chosen, qrels, rankings):
 
 
 def errors_of_classic(measures, qrels, rankings):
-    """The same for classics."""
+    """Yield the errors of classics, like ``errors_of_graded``."""
     for one, by_topic in scores(measures, qrels, rankings).items():
         for name, score in by_topic.items():
             expected = classics_precision.classic(one, qrels[name], rankings[name])
@@ -222,5 +222,5 @@ def errors_of_classic(measures, qrels, rankings):
 
 
 def largest(errors):
-    """The largest of some errors."""
+    """Return the largest of some errors."""
     return max(errors, default=(0.0, "", "", 0.0, 0.0))

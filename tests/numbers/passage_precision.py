@@ -1,4 +1,4 @@
-"""MAgP, gP and gR in decimals, of articles with one span each, wherever in 2^48 positions that lies."""
+"""MAgP, gP and gR in decimals, of articles with one span each, anywhere in 2^48 positions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from high_precision import CONTEXT, decimal
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import REGISTRY
 
-#: Measures of rows are compared with exact fractions in tests/chunks.
+#: tests/chunks compares measures of rows with exact fractions.
 MEASURES = {
     measure.NAME: measure
     for measure in REGISTRY.values()
@@ -28,7 +28,7 @@ Found = namedtuple("Found", "query_id doc_id score start length")
 
 
 def variants(measure):
-    """A measure with each of its parameters' values."""
+    """Return a measure with each value of its parameters."""
     rank = {"cutoff": 10} if measure.SUPPORTED_PARAMS["cutoff"].required else {}
     chosen = [{"beta": beta} for beta in _BETAS] + [{"rel": rel} for rel in _RELS]
     chosen += [{"cutoff": cutoff} for cutoff in (3, 2**53 - 1)]
@@ -36,7 +36,7 @@ def variants(measure):
 
 
 def collection(seed, largest, articles=40):
-    """Spans of the articles of a topic, judged and ranked: (level, start, length) and (start, length)."""
+    """Return judged (level, start, length) and ranked (start, length) spans of the articles of a topic."""
     rng = random.Random(seed)  # noqa: S311
     docs = [f"d{n}" for n in range(articles)]
 
@@ -77,7 +77,7 @@ def expected(measure, judged, retrieved):
 
 
 def errors(measure, largest, seeds=range(4), articles=40):
-    """Error of each score, as in ``number_cases``."""
+    """Return the error of each score, as in ``number_cases``."""
     qrels, run, spans = [], [], {}
     for seed in seeds:
         judged, retrieved = spans[str(seed)] = collection(seed, largest, articles)

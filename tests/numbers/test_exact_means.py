@@ -27,16 +27,16 @@ RUN = cases.run_of(RANKINGS)
 
 
 def exact(values):
-    """The mean in fractions, rounded once where the sum is and once where it is divided."""
+    """Return the mean in fractions, with the sum and the quotient rounded once each."""
     return float(sum(map(Fraction, values))) / len(values)
 
 
 def plain_sum(values):
-    """What ``sum`` gave before Python 3.12, which carries the rounding errors on."""
+    """Return the result of ``sum`` before Python 3.12, which accumulates rounding errors."""
     return reduce(operator.add, values)
 
 
-def test_means_are_those_of_fractions():
+def test_means_equal_those_of_fractions():
     scores = ir_graded.evaluate(MEASURES, QRELS, RUN)
     differing = 0
     for number, measure in enumerate(scores.measures):
@@ -44,11 +44,11 @@ def test_means_are_those_of_fractions():
         of_sum = float(sum(map(Fraction, values)))
         assert scores.aggregates[0, number] == (of_sum if measure.NAME in COUNTS else exact(values))
         differing += plain_sum(values) != of_sum
-    assert differing > len(MEASURES) / 4  # plain sums would show
+    assert differing > len(MEASURES) / 4  # a plain sum would differ
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_any_order_of_topics_gives_the_same_means(seed):
+def test_any_order_of_topics_gives_equal_means(seed):
     order = random.Random(seed).sample(list(QRELS), len(QRELS))  # noqa: S311
     qrels = {topic: QRELS[topic] for topic in order}
     expected = ir_graded.evaluate(MEASURES, QRELS, RUN).aggregates
@@ -57,21 +57,21 @@ def test_any_order_of_topics_gives_the_same_means(seed):
 
 
 @pytest.mark.parametrize("measure", [one for one in MEASURES if one.NAME not in COUNTS], ids=str)
-def test_small_scores_are_not_lost_beside_large_ones(measure):
+def test_small_scores_are_not_lost_among_large_ones(measure):
     values = [1.0, *[1e-16] * 1000]
     assert aggregate(measure, np.array(values)) == exact(values)
     assert plain_sum(values) == 1
 
 
-def test_a_million_topics():
+def test_the_mean_of_a_million_topics_is_exact():
     wholes = np.random.default_rng(0).integers(0, 2**53, 1_000_000)
     values = wholes * 2.0**-53
     assert exact_mean(values.tolist()) == float(Fraction(sum(wholes.tolist()), 2**53)) / 1_000_000
     assert exact_mean([0.1] * 1_000_000) == 0.1
 
 
-def test_means_on_spark_are_those_of_one_machine():
-    """Spark hands over the topics in another order."""
+def test_means_on_spark_equal_those_of_one_machine():
+    """Spark returns the topics in another order."""
     scores = ir_graded.evaluate(MEASURES, QRELS, RUN)
     for number, measure in enumerate(scores.measures):
         values = scores.values[number, 0]
@@ -81,7 +81,7 @@ def test_means_on_spark_are_those_of_one_machine():
 def matrices():
     rng = np.random.default_rng(7)
     values = rng.integers(0, 1000, (50, 8)) / 999
-    values[:, 3] = values[rng.permutation(50), 2]  # the same mean, in another order
+    values[:, 3] = values[rng.permutation(50), 2]  # the mean in another order
     return pd.DataFrame(values, columns=[f"s{n}" for n in range(8)])
 
 
@@ -99,5 +99,5 @@ def test_means_of_systems_do_not_depend_on_the_order_of_topics(seed):
 
 
 @pytest.mark.parametrize("measure", [ir_graded.Q, ir_measures.AP], ids=str)
-def test_no_topic_has_no_mean(measure):
+def test_no_topics_have_a_mean_of_nan(measure):
     assert math.isnan(aggregate(measure, np.zeros(0)))

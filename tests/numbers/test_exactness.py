@@ -1,4 +1,4 @@
-"""Every measure against decimals of 60 digits: ordinary numbers, and parameters and levels at their ends."""
+"""Every measure compared with decimals of 60 digits: ordinary numbers, and extreme parameters and levels."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ir_graded.measures.classic import CLASSICS
 
 pytestmark = pytest.mark.slow
 
-#: With the errors of more data than are tried here, by measure.
+#: The documented errors by measure, from more data than these tests use.
 PAGE = Path(__file__).parents[2] / "docs" / "trust"
 WRITTEN = exactness.written(PAGE)
-#: Whole ulps of the largest of them.
+#: The largest of them, rounded up to whole ulps.
 MOST_ULPS = math.ceil(max(error for *errors, _ in WRITTEN.values() for error in errors))
 
 each_variant = pytest.mark.parametrize("measure", cases.VARIANTS.values(), ids=cases.VARIANTS)
@@ -43,40 +43,40 @@ def test_every_measure_has_a_reference():
 
 
 @each_variant
-def test_ordinary_numbers(measure):
+def test_ordinary_numbers_are_within_the_error(measure):
     qrels, rankings = cases.ORDINARY
     check(cases.errors_of_graded(measure, list(cases.parameters(measure, 3)), qrels, rankings), 16 * 9)
 
 
 @each_variant
-def test_parameters_at_the_ends_of_their_ranges(measure):
+def test_parameters_at_the_limits_of_their_ranges_are_within_the_error(measure):
     qrels, rankings = cases.ENDS
     chosen = list(cases.parameters(measure, 3, ends=True))
     check(cases.errors_of_graded(measure, chosen, qrels, rankings), 5 * 10)
 
 
 @each_variant
-def test_levels_from_the_least_to_the_largest(measure):
+def test_smallest_and_largest_levels_are_within_the_error(measure):
     qrels, rankings = cases.LEVELS_AT_ENDS
     chosen = list(cases.parameters(measure, cases.LARGEST_LEVEL))
     check(cases.errors_of_graded(measure, chosen, qrels, rankings), 10 * 9)
 
 
 @each_variant
-def test_long_rankings(measure):
+def test_long_rankings_are_within_the_error(measure):
     qrels, rankings = cases.LONG
     check(cases.errors_of_graded(measure, cases.of_long_rankings(measure), qrels, rankings), 2)
 
 
 @each_classic
-def test_classics_are_within_the_error_that_the_page_names(name):
+def test_classics_are_within_the_documented_error(name):
     for qrels, rankings in (cases.ORDINARY, cases.LONG):
         check(cases.errors_of_classic(cases.CLASSIC_VARIANTS[name], qrels, rankings), 2)
 
 
 @each_classic
-def test_classics_with_levels_from_the_least_to_the_largest(name):
-    """Gains of 2^level are refused where they would not be finite."""
+def test_classics_with_smallest_and_largest_levels_are_within_the_error(name):
+    """Gains of 2^level are rejected if they would not be finite."""
     for measure in cases.CLASSIC_VARIANTS[name]:
         if str(measure).startswith(("nDCG(dcg='exp-log2')", "ERR")):
             with pytest.raises(InputError, match="level"):
@@ -86,7 +86,7 @@ def test_classics_with_levels_from_the_least_to_the_largest(name):
 
 
 @pytest.mark.parametrize("scale", [(1e-10, 3e-10, 1e-300), (0.1, 1e-16, 0.49, 0.5), (3.9, 1e-5, 4)], ids=str)
-def test_exponential_gains_of_small_levels(scale):
+def test_exponential_gains_of_small_levels_are_within_the_error(scale):
     qrels, rankings = cases.collection([scale], topics=3, retrieved=30, judged=30)
     for name in ("nDCG", "ERR"):
         check(cases.errors_of_classic(cases.CLASSIC_VARIANTS[name], qrels, rankings), 6)
@@ -94,7 +94,7 @@ def test_exponential_gains_of_small_levels(scale):
 
 @pytest.mark.parametrize("largest", [60, 2**31, 2**48])
 @pytest.mark.parametrize("measure", passage_precision.MEASURES.values(), ids=str)
-def test_measures_of_passages_are_within_the_error_that_the_page_names(measure, largest):
+def test_measures_of_passages_are_within_the_documented_error(measure, largest):
     check(passage_precision.errors(measure, largest), 4 * 15)
 
 
@@ -106,7 +106,7 @@ def test_the_command_prints_every_measure(capsys, monkeypatch):
     assert lines[-1].split()[2:4] == ["compared,", "the"]
 
 
-def test_the_page_is_what_the_command_writes(tmp_path, monkeypatch):
+def test_the_page_equals_the_output_of_the_command(tmp_path, monkeypatch):
     monkeypatch.setattr(cases, "VARIANTS", {name: cases.VARIANTS[name] for name in ("P+", "R-WP")})
     worst = exactness.main(["--topics", "1", "--documents", "300", "--page", str(tmp_path)])
     found = exactness.written(tmp_path)

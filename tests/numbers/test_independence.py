@@ -1,4 +1,4 @@
-"""A topic scores the same to the last bit alone and among others, in pieces, in any order, on any threads."""
+"""A topic has one score to the last bit: alone, among others, in pieces, in any order, on any threads."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ import ir_graded
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.matching import dicts as dict_runs, tables as table_runs
 
-#: All scales in one collection: whole and fractional gains, one document a topic and hundreds.
+#: All scales in one collection: whole and fractional gains, one document per topic and hundreds.
 QRELS, RANKINGS = cases.joined(
     cases.ORDINARY,
     cases.collection([(1,), (0, 1e-300, 2e-300), (1e300, 1e299)], topics=2, retrieved=3, judged=3),
     cases.collection([(0, 1, 2, 3), (0.3, 1.7)], topics=1, retrieved=700, judged=600),
 )
-#: The scale is named: by default it ends with the highest level of all topics.
+#: The scale is given; by default, it ends at the highest level of all topics.
 MEASURES = cases.of_every_kind(max_rel=1e300)
 
 
@@ -35,7 +35,7 @@ def rows():
 
 
 def scores(qrels, run):
-    """Score by measure and topic, as bits."""
+    """Return the score by measure and topic, as bits."""
     evaluator = PROVIDER.evaluator(MEASURES, qrels)
     return {(str(m.measure), m.query_id): float(m.value).hex() for m in evaluator.iter_calc(run)}
 
@@ -48,7 +48,7 @@ def expected():
     return found
 
 
-def test_alone_and_among_others(expected):
+def test_a_topic_scores_the_same_alone_and_among_others(expected):
     run = cases.run_of(RANKINGS)
     for topic, levels in QRELS.items():
         alone = scores({topic: levels}, run)
@@ -56,7 +56,7 @@ def test_alone_and_among_others(expected):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_any_order_of_topics_and_documents(expected, seed):
+def test_any_order_of_topics_and_documents_gives_equal_bits(expected, seed):
     def shuffled(nested):
         order = random.Random(seed)  # noqa: S311
         names = order.sample(list(nested), len(nested))
@@ -102,13 +102,13 @@ def test_pieces_and_threads_change_no_bit(expected, form, tmp_path, monkeypatch)
         assert scores(QRELS, run) == expected
 
 
-def test_pieces_of_dicts(expected, monkeypatch):
+def test_pieces_of_dicts_give_equal_bits(expected, monkeypatch):
     monkeypatch.setattr(dict_runs, "_BATCH_ROWS", 10)
     assert scores(QRELS, cases.run_of(RANKINGS)) == expected
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_means_of_several_runs_at_the_same_time(monkeypatch):
+def test_means_of_concurrent_runs_are_equal(monkeypatch):
     runs = {
         str(n): {topic: docs for topic, docs in cases.run_of(RANKINGS).items() if len(docs) > n}
         for n in range(6)
@@ -133,7 +133,7 @@ print(*sorted(cases.scores(cases.QRELS, run).items()), sep="\\n")
 
 
 @pytest.mark.slow
-def test_any_number_of_threads_of_the_platform(expected, tmp_path):
+def test_any_number_of_polars_threads_gives_equal_bits(expected, tmp_path):
     names = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     path = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
     found = []

@@ -1,4 +1,4 @@
-"""Many topics and long rankings: no overflow, and every topic scores what it scores alone."""
+"""Many topics and long rankings: no overflow, and every topic keeps the score that it has alone."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ir_graded.evaluation.provider import PROVIDER
 pytestmark = pytest.mark.slow
 
 TOPICS = 1_000_000
-#: One of each way to a score: sums, one rank, thresholds, cascades, counts.
+#: One measure for each algorithm: sums, one rank, thresholds, cascades, counts.
 MEASURES = [ir_graded.Q, ir_graded.R_WP, ir_graded.GAP, ir_graded.nERR(max_rel=4), AP, NumRet]
 
 
 def tables(topics):
-    """Qrels of two documents a topic and runs of one or two, of four kinds in turn."""
+    """Return qrels with two documents per topic and runs with one or two, of four kinds in turn."""
     number = np.arange(topics)
     names = pl.Series("t", number).cast(pl.String)
     level = pl.DataFrame({"query_id": pl.concat([names, names]), "doc_id": ["a"] * topics + ["b"] * topics})
     qrels = level.with_columns(relevance=np.concatenate((1 + number % 2, 0.5 + number % 4)))
     run = level.with_columns(score=np.concatenate((1.0 + number % 3, 2.0 + number % 2)))
-    # Topic by topic, and of every third the first document only.
+    # In topic order; every third topic has only its first document.
     run = run[np.arange(2 * topics).reshape(2, -1).T.ravel()]
     return qrels, run.filter(pl.Series((np.repeat(number % 3, 2) > 0) | (np.arange(2 * topics) % 2 == 0)))
 
@@ -40,14 +40,14 @@ def as_dicts(table, value):
 
 
 def by_formulas(qrels, run):
-    """Scores by the plain reference; AP is Q without gain, and NumRet is counted."""
+    """Return scores of the plain reference; AP is Q without gain, and NumRet is counted."""
     qrels, run = as_dicts(qrels, "relevance"), as_dicts(run, "score")
     measures = [("Q", {}), ("R-WP", {}), ("GAP", {}), ("nERR", {"max_rel": 4}), ("Q", {"beta": 0})]
     scores = [[*ranked.evaluate(name, params, qrels, run).values()] for name, params in measures]
     return np.array([*scores, [len(docs) for docs in run.values()]])
 
 
-def test_a_million_topics_score_what_few_score():
+def test_a_million_topics_score_like_a_few():
     period = 12
     few = ir_graded.evaluate(MEASURES, *tables(period)).values
     np.testing.assert_allclose(few[:, 0], by_formulas(*tables(period)), rtol=0, atol=1e-12)
@@ -64,8 +64,8 @@ def test_a_million_topics_score_what_few_score():
         assert found.aggregates[0, number] == expected, measure
 
 
-def test_a_long_ranking():
-    """Its digits are counted by ``exactness.py``; here stands a document at its end."""
+def test_a_long_ranking_is_scored():
+    """``exactness.py`` measures its digits; this test has a relevant document at the last rank."""
     documents = 100_000
     run = {"1": {f"d{n}": -float(n) for n in range(documents)}}
     qrels = {"1": {f"d{documents - 1}": 3, "x": 2}}

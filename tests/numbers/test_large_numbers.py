@@ -1,4 +1,4 @@
-"""Scores, levels, cutoffs, starts and lengths at the ends of numbers: alike in every form, or refused."""
+"""Extreme scores, levels, cutoffs, starts and lengths give equal results in every form, or are rejected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ir_graded.measures import REGISTRY
 
 
 def rows(values):
-    """One topic with these levels or scores of documents a, b, c ..."""
+    """Return one topic with these levels or scores of documents a, b, c ..."""
     return [("1", chr(ord("a") + at), value) for at, value in enumerate(values)]
 
 
@@ -80,7 +80,7 @@ def forms_for(values):
     return [*ANY_SIZE, *(OF_64_BITS if fit else ()), *(OF_INTS if fit and whole else ())]
 
 
-#: Scores of documents a, b, ...: what single precision cannot tell, ties.
+#: Scores of documents a, b, ...; scores that are equal in single precision tie.
 SCORES = [
     (2**53, 2**53 + 1),
     (2**53 + 1, 2**53, 2**53 + 2),
@@ -98,7 +98,7 @@ SCORES = [
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("values", SCORES, ids=str)
-def test_scores_rank_alike_in_every_form(values, tmp_path):
+def test_scores_rank_equally_in_every_form(values, tmp_path):
     order = ranked.ranking(dicts("run", [float(value) for value in values])["1"], cases.single_precision())
     for doc in order:
         qrels = {"1": {doc: 1}}
@@ -110,7 +110,7 @@ def test_scores_rank_alike_in_every_form(values, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_scores_rank_as_ir_measures_ranks_them():
+def test_scores_rank_as_in_ir_measures():
     for values in SCORES:
         run = dicts("run", [float(value) for value in values])
         for doc in run["1"]:
@@ -122,7 +122,7 @@ LEVELS = [(2**53, 2**53 + 1), (2**62, 2**62 + 1, 1), (2**62, 2**61), (1e300, 1e-
 
 
 @pytest.mark.parametrize("values", LEVELS, ids=str)
-def test_levels_score_alike_in_every_form(values, tmp_path):
+def test_levels_score_equally_in_every_form(values, tmp_path):
     run = dicts("run", [1.0, 3.0, 2.0][: len(values)])
     measures = [m @ 10 if "cutoff" in m.SUPPORTED_PARAMS else m for m in cases.VARIANTS.values()]
     expected = ir_graded.evaluate(measures, dicts("qrels", [float(value) for value in values]), run).values
@@ -132,13 +132,13 @@ def test_levels_score_alike_in_every_form(values, tmp_path):
         assert np.array_equal(found, expected), form
 
 
-def test_levels_that_a_double_cannot_tell_are_one():
+def test_levels_that_are_equal_as_doubles_are_one():
     qrels = dicts("qrels", (2**53, 2**53 + 1))
     assert ir_graded.evaluate("P-measure", qrels, {"1": {"a": 2.0, "b": 1.0}}).values.item() == 1
 
 
 @pytest.mark.parametrize("kind", ["qrels", "run"])
-def test_a_number_beyond_doubles_is_refused(kind):
+def test_a_number_beyond_doubles_is_rejected(kind):
     given = {"qrels": {"1": {"a": 1}}, "run": {"1": {"a": 1.0}}} | {kind: {"1": {"a": 10**400}}}
     with pytest.raises(InputError, match="'a'"):
         ir_graded.evaluate("Q", given["qrels"], given["run"])
@@ -153,14 +153,14 @@ WITH_CUTOFF = [
 
 @pytest.mark.parametrize("cutoff", [2**53, 2**63 - 1, 2**63, 2**64, 10**30, 1e300], ids=str)
 @pytest.mark.parametrize("measure", WITH_CUTOFF, ids=str)
-def test_cutoffs_that_are_no_ranks_are_refused(measure, cutoff):
+def test_cutoffs_that_are_not_ranks_are_rejected(measure, cutoff):
     with pytest.raises(ParameterError, match=r"whole number >= 1 and < 2\*\*53"):
         measure(cutoff=cutoff)
 
 
 @pytest.mark.parametrize("cutoff", [2**31 - 1, 2**31, 2**32 + 1, 2**53 - 1, 2**63 - 1])
 @pytest.mark.parametrize("measure", cases.CLASSICS_WITH_CUTOFF, ids=str)
-def test_large_cutoffs_of_classics_are_right(measure, cutoff):
+def test_large_cutoffs_of_classics_are_computed(measure, cutoff):
     qrels, run = {"1": {"a": 1, "b": 0, "c": 2}}, {"1": {"x": 4.0, "a": 3.0, "b": 2.0}}
     expected = (
         1 / cutoff if measure.NAME == "P" else ir_graded.evaluate(measure @ 1000, qrels, run).values.item()
@@ -172,7 +172,7 @@ def test_large_cutoffs_of_classics_are_right(measure, cutoff):
 
 @pytest.mark.parametrize("cutoff", [2**64, 10**30], ids=str)
 @pytest.mark.parametrize("measure", cases.CLASSICS_WITH_CUTOFF, ids=str)
-def test_cutoffs_that_no_provider_reads_are_refused(measure, cutoff):
+def test_cutoffs_that_no_provider_reads_are_rejected(measure, cutoff):
     with pytest.raises(ParameterError, match="cutoff"):
         ir_graded.evaluate(measure @ cutoff, {"1": {"a": 1}}, {"1": {"a": 1.0}})
 
@@ -183,7 +183,7 @@ def test_cutoffs_that_no_provider_reads_are_refused(measure, cutoff):
 @pytest.mark.parametrize("column", ["start", "length"])
 @pytest.mark.parametrize("value", [2**48 + 1, 2**53, 2**63 - 1, 2**63, 1e300, math.inf, -1, 0.5], ids=str)
 @pytest.mark.parametrize("side", ["qrels", "run"])
-def test_positions_beyond_any_text_are_refused(side, column, value):
+def test_positions_beyond_any_text_are_rejected(side, column, value):
     rows = {kind: frame(kind, [1]).assign(start=0, length=10) for kind in helpers.VALUE}
     rows[side][column] = [value]
     with pytest.raises(InputError, match=f"{column} is .* a whole number from 0 to {2**48}"):
@@ -192,7 +192,7 @@ def test_positions_beyond_any_text_are_refused(side, column, value):
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_sums_of_lengths_do_not_overflow():
-    """2^15 articles of 2^49 positions each are more than 64 bits count."""
+    """2^15 articles of 2^49 positions each exceed 64 bits."""
     articles = 2**15
     docs = [f"d{n}" for n in range(articles)]
     qrels = pd.DataFrame({"query_id": "1", "doc_id": docs * 2, "relevance": 1, "length": 2**48})

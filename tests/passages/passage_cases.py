@@ -1,4 +1,4 @@
-"""What the tests of passage measures share: tables with spans, drawn and random, and their scores."""
+"""Shared by the tests of passage measures: tables with spans, drawn and random, and their scores."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ names = partial(helpers.names, spans=True)
 
 
 def frame(kind, rows):
-    """Rows ``(query_id, doc_id, relevance or score, start, length)`` as a table."""
+    """Return rows ``(query_id, doc_id, relevance or score, start, length)`` as a table."""
     return pd.DataFrame(rows, columns=names(kind))
 
 
 def one_topic(articles):
-    """Rows of topic 1, from ``(doc_id, value, 'start:length start:length ...')``."""
+    """Return rows of topic 1, from ``(doc_id, value, 'start:length start:length ...')``."""
     return [
         ("1", doc_id, value, *map(int, span.split(":")))
         for doc_id, value, spans in articles
@@ -41,7 +41,7 @@ def one_topic(articles):
 
 
 def one_row_an_article(kind, rows):
-    """The table of documents: the largest value of each article, no spans."""
+    """Return the table of documents: the largest value of each article, no spans."""
     columns = ["query_id", "doc_id"]
     return frame(kind, rows).groupby(columns, sort=False, as_index=False)[VALUE[kind]].max()
 
@@ -50,7 +50,7 @@ def one_row_an_article(kind, rows):
 
 
 def scores(measures, qrels, run):
-    """Score by measure and topic, as ir_measures gives them."""
+    """Return the score by measure and topic from ir_measures."""
     found = {}
     for metric in ir_measures.iter_calc(list(measures), qrels, run):
         by_topic = found.setdefault(str(metric.measure), {})
@@ -60,14 +60,14 @@ def scores(measures, qrels, run):
 
 
 def score(measure, qrels, run):
-    """Score of topic 1 alone; rows instead of tables."""
+    """Return the score of topic 1 alone, from rows instead of tables."""
     (by_topic,) = scores([measure], frame("qrels", qrels), frame("run", run)).values()
     assert by_topic.keys() == {"1"}
     return by_topic["1"]
 
 
 def assert_equal_the_reference(chosen, qrels, run):
-    """All measures with parameters, in one call, against the plain reference."""
+    """Compare all measures with parameters, in one call, with the plain reference."""
     measures = {MEASURES[name](**params): (name, params) for name, params in chosen}
     found = scores(measures, frame("qrels", qrels), frame("run", run))
     float32 = measure_cases.compares_single_precision()
@@ -83,12 +83,12 @@ TOPICS = {"qrels": ("1", "1", "1", "10", "2"), "run": ("1", "1", "1", "10", "oth
 LEVELS = (-1, 0, 0.5, 1, 1, 1, 2, 2, 3)
 SCORES = measure_cases.SCORES
 BETAS = (0, 0.25, 0.5, 1, 4, 1e-200, 1e200, math.inf)
-#: Text is found at small positions, where spans overlap, and now and then far out.
+#: Text is found at small positions, where spans overlap, and sometimes far out.
 STARTS = (*range(25), 2**31 - 3, 2**48 - 20)
 
 
 def rows(kind, min_size=0, max_size=24, topics=None, levels=LEVELS, min_length=0):
-    """Rows of a table in any order: spans that overlap, touch, contain others or are empty."""
+    """Draw rows of a table in any order: spans that overlap, touch, contain others or are empty."""
     return st.lists(
         st.tuples(
             st.sampled_from(topics or TOPICS[kind]),
@@ -111,7 +111,7 @@ def runs(**options):
 
 
 def parameters():
-    """A measure's name, and parameters that it takes."""
+    """Draw a measure's name, and parameters that it takes."""
     drawn = st.tuples(
         st.sampled_from(tuple(MEASURES)),
         st.fixed_dictionaries(
@@ -137,7 +137,7 @@ def _with_cutoff(drawn):
 
 
 def random_rows(seed, topics=40, articles=200, passages_each=4, judged=80):
-    """Qrels and a run of many topics, rows in no order; articles and topics on one side only, and ties."""
+    """Return qrels and a run of many topics in random order, with one-sided articles and topics, and ties."""
     random = np.random.default_rng(seed)
     qrels, run = [], []
     for topic in range(topics + 2):
@@ -147,7 +147,7 @@ def random_rows(seed, topics=40, articles=200, passages_each=4, judged=80):
         if topic > 0:
             for doc_id, score in zip(retrieved, scores.tolist(), strict=True):
                 spans = _random_spans(random, passages_each)
-                # Only the best passage has the article's score.
+                # Only the best passage has the score of the article.
                 run += [(str(topic), doc_id, score - abs(at), *span) for at, span in enumerate(spans)]
         if topic <= topics:
             for doc_id in known.tolist():

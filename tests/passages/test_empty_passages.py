@@ -1,4 +1,4 @@
-"""Empty runs and qrels score as everywhere in ir_measures, with the columns of passages or without."""
+"""Empty runs and qrels score as in ir_measures, with and without the columns of passages."""
 
 import ir_measures
 import pandas as pd
@@ -31,6 +31,6 @@ def test_empty_qrels_have_no_topics(qrels):
     assert list(ir_measures.iter_calc(MEASURES, qrels, RUN)) == []
 
 
-def test_a_run_of_documents_is_still_refused():
+def test_a_run_of_documents_is_still_rejected():
     with pytest.raises(ValueError, match="needs passages"):
         ir_measures.calc_aggregate(MEASURES, QRELS, {"1": {"a": 1.0}})

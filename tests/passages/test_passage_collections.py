@@ -1,4 +1,4 @@
-"""Real collections with passages: INEX 2009 and 2010, TREC Genomics 2007, and what other tools gave."""
+"""Real collections with passages: INEX 2009 and 2010, TREC Genomics 2007, and the values of other tools."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def fol_qrels(path):
 
 @cache
 def fol_run(path):
-    """The order of the lines is the ranking."""
+    """Return the ranking in the order of the lines."""
     rows, seen = [], {}
     for line in lines(path):
         topic, _, article, _, _, _, start, length = line.split()
@@ -65,13 +65,13 @@ def genomics_run(path):
 
 
 def parsed(collection):
-    """Qrels and run by the few lines above."""
+    """Return qrels and run as read by the few lines above."""
     of_qrels, of_run = (genomics_qrels, genomics_run) if collection is GENOMICS else (fol_qrels, fol_run)
     return frame("qrels", of_qrels(collection[0])), frame("run", of_run(collection[1]))
 
 
 def read(collection):
-    """Qrels and run by the package's readers."""
+    """Return qrels and run as read by the package."""
     return ir_graded.read_qrels(collection[0]), ir_graded.read_run(collection[1])
 
 
@@ -89,7 +89,7 @@ COLLECTIONS = pytest.mark.parametrize("name", MEANS)
 
 @WAYS
 @COLLECTIONS
-def test_mean_over_all_topics(name, way):
+def test_mean_over_all_topics_matches(name, way):
     collection, measure, expected, topics = MEANS[name]
     qrels, run = way(collection)
     assert qrels["query_id"].nunique() == topics
@@ -98,7 +98,7 @@ def test_mean_over_all_topics(name, way):
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @COLLECTIONS
-def test_mean_over_all_topics_by_paths(name):
+def test_mean_over_all_topics_from_paths_matches(name):
     (qrels, run), measure, expected, topics = MEANS[name]
     evaluated = ir_graded.evaluate([measure, AP], qrels, run)
     assert len(evaluated.matrix(str(measure))) == topics
@@ -110,7 +110,7 @@ def test_mean_over_all_topics_by_paths(name):
 
 
 def tool_output():
-    """What the official INEX evaluator printed: name of a measure -> mean over the run's topics."""
+    """Return the output of the official INEX evaluator: name of a measure -> mean over the run's topics."""
     found = {}
     for line in lines(ROOT / "inex" / "ric.inex_eval.out"):
         name, *rest = line.split()
@@ -126,7 +126,7 @@ def as_measure(name):
 
 
 @WAYS
-def test_the_official_inex_evaluator(way):
+def test_scores_equal_the_official_inex_evaluator(way):
     qrels, run = way(INEX)
     qrels = qrels[qrels["query_id"].isin(run["query_id"])]
     official = tool_output()
@@ -134,7 +134,7 @@ def test_the_official_inex_evaluator(way):
     assert official["gP[10]"] == 0.27143605581067415
     assert len(official) == 15
     measures = {as_measure(name): value for name, value in official.items()}
-    assert run.groupby("query_id")["doc_id"].nunique().min() >= 50  # the tool divides by what is there
+    assert run.groupby("query_id")["doc_id"].nunique().min() >= 50  # the tool divides by their number
     found = ir_measures.calc_aggregate(list(measures), qrels, run)
     for measure, value in measures.items():
         assert found[measure] == pytest.approx(value, abs=1e-12), measure
@@ -155,7 +155,7 @@ def test_every_third_topic_equals_the_reference(collection, name, params):
 
 
 @pytest.mark.parametrize("collection", [INEX, GENOMICS_FOL, GENOMICS], ids=["INEX", "FOL", "Genomics"])
-def test_readers_give_the_rows_of_the_files(collection):
+def test_readers_return_the_rows_of_the_files(collection):
     for kind, ours, theirs in zip(("qrels", "run"), read(collection), parsed(collection), strict=True):
         assert {"start", "length"} <= set(ours.columns)
         columns = ["query_id", "doc_id", "start", "length"]
@@ -166,7 +166,7 @@ def test_readers_give_the_rows_of_the_files(collection):
 
 
 @pytest.mark.parametrize("collection", [INEX, GENOMICS], ids=["INEX", "Genomics"])
-def test_measures_of_documents_see_one_row_an_article(collection):
+def test_measures_of_documents_get_one_row_per_article(collection):
     qrels, run = parsed(collection)
     articles = [
         one_row_an_article(kind, table.itertuples(index=False, name=None))

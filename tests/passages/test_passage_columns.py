@@ -1,4 +1,4 @@
-"""What each article adds, and the symbols beside it, on two articles worked out by hand."""
+"""The contribution of each article, and the symbols beside it, for two articles worked out by hand."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from ir_graded.core.views import Cut, Views
 from ir_graded.matching.match import match_run, prepare_qrels
 
 QRELS = frame("qrels", one_topic([("a", 1, "0:10"), ("b", 1, "0:20"), ("c", 1, "0:5")]))
-#: Article a is found whole, of b half: F = 1 at rank 1 and 2/3 at rank 3.
+#: Article a is retrieved whole, b to one half: F = 1 at rank 1 and 2/3 at rank 3.
 RUN = frame("run", one_topic([("a", 3.0, "0:10"), ("x", 2.0, "0:10"), ("b", 1.0, "0:10")]))
 F = [1, 2 / 3]
 GP = [1, (1 + 2 / 3) / 3]
@@ -31,7 +31,7 @@ def views():
     ],
     ids=str,
 )
-def test_columns_by_hand(measure, expected):
+def test_columns_equal_values_by_hand(measure, expected):
     found = {name: values.tolist() for name, values in measure.columns(views()).items()}
     assert found == {name: pytest.approx(values, abs=1e-15) for name, values in expected.items()}
 
@@ -45,14 +45,14 @@ def test_columns_by_hand(measure, expected):
     ],
     ids=str,
 )
-def test_what_each_article_adds(measure, norm, norm_name, added):
+def test_contributions_equal_values_by_hand(measure, norm, norm_name, added):
     found = measure.contributions(views())
     assert (found.norm.tolist(), found.norm_name) == ([norm], norm_name)
     assert found.value.tolist() == pytest.approx(added, abs=1e-15)
     assert found.total().tolist() == pytest.approx([sum(added)], abs=1e-15)
 
 
-def test_what_the_articles_are():
+def test_articles_have_names_ranks_and_levels():
     whole, cut = MAgP.contributions(views()), (gR @ 2).contributions(views())
     assert (whole.kind, whole.cutoff, whole.rank_in_run) == ("articles with relevance", None, None)
     assert (whole.rank.tolist(), whole.relevant.tolist()) == ([1, 3], [3])
@@ -60,7 +60,7 @@ def test_what_the_articles_are():
     assert cut.view.retrieved.tolist() == whole.view.retrieved.tolist() == [2]
 
 
-def test_articles_retrieved_count_where_one_position_is_highlighted():
+def test_retrieved_articles_count_if_one_position_is_highlighted():
     judged = [("one", 1, "3:1"), ("none", 0, "0:10"), ("far", 1, "0:10"), ("missed", 1, "0:10")]
     judgments = prepare_qrels(frame("qrels", one_topic(judged)))
     found = [("none", 3.0, "0:10"), ("one", 2.0, "0:10"), ("far", 1.0, "20:10")]
@@ -69,16 +69,16 @@ def test_articles_retrieved_count_where_one_position_is_highlighted():
     assert view.F.tolist() == [2 * 1 / (1 + 10), 0]
 
 
-def test_rounding_carries_no_f_beyond_1():
+def test_rounding_does_not_raise_f_above_1():
     size = np.arange(1, 2000)
     for beta in (0.3, 0.7, 1, 3):
         F = f_score(size, size, size, beta)
         assert F.max() == 1
         assert F.min() >= 1 - 2**-52
-    assert ((0.09 + 1) * size / (0.09 * size + size)).max() > 1  # so the bound is needed
+    assert ((0.09 + 1) * size / (0.09 * size + size)).max() > 1  # otherwise the bound would not be needed
 
 
-def test_articles_are_counted_topic_by_topic():
+def test_articles_are_counted_by_topic():
     rows = [(topic, doc, 1, 0, 5) for topic in "12" for doc in "abc"]
     judgments = prepare_qrels(frame("qrels", rows))
     ranked = [(topic, doc, -float(place), 0, 5) for topic in "12" for place, doc in enumerate("xcab")]

@@ -1,4 +1,4 @@
-"""Passage measures beside measures of documents, over tables of every form that can hold passages."""
+"""Passage measures combined with measures of documents, over tables of every form that can hold passages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ import ir_graded
 from ir_graded import GAP, AiP, MAgP, Passage2AP, Q, gP, gR, iP, nERR
 from ir_graded.measures import REGISTRY
 
-# The best row of an article comes first, last or between, its level likewise; rows of articles interleave.
+# The best row of an article is first, last or between, and so is its level; rows of articles interleave.
 QRELS = [
     ("101", "9", 1, 0, 30),
     ("101", "10", 2, 5, 10),
@@ -62,7 +62,7 @@ RUN = [
 ROWS = {"qrels": QRELS, "run": RUN}
 
 OURS = [MAgP, MAgP(beta=0.25) @ 2, gP @ 10, gR(rel=2) @ 2]
-# Several providers of ir-measures beside measures of documents of this package.
+# Several providers of ir-measures, with measures of documents of this package.
 DOCUMENTS = [Q, Q(beta=0), nERR @ 3, GAP, AP, nDCG @ 10, P @ 2, RR @ 10, Judged @ 3]
 ALL = [*OURS, *DOCUMENTS]
 OF_PASSAGES = [measure for measure in dict.fromkeys(REGISTRY.values()) if measure.NEEDS_PASSAGES]
@@ -75,7 +75,7 @@ REGISTERED = [
 
 @pytest.fixture(scope="module")
 def expected():
-    """Measures of passages from the reference, those of documents from tables of one row an article."""
+    """Return reference scores of passage measures, and document scores from tables of one row per article."""
     float32 = measure_cases.compares_single_precision()
     found = {
         str(measure): passages.evaluate(measure.NAME, dict(measure.params), QRELS, RUN, float32)
@@ -98,17 +98,17 @@ def frames():
 # -------------------------------------------------------------------------------------- in one call
 
 
-def test_the_expected_values(expected):
-    """That of topic 101 by hand: articles 50, 9, 10 by their best rows (9 and 10 tie)."""
+def test_the_expected_values_equal_those_by_hand(expected):
+    """Compare topic 101 with the values by hand: articles 50, 9, 10 by their best rows (9 and 10 tie)."""
     assert ranked.ranking({"10": 7.25, "50": 9.5, "9": 7.25}) == ["50", "9", "10"]
     assert expected["AP"]["101"] == pytest.approx((1 / 2 + 2 / 3) / 2, abs=1e-12)
     assert expected["gR(rel=2)@2"]["101"] == 0.5
     # Article 9: [5, 120) of [0, 40) and [100, 150); 10: [0, 20), [30, 33), [52, 62) of [5, 15) and [50, 55).
     f9, f10 = 2 * 55 / (90 + 115), 2 * 13 / (15 + 33)
     assert expected["MAgP"]["101"] == pytest.approx((f9 / 2 + (f9 + f10) / 3) / 2, abs=1e-12)
-    # 102: articles 10, 8, 4, which the first rows and the last rows would rank otherwise.
+    # 102: articles 10, 8, 4, which the first rows and the last rows would rank differently.
     assert expected["AP"]["102"] == pytest.approx((1 + 2 / 3) / 2, abs=1e-12)
-    # Q(beta=0) is AP; all others differ.
+    # Q(beta=0) equals AP; all others differ.
     assert len({tuple(by_topic.items()) for by_topic in expected.values()}) == len(expected) - 1
 
 
@@ -122,16 +122,16 @@ def test_one_call_scores_passages_and_documents(expected):
 
 
 @pytest.mark.parametrize("measure", ALL, ids=str)
-def test_each_measure_beside_one_of_passages(measure, expected):
+def test_each_measure_beside_one_of_passages_keeps_its_value(measure, expected):
     agrees(cases.scores([measure, MAgP], *frames()), expected)
 
 
 @pytest.mark.parametrize("measure", [*OURS, Q, nERR @ 3], ids=str)
-def test_each_measure_of_this_package_alone(measure, expected):
+def test_each_measure_of_this_package_alone_keeps_its_value(measure, expected):
     agrees(cases.scores([measure], *frames()), expected)
 
 
-def test_means_are_those_of_the_topics(expected):
+def test_means_are_the_means_over_topics(expected):
     aggregated, per_topic = ir_measures.calc(ALL, *frames())
     assert len(per_topic) == len(ALL) * 4
     for measure, value in aggregated.items():
@@ -151,8 +151,8 @@ def test_evaluate_gives_the_scores_of_ir_measures(expected):
 
 @measure_cases.examples(40)
 @given(qrels=cases.qrels(levels=(-1, 0, 1, 2, 3)), run=cases.runs())
-def test_measures_of_documents_see_one_row_an_article(qrels, run):
-    """The largest score and the largest level, for this package and for others, on any tables."""
+def test_measures_of_documents_get_one_row_per_article(qrels, run):
+    """The row has the largest score and the largest level, for this package and for others, in any tables."""
     articles = [cases.one_row_an_article("qrels", qrels), cases.one_row_an_article("run", run)]
     measures = [Q, nERR @ 3, AP, nDCG @ 10]
     expected = cases.scores(measures, *articles)
@@ -162,13 +162,13 @@ def test_measures_of_documents_see_one_row_an_article(qrels, run):
     assert found == expected
 
 
-def test_q_with_beta_0_is_ap_on_passages():
+def test_q_with_beta_0_equals_ap_on_passages():
     found = cases.scores([Q(beta=0), AP, MAgP], *frames())
     measure_cases.assert_same_scores(found["Q(beta=0)"], found["AP"])
 
 
-def test_measures_of_documents_over_passages_on_one_side(expected):
-    """A dict of dicts, which holds no passages, goes with a table that does."""
+def test_measures_of_documents_take_passages_on_one_side(expected):
+    """A dict of dicts, which cannot hold passages, can be combined with a table that does."""
     qrels, run = frames()
     dicts = {kind: {} for kind in ROWS}
     for kind, rows in ROWS.items():
@@ -184,7 +184,7 @@ def test_measures_of_documents_over_passages_on_one_side(expected):
 
 
 @pytest.mark.parametrize("measure", [MAgP, MAgP(beta=2), gP @ 10, gR @ 5], ids=str)
-def test_passage_measures_name_start_and_length(measure):
+def test_passage_measures_require_start_and_length(measure):
     for measures in ([measure], [Q, measure], [measure, AP], [nDCG @ 10, measure, Judged @ 10]):
         assert set(ir_measures.run_inputs(measures)) == {"query_id", "doc_id", "score", "start", "length"}
         assert set(ir_measures.qrel_inputs(measures)) == {
@@ -197,7 +197,7 @@ def test_passage_measures_name_start_and_length(measure):
 
 
 @pytest.mark.parametrize("measures", [[Q], [AP], [Q, AP], DOCUMENTS], ids=str)
-def test_other_measures_do_not(measures):
+def test_other_measures_do_not_require_start_and_length(measures):
     assert set(ir_measures.run_inputs(measures)) == {"query_id", "doc_id", "score"}
     assert set(ir_measures.qrel_inputs(measures)) == {"query_id", "doc_id", "relevance"}
 
@@ -265,21 +265,21 @@ ITERATORS = {"generator", "itertuples"}
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_gives_the_same_scores(form, expected):
-    """One form for both sides, each side beside pandas; with and without measures of other providers."""
+def test_every_form_gives_equal_scores(form, expected):
+    """One form for both sides, and each side with pandas; with and without measures of other providers."""
     make = FORMS[form]
     pandas_qrels, pandas_run = frames()
     for measures in (OURS, ALL):
         agrees(cases.scores(measures, make("qrels", QRELS), make("run", RUN)), expected)
         agrees(cases.scores(measures, make("qrels", QRELS), pandas_run), expected)
         agrees(cases.scores(measures, pandas_qrels, make("run", RUN)), expected)
-    # Whatever else is registered.
+    # This is independent of other registered measures.
     registered = cases.scores(REGISTERED, pandas_qrels, pandas_run)
     assert cases.scores(REGISTERED, make("qrels", QRELS), make("run", RUN)) == registered
 
 
-def test_ids_that_are_ints(expected):
-    """They meet text on the other side; the metrics carry the qrels' own."""
+def test_int_ids_match_text(expected):
+    """They match text on the other side; the metrics carry those of the qrels."""
     qrels, run = frames()
     ints = qrels.astype({"query_id": "int64", "doc_id": "int64"})
     for given_run in (run, run.astype({"query_id": "int64", "doc_id": "int32"})):
@@ -292,7 +292,7 @@ def test_ids_that_are_ints(expected):
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("form", sorted(set(FORMS) - ITERATORS))
 @pytest.mark.parametrize("measures", [OURS, ALL], ids=["ours", "all"])
-def test_the_callers_objects_stay_as_they_were(form, measures):
+def test_the_input_objects_are_not_modified(form, measures):
     qrels, run = (FORMS[form](kind, ROWS[kind]) for kind in ROWS)
     before = [shown(table) for table in (qrels, run)]
     cases.scores(measures, qrels, run)
@@ -303,7 +303,7 @@ def test_the_callers_objects_stay_as_they_were(form, measures):
 
 
 def shown(table):
-    """All that there is to see of a table, in what can be compared."""
+    """Return the visible content of a table, in a form that can be compared."""
     if isinstance(table, list):
         return copy.deepcopy(table)
     if isinstance(table, pd.DataFrame):
@@ -318,7 +318,7 @@ LEVELS = {0: "NOT", 1: "POSSIBLY", 2: "DEFINITELY"}
 
 @pytest.fixture
 def highwire(tmp_path):
-    """Qrels in the format of TREC Genomics 2006, as ir_datasets reads them."""
+    """Qrels in the format of TREC Genomics 2006, as read by ir_datasets."""
     rows = [row for row in QRELS if row[2] in LEVELS]
     place = tmp_path / "qrels.tsv"
     lines = [f"{topic}\t{doc}\t{start}\t{n}\t{LEVELS[level]}\n" for topic, doc, level, start, n in rows]
@@ -326,7 +326,7 @@ def highwire(tmp_path):
     return HighwireQrels(LocalDownload(place), LEVELS), rows
 
 
-def test_qrels_of_highwire_as_they_come(highwire):
+def test_qrels_of_highwire_are_scored(highwire):
     qrels, rows = highwire
     float32 = measure_cases.compares_single_precision()
     of_passages = {
@@ -346,7 +346,7 @@ def test_qrels_of_highwire_as_they_come(highwire):
     agrees(cases.scores([Q, AP, nDCG @ 10, MAgP], qrels.qrels_iter(), run), documents | of_passages)
 
 
-def test_a_dataset_with_passages_by_its_id(highwire):
+def test_a_dataset_with_passages_is_read_by_its_id(highwire):
     qrels, rows = highwire
     name = f"ir-graded-tests/passages-{id(qrels)}"
     ir_datasets.registry.register(name, Dataset(qrels))
@@ -366,7 +366,7 @@ def other_run():
 
 
 @pytest.mark.parametrize("measures", [OURS, ALL], ids=["ours", "all"])
-def test_evaluators_keep_nothing_of_a_run(measures, expected):
+def test_evaluators_keep_no_state_of_a_run(measures, expected):
     evaluator = ir_measures.evaluator(measures, cases.frame("qrels", QRELS))
 
     def by_evaluator(run):
@@ -427,7 +427,7 @@ def test_empty_qrels_with_the_columns_give_no_rows():
     assert cases.scores([MAgP, Q, AP], qrels[:0], run) == {}
 
 
-def test_recall_is_gr_where_every_relevant_article_has_text(expected):
+def test_recall_equals_gr_if_every_relevant_article_has_text(expected):
     found = cases.scores([gR @ 2, R @ 2, MAgP], *frames())
     assert found["gR@2"] == found["R@2"]
     assert found["gR@2"] != expected["gR(rel=2)@2"]

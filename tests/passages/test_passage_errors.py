@@ -1,4 +1,4 @@
-"""Passages that cannot be scored are an error that says where and what would be right; nothing is lost."""
+"""Passages that cannot be scored raise an error that names the place and the fix; nothing is dropped."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def generator(kind, rows):
     return (Row[kind](*row) for row in rows)
 
 
-#: Tables of one type a column, and what holds any Python object.
+#: Tables with one type per column, and tables with any Python object.
 TYPED = {"pandas": cases.frame, "polars": polars, "arrow": helpers.arrow}
 ANYTHING = {
     "pandas of objects": partial(helpers.frame, dtype=object),
@@ -73,13 +73,13 @@ BOTH_COLUMNS = pytest.mark.parametrize("column", ["start", "length"])
 
 
 def assert_side_rejected(kind, make, *parts, calls=CALLS):
-    """Every way to score raises InputError with all parts; the other side is right, both are made anew."""
+    """Check that every way to score raises InputError with all parts; both sides are new each time."""
     sides = {side: partial(cases.frame, side, rows) for side, rows in ROWS.items()} | {kind: make}
     assert_rejected(calls, sides["qrels"], sides["run"], kind, *parts)
 
 
 def with_value(kind, row, column, value):
-    """The rows, one value replaced."""
+    """Return the rows with one value replaced."""
     rows = [list(one) for one in ROWS[kind]]
     rows[row][cases.names(kind).index(column)] = value
     return rows
@@ -90,7 +90,7 @@ def place(form, row):
 
 
 @ANY_FORM
-def test_the_tables_themselves_are_right(form):
+def test_the_unchanged_tables_are_accepted(form):
     for call in CALLS:
         call(*(FORMS[form](kind, ROWS[kind]) for kind in ROWS))
 
@@ -113,7 +113,7 @@ NUMBERS = {
 
 
 def assert_each_place_rejected(form, value, *parts):
-    """A wrong start or length in qrels or run; ``parts`` may name the column as '{column}'."""
+    """Check a wrong start or length in qrels or run; ``parts`` may name the column as '{column}'."""
     for kind, wrong_rows in WRONG_ROWS.items():
         for column in ("start", "length"):
             for row, doc_id in wrong_rows:
@@ -127,14 +127,14 @@ def assert_each_place_rejected(form, value, *parts):
 
 @ANY_FORM
 @pytest.mark.parametrize("wrong", NUMBERS)
-def test_a_number_that_is_no_position(form, wrong):
+def test_a_number_that_is_not_a_position_is_rejected(form, wrong):
     value, shown = NUMBERS[wrong]
     assert_each_place_rejected(form, value, "{column} is " + shown, "whole number")
 
 
 @KINDS
 @BOTH_COLUMNS
-def test_every_way_to_score_refuses_wrong_numbers(kind, column):
+def test_every_way_to_score_rejects_wrong_numbers(kind, column):
     for value in (-1, 2.5, math.nan):
         rows = with_value(kind, 3, column, value)
         assert_side_rejected(
@@ -144,25 +144,25 @@ def test_every_way_to_score_refuses_wrong_numbers(kind, column):
 
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA, pd.NaT], ids=str)
 @pytest.mark.parametrize("form", ANYTHING)
-def test_a_missing_number(form, missing):
+def test_a_missing_number_is_rejected(form, missing):
     assert_each_place_rejected(form, missing, "{column} is missing")
 
 
 @pytest.mark.parametrize("value", ["12", "", "0:10", b"5", [3], {}], ids=str)
 @pytest.mark.parametrize("form", ANYTHING)
-def test_what_is_no_number(form, value):
+def test_a_value_that_is_not_a_number_is_rejected(form, value):
     assert_each_place_rejected(form, value, "the {column}", "is not a number")
 
 
 @pytest.mark.parametrize("value", [2**63, 2**100, 10**400, -(10**400)], ids=["63", "100", "big", "-big"])
 @pytest.mark.parametrize("form", ANYTHING)
-def test_a_python_int_beyond_64_bits(form, value):
+def test_a_python_int_beyond_64_bits_is_rejected(form, value):
     assert_each_place_rejected(form, value, "{column}")
 
 
 @BOTH_COLUMNS
 @KINDS
-def test_a_null_in_a_typed_column(column, kind):
+def test_a_null_in_a_typed_column_is_rejected(column, kind):
     rows = with_value(kind, 1, column, None)
     nullable = cases.frame(kind, ROWS[kind]).astype({column: "Int64"})
     nullable.loc[1, column] = pd.NA
@@ -172,14 +172,14 @@ def test_a_null_in_a_typed_column(column, kind):
 
 
 @KINDS
-def test_columns_of_text_are_no_numbers(kind):
+def test_columns_of_text_are_rejected(kind):
     texts = cases.frame(kind, ROWS[kind]).astype({"start": "str"})
     assert_side_rejected(kind, lambda: texts, "topic '1'", "row 0", "start", "'0' is not a number")
     assert_side_rejected(kind, lambda: pl.DataFrame(texts), "row 0", "start", "'0' is not a number")
 
 
-def test_the_largest_positions_are_right():
-    """What is refused beyond is right up to there: nothing is rounded or wraps round."""
+def test_the_largest_positions_are_accepted():
+    """Positions up to the limit are exact: nothing is rounded or overflows."""
     qrels = [("1", "a", 1, 2**48, 2**48), ("1", "b", 1, 2**48 - 1, 1)]
     run = [("1", "a", 2.0, 2**48 + 0, 2**47), ("1", "b", 1.0, 2**48 - 1, 1)]
     assert cases.score(MAgP(beta=0), qrels, run) == 1
@@ -188,8 +188,8 @@ def test_the_largest_positions_are_right():
 
 @pytest.mark.parametrize("measures", [["Q"], [Q, AP], ["MAgP"]], ids=str)
 @BOTH_COLUMNS
-def test_measures_of_documents_refuse_wrong_passages_too(column, measures):
-    """What a table says of its passages is wrong, whoever asks."""
+def test_measures_of_documents_reject_wrong_passages(column, measures):
+    """Wrong passages are an error for every measure."""
     run = cases.frame("run", with_value("run", 1, column, -5))
     with pytest.raises(InputError, match=rf"topic '1', document 'x'.*{column} is -5"):
         ir_measures.calc(measures, cases.frame("qrels", ROWS["qrels"]), run)
@@ -205,8 +205,8 @@ def without(table, *names):
 @pytest.mark.parametrize("form", TYPED)
 @KINDS
 @pytest.mark.parametrize("missing", [("start",), ("length",), ("start", "length")], ids=",".join)
-def test_missing_columns(form, kind, missing):
-    """The message names the columns, and the forms that can have them."""
+def test_missing_columns_are_rejected(form, kind, missing):
+    """The message names the columns, and the forms that can hold them."""
     table = without(TYPED[form](kind, ROWS[kind][:3]), *missing)
     parts = ["MAgP", "passages", *cases.names(kind), "named tuples", "file", "dict of dicts"]
     assert_side_rejected(kind, lambda: table, *parts)
@@ -216,21 +216,21 @@ def test_missing_columns(form, kind, missing):
 @KINDS
 @pytest.mark.parametrize("missing", ["start", "length"])
 def test_an_article_in_several_rows_needs_both_columns(form, kind, missing):
-    """With one column only, an article's rows are no duplicates to keep or to drop: something is missing."""
+    """With one column only, rows of an article are not duplicates: the other column is missing."""
     table = without(TYPED[form](kind, ROWS[kind]), missing)
     assert_side_rejected(kind, lambda: table, "start", "length")
 
 
 @pytest.mark.parametrize("form", TYPED)
 @KINDS
-def test_a_missing_id_or_value_column(form, kind):
+def test_a_missing_id_or_value_column_is_rejected(form, kind):
     for name in cases.names(kind)[:3]:
         table = without(TYPED[form](kind, ROWS[kind]), name)
         assert_side_rejected(kind, lambda table=table: table, f"no column {name}")
 
 
 @KINDS
-def test_a_column_that_stands_twice(kind):
+def test_a_column_that_appears_twice_is_rejected(kind):
     table = cases.frame(kind, ROWS[kind])
     for name in ("start", "length"):
         twice = pd.concat([table, table[[name]]], axis=1)
@@ -238,7 +238,7 @@ def test_a_column_that_stands_twice(kind):
 
 
 @KINDS
-def test_tables_of_documents(kind):
+def test_tables_of_documents_are_rejected(kind):
     table = cases.one_row_an_article(kind, ROWS[kind])
     parts = ["MAgP", "start, length", "dict of dicts"]
     assert_side_rejected(kind, lambda: table, *parts)
@@ -249,7 +249,7 @@ def test_tables_of_documents(kind):
 
 
 @KINDS
-def test_a_dict_of_dicts(kind):
+def test_a_dict_of_dicts_is_rejected(kind):
     table = cases.one_row_an_article(kind, ROWS[kind])
     dicts = {}
     for topic, doc_id, value in table.itertuples(index=False):
@@ -259,7 +259,7 @@ def test_a_dict_of_dicts(kind):
 
 
 @KINDS
-def test_a_file_without_passages(kind, tmp_path):
+def test_a_file_without_passages_is_rejected(kind, tmp_path):
     place = tmp_path / kind
     line = {"qrels": "1 0 a 1\n", "run": "1 Q0 a 1 2.0 tag\n"}[kind]
     place.write_text(line, encoding="utf-8")
@@ -277,8 +277,8 @@ def test_the_message_names_the_measure(measure):
 
 
 @pytest.mark.parametrize("column", ["start", "length"])
-def test_measures_of_documents_take_no_notice_of_one_column_alone(column):
-    """A document's length, say, beside its score."""
+def test_measures_of_documents_ignore_one_column_alone(column):
+    """It may be the length of a document, for example."""
     rows = {kind: cases.one_row_an_article(kind, ROWS[kind]) for kind in ROWS}
     expected = cases.scores([Q, AP], rows["qrels"], rows["run"])
     for value in (7, -1, "any"):
@@ -293,20 +293,20 @@ def test_measures_of_documents_take_no_notice_of_one_column_alone(column):
 
 @KINDS
 @pytest.mark.parametrize("at", [0, 1, 3])
-def test_some_tuples_without_passages(kind, at):
+def test_tuples_of_which_some_lack_passages_are_rejected(kind, at):
     made = {"qrels": ir_measures.Qrel, "run": ir_measures.ScoredDoc}[kind]
     rows = tuples(kind, ROWS[kind])
     rows[at] = made("1", "z", 1)
     assert_side_rejected(kind, lambda: rows, "start", "length")
     assert_side_rejected(kind, lambda: iter(rows), "start", "length")
-    # Also measures of documents: who knows what was meant.
+    # Measures of documents reject them too, because the intention is unclear.
     with pytest.raises(InputError, match=r"start.*length"):
         ir_measures.calc(["Q"], *(rows if side == kind else cases.frame(side, ROWS[side]) for side in ROWS))
 
 
 @KINDS
 @BOTH_COLUMNS
-def test_tuples_with_one_field_only(kind, column):
+def test_tuples_with_one_field_only_are_rejected(kind, column):
     fields = [name for name in cases.names(kind) if name != column]
     made = namedtuple("OneField", fields)
     at = cases.names(kind).index(column)
@@ -318,7 +318,7 @@ def test_tuples_with_one_field_only(kind, column):
 
 @KINDS
 @pytest.mark.parametrize("row", [("1", "a", 1, 0, 10), {"query_id": "1"}, "1 a 1 0 10", None], ids=str)
-def test_rows_that_are_no_named_tuples(kind, row):
+def test_rows_that_are_not_named_tuples_are_rejected(kind, row):
     for rows in ([*tuples(kind, ROWS[kind]), row], [row]):
         assert_side_rejected(kind, lambda rows=rows: rows, f"item {len(rows) - 1}", *cases.names(kind)[:3])
 
@@ -328,8 +328,8 @@ def test_rows_that_are_no_named_tuples(kind, row):
 
 @ANY_FORM
 @pytest.mark.parametrize("kind", ROWS)
-def test_a_value_that_is_nan(form, kind):
-    """Also where another row of the article has a value."""
+def test_a_value_that_is_nan_is_rejected(form, kind):
+    """It is rejected even if another row of the article has a value."""
     for row, doc_id in WRONG_ROWS[kind]:
         rows = with_value(kind, row, cases.VALUE[kind], math.nan)
         parts = ["topic '1'", f"document '{doc_id}'", place(form, row), "missing or NaN"]
@@ -337,7 +337,7 @@ def test_a_value_that_is_nan(form, kind):
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf])
-def test_an_infinite_level_is_an_error_and_an_infinite_score_is_none(value):
+def test_an_infinite_level_is_rejected_and_an_infinite_score_is_accepted(value):
     rows = with_value("qrels", 3, "relevance", value)
     assert_side_rejected("qrels", lambda: cases.frame("qrels", rows), "topic '1', document 'a'", "infinite")
     qrels = [("1", "a", 1, 0, 10)]
@@ -348,19 +348,19 @@ def test_an_infinite_level_is_an_error_and_an_infinite_score_is_none(value):
 @KINDS
 @pytest.mark.parametrize("name", ["query_id", "doc_id"])
 @pytest.mark.parametrize("form", [*ANYTHING, "polars", "arrow"])
-def test_a_missing_id(form, kind, name):
+def test_a_missing_id_is_rejected(form, kind, name):
     for row in (1, 3):
         rows = with_value(kind, row, name, None)
         assert_side_rejected(kind, lambda rows=rows: FORMS[form](kind, rows), place(form, row), f"no {name}")
 
 
 @KINDS
-def test_scores_and_levels_that_are_text(kind):
+def test_scores_and_levels_that_are_text_are_rejected(kind):
     rows = with_value(kind, 3, cases.VALUE[kind], "1")
     assert_side_rejected(kind, lambda: tuples(kind, rows), "topic '1'", "item 3", "'1' is not a number")
 
 
-def test_topics_that_are_the_same_as_text():
+def test_topics_that_are_equal_as_text_are_rejected():
     for kind in ROWS:
         rows = tuples(kind, with_value(kind, 1, "query_id", 1))
         sides = {side: cases.frame(side, ROWS[side]) for side in ROWS} | {kind: rows}
@@ -369,7 +369,7 @@ def test_topics_that_are_the_same_as_text():
                 call(sides["qrels"], sides["run"])
 
 
-def test_no_topic_shared():
+def test_no_shared_topics_are_rejected():
     run = [("7", *row[1:]) for row in ROWS["run"]]
     with pytest.raises(ir_graded.NoSharedTopicsError, match="'7'"):
         by_evaluate(cases.frame("qrels", ROWS["qrels"]), cases.frame("run", run))

@@ -1,4 +1,4 @@
-"""What must hold of MAgP, gP and gR on any tables."""
+"""Properties of MAgP, gP and gR on any tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHOSEN = st.lists(cases.parameters(), min_size=1, max_size=6)
 
 
 def scores(chosen, *tables):
-    """Scores on each of several pairs of qrels and run, whose rows go into one table under other topics."""
+    """Return the scores of several pairs of qrels and run, whose rows form one table of separate topics."""
     measures = [cases.MEASURES[name](**params) for name, params in chosen]
     rows = [
         [(f"{topic}/{number}", *row) for number, pair in enumerate(tables) for topic, *row in pair[side]]
@@ -43,7 +43,7 @@ def assert_the_same(chosen, qrels, run, *others):
 
 @examples(60)
 @given(cases.qrels(), cases.runs(), CHOSEN)
-def test_every_score_is_in_0_to_1(qrels, run, chosen):
+def test_every_score_is_between_0_and_1(qrels, run, chosen):
     (found,) = scores(chosen, (qrels, run))
     for by_topic in found.values():
         assert all(0 <= value <= 1 for value in by_topic.values())
@@ -51,19 +51,19 @@ def test_every_score_is_in_0_to_1(qrels, run, chosen):
 
 @examples(60)
 @given(cases.qrels(), cases.runs(), CHOSEN, ORDERS, ORDERS)
-def test_the_order_of_rows_is_irrelevant(qrels, run, chosen, of_qrels, of_run):
+def test_the_order_of_rows_does_not_matter(qrels, run, chosen, of_qrels, of_run):
     other_qrels, other_run = shuffled(qrels, of_qrels), shuffled(run, of_run)
     assert_the_same(chosen, qrels, run, (other_qrels, run), (qrels, other_run), (other_qrels, other_run))
 
 
 @examples(40)
 @given(cases.qrels(), cases.runs(), CHOSEN, ORDERS, ORDERS)
-def test_tables_in_another_order_score_the_same(qrels, run, chosen, of_qrels, of_run):
+def test_tables_in_another_order_give_equal_scores(qrels, run, chosen, of_qrels, of_run):
     assert scores(chosen, (shuffled(qrels, of_qrels), shuffled(run, of_run))) == scores(chosen, (qrels, run))
 
 
 def split(rows, cuts, order):
-    """Each passage in two adjacent ones, at the cuts; in another order."""
+    """Return each passage as two adjacent ones, split at the cuts, in another order."""
     pieces = []
     for (topic, doc_id, value, start, length), cut in zip(rows, cuts, strict=False):
         first = cut % (length + 1)
@@ -85,8 +85,8 @@ def test_splitting_passages_changes_nothing(qrels, run, chosen, of_qrels, of_run
 
 @examples(60)
 @given(cases.qrels(), cases.runs(), CHOSEN, ORDERS)
-def test_rows_that_hold_no_text_add_nothing(qrels, run, chosen, order):
-    """Zero-length passages of what is there already, and rows below any rel, are of no effect."""
+def test_rows_without_text_change_nothing(qrels, run, chosen, order):
+    """Zero-length passages of retrieved articles, and rows below any rel, change no score."""
     empty_run = [(topic, doc_id, score, start + 5, 0) for topic, doc_id, score, start, _ in run]
     empty_qrels = [(topic, doc_id, level, start + 5, 0) for topic, doc_id, level, start, _ in qrels]
     unread = [(topic, doc_id, -1, start, 9) for topic, doc_id, _, start, _ in qrels]
@@ -102,7 +102,7 @@ def test_rows_that_hold_no_text_add_nothing(qrels, run, chosen, order):
     rel=st.sampled_from((0.5, 1, 2)),
     order=ORDERS,
 )
-def test_retrieving_what_is_highlighted_first_scores_1(qrels, run, beta, rel, order):
+def test_retrieving_the_highlighted_text_first_scores_1(qrels, run, beta, rel, order):
     highlighted = {(row[0], row[1]): [] for row in qrels if row[2] >= rel and row[4] > 0}
     for topic, doc_id, level, *span in qrels:
         if level >= rel and (topic, doc_id) in highlighted:
@@ -127,7 +127,7 @@ def test_retrieving_what_is_highlighted_first_scores_1(qrels, run, beta, rel, or
 
 
 def whole(kind, dicts, pieces):
-    """The documents of a dict of dicts as articles, each whole in one row or in several pieces."""
+    """Return the documents of a dict of dicts as whole articles, in one row or in several pieces."""
     rows = []
     for topic, docs in dicts.items():
         for doc_id, value in docs.items():
@@ -162,7 +162,7 @@ def test_whole_articles_give_ap_precision_and_recall(qrels, run, rel, cutoff, be
 
 @examples(30)
 @given(qrels=measure_cases.qrels_for_pytrec_eval(), run=measure_cases.runs())
-def test_the_mean_over_whole_articles_is_map(qrels, run):
+def test_the_mean_over_whole_articles_equals_map(qrels, run):
     means = ir_measures.calc_aggregate([MAgP], whole("qrels", qrels, 0), whole("run", run, 3))
     assert means[MAgP] == pytest.approx(ir_measures.calc_aggregate([AP], qrels, run)[AP], abs=1e-12)
     assert ir_graded.Q(beta=0).calc_aggregate(qrels, run) == pytest.approx(means[MAgP], abs=1e-12)

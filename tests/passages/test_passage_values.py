@@ -1,4 +1,4 @@
-"""The values that the definition of MAgP, gP and gR gives, worked out by hand."""
+"""The values of MAgP, gP and gR by their definition, worked out by hand."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PARTLY = topic([("a", 1, "0:30 100:50")], [("a", 1.0, "20:100")])
         (1e-200, 0.3),
     ],
 )
-def test_f_of_one_article(beta, expected):
+def test_f_of_one_article_equals_the_value_by_hand(beta, expected):
     assert score(MAgP(beta=beta), *PARTLY) == close(expected)
     assert score(gP(beta=beta) @ 1, *PARTLY) == close(expected)
 
@@ -55,21 +55,21 @@ def test_beta_is_1_by_default():
         ("0:10", "9:10", 1, 10, 10),
         ("0:10 5:10", "0:15", 15, 15, 15),  # overlapping
         ("0:15", "0:10 5:10", 15, 15, 15),
-        ("0:20 5:5", "2:4 0:8", 8, 8, 20),  # one within another
+        ("0:20 5:5", "2:4 0:8", 8, 8, 20),  # one inside another
         ("0:10", "0:5 5:5", 10, 10, 10),  # adjacent
         ("0:5 5:5 10:5", "0:15", 15, 15, 15),
-        ("0:10", "0:10 0:10 0:10", 10, 10, 10),  # the same again
+        ("0:10", "0:10 0:10 0:10", 10, 10, 10),  # a duplicate
         ("0:10 0:10", "0:5", 5, 5, 10),
         ("0:10 0:3", "0:3 7:1 2:7", 9, 9, 10),
-        ("0:30 4:2 20:5", "3:10 40:2 12:3", 12, 14, 30),  # a long one, then short ones within
-        ("50:10 0:10", "5:50", 10, 50, 20),  # rows in no order
+        ("0:30 4:2 20:5", "3:10 40:2 12:3", 12, 14, 30),  # a long one, then short ones inside it
+        ("50:10 0:10", "5:50", 10, 50, 20),  # rows in random order
         ("0:10", "0:4 4:0 100:0", 4, 4, 10),  # zero-length ones among others
         ("0:10 3:0", "0:10 55:0", 10, 10, 10),
         (f"{2**48}:10", f"{2**48 - 5}:10", 5, 10, 10),
         (f"0:{2**48}", f"{2**47}:{2**47}", 2**47, 2**47, 2**48),
     ],
 )
-def test_unions_and_overlaps(highlighted, retrieved, overlap, size, relevant):
+def test_unions_and_overlaps_equal_values_by_hand(highlighted, retrieved, overlap, size, relevant):
     rows = topic([("a", 1, highlighted)], [("a", 1.0, retrieved)])
     precision, recall = overlap / size, overlap / relevant
     assert score(MAgP(beta=0), *rows) == close(precision)
@@ -87,7 +87,7 @@ def test_spans_of_other_articles_and_topics_do_not_count():
 
 
 @pytest.mark.parametrize(("beta", "length"), [(0.3, 3), (0.7, 5), (3, 7), (0.1, 3), (2.5, 3)])
-def test_rounding_carries_no_score_beyond_1(beta, length):
+def test_rounding_does_not_raise_a_score_above_1(beta, length):
     exactly = topic([("a", 1, f"0:{length}")], [("a", 1.0, f"0:{length}")])
     for measure in (MAgP(beta=beta), MAgP(beta=beta) @ 1, gP(beta=beta) @ 1):
         assert 1 - 1e-15 < score(measure, *exactly) <= 1
@@ -108,17 +108,17 @@ TWO_RELEVANT = [("a", 1, "0:10"), ("b", 1, "0:10")]
         ([("a", 2.0, "0:10"), ("b", 1.0, "0:10")], 1),
     ],
 )
-def test_agp_of_two_relevant_articles(run, expected):
+def test_agp_of_two_relevant_articles_equals_the_value_by_hand(run, expected):
     assert score(MAgP, *topic(TWO_RELEVANT, run)) == close(expected)
 
 
-def test_gp_divides_by_the_cutoff_also_where_the_run_is_shorter():
+def test_gp_divides_by_the_cutoff_even_if_the_run_is_shorter():
     rows = topic(TWO_RELEVANT, [("a", 2.0, "0:10"), ("b", 1.0, "0:30")])
     assert [score(gP @ k, *rows) for k in (1, 2, 3, 10)] == [close(n) for n in (1, 0.75, 0.5, 0.15)]
     assert [score(gR @ k, *rows) for k in (1, 2, 3, 10)] == [close(n) for n in (0.5, 1, 1, 1)]
 
 
-def test_an_article_with_relevance_is_a_recall_point_also_where_f_is_0():
+def test_an_article_with_relevance_is_a_recall_point_even_if_f_is_0():
     rows = topic(TWO_RELEVANT, [("a", 3.0, "50:10"), ("x", 2.0, "0:10"), ("b", 1.0, "0:10")])
     assert score(gR @ 1, *rows) == close(0.5)
     assert score(MAgP, *rows) == close((0 / 1 + 1 / 3) / 2)
@@ -133,7 +133,7 @@ def test_a_cutoff_counts_articles_and_not_rows():
     assert [score(gR @ k, *rows) for k in (1, 2)] == [close(0.5), close(1)]
 
 
-def test_a_cutoff_leaves_numrel_that_of_the_whole_topic():
+def test_a_cutoff_does_not_change_numrel():
     qrels = [(doc_id, 1, "0:10") for doc_id in "abcd"]
     rows = topic(qrels, [("a", 2.0, "0:10"), ("b", 1.0, "0:10")])
     assert score(MAgP @ 1, *rows) == close(0.25)
@@ -148,11 +148,11 @@ def test_an_article_is_ranked_by_its_best_row_and_its_rows_need_not_be_adjacent(
         ("1", "a", 3.0, 5, 5),
         ("1", "x", -1.0, 0, 5),
     ]
-    assert score(gP @ 1, qrels, run) == close(1)  # a, whose two halves stand apart
+    assert score(gP @ 1, qrels, run) == close(1)  # a, whose two halves are not adjacent
     assert score(MAgP, qrels, run) == close((1 + 2 / 3) / 2)
 
 
-def test_tied_articles_stand_by_id_descending():
+def test_tied_articles_are_ordered_by_descending_id():
     qrels = one_topic([("b", 1, "0:10")])
     assert score(MAgP, qrels, one_topic([("a", 1.0, "0:10"), ("b", 1.0, "0:10")])) == close(1)
     assert score(MAgP, qrels, one_topic([("b", 1.0, "0:10"), ("c", 1.0, "0:10")])) == close(0.5)
@@ -173,7 +173,7 @@ def test_zero_length_passages_keep_rank_and_recall_point():
     assert score(MAgP, *rows) == close(0.25)
 
 
-def test_relevant_without_a_highlighted_character_is_not_counted():
+def test_relevant_articles_without_highlighted_text_are_not_counted():
     qrels = [("a", 1, "0:10"), ("b", 2, "3:0"), ("c", 1, "0:0 7:0")]
     rows = topic(qrels, [("b", 3.0, "0:10"), ("c", 2.0, "0:10"), ("a", 1.0, "0:10")])
     assert score(MAgP, *rows) == close(1 / 3)
@@ -205,8 +205,8 @@ def test_without_a_relevant_character_the_score_is_zero(measure, qrels):
     assert score(measure, [*qrels, ("1", "b", 1, 0, 10)], run) > 0
 
 
-def test_topics_on_one_side_only():
-    """One that the run lacks scores 0 and counts in the mean; one that the qrels lack is left out."""
+def test_topics_on_one_side_only_score_zero_or_are_left_out():
+    """A topic missing from the run scores 0 and counts in the mean; one missing from qrels is left out."""
     qrels = frame("qrels", [("1", "a", 1, 0, 10), ("2", "a", 1, 0, 10), ("3", "a", 0, 0, 0)])
     run = frame("run", [("1", "a", 1.0, 0, 10), ("9", "a", 1.0, 0, 10)])
     for measure in (MAgP, gP @ 1, gR @ 1):
@@ -220,14 +220,14 @@ def test_topics_on_one_side_only():
     ("rel", "expected"),
     [(1, 10 / 30), (2, 10 / 20), (1.5, 10 / 20), (3, 0), (0.5, 10 / 35)],
 )
-def test_rows_below_rel_highlight_nothing(rel, expected):
+def test_rows_below_rel_are_not_highlighted(rel, expected):
     qrels = [("a", 2, "0:20"), ("a", 1, "20:10 5:3"), ("a", 0.5, "40:5"), ("a", 0, "50:50")]
     rows = topic(qrels, [("a", 1.0, "5:10")])
     assert score(MAgP(rel=rel, beta=math.inf), *rows) == close(expected)
     assert score(gR(rel=rel) @ 1, *rows) == (1 if expected else 0)
 
 
-def test_rel_decides_which_articles_count():
+def test_rel_decides_the_articles_that_count():
     qrels = [("a", 1, "0:10"), ("b", 2, "0:10"), ("c", 2, "0:10")]
     rows = topic(qrels, [("a", 3.0, "0:10"), ("b", 2.0, "0:10")])
     assert score(MAgP, *rows) == close(2 / 3)
@@ -237,7 +237,7 @@ def test_rel_decides_which_articles_count():
 
 
 @pytest.mark.parametrize("name", ["gP", "gR"])
-def test_a_cutoff_is_needed(name):
+def test_a_missing_cutoff_is_rejected(name):
     with pytest.raises(ValueError, match=f"{name} needs a cutoff"):
         score(name, *PARTLY)
     with pytest.raises(ValueError, match="beta=-1"):

@@ -1,4 +1,4 @@
-"""MAgP, gP and gR against the plain reference, on drawn and on random tables."""
+"""MAgP, gP and gR compared with the plain reference, on drawn and on random tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ir_graded.core.spans import Spans
 examples = measure_cases.examples
 
 
-def test_the_reference_by_hand():
+def test_the_reference_equals_values_by_hand():
     """P 0.3 and R 0.375 at the first rank; then an article without relevance, then one retrieved exactly."""
     qrels = [("1", "a", 1, 0, 30), ("1", "a", 1, 100, 50), ("1", "b", 1, 0, 9), ("1", "c", 1, 0, 1)]
     run = [("1", "b", 1.0, 0, 9), ("1", "a", 3.0, 20, 100), ("1", "x", 2.0, 0, 5)]
@@ -48,7 +48,7 @@ def test_measures_equal_the_reference(qrels, run, chosen):
     run=cases.runs(min_size=6, topics=["1"], min_length=1),
     chosen=CHOSEN,
 )
-def test_measures_equal_the_reference_where_much_is_found(qrels, run, chosen):
+def test_measures_equal_the_reference_if_much_is_retrieved(qrels, run, chosen):
     cases.assert_equal_the_reference(chosen, qrels, run)
 
 
@@ -78,8 +78,8 @@ def test_the_random_tables_tell_measures_apart():
     assert all(value > 0 for topic, value in found["MAgP"].items() if topic != "0")
 
 
-def test_tables_of_one_size_and_thousands_of_passages():
-    """Long scans: one article of thousands of spans beside many of one span."""
+def test_tables_with_thousands_of_passages_in_one_article_are_scored():
+    """One article with thousands of spans makes long scans; many articles have one span."""
     random = np.random.default_rng(0)
     qrels = [("1", "long", 1, int(start), 7) for start in random.integers(0, 50_000, 3000)]
     qrels += [("1", f"d{n}", 1, n, 10) for n in range(50)]
@@ -101,7 +101,7 @@ def arrays(spans):
 
 @examples(150)
 @given(SPANS, SPANS)
-def test_positions_covered_by_spans(some, others):
+def test_positions_covered_by_spans_are_counted(some, others):
     for spans, given_spans in ((some, arrays(some)), (some + others, arrays(some).concat(arrays(others)))):
         expected = [
             len(

@@ -1,4 +1,4 @@
-"""PyTerrier's experiments over frames with the columns start and length. Nothing here needs Java."""
+"""PyTerrier experiments over frames with the columns start and length. No test here needs Java."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ RENAMED = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
 
 
 def pt_frame(kind, rows):
-    """A table with PyTerrier's names; of a run also the ranks."""
+    """Return a table with PyTerrier's column names; a run also has ranks."""
     table = frame(kind, rows).rename(columns=RENAMED)
     return with_ranks(table) if kind == "run" else table
 
@@ -62,7 +62,7 @@ def experiment(**options):
 
 @pytest.fixture(scope="module")
 def expected():
-    """Value by system, column and topic: passages by the reference, documents from one row an article."""
+    """Return values by system, column and topic: passages by the reference, documents from one row each."""
     of_passages = dict(zip(COLUMNS[:4], [MAgP, gP @ 10, *MEASURES[2:4]], strict=True))
     of_documents = dict(zip(COLUMNS[4:], [AP, Q, nDCG @ 10], strict=True))
     found = {}
@@ -90,8 +90,9 @@ def assert_topics(table, expected):
     assert found == {key: pytest.approx(value, abs=1e-12) for key, value in expected.items()}
 
 
-def test_the_expected_values_by_hand(expected):
-    # Topic 1: a is first, of whose 80 characters [0, 4) and [20, 120) find 34 with 104; then x, then b.
+def test_the_expected_values_equal_those_by_hand(expected):
+    # Topic 1: a is first, and 80 of its characters are relevant; [0, 4) and [20, 120), 104 characters, hit
+    # 34. Then x, b.
     f = 2 * 34 / (80 + 104)
     assert ranked_articles(FIRST) == ["a", "x", "b"]
     assert expected["first", "MAgP", "1"] == pytest.approx((f + (f + 1) / 3) / 2, abs=1e-12)
@@ -119,15 +120,15 @@ def test_batches_of_topics_change_no_score(size, expected):
     assert_topics(experiment(batch_size=size, perquery=True), expected)
 
 
-def test_frames_in_place_of_pipelines(expected):
+def test_frames_replace_pipelines(expected):
     assert_means(experiment(retr_systems=[pt_frame("run", FIRST), pt_frame("run", SECOND)]), expected)
 
 
-def test_the_tree_plan(expected):
+def test_the_tree_plan_changes_no_score(expected):
     assert_means(experiment(plan="tree", verbose=False), expected)
 
 
-def test_each_measure_alone(expected):
+def test_each_measure_alone_keeps_its_value(expected):
     for measure, column in zip(MEASURES[:4], COLUMNS, strict=False):
         found = experiment(eval_metrics=[measure])
         mean = sum(expected["first", column, topic] for topic in "123") / 3
@@ -136,7 +137,7 @@ def test_each_measure_alone(expected):
 
 @pytest.mark.parametrize("missing", [["start"], ["length"], ["start", "length"]], ids=",".join)
 @pytest.mark.parametrize("measures", [["MAgP"], ["gP@10", "map"], [AP, gR @ 1]], ids=str)
-def test_a_pipeline_without_passages_is_refused(measures, missing):
+def test_a_pipeline_without_passages_is_rejected(measures, missing):
     documents = pt_frame("run", FIRST).drop_duplicates(["qid", "docno"])
     without = pt.Transformer.from_df(documents.drop(columns=missing))
     options = {"eval_metrics": measures, "retr_systems": [without], "names": ["without"]}
@@ -157,20 +158,20 @@ def test_a_pipeline_without_passages_is_accepted_for_documents(expected):
         assert found[column][0] == pytest.approx(mean, abs=1e-12)
 
 
-def test_qrels_without_passages_are_an_error():
+def test_qrels_without_passages_are_rejected():
     qrels = one_row_an_article("qrels", QRELS).rename(columns=RENAMED)
     with pytest.raises(ir_graded.InputError, match=r"qrels.*start.*length"):
         pt.Experiment(pipelines(), TOPICS, qrels, eval_metrics=["MAgP"], validate="error")
 
 
-def test_evaluate_of_pyterrier(expected):
+def test_evaluate_of_pyterrier_scores_runs(expected):
     found = pt.Evaluate(pt_frame("run", FIRST), pt_frame("qrels", QRELS), metrics=["MAgP", "gP@10", "map"])
     for column in ("MAgP", "gP@10", "map"):
         mean = sum(expected["first", column, topic] for topic in "123") / 3
         assert found[column] == pytest.approx(mean, abs=1e-12)
 
 
-def test_the_callers_frames_stay_as_they_were():
+def test_the_input_frames_are_not_modified():
     run, qrels = pt_frame("run", FIRST), pt_frame("qrels", QRELS)
     before = run.copy(), qrels.copy()
     pt.Experiment([run], TOPICS, qrels, eval_metrics=MEASURES)
@@ -178,7 +179,7 @@ def test_the_callers_frames_stay_as_they_were():
     pd.testing.assert_frame_equal(qrels, before[1])
 
 
-def test_names_in_pt_measures():
+def test_pt_measures_has_the_names():
     for name in ("MAgP", "gP", "gR", "AgP"):
         assert getattr(pt.measures, name) is ir_graded.measures.REGISTRY[name]
     assert ir_measures.parse_trec_measure("AgP@5") == [MAgP @ 5]

@@ -1,4 +1,4 @@
-"""Unions and overlaps of spans, against sets of positions."""
+"""Unions and overlaps of spans compared with sets of positions."""
 
 from itertools import pairwise
 
@@ -30,7 +30,7 @@ def assert_is_union(spans, expected):
 
 
 @given(ROWS)
-def test_union_covers_each_position_once_and_joins_what_touches(rows):
+def test_union_covers_each_position_once_and_joins_touching_spans(rows):
     spans = spans_of(rows)
     union = spans.union()
     assert_is_union(union, set(positions(spans)))

@@ -68,7 +68,7 @@ def strip(query_id="1", doc_id="a", **options):
 # ------------------------------------------------------------------------------------------ numbers
 
 
-def test_the_worked_example():
+def test_the_worked_example_has_its_numbers():
     found = strip()
     assert (found.P, found.R, found.F) == (0.3, 0.375, 1 / 3)
     assert strip(beta=0.25).F == 0.30357142857142855
@@ -82,14 +82,14 @@ def test_the_worked_example():
     assert (found.query_id, found.doc_id, found.beta) == ("1", "a", 1)
 
 
-def test_an_article_with_all_its_rows():
+def test_an_article_uses_all_its_rows():
     found = strip(doc_id="b")
     assert found.highlighted == ((10, 25),)
     assert found.retrieved == ((20, 35),)
     assert found.overlap == ((20, 25),)
     assert found.rank == 1
     assert strip(doc_id="b", rel=2).highlighted == ((10, 20),)
-    # Touching spans share nothing.
+    # Touching spans do not overlap.
     assert strip(doc_id="b", rel=2).overlap == ()
     assert strip(doc_id="b", rel=3).R == 0
 
@@ -104,7 +104,7 @@ def test_an_article_with_all_its_rows():
         ("3", "a", ((0, 7),), (), 7, None),
     ],
 )
-def test_articles_without_overlap(query_id, doc_id, highlighted, retrieved, extent, rank):
+def test_articles_without_overlap_score_0(query_id, doc_id, highlighted, retrieved, extent, rank):
     found = strip(query_id, doc_id)
     assert (found.highlighted, found.retrieved, found.overlap) == (highlighted, retrieved, ())
     assert (found.P, found.R, found.F) == (0, 0, 0)
@@ -137,7 +137,7 @@ class Row(NamedTuple):
         lambda frame, _: frame.iloc[::-1],
     ],
 )
-def test_forms_of_qrels_and_runs(form):
+def test_forms_of_qrels_and_runs_give_equal_strips(form):
     assert show(form(QRELS, Qrel), form(RUN, Row), "1", "a") == strip()
 
 
@@ -188,7 +188,7 @@ def f_of(P, R, beta):
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from([1.0, 2.0, 2.00000001, -3.0, math.inf]))))
-def test_the_rank_is_that_of_the_measures(rows):
+def test_the_rank_equals_that_of_the_measures(rows):
     rows = [("x", 0.0), *rows]
     run = run_of(*[("1", doc, score, 0, 5) for doc, score in rows])
     for doc in dict(rows):
@@ -198,7 +198,7 @@ def test_the_rank_is_that_of_the_measures(rows):
     assert show(qrels_of(("1", "never", 1, 0, 5)), run, "1", "never").rank is None
 
 
-def test_a_strip_is_a_value():
+def test_a_strip_is_frozen_and_comparable():
     found = strip()
     assert found == strip()
     assert hash(found) == hash(strip())
@@ -208,7 +208,7 @@ def test_a_strip_is_a_value():
         found.P = 1
 
 
-def test_as_text_it_says_the_numbers():
+def test_the_text_contains_the_numbers():
     assert str(strip()) == (
         "topic 1, article a, rank 2: P 0.3000, R 0.3750, F 0.3333 (highlighted 80, overlap 30, retrieved 100)"
     )
@@ -230,7 +230,7 @@ def test_as_text_it_says_the_numbers():
         [],
     ],
 )
-def test_without_passages_it_is_said_what_would_do(kind, bad):
+def test_the_error_without_passages_names_the_accepted_input(kind, bad):
     value = {"qrels": "relevance", "run": "score"}[kind]
     given_ = {"qrels": QRELS, "run": RUN, kind: bad}
     with pytest.raises(InputError) as caught:
@@ -241,7 +241,7 @@ def test_without_passages_it_is_said_what_would_do(kind, bad):
     assert "a dict of dicts cannot" in message
 
 
-def test_an_unknown_topic_names_three():
+def test_an_unknown_topic_lists_three_known_ones():
     with pytest.raises(InputError, match=r"^the qrels have no topic '9'; they have '1', '2', '3' \.\.\.$"):
         strip("9")
     with pytest.raises(InputError, match=r"no topic '9'; they have '4'$"):
@@ -250,12 +250,12 @@ def test_an_unknown_topic_names_three():
         strip(None)
 
 
-def test_a_topic_of_the_run_alone_is_unknown():
+def test_a_topic_of_the_run_only_is_unknown():
     with pytest.raises(InputError, match="the qrels have no topic '5'"):
         show(QRELS, run_of(("5", "a", 1.0, 0, 5)), "5", "a")
 
 
-def test_an_unknown_article_names_three():
+def test_an_unknown_article_lists_three_known_ones():
     with pytest.raises(InputError, match=r"^topic '1' has no article 'q'; .* have 'a', 'b', 'c' \.\.\.$"):
         strip(doc_id="q")
     with pytest.raises(InputError, match=r"^topic '3' has no article 'b'; .* have 'a'$"):
@@ -267,13 +267,13 @@ def test_an_unknown_article_names_three():
 @pytest.mark.parametrize(
     "options", [{"rel": 0}, {"rel": "1"}, {"rel": None}, {"rel": math.nan}, {"rel": True}]
 )
-def test_a_bad_rel(options):
+def test_a_bad_rel_is_rejected(options):
     with pytest.raises(ParameterError, match=r"^show: rel=.* must be a finite number > 0$"):
         strip(**options)
 
 
 @pytest.mark.parametrize("options", [{"beta": -1}, {"beta": "1"}, {"beta": None}, {"beta": math.nan}])
-def test_a_bad_beta(options):
+def test_a_bad_beta_is_rejected(options):
     with pytest.raises(ParameterError, match=r"^show: beta=.* must be a number >= 0 or inf$"):
         strip(**options)
 
@@ -281,7 +281,7 @@ def test_a_bad_beta(options):
 @pytest.mark.parametrize(("name", "error"), [
     ("query_id", InputError), ("doc_id", InputError), ("rel", ParameterError), ("beta", ParameterError),
 ])  # fmt: skip
-def test_numbers_that_python_does_not_write(name, error):
+def test_numbers_too_long_to_print_are_rejected(name, error):
     with pytest.raises(error, match="<int of too many digits>"):
         strip(**{name: 10**5000})
 
@@ -300,7 +300,7 @@ def test_numbers_that_python_does_not_write(name, error):
         ("run", "no-such-dataset", r"'no-such-dataset' is neither a file nor a dataset"),
     ],
 )
-def test_what_cannot_be_read_is_named(kind, bad, message):
+def test_unreadable_input_is_named(kind, bad, message):
     with pytest.raises(InputError, match=message):
         show(**{"qrels": QRELS, "run": RUN, kind: bad}, query_id="1", doc_id="a")
 
@@ -322,8 +322,8 @@ def many(count, extent, doc_id="clueweb09-en0000-23-12345", seed=0):
 
 
 HUGE = Strip("1", "a", 1, ((0, 2**48),), ((5, 2**40),), ((5, 2**40),), 2**48, 1, 0, 0)
-#: Drawn strips by what is special in them, as functions: the processes of some runs are forked after the
-#: tests were collected, and Polars' threads do not survive that.
+#: Drawn strips by their special feature, as functions: some processes are forked after
+#: collection, and Polars' threads do not survive a fork.
 PICTURES = {
     "plain": strip,
     "tiny": partial(many, 300, 400_000),
@@ -350,7 +350,7 @@ def drawn(picture, width):
 
 
 def lanes(ax):
-    """Of each lane its label and the spans drawn in it, from top to bottom."""
+    """Return the label of each lane and the spans drawn in it, from top to bottom."""
     found = []
     labels = [label.get_text() for label in ax.get_yticklabels()]
     bars = [part for part in ax.collections if part.get_clip_on() is False]
@@ -376,14 +376,14 @@ def test_the_lanes_show_the_spans(name):
     assert ax.get_xlabel() == "position in the article"
 
 
-def test_the_title_says_what_and_how_well():
+def test_the_title_has_names_and_scores():
     title = strip(beta=0.25).plot().axes[0].get_title()
     assert title == "topic 1, article a, rank 2\nP 0.300, R 0.375, F(beta=0.25) 0.304"
 
 
 @pytest.mark.parametrize("width", [3.3, 7])
 @pytest.mark.parametrize("name", PICTURES)
-def test_at_the_widths_of_a_paper_all_text_is_there_and_apart(name, width):
+def test_all_text_is_visible_and_separate_at_the_widths_of_a_paper(name, width):
     figure = drawn(picture_of(name), width)
     [ax] = figure.axes
     ticks = [label for label in ax.get_xticklabels() if label.get_text()]
@@ -401,7 +401,7 @@ def test_at_the_widths_of_a_paper_all_text_is_there_and_apart(name, width):
             assert box.y1 <= figure.bbox.y1 + 1, text
 
 
-def test_lanes_can_be_told_apart_without_colour_and_by_the_colour_blind():
+def test_lanes_differ_without_colour_and_for_the_colour_blind():
     bars = [bar for _, _, bar in lanes(strip().plot().axes[0])]
     from matplotlib.colors import to_hex
 
@@ -418,7 +418,7 @@ def grey(colour):
 
 
 @pytest.mark.parametrize("width", [3.3, 7])
-def test_the_smallest_span_of_the_longest_article_leaves_a_mark(width):
+def test_the_smallest_span_of_the_longest_article_is_visible(width):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     at = 500_000
@@ -436,7 +436,7 @@ def test_the_smallest_span_of_the_longest_article_leaves_a_mark(width):
         assert np.abs(line - line[0]).sum(axis=1).max() > 60
 
 
-def test_nothing_is_left_with_pyplot():
+def test_no_figure_stays_in_pyplot():
     import matplotlib.pyplot as plt
 
     for _ in range(30):
@@ -444,7 +444,7 @@ def test_nothing_is_left_with_pyplot():
     assert plt.get_fignums() == []
 
 
-def test_it_draws_into_the_axes_given():
+def test_a_strip_draws_into_the_given_axes():
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, 2)
@@ -470,13 +470,13 @@ def removed_axes():
     ["x", Figure(), Figure().subfigures(1, 2)[0], Figure().subplots(1, 2), removed_axes()],
     ids=["text", "Figure", "SubFigure", "several", "removed"],
 )
-def test_what_is_no_axes_of_a_figure(ax):
+def test_objects_that_are_not_axes_of_a_figure_are_rejected(ax):
     with pytest.raises(ParameterError, match=r"^ax=.* must be matplotlib's Axes that stand in a figure"):
         strip().plot(ax)
 
 
 @pytest.mark.parametrize("projection", ["polar", "3d"])
-def test_axes_along_which_nothing_lies(projection):
+def test_axes_in_which_nothing_can_be_drawn_are_rejected(projection):
     with pytest.raises(ParameterError, match=r"^ax=.* must be rectilinear"):
         strip().plot(Figure().subplots(subplot_kw={"projection": projection}))
 
@@ -484,7 +484,7 @@ def test_axes_along_which_nothing_lies(projection):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PICTURES)
 @pytest.mark.parametrize("format", ["png", "pdf", "svg"])
-def test_it_saves_without_a_warning(name, format):
+def test_a_strip_is_saved_without_a_warning(name, format):
     target = io.BytesIO()
     picture_of(name).plot().savefig(target, format=format)
     assert target.tell() > 1000
@@ -506,7 +506,7 @@ STRANGE = [
 
 
 @pytest.mark.parametrize("name", STRANGE)
-def test_strange_ids_are_shown_as_they_are(name):
+def test_unusual_ids_are_shown_unchanged(name):
     whole = {"query_id": [name], "doc_id": [name], "start": [0], "length": [5]}
     picture = show(pd.DataFrame({**whole, "relevance": 1}), pd.DataFrame({**whole, "score": 1.0}), name, name)
     figure = picture.plot()
@@ -528,7 +528,7 @@ def test_strange_ids_are_shown_as_they_are(name):
     }
 
 
-def test_without_matplotlib_the_extra_is_named(monkeypatch):
+def test_the_error_without_matplotlib_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(GradedError, match=r"pip install '.*\[plot\]'"):
         strip().plot()
@@ -542,7 +542,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_the_html_is_one_image_that_stands_by_itself(name):
+def test_the_html_is_one_self_contained_image(name):
     html = picture_of(name)._repr_html_()
     root = ET.fromstring(html)  # noqa: S314  # what was written above
     assert root.tag == f"{SVG}svg"

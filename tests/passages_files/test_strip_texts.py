@@ -1,4 +1,4 @@
-"""What a strip says in words: long ids lose their middle in the title, errors show three ids at most."""
+"""Texts of a strip: the title shortens long ids in the middle, and errors show at most three ids."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_an_id_of_up_to_32_characters_is_whole_in_the_title(length):
     )
 
 
-def test_a_longer_id_loses_its_middle_in_the_title():
+def test_a_longer_id_is_shortened_in_the_middle():
     pytest.importorskip("matplotlib")
     assert titled(LETTERS).startswith("topic 7, article abcdefghijklmno…uvwxyzABCDEFGHIJ, rank 3\n")
 
@@ -43,8 +43,8 @@ def test_an_error_shows_three_ids_at_most(count, expected):
         show(qrels, run, "1", "z")
 
 
-def test_two_articles_that_are_one_score_no_more_than_1():
-    """Rounding alone would carry F beyond it."""
+def test_identical_articles_score_no_more_than_1():
+    """Without the bound, rounding would raise F above 1."""
     rows = {"query_id": "1", "doc_id": ["a"], "start": 0, "length": 3}
     qrels, run = pd.DataFrame({**rows, "relevance": 1}), pd.DataFrame({**rows, "score": 1.0})
     assert max(show(qrels, run, "1", "a", beta=beta / 100).F for beta in range(1, 400)) == 1

@@ -47,7 +47,7 @@ def written(path, content):
 
 @pytest.fixture
 def read(tmp_path):
-    """Reads a submission given as text, with articles that lie in a directory."""
+    """Read a submission given as text, with its articles in a directory."""
 
     def read(text, **articles):
         for name, content in {"n12": ARTICLE, **articles}.items():
@@ -83,7 +83,7 @@ def text_of(read, path, article=ARTICLE, text=TEXT):
         ("/article[1]/body[1]/p[2]", ""),
         ("/article[1]/body[1]/p[3]", "<d>e é"),
         ("/article[1]/body[1]/p[3]/text()[1]", "<d>e é"),
-        # A processing instruction parts two text nodes.
+        # A processing instruction separates two text nodes.
         ("/article[1]/body[1]/text()[1]", "one"),
         ("/article[1]/body[1]/text()[2]", " two\n"),
         ("/article[1]/body[1]/text()[3]", " three"),
@@ -94,11 +94,11 @@ def test_a_path_becomes_the_span_of_its_text(read, path, text):
     assert text_of(read, path) == text
 
 
-def test_an_empty_element_keeps_its_place(read):
+def test_an_empty_element_keeps_its_position(read):
     assert read(submission(topic(result("/article/body/p[2]")))) == [PassageRow("289", "12", -1.0, 17, 0)]
 
 
-def test_positions_are_characters_whatever_the_encoding(read):
+def test_positions_count_characters_in_any_encoding(read):
     text = "<article><p>ä😀é</p><p>z</p></article>"
     for encoding in ("utf-8", "utf-16", "utf-8-sig"):
         declared = f'<?xml version="1.0" encoding="{encoding.removesuffix("-sig")}"?>\n{text}'
@@ -110,17 +110,17 @@ def test_positions_are_characters_whatever_the_encoding(read):
     assert read(submission(topic(result("/article/p[2]"))), n12=latin.encode("latin-1"))[0][3:] == (2, 1)
 
 
-def test_lines_end_in_one_character(read):
+def test_line_ends_count_as_one_character(read):
     assert read(submission(topic(result("/a/b"))), n12="<a>\r\n\r\n<b>c</b></a>")[0][3:] == (2, 1)
 
 
-def test_names_are_those_that_the_article_writes(read):
+def test_names_are_matched_as_the_article_writes_them(read):
     article = '<article xmlns="u" xmlns:m="v">a<m:p>b</m:p><p>c</p><日本-x.1_y>d</日本-x.1_y></article>'
     for path, text in {"m:p": "b", "p": "c", "日本-x.1_y[1]": "d"}.items():
         assert text_of(read, f"/article[1]/{path}", article, "abcd") == text
 
 
-def test_order_is_the_ranking_and_ranks_are_not_looked_at(read):
+def test_the_order_is_the_ranking_and_ranks_are_ignored(read):
     text = submission(
         topic(
             result("/article/name", more="<rank>7</rank>"),
@@ -141,13 +141,13 @@ def test_order_is_the_ranking_and_ranks_are_not_looked_at(read):
     ]
 
 
-def test_articles_may_lie_in_subdirectories(tmp_path):
+def test_articles_may_be_in_subdirectories(tmp_path):
     written(tmp_path / "an" / "a1.xml", "<article>x</article>")
     run = written(tmp_path / "run.xml", submission(topic(result(file="an/a1"))))
     assert passage_rows(str(run), str(tmp_path)) == [PassageRow("289", "an/a1", -1.0, 0, 1)]
 
 
-def test_a_callable_gives_bytes_or_a_path_and_is_asked_once_for_each_article(tmp_path):
+def test_a_callable_returns_bytes_or_a_path_and_is_called_once_per_article(tmp_path):
     lying = written(tmp_path / "somewhere.xml", ARTICLE)
     run = written(
         tmp_path / "run.xml",
@@ -163,7 +163,7 @@ def test_a_callable_gives_bytes_or_a_path_and_is_asked_once_for_each_article(tmp
         assert len(rows) == expected
 
 
-def test_a_frame_comes_of_it_which_measures_take(tmp_path):
+def test_the_frame_can_be_scored(tmp_path):
     run = written(
         tmp_path / "run.xml",
         submission(topic(result("/a/p[2]", "1"), result("/a/p[2]", "2"), result("/a/p[1]", "1"))),
@@ -184,7 +184,7 @@ def test_a_frame_comes_of_it_which_measures_take(tmp_path):
     qrels = pd.DataFrame(
         {"query_id": "289", "doc_id": ["1", "2"], "relevance": 1, "start": 0, "length": [20, 10]}
     )
-    # Rank 1 whole, rank 2 beside what is highlighted.
+    # Rank 1 is whole, rank 2 is outside the highlighted text.
     assert ir_measures.calc_aggregate([ir_graded.MAgP], qrels, frame) == {ir_graded.MAgP: 0.75}
     rows = passage_rows(run, lambda _: article)
     assert ir_measures.calc_aggregate([ir_graded.MAgP], qrels, rows) == {ir_graded.MAgP: 0.75}
@@ -210,7 +210,7 @@ NAMES = ["a", "b", "c-d"]
 characters = st.text(st.sampled_from("xy &<>]é😀\n\t"), max_size=4)
 leaves = st.one_of(
     st.tuples(st.just("text"), characters),
-    # Not empty: XPath 1.0 (5.7) has no empty text node, but libxml2 takes <![CDATA[]]> for one.
+    # Not empty: XPath 1.0 (5.7) has no empty text node, but libxml2 treats <![CDATA[]]> as one.
     st.tuples(st.just("cdata"), characters.filter(lambda text: text and "]]>" not in text)),
     st.tuples(st.just("comment"), st.sampled_from(["", "x", "<a>x</a>"])),
     st.tuples(st.just("instruction"), st.sampled_from(["x", "<a>"])),
@@ -240,7 +240,7 @@ def text_in(node):
 
 
 def expected_spans(node, path, start):
-    """Every path below and at a node, with its span: plain recursion over the drawn tree."""
+    """Yield every path below and at a node, with its span: plain recursion over the drawn tree."""
     yield path, (start, len(text_in(node)))
     counts, position = Counter(), start
     pending = ""
@@ -270,7 +270,7 @@ def spans_read(run_path, article, paths):
 
 @settings(deadline=None)
 @given(elements, st.randoms(use_true_random=False))
-def test_every_path_of_any_article(run_path, tree, random):
+def test_every_path_of_any_article_gives_its_span(run_path, tree, random):
     expected = dict(expected_spans(tree, f"/{tree[0]}[1]", 0))
     paths = random.sample(list(expected), random.randint(1, len(expected)))
     assert spans_read(run_path, serialised(tree), paths) == [expected[path] for path in paths]
@@ -278,7 +278,7 @@ def test_every_path_of_any_article(run_path, tree, random):
 
 @settings(deadline=None)
 @given(elements)
-def test_the_paths_of_lxml_lead_to_the_same_text(run_path, tree):
+def test_the_paths_of_lxml_give_the_text(run_path, tree):
     root = etree.fromstring(serialised(tree))
     whole = root.xpath("string()")
     found = list(root.iter(*NAMES))
@@ -290,7 +290,7 @@ def test_the_paths_of_lxml_lead_to_the_same_text(run_path, tree):
 
 @settings(deadline=None)
 @given(elements, st.lists(st.tuples(st.sampled_from([*NAMES, "text()"]), st.integers(1, 4)), min_size=1))
-def test_a_path_matches_as_in_xpath_or_is_an_error(run_path, tree, steps):
+def test_a_path_matches_as_in_xpath_or_is_rejected(run_path, tree, steps):
     path = "".join(f"/{name}[{number}]" for name, number in steps)
     nodes = etree.fromstring(serialised(tree)).xpath(path)
     if nodes:
@@ -345,7 +345,7 @@ def test_a_path_matches_as_in_xpath_or_is_an_error(run_path, tree, steps):
         "/" + "a" * 500 + "!",
     ],
 )
-def test_any_other_xpath_is_refused(read, path):
+def test_any_other_xpath_is_rejected(read, path):
     with pytest.raises(
         FileFormatError, match=r"run\.xml, line 5: topic '289', article '12': the path .* is not"
     ):
@@ -365,7 +365,7 @@ def test_any_other_xpath_is_refused(read, path):
         ("/text()[1]", None),
     ],
 )
-def test_a_path_that_matches_nothing_says_how_far_it_leads(read, path, matching):
+def test_a_path_that_matches_nothing_names_the_last_matching_step(read, path, matching):
     with pytest.raises(FileFormatError) as caught:
         read(submission(topic(result(), result(path))))
     message = str(caught.value)
@@ -435,7 +435,7 @@ def test_a_mistake_in_a_submission_is_named_with_its_line(read, name):
 @pytest.mark.parametrize(
     "file", ["../12", "/etc/passwd", "a/../../12", "..", "a\\..\\..\\12", "\\12", "a/..", "/", "//host/12"]
 )
-def test_a_file_never_leads_out_of_the_directory(read, tmp_path, file):
+def test_a_file_outside_the_directory_is_never_read(read, tmp_path, file):
     written(tmp_path / "12.xml", ARTICLE)
     message = rf"run\.xml, line 4: topic '289': the <file> {re.escape(repr(file))} leads out"
     with pytest.raises(FileFormatError, match=message):
@@ -444,7 +444,7 @@ def test_a_file_never_leads_out_of_the_directory(read, tmp_path, file):
         passage_rows(tmp_path / "run.xml", lambda _: ARTICLE.encode())
 
 
-def test_the_submission_must_exist(tmp_path):
+def test_a_missing_submission_is_rejected(tmp_path):
     with pytest.raises(FileNotFoundError):
         passages.read_submission(tmp_path / "run.xml", tmp_path)
 
@@ -453,20 +453,20 @@ def test_the_submission_must_exist(tmp_path):
 
 
 @pytest.mark.parametrize("articles", [None, {"12": ARTICLE}, 12, b"articles", ["articles"]])
-def test_articles_of_another_form_are_refused(tmp_path, articles):
+def test_other_types_of_articles_are_rejected(tmp_path, articles):
     run = written(tmp_path / "run.xml", submission())
     with pytest.raises(InputError, match=r"articles=.* is no directory; give"):
         passages.read_submission(run, articles)
 
 
-def test_articles_must_be_a_directory(tmp_path):
+def test_articles_that_are_not_a_directory_are_rejected(tmp_path):
     run = written(tmp_path / "run.xml", submission())
     for articles in (run, str(tmp_path / "nowhere")):
         with pytest.raises(InputError, match="is no directory; give"):
             passages.read_submission(run, articles)
 
 
-def test_a_callable_that_gives_something_else_is_refused(tmp_path):
+def test_a_callable_with_another_result_is_rejected(tmp_path):
     run = written(tmp_path / "run.xml", submission(topic(result())))
     for given_ in (None, 12, etree.fromstring("<a/>")):
         with pytest.raises(
@@ -483,7 +483,7 @@ def test_a_callable_that_gives_something_else_is_refused(tmp_path):
         (lambda _: Path(__file__).parent, "IsADirectoryError|PermissionError"),
     ],
 )
-def test_an_article_that_cannot_be_had_is_named(tmp_path, articles, message):
+def test_a_missing_article_is_named(tmp_path, articles, message):
     run = written(tmp_path / "run.xml", submission(topic(result())))
     with pytest.raises(
         FileFormatError, match=rf"line 5: topic '289', article '12': cannot get .*({message})"
@@ -507,7 +507,7 @@ def test_an_article_that_cannot_be_had_is_named(tmp_path, articles, message):
         ("<a>" * 300 + "</a>" * 300, 1),
     ],
 )
-def test_an_article_that_is_no_xml_is_named_with_its_line(read, tmp_path, article, line):
+def test_an_article_that_is_not_xml_is_named_with_its_line(read, tmp_path, article, line):
     with pytest.raises(FileFormatError, match=rf"articles.12\.xml, line {line}: cannot be read as XML: \w"):
         read(submission(topic(result())), n12=article)
     with pytest.raises(FileFormatError, match=rf"^article '12', line {line}: "):
@@ -545,7 +545,7 @@ ENTITIES = {
     "a parameter on the network": ('<!ENTITY % p SYSTEM "http://127.0.0.1:{port}/p">\n%p;\n', "<p>&e;</p>"),
     "a bomb of a few": (bomb(4), "<p>&e4;&e4;</p>"),
 }
-#: The same where nothing refers to them in the text.
+#: Entities that nothing in the text refers to.
 UNUSED = {
     "in an attribute": ('<!ENTITY e "x">\n', '<p x="&e;"/>'),
     "a default": ('<!ENTITY e "x">\n<!ATTLIST p x CDATA "&e;">\n', "<p/>"),
@@ -556,7 +556,7 @@ UNUSED = {
 
 @pytest.fixture
 def surroundings(tmp_path):
-    """Where entities would lead: a file, and a server that notes whether someone called."""
+    """Targets of entities: a file, and a server that records requests."""
     secret = written(tmp_path / "articles" / "secret.txt", KEPT)
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0)
@@ -576,7 +576,7 @@ def check_refused(read, text, line, **articles):
         read(text, **articles)
     message = str(caught.value)
     name = "12" if articles else "run"
-    # libxml2 before 2.13 may notice in the next line that nothing declares an entity.
+    # libxml2 before 2.13 may report an undeclared entity in the next line.
     lines = f"({line}|{line + 1})" if etree.LIBXML_VERSION < (2, 13) else line
     assert re.search(rf"{name}\.xml, line {lines}: ", message), message
     assert KEPT not in message
@@ -585,7 +585,7 @@ def check_refused(read, text, line, **articles):
 
 
 @pytest.mark.parametrize("name", ENTITIES)
-def test_entities_in_an_article_are_an_error_and_never_text(read, surroundings, name):
+def test_entities_in_an_article_are_rejected_and_never_text(read, surroundings, name):
     entities, element = map(surroundings, ENTITIES[name])
     article = f"<!DOCTYPE article [\n{entities}]>\n<article>\n{element}\n</article>"
     check_refused(
@@ -594,7 +594,7 @@ def test_entities_in_an_article_are_an_error_and_never_text(read, surroundings, 
 
 
 @pytest.mark.parametrize("name", ENTITIES)
-def test_entities_in_a_submission_are_an_error_and_never_text(read, surroundings, name):
+def test_entities_in_a_submission_are_rejected_and_never_text(read, surroundings, name):
     entities, element = map(surroundings, ENTITIES[name])
     text = submission(topic(result(file=element)))
     text = f"<!DOCTYPE inex-submission [\n{entities}]>\n{text}"
@@ -602,8 +602,8 @@ def test_entities_in_a_submission_are_an_error_and_never_text(read, surroundings
 
 
 @pytest.mark.parametrize("name", UNUSED)
-def test_entities_that_are_only_declared_are_an_error_too(read, surroundings, name):
-    """Attributes expand them while the parser reads: a topic's id could come from one."""
+def test_entities_that_are_only_declared_are_rejected(read, surroundings, name):
+    """The parser expands them in attributes: a topic's id could come from one."""
     entities, element = map(surroundings, UNUSED[name])
     article = f"<!DOCTYPE article [\n{entities}]>\n<article>\n{element}\n</article>"
     check_refused(read, submission(topic(result())), 2, n12=article)
@@ -640,7 +640,7 @@ def test_nothing_is_included(read, surroundings):
 # ----------------------------------------------------------------------------------------- without lxml
 
 
-def test_without_lxml_the_extra_is_named(tmp_path, monkeypatch):
+def test_the_error_without_lxml_names_the_extra(tmp_path, monkeypatch):
     run = written(tmp_path / "run.xml", submission())
     monkeypatch.setitem(sys.modules, "lxml.etree", None)
     with pytest.raises(GradedError, match=r"run\.xml: lxml is needed .*: pip install '.*\[xml\]'"):

@@ -1,4 +1,4 @@
-"""Pictures of covered intents and of shares of groups: lines and bars are where the explanation has them."""
+"""Plots of covered intents and of shares of groups: lines and bars match the explanation."""
 
 from itertools import pairwise
 
@@ -74,7 +74,7 @@ def test_coverage_rises_at_the_rank_of_each_new_intent_and_names_it():
     assert_within(figure)
 
 
-def test_coverage_at_each_rank_is_intent_recall():
+def test_coverage_at_each_rank_equals_intent_recall():
     (line,) = plots.coverage(covered("second")).axes[0].get_lines()
     x, y = np.array(line.get_xdata()), np.array(line.get_ydata())
     for cutoff in range(1, 6):
@@ -94,7 +94,7 @@ def test_intents_of_one_document_are_named_together():
     assert sorted(ax.texts[0].get_text().split(", ")) == ["price", "safety"]
 
 
-def test_coverage_of_several_runs_has_a_line_each():
+def test_coverage_of_several_runs_has_one_line_per_run():
     figure = plots.coverage([covered(), covered("second")])
     (ax,) = figure.axes
     assert [line.get_label() for line in ax.get_lines()] == ["first", "second"]
@@ -121,7 +121,7 @@ def test_groups_show_the_target_and_the_shares_that_gf_compares():
     assert_within(figure)
 
 
-def test_groups_of_several_runs_have_bars_each_that_do_not_overlap():
+def test_groups_of_several_runs_have_bars_that_do_not_overlap():
     (ax,) = plots.groups([shown(), shown("second")]).axes
     assert len(heights(ax)) == 3
     bars = sorted((bar.get_x(), bar.get_width()) for one in ax.containers for bar in one)
@@ -136,7 +136,7 @@ def test_groups_without_a_relevant_document_are_shared_equally():
 
 
 @pytest.mark.parametrize(("draw", "make"), [(plots.coverage, covered), (plots.groups, shown)])
-def test_plots_of_one_topic_are_drawn_on_given_axes(draw, make):
+def test_plots_of_one_topic_use_the_given_axes(draw, make):
     figure, axes = plt.subplots()
     try:
         assert draw([make(), make("second")], ax=axes) is figure
@@ -147,7 +147,7 @@ def test_plots_of_one_topic_are_drawn_on_given_axes(draw, make):
         draw(make(), ax="here")
 
 
-def test_what_cannot_be_drawn_names_what_is_expected():
+def test_the_error_names_the_expected_input():
     with pytest.raises(InputError, match="no explanation"):
         plots.coverage([])
     with pytest.raises(InputError, match=r"of I-rec, found one of P\+Q"):

@@ -1,4 +1,4 @@
-"""``plot`` of confidence intervals: the leaderboard by the measure asked for, in the axes given."""
+"""``plot`` of confidence intervals: the leaderboard by the requested measure, in the given axes."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ SCORES = {
 
 
 @pytest.mark.parametrize(("asked", "drawn"), [((), "Q"), (("Q",), "Q"), (("AP",), "AP")])
-def test_the_measure_asked_for_in_the_axes_given(asked, drawn):
+def test_the_requested_measure_is_drawn_in_the_given_axes(asked, drawn):
     intervals = meta.confidence_intervals(SCORES, n_resamples=20)
     figure, axes = plt.subplots(1, 2)
     try:

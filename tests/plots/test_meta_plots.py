@@ -1,4 +1,4 @@
-"""Pictures of the meta-evaluation: drawn from finished numbers alone, labelled, legends outside."""
+"""Plots of the meta-evaluation: drawn from given numbers alone, labelled, with legends outside the axes."""
 
 import io
 import subprocess
@@ -84,7 +84,7 @@ def assert_legend_outside(figure, legends):
 @EACH
 @pytest.mark.parametrize("count", [1, 3, 9])
 @pytest.mark.parametrize("width", [3.3, 7.0])
-def test_one_line_per_measure_labels_and_a_legend_outside(draw, make, count, width):
+def test_each_measure_has_a_labelled_line_and_the_legend_is_outside(draw, make, count, width):
     figure = draw(results(make, count))
     assert isinstance(figure, Figure)
     assert figure.get_figwidth() == style.COLUMN_WIDTH
@@ -98,7 +98,7 @@ def test_one_line_per_measure_labels_and_a_legend_outside(draw, make, count, wid
 
 
 @EACH
-def test_lines_differ_in_colour_and_without(draw, make):
+def test_lines_differ_with_and_without_colour(draw, make):
     lines = lines_of(draw(results(make, 9)).axes[0])
     assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) > 1
     assert len({(line._unscaled_dash_pattern, line.get_marker()) for line in lines}) == 9
@@ -106,13 +106,13 @@ def test_lines_differ_in_colour_and_without(draw, make):
     assert {to_hex(line.get_color()).upper() for line in lines} <= set(style.COLOURS)
 
 
-def test_many_styles_differ():
+def test_many_styles_are_distinct():
     styles = [style.line_style(number) for number in range(385)]
     assert len({(one["color"], one["linestyle"], one["marker"]) for one in styles}) == 385
 
 
 @EACH
-def test_into_the_callers_axes(draw, make):
+def test_plots_use_the_given_axes(draw, make):
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
     try:
         assert draw(results(make, 3), ax=left) is figure
@@ -123,20 +123,20 @@ def test_into_the_callers_axes(draw, make):
         plt.close(figure)
 
 
-def test_into_axes_of_a_part_of_a_figure():
+def test_plots_use_axes_of_a_subfigure():
     figure = Figure()
     part = figure.subfigures(1, 2)[0].subfigures(2, 1)[0]
     assert plots.stability_curves(results(stabilities, 2), ax=part.subplots()) is figure
 
 
 @EACH
-def test_nothing_to_draw(draw, make):
+def test_empty_results_are_rejected(draw, make):
     assert make
     with pytest.raises(InputError, match="no result"):
         draw({})
 
 
-def test_the_numbers_drawn_are_those_of_the_results():
+def test_the_drawn_numbers_equal_the_results():
     (line,) = lines_of(plots.asl_curve({"Q": curves(0)}).axes[0])
     np.testing.assert_array_equal(line.get_xdata(), np.arange(1, 51))
     np.testing.assert_array_equal(line.get_ydata(), curves(0).curve)
@@ -156,12 +156,12 @@ def test_the_threshold_is_drawn_once(draw, make):
 
 
 @pytest.mark.parametrize("curve", [np.zeros(9), np.ones(9), np.array([0.5]), np.array([0.01])])
-def test_extreme_asl_curves(curve):
+def test_extreme_asl_curves_are_drawn(curve):
     plots.asl_curve({"Q": SimpleNamespace(curve=curve, alpha=0.05)}).savefig(io.BytesIO())
 
 
 @pytest.mark.parametrize("count", [2, 9, 60])
-def test_significance_matrix(count):
+def test_significance_matrix_draws_one_cell_per_pair(count):
     figure = plots.significance_matrix(*significance(count))
     (ax,) = figure.axes
     (image,) = ax.get_images()
@@ -174,14 +174,14 @@ def test_significance_matrix(count):
     assert ax.get_yticklabels()[0].get_text() == "s0"
 
 
-def test_significance_matrix_leaves_the_levels_as_they_were():
+def test_significance_matrix_does_not_change_the_levels():
     significant, asl = significance(4)
     plots.significance_matrix(significant, asl)
     pd.testing.assert_frame_equal(asl, significance(4)[1])
 
 
 @pytest.mark.parametrize("count", [1, 3, 9, 30])
-def test_tau_heat_map(count):
+def test_tau_heat_map_draws_the_correlations(count):
     figure = plots.tau_heat_map(**correlations(min(count, 9)))
     figure.savefig(io.BytesIO())
     ax, bar = figure.axes
@@ -192,7 +192,7 @@ def test_tau_heat_map(count):
     assert not bar.get_window_extent().overlaps(ax.get_window_extent())
 
 
-def test_tau_heat_map_says_which_tau():
+def test_tau_heat_map_names_the_variant_of_tau():
     assert plots.tau_heat_map(**correlations(3, tied=True)).axes[1].get_ylabel() == "Kendall's tau-b"
 
 
@@ -213,7 +213,7 @@ def awkward(make):
 
 
 @EACH
-def test_long_names_and_names_with_dollars_in_a_legend(draw, make):
+def test_long_names_and_names_with_dollars_fit_into_a_legend(draw, make):
     figure = draw(awkward(make))
     figure.savefig(io.BytesIO())
     assert_legend_outside(figure, figure.legends)
@@ -223,7 +223,7 @@ def test_long_names_and_names_with_dollars_in_a_legend(draw, make):
     assert names[2:5] == [r"\$\foo\$", "on two lines", AWKWARD[4]]
 
 
-def test_long_names_and_names_with_dollars_at_cells():
+def test_long_names_and_names_with_dollars_fit_beside_cells():
     taus = np.full((6, 6), 0.5) + np.eye(6) / 2
     frame = pd.DataFrame(taus, index=AWKWARD, columns=AWKWARD)
     for figure in (
@@ -244,7 +244,7 @@ def test_long_names_and_names_with_dollars_at_cells():
 
 
 @pytest.mark.parametrize("shown", [r"$\foo$", "a$b", r"a\$b$c$", "$x$ and $y$", "plain"])
-def test_dollars_are_drawn_as_they_are(shown):
+def test_dollars_are_drawn_literally(shown):
     text = matplotlib.text.Text(text=style.label(shown))
     assert text._preprocess_math(text.get_text()) == (shown, False)
 
@@ -266,12 +266,12 @@ def test_many_long_names_leave_room_in_a_comparison():
 
 @EACH
 @pytest.mark.parametrize("ax", [3, 10**5000, "x", Figure()], ids=["3", "huge", "text", "Figure"])
-def test_what_is_no_axes(draw, make, ax):
+def test_objects_that_are_not_axes_are_rejected(draw, make, ax):
     with pytest.raises(ParameterError, match=r"^ax=.* must be matplotlib's Axes"):
         draw(results(make, 2), ax=ax)
 
 
-def test_results_plot_themselves():
+def test_results_have_plot_methods():
     scores = np.random.default_rng(0).random((5, 4))
     for result in (
         stability(scores, n_resamples=20),
@@ -299,7 +299,7 @@ def test_no_figure_stays_open_and_no_setting_changes():
     assert dict(matplotlib.rcParams) == before
 
 
-def test_without_matplotlib(monkeypatch):
+def test_missing_matplotlib_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(GradedError, match=r"ir-graded\[plot\]"):
         plots.stability_curves(results(stabilities, 2))

@@ -26,7 +26,7 @@ def bars_of(axes):
     return [segment[1].tolist() for segment in bars.get_segments()]
 
 
-def test_stops_stand_at_the_left_and_utility_at_the_right():
+def test_stops_are_at_the_left_and_utility_at_the_right():
     found = explained("P+@3")
     figure = found.plot()
     left, right = figure.axes
@@ -81,13 +81,13 @@ def test_deep_rankings_have_a_logarithmic_axis():
     assert explained("Q").plot().axes[0].get_xscale() == "linear"
 
 
-def test_nothing_to_draw_is_said():
+def test_an_empty_profile_has_a_note():
     figure = explained("Q", {"1": {"x": 1.0}}).plot()
     figure.draw_without_rendering()
     assert figure.axes[0].texts[0].get_text() == "no document counts"
 
 
-def test_a_profile_is_drawn_on_given_axes():
+def test_a_profile_uses_the_given_axes():
     figure, axes = plt.subplots()
     assert explained("Q").plot(axes) is figure
     assert axes.get_legend() is not None
@@ -96,7 +96,7 @@ def test_a_profile_is_drawn_on_given_axes():
         explained("Q").plot("here")
 
 
-def test_names_that_are_long_or_look_like_formulas():
+def test_long_names_and_names_with_formulas_are_drawn():
     found = ir_graded.explain(
         "NCU(stop='rb',gains={1:1.5,2:2.5,3:3.5},gamma=0.75)", {"$x$": {"a": 3}}, {"$x$": {"a": 1.0}}, "$x$"
     )

@@ -1,4 +1,4 @@
-"""Pictures of scores: every run, topic and rank where its number says, labelled, within the figure."""
+"""Plots of scores: every run, topic and rank at its value, labelled, inside the figure."""
 
 from types import SimpleNamespace
 
@@ -45,7 +45,7 @@ def shares(runs, depths=(5, 10, 100)):
 
 
 def assert_within(figure):
-    """Nothing drawn lies outside the figure, which saving would cut off."""
+    """Check that nothing is drawn outside the figure, where saving would cut it off."""
     figure.draw_without_rendering()
     for ax in figure.axes:
         box = ax.get_tightbbox()
@@ -73,7 +73,7 @@ def test_differences_are_sorted_and_coloured():
 
 
 @pytest.mark.parametrize("topics", [2, 30, 50, 51, 400])
-def test_differences_of_few_and_many_topics(topics):
+def test_differences_of_few_and_many_topics_are_drawn(topics):
     figure = plots.differences(scores_of(topics), "NCU(stop='rb', gamma=0.7)", "a", "b")
     assert_within(figure)
     (ax,) = figure.axes
@@ -81,19 +81,19 @@ def test_differences_of_few_and_many_topics(topics):
     assert len(svg(figure)) < 300_000
 
 
-def test_differences_of_long_odd_names():
+def test_differences_of_long_unusual_names_are_drawn():
     names = ("$x$ " + "very long name " * 5, "b\nc")
     assert_within(plots.differences(scores_of(runs=names), "Q", *names))
 
 
-def test_differences_name_what_is_unknown():
+def test_unknown_names_are_rejected():
     with pytest.raises(InputError, match="there is no run 'c'; there are 'a', 'b'"):
         plots.differences(scores_of(), "Q", "a", "c")
     with pytest.raises(InputError, match="AP was not evaluated"):
         plots.differences(scores_of(), "AP", "a", "b")
 
 
-def test_leaderboard_draws_means_and_ends_best_first():
+def test_leaderboard_draws_means_and_intervals_best_first():
     found = intervals()
     figure = plots.leaderboard(found)
     (ax,) = figure.axes
@@ -112,7 +112,7 @@ def test_leaderboard_draws_means_and_ends_best_first():
 
 
 @pytest.mark.parametrize("runs", [1, 20, 50, 51, 200])
-def test_leaderboard_of_few_and_many_runs(runs):
+def test_leaderboard_of_few_and_many_runs_is_drawn(runs):
     figure = plots.leaderboard(intervals(runs))
     assert_within(figure)
     (ax,) = figure.axes
@@ -121,7 +121,7 @@ def test_leaderboard_of_few_and_many_runs(runs):
     assert figure.get_figwidth() == style.COLUMN_WIDTH
 
 
-def test_leaderboard_of_another_measure_is_refused():
+def test_leaderboard_of_another_measure_is_rejected():
     with pytest.raises(InputError, match="no intervals of AP, only of Q"):
         plots.leaderboard(intervals(), "AP")
 
@@ -160,7 +160,7 @@ def test_unjudged_in_the_callers_axes_is_a_line_for_each_run():
 
 
 @pytest.mark.parametrize("runs", [7, 60])
-def test_unjudged_of_many_runs_is_a_table(runs):
+def test_unjudged_of_many_runs_is_drawn_as_a_table(runs):
     found = shares(runs)
     figure = plots.unjudged(found)
     assert_within(figure)
@@ -171,13 +171,13 @@ def test_unjudged_of_many_runs_is_a_table(runs):
     assert ax.texts[0].get_text() == "5"
 
 
-def test_unjudged_of_a_run_without_documents():
+def test_unjudged_of_a_run_without_documents_is_drawn():
     found = shares(7)
     found.share[3] = np.nan
     assert_within(plots.unjudged(found))
 
 
-def test_into_the_callers_axes():
+def test_plots_use_the_given_axes():
     figure = Figure(figsize=(12, 3), layout="constrained")
     one, two, three = figure.subplots(1, 3)
     assert plots.differences(scores_of(), "Q", "a", "b", ax=one) is figure
@@ -187,7 +187,7 @@ def test_into_the_callers_axes():
         plots.leaderboard(intervals(), ax=3)
 
 
-def test_svg_is_the_same_each_time_and_asks_for_nothing():
+def test_svg_is_reproducible_and_needs_no_network():
     first, second = (svg(plots.leaderboard(intervals())) for _ in range(2))
     assert first == second
     assert "<text" not in first
@@ -195,12 +195,12 @@ def test_svg_is_the_same_each_time_and_asks_for_nothing():
     assert "date" not in first
 
 
-def test_svg_of_names_that_the_font_lacks():
+def test_svg_of_names_missing_from_the_font_does_not_warn():
     scores = scores_of(runs=("系统", "b"))
     assert svg(plots.differences(scores, "Q", "系统", "b"))
 
 
-def test_the_results_draw_themselves():
+def test_results_have_plot_methods():
     covid = ir_graded.sample()
     runs = {name: covid.runs[name] for name in list(covid.runs)[:2]}
     scores = ir_graded.evaluate(["Q"], covid.qrels, runs)

@@ -1,4 +1,4 @@
-"""The stop distributions of measures, as the first figure of Sakai and Robertson (2008) has them."""
+"""The stop distributions of measures, as in the first figure of Sakai and Robertson (2008)."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_rank_biased_distributions_have_the_printed_values():
     assert uniform == pytest.approx([0.1] * 10)
 
 
-def test_number_of_relevant_documents_is_chosen():
+def test_the_number_of_relevant_documents_can_be_chosen():
     for number in (4, np.int64(4)):
         [curve] = lines(stop_curve([NCU(stop="u")], n_relevant=number)).values()
         assert curve == [0.25] * 4

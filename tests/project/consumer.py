@@ -1,4 +1,4 @@
-"""A user's program with types, as mypy --strict has to take it; nothing here is run."""
+"""A user's program with types, which mypy --strict must accept; nothing here is run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def closer(scores: Scores, path: str) -> None:
 
 
 def wrong() -> None:
-    # Each of these is an error of the types, or mypy says that the comment is not needed.
+    # Each line is a type error; otherwise mypy reports an unneeded comment.
     ir_graded.evaluate(["Q"], {}, {}, provider=1)  # type: ignore[arg-type]
     ir_graded.explain(3, {}, {}, "1")  # type: ignore[arg-type]
     ir_graded.report(["Q"], {}, {}, "page.html", levels=0.9)  # type: ignore[call-arg]

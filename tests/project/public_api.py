@@ -1,7 +1,7 @@
-"""The public API as readable lines: names, signatures, measures with their parameters, and the command line.
+"""Print the public API as text: names, signatures, measures with their parameters, and the command line.
 
-``python tests/project/public_api.py`` writes them into public_api.txt beside this file; with ``--print`` it
-prints them instead.
+``python tests/project/public_api.py`` writes it to public_api.txt in this folder; with ``--print``, it is
+printed instead.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _UNSET = ParamInfo().default
 
 
 class _Bare(str):
-    """Text that ``inspect`` puts into a signature without quotes around it."""
+    """Text that ``inspect`` puts into a signature without quotes."""
 
     __slots__ = ()
 
@@ -64,7 +64,7 @@ def names_of(module):
 
 
 def listing():
-    """The whole list as text."""
+    """Return the whole list as text."""
     parts = [HEADER]
     for module in sorted({*MODULES, *NAMES}):
         loaded = import_module(module)
@@ -142,7 +142,7 @@ def _member(name, key, value):
 
 
 def _signature(value):
-    """The signature on one line, the same on every Python: annotations without quotes, no addresses."""
+    """Return the signature on one line, equal on every Python: annotations without quotes, no addresses."""
     found = inspect.signature(value)
     parameters = [
         parameter.replace(annotation=_bare(parameter.annotation), default=_default(parameter.default))
@@ -168,7 +168,7 @@ def _command(path, command, context):
 
 
 def _option(parameter):
-    """An argument or option with what it takes; the texts of --help are no part of the promise."""
+    """Return an argument or option with its type; the texts of --help are not part of the API."""
     if isinstance(parameter, click.Argument):
         words = [parameter.name.upper() + "..." * (parameter.nargs == -1)]
     else:

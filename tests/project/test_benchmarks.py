@@ -1,4 +1,4 @@
-"""The benchmarks run at a tiny scale, and what they check beside their times holds."""
+"""The benchmarks run at a tiny scale, and their checks pass."""
 
 import lzma
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-if not BENCHMARKS.is_dir():  # a source distribution comes without them
+if not BENCHMARKS.is_dir():  # a source distribution does not have them
     pytest.skip("the benchmarks are not here", allow_module_level=True)
 
 pytest.importorskip("pyNTCIREVAL")
@@ -48,7 +48,7 @@ def checks(report):
     return [line for line in report.splitlines() if line.startswith("- Check: ")]
 
 
-def test_all_sections_print_and_all_checks_hold(tmp_path):
+def test_all_sections_print_and_all_checks_pass(tmp_path):
     report = printed_by("--output", tmp_path / "report.md", "--folder", tmp_path / "data", "--large")
     for title in SECTIONS:
         assert f"\n{title}" in report
@@ -67,7 +67,7 @@ def qrels(tmp_path):
     return path
 
 
-def test_real_runs_from_a_folder(tmp_path, qrels):
+def test_real_runs_are_read_from_a_folder(tmp_path, qrels):
     folder = tmp_path / "runs"
     folder.mkdir()
     for name in "xyz":
@@ -78,7 +78,7 @@ def test_real_runs_from_a_folder(tmp_path, qrels):
     assert checks(report) == ["- Check: ir_measures' scores of these runs are ours: yes"]
 
 
-def test_real_runs_from_judged_documents(tmp_path, qrels):
+def test_real_runs_are_read_from_judged_documents(tmp_path, qrels):
     source = tmp_path / "judged.tsv.xz"
     with lzma.open(source, "wt", encoding="utf-8") as file:
         file.write("1\tx\t2:a 5:b\n2\tx\t1:a\n1\ty\t1:b\n2\tz\t\n1\tz\t3:a\n")
@@ -87,7 +87,7 @@ def test_real_runs_from_judged_documents(tmp_path, qrels):
     assert checks(report) == ["- Check: ir_measures' scores of these runs are ours: yes"]
 
 
-def test_an_unknown_section_is_refused():
+def test_an_unknown_section_is_rejected():
     done = beside_peers("--only", "dicts,frame")
     assert done.returncode == 2
-    assert "there is no section 'frame'" in done.stderr
+    assert "unknown section 'frame'" in done.stderr

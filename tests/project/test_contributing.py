@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md shows the rooms as the contracts have them, and names files that exist."""
+"""CONTRIBUTING.md lists the rooms of the import contracts, and names files that exist."""
 
 import re
 from pathlib import Path
@@ -19,6 +19,6 @@ def test_the_map_has_the_floors_of_the_contract():
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_named_file_exists(name):
+def test_named_files_exist(name):
     found = [path for room in ("docs", "ir_graded", "tests") for path in (ROOT / room).rglob(Path(name).name)]
     assert any(path.as_posix().endswith(f"/{name}") for path in found)

@@ -1,4 +1,4 @@
-"""The public API is the stored list, and what the documentation teaches is public."""
+"""The public API equals the stored list, and all names in the documentation are public."""
 
 import difflib
 import json
@@ -20,28 +20,28 @@ IMPORT = re.compile(r"^\s*from (ir_graded[.\w]*) import (\([^)]*\)|[^\n#]*)", re
 
 @pytest.fixture(scope="module")
 def found():
-    # In a process of its own: other tests register measures.
+    # A separate process is needed because other tests register measures.
     command = [sys.executable, public_api.__file__, "--print"]
     return subprocess.run(  # noqa: S603  # the project's own program
         command, capture_output=True, text=True, check=True
     ).stdout
 
 
-def test_the_public_api_is_the_stored_list(found):
+def test_the_public_api_equals_the_stored_list(found):
     stored = public_api.STORED.read_text(encoding="utf-8")
     lines = difflib.unified_diff(stored.splitlines(), found.splitlines(), "stored", "found", lineterm="", n=0)
     changes = "\n".join(lines)
     assert not changes, f"if this is meant, {public_api.COMMAND}, and an entry in CHANGELOG.md:\n{changes}"
 
 
-def test_the_list_holds_every_public_name(found):
+def test_the_list_contains_every_public_name(found):
     for module in public_api.MODULES:
         section = found.partition(f"[{module}]\n")[2].partition("\n\n")[0]
         listed = re.findall(r"^(?:class|def|exception|measure|module) (\w+)", section, re.MULTILINE)
         assert sorted(listed) == sorted(public_api.names_of(module))
 
 
-def test_all_names_can_be_had_and_are_offered():
+def test_all_names_are_importable_and_listed_by_dir():
     for module in public_api.MODULES:
         names = public_api.names_of(module)
         loaded = sys.modules[module]
@@ -58,7 +58,7 @@ def code(path):
 
 
 @pytest.mark.parametrize("path", sorted(TAUGHT), ids=lambda path: path.name)
-def test_what_is_taught_is_public(path):
+def test_documented_names_are_public(path):
     for module, imported in IMPORT.findall(code(path)):
         assert module in {*public_api.MODULES, *public_api.NAMES}, f"{path.name} imports from {module}"
         names = {name.split(" as ")[0].strip() for name in imported.strip("()").split(",")} - {""}

@@ -1,4 +1,4 @@
-"""The README's code runs as it stands, and prints what stands below it."""
+"""The code in README.md runs unchanged, and prints the output shown below it."""
 
 import contextlib
 import io
@@ -16,7 +16,7 @@ def lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.strip().splitlines()]
 
 
-def test_examples_print_what_the_readme_says():
+def test_examples_print_the_output_in_the_readme():
     assert WITH_OUTPUT
     names: dict[str, object] = {}
     for code, expected in WITH_OUTPUT:
@@ -27,7 +27,7 @@ def test_examples_print_what_the_readme_says():
 
 
 @pytest.mark.parametrize("code", ALL_PYTHON)
-def test_all_python_parses(code):
+def test_all_python_blocks_parse(code):
     compile(code, "README.md", "exec")
 
 

@@ -1,4 +1,4 @@
-"""Where no test may be skipped, a skip fails, unless its reason is listed."""
+"""Where skips are forbidden, a skipped test fails unless its reason is listed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ pytest.importorskip("no_such_module", reason={reason!r})
 
 
 def outcomes(folder, reason, **variables):
-    """The last line that pytest prints of tests that skip, and its exit code."""
+    """Run skipping tests and return the last line that pytest prints, and its exit code."""
     shutil.copy(CONFTEST, folder)
     (folder / "test_some.py").write_text(TESTS.format(reason=reason))
     (folder / "test_module.py").write_text(MODULE.format(reason=reason))
@@ -54,15 +54,15 @@ def outcomes(folder, reason, **variables):
 
 
 @pytest.mark.parametrize("reason", ["Spark needs Java", "not listed: PySpark is not installed"])
-def test_a_skip_that_is_not_listed_fails_where_none_may_be(tmp_path, reason):
+def test_an_unlisted_skip_fails_if_skips_are_forbidden(tmp_path, reason):
     found = outcomes(tmp_path, reason, IR_GRADED_NO_SKIPS="1")
     assert found == ("1 failed, 1 passed, 1 xfailed, 3 errors", 1)
 
 
-def test_a_skip_that_is_listed_stays_one(tmp_path):
+def test_a_listed_skip_is_accepted(tmp_path):
     found = outcomes(tmp_path, "PySpark is not installed: pip", IR_GRADED_NO_SKIPS="1")
     assert found == ("1 passed, 4 skipped, 1 xfailed", 0)
 
 
-def test_elsewhere_every_test_may_be_skipped(tmp_path):
+def test_without_the_setting_every_test_may_be_skipped(tmp_path):
     assert outcomes(tmp_path, "Spark needs Java") == ("1 passed, 4 skipped, 1 xfailed", 0)

@@ -14,7 +14,7 @@ CONSUMER = Path(__file__).with_name("consumer.py")
 
 
 def checked(folder, text):
-    """What mypy says of a program that stands away from the checkout and its settings."""
+    """Run mypy on a program outside the checkout and its settings, and return its output."""
     program = folder / "program.py"
     program.write_text(text, encoding="utf-8")
     command = [
@@ -31,11 +31,11 @@ def checked(folder, text):
     )
 
 
-def test_a_program_with_types_passes_and_its_mistakes_are_found(tmp_path):
-    # The file marks its mistakes: of one that mypy did not see, it would say that the mark is not needed.
+def test_a_typed_program_passes_and_its_mistakes_are_found(tmp_path):
+    # The file marks its mistakes; if mypy missed one, it would report an unneeded mark.
     done = checked(tmp_path, CONSUMER.read_text(encoding="utf-8"))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_package_says_that_it_has_types():
+def test_the_package_declares_its_types():
     assert Path(ir_graded.__file__).with_name("py.typed").is_file()

@@ -1,4 +1,4 @@
-"""Records the package's results bit by bit, and compares them with those of an earlier version.
+"""Record the package's results bit by bit, and compare them with those of an earlier version.
 
 Before a change that must not change a value::
 
@@ -8,7 +8,7 @@ and after it::
 
     python tests/recorder compare before.recording
 
-The second command lists every value that differs, by section, measure, collection and topic, and exits
-with 1 if there are any. Texts of errors and the like are compared too, but reported apart. Only the public
+The second command lists every value that differs, by section, measure, collection and topic. It exits
+with 1 if there are any. Texts such as errors are compared too, but reported separately. Only the public
 interface is used, so that one recorder runs on both versions.
 """

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-# The folder of tests, and that of the package: the results are those of this checkout.
+# The folder of the tests, and that of the package: the results are those of this checkout.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
 

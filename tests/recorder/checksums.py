@@ -1,7 +1,7 @@
-"""Checksums of the quick subset: two sums per measure, kept in the repository and compared with a tolerance.
+"""Checksums of the quick subset: two sums per measure, stored in the repository, compared with a tolerance.
 
-Other machines round the last digits otherwise, so that bits cannot be compared with what another one
-recorded. The sum of all sizes, and a sum of the values with a weight for each, tell whether any changed.
+Other machines round the last digits differently, so their bits cannot be compared with a stored recording.
+The sum of all sizes, and a weighted sum of the values, show whether any value changed.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Checksum:
         what: the measure or result.
         count: number of values.
         size: sum of the sizes of the finite values.
-        mixed: sum of the finite values, the one at place i with the weight 1/2 + frac(i * golden ratio).
-        others: digest of the texts, of the numbers that are not finite, and of the labels of all.
+        mixed: sum of the finite values, with the weight 1/2 + frac(i * golden ratio) at position i.
+        others: digest of the texts, of the numbers that are not finite, and of all labels.
     """
 
     section: str
@@ -47,7 +47,7 @@ class Checksum:
 
     @classmethod
     def of(cls, section: str, what: str, items: Iterable[Item]) -> Checksum:
-        """The checksum of items."""
+        """Return the checksum of items."""
         finite: list[float] = []
         others = sha256()
         count = 0
@@ -64,7 +64,7 @@ class Checksum:
         return cls(section, what, count, size, _mixed(finite), others.hexdigest()[:12])
 
     def equals(self, expected: Checksum) -> bool:
-        """Whether values, texts and labels are the same, but for rounding."""
+        """Return whether values, texts and labels are equal up to rounding."""
         return (self.count, self.others) == (expected.count, expected.others) and all(
             math.isclose(one, other, rel_tol=0, abs_tol=TOLERANCE * expected.size)
             for one, other in ((self.size, expected.size), (self.mixed, expected.mixed))
@@ -76,7 +76,7 @@ def _mixed(values: list[float]) -> float:
 
 
 def recorded(section: str) -> list[Checksum]:
-    """The checksums of a section's quick subset, recorded now; messages are left out."""
+    """Record a section's quick subset now and return its checksums; messages are left out."""
     items: dict[str, list[Item]] = {}
 
     def take(item: Item) -> None:
@@ -88,12 +88,12 @@ def recorded(section: str) -> list[Checksum]:
 
 
 def quick_sections() -> list[str]:
-    """The sections of the quick subset."""
+    """Return the sections of the quick subset."""
     return [name for name, one in SECTIONS.items() if one.quick]
 
 
 def expected() -> dict[str, list[Checksum]]:
-    """The checksums that the repository keeps, by section."""
+    """Return the checksums stored in the repository, by section."""
     found: dict[str, list[Checksum]] = {}
     for line in EXPECTED.read_text(encoding="utf-8").splitlines():
         checksum = Checksum(*json.loads(line))
@@ -102,7 +102,7 @@ def expected() -> dict[str, list[Checksum]]:
 
 
 def changes(now: list[Checksum], before: list[Checksum]) -> Iterator[str]:
-    """What differs of a section, in words; a measure that is new is none."""
+    """Describe the differences of a section; a new measure is not a difference."""
     by_name = {checksum.what: checksum for checksum in now}
     for old in before:
         new = by_name.get(old.what)
@@ -117,7 +117,7 @@ def _shown(checksum: Checksum) -> str:
 
 
 def write_expected() -> int:
-    """Record the quick subset and keep its checksums; returns their number."""
+    """Record the quick subset, store its checksums, and return their number."""
     lines = [
         json.dumps(astuple(checksum), ensure_ascii=False)
         for section in quick_sections()

@@ -22,9 +22,9 @@ _LIBRARIES = "numpy pandas polars pyarrow scipy ir-measures pytrec-eval-terrier 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit code."""
+    """Run the command and return its exit code."""
     options = _parser().parse_args(arguments)
-    # Warnings are no results, and may come and go.
+    # Warnings are not results, and may change.
     warnings.simplefilter("ignore")
     code: int = options.run(options)
     return code
@@ -68,7 +68,7 @@ def _record(options: argparse.Namespace) -> int:
 
 
 def _recorded(path: Path, names: Sequence[str], quick: bool) -> int:
-    """Record sections into a file; returns the exit code, 1 where a section failed."""
+    """Record sections into a file and return the exit code, 1 if a section failed."""
     began, total, failed = time.perf_counter(), 0, []
     with Recording.create(path) as recording:
         recording.note({"quick": str(quick), "Python": platform.python_version()})
@@ -81,7 +81,7 @@ def _recorded(path: Path, names: Sequence[str], quick: bool) -> int:
                 continue
             try:
                 total += _record_section(recording, section, quick)
-            except Exception:  # the other sections may tell more
+            except Exception:  # the other sections may still succeed
                 failed.append(section.name)
                 _say(f"{section.name:<24} failed:\n{traceback.format_exc()}")
     size = path.stat().st_size / 1e6
@@ -92,7 +92,7 @@ def _recorded(path: Path, names: Sequence[str], quick: bool) -> int:
 
 
 def _record_section(recording: Recording, section: Section, quick: bool) -> int:
-    """Record a section, and say how long it took; returns the number of values."""
+    """Record a section, print its duration, and return the number of values."""
     began, counts = time.perf_counter(), Counter[str]()
 
     def take(item: Item) -> None:
@@ -132,7 +132,7 @@ def _warn_of_other_facts(old: Recording, new: Recording) -> None:
 
 
 def _said(report: Report, limit: int) -> int:
-    """Print a report; returns the exit code."""
+    """Print a report and return the exit code."""
     _list("messages that differ (no failure)", report.messages, limit)
     if report.added:
         _say(f"\nnew keys (no failure): {len(report.added):,}, the first {' | '.join(report.added[0])}")

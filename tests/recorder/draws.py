@@ -1,6 +1,6 @@
-"""Random collections, one for each number: qrels and runs with ties, gaps, soft and negative levels.
+"""Random collections, one per number: qrels and runs with ties, gaps, soft and negative levels.
 
-Everything is drawn from a generator's ``random``, whose stream is the same in all versions of numpy.
+Everything is drawn with ``random`` of a generator, whose stream is equal in all versions of numpy.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ class Draw:
         self._generator = np.random.Generator(np.random.PCG64(number))
 
     def unit(self) -> float:
-        """A number in [0, 1)."""
+        """Return a number in [0, 1)."""
         return float(self._generator.random())
 
     def below(self, count: int) -> int:
-        """A whole number from 0 below ``count``."""
+        """Return a whole number from 0 below ``count``."""
         return int(self.unit() * count)
 
     def chance(self, share: float) -> bool:
-        """Whether something happens that does in this share of the cases."""
+        """Return True in this share of the cases."""
         return self.unit() < share
 
     def one_of(self, choices: Sequence[One]) -> One:
-        """One of the choices."""
+        """Return one of the choices."""
         return choices[self.below(len(choices))]
 
     def shuffled(self, things: Sequence[One]) -> list[One]:
-        """The things in another order."""
+        """Return the items in another order."""
         return [things[at] for at in np.argsort(self._generator.random(len(things)), kind="stable").tolist()]
 
 
@@ -72,7 +72,7 @@ class Collection:
         qrels: levels by topic and document.
         run: scores by topic and document.
         highest: the highest level of the scale.
-        is_whole: whether its levels are whole numbers >= 0 and no topic is empty, so that the other providers
+        is_whole: whether its levels are whole numbers >= 0 and no topic is empty, so that other providers
             of ir_measures can score it (pytrec_eval is not safe with negative levels).
     """
 
@@ -84,7 +84,7 @@ class Collection:
 
 
 def collection(number: int) -> Collection:
-    """The random collection of a number."""
+    """Return the random collection of a number."""
     draw = Draw(number)
     scale, ties = draw.one_of([*SCALES]), draw.one_of(["none", *SCORES])
     levels = SCALES[scale]
@@ -100,14 +100,14 @@ def collection(number: int) -> Collection:
             qrels[topic] = {}
         has_empty |= not qrels[topic]
         if run and draw.chance(0.1):
-            continue  # the run lacks the topic
+            continue  # the topic is missing from the run
         retrieved = draw.shuffled(documents)[: 1 + draw.below(len(documents))]
         run[topic] = dict(zip(retrieved, _scores(draw, ties, len(retrieved)), strict=True))
         if len(run) > 1 and draw.chance(0.04):
             run[topic] = {}
     if draw.chance(0.3):
         run["of-the-run-alone"] = {"d1": 1.0}
-    # One that is judged and retrieved, so that qrels and run share a topic with documents.
+    # One document that is judged and retrieved, so that qrels and run share a topic with documents.
     first = next(iter(run))
     qrels[first].setdefault(next(iter(run[first])), levels[-1])
     is_whole = scale in {"binary", "graded", "doubling"} and not has_empty
@@ -121,7 +121,7 @@ def _scores(draw: Draw, ties: str, count: int) -> list[float]:
 
 
 def passages(number: int) -> tuple[str, list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Name, qrels and run of a random collection of passages: overlapping, touching and empty spans.
+    """Return name, qrels and run of a random collection of passages: overlapping, touching and empty spans.
 
     Rows are ``(query_id, doc_id, relevance or score, start, length)``, in any order.
     """
@@ -152,7 +152,7 @@ def _span(draw: Draw, far: int) -> tuple[int, int]:
 
 
 def run_for(qrels: dict[str, dict[str, float]], number: int, depth: int) -> dict[str, dict[str, float]]:
-    """A random run for real qrels: judged documents and others, better ones rather above, some tied."""
+    """Return a random run for real qrels; better documents tend to rank higher, some tie or are unjudged."""
     draw = Draw(2_000_000 + number)
     run: dict[str, dict[str, float]] = {}
     for topic in sorted(qrels):

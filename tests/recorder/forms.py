@@ -1,4 +1,4 @@
-"""The same qrels and run in every form that the package reads."""
+"""Qrels and run in every form that the package reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from packed import gzipped
 
 from .draws import Draw
 
-#: Makes a form from 'qrels' or 'run', a pandas frame with ir_measures' columns, and a folder for files.
+#: A function that makes a form from 'qrels' or 'run', a pandas frame with ir_measures' columns, and a folder.
 Maker = Callable[[str, pd.DataFrame, Path], Any]
 
 VALUE = {"qrels": "relevance", "run": "score"}
@@ -28,7 +28,7 @@ IDS = ["query_id", "doc_id"]
 
 
 def frame(kind: str, nested: dict[str, dict[str, float]]) -> pd.DataFrame:
-    """A dict of dicts as a frame."""
+    """Return a dict of dicts as a frame."""
     rows = [(topic, doc, value) for topic, docs in nested.items() for doc, value in docs.items()]
     return pd.DataFrame(rows, columns=[*IDS, VALUE[kind]])
 
@@ -50,7 +50,7 @@ def _pandas(ids: Any = None, values: Any = None) -> Maker:
 
 
 def _in_disorder(kind: str, data: pd.DataFrame, folder: Path) -> pd.DataFrame:  # noqa: ARG001
-    """Rows shuffled, further columns, an index that is not unique."""
+    """Shuffle the rows, and add further columns and an index that is not unique."""
     shuffled = data.iloc[Draw(7).shuffled(range(len(data)))]
     shuffled = shuffled[[VALUE[kind], "doc_id", "query_id"]].assign(rank=-1, text="any")
     return shuffled.set_axis(pd.Index([5, 5, 3] * len(data))[: len(data)])
@@ -96,7 +96,7 @@ def _itertuples(kind: str, data: pd.DataFrame, folder: Path) -> Any:  # noqa: AR
 
 
 def lines(kind: str, data: pd.DataFrame, separator: str = " ") -> str:
-    """Qrels or a run as TREC writes them."""
+    """Return the text of qrels or of a run in TREC format."""
     rows = data.itertuples(index=False)
     if kind == "qrels":
         fields = ((topic, "0", doc, f"{level}") for topic, doc, level in rows)
@@ -106,7 +106,7 @@ def lines(kind: str, data: pd.DataFrame, separator: str = " ") -> str:
 
 
 def _aligned(text: str) -> str:
-    """Fields in columns, leading blanks and blank last lines."""
+    """Return fields in aligned columns, with leading blanks and blank last lines."""
     fields = map(str.split, text.splitlines())
     return "".join(f"  {''.join(f'{field:<22}' for field in line)}\n" for line in fields) + "\n\n"
 
@@ -126,7 +126,7 @@ def _name_of_file(kind: str, data: pd.DataFrame, folder: Path) -> str:
 
 
 def _ntcir(kind: str, data: pd.DataFrame, folder: Path) -> Path:
-    """Qrels in NTCIR's format; runs have TREC's."""
+    """Return the text of qrels in NTCIR format; runs are in TREC format."""
     if kind == "run":
         return _file("ntcir", str)(kind, data, folder)
     place = folder / "qrels.ntcir"
@@ -159,7 +159,7 @@ def _tabs(text: str) -> str:
     return text.replace(" ", "\t")
 
 
-#: Files. All levels and scores of TREC's lines are read back as the same numbers.
+#: Files. All levels and scores in TREC format are read back unchanged.
 FILES: dict[str, Maker] = {
     "file": _file("txt", str),
     "name of a file": _name_of_file,
@@ -175,7 +175,7 @@ FILES: dict[str, Maker] = {
     "Parquet": _parquet,
 }
 
-#: Forms that ir_measures reads itself as well.
+#: Forms that ir_measures reads too.
 COMMON: dict[str, Maker] = {
     "dicts": dicts,
     "named tuples": _tuples,
@@ -210,7 +210,7 @@ ALL: dict[str, Maker] = {
     "dataset id": _dataset_id,
 }
 
-#: Forms of ids that are whole numbers; the frame holds them as ints.
+#: Forms with integer ids; the frame holds them as ints.
 WHOLE: dict[str, Maker] = {
     "dicts": dicts,
     "named tuples": _tuples,

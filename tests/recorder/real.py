@@ -20,13 +20,13 @@ ROBUST = "robust2003"
 
 
 def covid_qrels(number: int) -> Path:
-    """The qrels of a round of TREC-COVID."""
+    """Return the qrels of a round of TREC-COVID."""
     return SHARED / COVID / "qrels" / f"qrels.covid-round{number}.txt.gz"
 
 
 @cache
 def covid_round_1() -> dict[str, pl.DataFrame]:
-    """All 143 runs of round 1, in their order; the score of rank n is -n."""
+    """Return all 143 runs of round 1, in their order; the score of rank n is -n."""
     columns = ["query_id", "run", "doc_id"]
     rows = pl.DataFrame(_ranked("round1.ranked1000.tsv.xz"), schema=columns, orient="row")
     rows = rows.with_columns(pl.col("doc_id").str.split(" ")).explode("doc_id").drop_nulls("doc_id")
@@ -38,7 +38,7 @@ def covid_round_1() -> dict[str, pl.DataFrame]:
 
 
 def covid_round_5() -> dict[str, dict[str, dict[str, float]]]:
-    """All 126 runs of round 5, of which the judged documents are known; others fill the ranks between."""
+    """Return all 126 runs of round 5, of which only judged documents are known; others fill the gaps."""
     runs: dict[str, dict[str, dict[str, float]]] = {}
     for topic, run, docs in _ranked("round5.judged.tsv.xz"):
         judged = {int(rank): doc for rank, _, doc in (entry.partition(":") for entry in docs.split(" "))}
@@ -49,17 +49,17 @@ def covid_round_5() -> dict[str, dict[str, dict[str, float]]]:
 
 
 def covid_raw() -> list[Path]:
-    """The 28 runs of round 5 as they were submitted."""
+    """Return the 28 runs of round 5 as submitted."""
     return sorted((SHARED / COVID / "round5.raw").iterdir())
 
 
 def robust_runs() -> list[Path]:
-    """All 17 runs of Robust 2003."""
+    """Return all 17 runs of Robust 2003."""
     return sorted(place for folder in ("runs", "more-runs") for place in (SHARED / ROBUST / folder).iterdir())
 
 
 def levels(path: Path) -> dict[str, dict[str, float]]:
-    """Qrels as a dict of dicts, read without the package."""
+    """Return qrels as a dict of dicts, read without the package."""
     nested: dict[str, dict[str, float]] = {}
     with gzip.open(path, "rt", encoding="utf-8") as lines:  # noqa: TID251  (reads)
         for topic, _, doc, level in map(str.split, filter(str.strip, lines)):
@@ -68,13 +68,13 @@ def levels(path: Path) -> dict[str, dict[str, float]]:
 
 
 def in_groups(runs: dict[str, Value], size: int) -> Iterator[dict[str, Value]]:
-    """The runs, some at a time."""
+    """Yield the runs in batches."""
     items: list[tuple[str, Any]] = list(runs.items())
     yield from (dict(items[start : start + size]) for start in range(0, len(items), size))
 
 
 def _ranked(name: str) -> Iterator[tuple[str, str, str]]:
-    """Topic, run and the text of the documents of each line that has some."""
+    """Yield topic, run and the text of the documents of each line that has any."""
     with lzma.open(SHARED / COVID / name, "rt", encoding="utf-8") as lines:
         for line in lines:
             topic, run, docs = line.rstrip("\n").split("\t")

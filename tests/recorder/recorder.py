@@ -22,10 +22,10 @@ from .recording import Item
 #: The real collections, which may not be shipped and may be missing.
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
-# More texts than this are recorded as digests, one for each block.
+# Texts longer than this are recorded as digests, one for each block.
 _MOST_TEXTS = 5_000
 _BLOCK = 1_000
-#: How the name of the types of a frame's columns ends.
+#: Suffix of the name for the types of a frame's columns.
 _TYPES = " types"
 
 
@@ -34,11 +34,11 @@ class Section:
     """A part of the recording.
 
     Attributes:
-        name: how it is selected.
-        about: what it records, in a few words.
+        name: the name by which it is selected.
+        about: its content, in a few words.
         record: the function that records it.
-        needs: a folder of the shared data, or '' where the section needs none.
-        quick: whether the quick subset has it.
+        needs: a folder of the shared data, or '' if the section needs none.
+        quick: whether the quick subset includes it.
     """
 
     name: str
@@ -66,7 +66,7 @@ SECTIONS: dict[str, Section] = {}
 def section(
     name: str, about: str, *, needs: str = "", quick: bool = False
 ) -> Callable[[Callable[[Recorder], None]], Callable[[Recorder], None]]:
-    """Enter a function into SECTIONS."""
+    """Add a function to SECTIONS."""
 
     def enter(record: Callable[[Recorder], None]) -> Callable[[Recorder], None]:
         SECTIONS[name] = Section(name, about, record, needs, quick)
@@ -76,7 +76,7 @@ def section(
 
 
 class Recorder:
-    """Passes the results of one section on as items.
+    """Pass the results of one section on as items.
 
     Args:
         section: its name.
@@ -98,7 +98,7 @@ class Recorder:
     def result(self, what: str, where: str, result: Any) -> None:
         """Record a result of any kind: frames, arrays, mappings, dataclasses, numbers, texts."""
         for name, values, labels in _parts(result, ""):
-            # Types of columns depend on the version of pandas, and the quick subset is for all versions.
+            # Types of columns depend on the version of pandas, but the quick subset must fit all versions.
             if not (self.quick and name.endswith(_TYPES)):
                 self.values(what + name, where, *_in_blocks(values, labels))
 
@@ -107,12 +107,12 @@ class Recorder:
         self.values(what, where, self._plain(text).splitlines())
 
     def message(self, what: str, where: str, text: str) -> None:
-        """Record a text that may change by intention."""
+        """Record a text that may change intentionally."""
         self._take(Item(self.section, what, where, self._plain(text).splitlines(), loose=True))
 
     @contextmanager
     def errors(self, what: str, where: str) -> Iterator[None]:
-        """Record an error that is raised within as a message: its type and text."""
+        """Record an error that is raised inside as a message: its type and text."""
         try:
             yield
         except Exception as error:
@@ -132,7 +132,7 @@ class Recorder:
     def evaluate(
         self, where: str, measures: Iterable[Any], qrels: Any, runs: Any, **options: Any
     ) -> ir_graded.Scores | None:
-        """Record the scores of runs; measures that fail are recorded as messages, one by one."""
+        """Record the scores of runs; measures that fail are recorded individually as messages."""
         measures = list(measures)
         try:
             scores = ir_graded.evaluate(measures, qrels, runs, progress=False, **options)
@@ -147,7 +147,7 @@ class Recorder:
         return scores
 
     def metrics(self, where: str, metrics: Iterable[ir_measures.util.Metric]) -> None:
-        """Record what ir_measures yields, sorted: the order in which it yields varies."""
+        """Record the results of ir_measures, sorted, because their order varies."""
         found: dict[str, dict[str, float]] = {}
         for metric in metrics:
             found.setdefault(str(metric.measure), {})[_text(metric.query_id)] = metric.value
@@ -159,13 +159,13 @@ class Recorder:
         return text.replace(str(self.folder), "FOLDER")
 
 
-#: Name within the result, values, and a label for each of them.
+#: Name inside the result, values, and a label for each value.
 _Parts = Iterator[tuple[str, Any, tuple[str, ...]]]
 
 
 @singledispatch
 def _parts(value: Any, name: str) -> _Parts:
-    """The arrays and texts of a result, each with its name within the result and its labels."""
+    """Yield the arrays and texts of a result, each with its name inside the result and its labels."""
     if _is_number(value):
         yield name, np.array([value]), ()
     elif is_dataclass(value):
@@ -216,13 +216,13 @@ def _is_number(value: Any) -> bool:
 
 
 def _array(values: Any) -> Any:
-    """Numbers as they are, anything else as texts."""
+    """Return numbers unchanged, anything else as texts."""
     is_numeric = isinstance(values, np.ndarray) and values.dtype.kind in "biuf"
     return values if is_numeric else [_text(value) for value in values]
 
 
 def _text(value: Any) -> str:
-    """Text as it is, anything else with its type: 1 is not '1'."""
+    """Return text unchanged, anything else with its type: 1 is not '1'."""
     if isinstance(value, (str, ir_measures.measures.Measure)):
         return str(value)
     if isinstance(value, tuple):
@@ -231,7 +231,7 @@ def _text(value: Any) -> str:
 
 
 def _in_blocks(values: Any, labels: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
-    """Many texts as a digest per block of rows; anything else as it is."""
+    """Return long texts as a digest per block of rows, anything else unchanged."""
     if isinstance(values, np.ndarray) or len(values) <= _MOST_TEXTS:
         return values, labels
     starts = range(0, len(values), _BLOCK)

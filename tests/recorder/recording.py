@@ -1,7 +1,7 @@
-"""Recordings: results as items with exact values, the file that holds them, and how two files differ.
+"""Recordings: results as items with exact values, the file that stores them, and the comparison of two.
 
-A recording is one SQLite file. An item has a key of three parts (section, what was computed, where), one
-value or many, and a label for each value, such as the topic. Values are kept bit by bit.
+A recording is one SQLite file. An item has a key of three parts (section, what, where), one value or
+many, and a label for each value, such as the topic. Values are stored bit by bit.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Item:
 
     Attributes:
         section: the section that recorded it.
-        what: what was computed: a measure, a statistic, a command.
-        where: on what: a collection, a run, a form.
+        what: the computed result: a measure, a statistic, a command.
+        where: the input: a collection, a run, a form.
         values: an array of one dimension, or texts.
-        labels: a text per value, each once; empty where values are numbered from 0.
-        loose: whether it may change by intention (messages): differences are reported and do not fail.
+        labels: a unique text per value; empty if values are numbered from 0.
+        loose: whether it may change intentionally (messages): differences are reported and do not fail.
     """
 
     section: str
@@ -49,13 +49,13 @@ class Item:
 
     @property
     def kind(self) -> str:
-        """The type of the values: that of numpy, or TEXT."""
+        """Return the type of the values: that of numpy, or TEXT."""
         return self.values.dtype.str if isinstance(self.values, np.ndarray) else TEXT
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A value that differs between two recordings; ``label`` says which of its item."""
+    """A value that differs between two recordings; ``label`` names it inside its item."""
 
     section: str
     what: str
@@ -71,12 +71,12 @@ class Difference:
 
 @dataclass
 class Report:
-    """How a recording differs from an older one.
+    """The differences of a recording from an older one.
 
     Attributes:
-        changed: values that differ, or that only the older one has.
-        messages: the same of messages.
-        added: keys that only the newer one has.
+        changed: values that differ or exist only in the older one.
+        messages: messages that differ or exist only in the older one.
+        added: keys that exist only in the newer one.
         compared: number of items that both have.
     """
 
@@ -87,11 +87,11 @@ class Report:
 
 
 class Recording:
-    """A file of items. ``create`` makes an empty one; the constructor opens one that exists."""
+    """A file of items. ``create`` makes an empty one; the constructor opens an existing one."""
 
     def __init__(self, path: str | Path) -> None:
         if not Path(path).is_file():
-            raise FileNotFoundError(f"{path}: there is no such recording")
+            raise FileNotFoundError(f"{path}: no such recording")
         self._connect(path)
         self._texts = dict(self._db.execute("SELECT number, packed FROM labels"))
 
@@ -102,7 +102,7 @@ class Recording:
 
     @classmethod
     def create(cls, path: str | Path) -> Recording:
-        """Make a recording without items; a file at ``path`` is replaced."""
+        """Create an empty recording; a file at ``path`` is replaced."""
         Path(path).unlink(missing_ok=True)
         made = cls.__new__(cls)
         made._connect(path)
@@ -112,7 +112,7 @@ class Recording:
         return made
 
     def close(self) -> None:
-        """Write what is not yet in the file, and close it."""
+        """Write pending items to the file, and close it."""
         if self._db.in_transaction:
             self._db.execute("COMMIT")
         self._db.close()
@@ -125,15 +125,15 @@ class Recording:
 
     @property
     def facts(self) -> dict[str, str]:
-        """Facts of the recording as a whole, such as versions of libraries."""
+        """Return facts about the whole recording, such as versions of libraries."""
         return dict(self._db.execute("SELECT name, value FROM facts"))
 
     def note(self, facts: Mapping[str, str]) -> None:
-        """Keep facts of the recording as a whole."""
+        """Store facts about the whole recording."""
         self._db.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts.items())
 
     def add(self, item: Item) -> None:
-        """Keep an item. Raises ValueError where its key is taken, or labels and values do not fit."""
+        """Store an item. Raise ValueError if its key exists, or if labels and values do not match."""
         if item.labels and len(item.labels) != len(item.values):
             raise ValueError(f"{_key(item)}: {len(item.labels)} labels, {len(item.values)} values")
         row = (
@@ -158,11 +158,11 @@ class Recording:
         return self._numbers[labels]
 
     def sections(self) -> dict[str, int]:
-        """Number of items by section."""
+        """Return the number of items by section."""
         return dict(self._db.execute("SELECT section, count(*) FROM items GROUP BY section"))
 
     def rows(self, section: str) -> dict[tuple[str, str, str], Row]:
-        """The items of a section by key, as they are stored."""
+        """Yield the items of a section by key, in stored form."""
         found = self._db.execute(
             "SELECT what, place, loose, labels, kind, packed FROM items WHERE section = ?", (section,)
         )
@@ -172,14 +172,14 @@ class Recording:
         }
 
     def items(self, section: str) -> Iterator[Item]:
-        """The items of a section, sorted by key."""
+        """Yield the items of a section, sorted by key."""
         for key, row in sorted(self.rows(section).items(), key=lambda pair: pair[0]):
             yield Item(*key, row.values(), tuple(_texts(row.labels)), row.loose)
 
 
 @dataclass(frozen=True)
 class Row:
-    """An item as it is stored: equal rows have equal bits."""
+    """Return an item in stored form: equal rows have equal bits."""
 
     loose: bool
     labels: bytes
@@ -187,18 +187,18 @@ class Row:
     packed: bytes
 
     def values(self) -> np.ndarray | list[str]:
-        """The values."""
+        """Return the values."""
         return _texts(self.packed) if self.kind == TEXT else np.frombuffer(_unpacked(self.packed), self.kind)
 
     def printed(self) -> dict[str, str]:
-        """Each value as text by its label, so that different values have different texts."""
+        """Return each value as text by its label; different values have different texts."""
         values = self.values()
         texts = values if self.kind == TEXT else _printed(values)
         return dict(zip(_texts(self.labels) or map(str, range(len(texts))), texts, strict=True))
 
 
 def differences(old: Recording, new: Recording, sections: Sequence[str]) -> Report:
-    """How the items of some sections differ."""
+    """Return the differences of the items of some sections."""
     report = Report()
     for section in sections:
         before, after = old.rows(section), new.rows(section)
@@ -232,7 +232,7 @@ def _key(item: Item) -> tuple[str, str, str]:
 
 
 def _printed(values: np.ndarray) -> list[str]:
-    """Numbers as text; a NaN with its bits, since there are several."""
+    """Return numbers as text; a NaN with its bits, because there are several."""
     bits = values.view(f"u{values.itemsize}").tolist()
     return [
         f"nan 0x{pattern:x}" if value != value else repr(value)  # noqa: PLR0124  (only a NaN differs from itself)
@@ -241,7 +241,7 @@ def _printed(values: np.ndarray) -> list[str]:
 
 
 def _packed(values: np.ndarray | Sequence[str]) -> bytes:
-    """Values as bytes, compressed where that is shorter; the first byte says so."""
+    """Return values as bytes, compressed if that is shorter; the first byte tells which."""
     if isinstance(values, np.ndarray):
         data = np.ascontiguousarray(values).tobytes()
     else:

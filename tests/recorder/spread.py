@@ -1,7 +1,7 @@
-"""The measures that are recorded: every registered one with a spread of parameters, and the classics.
+"""The recorded measures: every registered one with a spread of parameters, and the classics.
 
-A measure that is registered later adds names to the spread and changes no other: what is drawn for a measure
-depends on its own name alone.
+A measure that is registered later adds names to the spread and changes no others: the draws for a measure
+depend only on its name.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ VALUES: dict[str, tuple[Any, ...]] = {
 }
 #: Cutoff of variants of measures that cannot be computed without one.
 _CUTOFF = 10
-#: How many combinations of several parameters are drawn for a measure, with each parameter in this share.
+#: Number of drawn combinations of several parameters per measure; each parameter is in this share of them.
 _COMBINATIONS = 40
 _SHARE = 0.4
 
-#: The classics with parameters that `evaluate` computes itself.
+#: The classics, with the parameters that `evaluate` computes itself.
 CLASSICS = """
 AP AP@1 AP@10 AP(rel=2) AP(rel=2)@5 AP(judged_only=True) AP(judged_only=True,rel=2)@30 RR RR@10
 RR(rel=2) RR(judged_only=True) P@1 P@10 P(rel=2)@10 P(judged_only=True)@5 R@10 R@1000 R(rel=2)@100
@@ -51,18 +51,18 @@ SetP SetP(rel=2) SetP(relative=True) SetP(judged_only=True) SetR SetR(rel=2) Set
 SetF(beta=0.5,rel=2) SetF(beta=3.0) SetF(judged_only=True)
 """
 
-#: The highest level that a classic is defined for; all others know no limit.
+#: The highest level that a classic is defined for; all others have no limit.
 _HIGHEST = {"ERR": 4, "nDCG(dcg='exp-log2')": 1000}
 
 
 def unit(text: str) -> float:
-    """A number in [0, 1) that is drawn for a text: the same in every process."""
+    """Return a number in [0, 1) drawn for a text, equal in every process."""
     return int(sha256(text.encode()).hexdigest()[:13], 16) / 16**13
 
 
 @cache
 def registered(*, passages: bool = False) -> tuple[GradedMeasure, ...]:
-    """The package's measures without parameters, by name: those over documents, or those over passages."""
+    """Return the package's measures without parameters, by name: over documents, or over passages."""
     registry = ir_measures.measures.registry
     return tuple(
         measure
@@ -72,14 +72,14 @@ def registered(*, passages: bool = False) -> tuple[GradedMeasure, ...]:
 
 
 def plain() -> tuple[ir_measures.measures.Measure, ...]:
-    """Each measure over documents as it is, NCU with each stop, and one of each classic."""
+    """Return each measure over documents without parameters, NCU with each stop, and one of each classic."""
     one_of_each = {measure.NAME: measure for measure in reversed(classics())}
     return (*_computable(_bases(passages=False)), *one_of_each.values())
 
 
 @cache
 def single(*, passages: bool = False) -> tuple[GradedMeasure, ...]:
-    """Each measure as it is, with each value of one parameter, and some of them with a cutoff."""
+    """Yield each measure without parameters, with each value of one parameter, and some with a cutoff."""
     return _computable(
         (measure, base | params)
         for measure, base in _bases(passages=passages)
@@ -99,7 +99,7 @@ def _single(measure: GradedMeasure) -> Iterator[dict[str, Any]]:
 
 @cache
 def combined(*, passages: bool = False) -> tuple[GradedMeasure, ...]:
-    """Each measure with several parameters at a time, drawn by its name."""
+    """Yield each measure with several parameters at a time, drawn by its name."""
     return _computable(
         (measure, _drawn(measure, f"{base} {number}") | base)
         for measure, base in _bases(passages=passages)
@@ -117,7 +117,7 @@ def _drawn(measure: GradedMeasure, seed: str) -> dict[str, Any]:
 
 
 def _bases(*, passages: bool) -> Iterator[tuple[GradedMeasure, dict[str, Any]]]:
-    """Each measure, and beside one that takes a stop that measure with each other stop."""
+    """Yield each measure; after one that takes a stop, that measure with each other stop."""
     for measure in registered(passages=passages):
         yield measure, {}
         if "stop" in measure.SUPPORTED_PARAMS:
@@ -125,12 +125,12 @@ def _bases(*, passages: bool) -> Iterator[tuple[GradedMeasure, dict[str, Any]]]:
 
 
 def _varied(measure: GradedMeasure) -> list[str]:
-    """The parameters that are varied."""
+    """Return the parameters to vary."""
     return [name for name in sorted(measure.SUPPORTED_PARAMS) if name in VALUES and name != "stop"]
 
 
 def _computable(variants: Iterator[tuple[GradedMeasure, dict[str, Any]]]) -> tuple[GradedMeasure, ...]:
-    """The measures that can be computed, each once; a cutoff is added where one is needed."""
+    """Return the computable measures without duplicates; a cutoff is added if needed."""
     found = {}
     for measure, given in variants:
         params = dict(given)
@@ -148,12 +148,12 @@ def _computable(variants: Iterator[tuple[GradedMeasure, dict[str, Any]]]) -> tup
 
 @cache
 def classics() -> tuple[ir_measures.measures.Measure, ...]:
-    """The classics with parameters; negative gains cannot be written in a string."""
+    """Return the classics with parameters; negative gains cannot be written in a string."""
     return (*map(ir_measures.parse_measure, CLASSICS.split()), ir_measures.nDCG(gains={0: 1, 1: -1}))
 
 
 def fits(measure: ir_measures.measures.Measure, highest: float) -> bool:
-    """Whether a measure is defined for levels up to ``highest``."""
+    """Return whether a measure is defined for levels up to ``highest``."""
     limits = [limit for name, limit in _HIGHEST.items() if str(measure).startswith((f"{name}@", f"{name}("))]
     limits += [measure.params["max_rel"]] if "max_rel" in measure.params else []
     limits += [1000] if measure.NAME in {"EBR", "iRBU", "nERR"} or measure.params.get("stop") == "err" else []
@@ -161,5 +161,5 @@ def fits(measure: ir_measures.measures.Measure, highest: float) -> bool:
 
 
 def some(measures: tuple[Any, ...], share: float, seed: str) -> list[Any]:
-    """A share of the measures, drawn by their names."""
+    """Return a share of the measures, drawn by their names."""
     return [measure for measure in measures if unit(f"{seed} {measure}") < share]

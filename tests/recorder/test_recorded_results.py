@@ -1,4 +1,4 @@
-"""The values of the package are those that were recorded, and the recorder notices what changes."""
+"""The values of the package equal the recorded ones, and the recorder notices changes."""
 
 import ast
 import warnings
@@ -13,7 +13,7 @@ from .command import main
 from .recording import Item, Recording, differences
 
 HERE = Path(__file__).parent
-#: What the recorder may use of the package: it has to run on versions with other modules.
+#: The parts of the package that the recorder may use, because it must run on versions with other modules.
 PUBLIC = {"ir_graded", "ir_graded.meta", "ir_graded.passages", "ir_graded.plots"}
 
 
@@ -22,9 +22,9 @@ If the change is intended, `python tests/recorder expect` stores the new values.
 
 
 @pytest.mark.parametrize("section", checksums.quick_sections())
-def test_values_are_those_recorded(section):
+def test_values_equal_the_recorded_ones(section):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # warnings are no results
+        warnings.simplefilter("ignore")  # warnings are not results
         now = checksums.recorded(section)
     changes = list(checksums.changes(now, checksums.expected()[section]))
     assert not changes, "\n".join([f"{len(changes)} results changed", *changes[:20], HELP])
@@ -39,7 +39,7 @@ def item(values=(0.5, 0.25), labels=("topic 1", "topic 2"), what="Q", **options)
 
 @pytest.fixture
 def compare(tmp_path):
-    """Compares two recordings, given by their items."""
+    """Compare two recordings, given by their items."""
 
     def compared(old, new):
         for name, items in (("old", old), ("new", new)):
@@ -78,7 +78,7 @@ def test_nan_equals_nan(compare):
     assert compare([item([np.nan, 1.0])], [item([np.nan, 1.0])]) == (0, [])
 
 
-def test_a_topic_or_an_item_that_is_missing_is_named(compare):
+def test_a_missing_topic_or_item_is_named(compare):
     code, changed = compare([item(), item(what="AP")], [item([0.5], ["topic 1"])])
     assert code == 1
     assert changed == [
@@ -92,7 +92,7 @@ def test_another_order_of_topics_is_a_difference(compare):
     assert (code, changed) == (1, ["random | Q | 0017 | (order): topic 1, topic 2 -> topic 2, topic 1"])
 
 
-def test_a_new_measure_is_no_difference(compare, capsys):
+def test_a_new_measure_is_not_a_difference(compare, capsys):
     assert compare([item()], [item(), item(what="new")]) == (0, [])
     assert "new keys (no failure): 1, the first random | new | 0017" in capsys.readouterr().out
 
@@ -133,11 +133,11 @@ def test_checksums_notice_one_value(place):
     assert not checksum(changed).equals(checksum(VALUES))
 
 
-def test_checksums_notice_values_that_change_places():
+def test_checksums_notice_exchanged_values():
     assert not checksum(VALUES[[1, 0, *range(2, 1000)]]).equals(checksum(VALUES))
 
 
-def test_checksums_notice_other_labels_and_numbers_that_are_not_finite():
+def test_checksums_notice_labels_and_numbers_that_are_not_finite():
     assert not checksum([1.0, 0.5], ["a", "b"]).equals(checksum([1.0, 0.5], ["a", "c"]))
     assert not checksum([1.0, np.nan]).equals(checksum([1.0, np.inf]))
     assert checksum([1.0, np.nan]).equals(checksum([1.0, np.nan]))

@@ -1,1 +1,1 @@
-"""Slow and plain reference implementations that the tests compare with."""
+"""Slow and plain reference implementations, used by the tests."""

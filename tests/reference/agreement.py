@@ -1,8 +1,8 @@
 """Reference for agreement of two or more sets of judgments: slow, plain, exact fractions.
 
-Written from the formulas alone and sharing no code with the package, so that the two can be compared.
-Judgments are ``{topic: {document: level}}``; a matrix of counts is a list of rows over the levels of a scale,
-those of the first set in the rows. NaN is written as ``nan``.
+Written from the formulas alone, without code of the package, so that the two can be compared.
+Judgments are ``{topic: {document: level}}``. A matrix of counts is a list of rows over the levels of a scale,
+with those of the first set in the rows. NaN is written as ``nan``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Counts = list[list[int]]
 
 
 def mapped(judgments: Judgments, levels: Mapping[float, float] | None = None) -> dict[str, dict[str, float]]:
-    """Judgments with other levels; then negative levels count as 0. KeyError for a level that is lacking."""
+    """Map the levels of judgments; negative levels then count as 0. Raise KeyError for a missing level."""
     return {
         topic: {doc: max(0, level if levels is None else levels[level]) for doc, level in docs.items()}
         for topic, docs in judgments.items()
@@ -29,17 +29,17 @@ def mapped(judgments: Judgments, levels: Mapping[float, float] | None = None) ->
 
 
 def scale_of(*sets: Judgments) -> list[float]:
-    """The levels of all pairs of all sets, ascending."""
+    """Return the levels of all pairs of all sets, ascending."""
     return sorted({level for one in sets for docs in one.values() for level in docs.values()})
 
 
 def coverage(a: Mapping[str, float], b: Mapping[str, float]) -> tuple[int, int, int]:
-    """Documents of a topic in a only, in b only and in both."""
+    """Return the documents of a topic in a only, in b only and in both."""
     return len(a.keys() - b.keys()), len(b.keys() - a.keys()), len(a.keys() & b.keys())
 
 
 def confusion(a: Mapping[str, float], b: Mapping[str, float], scale: Sequence[float]) -> Counts:
-    """Documents of a topic in both, by their level in a (row) and in b (column)."""
+    """Return the documents of a topic in both sets, counted by level in a (row) and in b (column)."""
     counts = [[0] * len(scale) for _ in scale]
     for doc in a.keys() & b.keys():
         counts[scale.index(a[doc])][scale.index(b[doc])] += 1
@@ -47,7 +47,7 @@ def confusion(a: Mapping[str, float], b: Mapping[str, float], scale: Sequence[fl
 
 
 def total(matrices: Sequence[Sequence[Sequence]], weights: Sequence[int] | None = None) -> list[list]:
-    """The sum of matrices, each taken as often as its weight says."""
+    """Return the weighted sum of matrices."""
     weights = [1] * len(matrices) if weights is None else weights
     size = range(len(matrices[0]))
     return [
@@ -57,7 +57,7 @@ def total(matrices: Sequence[Sequence[Sequence]], weights: Sequence[int] | None 
 
 
 def confusions(a: Judgments, b: Judgments, scale: Sequence[float]) -> dict[str, Counts]:
-    """The matrix of each topic that both sets have."""
+    """Yield the matrix of each topic that both sets have."""
     return {topic: confusion(a[topic], b[topic], scale) for topic in a if topic in b}
 
 
@@ -65,7 +65,7 @@ def confusions(a: Judgments, b: Judgments, scale: Sequence[float]) -> dict[str, 
 
 
 def weight(kind: str, scale: Sequence[float], i: int, j: int) -> Fraction:
-    """w_ij by the values of the levels: identity, linear or quadratic."""
+    """Return w_ij by the values of the levels: identity, linear or quadratic."""
     if kind == "identity":
         return Fraction(int(i == j))
     distance = abs(Fraction(scale[i]) - Fraction(scale[j])) / (Fraction(scale[-1]) - Fraction(scale[0]))
@@ -73,7 +73,7 @@ def weight(kind: str, scale: Sequence[float], i: int, j: int) -> Fraction:
 
 
 def weighted_sum(kind: str, scale: Sequence[float], share: Callable[[int, int], Fraction]) -> Fraction:
-    """sum of w_ij times a share."""
+    """Return the sum of w_ij times a share."""
     size = range(len(scale))
     return sum((weight(kind, scale, i, j) * share(i, j) for i in size for j in size), Fraction(0))
 
@@ -149,7 +149,7 @@ def coincidences(sets: Sequence[Mapping[str, float]], scale: Sequence[float]) ->
 def squared_distance(
     measurement: str, scale: Sequence[float], n: Sequence[Fraction], i: int, j: int
 ) -> Fraction:
-    """d_ij: nominal, ordinal (by the margins n) or interval (by the values)."""
+    """Return d_ij: nominal, ordinal (by the margins n) or interval (by the values)."""
     if measurement == "nominal":
         return Fraction(int(i != j))
     if measurement == "interval":
@@ -162,7 +162,7 @@ def squared_distance(
 
 
 def alpha(o: Sequence[Sequence[Fraction]], scale: Sequence[float], measurement: str = "ordinal") -> float:
-    """alpha = 1 - Do / De; NaN without a pair and where De = 0."""
+    """Return alpha = 1 - Do / De; NaN without a pair or if De = 0."""
     n = [sum(row) for row in o]
     N = sum(n)
     if N == 0:
@@ -179,7 +179,7 @@ def alpha(o: Sequence[Sequence[Fraction]], scale: Sequence[float], measurement: 
 
 
 def quantile(values: Sequence[float], p: float) -> float:
-    """Linear between the two values beside it."""
+    """Interpolate linearly between the two nearest values."""
     ordered = sorted(values)
     place = p * (len(ordered) - 1)
     below = math.floor(place)
@@ -193,11 +193,11 @@ def interval(
     coefficient: Callable[[list[list]], float],
     level: float = 0.95,
 ) -> tuple[float, float, int]:
-    """Percentile interval of a coefficient, and how many replicates have no value.
+    """Percentile interval of a coefficient, and the number of replicates without a value.
 
     Args:
         matrices: one for each topic.
-        drawn: how often each topic was drawn, topics x replicates.
+        drawn: the number of times each topic was drawn, topics x replicates.
         coefficient: of a sum of matrices.
         level: confidence level.
     """
@@ -213,7 +213,7 @@ def interval(
 
 
 def means(scores: Sequence[Sequence[float]]) -> list[Fraction]:
-    """Mean of each system; scores are topics x systems and count as the decimals that they print as."""
+    """Return the mean of each system; scores are topics x systems, taken as their printed decimals."""
     n = len(scores)
     return [sum(Fraction(repr(float(one))) for one in column) / n for column in zip(*scores, strict=True)]
 
@@ -231,7 +231,7 @@ CLASSES = (
 
 
 def class_of_pair(difference_a: Fraction, difference_b: Fraction, in_a: bool, in_b: bool) -> str:
-    """The class of a pair of systems: where it is significant, and whether the signs are opposite."""
+    """Return the class of a pair of systems: where it is significant, and whether the signs are opposite."""
     sign = "disagreement" if difference_a * difference_b < 0 else "agreement"
     if in_a and in_b:
         return f"active {sign}"
@@ -250,9 +250,9 @@ def conclusions(
 
     Args:
         scores_a: topics x systems.
-        scores_b: the same topics and systems under the other judgments.
+        scores_b: scores of the same topics and systems by the other judgments.
         p_value: of scores and two systems.
-        alpha: a pair is significant where p < alpha.
+        alpha: a pair is significant if p < alpha.
     """
     means_a, means_b = means(scores_a), means(scores_b)
     found: dict[str, list[tuple[int, int]]] = {name: [] for name in CLASSES}
@@ -264,7 +264,7 @@ def conclusions(
 
 
 def precision_and_recall(pairs: Mapping[str, Sequence[tuple[int, int]]]) -> tuple[float, float]:
-    """Active agreement / significant under b, and / significant under a; NaN where the denominator is 0."""
+    """Return active agreement / significant by b, and / significant by a; NaN if the denominator is 0."""
     agreeing = len(pairs["active agreement"])
     active = agreeing + len(pairs["active disagreement"])
     b, a = (
@@ -275,24 +275,24 @@ def precision_and_recall(pairs: Mapping[str, Sequence[tuple[int, int]]]) -> tupl
 
 
 def bias(scores_a: Sequence[Sequence[float]], scores_b: Sequence[Sequence[float]]) -> float:
-    """Mean over systems under b - mean over systems under a."""
+    """Return the mean over systems by b - the mean over systems by a."""
     a, b = means(scores_a), means(scores_b)
     return float(sum(b) / len(b) - sum(a) / len(a))
 
 
 def ranks(values: Sequence[Fraction]) -> list[int]:
-    """Rank of each system, 1 = best; equal values share the smaller rank."""
+    """Return the rank of each system, 1 = best; equal values share the smaller rank."""
     return [1 + sum(other > value for other in values) for value in values]
 
 
 def largest_fall(scores_a: Sequence[Sequence[float]], scores_b: Sequence[Sequence[float]]) -> int:
-    """The largest number of ranks that a system loses from a to b, 0 where none falls."""
+    """Return the largest number of ranks that a system loses from a to b, 0 if none does."""
     pairs = zip(ranks(means(scores_a)), ranks(means(scores_b)), strict=True)
     return max(0, *(b - a for a, b in pairs))
 
 
 def top(scores: Sequence[Sequence[float]], names: Sequence[str], k: int) -> set[str]:
-    """The k best systems by the mean, rounded to 12 decimals; ties at the border by name."""
+    """Return the k best systems by the mean, rounded to 12 decimals; ties at the border by name."""
     values = [round(value, 12) for value in means(scores)]
     ordered = sorted(range(len(names)), key=lambda system: (-values[system], names[system]))
     return {names[system] for system in ordered[:k]}
@@ -301,6 +301,6 @@ def top(scores: Sequence[Sequence[float]], names: Sequence[str], k: int) -> set[
 def top_overlap(
     scores_a: Sequence[Sequence[float]], scores_b: Sequence[Sequence[float]], names: Sequence[str], k: int
 ) -> float:
-    """The share of the k best systems under a that are among the k best under b."""
+    """Return the share of the k best systems by a that are among the k best by b."""
     k = min(k, len(names))
     return len(top(scores_a, names, k) & top(scores_b, names, k)) / k

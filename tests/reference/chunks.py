@@ -1,11 +1,11 @@
 """Reference for the measures of ranked passages and chunks: slow, plain, sets of character positions.
 
-Written from the formulas alone and sharing no code with the package, so that the two can be compared.
+Written from the formulas alone, without code of the package, so that the two can be compared.
 Everything is exact (``Fraction``) up to the last division; sums over ranks are floats, added with
 ``math.fsum``.
 
 Rows are tuples: ``(query_id, doc_id, relevance, start, length)`` in the qrels, with the aspects as a sixth
-field where a measure needs them, and ``(query_id, doc_id, score, start, length)`` in a run, one for each
+field if a measure needs them, and ``(query_id, doc_id, score, start, length)`` in a run, one for each
 passage. The formulas take the rows of one topic without their first field.
 """
 
@@ -41,7 +41,7 @@ Characters = dict[str, set[int]]
 
 
 def ranked_passages(rows: Iterable[tuple], float32: bool = True) -> list[Passage]:
-    """Passages of one topic by score descending, doc_id descending, start and length ascending."""
+    """Return passages of one topic by score descending, doc_id descending, start and length ascending."""
 
     def score(row: tuple) -> float:
         return as_float32(row[1]) if float32 else float(row[1])
@@ -61,7 +61,7 @@ def scores_by_rank_column(rows: Iterable[tuple]) -> list[tuple]:
 
 
 def gold_characters(gold_rows: Iterable[tuple], rel: float = 1) -> Characters:
-    """The union of the spans of level >= ``rel`` of each article that has one, for one topic."""
+    """Return the union of the spans of level >= ``rel`` of each article that has one, for one topic."""
     found: Characters = {}
     for doc_id, relevance, start, length, *_ in gold_rows:
         if relevance >= rel and length > 0:
@@ -70,12 +70,12 @@ def gold_characters(gold_rows: Iterable[tuple], rel: float = 1) -> Characters:
 
 
 def size(characters: Characters) -> int:
-    """The number of characters over all articles."""
+    """Return the number of characters over all articles."""
     return sum(map(len, characters.values()))
 
 
 def union(passages: Iterable[Passage]) -> Characters:
-    """The characters of each article that at least one of the passages holds."""
+    """Return the characters of each article that are in at least one of the passages."""
     found: Characters = {}
     for doc_id, start, length in passages:
         found.setdefault(doc_id, set()).update(range(start, start + length))
@@ -83,7 +83,7 @@ def union(passages: Iterable[Passage]) -> Characters:
 
 
 def common(one: Characters, other: Characters) -> Characters:
-    """The characters in both."""
+    """Return the characters in both."""
     return {doc_id: one[doc_id] & other[doc_id] for doc_id in one.keys() & other.keys()}
 
 
@@ -94,12 +94,12 @@ def found_in(passage: Passage, gold: Characters) -> int:
 
 
 def found_once(passages: Sequence[Passage], gold: Characters) -> int:
-    """Number of gold characters that at least one of the passages holds."""
+    """Number of gold characters in at least one of the passages."""
     return size(common(union(passages), gold))
 
 
 def found_rows(passages: Sequence[Passage], gold: Characters) -> int:
-    """Number of gold characters in the passages, each passage by itself."""
+    """Number of gold characters in the passages, each passage counted separately."""
     return sum(found_in(passage, gold) for passage in passages)
 
 
@@ -114,7 +114,7 @@ def ret_rows(passages: Sequence[Passage]) -> int:
 
 
 def ratio(numerator: int | Fraction, denominator: int | Fraction) -> Fraction:
-    """A ratio, 0 where its denominator is 0."""
+    """Return a ratio, 0 if its denominator is 0."""
     return Fraction(numerator) / denominator if denominator else Fraction(0)
 
 
@@ -122,7 +122,7 @@ def ratio(numerator: int | Fraction, denominator: int | Fraction) -> Fraction:
 
 
 def counts(passages: Sequence[Passage], gold: Characters, overlap: str) -> tuple[int, int, int]:
-    """Characters found, characters retrieved, and N, as one way to count repeated text has them."""
+    """Return characters found, characters retrieved, and N, by one way to count repeated text."""
     if overlap == "once":
         return found_once(passages, gold), ret_once(passages), size(gold)
     if overlap == "retrieved":
@@ -191,9 +191,9 @@ def char_r_graded(
 
 
 def overlapping_rows(passages: Sequence[Passage]) -> list[tuple[int, int]]:
-    """Pairs of places of passages of one article that overlap.
+    """Return pairs of positions of overlapping passages of one article.
 
-    ``(s, l)`` and ``(x, y)`` overlap where ``s < x + y and x < s + l``.
+    ``(s, l)`` and ``(x, y)`` overlap if ``s < x + y and x < s + l``.
     """
     pairs = []
     for later, (doc_id, start, length) in enumerate(passages):
@@ -209,8 +209,8 @@ def precision_and_recall(
 ) -> list[tuple[Fraction, Fraction]]:
     """P[r] and R[r] for r = 1, 2, ...
 
-    Without ``overlap`` passages of one article must not overlap. With ``'retrieved'`` a passage finds what no
-    better one found.
+    Without ``overlap``, passages of one article must not overlap. With ``'retrieved'``, a passage finds only
+    characters that no better one found.
     """
     if overlap is None and overlapping_rows(passages):
         raise ValueError("passages of one article overlap")
@@ -230,12 +230,12 @@ def precision_and_recall(
 
 
 def interpolated_precision(points: Iterable[tuple[Fraction, Fraction]], recall: Fraction) -> Fraction:
-    """iP@x: the largest P[r] over the ranks r with R[r] >= x, 0 where there is none."""
+    """iP@x: the largest P[r] over the ranks r with R[r] >= x, 0 if there is none."""
     return max((p for p, r in points if r >= recall), default=Fraction(0))
 
 
 def ip(passages: Sequence[Passage], gold: Characters, recall: float, overlap: str | None = None) -> float:
-    """iP@x, with x as the fraction that its shortest decimal form names."""
+    """iP@x, with x as the fraction of its shortest decimal form."""
     x = Fraction(repr(float(recall)))
     return float(interpolated_precision(precision_and_recall(passages, gold, overlap), x))
 
@@ -259,7 +259,7 @@ def tolerance_to_irrelevance(
     """T2I of an article: rel_read / (rel_read + irr_read).
 
     A reader takes the union of the retrieved spans in the order of position, then the rest of the article
-    from its beginning, and stops with the character number ``irr`` that is not in gold, or at the end.
+    from its beginning, and stops at the ``irr``-th character that is not in gold, or at the end.
     """
     retrieved = positions(list(spans))
     end = max([doc_length, *(start + length for start, length in spans)])
@@ -281,7 +281,7 @@ def closeness_to_entry(start: int, bep: int, distance: float = 500) -> float:
 
 
 def agp(scores: Sequence[float], relevant: Sequence[bool], numrel: int) -> float:
-    """AgP of articles in ranked order: sum of gP(r) over the ranks that hold one with relevance / Numrel."""
+    """AgP of articles in ranked order: sum of gP(r) over the ranks of articles with relevance / Numrel."""
     gp = [math.fsum(scores[:r]) / r for r in range(1, len(scores) + 1)]
     return math.fsum(value for value, flag in zip(gp, relevant, strict=True) if flag) / numrel
 
@@ -290,7 +290,7 @@ def agp(scores: Sequence[float], relevant: Sequence[bool], numrel: int) -> float
 
 
 def first_gold_row(passage: Passage, gold_rows: Sequence[tuple]) -> tuple[tuple | None, int]:
-    """The first gold row of the passage's article that shares a character with it, and how many it shares."""
+    """Return the first gold row of the article that shares a character with the passage, and the number."""
     doc_id, start, length = passage
     for row in gold_rows:
         other_id, _, other_start, other_length, *_ = row
@@ -344,7 +344,7 @@ def aspect_ap(passages: Sequence[Passage], gold_rows: Sequence[tuple]) -> float:
 
 
 def passage2_ap(passages: Sequence[Passage], gold: Characters) -> float:
-    """Passage2AP: average precision over characters; one of gold that is repeated is skipped."""
+    """Passage2AP: average precision over characters; a repeated gold character is skipped."""
     n = d = 0
     seen: set[tuple[str, int]] = set()
     precisions = []
@@ -371,7 +371,7 @@ def passage2_ap(passages: Sequence[Passage], gold: Characters) -> float:
 def chunks_of_gold(
     chunks: Iterable[Passage], gold_rows: Iterable[tuple], rel: float = 1, touching: bool = False
 ) -> list[Passage]:
-    """T: the chunks that share a character with gold; with ``touching`` also those next to a gold span."""
+    """T: the chunks that share a character with gold; with ``touching``, also those next to a gold span."""
     spans = [row for row in gold_rows if row[1] >= rel and (touching or row[3] > 0)]
     gap = 0 if touching else 1
     found = []
@@ -387,7 +387,7 @@ def chunks_of_gold(
 def precision_omega(
     chunks: Iterable[Passage], gold_rows: Sequence[tuple], rel: float = 1, touching: bool = False
 ) -> float:
-    """|T and gold| / |T or gold|, 0 without T: the IoU of the best retrieval that a chunking allows."""
+    """|T and gold| / |T or gold|, 0 without T: the best IoU that a chunking allows."""
     chosen = chunks_of_gold(chunks, gold_rows, rel, touching)
     if not chosen:
         return 0.0
@@ -399,10 +399,10 @@ def precision_omega(
 def citations(
     qrels_rows: Iterable[tuple], run_rows: Iterable[tuple], separator: str = "#"
 ) -> dict[str, tuple[float, float, int, int]]:
-    """Precision and recall of each answer, and the numbers of sentences that they are means of.
+    """Precision and recall of each answer, and the numbers of sentences in these means.
 
     A topic is a sentence, ``answer#sentence``. Precision is the mean of CharP(overlap='once') over sentences
-    with a citation, recall the mean of CharR over sentences with gold; 0 where there is none.
+    with a citation, recall the mean of CharR over sentences with gold; 0 without such sentences.
     """
     gold, cited = by_topic(qrels_rows), by_topic(run_rows)
     precision: dict[str, list[float]] = {}
@@ -426,12 +426,12 @@ def citations(
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean, 0 of nothing."""
+    """Return the mean, 0 of no values."""
     return math.fsum(values) / len(values) if values else 0.0
 
 
 def to_characters(start: int, length: int, text: bytes) -> tuple[int, int]:
-    """A span of bytes of a UTF-8 text as a span of code points."""
+    """Return a span of bytes of a UTF-8 text as a span of code points."""
     before = text[:start].decode("utf-8")
     return len(before), len(text[start : start + length].decode("utf-8"))
 
@@ -448,7 +448,7 @@ TASKS = {
 def check_submission(
     passages: Sequence[Passage], task: str, lengths: Mapping[str, int] | None = None
 ) -> list[tuple[str, int, int | None]]:
-    """What is wrong with the ranked passages of a topic: (problem, place, other place), places from 0."""
+    """Return the problems of the ranked passages of a topic: (problem, position, other position), from 0."""
     found: list[tuple[str, int, int | None]] = []
     last: dict[str, int] = {}
     for place, (doc_id, start, length) in enumerate(passages):
@@ -471,13 +471,13 @@ class Topic:
     """One topic and its ranking, with every parameter.
 
     Attributes:
-        params: every parameter, those not given at their default.
+        params: every parameter, including defaults.
         gold_rows: the rows of the qrels of level >= ``rel``, in their order.
         gold: the union of their spans.
         rows: the rows of the run.
-        passages: its ranked passages, cut at the cutoff where a measure has one.
-        lengths: length of articles, where known.
-        entries: best entry point of articles, where known.
+        passages: its ranked passages, cut at the cutoff if a measure has one.
+        lengths: length of articles, if known.
+        entries: best entry point of articles, if known.
         float32: whether scores are compared in single precision.
     """
 
@@ -502,23 +502,23 @@ class Topic:
 
     @property
     def official_rows(self) -> list[tuple]:
-        """The gold rows of TREC Genomics' measures: one whose aspects are None (a missing field) is none."""
+        """Return the gold rows of TREC Genomics' measures, without rows whose aspects are missing (None)."""
         return [row for row in self.gold_rows if len(row) < 5 or row[4] is not None]
 
     @property
     def overlap(self) -> str:
-        """The way to count repeated text of the measures at a rank."""
+        """Return the way in which measures at a rank count repeated text."""
         return self.params["overlap"] or "retrieved"
 
     def articles(self) -> list[str]:
-        """The articles by their best row."""
+        """Return the articles by their best row."""
         best: dict[str, float] = {}
         for doc_id, score, _, _ in self.rows:
             best[doc_id] = max(score, best.get(doc_id, -math.inf))
         return ranking(best, self.float32)
 
     def score_of_article(self, doc_id: str) -> float:
-        """S(a) of a retrieved article with gold by ``article='t2i'`` or ``'bep'``."""
+        """Return S(a) of a retrieved article with gold by ``article='t2i'`` or ``'bep'``."""
         passages = ranked_passages(self.rows, self.float32)
         spans = [(start, length) for one, start, length in passages if one == doc_id]
         if self.params["article"] == "t2i":
@@ -536,7 +536,7 @@ def char_r_of(topic: Topic) -> float:
 
 
 def scored_articles(topic: Topic) -> tuple[list[float], list[bool]]:
-    """S of each article in ranked order, down to the cutoff in articles, and whether it has gold."""
+    """Return S of each article in ranked order, down to the cutoff in articles, and whether it has gold."""
     ranked = topic.articles()[: topic.params["cutoff"]]
     relevant = [doc_id in topic.gold for doc_id in ranked]
     scores = [
@@ -591,7 +591,7 @@ def evaluate(
         float32: whether scores are compared in single precision.
 
     Returns:
-        The score of each topic of the qrels; 0.0 for one without gold and one that the run lacks.
+        The score of each topic of the qrels; 0.0 for one without gold or missing from the run.
     """
     gold, rows, found = by_topic(qrels_rows), by_topic(run_rows), {}
     for query_id, judgments in gold.items():
@@ -602,7 +602,7 @@ def evaluate(
 
 
 def by_topic(rows: Iterable[tuple]) -> dict[str, list[tuple]]:
-    """The rows of each topic without their first field."""
+    """Return the rows of each topic without their first field."""
     found: dict[str, list[tuple]] = {}
     for query_id, *row in rows:
         found.setdefault(query_id, []).append(tuple(row))

@@ -1,11 +1,11 @@
-"""Reference for the classics of ir-measures that look at the order of a list: slow, plain, topic by topic.
+"""Reference for the classics of ir-measures that depend on the order of a list: slow, plain, topic by topic.
 
-Written from the formulas alone and sharing no code with the package, so that the two can be compared.
+Written from the formulas alone, without code of the package, so that the two can be compared.
 Counts and gains that are levels are exact (``Fraction``); discounts and probabilities are floats. Sums are
 added with ``math.fsum``.
 
 Notation, for one topic: ``C(n)`` counts the relevant documents down to rank n, ``R`` is the number of
-relevant documents in the qrels. A document is relevant where its level is at least ``rel``.
+relevant documents in the qrels. A document is relevant if its level is at least ``rel``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from reference.ranked import exact
 
 DEFAULTS = {"cutoff": None, "rel": 1, "judged_only": False, "dcg": "log2", "gains": {}, "p": 0.8}
 
-#: RBP is that of cwl_eval, which looks at so many ranks.
+#: RBP equals that of cwl_eval, which evaluates this number of ranks.
 RBP_RANKS = 1000
 
 Levels = dict[str, float]
@@ -29,19 +29,19 @@ Levels = dict[str, float]
 
 
 def seen(params: dict, levels: Levels, ranked: list[str]) -> list[str]:
-    """The documents looked at: of all or, with judged_only, of those of level >= 0, down to the cutoff."""
+    """Return the evaluated documents: all or, with judged_only, those of level >= 0, down to the cutoff."""
     if params["judged_only"]:
         ranked = [doc_id for doc_id in ranked if levels.get(doc_id, -1) >= 0]
     return ranked[: params["cutoff"]]
 
 
 def relevant_documents(params: dict, levels: Levels) -> set[str]:
-    """The documents of level >= rel."""
+    """Return the documents of level >= rel."""
     return {doc_id for doc_id, level in levels.items() if level >= params["rel"]}
 
 
 def relevant_ranks(params: dict, levels: Levels, ranked: list[str]) -> list[int]:
-    """The ranks that hold a relevant document: the i-th of them is the rank n with C(n) = i."""
+    """Return the ranks of relevant documents: the i-th of them is the rank n with C(n) = i."""
     relevant = relevant_documents(params, levels)
     return [n for n, doc_id in enumerate(seen(params, levels, ranked), start=1) if doc_id in relevant]
 
@@ -81,7 +81,7 @@ def success(params: dict, levels: Levels, ranked: list[str]) -> float:
 
 
 def judged(params: dict, levels: Levels, ranked: list[str]) -> float:
-    """Judged@k: share of documents that have a level, whatever it is, among the first min(k, retrieved)."""
+    """Judged@k: share of documents with a level, whatever it is, among the first min(k, retrieved)."""
     looked_at = ranked[: params["cutoff"]]
     return sum(doc_id in levels for doc_id in looked_at) / len(looked_at) if looked_at else 0.0
 
@@ -114,7 +114,7 @@ def discounted(gains: list[Fraction | float]) -> float:
 
 
 def ndcg(params: dict, levels: Levels, ranked: list[str]) -> float:
-    """nDCG: DCG over the DCG of the ideal list; ``gains`` puts levels in place of others before all else."""
+    """nDCG: DCG over the DCG of the ideal list; ``gains`` replaces levels before all else."""
     levels = {doc_id: params["gains"].get(level, level) for doc_id, level in levels.items()}
     gains = [gain(params, levels.get(doc_id, 0)) for doc_id in seen(params, levels, ranked)]
     ideal = discounted(
@@ -166,7 +166,7 @@ MEASURES: dict[str, Callable[[dict, Levels, list[str]], float]] = {
     "Judged": judged,
 }
 
-#: Measures that are not defined by relevant documents alone: they take any topic.
+#: Measures that are not defined by relevant documents alone: they accept any topic.
 OF_ANY_TOPIC = ("nDCG", "ERR", "Judged")
 
 

@@ -1,6 +1,6 @@
-"""Reference for group fairness, GF and GFR: slow, plain, a function a formula.
+"""Reference for group fairness, GF and GFR: slow, plain, one function per formula.
 
-Written from the formulas alone and sharing no code with the package, so that the two can be compared.
+Written from the formulas alone, without code of the package, so that the two can be compared.
 Achieved distributions, NMD and OD are exact (``Fraction``).
 
 Notation, for one topic and one attribute set: ``m(d)`` is the membership vector of a document, ``a(n)`` the
@@ -90,7 +90,7 @@ def group_fairness(
     Args:
         topic: the ranked list, from which decay comes.
         retrieved: its documents.
-        membership: vector of each document; u for those that are absent.
+        membership: vector of each document; u for missing ones.
         target: t.
         divergence: 'JSD', 'NMD' or 'RNOD'.
     """

@@ -1,6 +1,6 @@
-"""Reference for the measures over intents and over equivalence classes: slow, plain, a function a formula.
+"""Reference for measures over intents and over equivalence classes: slow, plain, one function per formula.
 
-Written from the formulas alone and sharing no code with the package, so that the two can be compared. Each
+Written from the formulas alone, without code of the package, so that the two can be compared. Each
 measure turns the judgments of one topic into one list, or into one list per intent, and a base measure of
 ``reference.ranked`` scores it. Sums over intents are added with ``math.fsum``.
 
@@ -40,7 +40,7 @@ AtRank = list[float | None]
 
 
 def checked(base: Base, bases: tuple[str, ...]) -> Base:
-    """The base measure. Raises ValueError where it is not one of these, or names a cutoff."""
+    """Return the base measure. Raise ValueError if it is not one of these, or has a cutoff."""
     name, params = base
     if name not in bases:
         raise ValueError(f"{name} is none of {', '.join(bases)}")
@@ -50,13 +50,13 @@ def checked(base: Base, bases: tuple[str, ...]) -> Base:
 
 
 def relabelled(base: Base, level: float) -> float:
-    """The level that a base measure sees: for nDCG ``gains`` puts other levels in place of those given."""
+    """Return the level that a base measure uses: for nDCG, ``gains`` replaces levels."""
     name, params = base
     return params.get("gains", {}).get(level, level) if name == "nDCG" else level
 
 
 def is_relevant(base: Base, level: float) -> bool:
-    """Whether a document of that level is relevant: level >= rel, for nDCG level > 0."""
+    """Return whether a document of that level is relevant: level >= rel, for nDCG level > 0."""
     name, params = base
     if name == "nDCG":
         return relabelled(base, level) > 0
@@ -64,7 +64,7 @@ def is_relevant(base: Base, level: float) -> bool:
 
 
 def gain(base: Base, level: float) -> Fraction:
-    """Gain of a level: 0 where it is not relevant, for nDCG with dcg='exp-log2' 2^level - 1."""
+    """Return the gain of a level: 0 if not relevant, for nDCG with dcg='exp-log2' 2^level - 1."""
     name, params = base
     if not is_relevant(base, level):
         return Fraction(0)
@@ -75,7 +75,7 @@ def gain(base: Base, level: float) -> Fraction:
 
 
 def gain_params(base: Base, cutoff: int | None) -> dict:
-    """Parameters of a base measure for a list whose levels are gains already."""
+    """Return the parameters of a base measure for a list whose levels are already gains."""
     name, params = base
     applied = ("gains", "rel", "judged_only", "max_rel", "dcg")
     left = {key: value for key, value in params.items() if key not in applied}
@@ -83,52 +83,52 @@ def gain_params(base: Base, cutoff: int | None) -> dict:
 
 
 def level_params(base: Base, cutoff: int | None) -> dict:
-    """Parameters of a base measure for a list of levels as ``carried`` has them."""
+    """Return the parameters of a base measure for a list of levels as returned by ``carried``."""
     gains = {} if base[0] == "nDCG" else base[1].get("gains", {})
     return {**gain_params(base, cutoff), "gains": gains}
 
 
 def carried(base: Base, level: float) -> float:
-    """Return the number by which a list knows a relevant document: its level, for nDCG its gain."""
+    """Return the number that represents a relevant document in a list: its level, for nDCG its gain."""
     return float(gain(base, level)) if base[0] == "nDCG" else level
 
 
 def gmax_of_scale(base: Base, all_levels: Iterable[float]) -> Fraction:
-    """The largest gain of a relevant level up to max_rel, by default the highest level there is."""
+    """Return the largest gain of a relevant level up to max_rel, by default the highest level."""
     every = set(all_levels)
     scale = {name: base[1][name] for name in ("gains", "rel", "max_rel") if name in base[1]}
     return ranked.largest_gain(ranked.Topic(scale, {}, [], max(every, default=0), every))
 
 
 def score_list(base: Base, topic: ranked.Topic) -> float:
-    """The base measure of a list; 0 where nothing is relevant."""
+    """Return the base measure of a list; 0 if nothing is relevant."""
     return ranked.MEASURES[base[0]](topic) if topic.R else 0.0
 
 
-# ------------------------------------------------------------------------------------------ what is judged
+# ---------------------------------------------------------------------------------------- judged documents
 
 
 def is_judged(base: Base, levels: Levels, doc_id: str) -> bool:
-    """Whether some intent judges the document: its level for it is >= 0."""
+    """Return whether some intent judges the document: its level for it is >= 0."""
     return any(
         doc_id in of_intent and relabelled(base, of_intent[doc_id]) >= 0 for of_intent in levels.values()
     )
 
 
 def looked_at(base: Base, levels: Levels, retrieved: list[str]) -> list[str]:
-    """The ranking, or with judged_only the condensed list, which is the same for all intents."""
+    """Return the ranking, or with judged_only the condensed list, which is equal for all intents."""
     if not base[1].get("judged_only", DEFAULTS["judged_only"]):
         return retrieved
     return [doc_id for doc_id in retrieved if is_judged(base, levels, doc_id)]
 
 
 def documents(levels: Levels) -> list[str]:
-    """All documents of a topic."""
+    """Return all documents of a topic."""
     return list(dict.fromkeys(doc_id for of_intent in levels.values() for doc_id in of_intent))
 
 
 def document_levels(levels: Levels) -> dict[str, float]:
-    """The level of each document for measures without intents: its highest over the intents."""
+    """Return the level of each document for measures without intents: its highest over the intents."""
     return {
         doc_id: max(of_intent[doc_id] for of_intent in levels.values() if doc_id in of_intent)
         for doc_id in documents(levels)
@@ -145,7 +145,7 @@ def relevant_intents(base: Base, levels: Levels) -> list[str]:
 
 
 def probabilities(base: Base, levels: Levels, given: dict[str, float] | None) -> dict[str, float]:
-    """P(i) as given, else 1/|I| for each intent of I."""
+    """Return the given P(i), else 1/|I| for each intent of I."""
     if given is not None:
         return given
     intents = relevant_intents(base, levels)
@@ -158,7 +158,7 @@ def probabilities(base: Base, levels: Levels, given: dict[str, float] | None) ->
 def i_rec(base: Base, levels: Levels, retrieved: list[str], cutoff: int | None) -> float:
     """I-rec@k: intents in I with a relevant document among the first k ranks, over the intents in I.
 
-    The base says what is relevant and whether the list is condensed.
+    The base decides which documents are relevant and whether the list is condensed.
     """
     intents = relevant_intents(base, levels)
     first = set(looked_at(base, levels, retrieved)[:cutoff])
@@ -178,7 +178,7 @@ def sharp(gamma: float, recall: float, other: float) -> float:
 
 
 def twelve_digits(number: float) -> float:
-    """Rounded to 12 significant digits: .2 + .1 and .3 become one value."""
+    """Round to 12 significant digits: .2 + .1 and .3 become one value."""
     return float(f"{number:.11e}")
 
 
@@ -200,7 +200,7 @@ def global_gains(base: Base, levels: Levels, P: dict[str, float]) -> dict[str, f
 
 
 def or_none(value: float) -> float | None:
-    """A gain at a rank, None where it is 0: not relevant."""
+    """Return a gain at a rank, None if it is 0: not relevant."""
     return value if value > 0 else None
 
 
@@ -211,7 +211,7 @@ def global_list(
     cutoff: int | None,
     all_levels: Iterable[float],
 ) -> ranked.Topic:
-    """The list of D or DIN with the gains at its ranks, beside the ideal list by GG."""
+    """Return the list of D or DIN with the gains at its ranks, and the ideal list by GG."""
     if base[1].get("stops"):
         raise ValueError("stops are by level, and a list by global gain has none")
     relevant = [value for value in GG.values() if value > 0]
@@ -245,7 +245,7 @@ def din_list(
     cutoff: int | None,
     all_levels: Iterable[float],
 ) -> ranked.Topic:
-    """The list of DIN: as D, but a navigational intent counts at its first relevant document only."""
+    """The list of DIN: like D, but a navigational intent counts at its first relevant document only."""
     GG = global_gains(base, levels, P)
     seen: set[str] = set()
     at_rank: AtRank = []
@@ -272,7 +272,7 @@ def intent_list(
     cutoff: int | None,
     all_levels: Iterable[float],
 ) -> ranked.Topic:
-    """The list by the levels of one intent alone, with its own R, ideal list and largest gain."""
+    """The list by the levels of one intent alone, with its R, ideal list and largest gain."""
     relevant = {doc_id: level for doc_id, level in levels[intent].items() if is_relevant(base, level)}
     if base[1].get("max_rel") is None:
         gmax = max((gain(base, level) for level in relevant.values()), default=Fraction(0))
@@ -331,7 +331,7 @@ def class_list(
     Args:
         base: the base measure.
         levels: level of each judged document.
-        classes: the class of each document; one that is absent is a class of its own.
+        classes: the class of each document; a missing document has a separate class.
         retrieved: the documents in ranked order.
         cutoff: the cutoff.
         all_levels: the levels that occur in all of the qrels.
@@ -354,7 +354,7 @@ def class_list(
 
 
 def class_of(classes: dict[str, Hashable], doc_id: str) -> Hashable:
-    """The class of a document."""
+    """Return the class of a document."""
     return ("class", classes[doc_id]) if doc_id in classes else ("document", doc_id)
 
 
@@ -441,7 +441,7 @@ def evaluate(
         float32: whether scores are compared in single precision.
 
     Returns:
-        The score of each topic of the qrels; 0.0 for one that the run lacks.
+        The score of each topic of the qrels; 0.0 for one missing from the run.
     """
     topics: dict[str, Levels] = {}
     for topic_id, intent, doc_id, level in qrels:

@@ -1,7 +1,7 @@
 """Reference for discriminative power and significance matrices: one pair, one replicate, one topic at a time.
 
-Written from the definitions alone. Scores count as the decimal numbers that they print as, and everything
-from there on is exact, so that no tolerance is needed: .3 - .2 equals .2 - .1.
+Written from the definitions alone. Scores count as the decimal numbers that they print as, and all further
+arithmetic is exact, so that no tolerance is needed: .3 - .2 equals .2 - .1.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from math import inf
 
 
 def exact(values):
-    """Topics x systems floats as exact numbers."""
+    """Return topics x systems floats as exact numbers."""
     return [[Fraction(repr(float(score))) for score in row] for row in values]
 
 
@@ -20,7 +20,7 @@ def differences(values, first, second):
 
 
 def signed_square_t(values):
-    """t * |t| of a list of exact numbers; 0 or infinite where all are equal."""
+    """Return t * |t| of a list of exact numbers; 0 or infinite if all are equal."""
     n = len(values)
     mean = sum(values) / n
     if all(value == values[0] for value in values):
@@ -60,7 +60,7 @@ def required_difference(z, counts, alpha):
 
 
 def randomisation_asl(z, signs):
-    """signs[topic][replicate] of +1 and -1."""
+    """Use signs[topic][replicate] of +1 and -1."""
     size, many, count = abs(sum(z)), len(signs[0]), 0
     for column in range(many):
         count += abs(sum(value * int(signs[topic][column]) for topic, value in enumerate(z))) >= size
@@ -68,7 +68,7 @@ def randomisation_asl(z, signs):
 
 
 def tukey_asl(values, first, second, permuted):
-    """``permuted``: exact matrices whose rows were permuted, one a replicate."""
+    """Use ``permuted``: exact matrices with permuted rows, one per replicate."""
     n = len(values)
     size = abs(sum(differences(values, first, second))) / n
     count = 0
@@ -79,7 +79,7 @@ def tukey_asl(values, first, second, permuted):
 
 
 def smallest_sure_difference(sizes, significant):
-    """The smallest size such that every pair with at least it was significant; None where there is none."""
+    """Return the smallest size from which on every pair was significant; None if there is none."""
     sure = [
         size
         for size in sizes

@@ -1,7 +1,7 @@
 """Reference for stability, swap method and rank correlations: slow, plain, exact fractions.
 
-Written from the formulas alone and sharing no code with the package. Scores are decimals, taken as the
-fractions that they print as; topic sets come from outside, as counts (topics x replicates).
+Written from the formulas alone, without code of the package. Scores are decimals, taken as the
+fractions that they print as; topic sets are given as counts (topics x replicates).
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from fractions import Fraction
 
 
 def exact(scores) -> list[list[Fraction]]:
-    """Scores, topics x systems, as the decimals that they print as."""
+    """Return scores, topics x systems, as the decimals that they print as."""
     return [[Fraction(repr(float(score))) for score in row] for row in scores]
 
 
 def means(scores, counts) -> list[Fraction]:
-    """Mean of each system over the topics drawn, with how often each was drawn."""
+    """Return the mean of each system over the drawn topics, by the counts of each."""
     drawn = sum(int(count) for count in counts)
     systems = range(len(scores[0]))
     return [sum(row[s] * int(c) for row, c in zip(scores, counts, strict=True)) / drawn for s in systems]
 
 
 def stability(scores, counts, fuzziness) -> list[tuple[float, float]]:
-    """Minority rate and proportion of ties for each fuzziness value."""
+    """Return minority rate and proportion of ties for each fuzziness value."""
     scores = exact(scores)
     replicates = [means(scores, column) for column in zip(*counts, strict=True)]
     result = []
@@ -48,7 +48,7 @@ def stability(scores, counts, fuzziness) -> list[tuple[float, float]]:
 
 
 def swap(scores, counts, again, max_rate):
-    """Observations and swaps of the 21 bins, the required difference and the sensitivity."""
+    """Return observations and swaps of the 21 bins, the required difference and the sensitivity."""
     scores = exact(scores)
     observations, swaps = [0] * 21, [0] * 21
     for one, two in zip(zip(*counts, strict=True), zip(*again, strict=True), strict=True):
@@ -87,7 +87,7 @@ def tau_ap_of_order(reference, order) -> Fraction:
 
 
 def orders(estimate):
-    """All orders of the systems, best first, in which only tied systems change places."""
+    """Yield all orders of the systems, best first, in which only tied systems change places."""
     groups = [
         [system for system, score in enumerate(estimate) if score == value]
         for value in sorted(set(estimate), reverse=True)
@@ -97,13 +97,13 @@ def orders(estimate):
 
 
 def tau_ap_a(reference, estimate) -> float:
-    """The mean over all orders of the estimate's tied groups."""
+    """Return the mean over all orders of the estimate's tied groups."""
     values = [tau_ap_of_order(reference, order) for order in orders(estimate)]
     return float(sum(values) / len(values))
 
 
 def tau_ap_b(a, b) -> float:
-    """The mean over the two directions."""
+    """Return the mean over the two directions."""
 
     def direction(estimate) -> Fraction:
         total, systems = Fraction(0), 0

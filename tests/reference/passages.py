@@ -1,6 +1,6 @@
 """Reference for the measures of passages, MAgP, gP and gR: slow, plain, sets of character positions.
 
-Written from the formulas alone and sharing no code with the package, so that the two can be compared.
+Written from the formulas alone, without code of the package, so that the two can be compared.
 The F of an article is exact (``Fraction``); sums over ranks are floats, added with ``math.fsum``.
 
 Rows are tuples: ``(query_id, doc_id, relevance, start, length)`` in the qrels and
@@ -25,7 +25,7 @@ Spans = dict[str, list[tuple[int, int]]]
 
 
 def positions(spans: list[tuple[int, int]]) -> set[int]:
-    """The characters of a union of spans ``[start, start + length)``."""
+    """Return the characters of a union of spans ``[start, start + length)``."""
     found: set[int] = set()
     for start, length in spans:
         found.update(range(start, start + length))
@@ -49,12 +49,12 @@ def f_of_article(relevant: set[int], retrieved: set[int], beta: float) -> float:
 
 
 class Topic:
-    """What the formulas need of one topic.
+    """The quantities of one topic that the formulas need.
 
     Attributes:
         F: F of the article at rank r; ``F[0]`` is not used.
         relevant: whether the article at rank r has a highlighted character; ``relevant[0]`` is not used.
-        last: the last rank looked at (that of the last article, or the cutoff if that is smaller).
+        last: the last evaluated rank (that of the last article, or the cutoff if that is smaller).
         numrel: number of articles with a highlighted character in the qrels.
         cutoff: the cutoff, or None.
     """
@@ -100,13 +100,13 @@ def generalised_recall(topic: Topic, r: int) -> float:
 
 
 def agp(topic: Topic) -> float:
-    """AgP = sum of gP(r) over the ranks r that hold an article with relevance / Numrel."""
+    """AgP = sum of gP(r) over the ranks r of articles with relevance / Numrel."""
     ranks = [r for r in range(1, topic.last + 1) if topic.relevant[r]]
     return math.fsum(generalised_precision(topic, r) for r in ranks) / topic.numrel
 
 
 def required_cutoff(topic: Topic) -> int:
-    """The cutoff of a measure that needs one."""
+    """Return the cutoff of a measure that needs one."""
     if topic.cutoff is None:
         raise ValueError("this measure needs a cutoff")
     return topic.cutoff
@@ -123,7 +123,7 @@ MEASURES = {
 
 
 def spans_by_article(rows: Iterable[Row], query_id: str) -> Spans:
-    """The spans of each article of a topic."""
+    """Return the spans of each article of a topic."""
     found: Spans = {}
     for topic, article, _, start, length in rows:
         if topic == query_id:
@@ -132,7 +132,7 @@ def spans_by_article(rows: Iterable[Row], query_id: str) -> Spans:
 
 
 def score_by_article(rows: Iterable[Row], query_id: str) -> dict[str, float]:
-    """The largest score of each article of a topic."""
+    """Return the largest score of each article of a topic."""
     found: dict[str, float] = {}
     for topic, article, score, _, _ in rows:
         if topic == query_id:
@@ -153,7 +153,7 @@ def evaluate(
         float32: whether scores are compared in single precision.
 
     Returns:
-        The score of each topic of the qrels; 0.0 for one without relevance and one that the run lacks.
+        The score of each topic of the qrels; 0.0 for one without relevance or missing from the run.
     """
     params = {**DEFAULTS, **params}
     qrels_by_topic: dict[str, list[Row]] = {}

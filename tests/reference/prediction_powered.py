@@ -1,8 +1,8 @@
-"""Reference for prediction-powered intervals: few topics with human labels, many with those of a model.
+"""Reference for prediction-powered intervals: few topics with human labels, many with labels of a model.
 
-Written from the formulas alone and sharing no code with the package, so that the two can be compared.
-Y and f are the scores of the labelled topics under human and model labels, F those of the other topics under
-model labels; for a paired difference all three are differences.
+Written from the formulas alone, without code of the package, so that the two can be compared.
+Y and f are the scores of the labelled topics by human and model labels, F those of the other topics by
+model labels; for a paired difference, all three are differences.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from reference.sample_size import mean, t_quantile
 
 
 class PredictionPowered(NamedTuple):
-    """An interval and what it came from."""
+    """An interval and the quantities that it was computed from."""
 
     estimate: float
     low: float
@@ -31,19 +31,19 @@ class PredictionPowered(NamedTuple):
 
 
 def squares(values: Sequence[float]) -> float:
-    """The sum of the squared distances from the mean."""
+    """Return the sum of the squared distances from the mean."""
     centre = mean(values)
     return math.fsum((value - centre) ** 2 for value in values)
 
 
 def covariance(one: Sequence[float], other: Sequence[float]) -> float:
-    """With 1/n."""
+    """Return the variance with 1/n."""
     centre, other_centre = mean(one), mean(other)
     return mean([(x - centre) * (y - other_centre) for x, y in zip(one, other, strict=True)])
 
 
 def tuning(Y: Sequence[float], f: Sequence[float], F: Sequence[float]) -> float:
-    """lambda = cov(Y, f) / ((1 + n/N) var(f and F together)), cut to [0, 1]; 0 where the variance is 0."""
+    """lambda = cov(Y, f) / ((1 + n/N) var(f and F together)), clipped to [0, 1]; 0 if the variance is 0."""
     n, N = len(Y), len(F)
     together = [*f, *F]
     if len(set(together)) == 1:
@@ -53,12 +53,12 @@ def tuning(Y: Sequence[float], f: Sequence[float], F: Sequence[float]) -> float:
 
 
 def variance(values: Sequence[float], quantile: str) -> float:
-    """With 1/(n - 1) for Student's quantile, with 1/n for the normal one."""
+    """Return the variance with 1/(n - 1) for Student's quantile, with 1/n for the normal one."""
     return squares(values) / (len(values) - (quantile == "t"))
 
 
 def quantile_of(level: float, n: int, quantile: str) -> float:
-    """Of Student's t with n - 1 degrees of freedom, or of the normal distribution."""
+    """Return the quantile of Student's t with n - 1 degrees of freedom, or of the normal distribution."""
     p = (1 + level) / 2
     return t_quantile(p, n - 1) if quantile == "t" else NormalDist().inv_cdf(p)
 

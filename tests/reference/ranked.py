@@ -1,6 +1,6 @@
-"""Reference for the ranked-list measures: slow, plain, one formula after the other.
+"""Reference for the ranked-list measures: slow, plain, one function per formula.
 
-Written from the formulas alone and sharing no code with the package, so that the two can be compared.
+Written from the formulas alone, without code of the package, so that the two can be compared.
 Cumulative gains, blended ratios and normalisations are exact (``Fraction``); only the probabilities and the
 final sums are floats, added with ``math.fsum``.
 
@@ -52,7 +52,7 @@ def defaults(measure: str) -> dict:
 
 
 def as_float32(value: float) -> float:
-    """Round to single precision; what is too large for it becomes infinite."""
+    """Round to single precision; numbers beyond its range become infinite."""
     try:
         return struct.unpack("f", struct.pack("f", value))[0]
     except OverflowError:
@@ -81,22 +81,22 @@ def ranking(scores: dict[str, float], float32: bool = True) -> list[str]:
 
 
 def exact(value: float) -> Fraction:
-    """The number as an exact fraction, whatever its type."""
+    """Return the number as an exact fraction, whatever its type."""
     return Fraction(int(value)) if value == int(value) else Fraction(float(value))
 
 
 class Topic:
-    """What the formulas need of one topic and its ranking.
+    """The quantities of one topic and its ranking that the formulas need.
 
     Attributes:
-        params: every parameter, those not given at their default.
-        last: the last rank looked at (the length of the ranking, or the cutoff if that is smaller).
-        level: level at rank n, or None where the document is not relevant; ``level[0]`` is not used.
+        params: every parameter, including defaults.
+        last: the last evaluated rank (the length of the ranking, or the cutoff if that is smaller).
+        level: level at rank n, or None if the document is not relevant; ``level[0]`` is not used.
         relevant: levels of all relevant documents of the qrels, in ideal order (gain descending).
         R: number of relevant documents in the qrels.
         all_levels: levels that occur in all of the qrels.
-        max_rel: the highest level there can be.
-        gmax: the largest gain there can be, or None where the levels say.
+        max_rel: the highest possible level.
+        gmax: the largest possible gain, or None if the levels decide it.
     """
 
     gmax: Fraction | None = None
@@ -131,13 +131,13 @@ class Topic:
     def of_lists(
         cls, params: dict, at_rank: list[float | None], relevant: list[float], gmax: Fraction
     ) -> Topic:
-        """A topic whose list and ideal list are given, each by levels.
+        """Return a topic with a given list and ideal list, each by levels.
 
         Args:
-            params: the parameters; rel, judged_only and max_rel have been applied before.
-            at_rank: level at each rank of the whole list, None where the document is not relevant.
-            relevant: levels of the documents of the ideal list, which need not be those of the list.
-            gmax: the largest gain there can be.
+            params: the parameters; rel, judged_only and max_rel have been applied already.
+            at_rank: level at each rank of the whole list, None if the document is not relevant.
+            relevant: levels of the documents of the ideal list, which may differ from those of the list.
+            gmax: the largest possible gain.
         """
         topic = cls.__new__(cls)
         topic.params = {**DEFAULTS, **params}
@@ -146,12 +146,12 @@ class Topic:
         return topic
 
     def ideal_list(self, worth: Callable[[float], float] | None = None) -> Topic:
-        """The topic whose list is the ideal list, by gain or else by another worth, cut as this one."""
+        """Return the topic whose list is the ideal list, by gain or by another value, with this cutoff."""
         best_first = sorted(self.relevant, key=worth or self.gain_of_level, reverse=True)
         return Topic.of_lists(self.params, best_first, self.relevant, largest_gain(self))
 
     def _arrange(self, at_rank: list[float | None], relevant: list[float]) -> None:
-        """Set what follows from the levels at the ranks looked at and from those of the ideal list."""
+        """Set the attributes derived from the levels at the evaluated ranks and those of the ideal list."""
         if self.params["norm"] == "cutoff" and self.params["cutoff"] is None:
             raise ValueError("norm='cutoff' needs a cutoff")
         self.last = len(at_rank)
@@ -169,7 +169,7 @@ class Topic:
             self._ideal_cg.append(self._ideal_cg[-1] + self.gain_of_level(level))
 
     def ranks(self) -> range:
-        """The ranks looked at: 1, 2, ..."""
+        """The evaluated ranks: 1, 2, ..."""
         return range(1, self.last + 1)
 
     def gain_of_level(self, level: float) -> Fraction:
@@ -202,7 +202,7 @@ class Topic:
         return self._ideal_cg[min(n, self.R)]
 
     def best(self) -> int:
-        """How many relevant documents the normalisation counts: R, or min(R, k) with norm='cutoff'."""
+        """The number of relevant documents in the normalisation: R, or min(R, k) with norm='cutoff'."""
         return min(self.R, self.params["cutoff"]) if self.params["norm"] == "cutoff" else self.R
 
 
@@ -234,7 +234,7 @@ def inverse_effort(topic: Topic, n: int, beta: float) -> float:  # noqa: ARG001 
     return topic.params["p"] ** n
 
 
-# -------------------------------------------------------------------- stop: p(n) for the ranks looked at
+# -------------------------------------------------------------------- stop: p(n) for the evaluated ranks
 
 
 def stop_uniform(topic: Topic) -> dict[int, float]:
@@ -267,7 +267,7 @@ def stop_first(topic: Topic) -> dict[int, float]:
 
 
 def preferred_rank(topic: Topic) -> int | None:
-    """The first rank among those of the highest level retrieved; None if nothing relevant is retrieved."""
+    """Return the first rank with the highest retrieved level; None if nothing relevant is retrieved."""
     preferred = None
     for n in topic.ranks():
         if topic.is_relevant(n) and (preferred is None or topic.level[n] > topic.level[preferred]):
@@ -294,8 +294,8 @@ def stop_up_to_preferred(topic: Topic) -> dict[int, float]:
 def largest_gain(topic: Topic) -> Fraction:
     """Largest gain of a level from rel to max_rel.
 
-    The levels are those that occur in the qrels, those named in gains, and max_rel itself; that the gain of
-    a level is the level says nothing, and names none.
+    The levels are those that occur in the qrels, those named in gains, and max_rel itself. A gain equal to
+    its level does not count as naming the level.
     """
     if topic.gmax is not None:
         return topic.gmax
@@ -352,7 +352,7 @@ def normalised_cumulative_utility(
 def over_ideal(
     topic: Topic, score: Callable[[Topic], float], worth: Callable[[float], float] | None = None
 ) -> float:
-    """The score; with norm='ideal' over that of the ideal list at the same cutoff, 0 where that is 0."""
+    """The score; with norm='ideal', over that of the ideal list at the same cutoff, 0 if that is 0."""
     if topic.params["norm"] != "ideal":
         return score(topic)
     ideal = score(topic.ideal_list(worth))
@@ -384,7 +384,7 @@ def ncu(topic: Topic) -> float:
     stop, utility = topic.params["stop"], topic.params["utility"]
     if topic.params["norm"] == "ideal" and utility == "br" and stop != "err":
         raise ValueError(f"NCU with stop={stop!r} and utility='br' takes no norm='ideal'")
-    # Where the gain makes no difference to the utility, the ideal list is that of the stop.
+    # If the gain does not affect the utility, the ideal list is that of the stop.
     worths = {"gu": topic.weight_of_level, "preferred": float, "up_to_preferred": float}
     return over_ideal(
         topic,
@@ -409,7 +409,7 @@ def r_wp(topic: Topic) -> float:
 
 
 def required_cutoff(topic: Topic) -> int:
-    """The cutoff of a measure that needs one."""
+    """Return the cutoff of a measure that needs one."""
     if topic.params["cutoff"] is None:
         raise ValueError("this measure needs a cutoff")
     return topic.params["cutoff"]
@@ -487,7 +487,7 @@ def precision(topic: Topic) -> float:
 
 
 def success(topic: Topic) -> float:
-    """Success@k, Hit@k: 1 where C(k) > 0."""
+    """Success@k, Hit@k: 1 if C(k) > 0."""
     return float(topic.count(required_cutoff(topic)) > 0)
 
 
@@ -501,7 +501,7 @@ def preference(topic: Topic, penalty: Callable[[int], Fraction]) -> float:
 
 
 def quotient(above: Fraction | int, below: Fraction | int) -> Fraction:
-    """above / below, 0 where below is 0."""
+    """Return above / below, 0 if below is 0."""
     return Fraction(above) / Fraction(below) if below else Fraction(0)
 
 
@@ -556,7 +556,7 @@ def rpref_relative2(topic: Topic, N: int) -> float:  # noqa: ARG001  # as the ot
 
 
 def gap_thresholds(levels: dict[str, float]) -> list[float]:
-    """Thresholds j of GAP: 1..highest level where all levels are whole, else the distinct levels >= 1."""
+    """Thresholds j of GAP: 1..highest level if all levels are whole, else the distinct levels >= 1."""
     if all(level == math.floor(level) for level in levels.values()):
         return list(range(1, int(max(levels.values())) + 1))
     return sorted({level for level in levels.values() if level >= 1})
@@ -565,7 +565,7 @@ def gap_thresholds(levels: dict[str, float]) -> list[float]:
 def gap(topic: Topic, levels: dict[str, float]) -> float:
     """GAP: sum_j w_j * R_{>=j} * AP_j / sum_j w_j * R_{>=j}.
 
-    R_{>=j} * AP_j is the sum, over the ranks that hold a document of level >= j, of the share of such
+    R_{>=j} * AP_j is the sum, over the ranks of documents of level >= j, of the share of such
     documents at that rank and above.
     """
     weights = topic.params["weights"]
@@ -608,7 +608,7 @@ MEASURES = {
     "Success": success,
 }
 
-#: Preferences between judged documents: they look at the condensed list.
+#: Preferences between judged documents use the condensed list.
 PREFERENCES = {
     "bpref": bpref,
     "bpref_R": bpref_r,
@@ -687,7 +687,7 @@ def evaluate(
         float32: whether scores are compared in single precision.
 
     Returns:
-        The score of each topic of the qrels; 0.0 for one that the run lacks.
+        The score of each topic of the qrels; 0.0 for one missing from the run.
     """
     all_levels = {level for levels in qrels.values() for level in levels.values()}
     highest_level = max(all_levels, default=0)

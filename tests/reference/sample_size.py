@@ -1,10 +1,10 @@
 """Reference for topic set size, power, detectable differences and effect sizes: slow, plain, ``math`` alone.
 
-Written from the formulas alone and sharing no code with the package, so that the two can be compared. The
+Written from the formulas alone, without code of the package, so that the two can be compared. The
 noncentral t distribution is an integral over chi, the noncentral F distribution a Poisson mixture of beta
 tails, quantiles are found by bisection, and the smallest number of topics by counting up.
 
-A score matrix is a list of rows, one a topic, with one score for each system.
+A score matrix is a list of rows, one per topic, with one score for each system.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def beta_tail(x: float, a: float, b: float) -> float:
     front = math.exp(
         a * math.log(x) + b * math.log1p(-x) + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
     )
-    # Evaluated from the far end: after this many terms nothing changes any more.
+    # Evaluated from the far end: after this many terms, the value no longer changes.
     fraction = 1.0
     for i in range(200 + int(10 * math.sqrt(a + b)), 0, -1):
         m = i // 2
@@ -62,7 +62,7 @@ def f_tail(x: float, f1: float, f2: float) -> float:
 
 
 def root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where an increasing function crosses 0 between two points."""
+    """Return the point between two others at which an increasing function crosses 0."""
     while True:
         middle = (low + high) / 2
         if middle in {low, high}:
@@ -75,7 +75,7 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
 
 @cache
 def t_quantile(p: float, f: float) -> float:
-    """The t with P(T <= t) = p."""
+    """Return the t with P(T <= t) = p."""
     if p < 0.5:
         return -t_quantile(1 - p, f)
     high = 1.0
@@ -86,7 +86,7 @@ def t_quantile(p: float, f: float) -> float:
 
 @cache
 def f_quantile(p: float, f1: float, f2: float) -> float:
-    """The x with P(F <= x) = p."""
+    """Return the x with P(F <= x) = p."""
     high = 1.0
     while f_tail(high, f1, f2) > 1 - p:
         high *= 2
@@ -94,16 +94,16 @@ def f_quantile(p: float, f1: float, f2: float) -> float:
 
 
 def over_chi(function: Callable[[float], float], f: float, scale: float = 1.0) -> float:
-    """The mean of ``function(s)`` over s = sqrt(chi2 / f), by the trapezoid rule in y = log s.
+    """Return the mean of ``function(s)`` over s = sqrt(chi2 / f), by the trapezoid rule in y = log s.
 
     Args:
-        function: of s.
+        function: function of s.
         f: degrees of freedom.
-        scale: how steep the function is, which makes the steps smaller.
+        scale: steepness of the function; larger values make the steps smaller.
     """
 
     def log_density(y: float) -> float:
-        """Of y, without its constant factor, and 0 at its largest, y = 0."""
+        """Return the log density of y without its constant, which is 0 at its maximum, y = 0."""
         return f * (y - math.expm1(2 * y) / 2)
 
     step = min(1 / math.sqrt(2 * f), 1 / (1 + abs(scale))) / 6
@@ -144,7 +144,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def variance(values: Sequence[float]) -> float:
-    """Over n - 1."""
+    """Return the variance with 1/(n - 1)."""
     centre = mean(values)
     return math.fsum((value - centre) ** 2 for value in values) / (len(values) - 1)
 
@@ -183,12 +183,12 @@ def mean_variance_of_differences(x: Matrix) -> float:
 
 
 def power_paired_t(d: float, n: int, alpha: float = 0.05, alternative: str = "two-sided") -> float:
-    """Of a paired t test with n topics, d = difference / sigma_t."""
+    """Return the power of a paired t test with n topics, d = difference / sigma_t."""
     return _power_of_t(d * math.sqrt(n), n - 1, alpha, alternative)
 
 
 def power_unpaired_t(d: float, n: int, alpha: float = 0.05, alternative: str = "two-sided") -> float:
-    """Of an unpaired t test with n topics a group, d = difference / sigma."""
+    """Return the power of an unpaired t test with n topics per group, d = difference / sigma."""
     return _power_of_t(d * math.sqrt(n / 2), 2 * n - 2, alpha, alternative)
 
 
@@ -205,7 +205,7 @@ def anova_degrees(m: int, n: int, model: str = "one-way") -> tuple[int, int]:
 
 
 def power_anova(delta: float, m: int, n: int, alpha: float = 0.05, model: str = "one-way") -> float:
-    """Of an F test of m systems, delta = difference between best and worst^2 / (2 V)."""
+    """Return the power of an F test of m systems, delta = difference between best and worst^2 / (2 V)."""
     f1, f2 = anova_degrees(m, n, model)
     return noncentral_f_tail(f_quantile(1 - alpha, f1, f2), f1, f2, n * delta)
 
@@ -218,13 +218,13 @@ def expected_width(variance_of_difference: float, n: int, alpha: float = 0.05) -
 
 
 def expected_width_by_integration(variance_of_difference: float, n: int, alpha: float = 0.05) -> float:
-    """The same with E[s] / sigma as an integral."""
+    """Return the expected width with E[s] / sigma as an integral."""
     bias = over_chi(lambda s: s, n - 1)
     return 2 * t_quantile(1 - alpha / 2, n - 1) * math.sqrt(variance_of_difference / n) * bias
 
 
 def smallest(enough: Callable[[int], bool], first: int = 2) -> int:
-    """The smallest number of topics that is enough."""
+    """Return the smallest sufficient number of topics."""
     n = first
     while not enough(n):
         n += 1
@@ -232,7 +232,7 @@ def smallest(enough: Callable[[int], bool], first: int = 2) -> int:
 
 
 def detectable(power_of: Callable[[float], float], power: float = 0.8, high: float = 64.0) -> float:
-    """The effect that has this power; ``power_of`` rises with the effect."""
+    """Return the effect that has this power; ``power_of`` rises with the effect."""
     return root(lambda effect: power_of(effect) - power, 1e-12, high)
 
 
@@ -247,7 +247,7 @@ def nagata_t(d: float, alpha: float = 0.05, power: float = 0.8) -> float:
     return ((z + NORMAL.inv_cdf(power)) / d) ** 2 + z * z / 2
 
 
-#: Of alpha and power: the two numbers of the approximation for an F test.
+#: The two numbers of the approximation for an F test, by alpha and power.
 NAGATA_ANOVA = {
     (0.05, 0.8): (4.860, 3.584),
     (0.05, 0.9): (7.049, 4.244),
@@ -273,7 +273,7 @@ def paired_t_p_value(z: Sequence[float]) -> float:
 
 
 def dz(z: Sequence[float]) -> float:
-    """mean(z) / sd(z) of paired differences; NaN where they are all equal."""
+    """mean(z) / sd(z) of paired differences; NaN if they are all equal."""
     if len(set(z)) == 1:
         return math.nan
     return mean(z) / math.sqrt(variance(z))
@@ -290,7 +290,7 @@ def gz(z: Sequence[float]) -> float:
 
 
 def interval_of_dz(z: Sequence[float], level: float = 0.95) -> tuple[float, float]:
-    """From the two noncentral t distributions through the observed t."""
+    """Return the interval from the two noncentral t distributions through the observed t."""
     n = len(z)
     t, tail = dz(z) * math.sqrt(n), (1 - level) / 2
 

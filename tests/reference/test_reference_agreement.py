@@ -1,4 +1,4 @@
-"""The reference for agreement of judgments: worked values, what must hold, and other implementations."""
+"""The reference for agreement of judgments: worked values, invariants, and other implementations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def alpha(counts, scale, measurement="ordinal"):
 
 
 def tables(seed, many):
-    rng = random.Random(seed)  # noqa: S311  # no secret
+    rng = random.Random(seed)  # noqa: S311  # not for security
     for _ in range(many):
         q = rng.randint(2, 4)
         scale = sorted(rng.sample(range(6), q))
@@ -81,7 +81,7 @@ def test_worked_example_of_skewed_labels():
     assert found == pytest.approx((0.290780, 0.294326, 0.909829), abs=6e-7)
 
 
-def test_one_set_that_is_constant():
+def test_one_constant_set_has_kappa_0():
     counts = [[5, 3], [0, 0]]
     assert agreement.kappa(counts, [0, 1]) == 0
     assert alpha(counts, [0, 1]) == pytest.approx(-0.153846, abs=6e-7)
@@ -100,7 +100,7 @@ def test_one_class_and_no_pair():
         assert math.isnan(agreement.overlap(counts, scale))
 
 
-def test_an_unused_level_changes_ac1_alone():
+def test_an_unused_level_changes_only_ac1():
     first, second = dict(enumerate([0, 0, 2, 2, 0])), dict(enumerate([0, 2, 2, 2, 0]))
     for scale, value in (([0, 2], 0.6), ([0, 1, 2], 0.733333)):
         counts = agreement.confusion(first, second, scale)
@@ -109,7 +109,7 @@ def test_an_unused_level_changes_ac1_alone():
         assert alpha(counts, scale) == pytest.approx(0.64, abs=1e-15)
 
 
-#: Krippendorff's example C: four observers, twelve units, None where one did not judge.
+#: Krippendorff's example C: four observers, twelve units, None for a missing judgment.
 OBSERVERS = [
     [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
     [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
@@ -181,12 +181,12 @@ def test_worked_example_of_conclusions():
         (-1, 2, False, False, "passive disagreement"),
     ],
 )
-def test_classes_of_pairs(difference_a, difference_b, in_a, in_b, name):
+def test_pairs_are_classified_by_significance_and_sign(difference_a, difference_b, in_a, in_b, name):
     found = agreement.class_of_pair(Fraction(difference_a), Fraction(difference_b), in_a, in_b)
     assert found == name
 
 
-def test_a_set_of_judgments_against_itself():
+def test_judgments_agree_with_themselves():
     pairs = agreement.conclusions(UNDER_A, UNDER_A, p_value)
     assert {name for name, found in pairs.items() if found} <= {"active agreement", "passive agreement"}
     assert sum(map(len, pairs.values())) == 6
@@ -235,7 +235,7 @@ def test_two_sets_are_the_first_case_of_many(pairs):
 
 @examples
 @given(labels, st.integers(1, 9), st.integers(0, 5))
-def test_weights_use_distances_of_values_alone(pairs, factor, shift):
+def test_weights_depend_only_on_distances_of_values(pairs, factor, shift):
     first, second = (dict(enumerate(labels)) for labels in zip(*pairs, strict=True))
     counts = agreement.confusion(first, second, SCALE)
     stretched = [factor * level + shift for level in SCALE]

@@ -1,4 +1,4 @@
-"""The reference for passages and chunks: worked values, real collections and what the definitions imply."""
+"""The reference for passages and chunks: worked values, real collections and derived properties."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_worked_example_of_genomics(name, value):
     assert chunks.evaluate(name, {}, GENOMICS_GOLD, run) == {"200": pytest.approx(value, abs=6e-13)}
 
 
-def test_a_row_with_old_aspects_alone_changes_no_aspect_precision():
+def test_a_row_with_only_old_aspects_does_not_change_aspect_precision():
     gold = [("1", 1, 0, 9, "A"), ("1", 1, 20, 9, "A"), ("2", 1, 0, 9, "B")]
     assert chunks.aspect_ap([("1", 0, 9), ("1", 20, 9), ("3", 0, 9), ("2", 0, 9)], gold) == (1 + 2 / 3) / 2
 
@@ -140,7 +140,7 @@ def test_rows_rank_by_the_rank_column_then_id_as_text_ascending():
     assert chunks.scores_by_rank_column(rows) == expected
 
 
-def test_a_gold_row_without_aspects_does_not_count_at_genomics():
+def test_a_gold_row_without_aspects_does_not_count_in_genomics_measures():
     run = [("200", *row) for row in chunks.scores_by_rank_column(GENOMICS_RANKED)]
     more = [*GENOMICS_GOLD, ("200", "3", 1, 0, 50, None)]
     for name in ("PassageAP", "AspectAP", "Passage2AP"):
@@ -154,7 +154,7 @@ def test_citations_are_averaged_over_the_sentences_that_have_them():
     assert found == {"q": ((1 + 0) / 2, (0.75 + 0) / 2, 2, 2), "a#b": (0.5, 1, 1, 1)}
 
 
-def test_bytes_become_characters():
+def test_byte_spans_are_converted_to_characters():
     text = "für Elise".encode()
     assert chunks.to_characters(0, 4, text) == (0, 3)
     assert chunks.to_characters(5, 5, text) == (4, 5)
@@ -189,7 +189,7 @@ def test_problems_of_submissions(rows, focused, in_context, best):
 
 @pytest.fixture(scope="module")
 def focused_figures():
-    """Of each of 120 topics, what the official tool gives; None for the two topics that the run lacks."""
+    """Return the values of the official tool for 120 topics; None for the two topics missing from the run."""
     gold, rows, lengths, entries = {}, {}, {}, {}
     for line in (ROOT / "inex" / "INEX_Qrels.txt").read_text().splitlines():
         topic, _, doc_id, characters, length, *rest = line.split()
@@ -292,7 +292,7 @@ golds = st.lists(highlights, max_size=6)
 
 
 def disjoint(passages):
-    """The passages that overlap no earlier one, empty ones left out."""
+    """Return the passages that overlap no earlier one, without empty ones."""
     kept = []
     for passage in passages:
         if passage[2] and not chunks.overlapping_rows([passage, *kept]):
@@ -310,7 +310,7 @@ def set_measures(passages, gold, overlap="retrieved"):
 
 @examples
 @given(gold=golds, run=runs)
-def test_once_is_at_least_retrieved_and_equal_where_rows_are_disjoint(gold, run):
+def test_once_is_at_least_retrieved_and_equal_for_disjoint_rows(gold, run):
     gold = chunks.gold_characters(gold)
     once, retrieved = set_measures(run, gold, "once"), set_measures(run, gold)
     assert all(one >= other for one, other in zip(once, retrieved, strict=True))
@@ -396,7 +396,7 @@ def test_interpolated_precision_falls_and_recall_rises(gold, run):
 
 @pytest.mark.parametrize("found", [29, 57, 58])
 def test_a_point_of_recall_is_reached_exactly(found):
-    """100.0 * 0.29 is less than 29 in doubles; in whole numbers the point counts."""
+    """100.0 * 0.29 is less than 29 in doubles; in integer arithmetic, the point counts."""
     gold, run = {"a": set(range(100))}, [("a", 0, found)]
     assert chunks.ip(run, gold, found / 100) == 1
     assert chunks.ip(run, gold, found / 100 + 0.001) == 0
@@ -468,7 +468,7 @@ def test_tolerance_to_irrelevance(spans, irr):
 @examples
 @given(gold=golds, run=runs)
 def test_passage2_ap_in_steps_of_whole_pieces(gold, run):
-    """The sum of (n+i)/(d+i) over a piece of new gold characters, as a faster program adds them."""
+    """The sum of (n+i)/(d+i) over a piece of new gold characters, as in a faster program."""
     characters = chunks.gold_characters(gold)
     n = d = 0
     seen = {doc_id: set() for doc_id in "abc"}

@@ -34,7 +34,7 @@ def test_worked_example_of_tuning_and_standard_errors():
     assert prediction_powered(Y, f, F).se == pytest.approx(0.06897574, abs=6e-9)
 
 
-def test_without_the_model_it_is_the_interval_of_the_human_labels():
+def test_without_the_model_the_interval_uses_human_labels_only():
     found = prediction_powered(Y, f, F, power_tuning=0)
     assert found[:3] == (found.human, found.human_low, found.human_high)
     assert found.equivalent_topics == 8
@@ -43,16 +43,16 @@ def test_without_the_model_it_is_the_interval_of_the_human_labels():
     assert (found.low, found.high) == pytest.approx(theirs, abs=1e-14)
 
 
-def test_a_constant_or_contrary_model_is_left_out():
+def test_a_constant_or_contrary_model_is_ignored():
     assert tuning(Y, [0.5] * 8, [0.5] * 12) == 0
     assert tuning(Y, [1 - y for y in Y], F) == 0
     assert tuning(Y, [y / 2 for y in Y], [y / 2 for y in Y] * 4) == 1
 
 
-def test_coverage_of_the_interval():
-    """Lenient labels of a model over beta(2, 3) scores: about 95% of the intervals hold the true mean."""
+def test_the_interval_has_the_nominal_coverage():
+    """For lenient model labels of beta(2, 3) scores, about 95% of the intervals contain the true mean."""
     n, N, repetitions = 50, 300, 2000
-    rng = random.Random(0)  # noqa: S311  # no secret
+    rng = random.Random(0)  # noqa: S311  # not for security
     inside = 0
     for _ in range(repetitions):
         scores = [rng.betavariate(2, 3) for _ in range(n + N)]

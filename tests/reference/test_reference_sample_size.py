@@ -1,4 +1,4 @@
-"""The reference for topic set size and power: worked values, independent sources and what must hold."""
+"""The reference for topic set size and power: worked values, independent sources and invariants."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DELTA = 0.1**2 / (2 * 0.05)
 
 
 def smallest_t(d, alpha=0.05, power=0.8):
-    """Counted up from 9 below the approximation, where the power is still too small."""
+    """Count up from 9 below the approximation, where the power is still too small."""
     first = max(2, int(sizes.nagata_t(d, alpha, power)) - 9)
     assert first == 2 or sizes.power_paired_t(d, first, alpha) < power
     return sizes.smallest(lambda n: sizes.power_paired_t(d, n, alpha) >= power, first)
@@ -212,7 +212,7 @@ def test_power_rises_with_topics_difference_and_alpha():
 
 
 @pytest.mark.parametrize("d", [0.15, 0.3, 0.61, 1.2])
-def test_size_and_detectable_effect_undo_each_other(d):
+def test_size_and_detectable_effect_are_inverse(d):
     n = smallest_t(d)
     assert sizes.detectable(lambda effect: sizes.power_paired_t(effect, n), high=9) <= d
     assert sizes.detectable(lambda effect: sizes.power_paired_t(effect, n - 1), high=9) > d
@@ -223,7 +223,7 @@ def test_size_and_detectable_effect_undo_each_other(d):
 
 
 @pytest.mark.parametrize("f", [1, 2, 7, 49, 3000])
-def test_distributions_are_those_of_scipy(f):
+def test_distributions_equal_scipy(f):
     stats = pytest.importorskip("scipy.stats")
     for p in (0.6, 0.95, 0.999):
         assert sizes.t_quantile(p, f) == pytest.approx(stats.t.ppf(p, f), rel=1e-11)
@@ -237,7 +237,7 @@ def test_distributions_are_those_of_scipy(f):
     assert sizes.paired_t_p_value(z) == pytest.approx(stats.ttest_1samp(z, 0).pvalue, rel=1e-12)
 
 
-def test_power_is_that_of_statsmodels():
+def test_power_equals_statsmodels():
     power = pytest.importorskip("statsmodels.stats.power")
     one, two, anova = power.TTestPower(), power.TTestIndPower(), power.FTestAnovaPower()
     solved = {(0.5, 0.05, 0.8): 33.367131, (0.2, 0.05, 0.8): 198.150824, (0.5, 0.01, 0.9): 62.870238}
@@ -245,7 +245,7 @@ def test_power_is_that_of_statsmodels():
         assert one.solve_power(d, None, alpha, target) == pytest.approx(n, abs=1e-5)
         assert math.ceil(n) == smallest_t(d, alpha, target)
     for n in (10, 50, 200):
-        for d in (0.1, 0.3):  # beyond, SciPy's tail away from the difference may be NaN
+        for d in (0.1, 0.3):  # further out, SciPy's tail away from the difference may be NaN
             assert sizes.power_paired_t(d, n) == pytest.approx(one.power(d, n, 0.05), abs=1e-8)
             greater = one.power(d, n, 0.05, alternative="larger")
             assert sizes.power_paired_t(d, n, alternative="greater") == pytest.approx(greater, abs=1e-8)

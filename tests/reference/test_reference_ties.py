@@ -1,4 +1,4 @@
-"""The references for ties: worked examples, identities, and closed forms against all orders."""
+"""The references for ties: worked examples, identities, and closed forms compared with all orders."""
 
 import math
 from fractions import Fraction
@@ -9,12 +9,12 @@ from reference import classics, passages, ranked, ties, ties_closed
 from reference.tie_algorithms import cascade
 from reference.tie_cases import IDS, VARIANTS, case, random_case, random_parameters, rng_of
 
-#: Random topics for each measure, and how many orders they may have. More of both take minutes.
+#: Random topics per measure, and the maximal number of orders. Larger values take minutes.
 CASES, MOST_ORDERS = 200, 60
 
 
 def drawn(variant, cases=CASES, most_orders=MOST_ORDERS):
-    """Random topics with a measure and its parameters; the same in every run."""
+    """Yield random topics with a measure and its parameters, equal in every run."""
     rng = rng_of(variant)
     for _ in range(cases):
         yield random_case(rng, most_orders=most_orders), *random_parameters(rng, variant)
@@ -30,7 +30,7 @@ def closed(drawn_case, name, params, number=Fraction):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_closed_form_is_the_mean_over_all_orders(variant):
+def test_closed_form_equals_the_mean_over_all_orders(variant):
     positive = 0
     for topic, name, params in drawn(variant):
         expected = topic.score(name, params, "expected")
@@ -55,7 +55,7 @@ def test_one_large_group_of_nine(variant):
 
 def test_cascade_keeps_its_digits_in_a_large_group():
     rng = rng_of(0)
-    # Sixteenths: rounding of the numbers given is not what is measured.
+    # Sixteenths are exact, so that the test does not measure rounding of the input.
     documents = [(Fraction(rng.randint(1, 15), 16), Fraction(rng.randint(1, 15), 16), 1) for _ in range(40)]
     exact = cascade(120, 120, documents, Fraction(1))
     rounded = cascade(120, 120, [tuple(map(float, one)) for one in documents], 1.0)
@@ -64,11 +64,11 @@ def test_cascade_keeps_its_digits_in_a_large_group():
             assert got == pytest.approx(float(want), rel=2e-15, abs=0)
 
 
-# ----------------------------------------------------------------------------------- what ties may do
+# ----------------------------------------------------------------------------------- effects of ties
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_without_ties_all_four_are_equal(variant):
+def test_without_ties_all_four_orders_are_equal(variant):
     rng = rng_of(variant)
     for topic, name, params in drawn(variant, 30):
         documents = [doc_id for group in topic.groups for doc_id in group]
@@ -88,7 +88,7 @@ def test_expected_is_between_the_extremes(variant):
             assert low - 1e-15 <= topic.score(name, params, how) <= high + 1e-15
 
 
-#: Tables of gains that do not fall where the level rises.
+#: Tables of gains that never fall as the level rises.
 RISING = ({}, {1: 1, 2: 3, 3: 7, 4: 7}, {1: 0, 2: 0, 3: 5, 4: 5}, {1: 0.5, 2: 0.5})
 NOT_EXTREME = ("P-measure", "P+", "NCU preferred", "NCU up_to_preferred", "NCU gu", "NCU err", "EBR")
 
@@ -128,12 +128,12 @@ def test_gains_of_ndcg_may_reverse_the_order_of_the_levels():
     assert topic.score("nDCG", params, "pessimistic") == 1
 
 
-def test_unknown_word_is_rejected():
+def test_unknown_ties_are_rejected():
     with pytest.raises(ValueError, match="'best' is none of"):
         case([[1]]).score("Q", {}, "best")
 
 
-def test_scores_tie_in_the_precision_in_which_they_are_compared():
+def test_scores_tie_in_the_precision_of_their_comparison():
     scores = {"a": 1.0, "b": 1.00000001, "c": 0.0, "d": -0.0, "e": math.inf, "f": math.inf, "g": 1e39}
     assert ties.tie_groups(scores) == [["g", "f", "e"], ["b", "a"], ["d", "c"]]
     assert ties.tie_groups(scores, float32=False) == [["f", "e"], ["g"], ["b"], ["a"], ["d", "c"]]
@@ -174,7 +174,7 @@ def test_identities_between_measures(how):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_names_of_documents_matter_to_doc_id_alone(variant):
+def test_names_of_documents_matter_only_for_doc_id(variant):
     for topic, name, params in drawn(variant, 30):
         other = dict(zip(IDS, reversed(IDS), strict=True))
         levels = {other[doc_id]: level for doc_id, level in topic.levels.items()}
@@ -254,7 +254,7 @@ OF_EXAMPLE_B = [
     [(EXAMPLE_A, *row) for row in OF_EXAMPLE_A] + [(EXAMPLE_B, *row) for row in OF_EXAMPLE_B],
 )
 def test_worked_examples(topic, name, params, expected, optimistic, pessimistic):
-    # The examples give twelve digits.
+    # The examples have twelve digits.
     assert topic.score(name, params, "expected") == pytest.approx(expected, rel=0, abs=1e-12)
     assert closed(topic, name, params) == pytest.approx(expected, rel=0, abs=1e-12)
     assert topic.score(name, params, "optimistic") == pytest.approx(optimistic, rel=0, abs=1e-12)
@@ -282,9 +282,9 @@ def test_extremes_of_the_worked_examples(topic, name, params, low, high):
 
 
 def articles(groups, numrel):
-    """Spans of articles by F; each is retrieved whole, and as much is highlighted as F says (beta = 0).
+    """Return spans of articles with given F: retrieved whole, highlighted in part (beta = 0).
 
-    An article of F = 0 has relevance where ``groups`` says 0, and none where it says None.
+    An article with F = 0 has relevance if ``groups`` says 0, and none if it says None.
     """
     names, highlighted, retrieved, named = iter(IDS), {}, {}, []
     for group in groups:
@@ -334,7 +334,7 @@ def random_articles(rng):
 
 
 @pytest.mark.parametrize("name", passages.MEASURES)
-def test_closed_form_of_passages_is_the_mean_over_all_orders(name):
+def test_closed_form_of_passages_equals_the_mean_over_all_orders(name):
     rng = rng_of(name)
     for _ in range(CASES):
         topic, numrel = random_articles(rng)
@@ -360,7 +360,7 @@ def test_closed_form_of_passages_is_the_mean_over_all_orders(name):
             )
 
 
-def test_magp_of_whole_articles_is_ap():
+def test_magp_of_whole_articles_equals_ap():
     rng = rng_of("whole")
     for _ in range(50):
         levels = [[rng.choice((1, None)) for _ in range(size)] for size in (1, 3, 2)]

@@ -1,4 +1,4 @@
-"""The references for unjudged documents: worked examples, bounds of all completions, imputation by hand."""
+"""The references for unjudged documents: worked examples, bounds over all completions, imputation by hand."""
 
 import math
 from fractions import Fraction
@@ -13,7 +13,7 @@ CASES = 300
 
 
 def listed(levels, not_retrieved=()):
-    """Qrels of one topic and its ranking, from the levels by rank; None for unjudged documents."""
+    """Return qrels of one topic and its ranking, from the levels by rank; None for unjudged documents."""
     order = IDS[: len(levels)]
     judged = {doc_id: level for doc_id, level in zip(order, levels, strict=True) if level is not None}
     missing = dict(zip(IDS[len(levels) :], not_retrieved, strict=False))
@@ -55,7 +55,7 @@ def test_worked_examples_of_bounds(name, params, lower, upper):
     assert unjudged.bounds(name, params, *EXAMPLE_D, 3) == pytest.approx((lower, upper), rel=0, abs=1e-12)
 
 
-def test_graded_rbp_of_binary_levels_is_rbp():
+def test_graded_rbp_of_binary_levels_equals_rbp():
     # RBP divides by the weight of 1,000 ranks.
     rng = rng_of("binary")
     for _ in range(50):
@@ -66,7 +66,7 @@ def test_graded_rbp_of_binary_levels_is_rbp():
 
 
 def random_list(rng):
-    """A list of few unjudged documents, with levels from -1 to 3."""
+    """Return a list of few unjudged documents, with levels from -1 to 3."""
     found = [rng.choice((-1, 0, 1, 2, 3, None)) for _ in range(rng.randint(0, 6))]
     if sum(level in (-1, None) for level in found) > 4:
         return random_list(rng)
@@ -90,7 +90,7 @@ def random_parameters(rng, name):
 
 
 @pytest.mark.parametrize("name", unjudged.WITH_BOUNDS)
-def test_bounds_are_the_extremes_over_all_completions(name):
+def test_bounds_equal_the_extremes_over_all_completions(name):
     rng = rng_of(name)
     wider = 0
     for _ in range(CASES):
@@ -124,7 +124,7 @@ def test_residual_with_a_cutoff_fills_the_ranks_down_to_it():
         )
 
 
-def test_residual_of_a_condensed_list_is_that_below_its_end():
+def test_residual_of_a_condensed_list_is_below_its_end():
     levels, order = EXAMPLE_D
     params = {"p": 0.8, "judged_only": True, "max_rel": 3}
     assert unjudged.residual(params, levels, order) == pytest.approx(0.8**2, rel=1e-15)
@@ -142,7 +142,7 @@ def test_measure_that_uses_an_ideal_list_or_R_has_no_bounds(name, params):
 
 
 def test_condensed_list_has_no_bounds():
-    # A relevant document at rank 2 below an unjudged one: judged not relevant, that takes rank 1.
+    # A relevant document is at rank 2 below an unjudged one, which takes rank 1 if judged not relevant.
     levels, order = listed([None, 1])
     params = {"cutoff": 1, "judged_only": True}
     today = ties.score_of_order("P", params, levels, order, 1)
@@ -188,7 +188,7 @@ def test_extremes_of_the_worked_example():
 
 
 @pytest.mark.parametrize(("name", "params", "mean", "today"), OF_EXAMPLE_E)
-def test_mean_of_samples_comes_near_the_exact_mean(name, params, mean, today):
+def test_mean_of_samples_is_close_to_the_exact_mean(name, params, mean, today):
     levels, order = EXAMPLE_E
     alpha, documents = [SHARES], {order[1]: 0, order[3]: 0}
     draws = FixedDraws(7, SHARES)
@@ -204,7 +204,7 @@ def test_mean_of_samples_comes_near_the_exact_mean(name, params, mean, today):
 
 
 class FixedDraws(unjudged.Draws):
-    """Fixed shares and no shift; random are the levels of documents alone."""
+    """Fixed shares and no shift; only the levels of documents are random."""
 
     def __init__(self, seed, shares):
         super().__init__(seed, spread=0)
@@ -228,7 +228,7 @@ def test_fused_ranking_sums_reciprocal_ranks():
     assert unjudged.fused([["x", "y"], ["y", "x"]]) == ["y", "x"]
 
 
-def test_bins_end_where_they_should():
+def test_bins_end_at_the_specified_ranks():
     ranking = [f"x{n}" for n in range(1, 602)]
     bins = unjudged.bins([ranking])
     first = {1: 0, 5: 0, 6: 1, 10: 1, 11: 2, 20: 2, 21: 3, 50: 3, 51: 4, 100: 4, 101: 5, 200: 5, 201: 6}
@@ -241,16 +241,16 @@ QRELS = {"1": {"a": 2, "b": 0, "c": 1, "e": -1, "z": 2}, "2": {"a": 0, "g": 0}}
 RUN = {"1": ["a", "b", "c", "d", "e", "f"], "2": ["a", "b", "c", "d", "e", "g"]}
 
 
-def test_counts_are_of_judged_documents_that_a_run_retrieved():
+def test_counts_include_only_judged_documents_that_a_run_retrieved():
     c = unjudged.counts(QRELS, [RUN])
     assert c["1"][:2] == [{0: 1, 1: 1, 2: 1}, {0: 0, 1: 0, 2: 0}]
     assert c["2"][:2] == [{0: 1, 1: 0, 2: 0}, {0: 1, 1: 0, 2: 0}]
     assert sum(sum(one.values()) for by_bin in c.values() for one in by_bin) == 5
 
 
-def test_priors_pool_bins_and_topics():
+def test_priors_combine_bins_and_topics():
     alpha = unjudged.priors(unjudged.counts(QRELS, [RUN]), fewest=1)
-    # Over all: 3, 1, 1 of 5. Bin 0: 2, 1, 1 of 4, and 5 documents of those shares.
+    # All: 3, 1, 1 of 5. Bin 0: 2, 1, 1 of 4, and 5 documents with those shares.
     pi = {0: Fraction(3, 5), 1: Fraction(1, 5), 2: Fraction(1, 5)}
     pi_0 = {level: (count + 5 * pi[level]) / 9 for level, count in {0: 2, 1: 1, 2: 1}.items()}
     pi_1 = {level: (count + 5 * pi[level]) / 6 for level, count in {0: 1, 1: 0, 2: 0}.items()}
@@ -267,7 +267,7 @@ def test_bin_with_few_judged_documents_gets_no_levels():
     assert unjudged.completed_qrels(QRELS, [RUN], 10, 3, unjudged.Draws(1)) == [QRELS] * 3
 
 
-def test_documents_that_get_a_level():
+def test_retrieved_unjudged_documents_get_a_level():
     alpha = unjudged.priors(unjudged.counts(QRELS, [RUN]), fewest=1)
     assert unjudged.to_impute(QRELS, [RUN], 6, alpha) == {
         "1": {"d": 0, "e": 0, "f": 1},
@@ -295,7 +295,7 @@ def test_shift_multiplies_the_odds_of_each_level_above_0():
 @pytest.mark.parametrize(
     ("number", "level"), [(0.0, 0), (0.49, 0), (0.5, 2), (0.74, 2), (0.75, 3), (1 - 2**-53, 3)]
 )
-def test_label_is_where_the_cumulative_share_passes_the_number(number, level):
+def test_label_is_the_level_at_which_the_cumulative_share_passes_the_number(number, level):
     assert unjudged.label({3: 0.25, 0: 0.5, 2: 0.25, 1: 0.0}, number) == level
 
 
@@ -319,7 +319,7 @@ def q(levels, order):
     return ranked.score("Q", {}, levels, order, 2)
 
 
-def test_samples_are_the_same_whatever_else_is_drawn():
+def test_samples_do_not_depend_on_other_draws():
     samples = unjudged.completed_qrels(QRELS, [RUN], 6, 5, unjudged.Draws(1), fewest=1)
     assert unjudged.completed_qrels(QRELS, [RUN], 6, 2, unjudged.Draws(1), fewest=1) == samples[:2]
     assert unjudged.completed_qrels(QRELS, [RUN], 6, 5, unjudged.Draws(2), fewest=1) != samples

@@ -1,9 +1,9 @@
-"""Algorithms for expected scores under ties, for one tie group at a time: sums, cascades and first documents.
+"""Algorithms for expected scores with ties, for one tie group at a time: sums, cascades and first documents.
 
-Written from the formulas alone and sharing no code with the package. ``ties_closed`` makes scores of them.
+Written from the formulas alone, without code of the package. ``ties_closed`` combines them into scores.
 
-A tie group holds the ranks t+1 .. t+n in uniformly random order. A relevant document has a value v, and V is
-the sum of the values above the group. Numbers may be ``Fraction`` or ``float``; results are of the same kind.
+A tie group has the ranks t+1 .. t+n in uniformly random order. A relevant document has a value v, and V is
+the sum of the values above the group. Numbers may be ``Fraction`` or ``float``; results have the same type.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ Number = Any
 
 @dataclass(frozen=True)
 class Places:
-    """The places of a tie group.
+    """The ranks of a tie group.
 
     Attributes:
         t: number of ranks above the group.
         n: number of documents in the group.
-        q: how many of its ranks the measure looks at.
+        q: the number of its ranks that the measure evaluates.
         V: sum of the values of the relevant documents above the group.
-        D: what the sum of the values down to a rank is divided by.
-        one: the number 1, in the arithmetic that is wanted.
+        D: the divisor of the sum of the values down to a rank.
+        one: the number 1 in the chosen arithmetic.
     """
 
     t: int
@@ -58,13 +58,13 @@ def linear(at: Places, documents: Iterable[tuple[Number, Number]]) -> Number:
 
 @dataclass(frozen=True)
 class Cascade:
-    """Means over all orders of a group, at its places j = 0 .. q; place 0 is above the group.
+    """Means over all orders of a group, at its positions j = 0 .. q; position 0 is above the group.
 
     Attributes:
-        e: product of x over the relevant documents at places 1 .. j.
-        d: product of x over those at places 1 .. j-1, times s of the document at place j.
-        k: mean of e's product times the sum of v over the relevant documents at places 1 .. j.
-        l: mean of d's product times the same sum.
+        e: product of x over the relevant documents at positions 1 .. j.
+        d: product of x over those at positions 1 .. j-1, times s of the document at position j.
+        k: mean of e's product times the sum of v over the relevant documents at positions 1 .. j.
+        l: mean of d's product times that sum.
     """
 
     e: list[Number]
@@ -99,7 +99,7 @@ def cascade(n: int, q: int, documents: list[tuple[Number, Number, Number]], one:
 
 
 def first_at(n: int, h: int, q: int, one: Number) -> list[Number]:
-    """Probabilities that the first of h marked documents among n is at place 1, 2, .. q."""
+    """Return the probabilities that the first of h marked documents among n is at position 1, 2, .. q."""
     probabilities, f = [], one * h / n
     for j in range(1, q + 1):
         probabilities.append(f)
@@ -108,7 +108,7 @@ def first_at(n: int, h: int, q: int, one: Number) -> list[Number]:
 
 
 def out(n: int, q: int, h: int, one: Number) -> Number:
-    """Probability that none of h marked documents among n is at places 1 .. q."""
+    """Return the probability that none of h marked documents among n is at positions 1 .. q."""
     probability = one
     for i in range(h):
         probability = probability * max(n - q - i, 0) / (n - i)
@@ -120,7 +120,7 @@ def out(n: int, q: int, h: int, one: Number) -> Number:
 
 @dataclass(frozen=True)
 class Step:
-    """A level of a group that may be the highest retrieved, as it is above all levels of the groups above.
+    """A level of a group that may be the highest retrieved: it is above all levels of the groups above.
 
     Attributes:
         higher: number of documents of the group that have a higher level.
@@ -139,7 +139,7 @@ def preferred(at: Places, steps: Iterable[Step]) -> Number:
     """Expected (sum of v down to the preferred rank) / D, where that rank is in the group (section 1.4)."""
     total = 0 * at.one
     for step in steps:
-        # The documents of higher levels are out, below the cutoff; the others are left.
+        # The documents of higher levels are below the cutoff; the others are left.
         left = at.n - step.higher
         reached = 0 * at.one
         for j, f in enumerate(first_at(left, step.h, min(at.q, left), at.one), start=1):
@@ -150,10 +150,10 @@ def preferred(at: Places, steps: Iterable[Step]) -> Number:
 
 
 def up_to_preferred(at: Places, steps: Iterable[Step], C: int, A: Number) -> Number:
-    """Expected mean of (sum of v) / D down to the preferred rank, where that is in the group (section 1.5).
+    """Expected mean of (sum of v) / D down to the preferred rank, if that is in the group (section 1.5).
 
     Args:
-        at: the places of the group.
+        at: the ranks of the group.
         steps: its levels that may be the highest retrieved.
         C: number of relevant documents above the group.
         A: expected sum of (sum of v) / D over them.
@@ -164,7 +164,7 @@ def up_to_preferred(at: Places, steps: Iterable[Step], C: int, A: Number) -> Num
         m = step.h + b
         lower = sum(step.lower) / b if b else zero
         precede = first_at(m, step.h, b + 1, at.one)  # probability that i lower ones precede the first
-        # P[i]: i relevant documents so far; F[i]: the same times the sum over them of (sum of v) / D.
+        # P[i]: i relevant documents so far; F[i]: P[i] times the sum of (sum of v) / D over them.
         P, F = [at.one] + [zero] * b, [zero] * (b + 1)
         reached = zero
         for j in range(1, min(at.q, left) + 1):

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from reference import ties
 
-#: Names of documents, as many as a topic needs.
+#: Names of documents, enough for any topic.
 IDS = [f"d{n}" for n in range(100)]
 
 LEVELS = ((-1, 0, 1, 2, 3, None), (0, 1, None), (0, 0.5, 1, 1.5, 2.75, None), (0, 2, 4, None))
-#: Tables of gains; the last two fall where the level rises.
+#: Tables of gains; in the last two, the gain falls as the level rises.
 GAINS = ({}, {}, {1: 1, 2: 3, 3: 7}, {1: 0}, {1: 0, 2: 0, 3: 0, 0.5: 0, 1.5: 0}, {1: 5, 2: 1}, {3: 0.25})
 #: Values of each parameter; None leaves it unset.
 VALUES = {
@@ -33,7 +33,7 @@ VALUES = {
 }
 _COMMON = ("cutoff", "rel", "judged_only")
 
-#: Every measure and stop: printed name, parameters that it has in any case, and those that it takes.
+#: Every measure and stop: printed name, fixed parameters, and the parameters that it takes.
 VARIANTS = {
     "Q": ("Q", {}, (*_COMMON, "beta", "gains", "norm")),
     "AWP": ("AWP", {}, (*_COMMON, "gains", "norm")),
@@ -72,7 +72,7 @@ VARIANTS = {
 
 _STOPS = {"u": (), "rb": ("gamma",), "gu": ("stops",), "first": (), "preferred": (), "up_to_preferred": ()}
 _NORM = {"norm": "ideal"}
-#: Measures whose means over orders have no closed form among these references, in the same form.
+#: Measures without a closed form of the mean over orders in these references, in the form of VARIANTS.
 FURTHER = {
     **{
         f"NCU {stop} {utility}": (
@@ -94,7 +94,7 @@ FURTHER = {
 
 
 def rng_of(seed):
-    """A generator of random topics; the same in every run of a test."""
+    """Return a generator of random topics, equal in every run of a test."""
     return random.Random(seed)  # noqa: S311
 
 
@@ -113,16 +113,16 @@ class Case:
     highest: float
 
     def score(self, name, params, how):
-        """Score by the orders of the tied documents."""
+        """Return the score with the given ties."""
         return ties.score(name, params, how, self.levels, self.groups, self.highest)
 
     def extremes(self, name, params):
-        """The smallest and the largest score over all orders."""
+        """Return the smallest and the largest score over all orders."""
         return ties.extremes(name, params, self.levels, self.groups, self.highest)
 
 
 def case(groups, not_retrieved=(), highest=None):
-    """A topic from the levels of its tie groups, None for unjudged documents."""
+    """Return a topic from the levels of its tie groups, None for unjudged documents."""
     names, levels, named = iter(IDS), {}, []
     for group in groups:
         documents = [(next(names), level) for level in group]
@@ -133,7 +133,7 @@ def case(groups, not_retrieved=(), highest=None):
 
 
 def random_case(rng, largest=7, most_orders=60):
-    """A topic of up to ``largest`` documents, whose ties allow no more than so many distinct orders."""
+    """Return a topic of up to ``largest`` documents, whose ties allow at most so many distinct orders."""
     while True:
         scale = rng.choice(LEVELS)
         levels = [rng.choice(scale) for _ in range(rng.randint(1, largest))]
@@ -150,7 +150,7 @@ def random_case(rng, largest=7, most_orders=60):
 
 
 def random_parameters(rng, variant):
-    """Name and parameters of a variant."""
+    """Return name and parameters of a variant."""
     name, fixed, takes = {**VARIANTS, **FURTHER}[variant]
     params = {}
     for one in takes:

@@ -1,6 +1,6 @@
-"""Reference for scores under ties: every distinct order of the tied documents is scored.
+"""Reference for scores with ties: every distinct order of the tied documents is scored.
 
-Written from the definitions alone and sharing no code with the package, so that the two can be compared. The
+Written from the definitions alone, without code of the package, so that the two can be compared. The
 closed forms of the scores are in ``ties_closed``.
 
 A *tie group* is a list of documents with one score; a run of a topic is a list of tie groups from the top
@@ -26,7 +26,7 @@ Levels = dict[str, float]
 
 
 def tie_groups(scores: dict[str, float], float32: bool = True) -> Groups:
-    """The documents of one topic by score descending, those with equal scores in one list.
+    """Return the documents of one topic by descending score, those with equal scores in one list.
 
     Args:
         scores: score of each retrieved document.
@@ -43,7 +43,7 @@ def tie_groups(scores: dict[str, float], float32: bool = True) -> Groups:
 
 
 def arrangements(documents: list[str], kind: Callable[[str], Hashable]) -> Iterator[list[str]]:
-    """Every distinct order of documents, of which those of one kind are interchangeable."""
+    """Yield every distinct order of documents; documents of one kind are interchangeable."""
     if not documents:
         yield []
         return
@@ -54,13 +54,13 @@ def arrangements(documents: list[str], kind: Callable[[str], Hashable]) -> Itera
 
 
 def orders(groups: Groups, kind: Callable[[str], Hashable]) -> Iterator[list[str]]:
-    """Every distinct order of a run; all are equally likely."""
+    """Yield every distinct order of a run; all are equally likely."""
     for chosen in product(*(list(arrangements(group, kind)) for group in groups)):
         yield [doc_id for group in chosen for doc_id in group]
 
 
 def number_of_orders(groups: Groups, kind: Callable[[str], Hashable]) -> int:
-    """How many distinct orders a run has."""
+    """Return the number of distinct orders of a run."""
     number = 1
     for group in groups:
         kinds = [kind(doc_id) for doc_id in group]
@@ -85,7 +85,7 @@ def tied_score(
         The score of the order that ``ties`` names, or the mean over all orders.
 
     Raises:
-        ValueError: if ``ties`` is none of ``TIES``.
+        ValueError: if ``ties`` is not in ``TIES``.
     """
     if ties == "doc_id":
         return score_of([doc_id for group in groups for doc_id in sorted(group, reverse=True)])
@@ -103,7 +103,7 @@ def tied_score(
 
 
 def level_or_below(levels: Levels) -> Callable[[str], float]:
-    """The kind of a document: its level; unjudged documents are below all levels."""
+    """Return the kind of a document: its level; unjudged documents are below all levels."""
     return lambda doc_id: levels.get(doc_id, -math.inf)
 
 
@@ -115,7 +115,7 @@ def score_of_order(
     highest_level: float,
     all_levels: set[float] | None = None,
 ) -> float:
-    """Score of one order by a measure of ``ranked`` or a classic of ``classics``; they share no name."""
+    """Return the score of one order by a measure of ``ranked`` or of ``classics``; names are unique."""
     if name in classics.MEASURES:
         return classics.score(name, params, levels, order)
     return ranked.score(name, params, levels, order, highest_level, all_levels)
@@ -155,7 +155,7 @@ def score(
 def extremes(
     name: str, params: dict, levels: Levels, groups: Groups, highest_level: float
 ) -> tuple[float, float]:
-    """Smallest and largest score over all orders; not always those of 'pessimistic' and 'optimistic'."""
+    """Return the smallest and largest score over all orders; 'pessimistic' and 'optimistic' may differ."""
     kind = level_or_below(levels)
     scores = [score_of_order(name, params, levels, order, highest_level) for order in orders(groups, kind)]
     return min(scores), max(scores)
@@ -180,7 +180,7 @@ def evaluate(
         float32: whether scores are compared in single precision.
 
     Returns:
-        The score of each topic of the qrels; 0.0 for one that the run lacks.
+        The score of each topic of the qrels; 0.0 for one missing from the run.
     """
     all_levels = {level for levels in qrels.values() for level in levels.values()}
     highest_level = max(all_levels, default=0)
@@ -198,7 +198,7 @@ def evaluate(
 def article_kinds(
     params: dict, highlighted: passages.Spans, retrieved: passages.Spans
 ) -> dict[str, tuple[float, bool]]:
-    """F of each article and whether it has relevance: 'optimistic' orders by them, both descending."""
+    """Return F of each article and whether it has relevance: 'optimistic' orders by them, both descending."""
     params = {**passages.DEFAULTS, **params, "cutoff": None}
     articles = list(retrieved)
     topic = passages.Topic(params, highlighted, retrieved, articles)

@@ -1,7 +1,7 @@
-"""Reference for expected scores under ties in closed form, measure by measure and one topic at a time.
+"""Reference for expected scores with ties in closed form, measure by measure and one topic at a time.
 
-Written from the formulas alone and sharing no code with the package. ``ties`` scores every order instead;
-both must agree. Numbers are exact (``Fraction``) but for probabilities and discounts; large groups need
+Written from the formulas alone, without code of the package. ``ties`` scores every order instead;
+both must agree. Numbers are exact (``Fraction``) except probabilities and discounts; large groups need
 floats throughout, with ``number=float``.
 
 Notation, for one topic: a relevant document has the value v = 1 + beta g, and D(r) = r + beta cg*(r), so that
@@ -37,14 +37,14 @@ Denominator = Callable[[int], Number]
 
 @dataclass(frozen=True)
 class Group:
-    """A tie group as a measure sees it.
+    """A tie group as evaluated by a measure.
 
     Attributes:
         t: number of ranks above the group.
         n: number of documents in the group.
-        q: how many of its ranks the measure looks at.
+        q: the number of its ranks that the measure evaluates.
         relevant: level of each relevant document of the group.
-        judged: number of documents of the group that have a level, whatever it is.
+        judged: number of documents of the group with a level, whatever it is.
         others: number of documents of the group with a level from 0 to below rel.
         above: levels of the relevant documents in the groups above.
         others_above: number of ``others`` in the groups above.
@@ -67,7 +67,7 @@ class Group:
 
 
 def groups_seen(params: dict, levels: Levels, groups: Groups) -> list[Group]:
-    """The tie groups that hold a document at which the measure looks."""
+    """Return the tie groups with a document that the measure evaluates."""
     cutoff = math.inf if params["cutoff"] is None else params["cutoff"]
     seen, t, above, others_above = [], 0, [], 0
     for documents in groups:
@@ -85,13 +85,13 @@ def groups_seen(params: dict, levels: Levels, groups: Groups) -> list[Group]:
 
 
 class Tied:
-    """A topic with its tie groups, and what does not depend on their order.
+    """A topic with its tie groups, and the quantities that do not depend on their order.
 
     Attributes:
         topic: the topic without a ranking: parameters, R, gains, stop weights and the ideal list.
-        groups: the tie groups that the measure sees.
+        groups: the tie groups that the measure evaluates.
         levels: level of each document in the qrels.
-        params: every parameter.
+        params: every parameter, including defaults.
         number: the arithmetic, ``Fraction`` or ``float``.
         one: the number 1 in it.
     """
@@ -110,7 +110,7 @@ class Tied:
         return self.number(self.topic.gain_of_level(level))
 
     def blend(self, beta: float) -> tuple[Callable[[float], Number], Denominator]:
-        """The value v of a level, and the denominator D of a rank."""
+        """Return the value v of a level, and the denominator D of a rank."""
         of_count, of_gain = self.one, 0 * self.one
         if beta == math.inf and self.topic.ideal_cg(1) > 0:
             of_count, of_gain = of_gain, of_count
@@ -126,11 +126,11 @@ class Tied:
         return value, denominator
 
     def places(self, group: Group, value: Callable[[float], Number], D: Denominator) -> Places:
-        """The places of a group, below documents of these values."""
+        """Return the ranks of a group, below documents of these values."""
         return Places(group.t, group.n, group.q, sum(map(value, group.above)), D, self.one)
 
     def gmax(self) -> Number:
-        """The largest gain on the scale."""
+        """Return the largest gain on the scale."""
         return self.number(ranked.largest_gain(self.topic))
 
 
@@ -169,7 +169,7 @@ def rank_biased(tied: Tied, beta: float) -> float:
 
 
 def satisfied(tied: Tied) -> Callable[[float], tuple[Number, Number]]:
-    """s and x of a level in the cascade: it satisfies with probability g/(gmax+1)."""
+    """Return s and x of a level in the cascade: it satisfies with probability g/(gmax+1)."""
     gmax = tied.gmax()
     return lambda level: (tied.gain(level) / (gmax + 1), 1 - tied.gain(level) / (gmax + 1))
 
@@ -244,7 +244,7 @@ def first(tied: Tied, beta: float) -> float:
 
 
 def steps_of(group: Group, value: Callable[[float], Number]) -> list[Step]:
-    """The levels of a group above all levels of the groups above, from the highest down."""
+    """Return the levels of a group that are above all levels of the groups above, highest first."""
     best = max(group.above, default=-math.inf)
     return [
         Step(
@@ -259,7 +259,7 @@ def steps_of(group: Group, value: Callable[[float], Number]) -> list[Step]:
 
 
 def kept(tied: Tied, group: Group) -> Number:
-    """Probability that no document of the group within the cutoff has a level above all of those above."""
+    """Return the probability that no document within the cutoff has a level above all groups above."""
     best = max(group.above, default=-math.inf)
     return out(group.n, group.q, sum(level > best for level in group.relevant), tied.one)
 
@@ -350,7 +350,7 @@ def r_precision(tied: Tied) -> float:
 
 
 def success(tied: Tied) -> float:
-    """Success: whether a relevant document of the first group that has some is within the cutoff."""
+    """Success: probability that a relevant document of the first group with any is within the cutoff."""
     for group in tied.groups:
         if group.relevant:
             return float(1 - out(group.n, group.q, len(group.relevant), Fraction(1)))
@@ -358,7 +358,7 @@ def success(tied: Tied) -> float:
 
 
 def judged(tied: Tied) -> float:
-    """Judged: over the number of ranks looked at."""
+    """Judged: over the number of evaluated ranks."""
     looked_at = sum(group.q for group in tied.groups)
     if not looked_at:
         return 0.0
@@ -379,7 +379,7 @@ def bpref(tied: Tied) -> float:
 
 
 def ndcg(tied: Tied) -> float:
-    """nDCG: the group's mean gain at each of its ranks; levels are already those that ``gains`` puts."""
+    """nDCG: the group's mean gain at each of its ranks; ``gains`` has replaced the levels already."""
     params = tied.params
 
     def gain(group: Group) -> float:
@@ -400,7 +400,7 @@ def err(tied: Tied) -> float:
 
 
 def rbp(tied: Tied) -> float:
-    """RBP, which looks at 1,000 ranks."""
+    """RBP, which evaluates 1,000 ranks."""
     weights = classics.rbp_weights(tied.params["p"])
     return per_rank(tied.groups, number_relevant, lambda r: weights[r - 1])
 
@@ -454,7 +454,7 @@ STOPS: dict[str, Callable[[Tied, float], float]] = {
     "err": expected_blended_ratio,
 }
 
-#: What counts as relevant in nDCG and ERR: any level above 0.
+#: Relevance in nDCG and ERR: any level above 0.
 ABOVE_0 = math.nextafter(0, 1)
 
 

@@ -1,7 +1,7 @@
 """Reference for unjudged documents: graded RBP with its residual, exact bounds, and imputed judgments.
 
-Written from the definitions alone and sharing no code with the package, so that the two can be compared. A
-document is *unjudged* where it has no level or one below 0. A *completion* is the qrels with levels for
+Written from the definitions alone, without code of the package, so that the two can be compared. A
+document is *unjudged* if it has no level or one below 0. A *completion* is the qrels with levels for
 unjudged documents.
 """
 
@@ -20,14 +20,14 @@ Levels = dict[str, float]
 
 
 def is_judged(levels: Levels, doc_id: str) -> bool:
-    """Whether a document has a level from 0 up."""
+    """Return whether a document has a level of at least 0."""
     return levels.get(doc_id, -1) >= 0
 
 
 def completions(
     levels: Levels, documents: Iterable[str], choices: Collection[float]
 ) -> Iterator[tuple[dict[str, float], Levels]]:
-    """Every way to give the documents a level: the levels given, and the completed qrels of the topic."""
+    """Yield every way to give the documents a level: the levels, and the completed qrels of the topic."""
     documents = list(documents)
     for labels in product(choices, repeat=len(documents)):
         given = dict(zip(documents, labels, strict=True))
@@ -47,7 +47,7 @@ def graded_rbp(
 
 
 def residual(params: dict, levels: Levels, order: list[str]) -> float:
-    """Residual of gRBP: (1-p) * sum of p^(n-1) over the ranks n looked at that hold no judged document."""
+    """Residual of gRBP: (1-p) * sum of p^(n-1) over the evaluated ranks n without a judged document."""
     params = {**GRBP_DEFAULTS, **params}
     seen = classics.seen(params, levels, order)
     unjudged = (
@@ -73,7 +73,7 @@ def score_of_order(
     highest_level: float,
     all_levels: set[float] | None = None,
 ) -> float:
-    """Score of one order by any measure that has bounds."""
+    """Return the score of one order by any measure that has bounds."""
     if name == "gRBP":
         return graded_rbp(params, levels, order, highest_level, all_levels)
     if name in ("NumRet", "SetP"):
@@ -85,7 +85,7 @@ def score_of_order(
 def best_level(
     name: str, params: dict, levels: Levels, highest_level: float, all_levels: set[float] | None = None
 ) -> float:
-    """The level with the largest gain on the scale."""
+    """Return the level with the largest gain on the scale."""
     if name == "ERR":
         return 4
     if name in ("gRBP", "iRBU"):
@@ -94,7 +94,7 @@ def best_level(
         candidates = [*scale, *topic.params["gains"], topic.max_rel]
         in_range = [level for level in candidates if topic.params["rel"] <= level <= topic.max_rel]
         return max(in_range, key=topic.gain_of_level, default=0)
-    return params.get("rel", 1)  # the others know relevant documents and others, no gains
+    return params.get("rel", 1)  # the others use relevant and other documents, not gains
 
 
 #: Measures that rise with every gain and use neither R nor an ideal list.
@@ -109,10 +109,10 @@ def bounds(
     highest_level: float,
     all_levels: set[float] | None = None,
 ) -> tuple[float, float]:
-    """The smallest and the largest score that any completion can have.
+    """Return the smallest and the largest score of any completion.
 
-    Unjudged documents have no gain, or all of them the largest. Ranks below the end of the list stay empty,
-    but for those of gRBP and RBP, which a longer list may fill.
+    Unjudged documents have either no gain or the largest one. Ranks below the end of the list stay empty,
+    except for gRBP and RBP, which a longer list may fill.
 
     Args:
         name: one of ``WITH_BOUNDS``.
@@ -123,7 +123,7 @@ def bounds(
         all_levels: the levels that occur in all of the qrels; those of this topic if not given.
 
     Raises:
-        ValueError: if the measure has no such bounds, or looks at judged documents only.
+        ValueError: if the measure has no such bounds, or uses judged documents only.
     """
     if name not in WITH_BOUNDS or params.get("relative"):
         raise ValueError(f"{name} {params} has no exact bounds")
@@ -140,7 +140,7 @@ def bounds(
 
 
 def tail(name: str, params: dict, retrieved: int) -> float:
-    """Score that relevant documents at all ranks below the end of the list would add."""
+    """Return the score that relevant documents at all ranks below the end of the list would add."""
     if name == "gRBP":
         return below({**GRBP_DEFAULTS, **params}, retrieved)
     if name == "RBP":
@@ -156,7 +156,7 @@ def bounds_by_enumeration(
     scale: Collection[float],
     all_levels: set[float] | None = None,
 ) -> tuple[float, float]:
-    """The smallest and the largest score over every completion with levels of the scale."""
+    """Return the smallest and the largest score over every completion with levels of the scale."""
     unjudged = [doc_id for doc_id in order if not is_judged(levels, doc_id)]
     scores = [
         score_of_order(name, params, completed, order, max(scale), all_levels)
@@ -171,21 +171,21 @@ def bounds_by_enumeration(
 BIN_ENDS = (5, 10, 20, 50, 100, 200, 500, math.inf)
 #: Weight a of the pooled shares, in documents.
 POOLED = 5
-#: Judged documents from which on a bin says something about its unjudged ones.
+#: Fewest judged documents that a bin needs for levels of its unjudged ones.
 FEWEST = 50
 #: Standard deviation of both shifts of the log odds.
 SPREAD = 0.7
-#: Added to the ranks that are fused.
+#: Constant added to the ranks in the fusion.
 FUSION = 60
 
 Qrels = dict[str, Levels]
-Rankings = dict[str, list[str]]  # of each topic its documents in ranked order
+Rankings = dict[str, list[str]]  # the documents of each topic in ranked order
 Counts = dict[str, list[dict[float, int]]]
 Shares = dict[float, float]
 
 
 def fused(rankings: list[list[str]]) -> list[str]:
-    """The documents of one topic by the sum over the runs of 1 / (60 + rank) descending, ties by id."""
+    """Return the documents of a topic by the sum over the runs of 1 / (60 + rank) descending, ties by id."""
     weight: dict[str, Fraction] = {}
     for ranking in rankings:
         for rank, doc_id in enumerate(ranking, start=1):
@@ -194,7 +194,7 @@ def fused(rankings: list[list[str]]) -> list[str]:
 
 
 def bins(rankings: list[list[str]]) -> dict[str, int]:
-    """Bin of each document that a run retrieved for one topic, by its place in the fused ranking."""
+    """Return the bin of each document that a run retrieved for one topic, by its position in the fusion."""
     return {
         doc_id: next(b for b, end in enumerate(BIN_ENDS) if place <= end)
         for place, doc_id in enumerate(fused(rankings), start=1)
@@ -202,12 +202,12 @@ def bins(rankings: list[list[str]]) -> dict[str, int]:
 
 
 def scale_of(qrels: Qrels) -> list[float]:
-    """The levels from 0 up that occur in the qrels, ascending."""
+    """Return the levels of at least 0 that occur in the qrels, ascending."""
     return sorted({level for levels in qrels.values() for level in levels.values() if level >= 0})
 
 
 def counts(qrels: Qrels, runs: list[Rankings]) -> Counts:
-    """c[t][b][l]: retrieved documents of topic t in bin b that are judged to have level l."""
+    """Return c[t][b][l]: retrieved documents of topic t in bin b with the judged level l."""
     found: Counts = {}
     for topic, levels in qrels.items():
         found[topic] = [dict.fromkeys(scale_of(qrels), 0) for _ in BIN_ENDS]
@@ -218,7 +218,7 @@ def counts(qrels: Qrels, runs: list[Rankings]) -> Counts:
 
 
 def priors(c: Counts, pooled: float = POOLED, fewest: int = FEWEST) -> dict[str, list[Shares | None]]:
-    """alpha[t][b][l]: parameters of the shares of the levels; None for a bin that says too little.
+    """Return alpha[t][b][l]: parameters of the shares of the levels; None for a bin with too few documents.
 
     pi, the shares of the levels over all topics and bins, smooths those of a bin, pi_b; these smooth those of
     the bin of a topic.
@@ -246,14 +246,14 @@ def priors(c: Counts, pooled: float = POOLED, fewest: int = FEWEST) -> dict[str,
 
 
 def shifted(shares: Shares, shift: float) -> Shares:
-    """Shares of levels whose odds are multiplied by exp(shift) for each level above 0."""
+    """Return shares of levels whose odds are multiplied by exp(shift) for each level above 0."""
     weights = {level: share * (math.exp(shift) if level > 0 else 1) for level, share in shares.items()}
     total = math.fsum(weights.values())
     return {level: weight / total for level, weight in weights.items()}
 
 
 def label(shares: Shares, uniform: float) -> float:
-    """The first level, ascending, at which the cumulative share is above a number in [0, 1)."""
+    """Return the first level, ascending, at which the cumulative share is above a number in [0, 1)."""
     cumulative, chosen = 0.0, None
     for level in sorted(level for level, share in shares.items() if share > 0):
         cumulative, chosen = cumulative + shares[level], level
@@ -263,7 +263,7 @@ def label(shares: Shares, uniform: float) -> float:
 
 
 class Draws:
-    """Random numbers; each depends on the seed and on what it is for, and not on the order of the calls."""
+    """Random numbers that depend on the seed and on their purpose, not on the order of the calls."""
 
     def __init__(self, seed: int, spread: float = SPREAD) -> None:
         """Draw from a seed."""
@@ -274,29 +274,29 @@ class Draws:
         return random.Random(repr((self.seed, *purpose)))  # noqa: S311
 
     def delta(self, sample: int) -> float:
-        """Shift of the log odds of all topics of a sample."""
+        """Return the shift of the log odds of all topics of a sample."""
         return self._stream("delta", sample).gauss(0, self.spread)
 
     def epsilon(self, sample: int, topic: str) -> float:
-        """Shift of the log odds of one topic of a sample."""
+        """Return the shift of the log odds of one topic of a sample."""
         return self._stream("epsilon", sample, topic).gauss(0, self.spread)
 
     def shares(self, sample: int, topic: str, b: int, alpha: Shares) -> Shares:
-        """Shares of levels from a Dirichlet distribution: gamma variables over their sum."""
+        """Return shares of levels from a Dirichlet distribution: gamma variables over their sum."""
         stream = self._stream("shares", sample, topic, b)
         gammas = {level: stream.gammavariate(a, 1) if a > 0 else 0.0 for level, a in alpha.items()}
         total = math.fsum(gammas.values())
         return {level: gamma / total for level, gamma in gammas.items()}
 
     def uniform(self, sample: int, topic: str, doc_id: str) -> float:
-        """A number in [0, 1) for a document."""
+        """Return a number in [0, 1) for a document."""
         return self._stream("uniform", sample, topic, doc_id).random()
 
 
 def to_impute(
     qrels: Qrels, runs: list[Rankings], depth: int, alpha: dict[str, list[Shares | None]]
 ) -> dict[str, dict[str, int]]:
-    """Bin of each document that gets a level: unjudged, within depth of a run, in a bin that says enough."""
+    """Return the bin of each document that gets a level: unjudged, within depth of a run, in a used bin."""
     found: dict[str, dict[str, int]] = {}
     for topic, levels in qrels.items():
         rankings = [run.get(topic, []) for run in runs]
@@ -312,7 +312,7 @@ def to_impute(
 def completed_qrels(
     qrels: Qrels, runs: list[Rankings], depth: int, samples: int, draws: Draws, fewest: int = FEWEST
 ) -> list[Qrels]:
-    """Samples of the qrels with a level for each document that gets one, the same for all runs.
+    """Return samples of the qrels with a level for each document that gets one, equal for all runs.
 
     Args:
         qrels: level by topic and document.
@@ -320,7 +320,7 @@ def completed_qrels(
         depth: documents within that rank of a run get a level.
         samples: number of samples.
         draws: the random numbers.
-        fewest: judged documents from which on a bin says something about its unjudged ones.
+        fewest: the fewest judged documents that a bin needs for levels of its unjudged ones.
     """
     alpha = priors(counts(qrels, runs), fewest=fewest)
     documents = to_impute(qrels, runs, depth, alpha)
@@ -336,7 +336,7 @@ def completed_qrels(
 def given_levels(
     alpha: list[Shares | None], documents: dict[str, int], sample: int, topic: str, draws: Draws
 ) -> Levels:
-    """The levels that documents of one topic get in one sample."""
+    """Return the levels that documents of one topic get in one sample."""
     shift = draws.delta(sample) + draws.epsilon(sample, topic)
     shares = {
         b: shifted(draws.shares(sample, topic, b, alpha[b]), shift) for b in sorted(set(documents.values()))
@@ -345,7 +345,7 @@ def given_levels(
 
 
 def quantile(values: Iterable[float], q: float) -> float:
-    """Quantile with linear interpolation between the two values around it."""
+    """Return the quantile with linear interpolation between the two nearest values."""
     ordered = sorted(values)
     place = q * (len(ordered) - 1)
     below = math.floor(place)
@@ -355,7 +355,7 @@ def quantile(values: Iterable[float], q: float) -> float:
 
 @dataclass(frozen=True)
 class Interval:
-    """Mean of some scores, and the quantiles that leave out (1 - confidence) / 2 on each side."""
+    """Return the mean of scores, and the quantiles that leave out (1 - confidence) / 2 on each side."""
 
     mean: float
     low: float
@@ -363,7 +363,7 @@ class Interval:
 
     @classmethod
     def of(cls, values: list[float], confidence: float) -> Interval:
-        """The interval of the scores of all samples."""
+        """Return the interval of the scores of all samples."""
         out = (1 - confidence) / 2
         mean = math.fsum(values) / len(values)
         return cls(mean, quantile(values, out), quantile(values, 1 - out))
@@ -376,7 +376,7 @@ class RunIntervals:
     Attributes:
         topics: interval of each topic.
         over_topics: interval of the mean over the topics.
-        zero: score of each topic where unjudged documents are not relevant.
+        zero: score of each topic with unjudged documents as not relevant.
     """
 
     topics: dict[str, Interval]
@@ -398,7 +398,7 @@ def score_intervals(
         run: the documents of each topic in ranked order.
         samples: the completed qrels, shared by all runs.
         score_of: score of a ranking by the levels of its topic.
-        confidence: share of the samples that an interval holds.
+        confidence: share of the samples that an interval contains.
     """
     scores = {topic: [score_of(one[topic], run.get(topic, [])) for one in samples] for topic in qrels}
     means = [math.fsum(of_sample) / len(qrels) for of_sample in zip(*scores.values(), strict=True)]
@@ -410,7 +410,7 @@ def score_intervals(
 
 
 def imputed(qrels: Qrels, run: Rankings, depth: int, sample: Qrels) -> float:
-    """Of the documents of a run down to a depth, the share that got a level."""
+    """Return the share of a run's documents down to a depth that got a level."""
     looked_at = [(topic, doc_id) for topic in qrels for doc_id in run.get(topic, [])[:depth]]
     given = [
         is_judged(sample[topic], doc_id) and not is_judged(qrels[topic], doc_id)
@@ -420,7 +420,7 @@ def imputed(qrels: Qrels, run: Rankings, depth: int, sample: Qrels) -> float:
 
 
 def growth_of_R(qrels: Qrels, samples: list[Qrels], rel: float = 1) -> float:
-    """Mean over the samples of the number of relevant documents added, as a share of those judged."""
+    """Return the mean number of added relevant documents over the samples, as a share of the judged ones."""
 
     def relevant(one: Qrels) -> int:
         return sum(level >= rel for levels in one.values() for level in levels.values())

@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.slow,
 ]
 
-#: The browser asks the network for nothing, and needs neither a sandbox nor a graphics card.
+#: The browser makes no network request, and needs neither a sandbox nor a graphics card.
 FLAGS = [
     "--no-sandbox",
     "--no-first-run",
@@ -54,7 +54,7 @@ OVERFLOW = """
   return [document.documentElement.scrollWidth, window.innerWidth, wide.map(e => e.outerHTML.slice(0, 80))];
 }
 """
-#: Contrast as WCAG 2 computes it, of every piece of text against the first background behind it.
+#: Contrast by WCAG 2 of every piece of text against the first background behind it.
 CONTRASTS = """
 () => {
   document.querySelectorAll("details").forEach(one => { one.open = true; });
@@ -120,19 +120,19 @@ def chromium():
 
 @pytest.fixture
 def complaints():
-    """Messages of the console, errors of scripts and violations of the security policy."""
+    """Collect messages of the console, errors of scripts and violations of the security policy."""
     return []
 
 
 @pytest.fixture
 def requests():
-    """Addresses that the page asked for, except data in the page itself."""
+    """Collect the addresses that the page requests, except data in the page itself."""
     return []
 
 
 @pytest.fixture
 def show(chromium, complaints, requests):
-    """Opens a file in a new window of this width in CSS pixels; below 600 that of a phone."""
+    """Open a file in a new window of this width in CSS pixels; below 600, the window is that of a phone."""
 
     def call(path, width, *, dark=False):
         page = windows.enter_context(
@@ -159,7 +159,7 @@ def report(request, pages):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_renders_without_a_complaint_and_without_a_request(show, report, width, complaints, requests):
+def test_the_page_renders_without_errors_and_requests(show, report, width, complaints, requests):
     page = show(report, width)
     assert page.evaluate("() => document.readyState") == "complete"
     assert complaints == []
@@ -167,7 +167,7 @@ def test_renders_without_a_complaint_and_without_a_request(show, report, width, 
     assert page.evaluate("() => document.querySelectorAll('th button').length") > 10
 
 
-def test_complaints_are_heard(show, pages, tmp_path, complaints):
+def test_errors_of_the_page_are_collected(show, pages, tmp_path, complaints):
     wrong = tmp_path / "wrong.html"
     text = (pages / "evil.html").read_text(encoding="utf-8")
     wrong.write_text(text.replace("</main>", "</main><script>window.hacked = 3</script>"), encoding="utf-8")
@@ -185,7 +185,7 @@ def test_the_page_is_no_wider_than_the_window(show, report, width):
     assert inner == width
 
 
-def test_wide_tables_scroll_in_their_own_box_by_keyboard(show, pages):
+def test_wide_tables_scroll_inside_their_box_by_keyboard(show, pages):
     page = show(pages / "covid.html", 360)
     box = page.evaluate(
         "t => { const e = document.querySelector(t).closest('.scroll'); e.focus();"
@@ -205,7 +205,7 @@ def numbers(page, column, table=BOARD):
     return [float(value) for value in page.evaluate(VALUES, [table, column])]
 
 
-def test_sorts_by_click(show, pages, complaints):
+def test_tables_sort_by_click(show, pages, complaints):
     page = show(pages / "covid.html", 1280)
     assert page.evaluate(SORTED, BOARD) == [None, "descending", None, None, None]
     assert numbers(page, 1) == sorted(numbers(page, 1), reverse=True)
@@ -228,7 +228,7 @@ def test_sorts_by_click(show, pages, complaints):
 
 
 @pytest.mark.parametrize("key", ["Enter", " "])
-def test_sorts_by_keyboard(show, pages, key):
+def test_tables_sort_by_keyboard(show, pages, key):
     page = show(pages / "covid.html", 1280)
     for _ in range(30):
         page.keyboard.press("Tab")
@@ -244,7 +244,7 @@ def test_sorts_by_keyboard(show, pages, key):
     assert page.evaluate("() => document.activeElement.textContent") == "NCU(stop='rb')"
 
 
-def test_topics_sort_as_numbers_and_their_mean_stays_below(show, pages):
+def test_topics_sort_as_numbers_and_their_mean_stays_last(show, pages):
     page = show(pages / "covid.html", 1280)
     page.evaluate("() => { document.querySelector('details').open = true; }")
     first = "table.topics thead th:nth-child(1) button"
@@ -256,7 +256,7 @@ def test_topics_sort_as_numbers_and_their_mean_stays_below(show, pages):
 
 
 @pytest.mark.parametrize("clicks", [1, 2])
-def test_what_is_missing_comes_last_whichever_way(show, pages, clicks):
+def test_missing_values_are_last_in_both_directions(show, pages, clicks):
     page = show(pages / "evil.html", 1280)
     table = "section[aria-labelledby=unjudged] table"
     for _ in range(clicks):
@@ -265,7 +265,7 @@ def test_what_is_missing_comes_last_whichever_way(show, pages, clicks):
     assert page.evaluate(VALUES, [table, 0])[-1] == "nothing"
 
 
-def test_tables_and_pictures_say_what_they_are(show, report):
+def test_tables_and_images_have_accessible_names(show, report):
     page = show(report, 1280)
     page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = true; })")
     lacking = page.evaluate(
@@ -288,7 +288,7 @@ def test_tables_and_pictures_say_what_they_are(show, report):
     assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
-def test_the_first_tab_offers_to_skip(show, pages):
+def test_the_first_tab_stop_is_a_skip_link(show, pages):
     page = show(pages / "covid.html", 360)
     page.keyboard.press("Tab")
     text, top = page.evaluate(
@@ -303,7 +303,7 @@ def test_the_first_tab_offers_to_skip(show, pages):
     ]
 
 
-def test_names_are_text_and_nothing_else(show, pages):
+def test_names_are_shown_as_text_only(show, pages):
     page = show(pages / "evil.html", 1280)
     assert page.evaluate("() => window.hacked") is None
     assert page.evaluate("() => document.scripts.length") == 1
@@ -316,7 +316,7 @@ def test_names_are_text_and_nothing_else(show, pages):
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [360, 1280])
-def test_text_stands_out_and_is_large_enough(show, pages, width, dark):
+def test_text_has_contrast_and_is_large_enough(show, pages, width, dark):
     page = show(pages / "covid.html", width, dark=dark)
     found = page.evaluate(CONTRASTS)
     assert len(found) > 100

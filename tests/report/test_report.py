@@ -1,4 +1,4 @@
-"""The report as a file: its numbers, its command, the same bytes each time, never half a file."""
+"""The report as a file: its numbers, its command, reproducible bytes, and atomic writes."""
 
 import html
 import os
@@ -38,7 +38,7 @@ VOID = {"meta", "link", "img", "br"}
 
 
 class Page(HTMLParser):
-    """The page's tags, balanced, and its text by tag."""
+    """Collect the tags of a page, which must be balanced, and its text by tag."""
 
     def __init__(self, text):
         super().__init__()
@@ -69,30 +69,31 @@ def made(tmp_path, measures=("Q", "AP"), qrels=QRELS, runs=RUNS, **options):
     return place.read_text(encoding="utf-8")
 
 
-#: By hand: Q and AP of the three topics. Of topic 1 "one" finds a, "two" b at rank 2, "three" b, where Q is
-#: (1 + 2) / (1 + 2), (1 + 1) / (2 + 3) and (1 + 1) / (1 + 2), halved. Of topic 3 "two" finds e at rank 2.
+#: By hand: Q and AP of the three topics. In topic 1, "one" finds a, "two" b at rank 2, "three" b, where Q is
+#: (1 + 2) / (1 + 2), (1 + 1) / (2 + 3) and (1 + 1) / (1 + 2), halved. In topic 3, "two" finds e at rank 2.
 BY_TOPIC = {
     "one": {"Q": (1 / 2, 1, 1), "AP": (1 / 2, 1, 1)},
     "two": {"Q": (1 / 5, 1, 2 / 3), "AP": (1 / 4, 1, 1 / 2)},
     "three": {"Q": (1 / 3, 0, 0), "AP": (1 / 2, 0, 0)},
 }
 #: Of the 8 ways to change signs of the differences to "three", so many have a mean as far from 0: those with
-#: all or none changed, and that of topic 1 where this brings the mean no nearer. Holm doubles the smallest.
+#: all or no signs changed, and that of topic 1 if this does not bring the mean nearer. Holm doubles the
+#: smallest.
 P_HOLM = {"one": {"Q": 2 * 2 / 8, "AP": 1}, "two": {"Q": 4 / 8, "AP": 1}}
 
 #: In standard deviations of the differences.
 DETECTABLE_BY_THREE = plain.detectable(lambda d: plain.power_paired_t(d, 3))
 
 
-def test_the_page_holds_the_numbers(tmp_path):
-    # One of the 27 draws of three topics is each topic thrice: beyond 2.5% at both ends.
+def test_the_page_contains_the_numbers(tmp_path):
+    # One of the 27 draws of three topics draws a topic three times: beyond 2.5% at both ends.
     text = made(tmp_path, baseline="three", seed=4, n_resamples=4000)
     said = " ".join(" ".join(Page(text).text).split())
     board = said[said.index(" Run Q AP ") : said.index("significantly better or")]
     assert re.findall(r" (one|two|three) ", board) == ["one", "two", "three"]  # best first
     number = "([-+]?[0-9.]+)"
     for run, by_measure in BY_TOPIC.items():
-        # The differences of topics to "three" are all distinct, so that each has something to detect.
+        # The differences of topics to "three" are all distinct, so each has a detectable difference.
         against = rf" {number}, p = {number} detects {number}" if run != "three" else ""
         [found] = re.findall(f"{run}(?: baseline)?" + f" {number} {number} to {number}{against}" * 2, board)
         half = len(found) // 2
@@ -104,7 +105,7 @@ def test_the_page_holds_the_numbers(tmp_path):
                 assert float(cells[-1]) == pytest.approx(DETECTABLE_BY_THREE * stdev(z), abs=5.1e-4)
             printed = [*map(float, cells[: len(expected)])]
             assert printed[:4] == pytest.approx(expected[:4], abs=5.1e-4)
-            assert printed[4:] == pytest.approx(expected[4:], abs=0.05)  # of 4,000 replicates
+            assert printed[4:] == pytest.approx(expected[4:], abs=0.05)  # out of 4,000 replicates
     for topic in range(3):
         values = [BY_TOPIC[run]["Q"][topic] for run in ("one", "two", "three")]
         assert f"{topic + 1} " + " ".join(f"{value:.4f}" for value in values) in said
@@ -115,7 +116,7 @@ def test_the_page_holds_the_numbers(tmp_path):
 
 
 @pytest.mark.parametrize(("level", "replicates"), [(0.95, "400"), (0.5, "50"), (0.99999, "100,000")])
-def test_the_test_has_replicates_enough_to_find_something(tmp_path, level, replicates):
+def test_the_test_has_enough_replicates_to_be_significant(tmp_path, level, replicates):
     text = made(tmp_path, ["Q"], baseline="one", level=level)
     assert f"{replicates} replicates, seed 0, p =" in text
     smallest = 2 / (int(replicates.replace(",", "")) + 1)
@@ -140,7 +141,7 @@ ONE_EACH = {topic: {"a": 1} for topic in TOPICS}
 
 
 def found_at(*ranks):
-    """A run that retrieves the relevant document at these ranks, topic by topic."""
+    """A run that retrieves the relevant document at these ranks, by topic."""
     return {
         topic: {"a": 1.0} | {f"x{at}": 2.0 + at for at in range(rank - 1)}
         for topic, rank in zip(TOPICS, ranks, strict=True)
@@ -157,7 +158,7 @@ def found_at(*ranks):
         (None, "RR: best against second, the second best, topic by topic."),
     ],
 )
-def test_topics_are_those_of_the_best_run_and_its_rival(tmp_path, baseline, caption):
+def test_the_topics_compare_the_best_run_with_the_next(tmp_path, baseline, caption):
     runs = {
         "third": found_at(2, 2, 2, 2, 2, 1),
         "best": found_at(1, 1, 1, 1, 1, 2),
@@ -166,7 +167,7 @@ def test_topics_are_those_of_the_best_run_and_its_rival(tmp_path, baseline, capt
     assert caption in Page(made(tmp_path, ["RR"], ONE_EACH, runs, baseline=baseline)).text
 
 
-def test_the_picture_of_topics_counts_those_that_are_better_worse_and_equal(tmp_path):
+def test_the_picture_of_topics_counts_better_worse_and_equal_ones(tmp_path):
     runs = {"one": found_at(1, 1, 1, 2, 2, 2), "two": found_at(2, 2, 4, 1, 2, 2)}
     found = Page(made(tmp_path, ["RR"], ONE_EACH, runs))
     alt = found.all("img")[1]["alt"]
@@ -175,7 +176,7 @@ def test_the_picture_of_topics_counts_those_that_are_better_worse_and_equal(tmp_
     )
 
 
-def test_the_page_is_well_formed_and_asks_for_nothing(tmp_path):
+def test_the_page_is_well_formed_and_makes_no_request(tmp_path):
     found = Page(made(tmp_path, baseline="one"))
     ids = [attrs["id"] for _, attrs in found.tags if "id" in attrs]
     assert len(ids) == len(set(ids))
@@ -188,19 +189,19 @@ def test_the_page_is_well_formed_and_asks_for_nothing(tmp_path):
     assert [attrs["href"][1:] for attrs in found.all("a") if attrs["href"][1:] not in ids] == []
     assert len(found.all("script")) == 1
     pictures = found.all("img")
-    assert len(pictures) == 5  # two a measure, and the unjudged documents
+    assert len(pictures) == 5  # two per measure, and the unjudged documents
     assert all(len(picture["alt"]) > 40 for picture in pictures)
 
 
 @pytest.mark.slow
-def test_the_same_input_gives_the_same_bytes(tmp_path):
+def test_equal_input_gives_equal_bytes(tmp_path):
     (tmp_path / "other").mkdir()
     assert made(tmp_path, baseline="one") == made(tmp_path / "other", baseline="one")
     assert made(tmp_path, seed=1) != made(tmp_path, seed=2)
 
 
 @pytest.mark.slow
-def test_frames_files_iterators_and_dicts_give_the_same(tmp_path):
+def test_frames_files_iterators_and_dicts_give_equal_pages(tmp_path):
     def rows(data, value):
         cells = [(topic, doc, number) for topic, docs in data.items() for doc, number in docs.items()]
         return pd.DataFrame(cells, columns=["query_id", "doc_id", value])
@@ -212,7 +213,7 @@ def test_frames_files_iterators_and_dicts_give_the_same(tmp_path):
 
 
 class Opened(dict):
-    """Qrels or a run that count how often they are read."""
+    """Qrels or a run that count the times they are read."""
 
     def __init__(self, topics):
         super().__init__(topics)
@@ -231,13 +232,13 @@ def test_qrels_and_runs_are_read_once(tmp_path):
     assert [one.times for one in (qrels, *runs.values())] == [1] * (1 + len(runs))
 
 
-def test_one_run_needs_no_other(tmp_path):
+def test_a_single_run_is_accepted(tmp_path):
     text = made(tmp_path, runs=RUNS["one"])
     assert "No baseline was named" in text
     assert len(Page(text).all("img")) == 3
 
 
-def test_the_page_says_which_runs_lack_topics(tmp_path):
+def test_the_page_names_runs_with_missing_topics(tmp_path):
     with pytest.warns(ir_graded.CoverageWarning) as caught:
         found = Page(made(tmp_path))
     assert [one.filename for one in caught] == [__file__]
@@ -246,19 +247,19 @@ def test_the_page_says_which_runs_lack_topics(tmp_path):
     assert "Run 'three' lacks 2 of the 3 topics of the qrels (the first is '2')" in "".join(found.text)
 
 
-def test_the_page_of_runs_that_fit_the_qrels_says_nothing_of_it(tmp_path):
+def test_the_page_of_complete_runs_has_no_note_on_coverage(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ir_graded.CoverageWarning)
         text = made(tmp_path, runs={name: RUNS[name] for name in ("one", "two")})
     assert 'class="caution"' not in text
 
 
-def test_counts_are_shown_as_means_and_said_to_be(tmp_path):
+def test_counts_are_shown_as_means_with_a_note(tmp_path):
     assert "Shown as its mean over the topics" in made(tmp_path, ["Q", "NumRet"])
     assert "Shown as its mean over the topics" not in made(tmp_path, ["Q"])
 
 
-def test_too_many_scores_by_topic_are_left_out_and_said_to_be(tmp_path, monkeypatch):
+def test_too_many_scores_by_topic_are_left_out_with_a_note(tmp_path, monkeypatch):
     monkeypatch.setattr(page, "_MOST_CELLS", 17)
     text = made(tmp_path)
     assert "18 scores are too many for a page" in text
@@ -267,7 +268,7 @@ def test_too_many_scores_by_topic_are_left_out_and_said_to_be(tmp_path, monkeypa
     assert made(tmp_path).count("<details") == 2
 
 
-def test_tables_by_topic_are_closed_where_large(tmp_path, monkeypatch):
+def test_large_tables_by_topic_are_collapsed(tmp_path, monkeypatch):
     assert made(tmp_path).count("<details open") == 1
     monkeypatch.setattr(page, "_MOST_OPEN", 8)
     assert made(tmp_path).count("<details open") == 0
@@ -275,7 +276,7 @@ def test_tables_by_topic_are_closed_where_large(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["系统", "half \udc80 pair", "$x^2$", "a\nb", "{{ 7 * 7 }}", "</style><b>"])
-def test_any_name_of_a_run_will_do(tmp_path, name):
+def test_any_run_name_is_accepted(tmp_path, name):
     text = made(tmp_path, runs={name: RUNS["one"], "two": RUNS["two"]}, baseline=name)
     found = Page(text)
     assert found.all("b")[0] == {"class": "run"}
@@ -311,13 +312,13 @@ def test_wrong_options_write_nothing(tmp_path, options, message):
     assert not any(tmp_path.iterdir())
 
 
-def test_one_topic_is_too_few(tmp_path):
+def test_one_topic_is_rejected(tmp_path):
     with pytest.raises(InputError, match="Q: at least 2 topics are needed, found 1"):
         made(tmp_path, qrels={"1": QRELS["1"]})
     assert not any(tmp_path.iterdir())
 
 
-def test_what_is_not_installed_is_named_with_its_extra(tmp_path, monkeypatch):
+def test_a_missing_library_is_named_with_its_extra(tmp_path, monkeypatch):
     def missing(name):
         raise ImportError(name)
 
@@ -330,7 +331,7 @@ def test_what_is_not_installed_is_named_with_its_extra(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_page_that_cannot_be_made_leaves_the_old_one(tmp_path, monkeypatch):
+def test_a_page_that_fails_keeps_the_old_one(tmp_path, monkeypatch):
     old = made(tmp_path)
     monkeypatch.setattr(files.os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
@@ -339,7 +340,7 @@ def test_a_page_that_cannot_be_made_leaves_the_old_one(tmp_path, monkeypatch):
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == old
 
 
-def test_readers_never_see_half_a_page(tmp_path, monkeypatch):
+def test_readers_never_get_half_a_page(tmp_path, monkeypatch):
     place = tmp_path / "page.html"
     place.write_text("old")
     seen = []
@@ -350,7 +351,7 @@ def test_readers_never_see_half_a_page(tmp_path, monkeypatch):
     assert seen == ["old"]
 
 
-def test_links_are_followed_and_rights_are_the_usual_ones(tmp_path):
+def test_links_are_followed_and_permissions_are_the_usual_ones(tmp_path):
     (tmp_path / "folder").mkdir()
     link = tmp_path / "link.html"
     link.symlink_to(tmp_path / "folder" / "page.html")
@@ -361,7 +362,7 @@ def test_links_are_followed_and_rights_are_the_usual_ones(tmp_path):
     assert link.stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-def test_places_that_cannot_be_written_are_named_before_any_work(tmp_path, monkeypatch):
+def test_unwritable_paths_are_rejected_before_any_work(tmp_path, monkeypatch):
     monkeypatch.setattr(page, "collect", lambda *_, **__: pytest.fail("work was done"))
     with pytest.raises(FileNotFoundError, match="nowhere"):
         ir_graded.report("Q", QRELS, RUNS, tmp_path / "nowhere" / "page.html")
@@ -387,7 +388,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_command_writes_the_page_and_the_page_names_the_command(folder):
+def test_the_command_writes_the_page_which_shows_the_command(folder):
     arguments = ["report", "qrels.txt", *RUNS, "-m", "Q NCU(stop='rb')", "--baseline", "./two", "-B", "50"]
     wrong = CliRunner().invoke(commands, [*arguments, "--html", "page.html"])
     assert isinstance(wrong.exception, ParameterError)

@@ -1,4 +1,4 @@
-"""Shares of unjudged documents: by hand, in all forms, and beside ir-measures' Judged@k."""
+"""Shares of unjudged documents: by hand, in all forms, and compared with ir-measures' Judged@k."""
 
 import ir_measures
 import numpy as np
@@ -16,7 +16,7 @@ RUN = {"1": {"a": 9.0, "x": 8.0, "c": 7.0, "b": 6.0}, "2": {"y": 2.0, "d": 1.0}}
 def test_shares_of_unjudged_documents_equal_values_by_hand():
     found = ir_graded.unjudged(QRELS, {"one": RUN, "two": {"3": {"e": 1.0}}}, depths=[1, 3, 10])
     topics = found.topic_share[0].T.tolist()
-    assert topics[0] == pytest.approx([0, 2 / 3, 1 / 2])  # c has a level below 0: nobody looked at it
+    assert topics[0] == pytest.approx([0, 2 / 3, 1 / 2])  # c has a level below 0, so it counts as unjudged
     assert topics[1] == pytest.approx([1, 1 / 2, 1 / 2])
     assert np.isnan(topics[2]).all()
     assert found.to_frame().loc["one"].tolist() == pytest.approx([1 / 2, 7 / 12, 1 / 2])
@@ -28,11 +28,11 @@ def test_shares_of_unjudged_documents_equal_values_by_hand():
     assert np.isnan(ranks.loc["two"].tolist()[1:]).all()
 
 
-def test_ranks_end_at_the_largest_depth():
+def test_by_rank_ends_at_the_largest_depth():
     assert ir_graded.unjudged(QRELS, RUN, depths=[2]).by_rank.tolist() == [[0.5, 0.5]]
 
 
-def test_without_negative_levels_it_is_one_minus_judged():
+def test_without_negative_levels_shares_are_one_minus_judged():
     covid = ir_graded.sample()
     qrels = covid.qrels[covid.qrels["relevance"] >= 0]
     for name in list(covid.runs)[:3]:
@@ -55,7 +55,7 @@ def rows(data, value):
     )
 
 
-def test_all_forms_agree(tmp_path):
+def test_all_forms_give_equal_shares(tmp_path):
     qrels_file, run_file = tmp_path / "qrels.txt", tmp_path / "one.run"
     qrels_file.write_text("".join(f"{t} 0 {d} {v}\n" for t, ds in QRELS.items() for d, v in ds.items()))
     run_file.write_text("".join(f"{t} Q0 {d} 1 {v} x\n" for t, ds in RUN.items() for d, v in ds.items()))
@@ -92,14 +92,14 @@ def test_passages_count_by_article():
 @pytest.mark.parametrize(
     "depths", [[], [0], [1.5], [True], [5, 5], [2**63], [10**5000], 5, "5", None], ids=range(10)
 )
-def test_wrong_depths_are_refused(depths):
+def test_wrong_depths_are_rejected(depths):
     with pytest.raises(
         ParameterError, match=r"must be one or more whole numbers >= 1 and < 2\*\*63, each once"
     ):
         ir_graded.unjudged(QRELS, RUN, depths=depths)
 
 
-def test_wrong_input_is_named():
+def test_wrong_input_is_rejected():
     with pytest.raises(NoSharedTopicsError, match="the qrels are empty"):
         ir_graded.unjudged({}, RUN)
     with pytest.raises(NoSharedTopicsError, match=r"run 'b'.*share no topic"):
@@ -108,7 +108,7 @@ def test_wrong_input_is_named():
         ir_graded.unjudged(QRELS, {"a": RUN, "b": {"1": {"a": float("nan")}}})
 
 
-def test_the_numbers_cannot_be_written_over():
+def test_the_numbers_are_read_only():
     found = ir_graded.unjudged(QRELS, RUN)
     with pytest.raises(ValueError, match="read-only"):
         found.by_rank[0, 0] = 3

@@ -1,4 +1,4 @@
-"""One local Spark session for the tests of this folder; where there is no PySpark or no Java, they skip."""
+"""One local Spark session for the tests of this folder; without PySpark or Java, they are skipped."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def spark(tmp_path_factory):
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Spark needs Java, and there is none on the path")
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        # Of PySpark itself, about versions of pandas.
+        # Warnings of PySpark itself, about versions of pandas.
         warnings.simplefilter("ignore")
-        # Otherwise workers are the python3 of the PATH, which need not be that of these tests.
+        # Otherwise workers use the python3 of the PATH, which may differ from the Python of these tests.
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
-        # Java knows no file whose name the locale cannot write.
+        # Java cannot open a file whose name the locale cannot encode.
         patch.setenv("LC_ALL", "C.UTF-8")
         from pyspark.sql import SparkSession
 
@@ -30,7 +30,7 @@ def spark(tmp_path_factory):
             .appName("ir_graded")
             .config("spark.ui.enabled", "false")
             .config("spark.sql.shuffle.partitions", "4")
-            # Otherwise small data are joined into one partition, whose topics are all that there are.
+            # Otherwise small data are joined into one partition with all topics.
             .config("spark.sql.adaptive.coalescePartitions.enabled", "false")
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.host", "127.0.0.1")

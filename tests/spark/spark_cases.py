@@ -1,4 +1,4 @@
-"""What the tests of Spark share: measures, a random collection, and its scores on one machine."""
+"""Shared by the tests of Spark: measures, a random collection, and its scores on one machine."""
 
 import warnings
 
@@ -11,7 +11,7 @@ from ir_graded.measures.classic import CLASSICS, scorer_of
 
 
 def every_measure(*, passages=False):
-    """All measures of this package, those for passages too if asked for."""
+    """Return all measures of this package, including those for passages on request."""
     wanted = {*measure_cases.MEASURES, *(measure_cases.PASSAGE_MEASURES if passages else ())}
     ours = {id(one): one for one in REGISTRY.values() if one.NAME in wanted}.values()
     return [
@@ -21,7 +21,7 @@ def every_measure(*, passages=False):
 
 
 def every_classic():
-    """All classics, with as few parameters as they need."""
+    """Return all classics, with as few parameters as they need."""
     return [_complete(kind.MEASURE) for kind in CLASSICS.values()]
 
 
@@ -33,7 +33,7 @@ def _complete(measure):
 
 
 def collection(seed, topics=23, runs=3, depth=50):
-    """Qrels and runs as rows; runs lack some topics and have some that the qrels lack; scores tie."""
+    """Return qrels and runs as rows; topics may be missing on either side; scores tie."""
     rng = np.random.default_rng(seed)
     names = [f"t{number}" for number in range(topics + 3)]
     qrels = [
@@ -58,7 +58,7 @@ def on_one_machine(measures, qrels, rows, **options):
     for topic, doc, level in qrels:
         judged.setdefault(topic, {})[doc] = level
     with warnings.catch_warnings():
-        # On purpose, runs lack topics here.
+        # Here runs lack topics on purpose.
         warnings.simplefilter("ignore", ir_graded.CoverageWarning)
         return ir_graded.evaluate(measures, judged, dict(sorted(runs.items())), **options)
 

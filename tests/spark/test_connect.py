@@ -1,4 +1,4 @@
-"""On Spark Connect, whose DataFrames have neither a plan nor a context here: the same scores."""
+"""Spark Connect, whose DataFrames have neither a plan nor a context here, gives the scores of one machine."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ SCRIPT = """
 """
 
 
-def test_the_scores_of_one_machine():
-    """In a process of its own: one process has sessions of one kind."""
+def test_scores_equal_those_of_one_machine():
+    """A separate process is needed: one process has sessions of one kind."""
     done = subprocess.run(  # noqa: S603  # the program above
         [sys.executable, "-W", "ignore", "-c", textwrap.dedent(SCRIPT)],
         env={**os.environ, "PYSPARK_PYTHON": sys.executable},
@@ -48,7 +48,7 @@ def test_the_scores_of_one_machine():
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    scores, means, refused = done.stdout.splitlines()[-3:]
+    scores, means, rejected = done.stdout.splitlines()[-3:]
     assert scores == str(
         [
             ("x", "1", "AP", 0.5),
@@ -62,4 +62,4 @@ def test_the_scores_of_one_machine():
         ]
     )
     assert means == str([("x", "AP", 0.25), ("x", "Q", 1 / 6), ("y", "AP", 0.25), ("y", "Q", 0.25)])
-    assert "Spark Connect" in refused
+    assert "Spark Connect" in rejected

@@ -21,7 +21,7 @@ SIZES = [1, 4, 7, 1 << 10]
 
 
 def as_sorted(qrels, rows):
-    """The rows of one partition, as Spark's sort brings them: run, topic, document, value."""
+    """Return the rows of one partition in the order of Spark's sort: run, topic, document, value."""
     judged = [(None, topic, doc, float(level)) for topic, doc, level in sorted(qrels)]
     by_doc = sorted(rows, key=lambda row: row[2], reverse=True)
     by_score = sorted(by_doc, key=lambda row: np.float32(row[3]), reverse=True)
@@ -66,7 +66,7 @@ def test_batches_and_pieces_of_any_size_give_the_scores_of_one_machine(size, pie
 
 
 @pytest.mark.parametrize(("longest", "held"), [(3, 4), (20, 21), (1 << 10, 100)])
-def test_of_a_long_topic_no_more_rows_are_held_than_asked_for(monkeypatch, longest, held):
+def test_a_long_topic_holds_no_more_rows_than_allowed(monkeypatch, longest, held):
     sizes = []
     table = Scoring._table
 
@@ -81,8 +81,8 @@ def test_of_a_long_topic_no_more_rows_are_held_than_asked_for(monkeypatch, longe
     assert max(sizes) == held
 
 
-def test_passages_of_a_long_topic_are_held_together():
-    """Articles come from rows that are far apart."""
+def test_passages_of_a_long_topic_are_combined_by_article():
+    """Rows of an article are far apart."""
     names = ["run", "query_id", "doc_id", "value", "start", "length"]
     kinds = [pa.string()] * 3 + [pa.float64()] * 3
     between = [("one", "t", f"x{number}", 9.0 - number, 0.0, 5.0) for number in range(4)]
@@ -99,7 +99,7 @@ def test_passages_of_a_long_topic_are_held_together():
     assert {row["measure"]: row["value"] for row in found} == {"MAgP": 1.0, "NumRet": 5.0}
 
 
-def test_a_missing_score_in_a_long_topic_is_an_error_that_names_it():
+def test_a_missing_score_in_a_long_topic_is_rejected_by_name():
     rows = [("one", "t", f"d{number}", 9.0 - number) for number in range(5)]
     rows[3] = ("one", "t", "d3", float("nan"))
     with pytest.raises(ir_graded.InputError, match=r"topic 't', document 'd3' .*run 'one'.*missing"):

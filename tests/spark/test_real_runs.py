@@ -31,7 +31,7 @@ def path_of_runs(runs, tmp_path_factory):
 
 
 def largest_difference(found, expected):
-    """Of the scores of two sources that hold the same runs, topics and measures."""
+    """Return the largest difference of two sources with equal runs, topics and measures."""
     keys = ["run", "query_id", "measure"]
     found, expected = (frame.set_index(keys)["value"].sort_index() for frame in (found, expected))
     assert found.index.is_unique
@@ -40,7 +40,7 @@ def largest_difference(found, expected):
 
 
 @pytest.mark.parametrize("broadcast", [True, False])
-def test_all_runs_of_round_1(spark, runs, path_of_runs, broadcast):
+def test_all_runs_of_round_1_score_as_on_one_machine(spark, runs, path_of_runs, broadcast):
     measures = [*every_measure(), *every_classic()]
     expected = ir_graded.evaluate(measures, QRELS, runs).frame
     assert expected["run"].nunique() == 143
@@ -50,8 +50,8 @@ def test_all_runs_of_round_1(spark, runs, path_of_runs, broadcast):
     assert largest_difference(scores.toPandas(), expected) <= 1e-12
 
 
-def test_all_runs_of_round_1_as_passages(spark, runs, path_of_runs):
-    """Made-up places, since the track has none: of a document each rank retrieves another part."""
+def test_all_runs_of_round_1_score_as_passages_on_one_machine(spark, runs, path_of_runs):
+    """The track has no positions, so they are made up: each rank retrieves another part of a document."""
     qrels = ir_graded.read_qrels(QRELS)[["query_id", "doc_id", "relevance"]]
     qrels = qrels.assign(start=np.arange(len(qrels)) % 7 * 10, length=np.arange(len(qrels)) % 90 + 1)
     placed = {

@@ -1,4 +1,4 @@
-"""On Spark every measure gives what it gives on one machine, and errors name what they name there."""
+"""On Spark, every measure gives the values of one machine, and errors name the same places."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def table(scores):
 
 
 def test_workers_run_the_python_of_the_tests(spark):
-    """Also in a virtual environment that is not activated."""
+    """This holds in a virtual environment that is not activated, too."""
     running = spark.range(1).rdd.map(lambda _: sys.executable).collect()
     assert running == [sys.executable]
 
 
 @pytest.mark.parametrize(("broadcast", "longest"), [(True, 1), (False, 1 << 22), (None, 7)])
-def test_every_measure_as_on_one_machine(spark, broadcast, longest):
+def test_every_measure_scores_as_on_one_machine(spark, broadcast, longest):
     qrels, rows = collection(1)
     measures = [*every_measure(), *MEASURES]
     found = evaluate(measures, *frames(spark, qrels, rows), broadcast=broadcast, longest_topic=longest)
@@ -60,7 +60,7 @@ def test_every_measure_as_on_one_machine(spark, broadcast, longest):
             assert abs(means[run, str(measure)] - expected.aggregates[r, m]) <= 1e-12
 
 
-def test_a_run_without_a_name_and_ids_of_other_types(spark):
+def test_a_run_without_a_name_and_ids_of_other_types_are_scored(spark):
     qrels, rows = collection(2, runs=1)
     number = {f"t{n}": n for n in range(99)}
     judged = spark.createDataFrame(
@@ -123,7 +123,7 @@ def test_files_score_as_on_one_machine(spark, tmp_path):
     same(table(found), expected_table(on_one_machine(["Q", "AP"], qrels, rows)))
 
 
-def test_names_of_runs_from_paths(spark, tmp_path):
+def test_runs_are_named_by_their_paths(spark, tmp_path):
     for folder in ("a", "b b"):
         (tmp_path / folder).mkdir()
     (tmp_path / "a" / "one + ü 100%.run").write_text("1 Q0 a 1 2 t\n")
@@ -139,14 +139,14 @@ def test_names_of_runs_from_paths(spark, tmp_path):
     assert table(scores) == {("two.run", "1", "Q"): 0.0}
     with pytest.raises(InputError, match=r"a/two\.run and .*b b/two\.run.* would both be the run 'two\.run'"):
         read_runs(spark, str(tmp_path / "*" / "two.run*"))
-    # A folder that Spark has written is one run, whatever its parts are called.
+    # A folder written by Spark is one run, whatever the names of its parts.
     for name in ("bm25", "other"):
         found.drop("run").repartition(3).write.parquet(str(tmp_path / f"{name}.parquet"))
     both = read_runs(spark, [tmp_path / "bm25.parquet", tmp_path / "other.parquet"])
     assert sorted(row["run"] for row in both.collect()) == ["bm25", "bm25", "other", "other"]
 
 
-def test_what_is_no_path_or_cannot_be_read(spark, tmp_path):
+def test_unreadable_and_invalid_paths_are_rejected(spark, tmp_path):
     (tmp_path / "one.run.xz").write_text("")
     with pytest.raises(InputError, match=r"one\.run\.xz: Spark"):
         read_runs(spark, tmp_path / "one.run.xz")
@@ -166,14 +166,14 @@ def test_every_file_of_a_folder_is_a_run(spark, tmp_path):
     assert found == {("a.run", "1", "Q"): 1.0, ("empty.run", "1", "Q"): 0.0, ("blank.run", "1", "Q"): 0.0}
 
 
-def test_a_file_whose_name_is_a_pattern_too_is_itself(spark, tmp_path):
+def test_a_file_name_that_is_also_a_pattern_is_read_literally(spark, tmp_path):
     for name, doc in {"run[1].txt": "a", "run1.txt": "b", "run*.txt": "c"}.items():
         (tmp_path / name).write_text(f"1 Q0 {doc} 1 2 t\n")
     for name, doc in {"run[1].txt": ["a"], "run*.txt": ["c"], "run[1-9].txt": ["b"]}.items():
         assert [row["doc_id"] for row in read_runs(spark, tmp_path / name).collect()] == doc
 
 
-def test_ids_that_are_not_utf8_are_never_taken_for_others(spark, tmp_path):
+def test_ids_that_are_not_utf8_are_rejected(spark, tmp_path):
     (tmp_path / "qrels.txt").write_bytes(b"1 0 caf\xe8 1\n1 0 b 1\n")
     (tmp_path / "run.txt").write_bytes(b"1 Q0 caf\xe9 1 2.0 t\n1 Q0 b 1 1.0 t\n")
     with pytest.raises(Exception, match="is not UTF-8"):
@@ -182,7 +182,7 @@ def test_ids_that_are_not_utf8_are_never_taken_for_others(spark, tmp_path):
         read_runs(spark, tmp_path / "run.txt").collect()
 
 
-def test_lines_end_where_they_do_on_one_machine(spark, tmp_path):
+def test_lines_end_as_on_one_machine(spark, tmp_path):
     (tmp_path / "run.txt").write_bytes(b"1 Q0 a 1 2.0 t\r\n1 Q0 b 1 -nan t\r\n\r\n1 Q0 c 1 NaN t\n")
     rows = read_runs(spark, tmp_path / "run.txt").collect()
     assert [(row["doc_id"], str(row["score"])) for row in rows] == [("a", "2.0"), ("b", "nan"), ("c", "nan")]
@@ -204,7 +204,7 @@ def small_batches(spark):
 @pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("broadcast", [True, False])
 @pytest.mark.parametrize("longest", [1, 7, 1000])
-def test_topics_longer_than_is_held_score_as_on_one_machine(spark, broadcast, longest):
+def test_topics_longer_than_the_limit_score_as_on_one_machine(spark, broadcast, longest):
     """Scores tie in nearly all topics: the ranks are those of Spark's sort."""
     qrels, rows = collection(11)
     found = evaluate(MEASURES, *frames(spark, qrels, rows), broadcast=broadcast, longest_topic=longest)
@@ -225,7 +225,7 @@ def test_a_piece_holds_no_more_rows_than_the_longest_topic(spark, monkeypatch, l
 
 
 @pytest.mark.parametrize("broadcast", [True, False])
-def test_the_highest_level_of_all_qrels_is_that_of_every_partition(spark, broadcast):
+def test_every_partition_uses_the_highest_level_of_all_qrels(spark, broadcast):
     qrels = [(f"t{topic}", "a", 1) for topic in range(20)] + [("t20", "a", 4)]
     rows = [("one", topic, "a", 1.0) for topic, _, _ in qrels]
     found = table(evaluate(["EBR", "iRBU"], *frames(spark, qrels, rows), broadcast=broadcast))
@@ -234,7 +234,7 @@ def test_the_highest_level_of_all_qrels_is_that_of_every_partition(spark, broadc
 
 
 @pytest.mark.parametrize("broadcast", [True, False])
-def test_a_long_topic_that_the_qrels_lack_changes_nothing(spark, broadcast):
+def test_a_long_topic_missing_from_the_qrels_changes_nothing(spark, broadcast):
     judged, few = frames(spark, [("1", "a", 1), ("2", "c", 1)], [("x", "1", "a", 3.0), ("x", "2", "c", 1.0)])
     other = spark.range(3000).selectExpr(
         "'x'", "'zz'", "concat('k', id)", "if(id = 7, double('NaN'), double(id))"
@@ -246,7 +246,7 @@ def test_a_long_topic_that_the_qrels_lack_changes_nothing(spark, broadcast):
 
 @pytest.mark.parametrize("broadcast", [True, False])
 @pytest.mark.parametrize("side", ["qrels", "run"])
-def test_passages_on_one_side_only(spark, side, broadcast):
+def test_passages_on_one_side_only_are_scored(spark, side, broadcast):
     import pandas as pd
 
     spans = {"start": [0, 100, 0], "length": [30, 50, 9]}
@@ -261,7 +261,7 @@ def test_passages_on_one_side_only(spark, side, broadcast):
     same(table(evaluate(["Q", "NumRet"], *given, broadcast=broadcast)), expected_table(expected))
 
 
-def test_names_that_differ_in_case_alone_are_an_error(spark):
+def test_names_that_differ_in_case_only_are_rejected(spark):
     judged, ranked = frames(spark, *collection(5))
     with pytest.raises(InputError, match="run: the column Run must be called run"):
         evaluate("Q", judged, ranked.withColumnRenamed("run", "Run"))
@@ -269,7 +269,7 @@ def test_names_that_differ_in_case_alone_are_an_error(spark):
         evaluate("Q", judged, ranked.selectExpr("*", "1 as Score"))
 
 
-def test_runs_that_change_their_names_are_an_error(spark):
+def test_runs_that_change_their_names_are_rejected(spark):
     from pyspark.sql import functions as F  # noqa: N812
 
     judged, ranked = frames(spark, [("1", "a", 1)], [("x", "1", "a", 1.0)])
@@ -279,7 +279,7 @@ def test_runs_that_change_their_names_are_an_error(spark):
         evaluate("Q", judged, changing).collect()
 
 
-def test_what_has_no_end_is_an_error(spark):
+def test_streams_and_invalid_limits_are_rejected(spark):
     judged, _ = frames(spark, *collection(5))
     stream = spark.readStream.format("rate").load()
     with pytest.raises(InputError, match="run: a stream has no end"):
@@ -289,7 +289,7 @@ def test_what_has_no_end_is_an_error(spark):
             evaluate("Q", judged, judged, longest_topic=longest)
 
 
-def test_errors_before_the_job(spark):
+def test_errors_are_raised_before_the_job(spark):
     qrels, rows = collection(5)
     judged, ranked = frames(spark, qrels, rows)
     with pytest.raises(InputError, match="the DataFrame has no column score; it has run, query_id, doc_id"):
@@ -334,7 +334,7 @@ def test_options_and_measures_are_checked_before_the_job(spark):
         ("run", "query_id", "true", "boolean"),
     ],
 )
-def test_a_column_of_another_type_is_an_error_before_the_job(spark, kind, column, kind_of_column, found):
+def test_a_column_of_another_type_is_rejected_before_the_job(spark, kind, column, kind_of_column, found):
     given = dict(zip(("qrels", "run"), frames(spark, *collection(5)), strict=True))
     given[kind] = given[kind].selectExpr(
         *(name for name in given[kind].columns if name != column), f"{kind_of_column} as {column}"
@@ -343,7 +343,7 @@ def test_a_column_of_another_type_is_an_error_before_the_job(spark, kind, column
         evaluate("Q", given["qrels"], given["run"])
 
 
-def test_numbers_of_other_types_are_taken_as_they_are(spark):
+def test_numbers_of_other_types_are_accepted(spark):
     qrels, rows = collection(8, runs=1)
     judged, ranked = frames(spark, qrels, rows)
     expected = table(evaluate(["Q", "AP"], judged, ranked))
@@ -363,7 +363,7 @@ def test_ids_that_are_whole_floats_are_integers(spark):
                 evaluate("Q", qrels, spark.createDataFrame(rows, f"{names}, score double")).collect()
 
 
-def test_lines_of_another_format_are_never_taken_for_trec(spark, tmp_path):
+def test_lines_of_another_format_are_rejected(spark, tmp_path):
     cases = {
         "0001 A d1 1": (read_qrels, "looks like an NTCIR file by letters"),
         "200 12595615 1 48.63 28426 295": (read_runs, "may be a Genomics run without run_id"),
@@ -376,13 +376,13 @@ def test_lines_of_another_format_are_never_taken_for_trec(spark, tmp_path):
     assert [row["doc_id"] for row in read_runs(spark, tmp_path / "run.txt").collect()] == ["1", "d1", "1"]
 
 
-def test_runs_that_share_no_topic_show_the_topics_of_both_sides(spark):
+def test_runs_without_shared_topics_show_topics_of_both_sides(spark):
     judged, ranked = frames(spark, [("1.0", "a", 1)], [("one", "1", "a", 1.0)])
     with pytest.raises(NoSharedTopicsError, match=r"the run has '1', the qrels have '1\.0'"):
         evaluate("Q", judged, ranked)
 
 
-def test_no_rows_are_one_empty_run_or_an_error_where_rows_name_their_run(spark):
+def test_no_rows_are_one_empty_run_or_rejected_if_rows_name_their_run(spark):
     judged, ranked = frames(spark, *collection(9, topics=2, runs=1))
     found = table(evaluate("Q", judged, ranked.limit(0).drop("run")))
     assert found == {("run", "t0", "Q"): 0.0, ("run", "t1", "Q"): 0.0}
@@ -391,7 +391,7 @@ def test_no_rows_are_one_empty_run_or_an_error_where_rows_name_their_run(spark):
 
 
 @pytest.mark.parametrize("broadcast", [True, False])
-def test_what_stands_twice_is_said_once(spark, broadcast):
+def test_duplicates_are_reported_once(spark, broadcast):
     judged, ranked = frames(spark, [("1", "a", 1), ("1", "b", 0)], [("one", "1", "a", 1.0)])
     cases = {
         r"document 'a' stands twice, in run 'one';": (judged, ranked.union(ranked)),
@@ -427,7 +427,7 @@ def test_errors_of_a_row_stop_the_job(spark, broadcast):
             evaluate("Q", judged, wrong, broadcast=broadcast).collect()
 
 
-def test_a_line_that_cannot_be_read(spark, tmp_path):
+def test_an_unreadable_line_is_rejected(spark, tmp_path):
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
     for line, problem in (("1 Q0 a 1 2", "expected 6 fields"), ("1 Q0 a 1 x t", "the score is not a number")):
         (tmp_path / "run.txt").write_text(f"1 Q0 b 1 2.5 t\n{line}\n")
@@ -458,13 +458,13 @@ def test_a_killed_worker_changes_nothing(spark, tmp_path, monkeypatch):
 
 
 def example(number):
-    """A Python block of the page about Spark, counted from 0."""
+    """Return a Python block of the page about Spark, counted from 0."""
     page = Path(__file__).parents[2] / "docs" / "spark.rst"
     block = page.read_text(encoding="utf-8").split(".. code-block:: python\n\n")[number + 1]
     return textwrap.dedent(re.match(r"(   .*\n|\n)+", block)[0])
 
 
-def test_the_documentation_s_example(spark, tmp_path, capsys):
+def test_the_example_in_the_documentation_runs(spark, tmp_path, capsys):
     qrels, rows = collection(9, runs=2)
     judged, ranked = frames(spark, qrels, rows)
     judged.write.parquet(str(tmp_path / "qrels.parquet"))
@@ -474,14 +474,14 @@ def test_the_documentation_s_example(spark, tmp_path, capsys):
     assert "nDCG@10" in capsys.readouterr().out
 
 
-def test_the_documentation_s_choice_of_python(monkeypatch):
+def test_the_choice_of_python_in_the_documentation_works(monkeypatch):
     for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
         monkeypatch.setenv(name, "another")
     exec(compile(example(2), "spark.rst", "exec"), {})  # noqa: S102  # the project's own page
     assert os.environ["PYSPARK_PYTHON"] == os.environ["PYSPARK_DRIVER_PYTHON"] == sys.executable
 
 
-def test_the_documentation_s_script_is_submitted(spark, tmp_path):
+def test_the_script_in_the_documentation_can_be_submitted(spark, tmp_path):
     qrels, rows = collection(10, runs=2)
     judged, ranked = frames(spark, qrels, rows)
     judged.write.parquet(str(tmp_path / "qrels.parquet"))

@@ -1,4 +1,4 @@
-"""Scores under ties against a reference that scores every order of the tied documents."""
+"""Scores with ties compared with a reference that scores every order of the tied documents."""
 
 import pytest
 from reference.tie_cases import FURTHER, VARIANTS, rng_of
@@ -12,12 +12,12 @@ from ties.tie_scores import (
     supported_parameters,
 )
 
-#: Random collections for each measure, and topics of each: 500 cases and more.
+#: Random collections for each measure, and topics of each: at least 500 cases.
 COLLECTIONS, TOPICS = 25, 20
 
 
 @pytest.mark.parametrize("variant", [*VARIANTS, *FURTHER])
-def test_scores_are_those_of_all_orders(variant):
+def test_scores_equal_those_over_all_orders(variant):
     rng = rng_of(f"engine {variant}")
     positive = 0
     for _ in range(COLLECTIONS):

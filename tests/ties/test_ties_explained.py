@@ -1,4 +1,4 @@
-"""What ``explain`` says of tied documents."""
+"""Explanations of tied documents."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ RUN = {"1": {"e": 2.0, "a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "x": 1.0, "y": 0.
 
 
 @pytest.mark.parametrize("variant", [*VARIANTS, *FURTHER])
-def test_contributions_of_tie_groups_add_up_to_the_score(variant):
+def test_contributions_of_tie_groups_sum_to_the_score(variant):
     rng = rng_of(f"explained {variant}")
     for _ in range(5):
         qrels, groups = random_collection(rng, 5)
@@ -47,7 +47,7 @@ def test_a_tie_group_is_one_row_with_its_counts():
     assert "to rank" in text
 
 
-def test_documents_are_in_the_order_that_ties_names():
+def test_documents_are_in_the_order_given_by_ties():
     for how, order in (("optimistic", ["e", "a", "b"]), ("pessimistic", ["e", "b", "a"])):
         found = ir_graded.explain(f"AP(ties='{how}')", QRELS, RUN, "1")
         assert found.columns["doc_id"].tolist() == order

@@ -1,4 +1,4 @@
-"""``ir_graded.ties``: how much tied scores leave open."""
+"""``ir_graded.ties``: the range of scores over the orders of tied documents."""
 
 import math
 
@@ -21,7 +21,7 @@ RUNS = {
 
 
 @pytest.mark.parametrize("form", [dict, pd.DataFrame])
-def test_shares_and_ranges(form):
+def test_shares_and_ranges_equal_values_by_hand(form):
     runs = RUNS
     if form is pd.DataFrame:
         runs = {
@@ -55,21 +55,21 @@ def test_a_run_without_documents_has_no_share():
     assert found["largest_range"][0] == 0
 
 
-def test_measures_of_other_providers_are_errors():
+def test_measures_of_other_providers_are_rejected():
     with pytest.raises(ir_graded.ParameterError, match="infAP is left to ir-measures' providers"):
         ir_graded.ties(infAP, QRELS, RUNS)
     with pytest.raises(ir_graded.ParameterError, match="no measure given"):
         ir_graded.ties([], QRELS, RUNS)
 
 
-def test_the_order_that_a_measure_names_does_not_count():
+def test_the_order_named_by_a_measure_is_ignored():
     found = ir_graded.ties(["RR(ties='optimistic')"], QRELS, RUNS)
     plain = ir_graded.ties(["RR"], QRELS, RUNS)
     assert found.drop(columns="measure").equals(plain.drop(columns="measure"))
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_a_report_says_what_ties_leave_open(tmp_path):
+def test_a_report_shows_the_range_over_ties(tmp_path):
     pytest.importorskip("jinja2")
     place = tmp_path / "report.html"
     ir_graded.report(["RR", infAP, "Q(ties='expected')"], QRELS, RUNS, place)
@@ -80,14 +80,14 @@ def test_a_report_says_what_ties_leave_open(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_a_report_leaves_out_ties_of_measures_that_cannot_have_them(tmp_path):
+def test_a_report_leaves_out_ties_of_measures_without_the_parameter(tmp_path):
     pytest.importorskip("jinja2")
     place = tmp_path / "report.html"
     ir_graded.report("gRBP(p=0.8,residual=True)", QRELS, RUNS, place)
     assert '<td data-value="0.0">0%</td>' in place.read_text(encoding="utf-8")
 
 
-def test_a_measure_without_the_parameter_takes_no_ties():
+def test_a_measure_without_the_parameter_rejects_ties():
     class Own(ir_graded.GradedMeasure):
         NAME = "Own"
         SUPPORTED_PARAMS = {"cutoff": ir_graded.GradedMeasure.SUPPORTED_PARAMS["cutoff"]}

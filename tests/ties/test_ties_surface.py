@@ -39,7 +39,7 @@ RUN = {"1": {"a": 1.0, "b": 1.0, "c": 1.0, "x": 1.0}, "2": {"y": 3.0, "a": 2.0}}
     ("topic", "name", "params", "expected", "optimistic", "pessimistic"),
     [(EXAMPLE_A, *row) for row in OF_EXAMPLE_A] + [(EXAMPLE_B, *row) for row in OF_EXAMPLE_B],
 )
-def test_worked_examples_of_the_specification(topic, name, params, expected, optimistic, pessimistic):
+def test_worked_examples_have_their_values(topic, name, params, expected, optimistic, pessimistic):
     wanted = dict(zip(HOW, (expected, optimistic, pessimistic), strict=True))
     for how, score in wanted.items():
         measure = measure_of(name, params, how)
@@ -51,7 +51,7 @@ def test_worked_examples_of_the_specification(topic, name, params, expected, opt
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_without_ties_all_four_are_equal_bit_by_bit(variant):
+def test_without_ties_all_four_orders_give_equal_bits(variant):
     rng = rng_of(f"no ties {variant}")
     for _ in range(10):
         qrels, groups = random_collection(rng, 10)
@@ -63,7 +63,7 @@ def test_without_ties_all_four_are_equal_bit_by_bit(variant):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_names_of_documents_matter_to_doc_id_alone(variant):
+def test_names_of_documents_matter_only_for_doc_id(variant):
     rng = rng_of(f"names {variant}")
     other = dict(zip(IDS, reversed(IDS), strict=True))
     for _ in range(5):
@@ -80,7 +80,7 @@ def test_names_of_documents_matter_to_doc_id_alone(variant):
 
 
 @pytest.mark.parametrize("how", ["doc_id", *HOW])
-def test_identities_between_measures(how):
+def test_identities_between_measures_hold(how):
     rng = rng_of(f"identities {how}")
     for _ in range(10):
         qrels, groups = random_collection(rng, 20)
@@ -111,8 +111,8 @@ def test_reciprocal_rank_of_one_document_among_n_is_the_harmonic_mean(n):
 # ----------------------------------------------------------------------------------- large tie groups
 
 
-def test_a_large_group_is_the_mean_of_its_halves_in_a_cascade():
-    """Where all documents are alike, no order matters."""
+def test_a_large_group_equals_the_mean_of_its_halves_in_a_cascade():
+    """If all documents are alike, the order does not matter."""
     qrels = {"1": {f"d{n}": 2 for n in range(500)}}
     run = {"1": dict.fromkeys(qrels["1"], 1.0)}
     for name in ("EBR", "nERR", "iRBU", "P-measure", "P+", "NCU(stop='rb')", "Q"):
@@ -124,7 +124,7 @@ def test_a_large_group_is_the_mean_of_its_halves_in_a_cascade():
 # ------------------------------------------------------------------------------------ forms of input
 
 
-def test_every_form_of_a_run_has_the_same_tie_groups():
+def test_every_form_of_a_run_has_equal_tie_groups():
     rng = rng_of("forms")
     for _ in range(20):
         qrels, groups = random_collection(rng, 5)
@@ -150,7 +150,7 @@ def test_a_part_of_a_run_without_ties_joins_parts_with_ties():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
-def test_tie_groups_go_on_from_table_to_table(size):
+def test_tie_groups_continue_from_table_to_table(size):
     scores_given = [5.0, 4.0, 4.0, 4.0, 4.0, 3.0, 2.0, 2.0, 1.0]
     documents = [f"d{9 - place}" for place in range(9)]
     qrels = {"1": dict.fromkeys(documents[::2], 1)}
@@ -204,7 +204,7 @@ def test_no_other_provider_supports_a_classic_with_ties(name):
     assert supporting == ["ir_graded"]
 
 
-def test_evaluate_applies_ties_to_all_that_depend_on_order():
+def test_evaluate_applies_ties_to_all_measures_that_depend_on_order():
     found = ir_graded.evaluate(
         ["Q", "nDCG@2", "Q(ties='optimistic')", "SetP", "NumRet"], QRELS, RUN, ties="expected"
     )
@@ -219,7 +219,7 @@ def test_evaluate_applies_ties_to_all_that_depend_on_order():
     assert found.values.tolist() == separate.values.tolist()
 
 
-def test_the_warning_of_runs_that_are_one_tie_names_ids_only_where_they_matter():
+def test_the_warning_of_runs_with_one_score_names_ids_only_if_they_matter():
     flat = {"1": dict.fromkeys("abx", 1.0), "2": {"a": 1.0}}
     with pytest.warns(ir_graded.CoverageWarning, match=r"one score, so it ranks nothing\.$"):
         ir_graded.evaluate("Q", QRELS, flat, ties="expected")
@@ -230,7 +230,7 @@ def test_the_warning_of_runs_that_are_one_tie_names_ids_only_where_they_matter()
             ir_graded.evaluate(measures, QRELS, flat)
 
 
-def test_ties_of_evaluate_is_checked():
+def test_invalid_ties_of_evaluate_are_rejected():
     with pytest.raises(ParameterError, match="ties='x' must be one of 'doc_id', 'expected', 'optimistic'"):
         ir_graded.evaluate(["Q"], QRELS, RUN, ties="x")
     with pytest.raises(ParameterError, match="infAP is left to ir-measures' providers"):
@@ -246,8 +246,8 @@ def test_rbp_without_rel_is_an_error_that_suggests_grbp(ask):
 
 
 @pytest.mark.parametrize("name", ["Q", "P+", "O-measure", "EBR", "nERR", "GAP", "nCG@20", "AP", "nDCG"])
-def test_ties_among_documents_that_do_not_count_change_nothing(name):
-    """Also where another measure of the call looks at these documents."""
+def test_ties_among_irrelevant_documents_change_nothing(name):
+    """This holds even if another measure of the call counts these documents."""
     rng = rng_of(f"others {name}")
     qrels = {str(topic): {doc: rng.choice((0, 1, 2, 3)) for doc in IDS[:40]} for topic in range(200)}
     run = {}
@@ -261,12 +261,12 @@ def test_ties_among_documents_that_do_not_count_change_nothing(name):
 
 
 @pytest.mark.parametrize("name", ["Q(ties='x')", "nDCG(ties='x')@10", "P(ties=1)@5"])
-def test_unknown_words_are_rejected(name):
+def test_unknown_values_of_ties_are_rejected(name):
     with pytest.raises(ParameterError, match=re.escape("one of 'doc_id', 'expected', 'optimistic'")):
         ir_graded.evaluate(name, QRELS, RUN)
 
 
-def test_a_classic_that_is_not_computed_here_has_no_ties():
+def test_a_classic_that_is_not_computed_here_rejects_ties():
     for name in ("nDCG(dcg='exp-log2',judged_only=True,ties='expected')@5", "AP(rel=0,ties='expected')"):
         with pytest.raises(ParameterError, match="is not computed here"):
             ir_graded.evaluate(name, QRELS, RUN)
@@ -286,7 +286,7 @@ def test_the_command_line_takes_ties(tmp_path, capsys):
 # --------------------------------------------------------------------------------------------- passages
 
 
-def test_passages_are_those_of_all_orders():
+def test_passage_scores_equal_those_over_all_orders():
     rng = rng_of("passages of the engine")
     for _ in range(60):
         qrels, run = [], []
@@ -317,7 +317,7 @@ def test_passages_are_those_of_all_orders():
 # ------------------------------------------------------------------------------------------- other edges
 
 
-def test_a_measure_of_ones_own_without_means_says_so():
+def test_an_own_measure_without_expected_scores_rejects_them():
     class Own(ir_graded.GradedMeasure):
         NAME = "Own"
 

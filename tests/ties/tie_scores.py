@@ -1,4 +1,4 @@
-"""What the tests of ties share: random collections with ties, scored by the package and by the reference."""
+"""Shared by the tests of ties: random collections with ties, scored by the package and by the reference."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HOW = ("expected", "optimistic", "pessimistic")
 
 
 def measure_of(name, params, how="doc_id"):
-    """The measure of the package with a name and parameters of the reference."""
+    """Return the measure of the package with a name and parameters of the reference."""
     params = dict(params)
     if name in REGISTRY:
         return REGISTRY[name](**params, **({} if how == "doc_id" else {"ties": how}))
@@ -24,7 +24,7 @@ def measure_of(name, params, how="doc_id"):
 
 
 def supported_parameters(rng, variant):
-    """Name and parameters of a variant that the package supports: classics take what ir-measures takes."""
+    """Return name and parameters of a supported variant: classics take the parameters of ir-measures."""
     while True:
         name, params = tie_cases.random_parameters(rng, variant)
         both = name == "RR" and "cutoff" in params and "judged_only" in params
@@ -33,7 +33,7 @@ def supported_parameters(rng, variant):
 
 
 def random_collection(rng, topics, most_orders=60):
-    """Qrels with levels of one scale, a run, and the tie groups of each topic."""
+    """Return qrels with levels of one scale, a run, and the tie groups of each topic."""
     scale = {level for level in rng.choice(tie_cases.LEVELS) if level is not None}
     qrels, groups = {}, {}
     while len(qrels) < topics:
@@ -44,7 +44,7 @@ def random_collection(rng, topics, most_orders=60):
 
 
 def run_of(groups):
-    """A run that gives each group one score."""
+    """Return a run that gives each group one score."""
     return {
         topic: {doc_id: -float(at) for at, group in enumerate(found) for doc_id in group}
         for topic, found in groups.items()
@@ -52,7 +52,7 @@ def run_of(groups):
 
 
 def scores(measures, qrels, run):
-    """Scores of each measure by topic, by the package."""
+    """Return scores of each measure by topic, by the package."""
     evaluator = GradedEvaluator(native_scorers(measures), prepare_qrels(qrels))
     return {
         measure: dict(zip(qrels, values.tolist(), strict=True))
@@ -61,7 +61,7 @@ def scores(measures, qrels, run):
 
 
 def reference_scores(name, params, how, qrels, groups):
-    """Scores by topic, by the reference."""
+    """Return scores by topic, by the reference."""
     levels = {level for of_topic in qrels.values() for level in of_topic.values()}
     return {
         topic: ties.score(name, params, how, qrels[topic], groups[topic], max(levels), levels)

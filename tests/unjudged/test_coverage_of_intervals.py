@@ -1,7 +1,7 @@
-"""The validation experiment: judgments of one team are hidden; do intervals hold the true scores?
+"""The validation experiment: judgments of one team are hidden, and intervals should cover the true scores.
 
-Lists of TREC-COVID round 1 are condensed to judged documents, so that the true scores are known. The pool of
-the round held the first seven documents of the contributing run of each team.
+Lists of TREC-COVID round 1 are condensed to judged documents, so that the true scores are known. The pool
+of the round contains the first seven documents of the contributing run of each team.
 """
 
 import csv
@@ -25,14 +25,14 @@ def qrels_of(path):
 
 
 def first_runs():
-    """The run of each team that brought judgments, best first."""
+    """Return the run of each team that contributed judgments, best first."""
     with (ROOT / "trec-covid/leaderboards/round1.csv").open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     return {row["team"]: row["run"] for row in reversed(rows) if row["contributed judgments"] == "yes"}
 
 
 def hidden(qrels, own, others):
-    """The qrels without the documents that only the first ranks of one run brought."""
+    """Return the qrels without the documents that only the first ranks of one run contributed."""
     return {
         topic: {d: level for d, level in levels.items() if d not in own[topic] or d in others[topic]}
         for topic, levels in qrels.items()
@@ -40,7 +40,7 @@ def hidden(qrels, own, others):
 
 
 def experiment(step, n_samples=150):
-    """Per team: the true scores, and the intervals without its judgments; ``step`` 1 takes all teams."""
+    """Yield per team the true scores, and the intervals without its judgments; ``step`` 1 takes all teams."""
     qrels = qrels_of(ROOT / "trec-covid/qrels/qrels.covid-round1.txt.gz")
     runs = ranked_runs("round1.ranked1000.tsv.xz")
     judged = {name: condensed(runs[name], qrels) for name in first_runs().values() if name in runs}
@@ -56,7 +56,7 @@ def experiment(step, n_samples=150):
 
 
 def condensed(run, qrels):
-    """A run as a dict with judged documents only."""
+    """Return a run as a dict with judged documents only."""
     kept = defaultdict(dict)
     for topic, doc_id, score in run.itertuples(index=False):
         if doc_id in qrels.get(topic, {}):
@@ -66,7 +66,7 @@ def condensed(run, qrels):
 
 @pytest.mark.slow
 @needs_shared_data
-def test_intervals_hold_the_scores_that_hidden_judgments_would_give():
+def test_intervals_cover_the_scores_with_hidden_judgments():
     inside, means, bias, zero = [], [], [], []
     for truth, found, run in experiment(6):
         true = truth.values[:, 0]

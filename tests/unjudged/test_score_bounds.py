@@ -1,4 +1,4 @@
-"""Exact bounds of scores: every measure against the plain reference, and what has none."""
+"""Exact bounds of scores: every measure compared with the plain reference, and measures without bounds."""
 
 import random
 
@@ -29,7 +29,7 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize(("measure", "lower", "upper"), EXAMPLES, ids=str)
-def test_worked_examples(measure, lower, upper):
+def test_worked_examples_have_their_bounds(measure, lower, upper):
     found = ir_graded.score_bounds(measure, QRELS, RUN)
     assert found.lower.item() == pytest.approx(lower, rel=0, abs=1e-12)
     assert found.upper.item() == pytest.approx(upper, rel=0, abs=1e-12)
@@ -110,7 +110,7 @@ def test_lower_bounds_are_the_scores_of_evaluate():
     assert (found.residual >= 0).all()
 
 
-def test_residual_of_gRBP_is_that_of_its_metrics():
+def test_residual_of_gRBP_equals_that_of_its_metrics():
     covid = ir_graded.sample()
     name, run = next(iter(covid.runs.items()))
     found = ir_graded.score_bounds(gRBP(p=0.9) @ 20, covid.qrels, {name: run})
@@ -146,7 +146,7 @@ def test_measure_without_bounds_is_rejected_by_name(measure):
 
 @pytest.mark.parametrize("function", ["score_bounds", "score_intervals"])
 @pytest.mark.parametrize("measure", ["infAP", "MAgP"])
-def test_measure_that_is_not_of_documents_or_computed_elsewhere_is_rejected(function, measure):
+def test_passage_measures_and_measures_of_other_providers_are_rejected(function, measure):
     with pytest.raises(ir_graded.GradedError, match=measure):
         getattr(ir_graded, function)(measure, QRELS, RUN)
 
@@ -165,19 +165,19 @@ def test_frames_hold_bounds_by_topic_and_their_means():
 
 
 @pytest.mark.parametrize("ask", [ir_graded.score_bounds, ir_graded.score_intervals])
-def test_ties_are_by_doc_id(ask):
+def test_ties_other_than_doc_id_are_rejected(ask):
     qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.0}}
     with pytest.raises(ParameterError, match=r"P\(ties='expected'\)@1: .* by doc_id: leave out ties"):
         ask(["P(ties='expected')@1", "P@1"], qrels, run)
 
 
-def test_a_residual_needs_the_order_by_doc_id():
+def test_a_residual_requires_the_order_by_doc_id():
     with pytest.raises(ParameterError, match="residual=True needs ties='doc_id'"):
         gRBP(residual=True, ties="expected")
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_a_scale_without_gains_leaves_nothing_open():
+def test_a_scale_without_gains_has_zero_upper_bounds():
     qrels, run = {"1": {"a": 0}}, {"1": {"a": 2.0, "x": 1.0}}
     found = ir_graded.score_bounds(["gRBP(p=0.8)", "iRBU"], qrels, run)
     assert found.upper.tolist() == [[[0.0]], [[0.0]]]

@@ -1,4 +1,4 @@
-"""Intervals by imputed judgments: each step against the plain reference, and whole results."""
+"""Intervals by imputed judgments: each step compared with the plain reference, and whole results."""
 
 import random
 
@@ -31,7 +31,7 @@ MEASURES = [
 
 @pytest.fixture
 def any_bin(monkeypatch):
-    """Bins say enough with one judged document."""
+    """Make one judged document enough for a bin."""
     monkeypatch.setattr(imputation, "FEWEST", 1)
 
 
@@ -54,7 +54,7 @@ def rankings(run):
     return {topic: ranked.ranking(scores) for topic, scores in run.items()}
 
 
-# -------------------------------------------------------------------------------------- what gets a level
+# ---------------------------------------------------------------------------- documents that get a level
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -98,8 +98,8 @@ def test_fused_ranking_of_many_documents_equals_the_reference(seed):
     assert got["place"].to_list() == list(range(1, len(got) + 1))
 
 
-def test_equal_sums_of_other_ranks_tie():
-    # 1/66 + 1/132 = 1/88 + 1/88, which are rounded differently.
+def test_equal_sums_of_different_ranks_tie():
+    # 1/66 + 1/132 = 1/88 + 1/88, but the sums are rounded differently.
     ranks = {"a": (6, 72), "b": (28, 28)}
     order = [{rank: d for d, both in ranks.items() for rank in both[at : at + 1]} for at in (0, 1)]
     runs = [
@@ -113,7 +113,7 @@ def test_equal_sums_of_other_ranks_tie():
         assert pool["doc_id"].to_list() == unjudged.fused([rankings(run)["1"] for run in swapped])
 
 
-def test_rows_of_runs_are_added_up_in_parts(monkeypatch):
+def test_rows_of_runs_are_summed_in_parts(monkeypatch):
     _, runs = random_input(1)
     judgments = prepare_qrels({"0": {"d0": 1}, "1": {"d0": 1}, "2": {"d1": 0}})
     whole = imputation.pooled(judgments, runs.values()).sort("topic", "doc_id")
@@ -121,7 +121,7 @@ def test_rows_of_runs_are_added_up_in_parts(monkeypatch):
     assert imputation.pooled(judgments, runs.values()).sort("topic", "doc_id").equals(whole)
 
 
-# ---------------------------------------------------------------------------------------- what is drawn
+# ---------------------------------------------------------------------------------------- drawn levels
 
 
 def drawn(alpha, bin_of, samples, shift=0.0, seed=3):
@@ -136,7 +136,7 @@ def test_levels_have_the_shares_of_the_dirichlet_distribution(monkeypatch):
     assert shares == pytest.approx(
         np.array([[0.75, 0.25, 0], [0.25, 0.25, 0.5], [0.25, 0.25, 0.5]]), abs=0.015
     )
-    # Documents of one bin share what is drawn for it: variance of a share is m (1 - m) / (total + 1).
+    # Documents of one bin share a draw, so the variance of a share is m (1 - m) / (total + 1).
     both = ((found[:, 1] == 2) & (found[:, 2] == 2)).mean()
     assert both == pytest.approx(0.25 + 0.25 / 5, abs=0.015)
 
@@ -148,8 +148,8 @@ def test_shift_multiplies_the_odds_of_levels_above_0(monkeypatch):
     assert shares == pytest.approx([0.25, 0.45, 0.3], abs=0.015)
 
 
-def test_topic_has_a_shift_of_its_own():
-    # One normal variable a sample: the share of level 0 is a half in the median, and spreads.
+def test_each_topic_has_its_own_shift():
+    # With one normal variable per sample, the share of level 0 has median 1/2, and varies.
     found = drawn([[5e8, 5e8, 0.0]], [0] * 4000, 400)
     share = (found > 0).mean(axis=1)
     odds = np.log(share / (1 - share))
@@ -157,7 +157,7 @@ def test_topic_has_a_shift_of_its_own():
     assert odds.std() == pytest.approx(unjudged.SPREAD, abs=0.08)
 
 
-def test_levels_drawn_in_parts_are_those_drawn_at_once():
+def test_levels_drawn_in_parts_equal_those_drawn_at_once():
     alpha, bin_of, above_0 = (
         np.array([[3.0, 1.0, 0.5]]),
         np.zeros(4, dtype=np.int64),
@@ -220,9 +220,9 @@ OF_EXAMPLE_E = {
 
 
 @pytest.mark.usefixtures("any_bin")
-def test_worked_example(monkeypatch):
+def test_worked_example_has_its_intervals(monkeypatch):
     rng = np.random.default_rng(7)
-    # Level 0 occurs in a topic that scores nothing.
+    # Level 0 occurs in a topic that scores 0.
     qrels = {"1": {"a": 2, "b": 1, "c": 3}, "2": {"z": 0}}
     run = {"1": {"a": 4.0, "x": 3.0, "b": 2.0, "y": 1.0}, "2": {"z": 1.0}}
     samples, original = [], score_intervals.Samples.scored
@@ -262,7 +262,7 @@ def assert_same(found, other):
 
 
 @pytest.mark.usefixtures("any_bin")
-def test_result_depends_on_the_seed_alone(monkeypatch):
+def test_result_depends_only_on_the_seed(monkeypatch):
     qrels, runs = random_input(3, topics=5)
     ask = lambda **more: ir_graded.score_intervals(MEASURES, qrels, runs, depth=8, n_samples=60, **more)  # noqa: E731
     expected = ask(rng=4)
@@ -344,7 +344,7 @@ def test_wrong_options_are_rejected(options, words):
         ir_graded.score_intervals(["Q", "P@5"], qrels, runs, **options)
 
 
-def test_frames_and_plot():
+def test_frames_and_plot_show_the_intervals():
     covid = ir_graded.sample()
     some = dict(list(covid.runs.items())[:3])
     found = ir_graded.score_intervals(["nDCG@10", "NumRet(rel=1)"], covid.qrels, some, depth=10, n_samples=20)

@@ -63,5 +63,5 @@ def test_intervals_are_columns_beside_each_score(rows, files):
         (["--unjudged", "intervals", "-m", "Q"], "depth"),
     ],
 )
-def test_wrong_calls_are_one_line(capsys, files, options, words):
+def test_wrong_calls_are_errors_of_one_line(capsys, files, options, words):
     assert_command_fails(run_command(capsys, "evaluate", *files, *MEASURES, *options), words)

@@ -1,4 +1,4 @@
-"""The report with intervals from unjudged documents beside those from the choice of topics."""
+"""The report with intervals from unjudged documents next to those from the choice of topics."""
 
 import re
 
@@ -18,7 +18,7 @@ def page_of(tmp_path, **options):
     return path.read_text(encoding="utf-8"), covid.qrels, runs
 
 
-def test_both_intervals_are_shown_apart(tmp_path):
+def test_both_intervals_are_shown_separately(tmp_path):
     pytest.importorskip("jinja2")
     page, qrels, runs = page_of(tmp_path, n_samples=30, depth=10, seed=2)
     found = ir_graded.score_intervals(MEASURES, qrels, runs, n_samples=30, depth=10, rng=2)

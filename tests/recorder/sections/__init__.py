@@ -1,4 +1,4 @@
-"""The sections: importing this package enters all sections into the registry, in their order."""
+"""The sections: importing this package adds all sections to the registry, in their order."""
 
 from . import scores as scores  # isort: skip
 from . import passages as passages  # isort: skip

@@ -43,7 +43,7 @@ def _explain_passages(out: Recorder) -> None:
 
 
 def _of_topics(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of some topics, of a run down to rank 300."""
+    """Return the rows of some topics, of a run down to rank 300."""
     return frame[frame["query_id"].isin(_TOPICS)].groupby("query_id", sort=False).head(300)
 
 
@@ -60,7 +60,7 @@ def _record(out: Recorder, measure: Any, where: str, qrels: Any, run: Any, topic
             return
         types = [f"{name}: {dtype}" for name, dtype in found.frame.dtypes.items()]
         out.values(f"{measure}, types", where, types)
-        # Above the table there is prose, which is a message.
+        # The text above the table counts as a message.
         prose, _, table = found.text(6).partition("\n\n")
         out.text(f"{measure}, table", where, table)
         if topic == _TOPICS[0]:

@@ -13,7 +13,7 @@ import ir_graded
 from .. import draws, spread
 from ..recorder import SHARED, Recorder, section
 
-#: Measures over documents, which see one row an article.
+#: Measures over documents, which get one row per article.
 _DOCUMENTS = ("Q", "P-measure", "nERR@5", "AP", "nDCG@10", "NumRet")
 
 _SUBMISSION = """<inex-submission participant-id="1" run-id="r" task="RelevantInContext">
@@ -36,7 +36,7 @@ def _measures() -> list[Any]:
 
 
 def passage_frame(kind: str, rows: list[tuple[Any, ...]]) -> pd.DataFrame:
-    """Rows of passages as a frame."""
+    """Return rows of passages as a frame."""
     value = {"qrels": "relevance", "run": "score"}[kind]
     return pd.DataFrame(rows, columns=["query_id", "doc_id", value, "start", "length"])
 
@@ -54,7 +54,7 @@ def _passages(out: Recorder) -> None:
         out.evaluate(name, _measures(), *forms[number % 3])
         if number % 4 == 0:
             _strips(out, name, qrels, run)
-        if set(qrels["relevance"]) == {0, 1} and number % 5 == 0:  # what pytrec_eval can read
+        if set(qrels["relevance"]) == {0, 1} and number % 5 == 0:  # levels that pytrec_eval can read
             out.metrics(f"ir_measures, {name}", ir_measures.iter_calc(["MAgP", "gP@3", "Q", "AP"], *forms[0]))
 
 

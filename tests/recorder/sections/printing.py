@@ -26,7 +26,7 @@ from .scores import sample, sample_runs
 _MEASURES = ["Q", "P-measure@10", "NCU(stop='rb',gamma=0.7)", "nERR@10", "nDCG@10", "AP", "NumRet"]
 _FORMATS = ("table", "tsv", "jsonl", "csv", "latex", "markdown")
 _PICTURE = re.compile(r"data:image/svg\+xml;base64,[A-Za-z0-9+/=]+")
-#: Versions of the package and of libraries, which a report names.
+#: Versions of the package and of libraries, as named in a report.
 _VERSIONS = re.compile(r"(?:ir_graded|Python|ir-measures|numpy|pandas|polars|matplotlib) [0-9][^,\s<\"]*")
 
 
@@ -71,7 +71,7 @@ def _command_line(out: Recorder) -> None:
 
 
 def _write_files(out: Recorder) -> None:
-    """Files for the commands: twelve topics of the sample, four runs, teams, matrices, and a wrong file."""
+    """Write files for the commands: twelve topics of the sample, four runs, teams, matrices, a wrong file."""
     topics = list(map(str, range(1, 13)))
     qrels, runs = sample().qrels, sample_runs(4)
     (out.folder / "runs").mkdir()
@@ -90,8 +90,8 @@ def _write_files(out: Recorder) -> None:
 
 
 def _called(out: Recorder, *words: str, loose: bool = False) -> None:
-    """Record what a command prints and its exit code; what it says on standard error may change."""
-    # The package that is imported here, which need not be the one that is installed.
+    """Record the output of a command and its exit code; its standard error may change."""
+    # The imported package, which may differ from the installed one.
     variables = {**os.environ, "PYTHONPATH": str(Path(ir_graded.__file__).parents[1]), "COLUMNS": "120"}
     done = subprocess.run(  # noqa: S603  (the arguments are literals of this file)
         [sys.executable, "-W", "ignore", "-m", "ir_graded", *words],
@@ -128,7 +128,7 @@ def _reported(out: Recorder, where: str, measures: Any, runs: Any, **options: An
 
 
 def _page(out: Recorder, what: str, where: str, page: str) -> None:
-    """Record a page: pictures apart, without the style and the script, and without versions."""
+    """Record a page: images separately, without style, script and versions."""
     pictures = [_digest(picture) for picture in _PICTURE.findall(page)]
     page = _PICTURE.sub("PICTURE", page)
     page = re.sub(r"<style>.*?</style>|<script>.*?</script>|sha256-[^']*", "", page, flags=re.DOTALL)

@@ -81,7 +81,7 @@ def _strings(out: Recorder) -> None:
             read = ir_measures.parse_measure(str(measure))
             out.values("round trip", str(measure), [repr(read), str(read == measure)])
     for text in [*_STRINGS.split(), " Q ", "Q ( beta = 0.5 ) @ 10"]:
-        # ir_measures prints which measures of a family it skips.
+        # ir_measures prints the skipped measures of a family.
         with out.errors("parse_measure", text), redirect_stderr(io.StringIO()):
             out.values("parse_measure", text, [repr(ir_measures.parse_measure(text))])
         with out.errors("parse_trec_measure", text), redirect_stdout(io.StringIO()):

@@ -22,7 +22,7 @@ P-measure P+@1000 Q Q(judged_only=True) O-measure NCU(stop='rb')@100 nERR@10 GAP
 Judged@10 NumRet
 """
 FEW = _FEW.split()
-#: Measures that other providers of ir_measures compute. An error is recorded where one is not installed.
+#: Measures that other providers of ir_measures compute. If one is not installed, its error is recorded.
 UPSTREAM = [
     "infAP",
     "IPrec@0.1",
@@ -37,17 +37,17 @@ SUBTOPICS = ["alpha_nDCG@10", "ERR_IA@10", "AP_IA", "StRecall@10", "P_IA@5", "NR
 
 @cache
 def sample() -> Any:
-    """The bundled sample."""
+    """Return the bundled sample."""
     return ir_graded.sample()
 
 
 def sample_runs(count: int) -> dict[str, pd.DataFrame]:
-    """The first runs of the sample."""
+    """Return the first runs of the sample."""
     return {name: sample().runs[name] for name in [*sample().runs][:count]}
 
 
 def all_measures() -> list[Any]:
-    """Every measure over documents with its spread of parameters, and every classic."""
+    """Return every measure over documents with its spread of parameters, and every classic."""
     return list(dict.fromkeys([*spread.single(), *spread.combined(), *spread.classics()]))
 
 
@@ -73,7 +73,7 @@ def _forms(out: Recorder) -> None:
 
 
 def _scored() -> dict[str, dict[str, pd.DataFrame]]:
-    """Two runs of the sample, with scores as they are, tied in sevens, and equal as float32 alone."""
+    """Return two runs of the sample, with original scores, tied in sevens, and equal only as float32."""
     runs = sample_runs(2)
     return {
         "scores without ties": runs,
@@ -87,7 +87,7 @@ def _scored() -> dict[str, dict[str, pd.DataFrame]]:
 def _made(
     out: Recorder, where: str, make: forms.Maker, runs: dict[str, pd.DataFrame]
 ) -> tuple[Any, dict[str, Any]]:
-    """Qrels and runs of the sample in a form."""
+    """Return qrels and runs of the sample in a form."""
 
     def folder(name: str) -> Path:
         place = out.folder / f"{where} {name}".replace("[", "").replace("]", "")
@@ -99,7 +99,7 @@ def _made(
 
 
 def _whole_ids(out: Recorder) -> None:
-    """Ids that are ints: as text '9' stands above '10'."""
+    """Record ids that are ints: as text, '9' sorts after '10'."""
     numbers = {doc: at for at, doc in enumerate(sorted(sample().qrels["doc_id"].unique()))}
     qrels = sample().qrels.assign(doc_id=lambda frame: frame["doc_id"].map(numbers))
     run = next(iter(sample_runs(1).values()))
@@ -213,7 +213,7 @@ def _random(out: Recorder) -> None:
         make = makers[number % len(makers)]
         qrels, run = (make(kind, forms.frame(kind, nested), out.folder) for kind, nested in _nested(drawn))
         if make is forms.dicts:
-            qrels, run = drawn.qrels, drawn.run  # with topics that hold nothing
+            qrels, run = drawn.qrels, drawn.run  # with empty topics
         out.evaluate(drawn.name, chosen, qrels, run)
 
 
@@ -251,7 +251,7 @@ def _sorted(aggregated: dict[Any, float]) -> dict[str, float]:
 
 
 def _subtopics(out: Recorder) -> None:
-    """Measures over subtopics, which only ir_measures' own calls take."""
+    """Record measures over subtopics, which only the calls of ir_measures support."""
     qrels = sample().qrels.assign(iteration=lambda frame: (frame.index % 3).astype(str))
     run = next(iter(sample_runs(1).values()))
     for measure in SUBTOPICS:
@@ -260,7 +260,7 @@ def _subtopics(out: Recorder) -> None:
 
 
 def _upstream_of_random(out: Recorder) -> None:
-    """Random collections by pytrec_eval, which is given no level below 0."""
+    """Record random collections by pytrec_eval, which gets no level below 0."""
     measures = ["Q", "P-measure@5", "AP", "nDCG@10", "RR", "P@5", "Bpref", "infAP", "SetF"]
     for drawn in filter(lambda one: one.is_whole, map(draws.collection, range(400))):
         run = {topic: docs for topic, docs in drawn.run.items() if docs}

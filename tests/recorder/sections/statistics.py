@@ -1,4 +1,4 @@
-"""Meta-evaluation with a seed, on score matrices that come with the notebooks and on those of real runs."""
+"""Meta-evaluation with a seed, on score matrices of the notebooks and on those of real runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _statistics(out: Recorder) -> None:
 
 
 def of_one_matrix(out: Recorder, where: str, matrix: Any, resamples: int, *, seed: int) -> None:
-    """Record what is computed of one score matrix."""
+    """Record the statistics of one score matrix."""
     options: dict[str, Any] = {"n_resamples": resamples, "rng": seed}
     for test in _TESTS:
         for alpha in (0.05, 0.01):
@@ -57,7 +57,7 @@ def of_one_matrix(out: Recorder, where: str, matrix: Any, resamples: int, *, see
 
 
 def of_several_measures(out: Recorder, where: str, scores: Any, resamples: int) -> None:
-    """Record what is computed of several measures at a time."""
+    """Record the statistics of several measures together."""
     names = list(scores) if isinstance(scores, dict) else scores.names
     for reference in names:
         out.result("rank_correlations", f"{where}, {reference}", meta.rank_correlations(scores, reference))
@@ -75,7 +75,7 @@ def of_several_measures(out: Recorder, where: str, scores: Any, resamples: int) 
 
 
 def _correlations(out: Recorder) -> None:
-    """Correlations of two lists of scores, with and without ties."""
+    """Return two lists of scores for correlations, with and without ties."""
     generator = np.random.Generator(np.random.PCG64(0))
     for number in range(20):
         length = 2 + int(generator.random() * 40)
@@ -86,7 +86,7 @@ def _correlations(out: Recorder) -> None:
         for name in ("kendall_tau", "kendall_tau_b", "tau_ap_b"):
             out.result(name, f"{number}, tied", getattr(meta, name)(*tied))
         out.result("tau_ap_a", f"{number}, tied", meta.tau_ap_a(plain[0], tied[1]))
-        # Means of tenths that tie but for rounding.
+        # Means of tenths that differ only by rounding.
         tenths = {name: np.floor(generator.random((3, 8)) * 6) / 10 for name in ("one", "other")}
         out.result("rank_correlations", f"{number}, tenths", meta.rank_correlations(tenths, "one"))
         found = meta.against_baseline(tenths, 0, n_resamples=200, rng=number)
