@@ -96,7 +96,7 @@ class RetrievedLengths:
 class Cuts:
     """Rows and gold spans cut into pieces wherever one of them begins or ends.
 
-    A piece is entirely inside or entirely outside each span. Piece i is between cut i and cut i + 1; the piece
+    A piece is entirely inside or entirely outside each span. Piece i is between cuts i and i + 1; the piece
     after the last cut of an article is empty.
     """
 

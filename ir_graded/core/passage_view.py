@@ -63,7 +63,7 @@ class PassageView(CountedDocuments):
         return self.sum_by_topic(self.found.astype(np.float64)).astype(np.int64)
 
     def retrieved_characters(self, *, once: bool) -> Ints:
-        """Return the characters in the rows of each topic down to the cutoff; ``once`` counts repeats once."""
+        """Return the characters in the rows of each topic down to the cutoff; ``once`` ignores repeats."""
         lengths = self.all.lengths.first(self.cutoff)
         if not once:
             return lengths

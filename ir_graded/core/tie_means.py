@@ -152,8 +152,8 @@ class TiedDocuments(Generic[Counted]):
     def cascade(self, stop: Floats, go_on: Floats, utility: Utility) -> Floats:
         """Return for each group the mean of the sum of (product of ``go_on`` above) * ``stop`` * utility.
 
-        Documents are inserted one by one into all groups at once. e and k are means over orders of the product
-        down to a place, without and with the sum of the values; d and l are e and k times stop at that place.
+        Documents are inserted one by one into all groups at once. e and k are means over orders of the
+        product down to a place, without and with the sum of the values; d and l are these times stop there.
         """
         value, above = self._values(utility)
         product = np.multiply.reduceat(go_on, self.begin) if self.begin.size else np.ones(0)
@@ -338,8 +338,8 @@ def _none_among(n: Ints, q: Ints, h: Ints) -> Floats:
 class _Steps:
     """The grades of groups that may be the highest in the list, as mutually exclusive cases.
 
-    In a group entirely above the cutoff, only the highest grade can be. In a group that the cutoff splits, all
-    grades above those of the groups above can be; documents of higher grades are then below the cutoff.
+    In a group entirely above the cutoff, only the highest grade can be. In a group that the cutoff splits,
+    all grades above those of the groups above can be; documents of higher grades are then below the cutoff.
 
     Attributes:
         tied: the groups.

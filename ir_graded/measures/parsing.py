@@ -1,10 +1,10 @@
 """Measure strings: ``NAME(k=v, ...)@cutoff``.
 
-Names of ir-measures are parsed as ir-measures does, to the same objects and the same errors, except for
-strings of which ir-measures silently drops a part: a parameter, cutoff or key that is given twice, and
-everything after a ``#``. They raise a ValueError.
+Names of ir-measures are parsed as in ir-measures, with the same objects and errors. Strings of which
+ir-measures silently drops a part raise a ValueError instead: a parameter, cutoff or key that is given twice,
+and everything after a ``#``.
 Names of this package may contain ``-``, ``+`` and ``,``, and values may be negative numbers, ``inf``, lists
-and dicts, so that every printed measure reads back.
+and dicts, so that every printed measure can be parsed again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .classic.ties import separate_ties
 # The message of ir-measures.
 _UPSTREAM_ERROR = "problem parsing measure {}; must be in format Measure(k1=v1, k2=v2)@c"
 
-# Python reads longer whole numbers in hexadecimal, and then cannot print the measure.
+# Python reads longer whole numbers in hexadecimal but cannot print them.
 _MOST_BITS = 2_000
 
 
@@ -38,7 +38,7 @@ def parse(text: str) -> Measure:
     """Return the measure that ``text`` names.
 
     Raises:
-        MeasureSyntaxError: a name of this package is followed by something that cannot be read.
+        MeasureSyntaxError: the text after a name of this package cannot be read.
         ParameterError: a measure of this package does not take a parameter or its value.
         ValueError: the text is not a measure string.
         NameError: the name is unknown.
@@ -68,7 +68,7 @@ def parse(text: str) -> Measure:
 
 
 def _graded_name(text: str) -> str | None:
-    """Return the longest name of this package that ``text`` begins with, None if it begins with none."""
+    """Return the longest name of this package that ``text`` begins with, else None."""
     text = text.strip()
     for name in sorted(REGISTRY, key=len, reverse=True):
         if text.startswith(name) and text[len(name) :].lstrip()[:1] in ("", "(", "@"):
@@ -84,7 +84,7 @@ _Pairs: TypeAlias = list[tuple[Any, Any]]
 
 
 def _split_call(text: str, value: Callable[[ast.expr], Any]) -> tuple[str, _Pairs, Any]:
-    """Split a measure string into name, arguments and cutoff. Raises ValueError where it cannot be read."""
+    """Split a measure string into name, arguments and cutoff. Raises ValueError if it cannot be read."""
     if "#" in _QUOTED.sub("", text):
         # Python would drop the rest of the line as a comment.
         raise ValueError("'#' is not part of a measure's name, and in a value it must be in quotes")
@@ -119,7 +119,7 @@ def _split_statements(
 
 
 def _upstream_value(node: ast.expr) -> Any:
-    """Return a value as ir-measures reads it: a number, text, True, False, None, or a dict of such."""
+    """Return a value as ir-measures reads it: a number, text, True, False, None, or a dict of these."""
     if isinstance(node, ast.Constant) and not isinstance(node.value, (bytes, type(...))):
         return node.value
     if isinstance(node, ast.Dict):
@@ -149,12 +149,12 @@ def _graded_value(node: ast.expr) -> Any:
 
 
 def _parameters(measure: Measure, args: _Pairs, at: Any) -> dict[Any, Any]:
-    """Return the parameters of a measure by name, with the value after the @ among them."""
+    """Return the parameters of a measure by name, including the value after the @."""
     return _unique_dict(args if at is None else [*args, (measure.AT_PARAM, at)])
 
 
 def _unique_dict(pairs: _Pairs) -> dict[Any, Any]:
-    """Return a dict of names and values. Raises ValueError where a name appears twice."""
+    """Return a dict of names and values. Raises ValueError if a name appears twice."""
     values = dict(pairs)
     if len(values) < len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
@@ -174,7 +174,7 @@ _TREC_NAME = re.compile(
     r"[A-Za-z0-9]+(?:_[A-Za-z]+)*(?:[._]([0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*))?", re.ASCII
 )
 
-# The original, also after the plugin has replaced it.
+# Keep the original, which the plugin replaces.
 _original_parse_trec: Callable[[str], list[Measure]] = getattr(
     ir_measures.util.parse_trec_measure, "__wrapped__", ir_measures.util.parse_trec_measure
 )
@@ -191,7 +191,7 @@ def parse_measure(measure: str | Measure) -> Measure:
     if len(found) > 1:
         names = cut(", ".join(map(str, found)))
         raise ValueError(
-            f"{short_repr(measure)} names {len(found)} measures ({names}): parse_trec_measure reads them all"
+            f"{short_repr(measure)} names {len(found)} measures ({names}); use parse_trec_measure instead"
         )
     return found[0]
 
@@ -214,11 +214,13 @@ def parse_trec_measure(measure: str) -> list[Measure]:
 
 
 def read_measures(measures: Iterable[str | Measure] | str | Measure) -> list[Measure]:
-    """Return measure objects for objects and strings, in order and each once; a name may stand for several.
+    """Return measure objects for objects and strings, in order and without repeats.
+
+    A name of trec_eval may give several measures.
 
     Raises:
         NameError: a name is unknown.
-        ValueError: a string cannot be read, or something is not a measure.
+        ValueError: a string cannot be read, or an item is not a measure.
     """
     given = [measures] if isinstance(measures, (str, Measure)) else measures
     found: list[Measure] = []
@@ -227,7 +229,7 @@ def read_measures(measures: Iterable[str | Measure] | str | Measure) -> list[Mea
             named = _measures_named(item)
         except TypeError as error:
             raise ValueError(_UPSTREAM_ERROR.format(error)) from None
-        # ir-measures takes any parameter when it makes a measure.
+        # ir-measures accepts any parameter when it creates a measure.
         for measure in named if isinstance(item, str) else []:
             if unknown := measure.params.keys() - measure.SUPPORTED_PARAMS.keys():
                 takes = ", ".join(measure.SUPPORTED_PARAMS)
@@ -238,7 +240,7 @@ def read_measures(measures: Iterable[str | Measure] | str | Measure) -> list[Mea
     try:
         return list(dict.fromkeys(found))
     except ValueError as error:
-        # ir-measures compares measures by their text, and Python prints no int of thousands of digits.
+        # ir-measures compares measures by their text, and Python cannot print an int of thousands of digits.
         raise ParameterError(
             f"a measure of ir-measures has a parameter that cannot be printed: {error}"
         ) from None
@@ -253,7 +255,7 @@ def _measures_named(item: str | Measure) -> list[Measure]:
     try:
         return [parse(item)]
     except GradedError:
-        # The name is one of this package, so that no other grammar applies.
+        # The name is one of this package, so no other grammar applies.
         raise
     except (NameError, ValueError):
         if (name := _TREC_NAME.fullmatch(item)) is None:

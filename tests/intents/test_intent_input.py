@@ -335,7 +335,7 @@ def test_a_document_with_two_levels_for_one_intent_is_rejected():
         (lambda: ir_graded.D_sharp(measure=ir_graded.Q @ 5), "the outer measure: D#(measure='Q')@5"),
         (lambda: ir_graded.D(measure="Q(beta=-1)"), "Q: beta=-1 must be"),
         (lambda: ir_graded.D_sharp(measure="Q", gamma=1.5), "D#: gamma=1.5 must be"),
-        (lambda: ir_graded.D(measure="NCU(stops={1:2})"), "has stops, which are by level"),
+        (lambda: ir_graded.D(measure="NCU(stops={1:2})"), "has stops, which depend on levels"),
         (lambda: ir_graded.D(measure="gRBP(residual=True)"), "must not have a residual"),
         (lambda: ir_graded.D(rel=2), "D takes no parameter 'rel'"),
     ],
@@ -350,7 +350,10 @@ def test_parameters_are_checked_when_a_measure_is_made(make, problem):
     ("measure", "problem"),
     [
         ("D", "D needs a measure, one of Q, AWP"),
-        ("D-Q", "needs a cutoff, as its base measure does: for example D(measure=\"Q(norm='cutoff')\")@10"),
+        (
+            "D-Q",
+            "needs a cutoff because its base measure does: for example D(measure=\"Q(norm='cutoff')\")@10",
+        ),
         ("IA(measure='nCG')", "needs a cutoff"),
         ("D(measure=\"nDCG(dcg='exp-log2')\")", "needs a cutoff"),
     ],
