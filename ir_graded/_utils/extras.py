@@ -1,4 +1,4 @@
-"""Optional libraries, with an error that names the extra where one is not installed."""
+"""Imports of optional libraries, with an error that names the extra to install."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ir_graded.errors import GradedError
 
 
 def extra(module: str, name: str) -> Any:
-    """Import a module of an optional library. Raises GradedError, which names the extra, without it.
+    """Import a module of an optional library. Raises GradedError with the extra if it is not installed.
 
     Args:
         module: the module, such as 'scipy.stats'.
@@ -19,4 +19,6 @@ def extra(module: str, name: str) -> Any:
         return import_module(module)
     except ImportError:
         library = module.partition(".")[0]
-        raise GradedError(f"{library} is needed here: pip install 'ir-graded[{name}]'") from None
+        raise GradedError(
+            f"this feature requires {library}: install it with pip install 'ir-graded[{name}]'"
+        ) from None

@@ -35,7 +35,7 @@ _ONE_SCORE = "gives all documents of a topic one score, so"
 _TIED = f"{_ONE_SCORE} their ids alone decide the ranks"
 _TIED_WITHOUT_IDS = f"{_ONE_SCORE} it ranks nothing"
 
-#: Share of judged documents among the first ten and among all that a run retrieved; NaN where not known.
+#: Share of judged documents among the first ten and among all that a run retrieved; NaN if not known.
 Shares = tuple[float, float]
 _NOT_KNOWN: Shares = (np.nan, np.nan)
 
@@ -52,11 +52,11 @@ class RunCoverage:
 
     Attributes:
         retrieved: number of topics of the qrels for which it has documents.
-        first_missing: name of the first topic for which it has none; None where there is no such topic.
+        first_missing: name of the first topic for which it has none; None if there is no such topic.
         unknown: number of its topics that the qrels lack.
         nothing_judged: whether it is known that none of its documents is judged.
         is_tie: whether some topic has several documents, and all documents of each topic have one score.
-        shares: shares of its judged documents; None where they have to be counted first.
+        shares: shares of its judged documents; None if they have to be counted first.
         fingerprint: where shares have to be counted, a hash of the documents found.
     """
 
@@ -105,7 +105,7 @@ def _fingerprint(judgments: Judgments, found: JudgedRun) -> int:
 def count_again(
     qrels: Any, runs: Sequence[Any], scored: Sequence[RunCoverage], lowest: float
 ) -> list[Shares]:
-    """Shares of judged documents of runs that have been scored; NaN where qrels or run have changed since.
+    """Shares of judged documents of runs that have been scored; NaN if qrels or run have changed since.
 
     Args:
         qrels: the qrels as given, or prepared where they came only once.

@@ -80,7 +80,7 @@ _UNNAMED = "run"
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """The score of one topic, document by document: what ``explain`` gives.
+    """The score of one topic, document by document: result of ``explain``.
 
     Attributes:
         run: name of the run.

@@ -50,7 +50,7 @@ class JudgmentComparison:
     conclusions: dict[str, Conclusions]
 
     def to_frame(self) -> pd.DataFrame:
-        """Conclusions, a row per other set and measure. Raises InputError where no runs were given."""
+        """Conclusions, a row per other set and measure. Raises InputError if no runs were given."""
         import pandas as pd
 
         if not self.conclusions:
@@ -193,7 +193,7 @@ class _Union:
 
     @classmethod
     def of(cls, sets: dict[str, Any], maps: Mapping[str, Mapping[float, float]]) -> _Union:
-        """Collect the judgments of all sets. Raises InputError where two share nothing."""
+        """Collect the judgments of all sets. Raises InputError if two share nothing."""
         import polars as pl
 
         for name in maps:
@@ -229,7 +229,7 @@ class _Union:
         return found
 
     def _require_shared(self) -> None:
-        """Raise NoSharedTopicsError where the reference and another set judge no pair in common."""
+        """Raise NoSharedTopicsError if the reference and another set judge no pair in common."""
         known = ~np.isnan(self.labels)
         reference, *others = self.sets
         for at, name in enumerate(others, 1):
@@ -260,7 +260,7 @@ def _prepared(name: str, qrels: Any) -> Judgments:
 
 
 def _mapped(name: str, judgments: Judgments, levels: Mapping[float, float] | None) -> Floats:
-    """Return the level of each document after mapping. Raises InputError where one has none."""
+    """Return the level of each document after mapping. Raises InputError if one has none."""
     values = judgments.levels.values
     if levels is not None:
         missing = [value for value in values.tolist() if value not in levels]

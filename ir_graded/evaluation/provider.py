@@ -74,7 +74,7 @@ class GradedEvaluator(Evaluator):
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
     def _check_intents(self) -> None:
-        """Raise InputError where a relevant intent has no probability, and warn of doubtful intents."""
+        """Raise InputError if a relevant intent has no probability, and warn of doubtful intents."""
         judgments, intents = self.judgments, self.judgments.levels.intents
         over_intents = [m for m, scorer in self.scorers.items() if ITERATION in scorer.qrel_columns]
         if intents is None:
@@ -100,7 +100,7 @@ class GradedEvaluator(Evaluator):
         return match_run(self.judgments, run, self.lowest, threads or processors())
 
     def views(self, judged_run: JudgedRun) -> Views:
-        """Views of a matched run for the measures. Raises InputError where it lacks passages."""
+        """Views of a matched run for the measures. Raises InputError if it lacks passages."""
         # An empty run lacks the columns at times: PyTerrier makes such for topics that no batch had.
         if self.passage_measures and judged_run.retrieved is None and judged_run.n_retrieved.any():
             raise InputError(_without_passages("run", self.passage_measures[0]))
@@ -186,7 +186,7 @@ class GradedProvider(Provider):
     ]
 
     def supports(self, measure: Measure) -> bool:
-        """Whether ``measure`` is scored here. Raises ParameterError where one of ours lacks what it needs."""
+        """Whether ``measure`` is scored here. Raises ParameterError if one of ours lacks what it needs."""
         scorer = scorer_of(measure)
         if scorer is None:
             check_computable(measure)

@@ -171,7 +171,7 @@ def score_intervals(  # what to evaluate, and how
 
 @dataclass(frozen=True)
 class Options:
-    """Options of ``score_intervals``. Raises ParameterError where one is out of its range."""
+    """Options of ``score_intervals``. Raises ParameterError if one is out of its range."""
 
     depth: int | None
     n_samples: int

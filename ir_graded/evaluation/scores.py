@@ -1,4 +1,4 @@
-"""Scores of several runs by several measures on the same topics: what ``evaluate`` gives."""
+"""Scores of several runs by several measures on the same topics: result of ``evaluate``."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Scores:
         self.values.setflags(write=False)
 
     def position(self, measure: str | Measure) -> int:
-        """Place of a measure, asked for by object or string. Raises InputError where it was not evaluated."""
+        """Place of a measure, asked for by object or string. Raises InputError if it was not evaluated."""
         wanted = parse_measure(measure)
         if wanted not in self.measures:
             raise InputError(f"{wanted} was not evaluated; there are {', '.join(map(str, self.measures))}")

@@ -94,7 +94,7 @@ def unjudged(qrels: Any, runs: Any, *, depths: Iterable[int] = DEPTHS) -> Unjudg
     Raises:
         NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
         InputError: something in the qrels or in a run cannot be scored.
-        ParameterError: ``depths`` are no whole numbers >= 1, none, or one stands twice.
+        ParameterError: ``depths`` are no whole numbers >= 1, none, or one appears twice.
 
     Source:
         Judged: MacAvaney, OpenNIR (WSDM 2020); condensed lists: Sakai, "Alternatives to Bpref" (SIGIR 2007).
@@ -167,7 +167,7 @@ def unjudged_share(judged_run: JudgedRun, depths: Ints) -> Floats:
         depths: the depths, each at least 1.
 
     Returns:
-        Shape ``(depths, topics)``; NaN where the run retrieved nothing for the topic.
+        Shape ``(depths, topics)``; NaN if the run retrieved nothing for the topic.
     """
     topics = judged_run.n_retrieved.size
     judged = np.array(
@@ -178,7 +178,7 @@ def unjudged_share(judged_run: JudgedRun, depths: Ints) -> Floats:
 
 
 def ratio(part: Any, whole: Any) -> Floats:
-    """Part of whole; NaN where the whole is 0."""
+    """Part of whole; NaN if the whole is 0."""
     nothing = np.full(np.shape(whole), np.nan)
     return np.asarray(np.divide(part, whole, out=nothing, where=np.asarray(whole) > 0))
 

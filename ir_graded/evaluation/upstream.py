@@ -189,7 +189,7 @@ def wrap_provider_errors(measures: list[Measure]) -> Iterator[None]:
 
 
 def check_parameters(measure: Measure) -> None:
-    """Raise ParameterError where a measure of ir-measures has parameters that it cannot have."""
+    """Raise ParameterError if a measure of ir-measures has parameters that it cannot have."""
     check_computable(measure)
     for name, value in measure.params.items():
         # pytrec_eval ends the process where a cutoff is 0.
@@ -218,7 +218,7 @@ def _fits_a_provider(value: object, param: ParamInfo) -> bool:
 
 
 def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
-    """Raise InputError where a level is not a whole number, or makes pytrec_eval allocate a huge table."""
+    """Raise InputError if a level is not a whole number, or makes pytrec_eval allocate a huge table."""
     levels = judgments.levels
     refused = (levels.values != np.floor(levels.values)) | (np.abs(levels.values) > _HIGHEST)
     if refused[levels.level_index].any():

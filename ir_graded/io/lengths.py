@@ -1,4 +1,4 @@
-"""The table of document lengths: from a mapping, a frame or a file."""
+"""Document lengths from a mapping, a frame or a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .sources import is_path_or_dataset_id
 
 
 def read_lengths(source: Any) -> dict[str, int]:
-    """Length of each document.
+    """Return the length of each document.
 
     Args:
         source: a mapping from doc_id to length, a frame with these columns, or a file of CSV with a header or
@@ -50,18 +50,18 @@ def read_lengths(source: Any) -> dict[str, int]:
         if found.setdefault(doc_id, length) != length:
             raise InputError(
                 f"lengths: document {doc_id!r} has length {found[doc_id]} at row {first[doc_id]} and "
-                f"{length} at row {row}; it must be one"
+                f"{length} at row {row}; use the same length in both"
             )
         first.setdefault(doc_id, row)
     return found
 
 
 def lengths_of(doc_ids: Iterable[str], lengths: Mapping[str, int]) -> dict[str, int]:
-    """Lengths of some documents. Raises InputError where some have none."""
+    """Return the lengths of some documents. Raises InputError if a length is missing."""
     wanted = list(dict.fromkeys(doc_ids))
     missing = [doc_id for doc_id in wanted if doc_id not in lengths]
     if missing:
-        raise InputError(f"the lengths lack {len(missing)} documents of the run: {format_ids(missing)}")
+        raise InputError(f"no length is given for {len(missing)} documents of the run: {format_ids(missing)}")
     return {doc_id: lengths[doc_id] for doc_id in wanted}
 
 

@@ -288,5 +288,5 @@ def results(measures, qrels, run):
     """What ir_measures.calc gives: values by name of the measure and topic (as text); means by name."""
     aggregated, per_topic = ir_measures.calc(measures, qrels, run)
     values = {(str(metric.measure), str(metric.query_id)): metric.value for metric in per_topic}
-    assert len(values) == len(per_topic), "a topic stands twice in the results"
+    assert len(values) == len(per_topic), "a topic appears twice in the results"
     return values, {str(measure): value for measure, value in aggregated.items()}

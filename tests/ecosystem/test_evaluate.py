@@ -106,7 +106,7 @@ def test_diversity_measures_need_intents(measure):
 
 def test_a_level_above_the_named_scale_is_an_error():
     with pytest.raises(
-        InputError, match=r"topic '1', document 'a' has level 2, above 1, the highest it takes"
+        InputError, match=r"topic '1', document 'a' has level 2, above 1, the highest level of the measure"
     ):
         evaluate(["nERR(max_rel=1)@10"], QRELS, RUN)
 

@@ -14,5 +14,7 @@ def test_a_library_that_is_there():
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    with pytest.raises(GradedError, match=r"scipy is needed here: pip install 'ir-graded\[meta\]'"):
+    with pytest.raises(
+        GradedError, match=r"this feature requires scipy: install it with pip install 'ir-graded\[meta\]'"
+    ):
         extra("scipy.stats", "meta")

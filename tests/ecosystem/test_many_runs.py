@@ -62,7 +62,7 @@ def test_the_first_run_that_is_wrong_is_named(folder):
 
 
 def test_a_folder_without_files(tmp_path):
-    with pytest.raises(InputError, match="holds no file"):
+    with pytest.raises(InputError, match="has no files"):
         ir_graded.evaluate("Q", {"1": {"a": 1}}, tmp_path)
 
 

@@ -361,8 +361,8 @@ for qrels, measures in (
 def test_levels_that_are_not_whole_numbers_do_not_reach_pytrec_eval():
     """Its error about them frees the qrels once more than they were taken."""
     assert in_process(FRACTIONS).splitlines() == [
-        "qrels: topic '1', document 'a' has level 1.5: pytrec_eval takes whole levels only",
-        "qrels: topic '1', document 'a' has level 0.5: pytrec_eval takes whole levels only",
+        "qrels: topic '1', document 'a' has level 1.5: pytrec_eval supports whole levels only",
+        "qrels: topic '1', document 'a' has level 0.5: pytrec_eval supports whole levels only",
     ]
 
 

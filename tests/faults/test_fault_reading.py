@@ -75,9 +75,9 @@ def test_a_read_that_fails_is_said_with_the_file(error_of):
 def test_a_folder_in_place_of_a_file_is_said(folder, error_of):
     (folder / "wrong").mkdir()
     assert error_of("evaluate", "wrong", "one.run", "-m", "Q") == "wrong: Is a directory"
-    assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong holds no file"
+    assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong has no files"
     (folder / "wrong" / "inner").mkdir()
-    assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong holds no file"
+    assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong has no files"
 
 
 @pytest.mark.slow
@@ -289,7 +289,7 @@ def test_no_changed_byte_of_a_compressed_run_changes_scores(tmp_path, compressio
 def test_a_compression_that_is_not_read_is_refused(tmp_path):
     path = tmp_path / "run.bz2"
     path.write_bytes(bz2.compress(TEXT))
-    with pytest.raises(FileFormatError, match=r"run\.bz2: compressed with bzip2, which is not read"):
+    with pytest.raises(FileFormatError, match=r"run\.bz2: compressed with bzip2, which is not supported"):
         ir_graded.evaluate("Q", JUDGED, path)
 
 

@@ -136,7 +136,7 @@ def test_several_attribute_sets_at_once():
         (pd.DataFrame({"query_id": ["1"], "p": [1]}), "A: the table has no column doc_id"),
         (
             pd.DataFrame({"query_id": ["1"] * 2, "doc_id": ["a"] * 2, "p": [1, 0], "q": [0, 1]}),
-            r"row 1\) is .*, and .* at row 0",
+            r"row 1\) is .*, but .* at row 0",
         ),
     ],
 )

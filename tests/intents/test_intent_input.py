@@ -217,16 +217,16 @@ def test_rounds_in_place_of_intents_warn():
         ),
         (
             {"probability": float("nan")},
-            "document 'a' is relevant to intent '1', which has no probability; topic 't' lists none",
+            "document 'a' is relevant to intent '1', which has no probability; topic 't' has probabilities for none",
         ),
         ({"intent_type": "navigational"}, "intent '1': the intent_type is 'navigational'; it must be 'inf'"),
         (
             {"intent_type": ["nav", "inf", *["inf"] * 7]},
-            "intent '1' has intent_type 'inf', and 'nav' at row 0",
+            "intent '1' has intent_type 'inf', but 'nav' at row 0",
         ),
         (
             {"probability": [0.5, 0.4, 0.5, *[0.3] * 3, *[0.2] * 3]},
-            "intent '1' has probability 0.4, and 0.5 at row 0",
+            "intent '1' has probability 0.4, but 0.5 at row 0",
         ),
     ],
 )
@@ -256,7 +256,7 @@ def test_columns_that_cannot_be_used_are_rejected(columns, problem):
             {"t": {"1": (1, "n")}},
             "the intent_type is 'n'; it must be 'inf' (informational) or 'nav' (navigational)",
         ),
-        ({"t": 5}, "topic 't' holds 5 where a dict by intent is needed"),
+        ({"t": 5}, "topic 't': expected a dict by intent, found 5"),
         (5, "intents: cannot read 5; give a dict of dicts by topic and intent"),
         ({"t": {None: 1}}, "topic 't', intent None: the topic or the intent is missing"),
         (
@@ -298,7 +298,7 @@ def test_qrels_without_intents_are_rejected(qrels):
         match=r"^D\(measure='Q'\)@10 needs intents, and the qrels given have no column iteration: ",
     ):
         value(qrels, "D(measure='Q')@10")
-    with pytest.raises(InputError, match=r"^intents are given, and the qrels have no column iteration: "):
+    with pytest.raises(InputError, match=r"^intents are given, but the qrels have no column iteration: "):
         value(qrels, intents={"t": {"1": 1}})
     with pytest.raises(InputError, match=r"^StRecall@5 needs intents"):
         value(qrels, "StRecall@5")

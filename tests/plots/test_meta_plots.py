@@ -267,7 +267,7 @@ def test_many_long_names_leave_room_in_a_comparison():
 @EACH
 @pytest.mark.parametrize("ax", [3, 10**5000, "x", Figure()], ids=["3", "huge", "text", "Figure"])
 def test_what_is_no_axes(draw, make, ax):
-    with pytest.raises(ParameterError, match=r"^ax=.* must be matplotlib's Axes"):
+    with pytest.raises(ParameterError, match=r"^ax=.* must be a matplotlib Axes"):
         draw(results(make, 2), ax=ax)
 
 

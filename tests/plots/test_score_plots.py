@@ -87,7 +87,7 @@ def test_differences_of_long_odd_names():
 
 
 def test_differences_name_what_is_unknown():
-    with pytest.raises(InputError, match="there is no run 'c'; there are 'a', 'b'"):
+    with pytest.raises(InputError, match="unknown run 'c'; the runs are 'a', 'b'"):
         plots.differences(scores_of(), "Q", "a", "c")
     with pytest.raises(InputError, match="AP was not evaluated"):
         plots.differences(scores_of(), "AP", "a", "b")
@@ -163,7 +163,7 @@ def test_into_the_callers_axes():
     assert plots.differences(scores_of(), "Q", "a", "b", ax=one) is figure
     assert plots.leaderboard(intervals(), ax=two) is figure
     assert plots.unjudged(shares(3), ax=three) is figure
-    with pytest.raises(ParameterError, match="must be matplotlib's Axes"):
+    with pytest.raises(ParameterError, match="must be a matplotlib Axes"):
         plots.leaderboard(intervals(), ax=3)
 
 

@@ -301,7 +301,7 @@ def test_a_script_as_a_name_stays_text(tmp_path):
         ({"baseline": "four"}, "baseline='four' must be one of 'one', 'two', 'three'"),
         ({"level": 1.5}, "level=1.5 must be a number between 0 and 1"),
         ({"seed": -1}, "must be a whole number >= 0"),
-        ({"seed": np.random.default_rng(0)}, "seed=.* must be a whole number >= 0: the page names it"),
+        ({"seed": np.random.default_rng(0)}, "seed=.* must be a whole number >= 0, which the page can show"),
         ({"runs": RUNS["one"], "baseline": "run"}, "baseline='run' is the only run"),
     ],
 )
@@ -322,7 +322,9 @@ def test_what_is_not_installed_is_named_with_its_extra(tmp_path, monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr("ir_graded._utils.extras.import_module", missing)
-    with pytest.raises(GradedError, match=r"jinja2 is needed here: pip install 'ir-graded\[report\]'"):
+    with pytest.raises(
+        GradedError, match=r"this feature requires jinja2: install it with pip install 'ir-graded\[report\]'"
+    ):
         made(tmp_path)
 
 
@@ -365,9 +367,9 @@ def test_places_that_cannot_be_written_are_named_before_any_work(tmp_path, monke
     monkeypatch.setattr(page, "collect", lambda *_, **__: pytest.fail("work was done"))
     with pytest.raises(FileNotFoundError, match="nowhere"):
         ir_graded.report("Q", QRELS, RUNS, tmp_path / "nowhere" / "page.html")
-    with pytest.raises(InputError, match="is no file"):
+    with pytest.raises(InputError, match="is not a file"):
         ir_graded.report("Q", QRELS, RUNS, tmp_path)
-    with pytest.raises(InputError, match="is no file"):
+    with pytest.raises(InputError, match="is not a file"):
         ir_graded.report("Q", QRELS, RUNS, os.devnull)
 
 
