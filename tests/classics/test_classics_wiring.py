@@ -150,9 +150,9 @@ def test_another_provider_is_an_error(provider):
 def test_upstream_takes_whole_levels_only():
     qrels = {"1": {"a": 0.5}}
     assert ir_graded.evaluate("nDCG", qrels, RUN).values.item() == pytest.approx(1 / np.log2(3))
-    with pytest.raises(ir_graded.InputError, match=r"level 0.5: nDCG take whole levels only"):
+    with pytest.raises(ir_graded.InputError, match=r"level 0.5, but nDCG support whole levels only"):
         ir_graded.evaluate("nDCG", qrels, RUN, provider="upstream")
-    with pytest.raises(ir_graded.InputError, match=r"level 0.5: infAP take whole levels only"):
+    with pytest.raises(ir_graded.InputError, match=r"level 0.5, but infAP support whole levels only"):
         ir_graded.evaluate(["nDCG", "infAP"], qrels, RUN)
 
 

@@ -92,9 +92,9 @@ def test_an_empty_run_is_named():
 
 def test_a_run_without_a_judged_document_is_named():
     strange = {topic: {"x": 2.0, "y": 1.0} for topic in TOPICS}
-    assert message_of("Q", QRELS, {"u": strange}) == "Run 'u' holds no judged document."
+    assert message_of("Q", QRELS, {"u": strange}) == "Run 'u' has no judged document."
     unlooked = {topic: {"d": 2.0, "y": 1.0} for topic in TOPICS}
-    assert message_of("Judged@10", QRELS, {"u": unlooked}) == "Run 'u' holds no judged document."
+    assert message_of("Judged@10", QRELS, {"u": unlooked}) == "Run 'u' has no judged document."
 
 
 @pytest.mark.parametrize("measures", ["Q", "Bpref", "AP(rel=2)", "Judged@10", "NumRet", ["NumRet", "AP"]])
@@ -111,7 +111,10 @@ def test_where_no_measure_asks_for_judged_documents_none_is_missed(measures):
 def test_a_run_whose_scores_are_all_equal_is_named():
     flat = {topic: dict.fromkeys(docs, float(topic)) for topic, docs in FULL.items()}
     message = message_of("Q", QRELS, {"full": FULL, "t": flat})
-    assert message == "Run 't' gives all documents of a topic one score, so their ids alone decide the ranks."
+    assert (
+        message
+        == "Run 't' gives all documents of a topic the same score, so only their ids determine the ranks."
+    )
 
 
 def test_scores_that_tie_as_they_are_compared_are_equal():
@@ -408,5 +411,5 @@ def test_scores_that_were_made_otherwise_know_nothing_of_it():
     for each in (scores, old):
         pd.testing.assert_frame_equal(each.mean(), made.mean())
         assert each.coverage_notes == ()
-        with pytest.raises(InputError, match="not made by evaluate"):
+        with pytest.raises(InputError, match="not computed by evaluate"):
             _ = each.coverage

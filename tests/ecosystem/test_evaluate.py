@@ -100,7 +100,7 @@ def test_unknown_and_unsupported_measures():
 
 @pytest.mark.parametrize("measure", ["alpha_nDCG@10", "ERR_IA@10", "NRBP", "AP_IA", "StRecall@10", "P_IA@5"])
 def test_diversity_measures_need_intents(measure):
-    with pytest.raises(InputError, match=rf"^{measure} needs intents, and the qrels given have no column"):
+    with pytest.raises(InputError, match=rf"^{measure} needs intents, but the qrels have no column"):
         evaluate(["Q", measure], QRELS, RUN)
 
 

@@ -20,7 +20,7 @@ QRELS = [
 ]
 #: How errors name a measure or what they cannot read as one.
 PLACE = (
-    r"^(cannot read |unknown |no measure |ir-measures' providers cannot compute one of "
+    r"^(cannot read |unknown |no measure |the providers of ir-measures cannot compute one of "
     r"|[A-Za-z][\w+#-]*(\(.*\))?(@\S+)?[: ])"
 )
 RUN = {"1": {"a": 1.0, "x": 0.5, "d": 0.5, "b": 0.2}, "2": {"z": 1.0}}

@@ -217,7 +217,8 @@ def test_rounds_in_place_of_intents_warn():
         ),
         (
             {"probability": float("nan")},
-            "document 'a' is relevant to intent '1', which has no probability; topic 't' has probabilities for none",
+            "document 'a' is relevant to intent '1', which has no probability; "
+            "topic 't' has probabilities for none",
         ),
         ({"intent_type": "navigational"}, "intent '1': the intent_type is 'navigational'; it must be 'inf'"),
         (
@@ -295,7 +296,7 @@ def test_files_of_probabilities_are_checked_line_by_line(tmp_path, lines, proble
 def test_qrels_without_intents_are_rejected(qrels):
     with pytest.raises(
         InputError,
-        match=r"^D\(measure='Q'\)@10 needs intents, and the qrels given have no column iteration: ",
+        match=r"^D\(measure='Q'\)@10 needs intents, but the qrels have no column iteration: ",
     ):
         value(qrels, "D(measure='Q')@10")
     with pytest.raises(InputError, match=r"^intents are given, but the qrels have no column iteration: "):

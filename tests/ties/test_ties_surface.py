@@ -221,11 +221,11 @@ def test_evaluate_applies_ties_to_all_that_depend_on_order():
 
 def test_the_warning_of_runs_that_are_one_tie_names_ids_only_where_they_matter():
     flat = {"1": dict.fromkeys("abx", 1.0), "2": {"a": 1.0}}
-    with pytest.warns(ir_graded.CoverageWarning, match=r"one score, so it ranks nothing\.$"):
+    with pytest.warns(ir_graded.CoverageWarning, match=r"the same score, so it gives no ranking\.$"):
         ir_graded.evaluate("Q", QRELS, flat, ties="expected")
     for measures in (["Q(ties='expected')", "AP"], "Q"):
         with pytest.warns(
-            ir_graded.CoverageWarning, match=r"one score, so their ids alone decide the ranks\.$"
+            ir_graded.CoverageWarning, match=r"the same score, so only their ids determine the ranks\.$"
         ):
             ir_graded.evaluate(measures, QRELS, flat)
 
