@@ -140,8 +140,8 @@ def _without_passages(kind: str, measure: Measure) -> str:
     """Return the message for qrels or a run without passages."""
     columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
     return (
-        f"{measure} needs passages, but there are none in the {kind}: give a table or named tuples with the fields "
-        f"{columns}, or a file that has them; a dict of dicts cannot have passages"
+        f"{measure} needs passages, but there are none in the {kind}: give a table or named tuples with the "
+        f"fields {columns}, or a file that has them; a dict of dicts cannot have passages"
     )
 
 

@@ -119,7 +119,7 @@ def test_a_run_whose_scores_are_all_equal_is_named():
 
 def test_scores_that_tie_as_they_are_compared_are_equal():
     close = {topic: {"a": 1.0, "x": 1.00000001} for topic in TOPICS}
-    assert "one score" in message_of("Q", QRELS, close)
+    assert "the same score" in message_of("Q", QRELS, close)
 
 
 @pytest.mark.parametrize("rows", [1, 1000])
@@ -267,7 +267,7 @@ def test_ties_are_seen_across_the_pieces_of_a_file(tmp_path, monkeypatch):
     place = tmp_path / "a.run"
     flat = [(topic, doc, 2.0) for topic in TOPICS for doc in "abxy"]
     place.write_text(trec_lines("run", flat))
-    assert "one score" in message_of("Q", QRELS, [place])
+    assert "the same score" in message_of("Q", QRELS, [place])
     place.write_text(trec_lines("run", [*flat[:-1], (*flat[-1][:2], 1.0)]))
     evaluate("Q", QRELS, [place])
 

@@ -242,7 +242,8 @@ def test_columns_that_cannot_be_used_are_rejected(columns, problem):
     [
         (
             {"t": {"1": 0.5, "2": 0.3}},
-            "document 'c' is relevant to intent '3', which has no probability; topic 't' lists '1', '2'",
+            "document 'c' is relevant to intent '3', which has no probability; "
+            "topic 't' has probabilities for '1', '2'",
         ),
         ({"u": {"1": 1}}, "topic 't' of the qrels has no probabilities"),
         (
@@ -279,7 +280,7 @@ def test_probabilities_that_cannot_be_used_are_rejected(intents, problem):
         ("t 1\n", "line 1: expected a line topic intent probability [inf|nav]: 't 1'"),
         ("t 1 x\n", "line 1: expected a line topic intent probability [inf|nav]: 't 1 x'"),
         ("\nt 1 1 other\n", "line 2): the intent_type is 'other'"),
-        ("t 1 .5\nt 1 .4\n", "line 2) is (0.4, 'inf'), and (0.5, 'inf') at "),
+        ("t 1 .5\nt 1 .4\n", "line 2) is (0.4, 'inf'), but (0.5, 'inf') at "),
     ],
 )
 def test_files_of_probabilities_are_checked_line_by_line(tmp_path, lines, problem):

@@ -143,7 +143,7 @@ PASSAGES = pd.DataFrame([["1", "a", 1, 0, 5]], columns=["query_id", "doc_id", "r
         ),
         (A, {"x": A, "y": {"9": {"a": 1}}}, {}, NoSharedTopicsError, "'a' and 'y' judge no pair"),
         (A, {"1": {}}, {}, NoSharedTopicsError, "'b' is empty"),
-        (PASSAGES, A, {}, InputError, "'a' holds passages"),
+        (PASSAGES, A, {}, InputError, "'a' has passages"),
         (A, A, {"runs": RUNS}, ParameterError, "give both runs and measures"),
         (A, A, {"measures": "AP"}, ParameterError, "give both runs and measures"),
         (A, A, {"runs": RUNS, "measures": "INST"}, ParameterError, "INST: compare_judgments needs measures"),

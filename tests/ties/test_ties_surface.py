@@ -233,7 +233,7 @@ def test_the_warning_of_runs_that_are_one_tie_names_ids_only_where_they_matter()
 def test_ties_of_evaluate_is_checked():
     with pytest.raises(ParameterError, match="ties='x' must be one of 'doc_id', 'expected', 'optimistic'"):
         ir_graded.evaluate(["Q"], QRELS, RUN, ties="x")
-    with pytest.raises(ParameterError, match="ir_graded does not compute infAP"):
+    with pytest.raises(ParameterError, match="requires measures that ir_graded computes, but infAP is left"):
         ir_graded.evaluate(["Q", infAP], QRELS, RUN, ties="expected")
     with pytest.raises(ParameterError, match="AP, nDCG@10 are left"):
         ir_graded.evaluate(["Q", "AP", "nDCG@10"], QRELS, RUN, ties="expected", provider="upstream")
