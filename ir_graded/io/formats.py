@@ -92,7 +92,7 @@ class Format:
 
     @property
     def expected(self) -> str:
-        """What a line must be, for messages."""
+        """Description of a valid line, for messages."""
         return f"{self.width} fields ({self.title}: {self.layout})"
 
 
@@ -128,7 +128,7 @@ class VaryingFormat:
 
     @property
     def expected(self) -> str:
-        """What a line must be, for messages."""
+        """Description of a valid line, for messages."""
         return f"{self.layout} ({self.title})"
 
 
@@ -305,7 +305,7 @@ def recognise(
     """
     if first_line_fields[0][0] in "{[":
         names = " or ".join(f"format={one.name!r}" for one in DOCUMENTS if one.kind == kind)
-        raise FileFormatError(f"{path}, line {line}: looks like a JSON document; name its format: {names}")
+        raise FileFormatError(f"{path}, line {line}: looks like a document in JSON; name its format: {names}")
     candidates = _of(kind)
     fitting = next((one for one in candidates if one.fits(first_line_fields, whole)), None)
     problem = _doubt(fitting, first_line_fields, whole)

@@ -152,7 +152,7 @@ def test_questions_that_are_wrong(tmp_path, text, problem):
 @pytest.mark.parametrize("document", [RESULTS, TESTS], ids=["object", "list"])
 def test_json_is_never_guessed(tmp_path, read, document):
     with pytest.raises(
-        FileFormatError, match="looks like a JSON document; name its format: format='legalbench'"
+        FileFormatError, match="looks like a document in JSON; name its format: format='legalbench'"
     ):
         read(written(tmp_path / "r.json", document))
 
