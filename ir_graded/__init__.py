@@ -1,7 +1,7 @@
 """Graded-relevance measures for the ir-measures ecosystem.
 
-Importing this package is all it takes: its measures then work in ``ir_measures.calc`` and its
-relatives, in PyTerrier's experiments and, by name, wherever a measure string is read.
+After importing this package, its measures work in ``ir_measures.calc`` and related functions, in
+PyTerrier experiments and, by name, wherever a measure string is parsed.
 
 Example:
     >>> import ir_graded, ir_measures
@@ -97,7 +97,7 @@ if TYPE_CHECKING:
 
 plugin.register()
 
-# Loaded when first asked for: importing the package stays quick.
+# Loaded on first access, so that importing the package is fast.
 _LAZY = {
     "CollectionStatistics": "evaluation.collection_statistics",
     "Explanation": "evaluation.explain",

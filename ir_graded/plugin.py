@@ -1,6 +1,6 @@
-"""The one place that changes ir_measures: importing the package makes its measures known there.
+"""Registration of the measures in ir_measures. No other module changes ir_measures.
 
-``register`` may run any number of times; calls without a measure of ours go their old way.
+``register`` can be called repeatedly. Calls without a measure of this package are not affected.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MARK = "_ir_graded"
 
 
 def register() -> None:
-    """Enter measures, provider and strings into ir_measures (and into pt.measures where it is loaded)."""
+    """Register measures, provider and strings in ir_measures (and in pt.measures if it is loaded)."""
     registry = ir_measures.measures.registry
     for name, measure in REGISTRY.items():
         if registry.get(name, measure) != measure:
@@ -33,31 +33,31 @@ def register() -> None:
     for module in (ir_measures, ir_measures.util):
         module.parse_measure = parse_measure
         module.parse_trec_measure = parse_trec_measure
-    # pt.measures copies the registry when PyTerrier loads, which may have been before.
+    # pt.measures copies the registry when PyTerrier is imported, which may have been earlier.
     pt_measures = sys.modules.get("pyterrier.measures")
     if pt_measures is not None:
         vars(pt_measures).update(REGISTRY)
 
 
 def _add_provider() -> None:
-    """Put the provider behind all others; one that an earlier import of the package left gives way."""
+    """Add the provider after all others, replacing one from an earlier import of the package."""
     ir_measures.providers.registry[PROVIDER.NAME] = PROVIDER
     providers = ir_measures.DefaultPipeline.providers
     providers[:] = [provider for provider in providers if provider.NAME != PROVIDER.NAME] + [PROVIDER]
 
 
 def _wrap_pipeline() -> None:
-    """Make calc, iter_calc, evaluator and all others, which go through one method, read strings."""
+    """Make calc, iter_calc, evaluator and related functions, which share one method, read strings."""
     pipeline = ir_measures.DefaultPipeline
     evaluator = pipeline._evaluator  # noqa: SLF001
     original, known = getattr(evaluator, _MARK, (evaluator, None))
-    # A class of the same name from an earlier import is another class.
+    # After an earlier import of the package, ``known`` is another class of the same name.
     if known is not GradedMeasure:
         pipeline._evaluator = _reading_strings(original)  # noqa: SLF001
 
 
 def _reading_strings(original: Callable[[Any, Any], Evaluator]) -> Callable[[Any, Any], Evaluator]:
-    """DefaultPipeline._evaluator that takes strings, and measures of ours beside those of all others."""
+    """Return a ``DefaultPipeline._evaluator`` that accepts strings and mixed measures of all providers."""
 
     @wraps(original)
     def _evaluator(measures: Any, qrels: Any) -> Evaluator:

@@ -1,4 +1,4 @@
-"""Arrays of finished results."""
+"""Read-only arrays for results."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ Array = TypeVar("Array", bound=np.ndarray[Any, Any])
 
 
 def read_only(values: Array) -> Array:
-    """Return the array itself, which cannot be written to from now on."""
+    """Make an array read-only and return it."""
     values.setflags(write=False)
     return values

@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all. All files of the package are written here."""
+"""Atomic writes: a file is written as a whole or not at all. All files of the package are written here."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
     if not place.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(place.parent))
     if place.exists() and not place.is_file():
-        raise InputError(f"{os.fspath(path)} is no file: give the name of the file to write")
+        raise InputError(f"{os.fspath(path)} is not a file; give the name of the file to write")
     if not os.access(place.parent, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, "the folder is not writable", str(place.parent))
     return place
 
 
 def write_whole(place: Path, content: bytes) -> None:
-    """Write a temporary file, then replace the old one: readers see the old or the new file.
+    """Write a temporary file, then replace the old file, so that readers see the old or the new file.
 
     Raises:
-        OSError: the file cannot be written; the old one remains.
+        OSError: the file cannot be written; the old file remains.
     """
-    # A name may have 255 bytes, a character four of them.
+    # A name can have 255 bytes, and a character up to four.
     beside = place.with_name(f".{place.name[:32]}.{token_hex(8)}.tmp")
     try:
         with beside.open("xb") as file:
@@ -42,7 +42,7 @@ def write_whole(place: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         beside.replace(place)
     except OSError as error:
-        # Name the given file, not the temporary one; a failed write names none.
+        # Name the given file, not the temporary one; errors of writing name no file.
         raise OSError(error.errno, error.strerror or str(error), str(place)) from error
     finally:
         beside.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Optional libraries, with an error that says how to install one that is missing."""
+"""Imports of optional libraries, with an error that names the extra to install."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DISTRIBUTION = "ir-graded"
 
 
 def extra(module: str, name: str) -> Any:
-    """Import a module of an optional library. Raises GradedError, which says how to install it, without it.
+    """Import a module of an optional library. Raises GradedError with the extra if it is not installed.
 
     Args:
         module: the module, such as 'scipy.stats'.
@@ -26,7 +26,7 @@ def extra(module: str, name: str) -> Any:
         return import_module(module)
     except ImportError:
         library = module.partition(".")[0]
-        raise GradedError(f"{library} is needed here: {install_hint(name)}") from None
+        raise GradedError(f"this feature requires {library}: {install_hint(name)}") from None
 
 
 def install_hint(name: str) -> str:

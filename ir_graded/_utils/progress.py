@@ -8,12 +8,12 @@ from typing import Any
 
 
 def progress_bar(items: Iterable[Any] | None = None, *, progress: bool | None, **options: Any) -> Any:
-    """Return a bar of tqdm over ``items``, which disappears when it is done.
+    """Return a tqdm bar over ``items`` that disappears when it is done.
 
     Args:
-        items: an iterable; without one the caller updates the bar.
-        progress: True shows a bar, False none, None one on a terminal. Where standard error is closed there
-            is none.
+        items: an iterable; without one, the caller updates the bar.
+        progress: whether to show a bar; None shows one on a terminal. If standard error is closed, no bar is
+            shown.
         options: further options of tqdm, such as ``total`` and ``unit``.
     """
     from tqdm import tqdm

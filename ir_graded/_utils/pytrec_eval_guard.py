@@ -1,10 +1,10 @@
-"""The one way into pytrec_eval: one thread at a time, and nothing that makes it crash.
+"""Guard of pytrec_eval: one thread at a time, and no input that makes it crash.
 
 pytrec_eval 0.5.11 keeps its intermediate results in C variables that all its evaluators share. It holds
-Python's lock, but where it creates Python objects the garbage collector may run Python code (a callback of
-``gc``, a finaliser). Another thread may then enter and free the memory that the first one uses. Some levels
-and ids make it read beyond its memory. Whatever in this package enters pytrec_eval therefore goes through
-:class:`RelevanceEvaluator`, which replaces the class of the same name in ir-measures' provider.
+Python's global lock, but when it creates Python objects the garbage collector may run Python code (a callback
+of ``gc``, a finaliser). Another thread may then enter and free the memory that the first one uses. Some
+levels and ids make it read beyond its memory. All calls of pytrec_eval in this package therefore use
+:class:`RelevanceEvaluator`, which replaces the class of the same name in the provider of ir-measures.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from ir_graded.errors import GradedError, InputError, short_repr
 
 Result = TypeVar("Result")
 
-#: In front of each topic: pytrec_eval takes a topic called 'no_query' for one that it has in its cache.
+#: Prefix of each topic, because pytrec_eval misreads a topic named 'no_query' as its cached one.
 _TOPIC = "topic "
-#: A document for topics without any other; no file can name it, for it holds blanks.
+#: Document for topics without documents; no file can contain it, because it has a blank.
 _NO_DOCUMENT = "no document"
 
 
 class Gate:
-    """Lets one thread in at a time.
+    """Lock that admits one thread at a time.
 
-    The lock is re-entrant: a thread that comes again (from a finaliser, a gc callback or a signal handler)
-    passes it and gets an error, where an ordinary lock would make it wait for itself. ``with`` takes and
+    The lock is re-entrant: a thread that enters again (from a finaliser, a gc callback or a signal handler)
+    passes it and gets an error, while an ordinary lock would make it wait for itself. ``with`` acquires and
     releases it in C code, so that an interrupt cannot leave it locked.
 
     Attributes:
         inside: whether a thread is inside; read and written by the thread that has the lock.
-        discarded: evaluators that nobody uses any more, each in the list that holds it.
+        discarded: evaluators that are no longer used, each in the list that holds it.
     """
 
     def __init__(self) -> None:
@@ -42,15 +42,15 @@ class Gate:
         self.discarded: list[list[Any]] = []
 
     def alone(self, work: Callable[[], Result]) -> Result:
-        """The result of ``work``, which must be complete when it returns: no iterator.
+        """Return the result of ``work``, which must be complete on return (not an iterator).
 
         Raises:
-            GradedError: this thread is inside already.
+            GradedError: this thread is already inside.
         """
         with self._lock:
             if self.inside:
                 raise GradedError(
-                    "this thread is already inside pytrec_eval, which cannot be entered twice: do not "
+                    "this thread is already inside pytrec_eval, which cannot be entered twice; do not "
                     "evaluate in a finaliser, a gc callback or a signal handler that may run meanwhile"
                 )
             self.inside = True
@@ -61,9 +61,9 @@ class Gate:
                 self.inside = False
 
     def discard(self, held: list[Any]) -> None:
-        """Destroy the evaluator in a list: now if nobody is inside, otherwise before the next one enters.
+        """Destroy the evaluator in a list: now if no thread is inside, otherwise before the next one enters.
 
-        Finalisers call this, so it neither waits nor fails.
+        Finalisers call this, so it must not wait or fail.
         """
         self.discarded.append(held)
         if self._lock.acquire(blocking=False):
@@ -75,19 +75,19 @@ class Gate:
 
     def _destroy_discarded(self) -> None:
         while self.discarded:
-            # The list holds the only reference, so that the evaluator ends here.
+            # The list holds the only reference, so clearing it destroys the evaluator.
             self.discarded.pop().clear()
 
     def before_fork(self) -> None:
-        """Wait until nobody is inside: the child inherits pytrec_eval's variables, which must be at rest."""
+        """Wait until no thread is inside, because the child process inherits the variables of pytrec_eval."""
         self._lock.acquire()
 
     def in_parent(self) -> None:
-        """Let others in again."""
+        """Admit other threads again."""
         self._lock.release()
 
     def in_child(self) -> None:
-        """Start with a new lock: threads that wait for the old one do not exist here."""
+        """Create a new lock, because threads that wait for the old one do not exist in the child."""
         self._lock = threading.RLock()
 
 
@@ -97,19 +97,19 @@ if hasattr(os, "register_at_fork"):
 
 
 class RelevanceEvaluator:
-    """pytrec_eval's evaluator of the same name, which threads may share.
+    """Thread-safe replacement of pytrec_eval's evaluator of the same name.
 
-    Rows with a level below 0 are left out: in a topic without any other they make pytrec_eval read
-    uninitialised memory. Such a topic scores as one that has no relevant document.
+    Rows with a level below 0 are left out, because in a topic with only such rows pytrec_eval reads
+    uninitialised memory. Such a topic scores like a topic without relevant documents.
 
     Args:
         qrels: topic to doc_id to level.
         measures: trec_eval's names of measures.
-        options: as pytrec_eval takes them: ``relevance_level``, ``judged_docs_only_flag``.
+        options: options of pytrec_eval: ``relevance_level``, ``judged_docs_only_flag``.
 
     Raises:
         InputError: a level is not a whole number, or an id is not text that C code can read.
-        GradedError: this thread is inside pytrec_eval already.
+        GradedError: this thread is already inside pytrec_eval.
 
     Example:
         >>> evaluator = RelevanceEvaluator({"1": {"a": 1, "b": -2}, "2": {"a": -2}}, {"map", "num_ret"})
@@ -120,7 +120,7 @@ class RelevanceEvaluator:
     def __init__(
         self, qrels: Mapping[str, Mapping[str, Any]], measures: Iterable[str], **options: Any
     ) -> None:
-        self._held: list[Any] = []  # before anything that may fail: the finaliser looks at it
+        self._held: list[Any] = []  # first, because the finaliser uses it even after a failure
         import pytrec_eval
 
         rows = _named("qrels", {topic: _rows(topic, docs) for topic, docs in qrels.items()})
@@ -131,14 +131,14 @@ class RelevanceEvaluator:
         GATE.alone(make)
 
     def evaluate(self, run: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-        """Value of each measure for each topic of the run that the qrels have.
+        """Return the value of each measure for each topic of the run that is in the qrels.
 
         Args:
             run: topic to doc_id to score.
 
         Raises:
             InputError: an id is not text that C code can read.
-            GradedError: this thread is inside pytrec_eval already.
+            GradedError: this thread is already inside pytrec_eval.
         """
         rows = _named("run", run)
         found: dict[str, dict[str, float]] = GATE.alone(lambda: self._held[0].evaluate(rows))
@@ -149,8 +149,8 @@ class RelevanceEvaluator:
 
 
 def _rows(topic: str, docs: Mapping[str, Any]) -> Mapping[str, int]:
-    """The rows of a topic that pytrec_eval is given. Raises InputError where it cannot take a level."""
-    # pytrec_eval's own error about a level that is not an int frees the dict twice.
+    """Return the rows of a topic for pytrec_eval. Raises InputError if it does not support a level."""
+    # pytrec_eval's error about a level that is not an int frees the dict twice.
     for doc_id, level in docs.items():
         if not isinstance(level, int):
             raise InputError(
@@ -164,7 +164,7 @@ def _rows(topic: str, docs: Mapping[str, Any]) -> Mapping[str, int]:
 
 
 def _named(kind: str, table: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Qrels or a run with pytrec_eval's names of topics. Raises InputError where it cannot read an id."""
+    """Return qrels or a run with topic names for pytrec_eval. Raises InputError if it cannot read an id."""
     _check_text(kind, "query_id", table)
     for docs in table.values():
         _check_text(kind, "doc_id", docs)
@@ -172,7 +172,7 @@ def _named(kind: str, table: Mapping[str, Mapping[str, Any]]) -> dict[str, Mappi
 
 
 def _check_text(kind: str, name: str, ids: Iterable[str]) -> None:
-    """Raise InputError where C code cannot read an id."""
+    """Raise InputError if C code cannot read an id."""
     if not _is_readable("".join(ids)):
         wrong = next(text for text in ids if not _is_readable(text))
         raise InputError(
@@ -182,7 +182,7 @@ def _check_text(kind: str, name: str, ids: Iterable[str]) -> None:
 
 
 def _is_readable(text: str) -> bool:
-    """Whether text is UTF-8 in C. Otherwise pytrec_eval would read it to the first NUL, or crash."""
+    """Return whether C code can read text; pytrec_eval would read up to the first NUL, or crash."""
     try:
         return b"\0" not in text.encode()
     except UnicodeEncodeError:

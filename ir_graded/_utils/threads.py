@@ -1,4 +1,4 @@
-"""Work in threads, with results in order and a bounded number of them waiting."""
+"""Work in threads, with ordered results and a bounded queue."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def processors() -> int:
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
     """Yield the results of ``work`` in the order of the items; few items are read ahead.
 
-    An error of ``work`` or of the items is raised in place of its result, after the work under way. An
-    interrupt does not wait for that work.
+    An error of ``work`` or of the items is raised in place of its result, after running work has finished. An
+    interrupt does not wait for running work.
     """
     items = iter(items)
     first = list(islice(items, 2))
@@ -37,7 +37,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: i
     try:
         for item in chain(first, items):
             waiting.append(pool.submit(work, item))
-            # Some results wait, so that the threads have work while the caller uses one.
+            # Queue some results, so that the threads have work while the caller uses one.
             if len(waiting) > 2 * threads:
                 yield waiting.popleft().result()
         while waiting:

@@ -1,4 +1,4 @@
-"""Arrays of numbers, NumPy only: segments and spans, ranks, judged documents retrieved, and views of them.
+"""Array code that the measures build on: segments, spans, ranks, judged documents retrieved, and views.
 
-It imports only the errors and NumPy; files, frames, measures and ir-measures stay outside.
+This package imports NumPy and the errors only. It knows nothing of files, data frames or ir-measures.
 """

@@ -1,4 +1,4 @@
-"""The view of measures of passages: the articles with relevance that a run retrieved, with F-scores.
+"""View for passage measures: the articles with relevance that a run retrieved, with F-scores.
 
 Symbols are those of Kamps, Lalmas and Pehcevski (2007): P(a), R(a), F(a) and gP(r). Their rank r is ``n`` and
 their Numrel is ``R``, as in the other views.
@@ -26,7 +26,7 @@ def f_score(overlap: Ints, retrieved: Ints, highlighted: Ints, beta: float) -> F
     weight = of_highlighted * highlighted + of_retrieved * retrieved
     overlaps = overlap > 0
     ratio = (of_highlighted + of_retrieved) * overlap / np.where(overlaps, weight, 1.0)
-    # Rounding may carry a perfect article an ulp beyond 1.
+    # Rounding can put a perfect article one ulp above 1.
     return np.where(overlaps, np.minimum(ratio, 1.0), 0.0)
 
 
@@ -36,7 +36,7 @@ def f_weights(beta: float) -> tuple[float, float]:
         return 1.0, 0.0
     if beta <= 1:
         return float(beta) ** 2, 1.0
-    # Divided by beta^2, lest the square overflow.
+    # Divide by beta^2 so that the square does not overflow.
     return 1.0, (1 / float(beta)) ** 2
 
 
@@ -52,7 +52,7 @@ class ArticleView(CountedDocuments):
     kind = "articles with relevance"
 
     def __init__(self, levels: Levels, hits: JudgedRun, rel: float, beta: float, cutoff: int | None) -> None:
-        # Only empty qrels and empty runs come without passages.
+        # Passages are missing only for empty qrels and empty runs.
         retrieved_spans = hits.retrieved or Spans.empty()
         highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
         relevant_spans = highlights.spans[highlights.level >= rel]
@@ -76,10 +76,10 @@ class ArticleView(CountedDocuments):
 
     @property
     def worth(self) -> Floats:
-        """F-score of all judged articles retrieved, also below the cutoff; -1 of those without relevance."""
+        """F-score of all judged articles retrieved, also below the cutoff; -1 for those without relevance."""
         return np.where(self._counts, self._f_score(self.hits.document), -1.0)
 
     @property
     def gP(self) -> Floats:
-        """Generalised precision at each article: the sum of F down to it over its rank."""
+        """Generalised precision at each article: the sum of F down to it, divided by its rank."""
         return np.asarray(segments.cumulative_sum(self.F, self.start) / self.n)

@@ -1,4 +1,4 @@
-"""Equivalence classes: judgments and runs in which every class of documents counts once."""
+"""Equivalence classes: views in which each class of documents counts once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .views import Views
 
 
 def by_class(views: Views, classes: Ints, rel: float) -> Views:
-    """Return the views of a run in which every class counts once: its first relevant document, by its level.
+    """Return views of a run in which each class counts once: its first relevant document, at its level.
 
-    Later documents of the class have level 0: they keep their rank, also in a condensed list. In the ideal
-    list the class has its highest level.
+    Later documents of the class get level 0 and keep their rank, also in a condensed list. In the ideal list
+    the class has its highest level.
 
     Args:
         views: the views of the run.

@@ -1,4 +1,4 @@
-"""The documents of a run that count for a measure, with their ranks: the base of all views."""
+"""Base class of all views: the documents of a run that count for a measure, with their ranks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CountedDocuments:
         n: its rank in the list that the measure looks at.
         topic_start: position at which each topic begins, shape ``(topics,)``.
         start: position at which the topic of each document begins.
-        C: number of counted documents down to each one.
+        C: number of counted documents down to and including each one.
         kind: name of the counted documents in explanations.
         countable: whether ``R`` is a number of such documents.
     """
@@ -37,7 +37,7 @@ class CountedDocuments:
         Args:
             levels: the judgments.
             hits: the judged documents that the run retrieved.
-            counts: whether each hit counts, whatever its rank.
+            counts: whether each hit counts, regardless of its rank.
             n: rank of each hit in the list that the measure looks at.
             cutoff: the last rank that the measure looks at.
         """
@@ -75,7 +75,7 @@ class CountedDocuments:
 
     @property
     def retrieved(self) -> Ints:
-        """Number of documents per topic that count, those below the cutoff included."""
+        """Number of documents per topic that count, including those below the cutoff."""
         return segments.count(self.hits.topic[self._counts], self.levels.topics)
 
     def sum_by_topic(self, values: Floats) -> Floats:
@@ -91,7 +91,7 @@ class CountedDocuments:
 
         Args:
             shares: the shares of each judged document, shape ``(judged, groups)``; NaN where unknown.
-                Documents of unknown shares, such as those not judged, count as shared equally.
+                Documents with unknown shares, such as unjudged ones, count as shared equally.
         """
         hits = self.hits
         mine = shares[hits.document]

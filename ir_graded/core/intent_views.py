@@ -1,6 +1,6 @@
-"""Collections derived from judgments by intent: lists by global gain, and a list for each intent.
+"""Collections derived from judgments by intent: lists by global gain, and one list per intent.
 
-Each is again levels and a run, so that measures score it as any other.
+Each consists of levels and a run, so measures score it like any other collection.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from .levels import Intents, Levels
 from .segments import Bools, Floats, Ints
 from .views import Views
 
-#: Significant digits of a sum of gains: .2 + .1 and .3 must be one value.
+#: Significant digits of a sum of gains: .2 + .1 must equal .3.
 _DIGITS = 12
-#: Powers of ten up to this one are doubles.
+#: Powers of ten up to this one are exact doubles.
 _EXACT_POWER = 22
 _NEAR_HALF = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Grades:
-    """What a measure makes of each level in the values of some levels.
+    """Gain and relevance that a measure assigns to each level in ``Levels.values``.
 
     Attributes:
-        gain: its gain, 0 where it is not relevant.
-        relevant: whether it is relevant.
-        judged: whether a document with it is in a condensed list.
-        gmax: the largest gain on the scale, where the measure names the highest level.
+        gain: gain of each level, 0 where it is not relevant.
+        relevant: whether each level is relevant.
+        judged: whether documents of each level are in a condensed list.
+        gmax: the largest gain on the scale, where the measure sets the highest level.
     """
 
     gain: Floats
@@ -42,12 +42,12 @@ class Grades:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """The same for equal grades."""
+        """Key for caches; equal for equal grades."""
         return self.gain.tobytes(), self.relevant.tobytes(), self.judged.tobytes(), self.gmax
 
 
 def exact_sums(values: Floats, segment: Ints, count: int) -> Floats:
-    """Return the sum of the values of each segment, as if rounded once; segments come in any order."""
+    """Return the sum of the values of each segment, rounded once; segments may be in any order."""
     order = np.argsort(segment, kind="stable")
     ordered = segment[order]
     rank = segments.ordinals(np.searchsorted(ordered, ordered))
@@ -57,7 +57,7 @@ def exact_sums(values: Floats, segment: Ints, count: int) -> Floats:
     for begin, end in pairwise(bounds.tolist()):
         rows = order[by_rank[begin:end]]
         at, value = segment[rows], values[rows]
-        # What the rounded sum lacks (Knuth).
+        # Rounding error of the sum (Knuth's two-sum).
         summed = total[at] + value
         other = summed - total[at]
         rest[at] += (total[at] - (summed - other)) + (value - other)
@@ -74,7 +74,7 @@ def rounded(values: Floats) -> Floats:
     scale = 10.0 ** np.where(usual, power, 0.0)
     scaled = distinct * scale
     result = np.rint(scaled) / scale
-    # Near a half, and for sizes beyond exact powers, the decimal decides.
+    # Use decimal formatting near a half, and where powers of ten are not exact.
     doubtful = ~usual | (np.abs(scaled - np.floor(scaled) - 0.5) < _NEAR_HALF)
     result[doubtful] = [float(f"{value:.{_DIGITS - 1}e}") for value in distinct[doubtful].tolist()]
     return np.asarray(result[place])
@@ -110,8 +110,9 @@ def by_global_gain(views: Views, grades: Grades, *, once: bool = False) -> Views
 
     Args:
         views: the run; its levels have intents.
-        grades: what the base measure makes of the levels of judgments.
-        once: whether a navigational intent counts for its first relevant document only. The ideal list stays.
+        grades: gains and relevance of the levels in the base measure.
+        once: whether a navigational intent counts for its first relevant document only. The ideal list does
+            not change.
     """
     key = ("global gain", once, *grades.key)
     return views.kept(key, lambda: _by_global_gain(views, grades, once=once))
@@ -152,13 +153,13 @@ def _global_levels(levels: Levels, grades: Grades) -> Levels:
 
 
 def _gain_once(views: Views, grades: Grades, levels: Levels) -> Floats:
-    """Return the gain of each hit where a navigational intent counts once; -1 where nobody judged it."""
+    """Return the gain of each hit with navigational intents counted once; -1 for unjudged hits."""
     intents, hits = views.levels.by_intent, views.hits
     judgment, owner = intents.judgments_of(hits.document)
     relevant = grades.relevant[intents.levels.level_index[judgment]]
     judgment, owner = judgment[relevant], owner[relevant]
     intent = intents.levels.topic[judgment]
-    # Hits come by rank, so the first judgment of an intent is at its first relevant document.
+    # Hits are in rank order, so the first judgment of an intent is at its first relevant document.
     counts = ~intents.is_nav[intent]
     counts[np.unique(intent, return_index=True)[1]] = True
     weight = _weights(intents, grades)[judgment[counts]]
@@ -171,9 +172,10 @@ def _gain_once(views: Views, grades: Grades, levels: Levels) -> Floats:
 
 
 def by_intent(views: Views, grades: Grades, *, judged_only: bool) -> Views:
-    """Return a list for each intent as if it were a topic, with the judgments for it as its documents.
+    """Return one list per intent, as if the intent were a topic and its judgments the documents.
 
-    The run holds relevant ones alone, at their ranks in the list of the topic, which is condensed first.
+    The run holds relevant documents only, at their ranks in the list of the topic. With ``judged_only`` that
+    list is condensed first.
     """
     key = ("by intent", judged_only, *grades.key)
     return views.kept(key, lambda: _by_intent(views, grades, judged_only=judged_only))
@@ -214,9 +216,9 @@ class IntentView(CountedDocuments):
     """The relevant judgments of the documents that a run retrieved, by topic, rank and intent.
 
     Attributes:
-        order: the row of each in the view of the lists by intent.
-        intent: the intent of each.
-        C: number of relevant documents for that intent down to each.
+        order: row of each judgment in the view of the lists by intent.
+        intent: intent of each judgment.
+        C: number of relevant documents for that intent down to each judgment.
     """
 
     kind = "relevant judgments by intent"
@@ -243,7 +245,7 @@ class IntentView(CountedDocuments):
         self._level = intents.levels.values[run.level_index[row]]
         relevant = intents.levels.topic[grades.relevant[intents.levels.level_index]]
         self._R = segments.count(intents.topic[relevant], self.levels.topics)
-        #: Number of documents of each topic that are relevant to some intent.
+        #: Number of documents of each topic that are relevant to at least one intent.
         self.documents: Ints = segments.count(
             self.levels.topic[np.unique(intents.document[grades.relevant[intents.levels.level_index]])],
             self.levels.topics,
@@ -255,5 +257,5 @@ class IntentView(CountedDocuments):
 
     @property
     def columns(self) -> dict[str, Floats]:
-        """The intent of each judgment, as a number, and its level for it."""
+        """Intent of each judgment, as a number, and its level for that intent."""
         return {"intent": self.intent.astype(np.float64), "level": self._level}

@@ -1,4 +1,4 @@
-"""A run reduced to its judged documents, as flat arrays: nothing else of a run matters to a measure."""
+"""A run reduced to its judged documents, as flat arrays. Measures need nothing else of a run."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class JudgedRun:
         level_index: position of its level in ``Levels.values``.
         document: its position in ``Levels.topic`` and ``Levels.level_index``.
         n_retrieved: number of documents that the run retrieved, judged or not, shape ``(topics,)``.
-        retrieved: where the run holds passages, those of the documents; their article is ``document``.
-        n_unknown: number of topics of the run that the qrels lack.
-        is_flat: whether it is known that all documents of each topic have one score.
-        ties: the tie group of each document; None where none ties with another document of the run.
-        rows: where measures need them, the rows with passages, ranked as rows.
+        retrieved: passages of the documents, where the run holds passages; their article is ``document``.
+        n_unknown: number of topics of the run that are not in the qrels.
+        is_flat: whether all documents of each topic are known to have the same score.
+        ties: the tie group of each document; None where no document ties with another one of the run.
+        rows: the rows with passages, ranked as rows, where measures need them.
     """
 
     topic: Ints
@@ -57,7 +57,7 @@ class JudgedRun:
         ties: TieGroups | None = None,
         rows: PassageRows | None = None,
     ) -> JudgedRun:
-        """A run from its judged documents, given in any order with their ranks."""
+        """Return a run made of judged documents, given in any order with their ranks."""
         order = np.argsort(levels.topic[document] << 32 | rank)
         document = document[order]
         topic, level_index = levels.topic[document], levels.level_index[document]
@@ -76,10 +76,10 @@ class JudgedRun:
 
     @classmethod
     def of_ideal(cls, levels: Levels, rel: float, table: Floats) -> JudgedRun:
-        """The run that retrieves just the documents of level >= ``rel``, by ``table`` descending."""
+        """Return the run of exactly the documents of level >= ``rel``, by ``table`` descending."""
         place = np.argsort(np.argsort(-table))
         document = np.flatnonzero((levels.values >= rel)[levels.level_index])
-        # One key of topic and place is sorted faster than two.
+        # Sorting by one combined key of topic and place is faster than by two.
         key = levels.topic[document] * table.size + place[levels.level_index[document]]
         document = document[np.argsort(key)]
         topic, level_index = levels.topic[document], levels.level_index[document]
@@ -88,9 +88,9 @@ class JudgedRun:
 
     @classmethod
     def concat(cls, levels: Levels, parts: Sequence[JudgedRun], n_unknown: int = 0) -> JudgedRun:
-        """Concatenate the parts of a run, no two of which hold the same topic of the qrels.
+        """Concatenate the parts of a run; each topic of the qrels is in one part only.
 
-        Topics that the qrels lack may lie in several parts, so their number is given.
+        Topics that are not in the qrels may be in several parts, so their number is given.
         """
         if len(parts) == 1:
             return parts[0] if parts[0].n_unknown == n_unknown else replace(parts[0], n_unknown=n_unknown)
@@ -120,13 +120,13 @@ class JudgedRun:
         )
 
     def from_level(self, levels: Levels, lowest: float) -> JudgedRun:
-        """The run with the documents of level >= ``lowest`` alone."""
+        """Return the run with only the documents of level >= ``lowest``."""
         if levels.values.size and levels.values[0] >= lowest:
             return self
         return self.part((levels.values >= lowest)[self.level_index])
 
     def part(self, wanted: Ints | Bools) -> JudgedRun:
-        """The run with some of the documents alone, or with all in another order."""
+        """Return the run with a selection of its documents, or with all of them in another order."""
         topic, rank, level_index, document = (
             column[wanted] for column in (self.topic, self.rank, self.level_index, self.document)
         )
@@ -134,7 +134,7 @@ class JudgedRun:
         return replace(self, topic=topic, rank=rank, level_index=level_index, document=document, ties=ties)
 
     def ordered_in_ties(self, worth: Ints | Floats, *, best_first: bool) -> JudgedRun:
-        """The run with tied documents ordered by ``worth``; documents that it lacks are worth the least."""
+        """Return the run with tied documents ordered by ``worth``; documents it lacks have the lowest."""
         if self.ties is None:
             return self
         group = self.topic << 32 | self.ties.first
@@ -145,13 +145,13 @@ class JudgedRun:
         return replace(self, rank=rank).part(np.argsort(self.topic << 32 | rank))
 
     def tied_topics(self, topics: int) -> Bools:
-        """Whether each topic has a document here that ties with another one of the run."""
+        """Return whether each topic has a document here that ties with another one of the run."""
         if self.ties is None:
             return np.zeros(topics, dtype=np.bool_)
         return segments.count(self.topic[self.ties.tied > 1], topics) > 0
 
     def by_tie_group(self, judged: Bools, topics: int, *, condensed: bool) -> JudgedRun:
-        """The topics with ties alone, each document at the first rank of its tie group.
+        """Return the run with only the topics that have ties; documents are at the first rank of their group.
 
         Args:
             judged: for each document, whether its level counts as judged (>= 0).
@@ -164,7 +164,7 @@ class JudgedRun:
         return replace(run, rank=ties.first, ties=ties)
 
     def condensed(self, judged: Bools, topics: int) -> JudgedRun:
-        """The run with judged documents alone, at their ranks in the condensed list; so are its tie groups.
+        """Return the run with only judged documents; ranks and tie groups are those of the condensed list.
 
         Args:
             judged: for each document, whether its level counts as judged (>= 0).
@@ -180,7 +180,7 @@ class JudgedRun:
         return replace(run, rank=segments.ordinals(start), ties=ties)
 
     def condensed_rank(self, judged: Bools, topics: int) -> Ints:
-        """Rank in the condensed list: unjudged documents removed before ranks are counted.
+        """Return ranks in the condensed list: unjudged documents are removed before ranks are counted.
 
         Args:
             judged: for each document, whether its level counts as judged (>= 0).

@@ -1,7 +1,7 @@
 """Levels of the judged documents of all topics, and the ideal list of each topic, as flat arrays.
 
-Both come from the qrels alone, so they are prepared once. Topics are numbers ``0 .. topics-1`` here; their
-names stay with the callers.
+Both depend on the qrels only, so they are computed once. Topics are numbers ``0 .. topics-1`` here; callers
+keep their names.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .spans import Spans
 
 Kept = TypeVar("Kept")
 
-#: Numbers between 2 to the power of minus and of plus this can be added up and multiplied as they are.
+#: Numbers between 2**-this and 2**this can be added and multiplied without scaling.
 LARGE = 400
-#: With up to so many pairs of a topic and a level a document, counting the levels beats sorting them.
+#: Up to this number of (topic, level) pairs per document, counting the levels is faster than sorting them.
 _SLOTS_PER_DOCUMENT = 2
 #: Overrides of a table over levels, in canonical form: ``((level, value), ...)`` sorted by level.
 Overrides = tuple[tuple[float, float], ...]
@@ -29,15 +29,15 @@ Overrides = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, eq=False)
 class Ideal:
-    """The documents of each topic by a weight descending: R of them, with their cumulative weight.
+    """The documents of each topic in descending order of a weight: R of them, with cumulative weights.
 
-    Sums of weights are in the unit of their topic: a power of two, which is 1 unless the topic's weights are
-    so large or so small that sums or products would leave the range of doubles.
+    Sums of weights are in the unit of their topic. The unit is a power of two. It is 1 unless the weights of
+    the topic are so large or so small that sums or products would leave the range of doubles.
 
     Attributes:
         R: number of documents per topic, shape ``(topics,)``.
         start: position of each topic's first document in the flat arrays, shape ``(topics,)``.
-        weight: weights of all topics' documents, per topic descending.
+        weight: weights of the documents of all topics, descending within each topic.
         topic: topic of each document, ascending.
     """
 
@@ -65,7 +65,7 @@ class Ideal:
         return not self.exponent.any()
 
     def in_units(self, weight: Floats, topic: Ints) -> Floats:
-        """Weights of documents in the units of their topics."""
+        """Return weights of documents in the units of their topics."""
         return weight if self.is_moderate else np.ldexp(weight, -self.exponent[topic])
 
     @cached_property
@@ -74,7 +74,7 @@ class Ideal:
         return segments.cumulative_sum(self.in_units(self.weight, self.topic), self.start[self.topic])
 
     def first(self, n: Ints, topic: Ints) -> Floats:
-        """Cumulative weight of the first ``n`` documents of ``topic``'s list; constant after n = R."""
+        """Return the cumulative weight of the first ``n`` documents of each topic; constant after n = R."""
         depth = np.minimum(n, self.R[topic])
         result = np.zeros(depth.shape)
         some = depth > 0
@@ -82,7 +82,7 @@ class Ideal:
         return result
 
     def total(self) -> Floats:
-        """Sum of all weights per topic, as they are: inf where that leaves the range of doubles."""
+        """Return the sum of all weights per topic, unscaled; inf where it leaves the range of doubles."""
         sums = self.first(self.R, np.arange(self.R.size, dtype=np.int64))
         with np.errstate(over="ignore"):
             return np.ldexp(sums, self.exponent)
@@ -108,10 +108,10 @@ class Highlights:
     """The spans of text that an assessor highlighted, with the level of each.
 
     Attributes:
-        spans: the spans; their article is the position of a judged document in :class:`Levels`. They are in
-            the order of the qrels.
+        spans: the spans, in the order of the qrels; their article is the position of a judged document in
+            :class:`Levels`.
         level: level of each span.
-        aspects: where measures need them, the aspects of the spans.
+        aspects: the aspects of the spans, where measures need them.
     """
 
     spans: Spans
@@ -119,7 +119,7 @@ class Highlights:
     aspects: Aspects | None = None
 
     def official(self, rel: float) -> Bools:
-        """Whether each span is of level >= ``rel`` and has aspects, where these are known."""
+        """Return whether each span is of level >= ``rel`` and, where aspects are known, has an aspect."""
         relevant = self.level >= rel
         return relevant if self.aspects is None else relevant & self.aspects.known
 
@@ -133,13 +133,13 @@ class Levels:
         topic: topic of each judged document, ascending, shape ``(judged,)``.
         level_index: position of its level in ``values``, shape ``(judged,)``.
         values: the distinct levels that occur here or elsewhere in the collection, ascending.
-        highlights: where the qrels hold passages, the highlighted spans of the judged documents.
-        intents: where measures need them, the judgments by intent.
-        gmax: the largest gain of each topic, shape ``(topics,)``, where ``values`` are gains, of the topic or
-            of one intent; None where the scale of the levels is one for all topics.
-        classes: where measures need them, the equivalence class of each judged document, as a number.
-        shares: by attribute set that measures need, the shares of its groups in each judged document, shape
-            ``(judged, groups)``; NaN where they are unknown.
+        highlights: the highlighted spans of the judged documents, where the qrels hold passages.
+        intents: the judgments by intent, where measures need them.
+        gmax: the largest gain of each topic, shape ``(topics,)``, where ``values`` are gains of the topic or
+            of one intent; None where all topics share one scale of levels.
+        classes: the equivalence class of each judged document, as a number, where measures need it.
+        shares: for each attribute set that measures need, the shares of its groups in each judged document,
+            shape ``(judged, groups)``; NaN where they are unknown.
     """
 
     topics: int
@@ -163,7 +163,7 @@ class Levels:
         scale: Sequence[float] = (),
         intents: Intents | None = None,
     ) -> Levels:
-        """Levels of documents whose topics are given in ascending order; ``scale`` has further levels."""
+        """Return levels of documents whose topics are in ascending order; ``scale`` adds further levels."""
         values, level_index = np.unique(np.concatenate((level, scale)), return_inverse=True)
         level_index = level_index[: level.size]
         return cls(
@@ -172,7 +172,7 @@ class Levels:
 
     @cached_property
     def by_intent(self) -> Intents:
-        """The judgments by intent; none where the qrels are empty."""
+        """Judgments by intent; an empty set where the qrels are empty."""
         if self.intents is not None:
             return self.intents
         nothing = np.zeros(0, dtype=np.int64)
@@ -184,7 +184,7 @@ class Levels:
         return np.zeros(0) if self.highlights is None else np.unique(self.highlights.level)
 
     def table(self, overrides: Overrides, otherwise: Floats | None = None) -> Floats:
-        """A value for each of ``values``: the override of that level, else ``otherwise`` (the level)."""
+        """Return a value for each of ``values``: its override, else ``otherwise`` (default: the level)."""
         table = (self.values if otherwise is None else otherwise).copy()
         if overrides and table.size:
             levels, values = (np.array(column, dtype=np.float64) for column in zip(*overrides, strict=True))
@@ -195,11 +195,11 @@ class Levels:
         return table
 
     def ideal(self, rel: float, table: Floats) -> Ideal:
-        """The ideal list of each topic: its documents of level >= ``rel`` by ``table`` descending."""
+        """Return the ideal list of each topic: its documents of level >= ``rel``, by ``table`` descending."""
         return self.kept(("ideal", rel, table.tobytes()), lambda: self._sorted_ideal(rel, table))
 
     def kept(self, key: object, make: Callable[[], Kept]) -> Kept:
-        """What ``make`` makes of the levels alone, kept for the next run under a key."""
+        """Return the result of ``make``, which depends on the levels only, cached under a key."""
         if key not in self._kept:
             self._kept[key] = make()
         found: Kept = self._kept[key]
@@ -211,7 +211,7 @@ class Levels:
         topic, level_index = self.topic[wanted], self.level_index[wanted] - first
         weights = table[first:]
         if self.topics * weights.size <= _SLOTS_PER_DOCUMENT * topic.size:
-            # Few levels are counted, not sorted.
+            # With few levels, counting is faster than sorting.
             descending = np.argsort(-weights)
             place = np.argsort(descending)
             slot = topic * weights.size + place[level_index]
@@ -229,7 +229,7 @@ class Intents:
 
     Attributes:
         topic: topic of each intent, ascending, shape ``(intents,)``.
-        probability: probability of each intent as given, NaN where it has none; None where none are given.
+        probability: given probability of each intent, NaN where it has none; None if none are given.
         is_nav: whether each intent is navigational.
         levels: the level of each judgment; its topics are the intents.
         document: the position in the levels of the qrels of the document of each judgment.
@@ -243,17 +243,17 @@ class Intents:
 
     @cached_property
     def _by_document(self) -> tuple[Ints, Ints]:
-        """The judgments ordered by document, and where those of each document begin."""
+        """Judgments in order of document, and the position at which those of each document begin."""
         order = np.argsort(self.document, kind="stable").astype(np.int64)
         return order, np.cumsum(np.bincount(self.document, minlength=1))
 
     @property
     def overlap(self) -> bool:
-        """Whether a document has several intents."""
+        """Whether any document has several intents."""
         return np.unique(self.document).size < self.document.size
 
     def judgments_of(self, document: Ints) -> tuple[Ints, Ints]:
-        """Return the judgments of some documents, and for each which of the documents it is of."""
+        """Return the judgments of some documents, and the position in ``document`` that each belongs to."""
         order, end = self._by_document
         size = np.diff(end, prepend=0)[document]
         owner = np.repeat(np.arange(document.size, dtype=np.int64), size)

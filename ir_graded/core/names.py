@@ -1,4 +1,4 @@
-"""The order of many names, compared eight bytes at a time."""
+"""Sort order of many names, compared eight bytes at a time."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .segments import Ints
 
 #: Bytes that are compared at a time.
 _WORD = 8
-#: The first so many of them, of 0 to 8, in a big-endian number.
+#: Masks that keep the first 0 to 8 bytes of a big-endian number.
 _FIRST_BYTES = np.array(
     [((1 << 64) - 1) >> (8 * count) ^ ((1 << 64) - 1) for count in range(9)], dtype=np.uint64
 )
 
 
 def order_numbers(names: Sequence[str]) -> Ints:
-    """Return a number per name that orders as the names do, the same for the same names.
+    """Return a number per name that sorts like the names; equal names get equal numbers.
 
-    Names in UTF-8 order by their bytes as Python orders them, by code points.
+    The bytes of UTF-8 sort like Python strings, by code point.
     """
     data = "".join(names).encode("utf-8", "surrogatepass")
     length = np.fromiter(map(len, names), dtype=np.int64, count=len(names))
@@ -28,7 +28,7 @@ def order_numbers(names: Sequence[str]) -> Ints:
         encoded = (name.encode("utf-8", "surrogatepass") for name in names)
         length = np.fromiter(map(len, encoded), dtype=np.int64, count=len(names))
     begin = np.cumsum(length) - length
-    # A word from each byte on, without copying; behind the end are zeros.
+    # One word starts at each byte, without a copy; the end is padded with zeros.
     padded = data + bytes(_WORD)
     words = np.ndarray((len(data) + 1,), dtype=">u8", buffer=padded, strides=(1,))
 
@@ -39,7 +39,7 @@ def order_numbers(names: Sequence[str]) -> Ints:
 
     order = _dense(word(0, slice(None)))
     for number in range(1, -(-int(length.max(initial=0)) // _WORD)):
-        # Only names that agree so far, and go on, have to be told apart.
+        # Compare further only names that agree so far and have more bytes.
         rows = np.flatnonzero((np.bincount(order)[order] > 1) & (length > _WORD * number))
         if not rows.size:
             break
@@ -47,13 +47,13 @@ def order_numbers(names: Sequence[str]) -> Ints:
         following[rows] = _dense(word(number, rows)) + 1
         order = _dense(order << 32 | following)
     if b"\0" in data:
-        # Words end in zeros, as names may.
+        # Padding zeros cannot be told from zero bytes of a name, so compare lengths.
         order = _dense(order << 32 | _dense(length))
     return order
 
 
 def _dense(values: npt.NDArray[np.integer]) -> Ints:
-    """Return for each value how many distinct smaller ones there are."""
+    """Return for each value the number of distinct smaller values."""
     order = np.argsort(values)
     ordered = values[order]
     steps = np.zeros(values.size, dtype=np.int64)

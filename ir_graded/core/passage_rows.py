@@ -1,7 +1,7 @@
-"""The rows of a run with passages, ranked as rows: what measures of characters see of a run.
+"""The rows of a run with passages, ranked as rows: the input of character measures.
 
-Only rows that can find highlighted text, or that repeat text, are kept whole. Of all others only the length
-counts.
+Only rows that can find highlighted text, or that repeat text, are kept whole. For all others only the length
+is kept.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ class PassageRows:
     Attributes:
         topics: the topics that have rows, each once.
         sizes: number of rows of each of them.
-        down_to: number of characters in the rows of its topic down to every row, by topic in the order of
+        down_to: number of characters in the rows of a topic up to each row, by topic in the order of
             ``topics``, then by rank.
-        topic: topic of each row that is kept: those of articles that were looked for, and those of articles
-            with rows that overlap.
+        topic: topic of each kept row: rows of requested articles, and rows of articles whose rows overlap.
         rank: its rank among the rows of its topic, from 1.
         spans: its span. The article is a position in :class:`Levels`, or a negative number within its topic.
-        overlap: two rows of one article that overlap, in words; empty where none do.
+        overlap: description of two rows of one article that overlap; empty where none do.
     """
 
     topics: Ints
@@ -42,7 +41,7 @@ class PassageRows:
 
     @classmethod
     def concat(cls, parts: Sequence[PassageRows]) -> PassageRows:
-        """Rows of several parts of a run, no two of which hold the same topic."""
+        """Concatenate the rows of several parts of a run; each topic is in one part only."""
         if len(parts) == 1:
             return parts[0]
         nothing = np.zeros(0, dtype=np.int64)
@@ -60,7 +59,7 @@ class PassageRows:
         return cls(topics, sizes, down_to, topic, rank, spans, overlap)
 
     def ordered(self) -> PassageRows:
-        """The same rows, those that are kept by topic and rank."""
+        """Return these rows with the kept ones in order of topic and rank."""
         key = self.topic << 32 | self.rank
         if (key[1:] > key[:-1]).all():
             return self
@@ -84,23 +83,24 @@ class RetrievedLengths:
         self._begin[rows.topics] = np.cumsum(rows.sizes) - rows.sizes
 
     def down_to(self, rank: Ints, topic: Ints) -> Ints:
-        """The characters in the rows of ``topic`` at ranks 1 to ``rank``, or in all where there are less."""
+        """Return the characters in the first ``rank`` rows of ``topic``, or in all if there are fewer."""
         rank = np.minimum(rank, self.sizes[topic])
         found = np.zeros(rank.size, dtype=np.int64)
         found[rank > 0] = self._down_to[(self._begin[topic] + rank - 1)[rank > 0]]
         return found
 
     def first(self, cutoff: int | None) -> Ints:
-        """The same of each topic at a cutoff, shape ``(topics,)``; of all rows without one."""
+        """Return the characters in the first ``cutoff`` rows of each topic (None: all), ``(topics,)``."""
         every = np.arange(self.sizes.size, dtype=np.int64)
         ranks = self.sizes if cutoff is None else np.full(every.size, cutoff, dtype=np.int64)
         return self.down_to(ranks, every)
 
 
 class Cuts:
-    """Rows and gold cut wherever one of them begins or ends: a piece lies in all of a span or outside.
+    """Rows and gold spans cut into pieces wherever one of them begins or ends.
 
-    Piece number i lies between cut i and cut i + 1; the piece behind the last cut of an article is empty.
+    A piece is entirely inside or entirely outside each span. Piece i is between cuts i and i + 1; the piece
+    after the last cut of an article is empty.
     """
 
     def __init__(self, rows: Spans, gold: Spans) -> None:
@@ -124,7 +124,7 @@ class Cuts:
         self._in_gold: Bools = np.cumsum(edges[:-1]) > 0
 
     def counts(self) -> tuple[Ints, Ints, Ints]:
-        """Characters of gold in each row, those first found in it, and all that a better row holds."""
+        """Return for each row its gold characters, those first found in it, and those in a better row."""
         begin, end = self._begin[: self._rows], self._end[: self._rows]
         of_gold = np.where(self._in_gold, self._size, 0)
         sums = np.concatenate(([0], np.cumsum(of_gold)))
@@ -139,10 +139,10 @@ class Cuts:
         return each, first, length[end] - length[begin] - own
 
     def new_gold(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """Pieces of gold by the row that holds them first: the row, and lengths in characters.
+        """Return the pieces of gold with the row that finds them first, and lengths in characters.
 
-        Lengths are that of the piece, of gold first found in the row before it, and of what is not gold in
-        the row before it.
+        The lengths are that of the piece, that of the gold first found in the row before the piece, and that
+        of the other text in the row before the piece.
         """
         pieces = np.flatnonzero(self._in_gold & (self._holder < self._rows) & (self._size > 0))
         pieces = pieces[np.argsort(self._holder[pieces], kind="stable")]
@@ -153,10 +153,10 @@ class Cuts:
         return row, size, found, others[pieces] - others[self._begin[row]]
 
     def _first_holder(self, begin: Ints, end: Ints) -> Ints:
-        """The first row over each piece; the number of rows where none is.
+        """Return the first row that covers each piece, or the number of rows where none does.
 
-        Each row is entered at the two blocks of 2^level pieces that together are its range. Blocks then hand
-        down to their halves.
+        Each row is entered at two blocks of 2^level pieces that together cover its range. Blocks then pass
+        their row down to their halves.
         """
         some = np.flatnonzero(end > begin)
         level = np.frexp((end - begin)[some])[1] - 1
@@ -175,15 +175,15 @@ class Cuts:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The highlighted text in each row that is kept, in characters.
+    """The highlighted text in each kept row, in characters.
 
     Attributes:
         rows: the rows, by topic and rank.
         lengths: sums over all rows.
         total: number of highlighted characters of each topic, shape ``(topics,)``.
         each: highlighted characters in each row.
-        first: those of them that no better row holds.
-        repeated: characters of the row, highlighted or not, that a better row holds.
+        first: highlighted characters in each row that are not in a better row.
+        repeated: characters of the row, highlighted or not, that are also in a better row.
         cuts: the rows cut into pieces that are highlighted or not.
     """
 
@@ -208,7 +208,7 @@ class Found:
         rows = rows.ordered()
         size = highlighted.stop - highlighted.start
         total = segments.whole_total(size, topic_of[highlighted.article], topics)
-        # Numbers of articles, also of those that the qrels lack, that ascend with the topic.
+        # Number all articles, also those that are not in the qrels, in ascending order of topic.
         offset = int(-rows.spans.article.min(initial=0))
         key = rows.topic * (topic_of.size + offset) + rows.spans.article + offset
         known = np.unique(key)

@@ -1,4 +1,4 @@
-"""The view of measures of characters: the rows of a run that hold highlighted text."""
+"""View for character measures: the rows of a run that hold highlighted text."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class PassageView(CountedDocuments):
     Attributes:
         all: all rows of the run that are kept.
         at: place of each row among those of ``rows`` in :class:`Found`.
-        found: highlighted characters in each row: those that no better row holds.
-        each: highlighted characters in each row, also those that better rows hold.
+        found: highlighted characters in each row that are not in a better row.
+        each: all highlighted characters in each row.
     """
 
     kind = "rows with highlighted text"
@@ -49,21 +49,21 @@ class PassageView(CountedDocuments):
 
     @property
     def found_down_to(self) -> Ints:
-        """Highlighted characters down to each row, each character once."""
+        """Highlighted characters down to each row, each counted once."""
         return cumulative_sum(self.found.astype(np.float64), self.start).astype(np.int64)
 
     @property
     def precision(self) -> Floats:
-        """Share of the characters in the rows down to each row that are highlighted, each found once."""
+        """Highlighted characters found down to each row, as a share of all characters in these rows."""
         return np.asarray(self.found_down_to / self.all.lengths.down_to(self.n, self.topic))
 
     @property
     def total_found(self) -> Ints:
-        """Highlighted characters found in each topic down to the cutoff, each once, shape ``(topics,)``."""
+        """Highlighted characters found down to the cutoff, each counted once, shape ``(topics,)``."""
         return self.sum_by_topic(self.found.astype(np.float64)).astype(np.int64)
 
     def retrieved_characters(self, *, once: bool) -> Ints:
-        """Characters in the rows of each topic down to the cutoff; ``once``: repeated ones are one."""
+        """Return the characters in the rows of each topic down to the cutoff; ``once`` ignores repeats."""
         lengths = self.all.lengths.first(self.cutoff)
         if not once:
             return lengths
@@ -77,7 +77,7 @@ class PassageView(CountedDocuments):
 def found_text(levels: Levels, hits: JudgedRun, rel: float, *, official: bool = False) -> Found:
     """Find the text that spans of level >= ``rel`` highlight in the rows of a run.
 
-    With ``official`` only spans that have aspects count, where aspects are known.
+    With ``official``, only spans that have aspects count, if aspects are known.
     """
     highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
     rows = hits.rows or PassageRows.concat([])

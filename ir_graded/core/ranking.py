@@ -1,4 +1,4 @@
-"""Ranks from scores: by score descending, ties by doc_id descending, as in trec_eval."""
+"""Ranks from scores: by score descending, then by doc_id descending, as in trec_eval."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Keys = npt.NDArray[np.uint64]
 Scores = npt.NDArray[Any]  # float32 or float64
 
 _HALF = np.uint64(32)
-# Where there are so many rows a hit, looking only at what ranks the hits beats ranking all rows.
+# From this number of rows per hit, ranking the hits alone is faster than ranking all rows.
 _FEW_HITS = 16
-# Up to about this many comparisons per row, comparing each hit with the rows of its topic beats sorting.
+# Up to about this number of comparisons per row, comparing each hit with all rows is faster than sorting.
 _COMPARISONS_PER_ROW = 3
 
 
@@ -85,7 +85,7 @@ class Rows:
     doc_ids: Callable[[Ints], Sequence[str]]
 
     def part(self, rows: Ints) -> Rows:
-        """Some rows, ascending."""
+        """Return some rows, given in ascending order."""
         topic = self.groups.topic[rows]
         begin = np.flatnonzero(np.diff(topic, prepend=-1))
         groups = Groups(topic[begin], np.append(begin, topic.size))
@@ -94,13 +94,13 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """Documents whose ranks are wanted: some of the scored ones.
+    """Scored documents whose ranks are needed.
 
     Attributes:
-        score: their scores, in the same precision.
-        topic: topic of each.
+        score: their scores, in the precision of the rows.
+        topic: topic of each document.
         doc_ids: as in :class:`Rows`.
-        row: the row of each; None where it is not known.
+        row: row of each document; None if it is not known.
     """
 
     score: Scores
@@ -109,14 +109,14 @@ class Hits:
     row: Ints | None = None
 
     def part(self, wanted: Ints) -> Hits:
-        """Some of them, their rows unknown."""
+        """Return some of the hits, without their rows."""
         return Hits(self.score[wanted], self.topic[wanted], lambda some: self.doc_ids(wanted[some]))
 
 
 def is_flat(score: Scores, groups: Groups) -> bool:
-    """Return whether all rows of every topic have the same score, so that scores rank nothing."""
+    """Return whether all rows of every topic have the same score, so that scores give no ranking."""
     first, last = score[groups.begin[:-1]], score[groups.begin[1:] - 1]
-    # The ends of the groups mostly decide.
+    # The first and last row of a group usually settle it.
     if (first != last).any():
         return False
     changes = score[1:] != score[:-1]
@@ -155,9 +155,9 @@ def ranks(rows: Rows, hits: Hits) -> tuple[Ints, TieGroups | None]:
 
 
 def _count_above_and_tied(rows: Rows, hits: Hits) -> tuple[Ints, Ints] | None:
-    """Return the number of rows with a higher score in the topic of each hit, and with its score.
+    """Return for each hit the number of rows of its topic with a higher score, and with an equal score.
 
-    Every topic is one group. None where this would take longer than to rank all rows.
+    Every topic must be one group. Return None where ranking all rows is faster.
     """
     start, stop = rows.groups.spans(hits.topic)
     if _is_descending(rows):
@@ -221,8 +221,8 @@ class _Ranked:
 
     Attributes:
         order: the row at each place; None where rows are in this order.
-        tied: for each place but the first, whether its score is that of the place before, in the same topic.
-        place: the place of each hit; in a tie, any place of it.
+        tied: for each place but the first, whether the place before has its topic and score.
+        place: the place of each hit; in a tie, any place of the tie.
         begin: the first place of the topic of each hit.
     """
 
@@ -233,7 +233,7 @@ class _Ranked:
 
     @cached_property
     def in_tie(self) -> Bools:
-        """Whether each place has the score of another one of its topic."""
+        """Whether each place has the same score as another place of its topic."""
         found = np.zeros(self.tied.size + 1, dtype=np.bool_)
         found[1:] = self.tied
         found[:-1] |= self.tied
@@ -256,7 +256,7 @@ def _ranked(rows: Rows, hits: Hits) -> _Ranked:
     begin = np.searchsorted(key, first_of_topic)
     if hits.row is None:
         place = np.empty(wanted.size, dtype=np.int64)
-        by_key = np.argsort(wanted)  # near to each other, they are found faster
+        by_key = np.argsort(wanted)  # a sorted search is faster
         place[by_key] = np.searchsorted(key, wanted[by_key])
     elif order is None:
         place = hits.row
@@ -268,9 +268,9 @@ def _ranked(rows: Rows, hits: Hits) -> _Ranked:
 
 
 def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, among: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the ranks of the hits ``among`` all, which tie with other rows: a larger doc_id goes before.
+    """Return the ranks of the hits ``among`` all, which tie with other rows; larger doc_ids come first.
 
-    With them the first rank of each tie, and the number of rows in it.
+    Also return the first rank of each tie and the number of rows in it.
     """
     member = np.flatnonzero(ranked.in_tie)
     begins = np.ones(member.size, dtype=np.bool_)
@@ -278,7 +278,7 @@ def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, among: Ints) -> tuple[In
     first = member[begins]
     place = ranked.place[among]
     tie_of_hit = np.searchsorted(first, place, side="right") - 1
-    # Only ties that hold a hit have to be ranked.
+    # Only ties that contain a hit have to be ranked.
     held = np.zeros(first.size, dtype=np.bool_)
     held[tie_of_hit] = True
     tie = np.cumsum(begins) - 1
@@ -296,7 +296,7 @@ def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, among: Ints) -> tuple[In
         positions = np.empty_like(order)
         positions[order] = np.arange(order.size)
         position = positions[np.searchsorted(member, place)]
-    # Members are ordered by tie: what is before the first of a tie does not count.
+    # Members are in order of tie: subtract the members before the first of the tie.
     before = np.searchsorted(tie, tie_of_hit)
     first_rank: Ints = first[tie_of_hit] - ranked.begin[among] + 1
     return first_rank + position - before, first_rank, np.searchsorted(tie, tie_of_hit, side="right") - before
@@ -305,7 +305,7 @@ def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, among: Ints) -> tuple[In
 def _keys(rows: Rows, hits: Hits) -> tuple[Keys, Keys]:
     """Return a sortable number per row and per hit: topic in the high half, score code in the low half.
 
-    Where the hits' rows are known, there is none for them.
+    There are no numbers for the hits where their rows are known.
     """
     if hits.row is not None:
         return _key(rows.groups.topic, descending_codes(rows.score)), np.zeros(0, dtype=np.uint64)
@@ -321,7 +321,7 @@ def _key(topic: Ints, code: npt.NDArray[np.uint32]) -> Keys:
 
 
 def descending_codes(score: Scores) -> npt.NDArray[np.uint32]:
-    """Return a number per score: smaller for higher scores, the same for equal ones."""
+    """Return a number per score: smaller for higher scores, equal for equal scores."""
     if score.dtype != np.float32:
         return np.unique(-score, return_inverse=True)[1].astype(np.uint32)
     bits = (score + np.float32(0)).view(np.uint32)  # -0.0 becomes 0.0

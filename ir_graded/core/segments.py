@@ -23,7 +23,7 @@ EXACT_INTEGERS_BELOW = 2.0**53
 
 
 def starts(segment: Ints, segments: int) -> Ints:
-    """Return the first position of each of ``segments`` segments, also of empty ones."""
+    """Return the first position of each of ``segments`` segments, including empty ones."""
     return np.searchsorted(segment, np.arange(segments, dtype=np.int64)).astype(np.int64)
 
 
@@ -33,7 +33,7 @@ def ordinals(start: Ints) -> Ints:
 
 
 class Totals:
-    """Sums over segments, for several columns of values over the same ones.
+    """Sums over segments, for several columns of values over the same segments.
 
     Args:
         segment: segment of each value, ascending.
@@ -50,7 +50,7 @@ class Totals:
     def of(self, values: Floats) -> Floats:
         """Return the sum of ``values`` in each segment, shape ``(segments,)``; 0 for an empty segment.
 
-        Sums are pairwise: adding many equal values in turn would lose a digit for every power of ten.
+        Sums are pairwise: adding many equal values one by one loses a digit for every power of ten.
         """
         if self._longest <= 2:  # noqa: PLR2004  # quicker, and two values have one sum
             of_few = np.bincount(self._segment, weights=values, minlength=self._segments)
@@ -73,7 +73,7 @@ def whole_total(values: Ints, segment: Ints, segments: int) -> Ints:
 
 
 def exact_sum(values: Floats) -> Floats:
-    """Return the sum over the last axis, rounded once, so that the order of the values does not matter."""
+    """Return the sum over the last axis, rounded once. It does not depend on the order of the values."""
     rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
     return np.array([math.fsum(row) for row in rows.tolist()], dtype=np.float64).reshape(values.shape[:-1])
 
@@ -86,7 +86,7 @@ def count(segment: Ints, segments: int) -> Ints:
 def cumulative_sum(values: Floats, start: Ints) -> Floats:
     """Return the inclusive running sum within each segment.
 
-    Whole numbers are summed in one flat pass, exactly. Others are summed by doubling steps inside
+    Whole numbers are summed exactly in one flat pass. Other numbers are summed by doubling steps inside
     their segment: a flat running sum minus its base would lose digits to earlier segments.
     """
     if not values.size:
@@ -113,13 +113,13 @@ def cumulative_maximum_before(values: Ints, start: Ints) -> Ints:
 
 
 def maximum_from(values: Floats, segment: Ints) -> Floats:
-    """Return the largest value from each position on in its segment; ``segment`` ascends."""
+    """Return the largest value from each position to the end of its segment; ``segment`` is ascending."""
     last = np.searchsorted(segment, segment, side="right") - 1
     return _scan(values[::-1], (values.size - 1 - last)[::-1], np.maximum)[::-1]
 
 
 def _exclusive(scan: Number, start: Ints, first: int) -> Number:
-    """Make an inclusive scan exclusive: each value one position down, ``first`` where a segment begins."""
+    """Make an inclusive scan exclusive: shift values down by one, with ``first`` where a segment begins."""
     before = np.empty_like(scan)
     before[1:] = scan[:-1]
     before[start] = first

@@ -1,6 +1,6 @@
 """Spans of text, half-open ``[start, stop)``, over all articles at once.
 
-Unions and overlaps come from one sort and one sweep over whole arrays, in whole numbers.
+Unions and overlaps take one sort and one sweep over whole arrays, in whole numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .segments import Bools, Ints
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """Spans of articles; those of one article may overlap and be in any place of the arrays.
+    """Spans of articles; spans of one article may overlap and may be anywhere in the arrays.
 
     Attributes:
         article: number of the article of each span.
@@ -29,7 +29,7 @@ class Spans:
 
     @classmethod
     def empty(cls) -> Spans:
-        """Return no spans."""
+        """Return an empty set of spans."""
         nothing = np.zeros(0, dtype=np.int64)
         return cls(nothing, nothing, nothing)
 
@@ -37,7 +37,7 @@ class Spans:
         return Spans(self.article[rows], self.start[rows], self.stop[rows])
 
     def concat(self, other: Spans) -> Spans:
-        """Return these spans and others."""
+        """Return these spans followed by ``other``."""
         return Spans(
             np.concatenate((self.article, other.article)),
             np.concatenate((self.start, other.start)),
@@ -56,12 +56,12 @@ class Spans:
         return np.asarray(sums[bounds[1:]] - sums[bounds[:-1]])
 
     def overlapping(self) -> tuple[Ints, Ints]:
-        """Pairs of neighbouring spans of one article that overlap; each article with such spans has a pair.
+        """Return pairs of neighbouring overlapping spans: at least one pair per article that has any.
 
-        Spans overlap where each begins before the other ends, so those that touch do not, nor does an empty
-        span at the start of another.
+        Spans overlap where each begins before the other ends. Spans that only touch do not overlap. Neither
+        does an empty span at the start of another.
         """
-        # Empty spans first, so that they do not stand between others that begin with them.
+        # Empty spans come first, so that they do not separate spans that begin at the same position.
         order = order_of(self.article, self.start * 2 + (self.stop > self.start))
         ahead, behind = order[:-1], order[1:]
         same = self.article[ahead] == self.article[behind]
@@ -69,13 +69,13 @@ class Spans:
         return ahead[overlap], behind[overlap]
 
     def meeting(self, other: Spans, *, touching: bool = False) -> tuple[Ints, Ints]:
-        """Pairs of a span and one of ``other`` of its article that share a position, or a mere end.
+        """Return pairs of a span and a span of ``other`` in the same article that share a position.
 
-        Spans whose article is below zero meet none.
+        With ``touching``, a shared end is enough. Spans with a negative article are never paired.
         """
         order = np.lexsort((other.start, other.article))
         ordered = other[order]
-        # Positions by their place among all, so that they can be searched together with the article.
+        # Replace positions by their rank, so that they can be searched together with the article.
         known = np.unique(ordered.start)
         key = ordered.article * (known.size + 1) + np.searchsorted(known, ordered.start)
         longest = int((other.stop - other.start).max(initial=0))
@@ -90,13 +90,13 @@ class Spans:
         return own[meets], order[at[meets]]
 
     def union(self) -> Spans:
-        """Union of each article's spans: ascending, none empty, none touching the next."""
+        """Return the union of the spans of each article: ascending, not empty, not touching each other."""
         article, position, change, depth = _edges(self[self.stop > self.start], openings_first=True)
         first, last = np.flatnonzero(depth == change), np.flatnonzero(depth == 0)
         return Spans(article[first], position[first], position[last])
 
     def intersection(self, other: Spans) -> Spans:
-        """Overlap of two unions, see :meth:`union`."""
+        """Return the overlap of two unions, see :meth:`union`."""
         article, position, _, depth = _edges(self.concat(other), openings_first=False)
         first = np.flatnonzero(depth == 2)  # noqa: PLR2004  # in both
         return Spans(article[first], position[first], position[first + 1])
@@ -111,7 +111,7 @@ def order_of(article: Ints, position: Ints) -> Ints:
 
 
 def _edges(spans: Spans, *, openings_first: bool) -> tuple[Ints, Ints, Ints, Ints]:
-    """Article, position and change (1 or -1) of each edge in order, and how many spans are open after it."""
+    """Return article, position and change (1 or -1) of each edge, and the number of spans open after it."""
     article = np.concatenate((spans.article, spans.article))
     position = np.concatenate((spans.start, spans.stop))
     change = np.repeat(np.array([1, -1], dtype=np.int64), spans.article.size)

@@ -1,4 +1,4 @@
-"""Tie groups: the documents of one topic to which a run gives one score."""
+"""Tie groups: documents of one topic that have the same score in a run."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class TieGroups:
     tied: Ints
 
     def part(self, wanted: Ints | Bools) -> TieGroups:
-        """The tie groups of some of the documents."""
+        """Return the tie groups of some of the documents."""
         return TieGroups(self.first[wanted], self.tied[wanted])
 
     @classmethod
     def concat(cls, parts: Iterable[tuple[Ints, TieGroups | None]]) -> TieGroups | None:
         """Concatenate the tie groups of parts of a run, given with the ranks of their documents.
 
-        A part without tie groups has no ties; the result is None where no part has any.
+        A part without ties is given as None. The result is None if no part has ties.
         """
         given = list(parts)
         if all(ties is None for _, ties in given):

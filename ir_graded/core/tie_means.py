@@ -1,8 +1,8 @@
 """Means over all orders of tied documents, exactly and for all topics at once.
 
-In every tie group each order of its documents is equally likely; the groups are independent. The names
-are those of the formulas: a group holds the ranks t+1 .. t+n, m of its documents count, and the measure looks
-at q of its ranks. Arrays have a value per counted document (by topic and group) or per group.
+In each tie group all orders of the documents are equally likely, and the groups are independent. Names are
+those of the formulas: a group has the ranks t+1 .. t+n, m of its documents count, and the measure looks at q
+of its ranks. Arrays have one value per counted document (by topic and group) or per group.
 
 Source:
     McSherry and Najork, "Computing Information Retrieval Performance Measures Efficiently in the Presence
@@ -23,12 +23,12 @@ from . import segments
 from .counted import CountedDocuments
 from .segments import Bools, Floats, Ints
 
-#: Ranks that are worked on at a time.
+#: Number of ranks that are processed at a time.
 _CHUNK = 1 << 18
 
 Counted = TypeVar("Counted", bound=CountedDocuments)
 
-#: A factor for ranks of topics, given as two arrays.
+#: Function of ranks and their topics (two arrays) that returns a factor for each.
 AtRanks = Callable[[Ints, Ints], Floats]
 
 
@@ -46,7 +46,7 @@ class Utility:
 
 
 def by_rank(factor: Callable[[Ints], Floats]) -> Utility:
-    """Return a utility that depends on the rank alone."""
+    """Return a utility that depends only on the rank."""
     return Utility(lambda n, _: factor(n))
 
 
@@ -62,7 +62,7 @@ class TiedDocuments(Generic[Counted]):
         group: tie group of each document.
         begin: first document of each group.
         topic: topic of each group.
-        t, n, m, q: see above.
+        t, n, m, q: see the module docstring.
         start: first group of the topic of each group.
     """
 
@@ -80,7 +80,7 @@ class TiedDocuments(Generic[Counted]):
 
     @property
     def topics(self) -> Bools:
-        """Whether each topic has a document here that ties, shape ``(topics,)``."""
+        """Whether each topic has a tied document here, shape ``(topics,)``."""
         return segments.count(self.topic[self.n > 1], self.view.levels.topics) > 0
 
     # -------------------------------------------------------------------------------- sums over groups
@@ -98,15 +98,15 @@ class TiedDocuments(Generic[Counted]):
         return segments.cumulative_sum_before(self.in_groups(value), self.start)
 
     def _values(self, utility: Utility) -> tuple[Floats, Floats]:
-        """Return the value of each document, and the sum above each group, base included."""
+        """Return the value of each document, and the sum above each group, including the base."""
         if utility.value is None:
             return np.zeros(self.group.size), np.ones(self.begin.size)
         return utility.value, self.above(utility.value)
 
     def judged(self) -> Ints:
-        """Return the number of documents of each group with a level >= 0, those that count included.
+        """Return the number of documents of each group with a level >= 0, including those that count.
 
-        The run must have been searched for all of them.
+        The hits must include all of these documents.
         """
         hits, levels = self.view.hits, self.view.levels
         judged = (levels.values >= 0)[hits.level_index]
@@ -117,14 +117,14 @@ class TiedDocuments(Generic[Counted]):
     # -------------------------------------------------------------------------------- means
 
     def at_rank(self, rank: Ints, utility: Utility) -> Floats:
-        """Return the part of each group in the mean utility at a rank, which is given for each topic."""
+        """Return the contribution of each group to the mean utility at a rank, given for each topic."""
         value, _ = self._values(utility)
         places = np.clip(rank[self.topic] - self.t, 0, self.q)
         factor = utility.factor(rank[self.topic], self.topic)
         return np.asarray(self.in_groups(value) * places / self.n * factor)
 
     def linear(self, utility: Utility) -> Floats:
-        """Return the mean utility at each document, 0 in the orders where it is below the cutoff."""
+        """Return the mean utility at each document; orders that put it below the cutoff count as 0."""
         value, above = self._values(utility)
         others = self.in_groups(value)[self.group] - value
         return self.spread(above[self.group] + value, others, utility.factor)
@@ -137,7 +137,7 @@ class TiedDocuments(Generic[Counted]):
         """Return the mean of ``(own + sum over the documents of the group above it) * factor``, by document.
 
         Args:
-            own: what is there for each document wherever it is.
+            own: the summand of each document, which does not depend on its place.
             others: the sum over all other documents of its group.
             factor: the factor of each rank.
         """
@@ -152,8 +152,8 @@ class TiedDocuments(Generic[Counted]):
     def cascade(self, stop: Floats, go_on: Floats, utility: Utility) -> Floats:
         """Return for each group the mean of the sum of (product of ``go_on`` above) * ``stop`` * utility.
 
-        Documents are inserted one by one into all groups at once: e and k are the means over orders of the
-        product down to a place without and with the sum of the values, d and l the same times stop there.
+        Documents are inserted one by one into all groups at once. e and k are means over orders of the
+        product down to a place, without and with the sum of the values; d and l are these times stop there.
         """
         value, above = self._values(utility)
         product = np.multiply.reduceat(go_on, self.begin) if self.begin.size else np.ones(0)
@@ -229,8 +229,8 @@ class TiedDocuments(Generic[Counted]):
     def up_to_preferred(self, grade: Ints, utility: Utility) -> Floats:
         """Return for each group the mean over orders of the mean utility down to that document.
 
-        Goes down the places of all groups at once: P has the probability that i documents were met, F the
-        same times the sum of the utilities at them.
+        The loop goes down the places of all groups at once. P is the probability that i documents were met; F
+        is that probability times the sum of the utilities at them.
         """
         if not self.begin.size:
             return np.zeros(0)
@@ -301,7 +301,7 @@ class _Places:
         self._t, self._topic = t, topic
 
     def factor(self, factor: AtRanks) -> Floats:
-        """Return a factor at each rank t + j."""
+        """Return the factor at each rank t + j."""
         return factor(self._t[self.owner] + self.place, self._topic[self.owner])
 
     def sum(self, values: Floats) -> Floats:
@@ -317,7 +317,7 @@ def _first_at(at: _Places, n: Ints, h: Ints) -> Floats:
     """Return the probability that the first of h among n documents is at each place."""
     n_there, h_there = n[at.owner], h[at.owner]
     after = n_there - at.place
-    # Factors may be beyond their range only after one that is 0.
+    # Factors can leave their range only after a factor of 0.
     factor = np.maximum(after - h_there + 1, 0) / np.maximum(after, 1)
     return segments.cumulative_product_before(factor, at.begin[at.owner]) * (h_there / n_there)
 
@@ -336,18 +336,18 @@ def _none_among(n: Ints, q: Ints, h: Ints) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Steps:
-    """The grades of groups that may be the highest in the list: cases that exclude each other.
+    """The grades of groups that may be the highest in the list, as mutually exclusive cases.
 
-    Of a group that the cutoff leaves whole only its highest grade may be; of one that it cuts all that are
-    above those of the groups above. The documents of higher grades are then below the cutoff.
+    In a group entirely above the cutoff, only the highest grade can be. In a group that the cutoff splits,
+    all grades above those of the groups above can be; documents of higher grades are then below the cutoff.
 
     Attributes:
         tied: the groups.
-        group, topic, t: group of each step, its topic and its t.
-        n, q: number of documents of the group without those of higher grades, and of places looked at.
+        group, topic, t: group of each step, with its topic and t.
+        n, q: number of documents of the group without those of higher grades, and number of places looked at.
         h, value: number of documents of the grade, and their value.
         b, lower_values: number of counted documents of lower grades, and the sum of their values.
-        probability: that the documents of higher grades, also of groups below, are below the cutoff.
+        probability: probability that documents of higher grades, also of groups below, are below the cutoff.
     """
 
     tied: TiedDocuments[Any]
@@ -381,7 +381,7 @@ class _Steps:
         best = segments.cumulative_maximum_before(top, tied.start)
         cut = tied.q < tied.n
         possible = np.flatnonzero((of_step >= best[group]) & (cut[group] | (higher == 0)))
-        # Each group of a topic that is not cut takes over from those above; a cut one is the last.
+        # Each whole group of a topic replaces those above it; a split group is the last.
         whole = possible[~cut[group[possible]]]
         topic = tied.topic[group]
         takes_over = np.append(topic[whole][1:] != topic[whole][:-1], True)[: whole.size]
@@ -407,5 +407,5 @@ class _Steps:
         )
 
     def in_groups(self, found: Floats) -> Floats:
-        """Return the sum over the steps of each group, each with its probability."""
+        """Return the sum over the steps of each group, weighted by their probabilities."""
         return segments.total(found * self.probability, self.group, self.tied.n.size)

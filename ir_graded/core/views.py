@@ -1,7 +1,7 @@
 """Views of a run: the documents that a measure looks at, in the symbols of the papers.
 
-A :class:`View` holds, for all topics at once, the ranks ``n`` of the relevant documents, with ``C(n)``,
-``cg(n)``, ``cg*(n)`` and ``BR(n)`` there. The measures of one evaluation share views.
+A :class:`View` holds, for all topics at once, the ranks ``n`` of the relevant documents and the values of
+``C(n)``, ``cg(n)``, ``cg*(n)`` and ``BR(n)`` at these ranks. The measures of one evaluation share views.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ class View(CountedDocuments):
         np.maximum.at(best, self.topic, self.level_index)
         preferred = np.flatnonzero(self.level_index == best[self.topic])
         rp = np.zeros(self.levels.topics, dtype=np.int64)
-        # Assigned from the last to the first, so that the smallest rank remains.
+        # Assign from the last to the first, so that the smallest rank remains.
         rp[self.topic[preferred[::-1]]] = self.n[preferred[::-1]]
         return rp
 
     def graded(self, gains: Overrides) -> GradedView:
-        """Return the same documents with their gains."""
+        """Return these documents with their gains."""
         if gains not in self._graded:
             self._graded[gains] = GradedView(self, gains)
         return self._graded[gains]
@@ -118,8 +118,8 @@ class GradedView:
         return self.ideal.in_units(self.g, self.view.topic)
 
     def mean_utility(self, beta: float) -> Utility:
-        """Return the blended ratio as a utility whose mean over orders of tied documents can be taken."""
-        # beta=inf without any gain in the ideal list: the ratio is C/n.
+        """Return the blended ratio as a utility, for means over orders of tied documents."""
+        # With beta=inf and no gain in the ideal list, the ratio is C/n.
         counts = math.isinf(beta) & (self.ideal.largest == 0)
 
         def factor(n: Ints, topic: Ints) -> Floats:
@@ -135,7 +135,7 @@ class GradedView:
         return self.ideal.first(self.view.n, self.view.topic)
 
     def blended_gain(self, beta: float) -> Floats:
-        """Return 1 + beta g of each document, the summands in the numerator of BR, in units."""
+        """Return 1 + beta g of each document, in units: the summands in the numerator of BR."""
         of_count, of_gain = self._weights(beta, self.view.topic)
         return of_count + of_gain * self._in_units
 
@@ -149,7 +149,7 @@ class GradedView:
     def BR_at(self, n: Ints, beta: float) -> Floats:
         """Return the blended ratio at one rank ``n`` of each topic (n >= 1), relevant or not.
 
-        Where the list ends above n, C and cg stay at their last value.
+        If the list ends above n, C and cg keep their last value.
         """
         view = self.view
         topics = view.levels.topics
@@ -161,7 +161,7 @@ class GradedView:
         return blended_ratio(C, cg, n, self.ideal.first(n, every), self._weights(beta, every))
 
     def _weights(self, beta: float, topic: Ints) -> Weights:
-        """Return the weights of count and of gain: (1, beta), or both divided by a beta that is too large."""
+        """Return the weights of count and of gain: (1, beta), or both divided by beta if it is too large."""
         if beta == 0 or math.isinf(beta):
             return float(beta == 0), float(beta != 0)
         mantissa, exponent = math.frexp(beta)
@@ -174,7 +174,7 @@ class GradedView:
         return np.where(is_large, of_count, 1.0), np.where(is_large, 1.0, of_gain)
 
 
-#: Weights of counts and of gains, of all topics or one each.
+#: Weights of counts and of gains: one for all topics or one per topic.
 Weights = tuple[float, float] | tuple[Floats, Floats]
 
 
@@ -186,7 +186,7 @@ def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, weights: Weight
         cg: cumulative gain down to n.
         n: the ranks.
         cg_star: cumulative gain of the ideal list down to n.
-        weights: of counts and of gains: (1, beta), or (0, 1) for beta = inf.
+        weights: weights of counts and of gains: (1, beta), or (0, 1) for beta = inf.
     """
     of_count, of_gain = weights
     numerator = of_count * C + of_gain * cg
@@ -201,8 +201,8 @@ class Views:
     Args:
         levels: the judgments.
         hits: the judged documents that the run retrieved.
-        ties: the order of tied documents: 'doc_id', that of ``hits``, or by level, 'optimistic' with the
-            highest first or 'pessimistic' with the highest last.
+        ties: order of tied documents: 'doc_id' (the order of ``hits``), 'optimistic' (highest level first) or
+            'pessimistic' (highest level last).
     """
 
     def __init__(self, levels: Levels, hits: JudgedRun, ties: str = "doc_id") -> None:
@@ -223,7 +223,7 @@ class Views:
         return self._views[cut]
 
     def kept(self, key: object, make: Callable[[], Views]) -> Views:
-        """Return views of a collection derived from this one, made once."""
+        """Return views of a collection derived from this one, cached under a key."""
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
@@ -251,7 +251,7 @@ class Views:
     # ------------------------------------------------------------------------------------------ ties
 
     def _in_order(self, hits: JudgedRun, worth: Ints | Floats) -> JudgedRun:
-        """The run with tied documents in the order of these views."""
+        """Return the run with tied documents in the order of these views."""
         if self._ties == "doc_id":
             return hits
         return hits.ordered_in_ties(worth, best_first=self._ties == "optimistic")
@@ -264,11 +264,11 @@ class Views:
 
     @cached_property
     def tied_topics(self) -> Bools:
-        """Whether each topic has a document that counts for some measure and ties, shape ``(topics,)``."""
+        """Whether each topic has a tied document that counts for some measure, shape ``(topics,)``."""
         return self.hits.tied_topics(self.levels.topics)
 
     def tied(self, cut: Cut) -> TiedDocuments[View]:
-        """Return the documents seen through a cut by tie group, in the topics that have ties."""
+        """Return the documents of a cut by tie group, in the topics that have ties."""
         if cut not in self._tied:
             view = View(self.levels, self._by_tie_group(cut.judged_only), replace(cut, judged_only=False))
             self._tied[cut] = TiedDocuments(view)

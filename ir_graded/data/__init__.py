@@ -1,4 +1,4 @@
-"""The sample that is shipped with the package: real runs and qrels with their source in ``SOURCE.txt``.
+"""Sample data shipped with the package: real runs and qrels, with their source in ``SOURCE.txt``.
 
-Only data whose licence permits it is added here, and the module that reads it.
+Only data whose licence permits redistribution may be added.
 """

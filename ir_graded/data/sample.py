@@ -1,4 +1,4 @@
-"""A real collection that comes with the package: TREC-COVID round 1, qrels and 20 runs."""
+"""Sample collection shipped with the package: TREC-COVID round 1, qrels and 20 runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Sample:
     Attributes:
         qrels: frame of query_id, doc_id, relevance (0, 1, 2).
         runs: run name to frame of query_id, doc_id, score.
-        source: where the data comes from and on which terms.
+        source: source and licence of the data.
     """
 
     qrels: pd.DataFrame
@@ -36,9 +36,9 @@ class Sample:
 
 
 def sample() -> Sample:
-    """TREC-COVID round 1: 30 topics, graded qrels, 20 runs of as many teams to depth 1,000.
+    """Return TREC-COVID round 1: 30 topics, graded qrels, and 20 runs of 20 teams to depth 1,000.
 
-    The archive's scores were not kept, only the order: the score of rank n is -n.
+    The original scores are not included, only the order: the score at rank n is -n.
 
     Example:
         >>> import ir_graded

@@ -1,4 +1,4 @@
-"""Scores: measures meet qrels and runs. ``evaluate``, ``explain``, ``unjudged`` and ir-measures' provider.
+"""Evaluation of runs: ``evaluate``, ``explain``, ``unjudged`` and the provider for ir-measures.
 
-Code that needs qrels, runs and measures at once belongs here; statistics of scores belong in ``meta``.
+Code that needs qrels, runs and measures belongs here; statistics of scores belong in ``meta``.
 """

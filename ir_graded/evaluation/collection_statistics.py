@@ -1,4 +1,4 @@
-"""``collection_statistics``: how many documents are judged and relevant, as papers print it."""
+"""``collection_statistics``: numbers of judged and relevant documents per topic, as in papers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CollectionStatistics(ShortRepr):
-    """Documents per topic of a collection.
+    """Numbers of documents per topic of a collection.
 
     Attributes:
         topics: number of topics.
@@ -28,8 +28,8 @@ class CollectionStatistics(ShortRepr):
         non_relevant: judged documents per topic that are not relevant, N; shape ``(topics,)``.
         relevant: relevant documents per topic, R.
         of_level: documents per topic of each relevant level, shape ``(levels, topics)``.
-        retrieved: documents that each run retrieved for each topic, shape ``(runs, topics)``; None without
-            runs.
+        retrieved: number of documents that each run retrieved for each topic, shape ``(runs, topics)``; None
+            without runs.
     """
 
     topics: int
@@ -40,10 +40,10 @@ class CollectionStatistics(ShortRepr):
     retrieved: Ints | None
 
     def to_frame(self) -> pd.DataFrame:
-        """Rows N, R, ``level ...`` and, with runs, ``depth of N runs``; columns mean, min, max, topics.
+        """Return rows N, R, ``level ...`` and, with runs, ``depth of N runs``, by mean, min, max and topics.
 
-        ``topics`` is the number of topics with such documents, for a depth the number of topics for which
-        some run retrieved something.
+        ``topics`` is the number of topics with such documents; for a depth, the number of topics for which at
+        least one run retrieved documents.
         """
         import pandas as pd
 
@@ -65,15 +65,15 @@ class CollectionStatistics(ShortRepr):
 
 
 def collection_statistics(qrels: Any, runs: Any = None, *, rel: float = 1) -> CollectionStatistics:
-    """Count judged and relevant documents per topic, and how deep runs are.
+    """Count judged and relevant documents per topic, and the depth of runs.
 
     Args:
-        qrels: qrels in any form that ``evaluate`` takes.
-        runs: runs in any form that ``evaluate`` takes; None for none.
+        qrels: qrels in any form of ``evaluate``.
+        runs: runs in any form of ``evaluate``; None for no runs.
         rel: the smallest relevant level. Levels below 0 count as unjudged.
 
     Raises:
-        NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
+        NoSharedTopicsError: the qrels are empty, or a run and the qrels have no topic in common.
         InputError: qrels or runs cannot be read.
         ParameterError: ``rel`` is not a finite number.
 

@@ -1,4 +1,4 @@
-"""How qrels and runs fit together: topics that runs lack, judged documents, scores that rank nothing."""
+"""Coverage of runs by qrels: missing topics, judged documents, and scores that give no ranking."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ from .unjudged import LOWEST_JUDGED, mean_of_known, unjudged_share
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Depths of the shares of judged documents: the first ten, and all.
+#: Depths of the shares of judged documents: ten, and all.
 _DEPTHS = np.array([10, np.iinfo(np.int64).max], dtype=np.int64)
 
 #: The smallest number above 0: as the lowest relevant level, it makes all levels above 0 relevant.
 _LEAST = float(np.nextafter(0.0, 1.0))
-_UNJUDGED = "holds no judged document"
-_ONE_SCORE = "gives all documents of a topic one score, so"
-_TIED = f"{_ONE_SCORE} their ids alone decide the ranks"
-_TIED_WITHOUT_IDS = f"{_ONE_SCORE} it ranks nothing"
+_UNJUDGED = "has no judged document"
+_ONE_SCORE = "gives all documents of a topic the same score, so"
+_TIED = f"{_ONE_SCORE} only their ids determine the ranks"
+_TIED_WITHOUT_IDS = f"{_ONE_SCORE} it gives no ranking"
 
-#: Share of judged documents among the first ten and among all that a run retrieved; NaN where not known.
+#: Share of judged documents among the first ten and among all that a run retrieved; NaN if not known.
 Shares = tuple[float, float]
 _NOT_KNOWN: Shares = (np.nan, np.nan)
 
 
 def judged_shares(judged_run: JudgedRun) -> Shares:
-    """Mean shares of judged documents over the topics with something retrieved, for a run with all judged."""
+    """Return mean shares of judged documents over topics with retrieved documents."""
     at_10, all_retrieved = (1 - mean_of_known(unjudged_share(judged_run, _DEPTHS))).tolist()
     return at_10, all_retrieved
 
 
 @dataclass(frozen=True)
 class RunCoverage:
-    """How one run fits the qrels.
+    """Coverage of one run by the qrels.
 
     Attributes:
-        retrieved: number of topics of the qrels for which it has documents.
-        first_missing: name of the first topic for which it has none; None where there is no such topic.
-        unknown: number of its topics that the qrels lack.
-        nothing_judged: whether it is known that none of its documents is judged.
-        is_tie: whether some topic has several documents, and all documents of each topic have one score.
-        shares: shares of its judged documents; None where they have to be counted first.
-        fingerprint: where shares have to be counted, a hash of the documents found.
+        retrieved: number of topics of the qrels for which the run has documents.
+        first_missing: name of the first topic without documents; None if there is no such topic.
+        unknown: number of topics of the run that are not in the qrels.
+        nothing_judged: whether it is known that no document of the run is judged.
+        is_tie: whether some topic has several documents, and all documents of each topic have the same score.
+        shares: shares of judged documents; None if they have to be counted first.
+        fingerprint: hash of the documents found, if shares have to be counted.
     """
 
     retrieved: int
@@ -70,7 +70,7 @@ class RunCoverage:
 
     @classmethod
     def of(cls, judgments: Judgments, matched: MatchedRun) -> RunCoverage:
-        """The coverage of a matched run."""
+        """Return the coverage of a matched run."""
         found, names = matched.judged, judgments.names
         retrieved = int(np.count_nonzero(found.n_retrieved))
         judged = _all_judged(judgments, matched)
@@ -86,18 +86,18 @@ class RunCoverage:
 
 
 def _all_judged(judgments: Judgments, matched: MatchedRun) -> JudgedRun | None:
-    """All judged documents of a run, where they are known without searching it once more."""
+    """Return all judged documents of a run if they are known without searching it again, else None."""
     judged_from, found_from = judgments.levels.values.searchsorted([LOWEST_JUDGED, matched.lowest])
     if judged_from >= found_from:
         return matched.judged.from_level(judgments.levels, LOWEST_JUDGED)
     if not matched.judged.topic.size and np.isfinite(matched.lowest):
-        # Nothing relevant: whether anything is judged is worth a second look.
+        # Without relevant documents, search again for judged ones.
         return match_run(judgments, matched.run, LOWEST_JUDGED, processors())
     return None
 
 
 def _fingerprint(judgments: Judgments, found: JudgedRun) -> int:
-    """A number that another run, or other qrels, hardly give."""
+    """Return a hash that is very unlikely to be equal for another run or other qrels."""
     arrays = (judgments.levels.values, found.n_retrieved, found.document, found.rank)
     return hash((judgments.levels.topic.size, *(array.tobytes() for array in arrays)))
 
@@ -105,13 +105,13 @@ def _fingerprint(judgments: Judgments, found: JudgedRun) -> int:
 def count_again(
     qrels: Any, runs: Sequence[Any], scored: Sequence[RunCoverage], lowest: float
 ) -> list[Shares]:
-    """Shares of judged documents of runs that have been scored; NaN where qrels or run have changed since.
+    """Return shares of judged documents of scored runs; NaN if qrels or run have changed since.
 
     Args:
-        qrels: the qrels as given, or prepared where they came only once.
+        qrels: the qrels as given, or prepared if they could be read only once.
         runs: the runs as given.
         scored: their coverage.
-        lowest: the level from which on documents were looked for.
+        lowest: lowest level of the documents that were looked for.
     """
     try:
         judgments = qrels if isinstance(qrels, Judgments) else prepare_qrels(qrels)
@@ -133,22 +133,22 @@ def count_again(
 
 
 def known_shares(scored: Iterable[RunCoverage]) -> list[Shares]:
-    """Shares of judged documents as far as they have been counted; NaN elsewhere."""
+    """Return the shares of judged documents that have been counted; NaN for others."""
     return [_NOT_KNOWN if run.shares is None else run.shares for run in scored]
 
 
 @dataclass(eq=False)
 class Coverage:
-    """How several runs fit the qrels. Pickles and copies hold the shares that have been counted by then.
+    """Coverage of several runs by the qrels. Pickles and copies have the shares counted so far.
 
     Attributes:
         names: names of the runs.
         runs: the coverage of each.
         topics: number of topics of the qrels.
-        rel: the lowest level that any of the measures takes for relevant; inf where none asks.
+        rel: lowest level that is relevant for any of the measures; inf if relevance has no effect.
         has_relevant: whether a document of the qrels has that level or a higher one.
-        count: counts the shares of judged documents; kept no longer than needed.
-        by_id: whether some measure ranks documents with equal scores by their ids.
+        count: function that counts the shares of judged documents; dropped after use.
+        by_id: whether some measure ranks documents with equal scores by id.
     """
 
     names: tuple[str, ...]
@@ -168,14 +168,14 @@ class Coverage:
         return self.__dict__ | {"count": None}
 
     def shares(self) -> list[Shares]:
-        """Shares of judged documents of each run, counted when first asked for."""
+        """Return the shares of judged documents of each run, counted on first access."""
         if self.count is not None:
             self._shares = self.count()
             self.count = None
         return self._shares
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per run; ``Scores.coverage`` describes the columns."""
+        """Return a row per run; ``Scores.coverage`` describes the columns."""
         import pandas as pd
 
         at_10, all_retrieved = zip(*self.shares(), strict=True) if self.names else ((), ())
@@ -193,7 +193,7 @@ class Coverage:
         )
 
     def notes(self) -> list[str]:
-        """Sentences on all that makes the scores say less than they seem to."""
+        """Return sentences on everything that limits the meaning of the scores."""
         return list(self._notes())
 
     def _notes(self) -> Iterator[str]:
@@ -206,7 +206,7 @@ class Coverage:
         empty = [name for name, run in of.items() if not run.retrieved]
         yield from _of_runs(dict.fromkeys(empty, "is empty and scores 0"), "is empty", "are empty")
         unjudged = dict.fromkeys([name for name, run in of.items() if run.nothing_judged], _UNJUDGED)
-        yield from _of_runs(unjudged, "holds no judged document", "hold no judged document")
+        yield from _of_runs(unjudged, "has no judged document", "have no judged document")
         words = _TIED if self.by_id else _TIED_WITHOUT_IDS
         tied = dict.fromkeys([name for name, run in of.items() if run.is_tie], words)
         yield from _of_runs(tied, "gives equal scores", "give equal scores")
@@ -228,12 +228,12 @@ class Coverage:
 
 
 def _of_runs(said: dict[str, str], one: str, several: str) -> Iterator[str]:
-    """A sentence on each of the first runs, and one on how many more there are.
+    """Yield a sentence about each of the first runs, and one with the number of further runs.
 
     Args:
-        said: by name what is said of a run.
-        one: what is said of one more.
-        several: what is said of several more.
+        said: predicate by name of the run.
+        one: predicate for one further run.
+        several: predicate for several further runs.
     """
     yield from (f"Run {name!r} {words}." for name, words in islice(said.items(), MOST_IDS))
     more = len(said) - MOST_IDS
@@ -242,7 +242,7 @@ def _of_runs(said: dict[str, str], one: str, several: str) -> Iterator[str]:
 
 
 def levels_to_caller() -> int:
-    """Levels of the stack from the function that asks up to the one that called the package."""
+    """Return the number of stack levels from the calling function to the caller of the package."""
     root = f"{Path(__file__).parents[1]}{os.sep}"  # frames name files as text
     frame = inspect.currentframe()
     frame, level = frame and frame.f_back, 1

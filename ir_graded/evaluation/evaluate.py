@@ -1,4 +1,4 @@
-"""``evaluate``: measures of all kinds, qrels of any form, several runs, one table of scores."""
+"""``evaluate``: score several runs by measures of all kinds with qrels of any form."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _graded_only(measures: list[Measure]) -> dict[Measure, Scorer]:
     return {measure: measure for measure in measures if isinstance(measure, GradedMeasure)}
 
 
-#: Which of the measures are scored here, by the choice of ``provider``; all others go to ir-measures.
+#: Function that selects the measures that ir_graded computes, by ``provider``; ir-measures gets all others.
 PROVIDERS: dict[str, Callable[[list[Measure]], dict[Measure, Scorer]]] = {
     "auto": native_scorers,
     "upstream": _graded_only,
@@ -58,41 +58,41 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     """Score runs by measures of this package and of ir-measures.
 
     AP, RR, nDCG, P, R, Rprec, Success, Bpref, RBP, ERR, Judged, NumRet, NumRel, NumQ, SetP, SetR and SetF
-    are computed here, in the same pass, with the values of ir-measures' providers. They take levels that are
-    no whole numbers as they are; the other providers of ir-measures refuse such.
+    are computed in the same pass, with the same values as ir-measures' providers. Levels that are not whole
+    numbers are supported; the other providers of ir-measures reject them.
 
     Args:
         measures: measure objects and strings, mixed: ``["P-measure@1000", nDCG@10, "map"]``.
         qrels: a dict of dicts, a pandas or Polars frame or Arrow table (query_id, doc_id, relevance), an
             iterable of named tuples, a path to a file (TREC or NTCIR, compressed or not), or a dataset of
             ir_datasets or its id.
-        runs: one run in any of these forms (score in place of relevance; of a dataset its scoreddocs),
-            a list of paths, or a mapping from names to runs. A path gives its file name as the run's; that of
-            a folder stands for the files in it.
+        runs: one run in any of these forms (score instead of relevance; scoreddocs of a dataset), a list of
+            paths, or a mapping from names to runs. A run from a path is named after its file; a folder gives
+            one run per file.
         progress: whether to show a progress bar over several runs; by default on a terminal only.
         provider: 'auto', or 'upstream' to leave ir-measures' own measures to its other providers.
-        ties: how documents with equal scores are ordered: 'doc_id', descending, as in trec_eval; 'expected',
-            the mean over all their orders; 'optimistic' or 'pessimistic', by level descending or ascending.
-            For all measures that do not name an order themselves and depend on it.
-        intents: probabilities and types of the intents in the qrels, as ``with_intents`` takes them.
-        lengths: length of each document, for runs with passages, as ``passages.check_submission`` takes them.
-        beyond: 'keep' passages that end behind their document as they are, which lowers precision, or
-            'raise' InputError; with ``lengths`` alone.
+        ties: order of documents with equal scores: 'doc_id', descending, as in trec_eval; 'expected', the
+            mean over all orders; 'optimistic' or 'pessimistic', by level descending or ascending. It applies
+            to all measures that depend on the order and do not set ``ties`` themselves.
+        intents: probabilities and types of the intents in the qrels, in a form of ``with_intents``.
+        lengths: length of each document, for runs with passages, in a form of ``passages.check_submission``.
+        beyond: 'keep' keeps passages that end behind their document, which lowers precision; 'raise' raises
+            InputError. Only with ``lengths``.
 
     Returns:
         The scores of all runs on all topics of the qrels; a topic that a run lacks scores 0.
 
     Raises:
-        NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
-        InputError: something in the qrels or in a run cannot be scored; the message says where.
-        ParameterError: ``provider``, ``ties`` or ``beyond`` is none of its words, a measure that other
-            providers compute is to have ``ties``, or ``beyond`` is given without ``lengths``.
+        NoSharedTopicsError: the qrels are empty, or a run and the qrels have no topic in common.
+        InputError: the qrels or a run cannot be scored; the message gives the place.
+        ParameterError: ``provider``, ``ties`` or ``beyond`` is not a valid word, ``ties`` is given for a
+            measure that other providers compute, or ``beyond`` is given without ``lengths``.
         ValueError: a measure cannot be read or is not supported.
-        NameError: a measure's name is unknown.
+        NameError: the name of a measure is unknown.
 
     Warns:
-        CoverageWarning: a run lacks topics of the qrels, is empty, holds no judged document or gives all
-            documents of a topic one score, or nothing in the qrels is relevant; once per call.
+        CoverageWarning: a run lacks topics of the qrels, is empty, has no judged document or gives all
+            documents of a topic the same score, or nothing in the qrels is relevant; once per call.
             ``Scores.coverage`` has the counts.
 
     Example:
@@ -125,7 +125,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
 
 
 def in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]:
-    """Return the measures with tied documents in the order that ``evaluate`` was asked for."""
+    """Return the measures with tied documents in the given order."""
     if ties == TIES.default:
         return measures
     check_ties(ties)
@@ -135,7 +135,7 @@ def in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]
         check_computable(measure)
     if others:
         raise ParameterError(
-            f"ties={ties!r} is for measures that are computed here, and {', '.join(map(str, others))} "
+            f"ties={ties!r} requires measures that ir_graded computes, but {', '.join(map(str, others))} "
             f"{'is' if len(others) == 1 else 'are'} left to ir-measures' providers, which order by doc_id"
         )
     named = {measure for measure in measures if here[measure].ties != TIES.default}
@@ -143,7 +143,7 @@ def in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]
     return list(dict.fromkeys(tied))
 
 
-#: One run, scored: a score a topic for each measure, and how it fits the qrels.
+#: Result for one run: a score per topic for each measure, and its coverage.
 ScoredRun = tuple[dict[Measure, Floats], RunCoverage]
 
 
@@ -157,8 +157,8 @@ class Evaluation:
 
     Attributes:
         judgments: the prepared qrels.
-        lowest: the lowest level whose documents the measures look for in runs.
-        rel: the lowest level that any of the measures takes for relevant; inf where none asks.
+        lowest: lowest level of the documents that the measures need from runs.
+        rel: lowest level that is relevant for any of the measures; inf if relevance has no effect.
     """
 
     def __init__(self, measures: list[Measure], qrels: Any, provider: str = "auto") -> None:
@@ -180,10 +180,10 @@ class Evaluation:
         self.lowest = min(self.rel, graded.lowest)
 
     def scorers(self, purpose: str) -> list[Scorer]:
-        """The scorer of each measure.
+        """Return the scorer of each measure.
 
         Args:
-            purpose: what they are wanted for, for messages.
+            purpose: name of the calling function, for messages.
 
         Raises:
             ParameterError: a measure is left to other providers, needs passages, or has ``ties``.
@@ -192,8 +192,8 @@ class Evaluation:
         tied = [measure for measure, scorer in graded.scorers.items() if scorer.ties != TIES.default]
         if tied:
             raise ParameterError(
-                f"{', '.join(map(str, tied))}: {purpose} orders documents with equal scores by doc_id: "
-                "leave out ties"
+                f"{', '.join(map(str, tied))}: {purpose} orders documents with equal scores by doc_id; "
+                "remove the parameter ties"
             )
         further = [measure for measure, scorer in graded.scorers.items() if scorer.qrel_columns]
         without = [*self._evaluator.others, *graded.passage_measures, *further]
@@ -206,7 +206,7 @@ class Evaluation:
         self, runs: dict[str, Any], lowest: float, work: Callable[[MatchedRun], Result]
     ) -> Iterator[Result]:
         """Match runs down to a level, and yield the result of ``work`` for each."""
-        # ir-measures' other providers do not promise to take two runs at a time.
+        # Other providers of ir-measures may not support concurrent runs.
         return match_runs(self.judgments, runs, lowest, work, whole=bool(self._evaluator.others))
 
     def score(self, matched: MatchedRun) -> ScoredRun:
@@ -215,7 +215,7 @@ class Evaluation:
         return scores, RunCoverage.of(self.judgments, matched)
 
     def scores(self, runs: dict[str, Any], scored: Iterable[ScoredRun]) -> Scores:
-        """Collect the scores of all runs, and warn where the runs and the qrels fit badly."""
+        """Collect the scores of all runs, and warn if runs and qrels do not match well."""
         values = np.zeros((len(self.measures), len(runs), len(self.judgments.names)))
         found = []
         for at, (of_measures, run) in enumerate(scored):
@@ -237,7 +237,7 @@ class Evaluation:
 
 
 def with_progress(scored: Iterable[Result], runs: int, progress: bool | None) -> Iterable[Result]:
-    """Show a progress bar over the runs where there are several and someone to see it."""
+    """Show a progress bar over the runs if there are several and standard error is a terminal."""
     if runs <= 1 or progress is False:
         return scored
     bar: Iterable[Result] = progress_bar(scored, total=runs, desc="evaluating", unit="run", progress=progress)

@@ -1,4 +1,4 @@
-"""Why a topic scores what it scores: its relevant documents, and what each adds to the score."""
+"""``explain``: the relevant documents of a topic and the contribution of each to the score."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from ir_graded.plots.style import Axes, Figure
 
-#: The known columns in the order in which they are read, with the symbols that tables print.
+#: Known columns in display order, with their symbols in tables.
 SYMBOLS = {
     "rank": "rank",
     "last_rank": "to rank",
@@ -70,9 +70,9 @@ SYMBOLS = {
     "utility": "utility",
     "contribution": "contribution",
 }
-#: Sums of levels and counts, which are printed without decimals where all are whole.
+#: Sums of levels and counts, printed without decimals if all are whole numbers.
 _AMOUNTS = {"level", "gain", "cg", "cg_star", "others_above"}
-#: What says the same as another column at times, and is then left out of tables.
+#: Columns that may repeat another column and are then left out of tables.
 _TWINS = {"gain": ("level",), "utility": ("BR", "gP")}
 _ALL_DIGITS = -1
 _UNNAMED = "run"
@@ -80,21 +80,21 @@ _UNNAMED = "run"
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """The score of one topic, document by document: what ``explain`` gives.
+    """The score of one topic, document by document: result of ``explain``.
 
     Attributes:
         run: name of the run.
         measure: the measure.
         query_id: the topic.
-        score: its score, as ``evaluate`` gives it.
-        columns: by name a value for each relevant document retrieved that the measure looks at, in the order
-            of the ranking. ``contribution`` sums to the score but for rounding. Of the others a measure has
-            those that it knows: see ``explain``.
+        score: the score, as in ``evaluate``.
+        columns: columns by name, with a value for each relevant document retrieved that the measure looks at,
+            in ranking order. ``contribution`` sums to the score up to rounding. The other columns depend on
+            the measure: see ``explain``.
         relevant: number of relevant documents of the topic, retrieved or not; for measures of rows the number
             of highlighted characters.
         retrieved: number of documents retrieved, relevant or not.
         below: number of relevant documents retrieved below the cutoff.
-        notes: what else there is to know, in sentences.
+        notes: further information, in sentences.
     """
 
     run: str
@@ -109,27 +109,27 @@ class Explanation:
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """A row per relevant document retrieved that the measure looks at."""
+        """Frame with a row per relevant document retrieved that the measure looks at."""
         return self.to_frame()
 
     def to_frame(self) -> pd.DataFrame:
-        """The same, for the caller to change."""
+        """Return a copy of ``frame`` that can be modified."""
         import pandas as pd
 
         return pd.DataFrame({name: values.copy() for name, values in self.columns.items()})
 
     def plot(self, ax: Axes | None = None) -> Figure:
-        """Where users stop and what they have got there, over the ranks, in ``ax`` or a new figure."""
+        """Plot stop distribution and utility over the ranks into ``ax`` or a new figure."""
         from ir_graded.plots import profile
 
         return profile(self, ax)
 
     def cells(self, places: int = 4, *, complete: bool = False) -> tuple[list[str], list[list[str]]]:
-        """The table as text: names of the columns, and a row per document; the last row holds the score.
+        """Return the table as text: names of the columns, and a row per document; the last row is the score.
 
         Args:
             places: decimal places; -1 for all digits.
-            complete: all columns by name; otherwise by symbol, without those that repeat another.
+            complete: True for all columns by name; False for symbols, without columns that repeat another.
         """
         names = [name for name in self.columns if complete or not self._repeats(name)]
         texts = [self._texts(name, places) for name in names]
@@ -150,14 +150,14 @@ class Explanation:
         return [_decimal(value, places) for value in values.tolist()]
 
     def text(self, places: int = 4) -> str:
-        """The explanation to read: what there is to know, then a row per document, then the score."""
+        """Return the explanation as text: notes, a row per document, and the score."""
         from tabulate import tabulate
 
         head, rows = self.cells(places)
         rows = [[*map(printable, row)] for row in rows]
         align = ["left" if name in {"doc_id", "intent", "rank"} else "right" for name in head]
         table = tabulate(rows, head, tablefmt="simple", disable_numparse=True, colalign=align)
-        # A run that was given without a name is called 'run'.
+        # A run without a name is called 'run'.
         run = "" if self.run == _UNNAMED else f", run {self.run}"
         title = printable(f"{self.measure}, topic {as_text(self.query_id)}{run}")
         return "\n".join([title, *self.notes, "", table])
@@ -176,50 +176,50 @@ def _decimal(value: float, places: int) -> str:
 
 
 def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Explanation:
-    """Why a topic scores what it scores: which relevant documents stand where, and what each adds.
+    """Explain the score of a topic: the ranks of its relevant documents, and the contribution of each.
 
-    ``score = sum over documents of contribution``; where a measure is of the family of Sakai and Robertson
-    (2008), ``contribution = stop * utility``. Columns of the result:
+    ``score = sum over documents of contribution``. For measures of the family of Sakai and Robertson (2008),
+    ``contribution = stop * utility``. Columns of the result:
 
-    - ``rank``: in the list that the measure looks at; ``rank_in_run`` where that is a condensed list;
+    - ``rank``: in the list that the measure looks at; ``rank_in_run`` if that is a condensed list;
     - ``doc_id``, ``level``, and ``C``, the number of relevant documents so far;
     - ``gain``, ``cg``, ``cg_star``, ``BR``: gain, cumulative gain, that of the ideal list, and the blended
-      ratio with the measure's beta (inf for AWP, R-WP and nCG), where the measure uses them;
-    - ``stop``: probability that the user stops there; ``utility``: what the list down to there is worth. AP
-      stops at each relevant document with 1/R, RR at the first, ERR in a cascade. Where what is summed is
-      divided once more (nERR, nDCG, P), the notes say by what;
+      ratio with the beta of the measure (inf for AWP, R-WP and nCG), if the measure uses them;
+    - ``stop``: probability that the user stops at this rank; ``utility``: utility of the list down to this
+      rank. AP stops at each relevant document with 1/R, RR at the first, ERR in a cascade. If the sum is
+      divided once more (nERR, nDCG, P), the notes give the divisor;
     - ``F``, ``gP`` of MAgP, gP and gR, whose documents are articles; ``discount`` of nDCG, ``weight`` of RBP,
-      ``others_above`` of Bpref: documents judged not relevant above;
+      ``others_above`` of Bpref: number of documents above that are judged not relevant;
     - ``start``, ``length`` and ``found`` of CharP, CharR, CharF, IoU, iP and AiP, whose documents are rows
-      with highlighted text: the characters that the row is the first to find; ``P``, ``R``: precision and
-      recall of the characters down to it, with each found once;
-    - ``contribution``: R-measure, R-WP, BR, nCG: the share of the document in the numerator at that rank.
+      with highlighted text; ``found`` counts characters that no row above has found; ``P``, ``R``: precision
+      and recall of the characters down to this row, each counted once;
+    - ``contribution``: for R-measure, R-WP, BR and nCG the share of the document in the numerator.
 
-    With ``ties='optimistic'`` or ``'pessimistic'`` documents are in that order. With ``ties='expected'`` a
+    With ``ties='optimistic'`` or ``'pessimistic'``, documents are in that order. With ``ties='expected'``, a
     topic with ties has a row per tie group with a relevant document: ``rank`` and ``last_rank``, the relevant
     documents as ``doc_id``, the numbers of ``documents``, ``relevant``, ``not_relevant`` (judged) and
     ``unjudged`` ones, and as ``contribution`` the mean over all orders.
 
-    Success counts the first relevant document, Judged all judged ones. NumQ, NumRel, and NumRet without rel
-    have no contributions of judged documents: an error says so.
+    Success counts the first relevant document, Judged all judged documents. NumQ, NumRel, and NumRet without
+    rel have no contributions of judged documents and raise an error.
 
     Args:
         measure: a measure object or string of this package, or one of ir-measures that ``evaluate`` computes
             itself: AP, RR, nDCG, P, R, Rprec, Success, Bpref, RBP, ERR, Judged, NumRet(rel=1), SetP, SetR,
             SetF.
-        qrels: qrels in any form that ``evaluate`` takes.
-        run: one run in any form that ``evaluate`` takes.
+        qrels: qrels in any form of ``evaluate``.
+        run: one run in any form of ``evaluate``.
         query_id: the topic; ids are compared as text.
 
     Returns:
         The explanation: ``print`` it, or see ``.frame``, ``.score`` and ``.plot()``.
 
     Raises:
-        InputError: the qrels have no such topic, several runs are given, or something cannot be scored.
-        NoSharedTopicsError: the qrels are empty, or the run has none of their topics.
-        ParameterError: several measures are given, or one that has no contributions of documents.
+        InputError: the topic is not in the qrels, several runs are given, or the input cannot be scored.
+        NoSharedTopicsError: the qrels are empty, or the run and the qrels have no topic in common.
+        ParameterError: several measures are given, or the measure has no contributions of documents.
         ValueError: the measure cannot be read.
-        NameError: the measure's name is unknown.
+        NameError: the name of the measure is unknown.
 
     Source:
         Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval Metrics" (EVIA
@@ -247,7 +247,7 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     topic = _topic(judgments, query_id)
     evaluator = GradedEvaluator({wanted: scorer}, judgments)
     expected = scorer.ties == "expected"
-    # All judged documents of tie groups are counted.
+    # All judged documents of tie groups are needed.
     lowest = -np.inf if expected else evaluator.lowest
     (judged_run,) = match_runs(evaluator.judgments, named, lowest, lambda matched: matched.judged)
     views = evaluator.views(judged_run)
@@ -279,7 +279,7 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
 
 
 def _scored(measure: str | Measure) -> tuple[Measure, Scorer]:
-    """The one measure that is named, with what scores it."""
+    """Return the measure with its scorer. Raises ParameterError unless exactly one measure is named."""
     if not isinstance(measure, (str, Measure)):
         raise ParameterError(
             f"measure={short_repr(measure)} must be one measure or its name, for example 'P-measure@10'"
@@ -300,7 +300,7 @@ def _scored(measure: str | Measure) -> tuple[Measure, Scorer]:
 
 
 def _topic(judgments: Judgments, query_id: Any) -> int:
-    """Number of a topic. Raises InputError, which names some that are near, where the qrels lack it."""
+    """Return the number of a topic. Raises InputError with similar topics if it is not in the qrels."""
     judgments.require_topics("explain")
     name = as_text(query_id)
     if name not in judgments.number:
@@ -318,7 +318,7 @@ def _topic(judgments: Judgments, query_id: Any) -> int:
 def _columns(
     judgments: Judgments, scorer: Scorer, views: Views, found: Contributions, mine: npt.NDArray[np.int64]
 ) -> dict[str, npt.NDArray[Any]]:
-    """Columns of an explanation in their order, for those of the documents that are of the topic."""
+    """Return the columns of an explanation in order, for the documents of the topic."""
     view, levels = found.view, judgments.levels
     documents = view.document[mine]
     columns: dict[str, npt.NDArray[Any]] = {
@@ -337,13 +337,13 @@ def _columns(
     for values in columns.values():
         values.setflags(write=False)
     order = list(SYMBOLS)
-    # Columns of measures defined elsewhere, which have no symbol here, come before the contribution.
+    # Columns of measures defined elsewhere have no symbol here and are put before the contribution.
     order[-1:-1] = [name for name in columns if name not in SYMBOLS]
     return {name: columns[name] for name in order if name in columns}
 
 
 def _group_columns(judgments: Judgments, found: TiedContributions, topic: int) -> dict[str, npt.NDArray[Any]]:
-    """Columns of an explanation of the mean over orders: a row per tie group of the topic."""
+    """Return the columns of an explanation of the mean over orders: a row per tie group of the topic."""
     tied = found.tied
     mine = np.flatnonzero(tied.topic == topic)
     document = tied.view.document
@@ -369,7 +369,7 @@ def _group_columns(judgments: Judgments, found: TiedContributions, topic: int) -
 
 
 def _notes(found: Contributions, topic: int, seen: int, retrieved: int) -> list[str]:
-    """What there is to know about the topic, in sentences."""
+    """Return notes about the topic, in sentences."""
     relevant, below = int(found.relevant[topic]), int(found.view.retrieved[topic]) - seen
     there = found.kind.capitalize()
     if not relevant:

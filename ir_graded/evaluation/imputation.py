@@ -1,8 +1,8 @@
-"""Imputed judgments: levels for unjudged documents, drawn as often as judged ones beside them have each.
+"""Imputed judgments: levels for unjudged documents, drawn from judged documents at similar ranks.
 
-The documents of a topic are ranked by all runs together, and this ranking is divided into bins. An unjudged
-document is likely to have the levels that the judged documents of its bin have. The shares are uncertain
-themselves, and are drawn, too.
+The documents of a topic are ranked by all runs together, and this ranking is divided into bins. The levels of
+an unjudged document are drawn with the shares of levels among the judged documents of its bin. These shares
+are uncertain and are also drawn.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ from .unjudged import LOWEST_JUDGED
 if TYPE_CHECKING:
     import polars as pl
 
-#: The last fused rank of each bin but the last one.
+#: Last fused rank of each bin except the last bin.
 BIN_ENDS = np.array([5, 10, 20, 50, 100, 200, 500], dtype=np.int64)
 _BINS = BIN_ENDS.size + 1
 #: Weight of the pooled shares, in documents.
 POOLED = 5.0
-#: Judged documents from which on a bin says something about its unjudged ones.
+#: Smallest number of judged documents of a bin whose unjudged documents get levels.
 FEWEST = 50
-#: Standard deviation of both shifts of the log odds: that between teams of TREC-COVID, round 1.
+#: Standard deviation of both shifts of the log odds, as between teams of TREC-COVID round 1.
 SPREAD = 0.7
-#: Added to the ranks that are fused.
+#: Constant that is added to ranks before fusion.
 _FUSION = 60
-#: Weights 1/(60 + rank) are summed in this unit, so that the order of the runs makes no difference.
+#: Unit of the sums of 1/(60 + rank), so that the order of the runs makes no difference.
 _UNIT = 2.0**52
-#: Rows of runs that are held before they are added up.
+#: Number of rows of runs that are held before they are summed.
 _ROWS = 1 << 22
 
 
 def pooled(judgments: Judgments, runs: Iterable[Any]) -> pl.DataFrame:
-    """All documents that the runs retrieved for the topics of the qrels.
+    """Return all documents that the runs retrieved for the topics of the qrels.
 
     Args:
         judgments: the qrels.
-        runs: the runs, in forms that can be read again, which have been scored before.
+        runs: scored runs, in forms that can be read again.
 
     Returns:
         The columns topic (number), doc_id, nearest (smallest rank in any run) and weight, the sum of
@@ -98,12 +98,12 @@ def _added_up(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def fused(pool: pl.DataFrame, runs: int) -> pl.DataFrame:
-    """The pool by topic and fused rank, which becomes the column place; ties by doc_id descending."""
+    """Return the pool by topic and fused rank (column place); ties by doc_id descending."""
     import polars as pl
 
     pool = pool.sort("topic", "weight", descending=[False, True])
     topic, weight = pool["topic"].to_numpy(), pool["weight"].to_numpy()
-    # Equal sums of other ranks may differ by the rounding of each summand.
+    # Equal sums of different ranks may differ by the rounding of each summand.
     new = np.ones(topic.size, dtype=np.bool_)
     new[1:] = (topic[1:] != topic[:-1]) | (weight[:-1] - weight[1:] > runs)
     tie = np.cumsum(new) - 1
@@ -118,14 +118,14 @@ def fused(pool: pl.DataFrame, runs: int) -> pl.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Imputation:
-    """The documents that get levels, and how likely each level is.
+    """The documents that get levels, and the distribution of levels.
 
     Attributes:
-        judgments: the qrels with these documents among them; the level that they have there says nothing.
-        bin: bin of each document of these qrels that gets a level, -1 of others.
-        scale: positions in ``Levels.values`` of the levels from 0 up.
+        judgments: the qrels including these documents, whose level there has no meaning.
+        bin: bin of each document of these qrels that gets a level, -1 for others.
+        scale: positions in ``Levels.values`` of the levels >= 0.
         alpha: parameters of the shares of the levels, shape ``(topics, bins, levels)``.
-        left_out: number of unjudged documents down to the depth in bins that say too little.
+        left_out: number of unjudged documents down to the depth in bins with too few judged documents.
     """
 
     judgments: Judgments
@@ -136,7 +136,7 @@ class Imputation:
 
     @classmethod
     def of(cls, judgments: Judgments, runs: Iterable[Any], depth: int) -> Imputation:
-        """Find the unjudged documents within ``depth`` of some run in bins that say enough."""
+        """Find the unjudged documents within ``depth`` of any run in bins with enough judged documents."""
         import polars as pl
 
         runs = list(runs)
@@ -170,7 +170,7 @@ class Imputation:
         topics = np.concatenate((levels.topic, topic[new]))
         of_bin, of_place = np.full(topics.size, -1), np.zeros(topics.size, dtype=np.int64)
         of_bin[document[wanted]], of_place[document[wanted]] = bin_of[wanted], place[wanted]
-        # Imputed documents in fused order, whatever the form of the qrels and the order of the runs.
+        # Imputed documents are in fused order, independent of the form of the qrels and the order of runs.
         order = np.lexsort((of_place, topics))
         doc_ids = [*judgments.doc_ids, *pool["doc_id"].gather(new).to_list()]
         level_index = np.concatenate((levels.level_index, np.zeros(new.size, dtype=np.int64)))
@@ -188,7 +188,7 @@ class Imputation:
         return self.bin >= 0
 
     def draws(self, topic: int, seed: int) -> TopicDraws:
-        """The random numbers of one topic."""
+        """Return the random numbers of one topic."""
         levels = self.judgments.levels
         begin, end = np.searchsorted(levels.topic, [topic, topic + 1])
         of_topic = self.bin[begin:end]
@@ -197,9 +197,9 @@ class Imputation:
 
 
 def _parameters(counts: Floats) -> tuple[Floats, segments.Bools]:
-    """Parameters of the shares of levels, and which bins hold enough judged documents to know them.
+    """Return parameters of the shares of levels, and which bins have enough judged documents.
 
-    The shares over everything smooth those of a bin, which smooth those of the bin of a topic.
+    The overall shares smooth those of a bin, which smooth those of the bin of a topic.
 
     Args:
         counts: judged documents, shape ``(topics, bins, levels)``.
@@ -212,18 +212,18 @@ def _parameters(counts: Floats) -> tuple[Floats, segments.Bools]:
 
 
 class TopicDraws:
-    """Draws the levels of the documents of one topic; drawn in parts they are those drawn at once.
+    """Random levels of the documents of one topic. Drawing in parts or at once gives the same levels.
 
     Args:
         alpha: parameters of the shares of the levels in each bin, shape ``(bins, levels)``.
         bin_of: bin of each document.
         above_0: for each level, whether it is above 0.
-        seed: of all random numbers.
+        seed: seed of all random numbers.
     """
 
     def __init__(self, alpha: Floats, bin_of: Ints, above_0: segments.Bools, seed: int) -> None:
         self._alpha, self._bin_of, self._above_0 = alpha, bin_of, above_0
-        # A stream for each kind of numbers, since gamma variables take varying numbers of draws.
+        # One stream per kind of numbers, since gamma variables use varying numbers of draws.
         self._shifts, self._shares, self._uniform = map(
             np.random.default_rng, np.random.SeedSequence(seed).spawn(3)
         )

@@ -1,4 +1,4 @@
-"""``compare_judgments``: how far sets of judgments agree, and which conclusions on runs survive."""
+"""``compare_judgments``: agreement of sets of judgments, and of the conclusions about runs."""
 
 from __future__ import annotations
 
@@ -40,29 +40,29 @@ _PAIRS = ("all", "shared")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgmentComparison(ShortRepr):
-    """How sets of judgments agree, and what they conclude of the same runs.
+    """Agreement of sets of judgments, and their conclusions about the same runs.
 
     Attributes:
         agreement: coverage, confusion matrices and coefficients of the reference with each other set.
-        conclusions: by the name of each other set; empty without runs.
+        conclusions: conclusions by the name of each other set; empty without runs.
     """
 
     agreement: Agreement
     conclusions: dict[str, Conclusions]
 
     def to_frame(self) -> pd.DataFrame:
-        """Conclusions, a row per other set and measure. Raises InputError where no runs were given."""
+        """Return conclusions, a row per other set and measure. Raises InputError without runs."""
         import pandas as pd
 
         if not self.conclusions:
-            raise InputError("no runs were given, so nothing was concluded: see .agreement.to_frame()")
+            raise InputError("no runs were given, so there are no conclusions; use .agreement.to_frame()")
         frames = {name: found.to_frame() for name, found in self.conclusions.items()}
         return pd.concat(frames, names=["judgments"])
 
     def plot(self, judgments: str | None = None) -> Figure:
-        """Means of the runs under the reference and another set, by default the first one.
+        """Plot means of the runs under the reference and another set, by default the first other set.
 
-        Without runs the confusion matrix of both.
+        Without runs, plot the confusion matrix of both sets.
         """
         others = [str(self.agreement.sets[two]) for _, two in self.agreement.pairs]
         at = 0 if judgments is None else number_of(judgments, others, "judgments")
@@ -86,34 +86,34 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     n_resamples: int = 1000,
     rng: Seed = 0,
 ) -> JudgmentComparison:
-    """Compare judgments of the same topics, and the conclusions on runs that follow from them.
+    """Compare judgments of the same topics, and the conclusions about runs that follow from them.
 
-    Agreement looks at the pairs of a topic and a document that both sets judge; levels below 0 count as 0
-    there. With runs, every pair of runs is tested under the reference and under each other set
+    Agreement is computed on the pairs of a topic and a document that both sets judge; levels below 0 count as
+    0. With runs, every pair of runs is tested under the reference and under each other set
     (``ir_graded.meta.conclusions``).
 
     Args:
-        a: qrels in any form that ``evaluate`` takes: the reference.
-        b: other qrels, or a mapping from names to several.
-        runs: runs in any form that ``evaluate`` takes; None for agreement alone.
-        measures: measures that this package computes; needed with runs.
+        a: the reference: qrels in any form of ``evaluate``.
+        b: other qrels, or a mapping from names to several qrels.
+        runs: runs in any form of ``evaluate``; None for agreement only.
+        measures: measures that this package computes; required with runs.
         pairs: ``'all'`` scores runs on all judgments of each set; ``'shared'`` on those that the reference
             and the other set both have, which shows a change of labels without a change of coverage.
-        maps: by the name of a set its levels and what they become. Sets have the names of a mapping or of
+        maps: mapping from levels to new levels, by the name of a set. Sets have the names of a mapping or of
             their files, else ``'a'`` and ``'b'``.
         measurement: of Krippendorff's alpha, see ``ir_graded.meta.agreement``.
         rel: smallest relevant level of the overlap.
         test: a test of ``ir_graded.meta.discriminative_power``.
         alpha: its significance level.
-        top_k: number of best runs whose overlap is taken.
+        top_k: number of best runs whose overlap is computed.
         level: confidence level of the coefficients.
         n_resamples: number of replicates of both.
         rng: a seed or a generator.
 
     Raises:
         InputError: judgments or runs cannot be read, no pair is in several sets, a level is missing in
-            ``maps``, judgments hold passages, or fewer than two topics or runs can be compared.
-        ParameterError: an option is out of its range, or a measure is not computed here.
+            ``maps``, judgments have passages, or fewer than two topics or runs can be compared.
+        ParameterError: an option is out of range, or this package does not compute a measure.
 
     Example:
         >>> import ir_graded
@@ -131,7 +131,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     check_options(top_k=top_k)
     check_test(test, alpha, n_resamples)
     if (runs is None) != (measures is None):
-        raise ParameterError("runs and measures go together: give both or neither")
+        raise ParameterError("give both runs and measures, or neither")
     union = _Union.of(_named_sets(a, b), maps or {})
     reference, *others = union.sets
     found = agreement(
@@ -148,7 +148,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     if runs is None or measures is None:
         return JudgmentComparison(found, {})
     options = {"test": test, "alpha": alpha, "n_resamples": n_resamples, "rng": rng}
-    # Sets of judgments to score with: each as a whole, or each with what it shares with the reference.
+    # Sets of judgments to score with: each as a whole, or its intersection with the reference.
     jobs = {name: ((reference, reference), (name, name)) for name in others}
     if pairs == "shared":
         jobs = {name: ((reference, name), (name, reference)) for name in others}
@@ -164,7 +164,7 @@ def _named_sets(a: Any, b: Any) -> dict[str, Any]:
     """Return the sets of judgments by name, the reference first."""
     (name, reference), *more = named_runs(a).items()
     if more:
-        raise InputError("the reference must be one set of judgments: give several others as b")
+        raise InputError("the reference must be one set of judgments; give several other sets as b")
     others = named_runs(b)
     if list(others) == ["run"]:
         others = {"b": others["run"]}
@@ -183,7 +183,7 @@ class _Union:
         names: names of all topics.
         topic: topic of each pair, ascending.
         doc_ids: document of each pair.
-        labels: level of each pair in each set, NaN where it has none; shape ``(pairs, sets)``.
+        labels: level of each pair in each set, NaN if it has none; shape ``(pairs, sets)``.
     """
 
     sets: dict[str, list[str]]
@@ -194,7 +194,7 @@ class _Union:
 
     @classmethod
     def of(cls, sets: dict[str, Any], maps: Mapping[str, Mapping[float, float]]) -> _Union:
-        """Collect the judgments of all sets. Raises InputError where two share nothing."""
+        """Collect the judgments of all sets. Raises InputError if two share nothing."""
         import polars as pl
 
         for name in maps:
@@ -230,7 +230,7 @@ class _Union:
         return found
 
     def _require_shared(self) -> None:
-        """Raise NoSharedTopicsError where the reference and another set judge no pair in common."""
+        """Raise NoSharedTopicsError if the reference and another set have no judged pair in common."""
         known = ~np.isnan(self.labels)
         reference, *others = self.sets
         for at, name in enumerate(others, 1):
@@ -256,17 +256,17 @@ class _Union:
 def _prepared(name: str, qrels: Any) -> Judgments:
     prepared = prepare_qrels(qrels)
     if prepared.levels.highlights is not None:
-        raise InputError(f"{name!r} holds passages: judgments of documents can be compared")
+        raise InputError(f"{name!r} has passages; only judgments of documents can be compared")
     return prepared
 
 
 def _mapped(name: str, judgments: Judgments, levels: Mapping[float, float] | None) -> Floats:
-    """Return the level of each document after mapping. Raises InputError where one has none."""
+    """Return the level of each document after mapping. Raises InputError if one has none."""
     values = judgments.levels.values
     if levels is not None:
         missing = [value for value in values.tolist() if value not in levels]
         if missing:
-            raise InputError(f"maps: {name!r} has the level {missing[0]:g}, which its map lacks")
+            raise InputError(f"maps: {name!r} has the level {missing[0]:g}, which is missing in its map")
         mapped = np.array([levels[value] for value in values.tolist()])
         values = as_finite(mapped, lambda at: f"maps: {name!r}: the level for {values[at]:g}")
     return values[judgments.levels.level_index]
@@ -278,7 +278,7 @@ class _Scorer:
     Args:
         union: the union.
         names: topics of the set, and of what it is limited to.
-        labels: its level of each pair of the union, NaN where there is none.
+        labels: level of each pair of the union in the set, NaN if there is none.
         measures: the measures.
     """
 
@@ -309,7 +309,7 @@ class _Scorer:
         return list(self._evaluator.scores_of(own).values())
 
 
-#: A set of judgments, and the one to whose pairs it is limited.
+#: A set of judgments, and the set to whose pairs it is limited.
 _Job = tuple[str, str]
 
 
@@ -325,7 +325,7 @@ def _scores(
     if others or not measures:
         names = ", ".join(map(str, others)) or "none given"
         raise ParameterError(
-            f"{names}: compare_judgments needs measures of levels alone that this package computes"
+            f"{names}: compare_judgments needs measures of levels only that ir_graded computes"
         )
     column = dict(zip(union.sets, union.labels.T, strict=True))
     scorers = {}

@@ -1,4 +1,4 @@
-"""The measures as an ir-measures provider: qrels are prepared once, each run is scored on its own."""
+"""Provider of the measures for ir-measures. Qrels are prepared once and used for several runs."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class MetricWithResidual(NamedTuple):
     Attributes:
         query_id: the topic.
         measure: the measure.
-        value: the score, with nothing for unjudged documents.
-        residual: how far judging every document could raise it.
+        value: the score, with no gain for unjudged documents.
+        residual: how much judging every document could raise the score.
     """
 
     query_id: Any
@@ -49,10 +49,10 @@ class MetricWithResidual(NamedTuple):
 
 
 class GradedEvaluator(Evaluator):
-    """Scores runs against qrels that were prepared once; keeps nothing of a run, and pickles.
+    """Evaluator with prepared qrels. It keeps no data of a run and can be pickled.
 
     Args:
-        scorers: the measures with what scores them (see ``scorer_of``), in the order in which results come.
+        scorers: the measures with their scorers (see ``scorer_of``), in the order of the results.
         judgments: the prepared qrels.
     """
 
@@ -75,7 +75,7 @@ class GradedEvaluator(Evaluator):
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
     def _check_intents(self) -> None:
-        """Raise InputError where a relevant intent has no probability, and warn of doubtful intents."""
+        """Raise InputError if a relevant intent has no probability, and warn about doubtful intents."""
         judgments, intents = self.judgments, self.judgments.levels.intents
         over_intents = [m for m, scorer in self.scorers.items() if ITERATION in scorer.qrel_columns]
         if intents is None:
@@ -88,7 +88,7 @@ class GradedEvaluator(Evaluator):
         elif over_intents and not intents.overlap:
             warnings.warn(
                 f"{over_intents[0]}: no document of the qrels has two intents, and no probabilities were "
-                "given; is the column iteration something else, such as a round?",
+                "given; check that the column iteration holds intents, not for example rounds",
                 stacklevel=levels_to_caller(),
             )
 
@@ -96,28 +96,28 @@ class GradedEvaluator(Evaluator):
         """Find the documents that the measures need in a run of any form, by default with all processors.
 
         Raises:
-            InputError: the run holds something that cannot be scored.
+            InputError: the run cannot be scored.
         """
         return match_run(self.judgments, run, self.lowest, threads or processors())
 
     def views(self, judged_run: JudgedRun) -> Views:
-        """Views of a matched run for the measures. Raises InputError where it lacks passages."""
-        # An empty run lacks the columns at times: PyTerrier makes such for topics that no batch had.
+        """Return views of a matched run for the measures. Raises InputError if it lacks passages."""
+        # An empty run may lack the columns: PyTerrier creates one for topics without a batch.
         if self.passage_measures and judged_run.retrieved is None and judged_run.n_retrieved.any():
             raise InputError(no_passages(self.passage_measures[0], "run"))
         return Views(self.judgments.levels, judged_run)
 
     def scores_of(self, judged_run: JudgedRun) -> dict[Measure, Floats]:
-        """Score of each measure for each topic of the qrels, in their order, for a matched run."""
+        """Return the score of each measure for each topic of the qrels, in order, for a matched run."""
         views = self.views(judged_run)
         return {measure: scorer.score_with_ties(views) for measure, scorer in self.scorers.items()}
 
     def scores(self, run: Any) -> dict[Measure, Floats]:
-        """Score of each measure for each topic of the qrels, in their order, for a run of any form."""
+        """Return the score of each measure for each topic of the qrels, in order, for a run of any form."""
         return self.scores_of(self.match(run))
 
     def iter_calc(self, run: Any) -> Iterator[Metric | MetricWithResidual]:
-        """Yields the metric of every measure for every topic of the qrels, as ir-measures has it."""
+        """Yield the metric of every measure for every topic of the qrels, as in ir-measures."""
         views = self.views(self.match(run))
         for measure, scorer in self.scorers.items():
             metrics = self.judgments.query_ids, repeat(measure), scorer.score_with_ties(views).tolist()
@@ -128,12 +128,12 @@ class GradedEvaluator(Evaluator):
                 yield from map(MetricWithResidual, *metrics, residual.tolist())
 
     def calc_aggregate(self, run: Any) -> dict[Measure, float]:
-        """Each measure's aggregate over the topics of the qrels: the mean, or the sum of counts."""
+        """Return the aggregate of each measure over the topics of the qrels: mean, or sum of counts."""
         return {measure: aggregate(measure, scores) for measure, scores in self.scores(run).items()}
 
 
 def needs_passages(measure: Measure) -> bool:
-    """Whether qrels and run must say where in a document the text is."""
+    """Return whether a measure needs positions of passages in qrels and run."""
     return isinstance(measure, GradedMeasure) and measure.NEEDS_PASSAGES
 
 
@@ -146,30 +146,30 @@ _COLUMNS = {
 
 
 def without_column(measure: Measure, column: str) -> str:
-    """Say that qrels lack a column, and which forms have it."""
+    """Return the message that qrels lack a column, with the forms that have it."""
     contents, file = _COLUMNS.get(column, ("groups", "what ir_graded.with_groups returns"))
     fields = f"query_id, doc_id, relevance, {column}"
     return (
-        f"{measure} needs {contents}, and the qrels given have no column {column}: give a table or named "
+        f"{measure} needs {contents}, but the qrels have no column {column}: give a table or named "
         f"tuples with the fields {fields}{file and f', or {file}'}; a dict of dicts has no such column"
     )
 
 
 def needed_columns(measures: Iterable[Measure]) -> frozenset[str]:
-    """Further columns that the measures need in the qrels."""
+    """Return further columns that the measures require in the qrels."""
     scorers = native_scorers(measures).values()
     return frozenset(column for scorer in scorers for column in scorer.qrel_columns)
 
 
 def wanted_columns(measures: Iterable[Measure]) -> frozenset[str]:
-    """The same, and those that the measures make use of where they are there."""
+    """Return the required further columns and those that the measures use if they exist."""
     measures = list(measures)
     optional = [scorer.optional_columns for scorer in native_scorers(measures).values()]
     return needed_columns(measures).union(*optional)
 
 
 class GradedProvider(Provider):
-    """ir-measures' way to the measures of this package, and to the classics as they are computed here."""
+    """Provider of ir-measures for the measures of this package and the classics that it computes."""
 
     NAME = "ir_graded"
     SUPPORTED_MEASURES = [
@@ -178,7 +178,7 @@ class GradedProvider(Provider):
     ]
 
     def supports(self, measure: Measure) -> bool:
-        """Whether ``measure`` is scored here. Raises ParameterError where one of ours lacks what it needs."""
+        """Return whether ir_graded computes ``measure``. Raises ParameterError for a missing parameter."""
         scorer = scorer_of(measure)
         if scorer is None:
             check_computable(measure)
@@ -195,18 +195,18 @@ class GradedProvider(Provider):
         return GradedEvaluator(scorers, prepare_qrels(qrels, wanted_columns(measures)))
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
-        """Columns that the measures need in a run."""
+        """Return the columns that the measures require in a run."""
         return ["query_id", "doc_id", "score", *_passage_columns(measures)]
 
     def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:
-        """Columns that the measures need in the qrels."""
+        """Return the columns that the measures require in the qrels."""
         measures = list(measures)
         further = sorted(needed_columns(measures))
         return ["query_id", "doc_id", "relevance", *_passage_columns(measures), *further]
 
 
 def native_scorers(measures: Iterable[Measure]) -> dict[Measure, Scorer]:
-    """Those of the measures that are scored here, with what scores them."""
+    """Return the measures that ir_graded computes, with their scorers."""
     return {measure: scorer for measure in measures if (scorer := scorer_of(measure)) is not None}
 
 

@@ -1,4 +1,4 @@
-"""``score_bounds``: the scores that judging all documents could give at least and at most."""
+"""``score_bounds``: the lowest and highest scores that judging all documents could give."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class ScoreBounds(ShortRepr):
     """The lowest and the highest scores that judging all retrieved documents could give.
 
     Attributes:
-        scores: the scores as ``evaluate`` gives them.
-        lower: the lowest scores, with nothing for unjudged documents: today's; shape ``(measures, runs,
-            topics)``.
-        upper: the highest scores, with the best level for each of them.
+        scores: the scores, as in ``evaluate``.
+        lower: lowest scores, with no gain for unjudged documents: the current scores; shape ``(measures,
+            runs, topics)``.
+        upper: highest scores, with the best level for each unjudged document.
     """
 
     scores: Scores
@@ -45,12 +45,12 @@ class ScoreBounds(ShortRepr):
 
     @property
     def residual(self) -> Floats:
-        """``upper - lower``, the same shape."""
+        """``upper - lower``, with the same shape."""
         return np.asarray(self.upper - self.lower)
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Columns run, query_id, measure (its printed name), lower, upper and residual."""
+        """Frame with columns run, query_id, measure (its printed name), lower, upper and residual."""
         columns = {"lower": self.lower, "upper": self.upper, "residual": self.residual}
         return self.scores.frame_of(columns)
 
@@ -61,23 +61,23 @@ class ScoreBounds(ShortRepr):
 
 
 def score_bounds(measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: Any) -> ScoreBounds:
-    """Exact bounds of scores over all ways to judge the unjudged documents of the runs.
+    """Compute exact bounds of scores over all possible judgments of the unjudged documents of the runs.
 
-    The lower bound is today's score: unjudged documents have no gain. For the upper bound each unjudged
+    The lower bound is the current score: unjudged documents have no gain. For the upper bound, each unjudged
     document has the level with the largest gain on the scale (``max_rel``; 4 for ERR). Levels below 0 count
-    as unjudged. Ranks below the end of a run stay empty, except for gRBP and RBP, whose users go on there.
+    as unjudged. Ranks below the end of a run stay empty, except for gRBP and RBP, whose users continue there.
 
     Args:
-        measures: gRBP, iRBU, and ir-measures' RBP, ERR, P, Success, RR, NumRet(rel=1), SetP: their scores
-            rise with every gain, and use neither the number of relevant documents nor an ideal list.
-        qrels: qrels in any form that ``evaluate`` takes.
-        runs: one or several runs in any form that ``evaluate`` takes.
+        measures: gRBP, iRBU, and ir-measures' RBP, ERR, P, Success, RR, NumRet(rel=1), SetP. Their scores
+            rise with every gain, and do not use the number of relevant documents or an ideal list.
+        qrels: qrels in any form of ``evaluate``.
+        runs: one or several runs in any form of ``evaluate``.
 
     Returns:
         Bounds for each measure, run and topic, in the units of the measure.
 
     Raises:
-        ParameterError: a measure has no such bounds; ``score_intervals`` takes those, too.
+        ParameterError: a measure has no such bounds; use ``score_intervals`` instead.
         NoSharedTopicsError, InputError, ValueError, NameError: as for ``evaluate``.
 
     Source:
@@ -98,8 +98,8 @@ def score_bounds(measures: Iterable[str | Measure] | str | Measure, qrels: Any, 
     without = [str(m) for m, s in zip(evaluation.measures, scorers, strict=True) if not s.is_monotone]
     if without:
         raise ParameterError(
-            f"{', '.join(without)}: exact bounds need a score that rises with every gain and depends on no "
-            "document that was not retrieved; ir_graded.score_intervals estimates intervals for others"
+            f"{', '.join(without)}: exact bounds require a score that rises with every gain and depends on "
+            "retrieved documents only; use ir_graded.score_intervals to estimate intervals for other measures"
         )
     best = [scorer.best_level(levels) for scorer in scorers]
 
@@ -120,12 +120,12 @@ def score_bounds(measures: Iterable[str | Measure] | str | Measure, qrels: Any, 
 
 
 def with_all_judged(levels: Levels, judged: JudgedRun, level: float) -> Views:
-    """Views of a run in which each document that is not judged has a level.
+    """Return views of a run in which each unjudged document has a level.
 
     Args:
         levels: the judgments.
         judged: the judged documents that the run retrieved.
-        level: the level of all others. The qrels of these views hold no document but those retrieved.
+        level: the level of all other documents. The qrels of these views have retrieved documents only.
     """
     begin = np.cumsum(judged.n_retrieved) - judged.n_retrieved
     topic = np.repeat(np.arange(levels.topics, dtype=np.int64), judged.n_retrieved)

@@ -1,4 +1,4 @@
-"""``score_intervals``: how far scores may be off because documents are unjudged, by imputed judgments."""
+"""``score_intervals``: uncertainty of scores from unjudged documents, by imputed judgments."""
 
 from __future__ import annotations
 
@@ -40,29 +40,29 @@ if TYPE_CHECKING:
 
     from ir_graded.plots.style import Axes, Figure
 
-#: Bytes of the samples that are scored at a time.
+#: Memory in bytes of the samples that are scored at a time.
 _MEMORY = 64 << 20
-#: Bytes that a sample takes: of each document of the topic, and of each that a run retrieved.
+#: Memory of a sample in bytes: per document of the topic, and per document that a run retrieved.
 _BYTES_OF_DOCUMENT, _BYTES_OF_HIT = 64, 160
-#: A number of relevant documents that grows by more than this share makes intervals doubtful.
+#: Above this growth of the number of relevant documents, a warning is issued.
 _MUCH = 0.5
-#: A run of which more than this share of the documents was imputed is marked in tables.
+#: Runs with more than this share of imputed documents are marked in tables.
 MOST_IMPUTED = 0.2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreIntervals(ShortRepr):
-    """Scores with the uncertainty that comes from unjudged documents.
+    """Scores with the uncertainty from unjudged documents.
 
     Attributes:
-        scores: the scores as ``evaluate`` gives them, where unjudged documents count as not relevant.
+        scores: the scores, as in ``evaluate``, where unjudged documents count as not relevant.
         mean_score: mean of each score over the samples, shape ``(measures, runs, topics)``.
-        low: lower ends of the intervals, the same shape.
+        low: lower ends of the intervals, with the same shape.
         high: upper ends.
-        overall: the same of the aggregates over the topics, shape ``(3, measures, runs)``: mean, low, high.
-        imputed: of the documents of each run down to the depth, the share that got levels; shape ``(runs,)``.
-        depth: unjudged documents down to this rank of some run got levels.
-        confidence: share of the samples that an interval holds.
+        overall: mean, low and high of the aggregates over the topics, shape ``(3, measures, runs)``.
+        imputed: share of the documents of each run down to the depth that got levels; shape ``(runs,)``.
+        depth: unjudged documents down to this rank of any run got levels.
+        confidence: share of the samples in an interval.
         n_samples: number of samples.
     """
 
@@ -78,12 +78,12 @@ class ScoreIntervals(ShortRepr):
 
     @property
     def zero(self) -> Floats:
-        """The scores where unjudged documents count as not relevant, shape ``(measures, runs, topics)``."""
+        """Scores where unjudged documents count as not relevant, shape ``(measures, runs, topics)``."""
         return self.scores.values
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Columns run, query_id, measure (its printed name), zero, mean, low and high."""
+        """Frame with columns run, query_id, measure (its printed name), zero, mean, low and high."""
         columns = {"zero": self.zero, "mean": self.mean_score, "low": self.low, "high": self.high}
         return self.scores.frame_of(columns)
 
@@ -93,7 +93,7 @@ class ScoreIntervals(ShortRepr):
         return self.scores.mean_frame_of({"zero": self.scores.aggregates, **ends})
 
     def plot(self, measure: str | None = None, ax: Axes | None = None) -> Figure:
-        """Means of the runs by one measure, by default the first, with their intervals."""
+        """Plot means of the runs by one measure, by default the first, with their intervals."""
         from ir_graded.plots.scores import leaderboard
 
         mean, low, high = self.overall
@@ -112,43 +112,43 @@ def score_intervals(  # what to evaluate, and how
     confidence: float = 0.95,
     rng: Seed | None = None,
 ) -> ScoreIntervals:
-    """Intervals of scores over levels that unjudged documents may have.
+    """Compute intervals of scores over possible levels of unjudged documents.
 
-    A sample gives a level to each unjudged document that some run retrieved down to ``depth``, and scores all
-    runs with these qrels: ideal lists and numbers of relevant documents change with it. All other unjudged
-    documents stay not relevant. The documents of a topic are ranked by all runs together, by the sum of
-    ``1 / (60 + rank)``, and divided into bins that end at ranks 5, 10, 20, 50, 100, 200, 500. A level is as
-    likely as among the judged documents of the topic in the bin; these shares are smoothed by five documents
-    of the whole bin and drawn from a Dirichlet distribution. The log odds of the levels above 0 are shifted
-    by two normal variables of standard deviation 0.7, one of the sample and one of the topic. A bin with
-    fewer than 50 judged documents over all topics gets no levels.
+    Each sample gives a level to each unjudged document that any run retrieved down to ``depth``, and scores
+    all runs with these qrels. Ideal lists and numbers of relevant documents change accordingly. All other
+    unjudged documents stay not relevant. The documents of a topic are ranked by all runs together, by the sum
+    of ``1 / (60 + rank)``, and divided into bins that end at ranks 5, 10, 20, 50, 100, 200, 500. Levels have
+    the shares that they have among the judged documents of the topic in the bin. These shares are smoothed
+    by five documents of the whole bin and drawn from a Dirichlet distribution. The log odds of the levels
+    above 0 are shifted by two normal variables of standard deviation 0.7, one per sample and one per topic. A
+    bin with fewer than 50 judged documents over all topics gets no levels.
 
     An interval goes from the ``a/2`` to the ``1 - a/2`` quantile over the samples, ``a = 1 - confidence``. It
-    holds the uncertainty from unjudged documents alone, and none from the choice of topics
-    (``ir_graded.meta.confidence_intervals``). Do not compare runs by it: all runs share the samples. It need
-    not hold the score of ``evaluate``. Give all runs that there are: with one run alone, documents that no
-    other run found look as good as the others, and means come out too high. Where most relevant documents are
-    unjudged, measures of recall (AP, Q) come out too low.
+    covers only the uncertainty from unjudged documents, not that from the choice of topics
+    (``ir_graded.meta.confidence_intervals``). Do not compare runs by it: all runs share the samples. It may
+    not contain the score of ``evaluate``. Give all available runs: with a single run, documents that no other
+    run found look as good as the others, and means are too high. If most relevant documents are unjudged,
+    measures of recall (AP, Q) are too low.
 
     Args:
-        measures: measures of documents that this package computes, as ``evaluate`` takes them.
-        qrels: qrels in any form that ``evaluate`` takes.
-        runs: one or several runs in any form that ``evaluate`` takes.
+        measures: measures of documents that this package computes, as in ``evaluate``.
+        qrels: qrels in any form of ``evaluate``.
+        runs: one or several runs in any form of ``evaluate``.
         depth: a whole number >= 1; by default the largest cutoff of the measures.
         n_samples: number of samples, at least 1.
-        confidence: share of the samples that an interval holds, between 0 and 1.
-        rng: a seed or a generator; None is seed 0. A seed gives the same result on any number of threads.
+        confidence: share of the samples in an interval, between 0 and 1.
+        rng: a seed or a generator; None is seed 0. A seed gives the same result with any number of threads.
 
     Returns:
         Mean, low and high for each measure, run and topic, and for the aggregates over topics.
 
     Raises:
-        ParameterError: an option is out of range, ``depth`` is missing, or a measure is computed elsewhere.
+        ParameterError: an option is out of range, ``depth`` is missing, or a measure is not supported.
         NoSharedTopicsError, InputError, ValueError, NameError: as for ``evaluate``.
 
     Warns:
-        CoverageWarning: as ``evaluate``; or the samples add more than half as many relevant documents as are
-            known; or no unjudged document got a level, so that the intervals have no width.
+        CoverageWarning: as in ``evaluate``; or the samples increase the number of relevant documents by more
+            than half; or no unjudged document got a level, so that the intervals have width 0.
 
     Source:
         Froebe, Gienapp, Potthast and Hagen, "Bootstrapped nDCG Estimation in the Presence of Unjudged
@@ -172,7 +172,7 @@ def score_intervals(  # what to evaluate, and how
 
 @dataclass(frozen=True)
 class Options:
-    """Options of ``score_intervals``. Raises ParameterError where one is out of its range."""
+    """Options of ``score_intervals``. Raises ParameterError if one is out of its range."""
 
     depth: int | None
     n_samples: int
@@ -184,10 +184,10 @@ class Options:
         generator(self.rng)
 
     def depth_for(self, evaluation: Evaluation) -> int:
-        """The depth, by default the largest cutoff.
+        """Return the depth, by default the largest cutoff.
 
         Raises:
-            ParameterError: it is needed, since a measure has no cutoff, or a measure has no intervals.
+            ParameterError: depth is required because a measure has no cutoff, or a measure has no intervals.
         """
         evaluation.scorers("score_intervals")
         without = [str(measure) for measure in evaluation.measures if "cutoff" not in measure.params]
@@ -202,7 +202,7 @@ class Options:
 def intervals_of(
     evaluation: Evaluation, named: dict[str, Any], scores: Scores, options: Options
 ) -> ScoreIntervals:
-    """Intervals of scores that have been computed.
+    """Return intervals of scores that have been computed.
 
     Args:
         evaluation: the measures and the qrels.
@@ -257,13 +257,13 @@ def intervals_of(
 
 
 def _deepest(scorers: Iterable[Scorer]) -> float:
-    """The last rank in a run that any of the measures looks at."""
+    """Return the last rank in a run that any of the measures looks at."""
     cuts = [scorer.cut for scorer in scorers]
     return max(np.inf if cut.judged_only or cut.cutoff is None else cut.cutoff for cut in cuts)
 
 
 def _warn_of_growth(evaluation: Evaluation, added: Ints) -> None:
-    """Warn where the samples add many relevant documents to those that are known."""
+    """Warn if the samples add many relevant documents to the known ones."""
     levels = evaluation.judgments.levels.values
     known = evaluation.judgments.levels.level_index >= np.searchsorted(levels, evaluation.rel)
     relevant = np.count_nonzero(known)
@@ -278,7 +278,7 @@ def _warn_of_growth(evaluation: Evaluation, added: Ints) -> None:
 
 
 def _warn_of_none(unjudged: int, depth: int) -> None:
-    """Warn where no document got a level, so that intervals say nothing."""
+    """Warn if no document got a level, so that intervals have width 0."""
     warnings.warn(
         f"None of the {unjudged} unjudged documents down to rank {depth} got a level, since fewer than "
         f"{FEWEST} documents near their ranks are judged. The intervals have no width; see score_bounds.",
@@ -294,7 +294,7 @@ class Retrieved:
     Attributes:
         document: their positions in the qrels of the imputation.
         rank: their ranks.
-        start: position of each topic's first document, and one past the last.
+        start: position of the first document of each topic, and one past the last.
         n_retrieved: number of documents retrieved, judged or not, shape ``(topics,)``.
     """
 
@@ -305,23 +305,23 @@ class Retrieved:
 
     @classmethod
     def of(cls, run: MatchedRun, imputation: Imputation, lowest: float, deepest: float) -> Retrieved:
-        """The documents on which scores by measures that look down to some level and rank depend."""
+        """Return the documents that affect scores by measures with a lowest level and a deepest rank."""
         hits, levels = run.judged, imputation.judgments.levels
         counts = (levels.values >= lowest)[hits.level_index] | imputation.imputed[hits.document]
         kept = np.flatnonzero(counts & (hits.rank <= deepest))
         start = np.searchsorted(hits.topic[kept], np.arange(levels.topics + 1))
-        # Half of the memory, since those of all runs are held.
+        # Smaller types halve the memory, since the documents of all runs are held.
         document, rank = hits.document[kept].astype(np.int32), hits.rank[kept].astype(np.int32)
         return cls(document, rank, start, hits.n_retrieved)
 
     def imputed_share(self, imputation: Imputation, depth: int) -> float:
-        """Of the documents down to a depth, the share that got levels."""
+        """Return the share of the documents down to a depth that got levels."""
         found = np.count_nonzero(imputation.imputed[self.document] & (self.rank <= depth))
         return found / max(int(np.minimum(self.n_retrieved, depth).sum()), 1)
 
 
 class Samples:
-    """Samples of the qrels, a few topics at a time; a topic in a sample is a topic of its own.
+    """Samples of the qrels, a few topics at a time; each topic of a sample is treated as a separate topic.
 
     Args:
         imputation: the documents that get levels.
@@ -368,7 +368,7 @@ class Samples:
             yield topics, np.ascontiguousarray(np.concatenate(parts, axis=3))
 
     def _blocks(self) -> Iterator[tuple[slice, int]]:
-        """Neighbouring topics with all samples, or one topic with some of them, as memory allows."""
+        """Yield neighbouring topics with all samples, or one topic with some samples, as memory allows."""
         documents = np.diff(self._start)
         retrieved = np.max([np.diff(run.start) for run in self._runs], axis=0)
         scores = 8 * len(self._runs) * len(self._scorers)

@@ -1,4 +1,4 @@
-"""Scores of several runs by several measures on the same topics: what ``evaluate`` gives."""
+"""Scores of several runs by several measures on the same topics: result of ``evaluate``."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Scores:
     """Scores of runs by measures on the topics of the qrels.
 
     Attributes:
-        runs: names of the runs, in the order given.
-        measures: the measures, in the order given.
+        runs: names of the runs, in the given order.
+        measures: the measures, in the given order.
         query_ids: the topics, in the order of the qrels.
         values: the scores, shape ``(measures, runs, topics)``.
 
@@ -66,9 +66,9 @@ class Scores:
         self.values.setflags(write=False)
 
     def position(self, measure: str | Measure) -> int:
-        """Place of a measure, asked for by object or string. Raises InputError where it was not evaluated.
+        """Return the position of a measure or its name. Raises InputError if it was not evaluated.
 
-        With ``evaluate(..., ties=...)`` the order of tied documents need not be named again.
+        After ``evaluate(..., ties=...)`` the name may omit the order of tied documents.
         """
         wanted = read_measure(measure)
         if wanted in self.measures:
@@ -76,16 +76,16 @@ class Scores:
         orders = TIES.words if takes_ties(wanted) and "ties" not in wanted.params else ()
         others = {with_ties(wanted, ties) for ties in orders}.intersection(self.measures)
         if len(others) != 1:
-            raise InputError(f"{wanted} was not evaluated; there are {', '.join(map(str, self.measures))}")
+            raise InputError(f"{wanted} was not evaluated; use one of {', '.join(map(str, self.measures))}")
         return self.measures.index(others.pop())
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """All scores, one a row: columns run, query_id, measure (its printed name), value."""
+        """Frame with a row per score: columns run, query_id, measure (its printed name), value."""
         return self.frame_of({"value": self.values})
 
     def frame_of(self, columns: Mapping[str, npt.NDArray[np.float64]]) -> pd.DataFrame:
-        """Values of the same shape as the scores in the rows of ``frame``, with a column for each array."""
+        """Return arrays with the shape of the scores as columns, with the rows of ``frame``."""
         import pandas as pd
 
         measures, runs, topics = self.values.shape
@@ -99,7 +99,7 @@ class Scores:
         )
 
     def mean_frame_of(self, columns: Mapping[str, npt.NDArray[np.float64]]) -> pd.DataFrame:
-        """Values of shape ``(runs, measures)`` in the rows of ``mean``, with a column a measure and array."""
+        """Return arrays of shape ``(runs, measures)`` as columns per measure, with the rows of ``mean``."""
         import pandas as pd
 
         stacked = np.stack([*columns.values()], axis=2)[self.best_first]
@@ -115,7 +115,7 @@ class Scores:
         return [str(measure) for measure in self.measures]
 
     def matrix(self, measure: str | Measure) -> pd.DataFrame:
-        """Scores by one measure: a row per topic, a column per run."""
+        """Return the scores by one measure: a row per topic, a column per run."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -126,11 +126,11 @@ class Scores:
 
     @cached_property
     def aggregates(self) -> npt.NDArray[np.float64]:
-        """Each measure's aggregate over the topics, shape ``(runs, measures)``, runs in the order given."""
+        """Return the aggregate of each measure over the topics, shape ``(runs, measures)``."""
         return self.aggregates_of(self.values)
 
     def aggregates_of(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Aggregates of values of the same shape as the scores, shape ``(runs, measures)``."""
+        """Return aggregates of values with the shape of the scores, shape ``(runs, measures)``."""
         rows = [[aggregate(m, values[i, j]) for i, m in enumerate(self.measures)] for j in self._numbers]
         return np.array(rows, dtype=np.float64).reshape(len(self.runs), len(self.measures))
 
@@ -140,14 +140,14 @@ class Scores:
 
     @property
     def best_first(self) -> list[int]:
-        """Numbers of the runs, best first by the first measure; those without a value last."""
+        """Return the numbers of the runs, best first by the first measure; runs without a value last."""
         if not self.measures:
             return [*self._numbers]
         order: list[int] = np.argsort(-self.aggregates[:, 0], kind="stable").tolist()
         return order
 
     def mean(self) -> pd.DataFrame:
-        """Each measure's aggregate over the topics: a row per run, best first by the first measure."""
+        """Aggregates of each measure over the topics: a row per run, best first by the first measure."""
         import pandas as pd
 
         order = self.best_first
@@ -160,41 +160,43 @@ class Scores:
     def to_latex(
         self, *, baseline: str | None = None, letters: bool = False, digits: int = 4, alpha: float = 0.05
     ) -> str:
-        """A table of the means for LaTeX with booktabs: a row per run, best first, best values bold.
+        """Return a table of the means for LaTeX with booktabs: a row per run, best first, best values bold.
 
         Args:
-            baseline: a run; others that differ from it significantly get a dagger, and the caption names the
-                test, which is that of ``meta.against_baseline``.
-            letters: whether each run gets a letter, and each value those of the runs that are significantly
-                worse, by the randomised Tukey HSD test of ``meta.discriminative_power``.
+            baseline: a run; runs that differ from it significantly get a dagger, and the caption names the
+                test of ``meta.against_baseline``.
+            letters: whether to name each run by a letter and to mark each value with the letters of the runs
+                that are significantly worse, by the randomised Tukey HSD test of
+                ``meta.discriminative_power``.
             digits: decimal places.
             alpha: significance level.
 
         Raises:
-            InputError: there is no run, for a test fewer than two topics or runs, or more runs than letters.
-            ParameterError: ``baseline`` is no run, or another option is out of its range.
+            InputError: there is no run, there are fewer than two topics or runs for a test, or more runs than
+                letters.
+            ParameterError: ``baseline`` is not a run, or another option is out of range.
         """
         return table(self, "latex", baseline=baseline, letters=letters, digits=digits, alpha=alpha)
 
     def to_markdown(
         self, *, baseline: str | None = None, letters: bool = False, digits: int = 4, alpha: float = 0.05
     ) -> str:
-        """The table of ``to_latex`` in Markdown."""
+        """Return the table of ``to_latex`` in Markdown."""
         return table(self, "markdown", baseline=baseline, letters=letters, digits=digits, alpha=alpha)
 
     def to_html(
         self, *, baseline: str | None = None, letters: bool = False, digits: int = 4, alpha: float = 0.05
     ) -> str:
-        """The table of ``to_latex`` in HTML."""
+        """Return the table of ``to_latex`` in HTML."""
         return table(self, "html", baseline=baseline, letters=letters, digits=digits, alpha=alpha)
 
     def to_json(self) -> str:
-        """All scores as JSON, with measures, their parameters and versions, which ``from_json`` reads."""
+        """Return all scores as JSON for ``from_json``, with measures, parameters and versions."""
         return score_files.to_json(self.runs, self.names, self.query_ids, self.values)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Scores:
-        """The scores in the JSON of ``to_json``, equal to the last bit; their coverage is not known.
+        """Read scores from the JSON of ``to_json``, equal to the last bit; their coverage is not known.
 
         Raises:
             FileFormatError: the text is anything else.
@@ -202,7 +204,7 @@ class Scores:
         return cls(*score_files.from_json(text))
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write ``frame`` to a file of Parquet."""
+        """Write ``frame`` to a Parquet file."""
         import polars as pl
 
         columns = self.frame.astype({"query_id": str}).to_dict("list")
@@ -210,22 +212,21 @@ class Scores:
 
     @property
     def coverage(self) -> pd.DataFrame:
-        """How each run fits the qrels: a row per run, in the order given.
+        """Coverage of each run by the qrels: a row per run, in the given order.
 
         Columns:
 
-        - ``run``: its name;
-        - ``topics_retrieved``, ``topics_missing``: number of topics of the qrels for which it has documents,
-          and for which it has none: those score 0;
-        - ``unknown_topics``: number of its topics that the qrels lack, which are left out;
-        - ``judged_at_10``, ``judged_share``: share of documents with a level of at least 0 among the first
-          ten, and among all that it retrieved; the mean over the topics retrieved, 1 minus what
-          ``ir_graded.unjudged`` gives.
+        - ``run``: name of the run;
+        - ``topics_retrieved``, ``topics_missing``: number of topics of the qrels with and without retrieved
+          documents; the latter score 0;
+        - ``unknown_topics``: number of topics of the run that are not in the qrels and are left out;
+        - ``judged_at_10``, ``judged_share``: share of documents with a level >= 0 among the first ten, and
+          among all retrieved documents; the mean over the topics retrieved, 1 minus the share of
+          ``ir_graded.unjudged``.
 
-        Most measures need only the relevant documents. The shares are therefore counted when this is first
-        asked for, from the qrels and runs that were given, which are kept until then. They are NaN where a
-        run retrieved nothing, where qrels or run have changed or gone since, and in pickles and copies that
-        were made before.
+        Most measures need only the relevant documents. The shares are therefore counted on first access, from
+        the given qrels and runs, which are kept until then. They are NaN if a run retrieved nothing, if qrels
+        or run have changed or been deleted since, and in pickles and copies that were made before.
 
         Raises:
             InputError: these scores were not made by ``evaluate``.
@@ -246,12 +247,12 @@ class Scores:
             judged_share      0.5
         """
         if self._coverage is None:
-            raise InputError("nothing is known of the coverage: these scores were not made by evaluate")
+            raise InputError("the coverage is not known, because these scores were not computed by evaluate")
         return self._coverage.to_frame()
 
     @property
     def coverage_notes(self) -> tuple[str, ...]:
-        """Sentences of the CoverageWarning; none where all is well or nothing is known."""
+        """Sentences of the CoverageWarning; empty without problems, or if the coverage is not known."""
         return () if self._coverage is None else tuple(self._coverage.notes())
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""How much tied scores leave open: the range of scores over orders of documents with equal scores."""
+"""``ties``: the range of scores over orders of documents with equal scores."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _ORDERS = ("pessimistic", "expected", "optimistic")
 
 
 def ties(measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: Any) -> pd.DataFrame:
-    """Say how much the scores of runs depend on the order of documents with equal scores.
+    """Measure how much the scores of runs depend on the order of documents with equal scores.
 
     Args:
         measures: measures of this package and classics that it computes.
-        qrels: qrels in any form that ``evaluate`` takes.
-        runs: one or several runs in any form that ``evaluate`` takes.
+        qrels: qrels in any form of ``evaluate``.
+        runs: one or several runs in any form of ``evaluate``.
 
     Returns:
         A row per run and measure with the columns
@@ -49,14 +49,14 @@ def ties(measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: An
         - ``run``, ``measure``;
         - ``tied_share``: share of the documents retrieved that tie with another one of their topic;
         - ``topics_share``: share of the topics in which the optimistic and the pessimistic score differ;
-        - ``largest_range``: the largest difference of the two in a topic;
+        - ``largest_range``: the largest difference of these two scores in a topic;
         - ``pessimistic``, ``expected``, ``optimistic``: means over the topics. The first and the last order
-          documents by level, which gives the extremes of most measures, but not of all.
+          documents by level, which gives the extremes of most, but not all, measures.
 
     Raises:
-        NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
-        InputError: something in the qrels or in a run cannot be scored.
-        ParameterError: a measure is computed by another provider of ir-measures, or none is given.
+        NoSharedTopicsError: the qrels are empty, or a run and the qrels have no topic in common.
+        InputError: the qrels or a run cannot be scored.
+        ParameterError: another provider of ir-measures computes a measure, or no measure is given.
 
     Example:
         >>> import ir_graded
@@ -111,7 +111,7 @@ class Orders:
         orders: the values of ``ties``.
 
     Attributes:
-        lowest: the lowest level whose documents are needed.
+        lowest: lowest level of the documents that are needed.
     """
 
     def __init__(
@@ -129,13 +129,13 @@ class Orders:
 
 
 def ranges(of_order: Mapping[str, Floats]) -> Floats:
-    """Return how far the optimistic and the pessimistic score of each topic are apart."""
+    """Return the difference between the optimistic and the pessimistic score of each topic."""
     return np.abs(of_order["optimistic"] - of_order["pessimistic"])
 
 
 @dataclass(frozen=True)
 class OpenByTies:
-    """How much ties leave open in the scores of one run by several measures.
+    """Effect of ties on the scores of one run by several measures.
 
     Attributes:
         topics_share: share of the topics in which the score of some measure depends on the order.
@@ -147,7 +147,7 @@ class OpenByTies:
 
     @classmethod
     def of(cls, orders: Orders, judged_run: JudgedRun) -> OpenByTies:
-        """Return what ties leave open in a matched run."""
+        """Return the effect of ties on a matched run."""
         found = [ranges(of_order) for of_order in orders.scores(judged_run)]
         if not found:
             return cls(0.0, 0.0)
@@ -156,7 +156,7 @@ class OpenByTies:
 
 
 def tied_share(judgments: Judgments, run: Any) -> float:
-    """Share of the documents of a run, on topics of the qrels, that tie with another one; NaN without any."""
+    """Return the share of documents of a run that tie with another one, on topics of the qrels, else NaN."""
     import polars as pl
 
     if isinstance(run, Mapping):

@@ -1,4 +1,4 @@
-"""How much of the runs nobody judged: the share of unjudged documents, down to depths and rank by rank."""
+"""``unjudged``: the share of unjudged documents of runs, down to depths and at each rank."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Unjudged(ShortRepr):
     """Shares of unjudged documents of several runs.
 
     Attributes:
-        runs: names of the runs, in the order given.
-        depths: the depths, in the order given.
+        runs: names of the runs, in the given order.
+        depths: the depths, in the given order.
         query_ids: the topics, in the order of the qrels.
-        topic_share: of the documents that a run retrieved down to a depth, the share that is unjudged; shape
-            ``(runs, depths, topics)``, NaN where the run retrieved nothing for the topic.
-        by_rank: of the topics for which a run retrieved a document at rank 1, 2, ..., the share in which it
-            is unjudged; shape ``(runs, ranks)`` down to the largest depth or the longest run, NaN below the
-            end of a run.
+        topic_share: unjudged share of the documents that a run retrieved down to a depth, shape
+            ``(runs, depths, topics)``; NaN if the run retrieved nothing for the topic.
+        by_rank: share of topics whose document at rank 1, 2, ... is unjudged, among topics with a document at
+            that rank; shape ``(runs, ranks)`` down to the largest depth or the longest run, NaN below the end
+            of a run.
     """
 
     runs: tuple[str, ...]
@@ -51,51 +51,51 @@ class Unjudged(ShortRepr):
 
     @property
     def share(self) -> Floats:
-        """Mean of ``topic_share`` over the topics with something retrieved, shape ``(runs, depths)``."""
+        """Mean of ``topic_share`` over the topics with retrieved documents, shape ``(runs, depths)``."""
         return mean_of_known(self.topic_share)
 
     def to_frame(self) -> pd.DataFrame:
-        """Mean share of unjudged documents: a row per run, a column per depth."""
+        """Return the mean share of unjudged documents: a row per run, a column per depth."""
         import pandas as pd
 
         columns = pd.Index(self.depths, name="depth")
         return pd.DataFrame(self.share, index=pd.Index(self.runs, name="run"), columns=columns)
 
     def rank_frame(self) -> pd.DataFrame:
-        """Share of topics whose document is unjudged: a row per run, a column per rank."""
+        """Return the share of topics whose document is unjudged: a row per run, a column per rank."""
         import pandas as pd
 
         columns = pd.RangeIndex(1, self.by_rank.shape[1] + 1, name="rank")
         return pd.DataFrame(self.by_rank.copy(), index=pd.Index(self.runs, name="run"), columns=columns)
 
     def plot(self, ax: Axes | None = None) -> Figure:
-        """The shares over the ranks, drawn into ``ax`` or a new figure."""
+        """Plot the shares over the ranks into ``ax`` or a new figure."""
         from ir_graded.plots.scores import unjudged as draw
 
         return draw(self, ax)
 
 
 def unjudged(qrels: Any, runs: Any, *, depths: Iterable[int] = DEPTHS) -> Unjudged:
-    """Share of unjudged documents among the retrieved, down to each depth and at each rank.
+    """Compute the share of unjudged documents among the retrieved, down to each depth and at each rank.
 
-    With j the judged of the n documents that a run retrieved for a topic down to the depth, a topic's share
-    is ``1 - j / n``. Judged is a document with a level of at least 0 in the qrels of the topic, as
-    ``judged_only`` has it: TREC writes negative levels for what nobody looked at. Judged@k of ir-measures
-    takes them for judged; without negative levels the share of a topic is ``1 - Judged@k``. Topics for which
+    If j of the n documents that a run retrieved for a topic down to the depth are judged, the share of the
+    topic is ``1 - j / n``. Documents with a level >= 0 in the qrels of the topic are judged, as for
+    ``judged_only``: TREC uses negative levels for documents that were not assessed. Judged@k of ir-measures
+    counts these as judged; without negative levels the share of a topic is ``1 - Judged@k``. Topics for which
     a run retrieved nothing are left out of its means (Judged counts them as 0).
 
     Args:
-        qrels: qrels in any form that ``evaluate`` takes.
-        runs: one or several runs in any form that ``evaluate`` takes.
-        depths: ranks down to which shares are wanted, each once.
+        qrels: qrels in any form of ``evaluate``.
+        runs: one or several runs in any form of ``evaluate``.
+        depths: distinct ranks down to which shares are computed.
 
     Returns:
-        Shares in [0, 1]; runs with passages are looked at article by article.
+        Shares in [0, 1]; runs with passages are evaluated article by article.
 
     Raises:
-        NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
-        InputError: something in the qrels or in a run cannot be scored.
-        ParameterError: ``depths`` are no whole numbers >= 1, none, or one stands twice.
+        NoSharedTopicsError: the qrels are empty, or a run and the qrels have no topic in common.
+        InputError: the qrels or a run cannot be scored.
+        ParameterError: ``depths`` is empty, or has duplicates or values that are not whole numbers >= 1.
 
     Source:
         Judged: MacAvaney, OpenNIR (WSDM 2020); condensed lists: Sakai, "Alternatives to Bpref" (SIGIR 2007).
@@ -150,7 +150,7 @@ def _checked(depths: Any) -> Ints:
 
 
 def unjudged_shares(judgments: Judgments, matched: MatchedRun, depths: Ints) -> RunShares:
-    """Shares of unjudged documents of a run that was matched down to the lowest judged level."""
+    """Return the shares of unjudged documents of a run that was matched down to the lowest judged level."""
     judged = matched.judged.from_level(judgments.levels, LOWEST_JUDGED)
     topics = judged.n_retrieved.size
     deepest = int(np.minimum(judged.n_retrieved, depths.max()).max(initial=0))
@@ -161,14 +161,14 @@ def unjudged_shares(judgments: Judgments, matched: MatchedRun, depths: Ints) -> 
 
 
 def unjudged_share(judged_run: JudgedRun, depths: Ints) -> Floats:
-    """Of the documents of each topic down to each depth, the share that is not judged.
+    """Return the unjudged share of the documents of each topic down to each depth.
 
     Args:
         judged_run: the judged documents that a run retrieved.
         depths: the depths, each at least 1.
 
     Returns:
-        Shape ``(depths, topics)``; NaN where the run retrieved nothing for the topic.
+        Shape ``(depths, topics)``; NaN if the run retrieved nothing for the topic.
     """
     topics = judged_run.n_retrieved.size
     judged = np.array(
@@ -179,12 +179,12 @@ def unjudged_share(judged_run: JudgedRun, depths: Ints) -> Floats:
 
 
 def ratio(part: Any, whole: Any) -> Floats:
-    """Part of whole; NaN where the whole is 0."""
+    """Return part / whole; NaN if the whole is 0."""
     nothing = np.full(np.shape(whole), np.nan)
     return np.asarray(np.divide(part, whole, out=nothing, where=np.asarray(whole) > 0))
 
 
 def mean_of_known(values: Floats) -> Floats:
-    """Mean over the last axis of what is not NaN."""
+    """Return the mean over the last axis, ignoring NaN."""
     known = ~np.isnan(values)
     return ratio(segments.exact_sum(np.where(known, values, 0.0)), known.sum(axis=-1))

@@ -1,7 +1,7 @@
-"""Measures that ir-measures' other providers compute, beside those of this package over the same qrels.
+"""Evaluation with measures of other providers of ir-measures together with those of this package.
 
-The other providers get dicts with ids as text, whole levels as ints and scores as floats: pytrec_eval, for
-one, takes nothing else. It is entered through its guard.
+The other providers get dicts with ids as text, whole levels as ints and scores as floats, because pytrec_eval
+accepts nothing else. pytrec_eval is called through its guard.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from ir_graded.measures.classic import check_computable, scorer_of
 
 from .provider import GradedEvaluator, wanted_columns, without_column
 
-_HIGHEST = 1 << 20  # level that the other providers are asked about
-#: Values of parameters that measures of ir-measures require, for messages.
+_HIGHEST = 1 << 20  # highest level that is passed to other providers
+#: Examples of parameters that measures of ir-measures require, for messages.
 _EXAMPLES: dict[str, float] = {"cutoff": 10, "max_rel": 2, "recall": 0.5}
 
 
 class MixedEvaluator(Evaluator):
-    """Scores runs by measures of this package and by others. Threads may share it, and it pickles.
+    """Evaluator of measures of this package and of others. It is thread-safe and can be pickled.
 
     Args:
-        measures: all of them, in the order in which results come.
-        graded: the evaluator of those that are scored here.
-        qrels: the caller's own qrels, for measures that need subtopics where they name none.
+        measures: all measures, in the order of the results.
+        graded: the evaluator of the measures that ir_graded computes.
+        qrels: the original qrels, for measures that need subtopics if these qrels have none.
     """
 
     def __init__(self, measures: list[Measure], graded: GradedEvaluator, qrels: Any = None) -> None:
@@ -66,7 +66,7 @@ class MixedEvaluator(Evaluator):
             self.evaluators.append(pipeline_evaluator(subtopics, rows))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The evaluators of other providers do not pickle: they are made again.
+        # The evaluators of other providers cannot be pickled and are created again.
         return type(self), (self.measures, self.graded, self._qrels)
 
     def _iter_calc(self, run: Any) -> Iterator[Metric]:
@@ -81,7 +81,7 @@ class MixedEvaluator(Evaluator):
         yield from chain.from_iterable(metrics.values())
 
     def _of_others(self, run: Mapping[Any, Any] | Table) -> Iterator[tuple[int, Metric]]:
-        """The metrics of the other providers, each with the number of its topic."""
+        """Yield the metrics of the other providers, each with the number of its topic."""
         judgments = self.graded.judgments
         dicts = run_dicts(judgments, run)
         for evaluator in self.evaluators:
@@ -92,13 +92,13 @@ class MixedEvaluator(Evaluator):
                     yield number, metric
 
     def scores_of(self, judged_run: JudgedRun, run: Any) -> dict[Measure, Floats]:
-        """Score of each measure for each topic of the qrels, in their order.
+        """Return the score of each measure for each topic of the qrels, in order.
 
-        A topic that the run lacks has the default of a measure that is not scored here.
+        For measures of other providers, a topic that the run lacks has the default value of the measure.
 
         Args:
             judged_run: the run, matched with the qrels.
-            run: the run itself, as a dict of dicts or a table; needed where there are other measures.
+            run: the run as a dict of dicts or a table; required if there are measures of other providers.
         """
         scores = self.graded.scores_of(judged_run)
         if self.others:
@@ -111,7 +111,7 @@ class MixedEvaluator(Evaluator):
 
 
 def compose(measures: list[Measure], qrels: Any) -> Evaluator:
-    """An evaluator of ir-measures for measures of both sides; results come in the order of ``measures``.
+    """Return an evaluator for measures of this package and others; results are in the order of ``measures``.
 
     Args:
         measures: measures of this package and of others.
@@ -128,11 +128,11 @@ def compose(measures: list[Measure], qrels: Any) -> Evaluator:
 
 
 def mix(measures: list[Measure], graded: GradedEvaluator) -> MixedEvaluator:
-    """The evaluator that ``evaluate`` uses, after checks that the other providers do not make.
+    """Return the evaluator for ``evaluate``, after checks that the other providers do not perform.
 
     Raises:
         InputError: a level is not a whole number or is too large, or a measure needs qrels by subtopic.
-        ParameterError: a measure has parameters that it cannot have.
+        ParameterError: a measure has invalid parameters.
     """
     others = [measure for measure in measures if measure not in graded.scorers]
     for measure in others:
@@ -147,13 +147,13 @@ def mix(measures: list[Measure], graded: GradedEvaluator) -> MixedEvaluator:
 
 
 def needed_with_others(measures: list[Measure]) -> frozenset[str]:
-    """Further columns of qrels that measures need, those of other providers included."""
+    """Return further columns of qrels that measures need, including measures of other providers."""
     by_intent = {ITERATION} if any(map(needs_subtopics, measures)) else set()
     return wanted_columns(measures) | by_intent
 
 
 def qrels_by_intent(judgments: Judgments) -> Iterator[ir_measures.Qrel]:
-    """The judgments as ir-measures' own rows, a row a document and intent."""
+    """Yield the judgments as rows of ir-measures, one per document and intent."""
     intents = judgments.levels.by_intent
     level = intents.levels.values[intents.levels.level_index]
     columns = (intents.topic[intents.levels.topic], intents.document, level, intents.levels.topic)
@@ -163,20 +163,20 @@ def qrels_by_intent(judgments: Judgments) -> Iterator[ir_measures.Qrel]:
 
 
 def lowest_rel(measures: list[Measure]) -> float:
-    """The lowest level that counts as relevant; where some measure has no ``rel``, all above 0 do."""
+    """Return the lowest relevant level; if some measure has no ``rel``, all levels above 0 are relevant."""
     rels = [measure["rel"] for measure in measures if "rel" in measure.SUPPORTED_PARAMS]
     given = [float(rel) for rel in rels if isinstance(rel, (int, float))]
     return min(given) if len(given) == len(measures) else float(np.nextafter(0.0, 1.0))
 
 
 def needs_subtopics(measure: Measure) -> bool:
-    """Whether a measure of ir-measures needs the qrels' subtopics (column ``iteration``)."""
+    """Return whether a measure of ir-measures needs subtopics in the qrels (column ``iteration``)."""
     return any(measure.NAME == known.NAME for known in ir_measures.pyndeval.SUPPORTED_MEASURES)
 
 
 @contextmanager
 def wrap_provider_errors(measures: list[Measure]) -> Iterator[None]:
-    """Raise errors in the providers' own code as ParameterError; those meant for users pass unchanged."""
+    """Convert internal errors of providers to ParameterError; errors for users are not changed."""
     try:
         yield
     except (ValueError, OSError, ImportError, RuntimeError):
@@ -184,15 +184,15 @@ def wrap_provider_errors(measures: list[Measure]) -> Iterator[None]:
     except Exception as error:
         names = ", ".join(map(str, measures))
         raise ParameterError(
-            f"ir-measures' providers cannot compute one of {names}: {type(error).__name__}: {error}"
+            f"the providers of ir-measures cannot compute one of {names}: {type(error).__name__}: {error}"
         ) from error
 
 
 def check_parameters(measure: Measure) -> None:
-    """Raise ParameterError where a measure of ir-measures has parameters that it cannot have."""
+    """Raise ParameterError if a measure of ir-measures has invalid parameters."""
     check_computable(measure)
     for name, value in measure.params.items():
-        # pytrec_eval ends the process where a cutoff is 0.
+        # pytrec_eval ends the process if a cutoff is 0.
         if not _fits_a_provider(value, measure.SUPPORTED_PARAMS[name]) or (name == "cutoff" and value == 0):
             raise _wrong_value(measure, name)
     params = measure.SUPPORTED_PARAMS.items()
@@ -222,7 +222,7 @@ def _wrong_value(measure: Measure, name: str) -> ParameterError:
 
 
 def _fits_a_provider(value: object, param: ParamInfo) -> bool:
-    """Return whether whole numbers, in dicts too, fit 64 bits, and booleans occur only where wanted."""
+    """Return whether whole numbers, also in dicts, fit 64 bits, and booleans occur only where allowed."""
     if isinstance(value, Mapping):
         return all(_fits_a_provider(part, param) for pair in value.items() for part in pair)
     if isinstance(value, bool):
@@ -231,7 +231,7 @@ def _fits_a_provider(value: object, param: ParamInfo) -> bool:
 
 
 def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
-    """Raise InputError where a level is not a whole number, or makes pytrec_eval allocate a huge table."""
+    """Raise InputError if a level is not a whole number, or makes pytrec_eval allocate a huge table."""
     levels = judgments.levels
     refused = (levels.values != np.floor(levels.values)) | (np.abs(levels.values) > _HIGHEST)
     if refused[levels.level_index].any():
@@ -242,16 +242,16 @@ def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
         take = "takes" if len(measures) == 1 else "take"
         only = f"levels to {_HIGHEST}" if abs(level) > _HIGHEST else "whole levels"
         here = [str(measure) for measure in measures if scorer_of(measure) is not None]
-        way_out = f"; with provider='auto' any levels are right for {', '.join(here)}" if here else ""
-        raise InputError(f"qrels: {where} has level {level:g}: {names} {take} {only} only{way_out}")
+        way_out = f"; provider='auto' supports any levels for {', '.join(here)}" if here else ""
+        raise InputError(f"qrels: {where} has level {level:g}, but {names} {take} {only} only{way_out}")
 
 
 class GuardedPytrecEvalProvider(PytrecEvalProvider):
-    """ir-measures' provider of pytrec_eval's measures, whose evaluators threads may share."""
+    """Provider of the measures of pytrec_eval for ir-measures, with thread-safe evaluators."""
 
     def initialize(self) -> None:
         super().initialize()
-        # Not the guard's module: an evaluator that outlives its names at exit would fail.
+        # Not the module of the guard, because an evaluator may outlive the names of a module at exit.
         self.pytrec_eval = SimpleNamespace(RelevanceEvaluator=RelevanceEvaluator)
 
 
@@ -259,13 +259,13 @@ _GUARDED = GuardedPytrecEvalProvider()
 
 
 def pipeline_evaluator(measures: Iterable[Measure], qrels: Any) -> Evaluator:
-    """``ir_measures.evaluator`` for measures that ir-measures' providers compute.
+    """Return an ``ir_measures.evaluator`` for measures of other providers.
 
-    Each measure goes to the provider that ``ir_measures.DefaultPipeline`` chooses for it at this moment.
+    Each measure is computed by the provider that ``ir_measures.DefaultPipeline`` currently chooses.
 
     Raises:
-        ValueError: a measure that no provider supports.
-        InputError: qrels that pytrec_eval cannot take.
+        ValueError: no provider supports a measure.
+        InputError: pytrec_eval does not support the qrels.
     """
     providers = ir_measures.DefaultPipeline.providers
     guarded = [_GUARDED if type(provider) is PytrecEvalProvider else provider for provider in providers]
@@ -273,7 +273,7 @@ def pipeline_evaluator(measures: Iterable[Measure], qrels: Any) -> Evaluator:
 
 
 def qrels_dicts(judgments: Judgments) -> dict[str, dict[str, Any]]:
-    """Prepared qrels as a dict of dicts; levels that are not whole numbers stay floats."""
+    """Return prepared qrels as a dict of dicts; levels that are not whole numbers stay floats."""
     level_of = [int(level) if level.is_integer() else level for level in judgments.levels.values.tolist()]
     levels = [level_of[index] for index in judgments.levels.level_index.tolist()]
     topic = judgments.levels.topic
@@ -285,7 +285,7 @@ def qrels_dicts(judgments: Judgments) -> dict[str, dict[str, Any]]:
 
 
 def run_dicts(judgments: Judgments, run: Mapping[Any, Any] | Table) -> dict[str, dict[str, float]]:
-    """A run as a dict of dicts, scores as floats: the topics that the qrels have."""
+    """Return the topics of a run that are in the qrels as a dict of dicts, with scores as floats."""
     if isinstance(run, Mapping):
         topics = {as_text(topic): docs for topic, docs in list(run.items())}
         names = [name for name in topics if name in judgments.number]

@@ -1,4 +1,4 @@
-"""Qrels and runs of any form become tables: files, frames, named tuples and datasets.
+"""Reading of qrels and runs of any form as tables: files, frames, named tuples and datasets.
 
-Formats, compressions and table libraries are known here only; nothing is ranked or scored.
+Only this package depends on file formats, compressions and table libraries. Nothing is ranked or scored here.
 """

@@ -1,4 +1,4 @@
-"""Columns of any table library as Polars text and numpy numbers, copying as little as possible."""
+"""Conversion of columns of any table library to Polars text and NumPy numbers, with few copies."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from ir_graded.errors import InputError, short_repr
 
 from .ids import as_text, invalid_id, is_missing, type_of_id
 
-#: What polars raises for lists of objects that are no text, such as numbers beyond 128 bits.
+#: Errors that Polars raises for lists of objects that are not text, such as numbers beyond 128 bits.
 _NOT_TEXT = (
     *(TypeError, ValueError, AttributeError, OverflowError),
     *(pl.exceptions.PolarsError, pl.exceptions.PanicException),
 )
-#: Arrow types for which Polars prints a panic to stderr, or that it reads as raw bytes.
+#: Arrow types that make Polars print a panic to stderr, or that it reads as raw bytes.
 _NO_SERIES = re.compile(r"decimal256|extension<arrow\.uuid")
 
 
 def column_names(frame: Any) -> Iterable[str]:
-    """Column names of a frame or Arrow table."""
+    """Return the column names of a frame or Arrow table."""
     columns: Iterable[str] = frame.column_names if hasattr(frame, "column_names") else frame.columns
     return columns
 
 
 def get_column(kind: str, frame: Any, name: str) -> Any:
-    """One column of qrels or a run; a name that stands twice is an error."""
+    """Return a column of qrels or a run. Raises InputError if the name appears twice."""
     if list(column_names(frame)).count(name) > 1:
-        raise InputError(f"{kind}: the table has several columns named {name!r}")
+        raise InputError(f"{kind}: the table has several columns named {name!r}; keep one")
     return frame[name]
 
 
 def topic_strings(column: Any) -> pl.Series:
-    """A column of query_ids as text. Raises InputError where two differ only in type, such as 1 and '1'."""
+    """Return query_ids as text. Raises InputError if two differ only in type, such as 1 and '1'."""
     given = column.to_numpy() if _is_pandas(column) and column.dtype == np.dtype(object) else column
     if isinstance(given, (list, np.ndarray)):
         texts = _texts_of_objects(given)
@@ -56,9 +56,9 @@ def topic_strings(column: Any) -> pl.Series:
 
 
 def as_strings(column: Any) -> pl.Series:
-    """A column of ids as text: what :func:`~.ids.as_text` makes of each value; null where one is missing.
+    """Return a column of ids as text, converted as in :func:`~.ids.as_text`; null for missing ids.
 
-    Raises InputError where a value is no id.
+    Raises InputError if a value is not an id.
     """
     if _is_pandas(column) and isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
         return _strings_of_floats(column.to_numpy())
@@ -75,7 +75,7 @@ def as_strings(column: Any) -> pl.Series:
 def _strings_of_floats(values: Floats) -> pl.Series:
     """Return whole numbers that are floats as text, null for NaN. Raises InputError for other floats."""
     missing = np.isnan(values)
-    # Larger floats may stand for several whole numbers.
+    # Larger floats may represent several whole numbers.
     limit = 2.0 ** min(np.finfo(values.dtype).nmant + 1, 63)
     wrong = ~(missing | ((values == np.floor(values)) & (np.abs(values) < limit)))
     if wrong.any():
@@ -85,14 +85,14 @@ def _strings_of_floats(values: Floats) -> pl.Series:
 
 
 def _as_objects(column: Any) -> list[Any]:
-    """The Python objects of a column. Raises InputError where there are none for what it holds."""
+    """Return the Python objects of a column. Raises InputError if a value has no Python equivalent."""
     try:
         if hasattr(column, "to_pylist"):
             values: list[Any] = column.to_pylist()
         else:
             values = column.to_list() if hasattr(column, "to_list") else list(column)
     except (OverflowError, ValueError, pl.exceptions.PanicException) as error:
-        raise InputError(f"a column holds what Python cannot ({error})") from None
+        raise InputError(f"a column has values without an equivalent in Python ({error})") from None
     return values
 
 
@@ -101,11 +101,11 @@ def _strings_of_objects(values: Iterable[Any]) -> pl.Series:
     try:
         return pl.Series(texts, dtype=pl.String)
     except UnicodeEncodeError as error:
-        raise InputError(f"the id {error.object!r} is no text: it holds half a character") from None
+        raise InputError(f"the id {error.object!r} is not valid text: it has a lone surrogate") from None
 
 
 def _series(column: Any) -> pl.Series:
-    """A column as a Polars series, of its own buffers where the library allows."""
+    """Return a column as a Polars series, without a copy if the library allows it."""
     if isinstance(column, pl.Series):
         return column
     if isinstance(column, list):
@@ -116,12 +116,12 @@ def _series(column: Any) -> pl.Series:
 
 
 def _series_of_arrow(column: Any) -> pl.Series:
-    """A column of Arrow. Raises InputError where Polars has no such type, as for unions."""
+    """Return an Arrow column as a series. Raises InputError if Polars lacks the type, such as unions."""
     if not _NO_SERIES.search(str(column.type)):
         with suppress(pl.exceptions.PolarsError, pl.exceptions.PanicException):
             return pl.Series(column)
     raise InputError(
-        f"a column of the Arrow type {column.type} cannot be read: cast ids to text, numbers to float64"
+        f"a column of the Arrow type {column.type} cannot be read; cast ids to text, numbers to float64"
     )
 
 
@@ -144,22 +144,22 @@ def _series_of_pandas(column: Any) -> pl.Series:
 
 
 def _series_of_objects(values: Sequence[Any] | np.ndarray[Any, Any]) -> pl.Series:
-    """Python objects: text where all are text, else the text of each; None, NaN and NA are missing."""
+    """Return Python objects as text; None, NaN and NA are missing."""
     texts = _texts_of_objects(values)
     return _strings_of_objects(values) if texts is None else texts
 
 
 def _texts_of_objects(values: Sequence[Any] | np.ndarray[Any, Any]) -> pl.Series | None:
-    """Python objects that are text or None; None where another is among them."""
+    """Return Python objects that are text or None as a series; None if there are other objects."""
     with suppress(*_NOT_TEXT):
         return pl.Series(values=values, dtype=pl.String, strict=True)
     return None
 
 
 def as_floats(column: Any, describe: Callable[[int], str]) -> Floats:
-    """A column of levels or scores as float64, NaN where missing.
+    """Return a column of levels or scores as float64, NaN where missing.
 
-    Raises InputError for what is no number, at the row that ``describe`` describes.
+    Raises InputError for a value that is not a number, with the row as given by ``describe``.
     """
     values = _floats_if_numeric(column)
     if values is None:
@@ -171,11 +171,11 @@ def as_floats(column: Any, describe: Callable[[int], str]) -> Floats:
 
 
 def as_float(value: Any, describe: Callable[[], str]) -> float:
-    """One level or score as a float, NaN where it is missing."""
+    """Return one level or score as a float, NaN if it is missing."""
     if is_missing(value):
         return np.nan
     try:
-        # Of an array with one element, numpy before 2.4 makes a number.
+        # NumPy before 2.4 converts an array with one element to a number.
         if not isinstance(value, (str, bytes)) and not getattr(value, "ndim", 0):
             return float(value)
     except (TypeError, ValueError, OverflowError):
@@ -184,7 +184,7 @@ def as_float(value: Any, describe: Callable[[], str]) -> float:
 
 
 def _floats_if_numeric(column: Any) -> Floats | None:
-    """The column at once, where its type says that it holds numbers."""
+    """Return the whole column if its type is numeric, else None."""
     if isinstance(column, list):
         return _floats_of_list(column)
     if isinstance(column, pl.Series):
@@ -201,7 +201,7 @@ def _floats_if_numeric(column: Any) -> Floats | None:
 
 
 def _floats_of_list(values: list[Any]) -> Floats | None:
-    """A list of Python ints and floats; None where there is anything else in it."""
+    """Return a list of Python ints and floats as an array; None if it has anything else."""
     if set(map(type, values)) <= {int, float}:
         try:
             return np.array(values, dtype=np.float64)
@@ -211,7 +211,7 @@ def _floats_of_list(values: list[Any]) -> Floats | None:
 
 
 def objects_at(column: Any, rows: Ints) -> list[Any]:
-    """The column's own Python objects at some rows."""
+    """Return the Python objects of a column at some rows."""
     if isinstance(column, list):
         return [column[row] for row in rows.tolist()]
     if _is_pandas(column) and hasattr(column.dtype, "pyarrow_dtype"):
@@ -220,7 +220,7 @@ def objects_at(column: Any, rows: Ints) -> list[Any]:
         values: list[Any] = column.iloc[rows].tolist()
         return values
     if hasattr(column, "to_pylist"):
-        # One by one: pyarrow has no `take` for views of strings.
+        # One by one, because pyarrow has no `take` for string views.
         return [column[row].as_py() for row in rows.tolist()]
     series = column if isinstance(column, pl.Series) else pl.Series(column)
     return series.gather(rows).to_list()

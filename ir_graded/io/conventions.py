@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 QUEPID = ("query", "docid", "rating")
-#: For each kind the names of topic, document and value that go together: of ir-measures, PyTerrier, BEIR and
-#: MTEB, and Quepid.
+#: Names of topic, document and value by kind: of ir-measures, PyTerrier, BEIR and MTEB, and Quepid.
 CONVENTIONS = {
     "qrels": (
         ("query_id", "doc_id", "relevance"),
@@ -27,13 +26,13 @@ SWAPPED = "are the qrels and the run swapped?"
 
 
 def convention_of(kind: str, names: Iterable[object]) -> tuple[str, str, str] | None:
-    """Return the first names of topic, document and value that are all there; None without any."""
+    """Return the first names of topic, document and value that all exist, else None."""
     present = set(names)
     return next((found for found in CONVENTIONS[kind] if present.issuperset(found)), None)
 
 
 def missing(kind: str, names: Iterable[object]) -> str:
-    """Say which columns are missing, which there are, and which kind of table it looks like."""
+    """Return a message with the missing columns, the existing columns, and the likely kind of table."""
     present = [*names]
     wanted = CONVENTIONS[kind][0]
     other = "run" if kind == "qrels" else "qrels"

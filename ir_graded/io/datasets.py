@@ -1,4 +1,4 @@
-"""ir-datasets as a source of qrels and of runs."""
+"""Datasets of ir-datasets as qrels and runs."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ir_graded.errors import InputError, short_repr
 
 
 def is_dataset(source: object) -> bool:
-    """Whether ``source`` is a dataset of ir-datasets (asked without importing it)."""
+    """Return whether ``source`` is a dataset of ir-datasets, without importing it."""
     return hasattr(source, "has_qrels") and hasattr(source, "has_scoreddocs")
 
 
 def _description(dataset: Any) -> str:
-    """How to call a dataset: one made from files has no id."""
+    """Return a description of a dataset, which may have no id."""
     return f"dataset {dataset.dataset_id()!r}" if hasattr(dataset, "dataset_id") else "the dataset"
 
 
 def load_dataset(dataset_id: str) -> Any | None:
-    """Return the dataset of that id, or None if there is none. Raises OSError if it cannot be loaded."""
+    """Return the dataset with an id, else None. Raises OSError if it cannot be loaded."""
     import ir_datasets
 
     try:
@@ -39,20 +39,20 @@ def unknown_dataset(name: str) -> InputError:
 
 
 def _download_error(name: str, error: Exception) -> OSError:
-    """Return the error for a dataset that ir_datasets cannot give.
+    """Return the error for a dataset that ir_datasets cannot provide.
 
-    It does not catch the errors of downloads, archives and parsers, which may be of any class.
+    ir_datasets does not catch the errors of downloads, archives and parsers, which may be of any class.
     """
     reason = short_repr(error.args[0]) if error.args else "no reason is given"
     return OSError(f"{name} cannot be downloaded: {reason} ({type(error).__name__})")
 
 
 def iterate_rows(kind: str, dataset: Any) -> Any:
-    """The dataset's qrels, or its scoreddocs as a run: an iterator of named tuples.
+    """Return the qrels of a dataset, or its scoreddocs as a run, as an iterator of named tuples.
 
     Raises:
         InputError: the dataset has none.
-        OSError: they have to be downloaded, and cannot be (as they are asked for).
+        OSError: the download fails, raised during iteration.
     """
     if kind == "qrels":
         if not dataset.has_qrels():
@@ -71,14 +71,14 @@ def _downloaded(dataset: Any, rows_of: Callable[[], Iterable[Any]]) -> Iterator[
 
 
 def level_definitions(source: Any) -> dict[int, str]:
-    """What each level of a dataset's qrels means, in the dataset's words.
+    """Return the definitions of the levels of a dataset, as text from the dataset.
 
     Args:
         source: a dataset of ir-datasets or its id.
 
     Returns:
-        Level to text, by level descending: what to read before choosing ``gains`` and ``rel``.
-        Other levels than these may occur in the qrels all the same.
+        Level to text, by level descending, useful for choosing ``gains`` and ``rel``. The qrels may have
+        other levels.
 
     Raises:
         InputError: the id is unknown or the dataset has no qrels.

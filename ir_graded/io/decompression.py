@@ -1,7 +1,7 @@
-"""Decompression of gzip, zstandard and xz, told by their first bytes, in steps of bounded output.
+"""Decompression of gzip, zstandard and xz, detected by their first bytes, in steps of bounded output.
 
-A small file may be made to expand to any size. Data that expand to far more than a run or qrels can are an
-error. The libraries' own file objects give no such bound, and miss truncated zstandard and joined xz data.
+A small malicious file can expand to any size. Data that expand to far more than runs or qrels do are an
+error. The file objects of the libraries have no such limit, and miss truncated zstandard and joined xz data.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from typing import Any, NamedTuple
 
 from ir_graded.errors import FileFormatError
 
-#: Compressed bytes that are read, and mostly decompressed, at a time: few, as they may be many more then.
+#: Compressed bytes that are read, and usually decompressed, at a time: few, because they may expand a lot.
 READ = 1 << 16
-#: As many bytes tell a compression.
+#: Number of bytes that identify a compression.
 MAGIC = 6
 
-#: A text is held to the size that it was compressed to once it is larger than this.
+#: Above this size, the expansion of a text is checked.
 _EXPANDED = 1 << 26
-#: No text of runs or qrels is so many times as large as what it was compressed to; most are less than ten.
+#: Largest allowed expansion. Runs and qrels expand less, most of them less than ten times.
 _RATIO = 200
 #: The output of a step.
 _STEP = 1 << 22
-#: Memory that decompressing xz may take: several times what its highest level does.
+#: Memory limit for xz: several times the need of its highest level.
 _XZ_MEMORY = 1 << 28
-#: Zstandard gives no bound to a step's output: four bytes are 128 KiB at most.
+#: Zstandard has no limit for the output of a step; four bytes expand to at most 128 KiB.
 _ZSTANDARD_STEP = 1 << 12
 
-#: A frame, or the skippable frame that parallel compressors put in front.
+#: Start of a frame, or of the skippable frame that parallel compressors write first.
 _ZSTANDARD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
-#: Compressions that are not read, by how they begin.
+#: Unsupported compressions by their first bytes.
 _NOT_READ = {"bzip2": re.compile(rb"BZh[1-9]"), "zip": re.compile(rb"PK\x03\x04")}
 
 
@@ -42,10 +42,10 @@ class Codec(NamedTuple):
 
     Attributes:
         name: its name in messages.
-        start: gives a decompressor of one member, as those of zlib, lzma and zstandard are.
-        error: raised by the decompressor for corrupt data.
-        step: how many bytes are given to it at a time.
-        limit: further arguments of its ``decompress``: the largest output.
+        start: returns a decompressor of one member, with the interface of zlib, lzma and zstandard.
+        error: error of the decompressor for corrupt data.
+        step: number of bytes per call.
+        limit: further arguments of ``decompress``: the largest output.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Codec(NamedTuple):
 
 
 def codec_of(data: bytes, path: str) -> Codec | None:
-    """Return the compression of data that begin so; None where they are not compressed."""
+    """Return the compression of data by their first bytes; None if they are not compressed."""
     if data.startswith(b"\x1f\x8b"):
         return Codec("gzip", partial(zlib.decompressobj, zlib.MAX_WBITS | 16), zlib.error)
     if data.startswith(b"\xfd7zXZ\0"):
@@ -73,7 +73,7 @@ def codec_of(data: bytes, path: str) -> Codec | None:
     for name, magic in _NOT_READ.items():
         if magic.match(data) and not data.isascii():
             raise FileFormatError(
-                f"{path}: compressed with {name}, which is not read: decompress it, or compress it with "
+                f"{path}: compressed with {name}, which is not supported; decompress it, or compress it with "
                 "gzip, zstandard or xz"
             )
     return None
@@ -83,7 +83,7 @@ def decompressed(blocks: Iterator[bytes], codec: Codec, path: str) -> Iterator[b
     """Decompress all members of a stream; null bytes after a member are padding.
 
     Raises:
-        FileFormatError: the data are corrupt or truncated, or expand to far more than any run or qrels.
+        FileFormatError: the data are corrupt or truncated, or expand to far more than runs or qrels do.
     """
     member = codec.start()
     taken = given = 0
@@ -116,9 +116,9 @@ def _steps(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
 
 
 def check_expansion(size: int, compressed: int, what: str) -> None:
-    """Raise FileFormatError where ``what`` expands to far more bytes than any run or qrels do."""
+    """Raise FileFormatError if ``what`` expands to far more bytes than runs or qrels do."""
     if size > max(_EXPANDED, _RATIO * compressed):
         raise FileFormatError(
-            f"{what} expand to more than {_RATIO} times their size, which those of no run and no qrels do; "
-            "write them as plain text if they are meant so"
+            f"{what} expand to more than {_RATIO} times their size, which is not plausible for a run or "
+            "qrels; write them as plain text if they are correct"
         )

@@ -1,7 +1,7 @@
-"""Files that fit a format by the number of their fields but may be of another format.
+"""Checks for files that fit a format by their number of fields but may be in another format.
 
-Reading such a file could silently give wrong levels or scores, so it raises an error that gives the reason. A
-format that the caller names is not questioned.
+Reading such a file could silently give wrong levels or scores, so it raises an error with the reason. A
+format that the caller names is not checked.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-#: Levels of NTCIR's letters, also in collections without S.
+#: Levels of the letters of NTCIR, also in collections without S.
 LETTERS = {"S": 3.0, "A": 2.0, "B": 1.0, "C": 0.0}
 
 #: A whole number.
@@ -31,14 +31,14 @@ FirstLine = Callable[[Sequence[str], str], str | None]
 
 @dataclass(frozen=True)
 class Review:
-    """A check of one field of all lines, made only where some field of the file is a single letter.
+    """Check of one field of all lines, used only if some field of the file is a single letter.
 
     Attributes:
         field: position of the field.
         first_wrong: takes the texts of the field and the values of all rows; returns the first row that does
             not agree with the format, or None.
         problem: takes the fields of that row's line; returns what is wrong.
-        of_named: whether the check is also made where the caller named the format.
+        of_named: whether the check is also used if the caller names the format.
     """
 
     field: int
@@ -55,17 +55,17 @@ def _first(wrong: pl.Series) -> int | None:
 
 
 def early_ntcir(fields: Sequence[str]) -> bool:
-    """Whether the second of four fields is an NTCIR letter and the last one 0 or 1."""
+    """Return whether the second of four fields is an NTCIR letter and the last one 0 or 1."""
     return fields[1] in LETTERS and fields[3] in ("0", "1")
 
 
 def ntcir_intents(fields: Sequence[str]) -> bool:
-    """Whether the last of four fields is a level such as L2."""
+    """Return whether the last of four fields is a level such as L2."""
     return _LEVEL.fullmatch(fields[3]) is not None
 
 
 def ntcir_classes(fields: Sequence[str]) -> bool:
-    """Whether the third of four fields is a level, and the second one is not the iteration of a TREC line."""
+    """Return whether the third of four fields is a level and the second is not a TREC iteration."""
     is_iteration = INTEGER.fullmatch(fields[1]) or fields[1] in NO_ITERATION
     return _LEVEL.fullmatch(fields[2]) is not None and not is_iteration
 
@@ -95,7 +95,7 @@ def _by_letters(fields: Sequence[str]) -> str:
     )
 
 
-#: In NTCIR qrels by letters, the last field repeats what the letter says.
+#: In NTCIR qrels by letters, the last field repeats the information of the letter.
 MARKS = Review(3, _first_contradiction, _contradiction, of_named=True)
 #: In TREC qrels, the second field is never an NTCIR letter.
 NO_LETTERS = Review(1, lambda texts, _: _first(texts.is_in(list(LETTERS))), _by_letters)
@@ -154,5 +154,5 @@ def trec_run(fields: Sequence[str], _: str) -> str | None:
 
 
 def _whole(fields: Sequence[str], *positions: int) -> bool:
-    """Whether the fields at these positions are whole numbers and the second is not 0 or Q0."""
+    """Return whether the fields at these positions are whole numbers and the second is not 0 or Q0."""
     return fields[1] not in NO_ITERATION and all(INTEGER.fullmatch(fields[at]) for at in positions)

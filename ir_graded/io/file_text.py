@@ -1,8 +1,8 @@
-"""The text of a file, decompressed: whole, or in pieces of whole topics that are scored each on its own.
+"""Decompressed text of a file, as a whole or in pieces of whole topics that are scored separately.
 
-A piece ends where the topic of its lines changes. Whether a topic comes back in a later piece, the caller
-sees from what it scored. A compressed file is read as its pieces are asked for; a piece of a plain file by
-whoever loads it, so that threads read at the same time.
+A piece ends where the topic of its lines changes. The caller detects topics that reappear in a later piece. A
+compressed file is read piece by piece; each piece of a plain file is read by the thread that loads it, so
+that threads read in parallel.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .decompression import MAGIC, READ, Codec, codec_of, decompressed
 from .formats import shortened
 from .paths import check_unchanged
 
-#: No line of a run or of qrels is longer: ten thousand times the length of most.
+#: Longest allowed line: ten thousand times the length of most lines of runs and qrels.
 _LONGEST_LINE = 1 << 20
 
-#: How far one looks ahead for the next topic at first.
+#: Initial number of bytes to search for the next topic.
 _LOOK = 1 << 16
 
-#: Bytes of a topic that are compared.
+#: Number of bytes of a topic that are compared.
 _LONG_ID = 256
 
-#: Returns the bytes of a piece.
+#: Function that returns the bytes of a piece.
 Load = Callable[[], bytes]
 
 
@@ -40,9 +40,9 @@ def read_text(path: str) -> bytes:
     """Return the text of a file, decompressed, without a byte-order mark.
 
     Raises:
-        FileFormatError: its compressed data are corrupt, truncated or expand to far more than any run, a
-            line is longer than any of a run, or it is written to meanwhile.
-        OSError: it cannot be read.
+        FileFormatError: compressed data are corrupt, truncated or expand too much, a line is too long, or the
+            file changes during reading.
+        OSError: the file cannot be read.
     """
     with Path(path).open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
@@ -57,13 +57,13 @@ def read_text(path: str) -> bytes:
 
 
 def text_pieces(path: str, size: int) -> Iterator[Load]:
-    """Yield the lines of a regular file in pieces of ``size`` bytes, and on to where the first field changes.
+    """Yield a regular file in pieces of ``size`` bytes, extended to the line where the first field changes.
 
-    There is no byte-order mark; only the newline at the end of the last piece may be missing.
+    Pieces have no byte-order mark; only the newline at the end of the last piece may be missing.
 
     Raises:
         FileFormatError: as :func:`read_text`.
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     with Path(path).open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
@@ -78,7 +78,7 @@ def text_pieces(path: str, size: int) -> Iterator[Load]:
 
 
 def _blocks(file: FileIO, path: str) -> tuple[Iterator[bytes], Codec | None]:
-    """The blocks of a file as it is read, and its compression; a pipe may give a few bytes at a time."""
+    """Return the blocks of a file and its compression; a pipe may give a few bytes at a time."""
     first = file.read(READ)
     while len(first) < MAGIC and (more := file.read(READ)):
         first += more
@@ -86,13 +86,13 @@ def _blocks(file: FileIO, path: str) -> tuple[Iterator[bytes], Codec | None]:
 
 
 def _is_dense(found: os.stat_result) -> bool:
-    """Whether a file is a regular one without holes, which may make it look enormous."""
+    """Return whether a file is regular and has no holes, which could make it look very large."""
     blocks: int | None = getattr(found, "st_blocks", None)  # of 512 bytes; Windows does not count them
     return stat.S_ISREG(found.st_mode) and (blocks is None or blocks * 512 >= found.st_size)
 
 
 def _at_once(file: FileIO, path: str) -> Iterator[bytes]:
-    """Yield the whole of a regular file, after a look at its first line."""
+    """Yield a whole regular file, after checking its first line."""
     file.seek(0)
     list(_with_short_lines([file.read(_LONGEST_LINE + 1)], path))
     file.seek(0)
@@ -104,7 +104,7 @@ def _at_once(file: FileIO, path: str) -> Iterator[bytes]:
 
 
 def _with_short_lines(blocks: Iterable[bytes], path: str) -> Iterator[bytes]:
-    """Yield the blocks of a text. Raises FileFormatError as soon as a line is too long: it would be held."""
+    """Yield the blocks of a text. Raises FileFormatError as soon as a line is too long for memory."""
     length, start = 0, b""  # of the line that the last block ended in
     for block in blocks:
         begin = 0
@@ -113,7 +113,7 @@ def _with_short_lines(blocks: Iterable[bytes], path: str) -> Iterator[bytes]:
             if end < 0:
                 shown = shortened((start + block[begin : begin + 200])[:200].decode(errors="replace"))
                 raise FileFormatError(
-                    f"{path}: the line that holds {shown} is longer than {_LONGEST_LINE >> 20} MiB"
+                    f"{path}: the line with {shown} is longer than {_LONGEST_LINE >> 20} MiB"
                 )
             length, start, begin = 0, b"", end + 1
         newline = block.rfind(b"\n", begin)
@@ -128,7 +128,7 @@ def _with_short_lines(blocks: Iterable[bytes], path: str) -> Iterator[bytes]:
 
 
 def _stretches(path: str, before: os.stat_result, size: int) -> Iterator[Load]:
-    """Yield a plain file in stretches that are read when they are loaded."""
+    """Yield functions that each read a part of a plain file."""
     mark = len(codecs.BOM_UTF8)
     begin = mark if _stretch(path, 0, min(mark, before.st_size), before) == codecs.BOM_UTF8 else 0
     while begin < before.st_size:
@@ -151,7 +151,7 @@ def _stretch(path: str, begin: int, end: int, before: os.stat_result) -> bytes:
 
 
 def _topic_end(path: str, at: int, before: os.stat_result) -> int:
-    """Where the topic ends that a file holds at a position."""
+    """Return the position at which the topic at a position of a file ends."""
     look, size = _LOOK, before.st_size
     while at < size:
         end = _next_topic(_stretch(path, at, min(at + look, size), before), 0)
@@ -164,7 +164,7 @@ def _topic_end(path: str, at: int, before: os.stat_result) -> int:
 
 
 def _cut(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
-    """Cut a stream of text into pieces; the blocks of a long topic are joined once."""
+    """Yield a stream of text in pieces; the blocks of a long topic are joined once."""
     held: list[bytes] = []
     length, last = 0, b""  # bytes held, and their last line, which may be incomplete
     for block in _merged(blocks, size):
@@ -186,7 +186,7 @@ def _cut(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
 
 
 def _merged(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
-    """The same stream in blocks of at least ``size`` bytes, but for the last."""
+    """Yield a stream in blocks of at least ``size`` bytes, except for the last."""
     held: list[bytes] = []
     length = 0
     for block in blocks:
@@ -199,15 +199,15 @@ def _merged(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
 
 
 def _next_topic(text: bytes, at: int) -> int:
-    """Where another topic begins, behind the next whole line after a position; 0: not in this text."""
+    """Return where another topic begins, after the next whole line after a position; 0 if it does not."""
     begin = text.find(b"\n", at) + 1
     if not begin:
         return 0
     first = re.compile(rb"\S+").search(text, begin)
     if first is None or first.end() == len(text):
         return 0
-    # Topics with so long a beginning in common count as one: that only makes the piece longer.
+    # Topics with such a long common beginning count as one, which only makes the piece longer.
     topic = re.escape(first[0]) + rb"\s" if len(first[0]) < _LONG_ID else re.escape(first[0][:_LONG_ID])
-    # White space is looked at to the end of a line only: over blank lines it would be again and again.
+    # Skip white space only to the end of a line, so that blank lines are not scanned repeatedly.
     change = re.compile(rb"\n(?=[^\S\n]*\S+\s)(?![^\S\n]*" + topic + rb")").search(text, first.end())
     return change.start() + 1 if change else 0

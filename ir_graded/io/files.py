@@ -1,4 +1,4 @@
-"""Files of qrels and runs as tables, whatever their format: whole, or a run in pieces of whole topics."""
+"""Readers of files of qrels and runs in any format, as a whole or as pieces of whole topics."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def read_file(kind: str, path: str | os.PathLike[str], format: str | None = None
 
     Args:
         kind: 'qrels' or 'run'.
-        path: Parquet, or text in UTF-8, plain or in gzip, zstandard or xz (told by its first bytes).
-        format: the name of a format of text; None to tell it by the number of fields of the first line.
+        path: Parquet, or text in UTF-8, plain or in gzip, zstandard or xz (detected by the first bytes).
+        format: name of a text format; None to detect it by the number of fields of the first line.
 
     Raises:
         FileFormatError: the file or a line of it cannot be read.
-        InputError: no file can have this path, or a row of Parquet holds what cannot be scored.
+        InputError: the path is not valid, or a row of a Parquet file cannot be scored.
         OSError: the file cannot be opened.
     """
     from .text_files import read_text_file
@@ -41,8 +41,8 @@ def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[C
 
     Args:
         path: the file.
-        size: bytes of a piece where the file has lines.
-        rows: rows of a piece where it is Parquet.
+        size: bytes of a piece of a text file.
+        rows: rows of a piece of a Parquet file.
     """
     from .text_files import text_file_pieces
 

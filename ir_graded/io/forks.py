@@ -1,4 +1,4 @@
-"""Processes that were forked after Polars had started its threads: they would wait for them without end."""
+"""Check for processes forked after Polars started its threads, in which Polars would wait forever."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pathlib import Path
 from ir_graded.errors import GradedError
 
 _THREADS = Path("/proc/self/task")
-#: This process and those that it descends from, as far as Polars' threads ran in them when they forked.
+#: This process and its ancestors that had threads of Polars when they forked.
 _forked_with_threads: set[int] = set()
 
 
 def check_fork() -> None:
-    """Call this before Polars works on a table or a file.
+    """Raise GradedError if Polars cannot work in this process. Call this before using Polars.
 
     Raises:
-        GradedError: the threads of Polars are in a process that this one was forked from.
+        GradedError: the threads of Polars are in a process from which this one was forked.
     """
     if _forked_with_threads - {os.getpid()}:
         raise GradedError(
             "this process was forked after Polars had started its threads, which a fork leaves behind: only "
-            "dicts of dicts can be scored here; start processes by multiprocessing.get_context('spawn') or "
+            "dicts of dicts can be scored here; start processes with multiprocessing.get_context('spawn') or "
             "'forkserver'"
         )
 

@@ -1,6 +1,6 @@
-"""The line formats of run and qrels files: which field of a line means what.
+"""Line formats of run and qrels files: the meaning of the fields of a line.
 
-A format is a declaration in :data:`FORMATS`; nothing else has to change for a further one.
+A format is a declaration in :data:`FORMATS`. To add a format, add a declaration.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Kind = Literal["run", "qrels"]
 
 @dataclass(frozen=True)
 class Format:
-    """One line format, whatever blanks separate the fields.
+    """A line format, with any white space between fields.
 
     Attributes:
-        name: what a caller writes as ``format=``.
+        name: value of ``format=``.
         kind: whether its lines are those of a run or of qrels.
         width: number of fields of a line.
         query_id: position of the topic, from 0 as all positions.
@@ -34,15 +34,15 @@ class Format:
         layout: the line in words, for messages.
         prefix: text in front of a level that is then a whole number, as in ``L2``.
         extra: further integer columns, as (column name, position).
-        further: further columns of text that are read when they are asked for, likewise.
+        further: further text columns that are read on demand, as (column name, position).
         whole: positions of further fields that must be whole numbers for a line to be of this format.
-        by_order: whether the order of the lines is the ranking, and the value's field says nothing.
+        by_order: whether the order of the lines is the ranking, so that the field of the value is ignored.
         letters: whether a level is one of :data:`~.doubts.LETTERS`.
         may_lack: number of fields that may be missing at the end of all lines if the caller names the format.
-        only_named: whether a file is of this format only where the caller names it.
+        only_named: whether the caller must name this format.
         shows: a further condition on the fields of the first line for a file to be of this format.
         doubt: returns why a file whose first line fits may be of another format, or None.
-        review: a check of all lines for the same question.
+        review: check of all lines for another format.
     """
 
     name: str
@@ -66,16 +66,16 @@ class Format:
 
     @property
     def title(self) -> str:
-        """The format's name in messages, such as ``TREC run``."""
+        """Name of the format in messages, such as ``TREC run``."""
         return f"{self.name.upper()} {self.kind}"
 
     @property
     def value_name(self) -> str:
-        """The name of the column that holds the value."""
+        """Name of the column of the value."""
         return VALUE_COLUMNS[self.kind]
 
-    def fits(self, fields: Sequence[str], line: str) -> bool:  # noqa: ARG002  # the other formats ask for it
-        """Whether the first line of a file has this many fields and meets the conditions on them."""
+    def fits(self, fields: Sequence[str], line: str) -> bool:  # noqa: ARG002  # other formats use it
+        """Return whether the first line of a file has this number of fields and meets the conditions."""
         if self.only_named or len(fields) != self.width:
             return False
         if self.shows is not None and not self.shows(fields):
@@ -85,7 +85,7 @@ class Format:
     def named(self, first_line_fields: int) -> Format:
         """Return the format for a file whose format the caller named.
 
-        It is not questioned, and as many of its last fields may be missing as the first line lacks.
+        It is not checked for other formats, and the last fields may be missing if the first line lacks them.
         """
         width = first_line_fields if 0 <= self.width - first_line_fields <= self.may_lack else self.width
         review = self.review if self.review is not None and self.review.of_named else None
@@ -93,7 +93,7 @@ class Format:
 
     @property
     def expected(self) -> str:
-        """What a line must be, for messages."""
+        """Description of a valid line, for messages."""
         return f"{self.width} fields ({self.title}: {self.layout})"
 
 
@@ -103,16 +103,16 @@ PassageRow = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class VaryingFormat:
-    """A format whose lines hold any number of passages.
+    """A format whose lines have any number of passages.
 
     Attributes:
-        name: what a caller writes as ``format=``.
+        name: value of ``format=``.
         kind: whether its lines are those of a run or of qrels.
         layout: the line in words, for messages.
-        fits: whether the first line of a file, given by its fields and whole, is of this format.
-        rows: the rows (query_id, doc_id, value, start, length) of a line, given likewise; ValueError says
-            what is wrong with it.
-        further: names of further columns of text, whose values follow in the rows.
+        fits: returns whether the first line of a file, given as fields and as a whole, is of this format.
+        rows: returns the rows (query_id, doc_id, value, start, length) of a line, given as fields and as a
+            whole; raises ValueError with the problem.
+        further: names of further text columns, whose values follow in the rows.
     """
 
     name: str
@@ -124,24 +124,24 @@ class VaryingFormat:
 
     @property
     def title(self) -> str:
-        """The format's name in messages."""
+        """Name of the format in messages."""
         return f"{self.name.upper()} {self.kind}"
 
     @property
     def expected(self) -> str:
-        """What a line must be, for messages."""
+        """Description of a valid line, for messages."""
         return f"{self.layout} ({self.title})"
 
 
 def _start_length(start: str, length: str) -> tuple[int, int]:
-    """A passage from its two texts; negative ones are for the table to refuse."""
+    """Return a passage from its two texts; the table rejects negative values."""
     if not (INTEGER.fullmatch(start) and INTEGER.fullmatch(length)):
         raise ValueError(f"passage {start}:{length} is not start:length in whole numbers")
     return int(start), int(length)
 
 
 def _fol_rows(fields: Sequence[str], line: str) -> list[PassageRow]:
-    """``topic Q0 file rel_chars doc_len [bep [start:length ...]]``: a row a passage, or one without."""
+    """Parse ``topic Q0 file rel_chars doc_len [bep [start:length ...]]``, with a row per passage or one."""
     if not _fol_fits(fields, line):
         raise ValueError("rel_chars and doc_len, the fourth and fifth field, must be whole numbers")
     topic, file, relevant = fields[0], fields[2], int(fields[3]) > 0
@@ -151,13 +151,13 @@ def _fol_rows(fields: Sequence[str], line: str) -> list[PassageRow]:
     return [(topic, file, 1.0, *_start_length(start, length)) for start, _, length in passages]
 
 
-def _fol_fits(fields: Sequence[str], line: str) -> bool:  # noqa: ARG001  # the other formats ask for it
+def _fol_fits(fields: Sequence[str], line: str) -> bool:  # noqa: ARG001  # other formats use it
     counts = fields[3:5]
     return len(counts) == 2 and all(map(INTEGER.fullmatch, counts))  # noqa: PLR2004
 
 
 def _gold_rows(_: Sequence[str], line: str) -> list[PassageRow]:
-    """``topic pmid start length aspects``, separated by tabs: a relevant passage."""
+    """Parse ``topic pmid start length aspects``, separated by tabs: a relevant passage."""
     fields = line.rstrip("\r\n").split("\t")
     if len(fields) < _GOLD_WIDTH - 1:
         raise ValueError("expected topic, pmid, start and length separated by tabs")
@@ -289,20 +289,20 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
 def recognise(
     kind: Kind, first_line_fields: Sequence[str], path: str, line: int = 1, whole: str = ""
 ) -> Format | VaryingFormat:
-    """Pick the format of a file by its first line that is not blank.
+    """Return the format of a file by its first line that is not blank.
 
     Args:
-        kind: what the file is read as.
+        kind: 'qrels' or 'run'.
         first_line_fields: the fields of that line.
         path: the file, for the message.
-        line: the line's number, for the message.
-        whole: the line as it stands, which tells formats that are separated by tabs.
+        line: the line number, for the message.
+        whole: the whole line, which identifies formats that are separated by tabs.
 
     Returns:
         The first format of this kind that the line fits.
 
     Raises:
-        FileFormatError: it fits none, or it may be of another format than the one it fits.
+        FileFormatError: the line fits no format, or may be of another format than the one it fits.
     """
     candidates = _of(kind)
     fitting = _fitting(kind, first_line_fields, whole)
@@ -331,7 +331,7 @@ def named(kind: Kind, name: str) -> Format | VaryingFormat | DocumentFormat:
     """Return the format of this kind with this name.
 
     Raises:
-        ParameterError: there is none.
+        ParameterError: the format does not exist.
     """
     documents = [one for one in DOCUMENTS if one.kind == kind]
     candidates = [*_of(kind), *documents]

@@ -1,4 +1,4 @@
-"""Membership of documents in groups, put beside qrels: ``with_groups``."""
+"""``with_groups``: add the membership of documents in groups to qrels."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
     """Return qrels as a frame with a column of membership for each attribute set, for GF and GFR.
 
     Args:
-        qrels: qrels in any form that ``evaluate`` takes.
+        qrels: qrels in any form of ``evaluate``.
         groups: membership by name of the attribute set: a file of lines ``topic doc p1 ... pn`` with the
             share of each of n groups, a dict ``{topic: {doc: [p1, ..., pn]}}``, or a frame with the columns
             query_id and doc_id and one column for each group.
 
     Returns:
-        The qrels with one more column per attribute set, which holds a list of n shares per row; None where
-        the membership of the document is unknown: then it counts as shared equally.
+        The qrels with a further column per attribute set, with a list of n shares per row, or None if the
+        membership of the document is unknown. Such a document counts as shared equally.
 
     Raises:
-        InputError: shares are negative, do not sum to 1 (up to 0.001), are fewer than two or not equally many
-            for all documents, or the qrels do not judge the document.
+        InputError: shares are negative, do not sum to 1 (up to 0.001), are fewer than two, or differ in
+            number between documents; or a document is not judged in the qrels.
         FileFormatError: a line of a file cannot be read.
         ParameterError: an attribute set has the name of another column.
 
@@ -65,11 +65,11 @@ def _numbers(fields: Iterable[str]) -> list[float]:
 
 
 def _membership(name: str, source: Any, judged: set[tuple[str, str]]) -> dict[tuple[str, str], list[float]]:
-    """Shares by topic and document. Raises InputError where they are wrong or of an unjudged document."""
+    """Return shares by topic and document. Raises InputError if they are wrong or a document is unjudged."""
     layout = "topic doc p1 ... pn, all p numbers"
     pairs = read_pairs(name, source, ("doc_id", "document"), layout, _numbers, list)
     shares = as_shares(pairs.values, pairs.describe)
     for row, document in enumerate(pairs.ids):
         if document not in judged:
-            raise InputError(f"{pairs.describe(row)} is not in the qrels: judge it, for example with level 0")
+            raise InputError(f"{pairs.describe(row)} is not in the qrels; add it, for example with level 0")
     return pairs.unique(shares.tolist())

@@ -1,4 +1,4 @@
-"""Probabilities and types of intents, given beside the qrels."""
+"""``with_intents``: add probabilities and types of intents to qrels."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-#: The column of qrels that names the intent.
+#: Column of qrels with the intent.
 ITERATION = "iteration"
 #: Informational and navigational intents.
 TYPES = ("inf", "nav")
-#: Files hold probabilities with four digits.
+#: Tolerance of the sum, because files have probabilities with four digits.
 HIGHEST_SUM = 1.001
 
 
@@ -32,10 +32,10 @@ def with_intents(qrels: Any, intents: Any) -> pd.DataFrame:
     """Add probabilities and types of intents to qrels, for measures such as ``D``.
 
     Args:
-        qrels: qrels with intents, in any form that ``evaluate`` takes but a dict of dicts.
+        qrels: qrels with intents, in any form of ``evaluate`` except a dict of dicts.
         intents: ``{topic: {intent: probability}}``, ``{topic: {intent: (probability, 'nav')}}``, a frame with
-            the columns query_id, iteration, probability and, if wanted, intent_type; or a file of lines
-            ``topic intent probability [inf|nav]``. Topics that the qrels lack are ignored.
+            the columns query_id, iteration, probability and optionally intent_type; or a file of lines
+            ``topic intent probability [inf|nav]``. Topics that are not in the qrels are ignored.
 
     Returns:
         A frame with the columns query_id, doc_id (text), relevance, iteration, probability, intent_type and
@@ -71,7 +71,7 @@ def add_intents(qrels: Any, intents: Any) -> Table:
     table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
     if table is None or ITERATION not in table.further:
         raise InputError(
-            "intents are given, and the qrels have no column iteration: give a table or named tuples with "
+            "intents are given, but the qrels have no column iteration: give a table or named tuples with "
             "the fields query_id, doc_id, relevance, iteration, or a file of TREC or NTCIR whose second "
             "field is the intent; a dict of dicts has no such column"
         )
@@ -100,7 +100,7 @@ def add_intents(qrels: Any, intents: Any) -> Table:
 
 
 def check_sum(topic: str, probabilities: Iterable[float]) -> None:
-    """Raise InputError where the probabilities of a topic are missing or have a wrong sum."""
+    """Raise InputError if the probabilities of a topic are missing or have a wrong sum."""
     given = [*probabilities]
     if not given:
         raise InputError(f"intents: topic {topic!r} of the qrels has no probabilities")
@@ -114,7 +114,7 @@ def check_sum(topic: str, probabilities: Iterable[float]) -> None:
 
 
 def check_probabilities(given: Floats, describe: Callable[[int], str], *, unlisted: bool = False) -> None:
-    """Raise InputError where a probability is negative or infinite, or NaN unless intents may be unlisted."""
+    """Raise InputError if a probability is negative or infinite, or NaN unless intents may be unlisted."""
     valid = np.isfinite(given) & (given >= 0)
     wrong = np.flatnonzero(~(valid | np.isnan(given) if unlisted else valid))
     if wrong.size:
@@ -125,7 +125,7 @@ def check_probabilities(given: Floats, describe: Callable[[int], str], *, unlist
 
 
 def are_nav(types: pl.Series, describe: Callable[[int], str]) -> Bools:
-    """Return which types are navigational. Raises InputError for what is no type."""
+    """Return which types are navigational. Raises InputError for an invalid type."""
     wrong = ~types.is_in(list(TYPES)).fill_null(value=False)
     if wrong.any():
         row = int(wrong.arg_true()[0])

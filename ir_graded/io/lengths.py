@@ -1,4 +1,4 @@
-"""The table of document lengths: from a mapping, a frame or a file."""
+"""Document lengths from a mapping, a frame or a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BEYOND = ("keep", "raise")
 
 
 def read_lengths(source: Any) -> dict[str, int]:
-    """Length of each document.
+    """Return the length of each document.
 
     Args:
         source: a mapping from doc_id to length, a frame with these columns, or a file of CSV with a header or
@@ -59,14 +59,14 @@ def read_lengths(source: Any) -> dict[str, int]:
         if found.setdefault(doc_id, length) != length:
             raise InputError(
                 f"lengths: document {doc_id!r} has length {found[doc_id]} at row {first[doc_id]} and "
-                f"{length} at row {row}; it must be one"
+                f"{length} at row {row}; use the same length in both"
             )
         first.setdefault(doc_id, row)
     return found
 
 
 def rows_beyond(table: Table, lengths: Mapping[str, int]) -> Ints:
-    """The rows of a table with passages that end behind their documents.
+    """Return the rows whose passages end behind their documents.
 
     Raises:
         InputError: documents of the table have no length.
@@ -76,7 +76,7 @@ def rows_beyond(table: Table, lengths: Mapping[str, int]) -> Ints:
     known = pl.Series(lengths.keys(), dtype=pl.String), pl.Series(lengths.values(), dtype=pl.Int64)
     end = table.doc_id.replace_strict(*known, default=None, return_dtype=pl.Int64)
     if missing := table.doc_id.filter(end.is_null()).unique(maintain_order=True).to_list():
-        raise InputError(f"the lengths lack {len(missing)} documents of the run: {format_ids(missing)}")
+        raise InputError(f"no length is given for {len(missing)} documents of the run: {format_ids(missing)}")
     assert table.passage is not None  # noqa: S101  # for the type checker
     stop = table.passage.start + table.passage.length
     return np.flatnonzero(stop > end.to_numpy())
@@ -91,8 +91,8 @@ def check_ends(run: Any, lengths: Mapping[str, int], beyond: str) -> None:
         beyond: 'keep', or 'raise' where no passage may end behind its document.
 
     Raises:
-        InputError: the run holds no passages, a document has no length, or a passage ends behind its
-            document although it must not.
+        InputError: the run has no passages, a document has no length, or with 'raise' a passage ends
+            behind its document.
     """
     table = passage_table("a table of lengths", "run", run)
     table.check_values()
@@ -103,7 +103,7 @@ def check_ends(run: Any, lengths: Mapping[str, int], beyond: str) -> None:
         start, length = table.passage.start[row], table.passage.length[row]
         raise InputError(
             f"run: {table.describe(row)}: the passage {start:.0f}:{length:.0f} ends behind its document, "
-            f"which has length {lengths[table.doc_id[row]]}; beyond='keep' takes it as it is"
+            f"which has length {lengths[table.doc_id[row]]}; beyond='keep' keeps it"
         )
 
 

@@ -1,10 +1,10 @@
-"""From the lines of a run or qrels file to rows.
+"""Parser of the lines of run and qrels files.
 
-Lines go through polars' CSV parser. That parser checks the number of fields on the first line only and takes
-every single blank for a separator, so a second blank would silently shift columns. Therefore nothing is
-parsed before :func:`~.spacing.count_white_space` found no two white characters together, and nothing is
-returned unless their number and the last fields add up to lines of the right width. Any other spacing is
-first brought into that form. Python looks at single lines only to report an error.
+Lines are parsed by the CSV parser of Polars. It checks the number of fields on the first line only and treats
+every blank as a separator, so a second blank would silently shift columns. Therefore text is parsed only if
+:func:`~.spacing.count_white_space` finds no two adjacent white characters, and rows are returned only if the
+number of white characters and the last fields match lines of the right width. Other spacing is normalised
+first. Python parses single lines only to report an error.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from .spacing import (
 from .table import VALUE_COLUMNS
 
 _PIECE = 1 << 20
-#: White space that the parser does not take as it is; looked for at the beginning, where it mostly shows.
+#: White space that must be normalised first; usually visible at the beginning of the text.
 _OTHER_WHITE = {b" ": re.compile(rb"[\t\v\f\r]|  "), b"\t": re.compile(rb"[ \v\f\r]|\t\t")}
 _LOOK = 1 << 10
-#: How a text may begin that polars takes for something else: gzip, zstandard or zlib data.
+#: First bytes of a text that Polars mistakes for gzip, zstandard or zlib data.
 _MISTAKEN = (b"x", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
-#: The column of the field that a format's review checks.
+#: Column of the field that the review of a format checks.
 _REVIEWED = "(reviewed)"
 
-#: What polars reads as a float; float() reads more, such as 1_000.
+#: Floats that Polars accepts; float() accepts more, such as 1_000.
 _NUMBER = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE
 )
@@ -51,7 +51,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
 def empty(kind: Kind, extra: tuple[tuple[str, int], ...] = ()) -> pl.DataFrame:
-    """A table without rows."""
+    """Return a table without rows."""
     types: dict[str, pl.DataType] = {"query_id": pl.String(), "doc_id": pl.String()}
     types[VALUE_COLUMNS[kind]] = pl.Float64()
     types.update({name: pl.Int64() for name, _ in extra})
@@ -59,11 +59,11 @@ def empty(kind: Kind, extra: tuple[tuple[str, int], ...] = ()) -> pl.DataFrame:
 
 
 def check_byte_order_marks(data: bytes, lines_before: Callable[[], int], path: str) -> None:
-    """Raise FileFormatError where a text contains a byte-order mark, as joined files do.
+    """Raise FileFormatError if a text contains a byte-order mark, as joined files do.
 
     The mark is invisible and would be read as part of an id.
     """
-    # Searching for one byte takes a fraction of the time, and few texts contain this one.
+    # Searching for one byte is much faster, and few texts contain this byte.
     if codecs.BOM_UTF8[:1] in data and codecs.BOM_UTF8 in data:
         before = data.count(b"\n", 0, data.index(codecs.BOM_UTF8))
         problem = "a byte-order mark inside the file (are these several files joined?); remove it"
@@ -77,13 +77,13 @@ def parse_lines(
 
     Args:
         data: whole lines; only the last newline may be missing.
-        format: which field of a line means what.
+        format: the format of the lines.
         path: the file, for errors.
         lines_before: returns the number of lines before ``data``; called only for an error.
 
     Returns:
-        A row per line that is not blank; and the line number of each row, counted within ``data``, or None
-        when row i is line i + 1.
+        A row per line that is not blank; and the line number of each row within ``data``, or None if row i is
+        line i + 1.
 
     Raises:
         FileFormatError: a line cannot be read, or contradicts the format.
@@ -100,7 +100,7 @@ def parse_lines(
             raise line_error(path, lines_before() + line, format.review.problem(raw.decode().split()), raw)
         frame = frame.drop(_REVIEWED)
     if format.by_order:
-        # Scores that say what the order of the lines says: the negated position within the topic.
+        # Scores that reproduce the order of the lines: the negated position within the topic.
         position = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("query_id")
         frame = frame.with_columns((-position).cast(pl.Float64).alias("score"))
     return frame, lines
@@ -110,9 +110,8 @@ def _rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers
     """Parse whole lines of a file, without a byte-order mark; only the last newline may be missing.
 
     Returns:
-        The rows, with the column ``_REVIEWED`` if the format's review has to check them, or None where a line
-        cannot be read; and the line number of each row, counted within ``data``, or None when row i is line
-        i + 1.
+        The rows, with the column ``_REVIEWED`` if the review of the format must check them, or None if a line
+        cannot be read; and the line number of each row within ``data``, or None if row i is line i + 1.
     """
     for separator, others in _OTHER_WHITE.items():
         if not others.search(data, 0, _LOOK):
@@ -124,18 +123,17 @@ def _rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers
 
 
 def _parsed(text: bytes, white: int | None, format: Format, separator: bytes = b" ") -> pl.DataFrame | None:
-    """Parse a text of so many white characters, each by itself; None if a line of it is wrong.
+    """Parse a text with ``white`` separate white characters; return None if a line is wrong.
 
-    A line that is too short lacks its last field. Where none is, a line that is too long makes the white
-    characters too many, and so does white space that is not the separator. That the whole text is UTF-8,
-    polars checks itself.
+    A line that is too short lacks its last field. Otherwise, a line that is too long, or white space that is
+    not the separator, makes the number of white characters too large. Polars checks that the text is UTF-8.
     """
     if white is None:
         return None
     if not text:
         return empty(format.kind, format.extra)
     if text.startswith(_MISTAKEN):
-        # polars drops one byte-order mark, and then looks no further.
+        # Polars drops one byte-order mark and then checks nothing else.
         text = codecs.BOM_UTF8 + text
     value = f"f{format.value}"
     types: dict[str, pl.DataType] = {f"f{i}": pl.String() for i in range(format.width)}
@@ -171,7 +169,7 @@ def _parsed(text: bytes, white: int | None, format: Format, separator: bytes = b
 
 
 def _with_levels(frame: pl.DataFrame, format: Format) -> pl.DataFrame | None:
-    """Turn the level's text into a number where it is none; None if a level is no finite number."""
+    """Convert levels that are text to numbers; return None if a level is not a finite number."""
     name = format.value_name
     if format.prefix:
         texts = frame[name]
@@ -189,7 +187,7 @@ def _with_levels(frame: pl.DataFrame, format: Format) -> pl.DataFrame | None:
 
 
 def _raise_first_error(data: bytes, format: Format, first_line: int, path: str) -> NoReturn:
-    """Name the first of some lines that cannot be read."""
+    """Raise an error for the first line that cannot be read."""
     for block in split_after_newlines(data, _PIECE):
         if _rows(block, format)[0] is None:
             _check_lines(block, format, first_line, path)
@@ -206,7 +204,7 @@ def _check_lines(block: bytes, format: Format, first_line: int, path: str) -> No
 
 
 def fields_of(raw: bytes, line: int, path: str) -> list[str]:
-    """Split one line, with its newline, as the plain definition of the formats has it."""
+    """Split one line, with its newline, into fields."""
     body = raw.removesuffix(b"\n").removesuffix(b"\r")
     if b"\r" in body:
         raise line_error(path, line, "a carriage return inside the line; a line ends in \\n or \\r\\n", raw)
@@ -218,7 +216,7 @@ def fields_of(raw: bytes, line: int, path: str) -> list[str]:
 
 
 def _problem(fields: list[str], format: Format) -> str | None:
-    """Say what is wrong with a line's fields and what would be right; None if nothing is."""
+    """Return the problem of the fields of a line and the expected form, else None."""
     if len(fields) != format.width:
         return f"expected {format.expected}, found {len(fields)}"
     text = fields[format.value]
@@ -259,6 +257,6 @@ def _extra_problem(fields: list[str], format: Format) -> str | None:
 
 
 def line_error(path: str, line: int, problem: str, raw: bytes) -> FileFormatError:
-    """What is wrong with a line, and where it stands."""
+    """Return an error with the problem, the line and its position."""
     shown = shortened(raw.removesuffix(b"\n").removesuffix(b"\r")[:400].decode(errors="replace"))
     return FileFormatError(f"{path}, line {line}: {problem}: {shown}")

@@ -17,7 +17,7 @@ from .table import Table
 
 
 def named_runs(runs: Any) -> dict[str, Any]:
-    """Runs by name, from one run, a path, a list of paths or runs, or a mapping from names."""
+    """Return runs by name, from one run, a path, a list of paths or runs, or a mapping from names."""
     if isinstance(runs, Mapping):
         return _by_name(runs) if _names_runs(runs) else {"run": runs}
     if is_path_or_dataset_id(runs):
@@ -31,14 +31,14 @@ def named_runs(runs: Any) -> dict[str, Any]:
 
 
 def _names_runs(runs: Mapping[Any, Any]) -> bool:
-    """Whether a mapping goes from names to runs, rather than being one run (topic -> doc_id -> score)."""
+    """Return whether a mapping is from names to runs, rather than one run (topic -> doc_id -> score)."""
     return any(map(_is_run, list(runs.values())))
 
 
 def _is_run(value: Any) -> bool:
-    """Whether a value can only be a run: not a topic's dict, nor a number where such a dict should be."""
+    """Return whether a value can only be a run, not the dict of a topic or a number in its place."""
     if isinstance(value, Mapping):
-        # One tells: the topics of a run all hold documents, or its documents scores.
+        # Checking one value is enough: either all are dicts of documents or all are scores.
         return isinstance(next(iter(value.values()), None), Mapping)
     return (
         isinstance(value, Table)
@@ -54,7 +54,7 @@ def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
     try:
         named = {str(name): run for name, run in runs.items()}
     except ValueError:
-        raise InputError("a run is named by an int of too many digits: give its name as text") from None
+        raise InputError("the name of a run is an int with too many digits; give the name as text") from None
     if len(named) < len(runs):
         names = list(map(str, runs))
         twice = next(name for name in names if names.count(name) > 1)
@@ -63,7 +63,7 @@ def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
-    """Runs by file name, without the ending of a compression; by path where file names repeat."""
+    """Return runs by file name without the suffix of a compression, or by path if file names repeat."""
     given = [os.fspath(file) for path in paths for file in _files(standard_input(path))]
     names = list(map(run_name, given))
     unique = [name if names.count(name) == 1 else path for name, path in zip(names, given, strict=True)]
@@ -74,12 +74,12 @@ def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
 
 
 def _files(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
-    """The files of a folder, sorted by name and without hidden ones; anything else is itself."""
+    """Return the files of a folder, sorted by name and without hidden files, or else the path itself."""
     if not os.fspath(path):
         raise InputError("the path of a run is empty")
     if not (is_file(path) and Path(path).is_dir()):
         return [path]
     files = [file for file in sorted(Path(path).iterdir()) if not file.is_dir() and file.name[0] != "."]
     if not files:
-        raise InputError(f"the folder {os.fspath(path)} holds no file")
+        raise InputError(f"the folder {os.fspath(path)} has no files")
     return [*files]

@@ -1,4 +1,4 @@
-"""Values for pairs of ids, given beside qrels: a file of lines, a dict of dicts or a frame."""
+"""Values for pairs of ids, such as probabilities of intents, from a file, a dict of dicts or a frame."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from .sources import is_path_or_dataset_id
 from .table import row_place
 
 _Value = TypeVar("_Value")
-#: First ids, second ids, values, and the place of a row.
+#: First ids, second ids, values, and a function for the place of a row.
 _Rows = tuple[list[Any], list[Any], list[Any], Callable[[int], str]]
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of ids with their values, a row each.
+    """Pairs of ids with their values, one row per pair.
 
     Attributes:
         ids: topic and second id of each row, as text.
-        values: the value of each; of a frame a tuple of its columns.
-        describe: describes a row, for messages.
-        place: says where a row is.
+        values: value of each row; for a frame, a tuple of its columns.
+        describe: returns the description of a row, for messages.
+        place: returns the place of a row.
     """
 
     ids: list[tuple[str, str]]
@@ -41,13 +41,13 @@ class Pairs:
     place: Callable[[int], str]
 
     def unique(self, values: Sequence[_Value]) -> dict[tuple[str, str], _Value]:
-        """Return one value for each pair. Raises InputError where two rows of a pair differ in theirs."""
+        """Return one value for each pair. Raises InputError if two rows of a pair have different values."""
         first: dict[tuple[str, str], int] = {}
         for row, (pair, value) in enumerate(zip(self.ids, values, strict=True)):
             other = first.setdefault(pair, row)
             if values[other] != value:
                 place = self.place(other) or "another place"
-                raise InputError(f"{self.describe(row)} is {value}, and {values[other]} at {place}")
+                raise InputError(f"{self.describe(row)} is {value}, but {values[other]} at {place}")
         return {pair: values[row] for pair, row in first.items()}
 
 
@@ -59,18 +59,18 @@ def read_pairs(
     of_fields: Callable[[Sequence[str]], Any],
     of_columns: Callable[[Sequence[str]], Sequence[str]],
 ) -> Pairs:
-    """Read values of any form.
+    """Read values in any supported form.
 
     Args:
         name: the name of the source, for messages.
         source: a file, a dict ``{topic: {id: value}}``, or a frame.
         by: the column of the second id, and its name in messages.
         layout: a line of a file in words.
-        of_fields: makes a value of the fields of a line after the ids; ValueError where it cannot.
-        of_columns: returns the columns of a value, given those that a frame has besides the ids.
+        of_fields: converts the fields of a line after the ids to a value; raises ValueError on failure.
+        of_columns: returns the columns of a value, given the columns of a frame without the ids.
 
     Raises:
-        InputError: it has another form, or an id is missing or cannot be read.
+        InputError: the source has another form, or an id is missing or cannot be read.
         FileFormatError: a line of the file cannot be read.
         OSError: the file cannot be opened.
     """
@@ -109,7 +109,7 @@ def _of_dicts(name: str, source: Mapping[Any, Any], noun: str) -> _Rows:
     for topic, of_topic in source.items():
         if not isinstance(of_topic, Mapping):
             raise InputError(
-                f"{name}: topic {topic!r} holds {short_repr(of_topic)} where a dict by {noun} is needed"
+                f"{name}: topic {topic!r}: expected a dict by {noun}, found {short_repr(of_topic)}"
             )
         topics += [topic] * len(of_topic)
         others += of_topic.keys()

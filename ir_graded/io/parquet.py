@@ -1,4 +1,4 @@
-"""Parquet files of qrels and runs with the columns of ir-measures: whole, or a run in pieces of topics."""
+"""Readers of Parquet files with the columns of ir-measures, as a whole or a run in pieces of topics."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 _MAGIC = b"PAR1"
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
-#: Bytes of a row in memory, at least.
+#: Smallest number of bytes of a row in memory.
 _BYTES_OF_ROW = 16
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a Parquet file, complete or broken; a pipe, which cannot be read twice, is not.
+    """Return whether a file is a Parquet file, complete or broken; False for a pipe, which is read once.
 
-    The first topic of a text file may be PAR1 too. A Parquet file also ends with this mark and the length of
-    its footer, or, if it is cut off, its fifth byte is a control character.
+    The first topic of a text file may also be PAR1. A Parquet file also ends with this mark and the length of
+    its footer; if it is truncated, its fifth byte is a control character.
     """
     if not Path(path).is_file():
         return False
@@ -50,13 +50,13 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
 
 
 def read_parquet(kind: str, path: str | os.PathLike[str]) -> Table:
-    """The rows of a file.
+    """Return the rows of a file.
 
     Raises:
-        FileFormatError: it cannot be read, or is changed meanwhile.
-        InputError: it lacks a column, or a row holds what cannot be scored.
+        FileFormatError: the file cannot be read, or changes during reading.
+        InputError: a column is missing, or a row cannot be scored.
     """
-    # Polars opens the file each time that it is asked for something.
+    # Polars opens the file for every request.
     before = Path(path).stat()
     with _parser_errors_with_path(path):
         columns = _columns(kind, path)
@@ -68,7 +68,7 @@ def read_parquet(kind: str, path: str | os.PathLike[str]) -> Table:
 
 
 def _further(path: str | os.PathLike[str], read: Iterable[str]) -> dict[str, Callable[[], pl.Series]]:
-    """The columns that have not been read."""
+    """Return functions that read the further columns."""
     import polars as pl
 
     def column(name: str) -> pl.Series:
@@ -81,7 +81,7 @@ def _further(path: str | os.PathLike[str], read: Iterable[str]) -> dict[str, Cal
 
 
 def parquet_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable[[], Table]]:
-    """A run in pieces of at most ``rows`` rows, or of one topic; errors as in :func:`read_parquet`."""
+    """Yield a run in pieces of at most ``rows`` rows or one topic; errors as in :func:`read_parquet`."""
     before = Path(path).stat()
     with _parser_errors_with_path(path):
         columns = _columns("run", path)
@@ -102,9 +102,9 @@ def parquet_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[Callable
 
 
 def _columns(kind: str, path: str | os.PathLike[str]) -> pl.LazyFrame:
-    """Return the columns that are needed, unread.
+    """Return the required columns as a lazy frame.
 
-    Raises FileFormatError where one is missing, holds lists or structs, or all are far larger than the file.
+    Raises FileFormatError if one is missing or has lists or structs, or all are far larger than the file.
     """
     import polars as pl
 
@@ -127,7 +127,7 @@ def _columns(kind: str, path: str | os.PathLike[str]) -> pl.LazyFrame:
 
 
 def _number_of_rows(columns: pl.LazyFrame, path: str | os.PathLike[str]) -> int:
-    """Number of rows. Raises FileFormatError where they are far more than so small a file holds."""
+    """Return the number of rows. Raises FileFormatError if it is implausibly large for the file size."""
     import polars as pl
 
     height = int(columns.select(pl.len()).collect().item())
@@ -140,7 +140,7 @@ def _check_size(size: int, path: str | os.PathLike[str]) -> None:
 
 
 def _check_ids(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Raise FileFormatError where ids, which a file may hold once for many rows, take far too much memory."""
+    """Raise FileFormatError if ids, which a file may store once for many rows, need too much memory."""
     import polars as pl
 
     for name in ("query_id", "doc_id"):
@@ -154,7 +154,7 @@ def _check_ids(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
 
 
 def _start_of_last_topic(query_id: pl.Series) -> int:
-    """Where the last topic of a column begins."""
+    """Return the position at which the last topic of a column begins."""
     other = (query_id != query_id[-1]).arg_true()
     return int(other[-1]) + 1 if len(other) else 0
 
@@ -166,7 +166,7 @@ def _table(kind: str, path: str | os.PathLike[str], frame: pl.DataFrame, begin: 
 
 @contextmanager
 def _parser_errors_with_path(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Errors of the parser with the name of the file."""
+    """Add the name of the file to errors of the parser."""
     import polars as pl
 
     try:

@@ -1,6 +1,6 @@
-"""The footer of a Parquet file, which tells the size of the columns before any of them is read.
+"""Reader of the footer of a Parquet file, which has the sizes of the columns.
 
-Polars does not tell it, and pyarrow may not be installed. The footer is a struct in Thrift's compact
+Polars does not give these sizes, and pyarrow may not be installed. The footer is a struct in Thrift's compact
 protocol.
 """
 
@@ -16,14 +16,14 @@ from ir_graded.errors import FileFormatError
 
 #: The length of the footer, and the mark of the format.
 TAIL = 8
-#: A number of 64 bits takes at most so many bits in groups of seven.
+#: Largest number of bits of a 64-bit number in groups of seven.
 _LONGEST = 70
 # Numbers of fields in parquet.thrift.
 _ROW_GROUPS, _COLUMNS, _META_DATA, _PATH, _UNCOMPRESSED = 4, 1, 3, 3, 6
 
 
 def column_sizes(path: str | os.PathLike[str]) -> Counter[str]:
-    """Return the uncompressed bytes of each column of a file, by its name.
+    """Return the uncompressed size of each column of a file in bytes, by name.
 
     Raises:
         FileFormatError: the footer is broken.

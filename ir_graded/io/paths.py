@@ -1,4 +1,4 @@
-"""Paths of files: whether a file can have one, errors that name it, and whether the file was changed."""
+"""Checks of paths and files: valid paths, errors with the path, and files that changed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 from ir_graded.errors import FileFormatError, InputError, short_repr
 
 _COMPRESSIONS = (".gz", ".xz", ".zst")
-#: Attributes of a file that a change of it changes.
+#: Attributes of a file that change when the file changes.
 _STATE = ("st_dev", "st_ino", "st_size", "st_mtime_ns")
 #: The file behind ``-``, and the folder of the pipes that a shell names, as in ``<(zcat x.run)``.
 _STANDARD_INPUT, _PIPES = "/dev/stdin", "/dev/fd/"
 
 
 def check_path(path: str | os.PathLike[str]) -> None:
-    """Raise InputError where a path is one that no file can have, or is bytes."""
+    """Raise InputError if a path is not valid for a file, or is bytes."""
     name = os.fspath(path)
     if not isinstance(name, str):
-        raise InputError(f"the path {short_repr(name)} is bytes: give it as text")
+        raise InputError(f"the path {short_repr(name)} is bytes; give it as text")
     try:
         possible = b"\0" not in os.fsencode(name)
     except UnicodeEncodeError:
@@ -31,7 +31,7 @@ def check_path(path: str | os.PathLike[str]) -> None:
 
 
 def standard_input(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """Return the path of the standard input for ``-``, and any other path as it is."""
+    """Return the path of the standard input for ``-``, and any other path unchanged."""
     return _STANDARD_INPUT if path == "-" and not Path("-").exists() else path
 
 
@@ -44,13 +44,13 @@ def run_name(path: str | os.PathLike[str]) -> str:
 
 
 def uncompressed_name(path: str | os.PathLike[str]) -> str:
-    """Return the name of a file, without the ending of a compression."""
+    """Return the name of a file without the suffix of a compression."""
     return Path(path).stem if Path(path).suffix in _COMPRESSIONS else Path(path).name
 
 
 @contextmanager
 def errors_with_path(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Add the path to errors of the operating system, which lack it once the file is open."""
+    """Add the path to errors of the operating system, which lack it after the file is open."""
     try:
         yield
     except OSError as error:
@@ -60,7 +60,7 @@ def errors_with_path(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def check_unchanged(path: str | os.PathLike[str], before: os.stat_result) -> None:
-    """Raise FileFormatError where a regular file was written to or replaced since ``before``."""
+    """Raise FileFormatError if a regular file was written to or replaced since ``before``."""
     if stat.S_ISREG(before.st_mode):
         now = Path(path).stat()
         if any(getattr(now, name) != getattr(before, name) for name in _STATE):

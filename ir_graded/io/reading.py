@@ -1,4 +1,4 @@
-"""``read_qrels`` and ``read_run``: files and datasets as pandas frames with ir-measures' columns."""
+"""``read_qrels`` and ``read_run``: read files and datasets as pandas frames with ir-measures' columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = None) -> pd.DataFrame:
-    """Qrels as a frame with the columns query_id, doc_id (text) and relevance.
+    """Read qrels as a frame with the columns query_id, doc_id (text) and relevance.
 
     Args:
         source: a file (TREC ``topic iteration doc level``, NTCIR ``topic doc L2``, with intents
@@ -31,20 +31,19 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
             ``topic pmid start length aspects`` separated by tabs; plain, gzip, zstandard or xz; any
             spacing), or a dataset of ir_datasets or its id.
         format: 'trec', 'ntcir', 'ntcir-intents', 'ntcir-classes', 'ntcir-early', 'inex' or 'genomics'; by
-            default told by the columns. Formats that are never told so are 'ntcir-continuous'
+            default detected from the columns. These formats are not detected: 'ntcir-continuous'
             (``topic doc 0.5``), 'legalbench', the benchmark or the results of LegalBench-RAG in JSON, and
-            'chroma', the questions of Chroma's chunking evaluation in CSV; query_id of these two is the
+            'chroma', the questions of Chroma's chunking evaluation in CSV; query_id of the last two is the
             position of the question, from 0.
 
     Returns:
-        A row per judgment. Levels are whole numbers (int64) where all are, else float64. Passages
-        have the further columns start and length, and a row each. Where a document is judged for several
-        intents there is a column iteration, and where there are classes of documents a column
-        equivalence_class.
+        A row per judgment. Levels are int64 if all are whole numbers, else float64. Passages have one row
+        each, with the further columns start and length. If a document is judged for several intents, there is
+        a column iteration; if there are classes of documents, a column equivalence_class.
 
     Raises:
         FileFormatError: the file or a line of it cannot be read, or it may be of two formats.
-        InputError: there is no such dataset, or it has no qrels.
+        InputError: the dataset does not exist, or it has no qrels.
         OSError: the file cannot be opened, or the dataset cannot be downloaded.
     """
     import pandas as pd
@@ -65,27 +64,27 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
 def read_run(
     source: str | os.PathLike[str] | Any, *, format: str | None = None, rank: str = "score"
 ) -> pd.DataFrame:
-    """A run as a frame with the columns query_id, doc_id (text) and score.
+    """Read a run as a frame with the columns query_id, doc_id (text) and score.
 
     Args:
         source: a file (TREC ``topic Q0 doc rank score tag``, INEX FOL ``topic Q0 file rank rsv run_id
             start length`` or Genomics ``topic pmid rank score start length run_id``; plain, gzip,
-            zstandard or xz; any spacing), or a dataset of ir_datasets or its id, of which the
-            scoreddocs are taken. In INEX FOL the order of the lines is the ranking, so the score is
-            minus the position within the topic.
-        format: 'trec', 'inex' or 'genomics'; by default told by the number of columns. A Genomics run
-            may lack its last field, run_id, where it is named. 'legalbench' reads the results of
-            LegalBench-RAG in JSON, ranked in their order.
-        rank: 'score', or 'column' for a run of format 'genomics' whose rank column is to order it, as in the
-            official program: by rank, then pmid as text, start and length. The score is then minus the
-            position within the topic.
+            zstandard or xz; any spacing), or a dataset of ir_datasets or its id, whose scoreddocs are
+            read. In INEX FOL the order of the lines is the ranking, so the score is minus the position
+            within the topic.
+        format: 'trec', 'inex' or 'genomics'; by default detected by the number of columns. If 'genomics' is
+            given, the last field, run_id, may be missing. 'legalbench' reads the results of LegalBench-RAG in
+            JSON, ranked in their order.
+        rank: 'score', or 'column' to rank a run of format 'genomics' by its rank column, as in the official
+            program: by rank, then pmid as text, start and length. The score is then minus the position within
+            the topic.
 
     Returns:
-        A row per document. Passages have the further columns start and length, and a row each.
+        A row per document. Passages have one row each, with the further columns start and length.
 
     Raises:
         FileFormatError: the file or a line of it cannot be read, or it may be of two formats.
-        InputError: there is no such dataset, or it has no scoreddocs.
+        InputError: the dataset does not exist, or it has no scoreddocs.
         OSError: the file cannot be opened, or the dataset cannot be downloaded.
     """
     if rank not in {"score", "column"}:
@@ -97,7 +96,7 @@ def read_run(
 
 
 def _by_rank_column(table: Table) -> Table:
-    """A run with scores that order it by its column rank."""
+    """Return a run with scores that rank it by its column rank."""
     import polars as pl
 
     assert table.passage is not None  # noqa: S101  # runs of this format hold passages
@@ -116,7 +115,7 @@ def _by_rank_column(table: Table) -> Table:
 
 
 def qrels_frame(qrels: Any) -> pd.DataFrame:
-    """Return qrels of any form as a frame of its own, with all further columns."""
+    """Return a copy of qrels of any form as a frame with all further columns."""
     import pandas as pd
 
     if isinstance(qrels, Mapping):
@@ -137,7 +136,7 @@ def _table(kind: str, source: Any, format: str | None) -> Table:
 
 
 def frame_of(table: Table) -> pd.DataFrame:
-    """A table as a frame, without further columns."""
+    """Return a table as a frame, without further columns."""
     import pandas as pd
 
     columns: dict[str, Any] = {

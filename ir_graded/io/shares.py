@@ -1,4 +1,4 @@
-"""Columns that hold the shares of groups in each document."""
+"""Columns with the shares of groups in each document."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ir_graded.errors import InputError, short_repr
 from .columns import as_float
 from .ids import is_missing
 
-#: How far the sum of shares, which files may hold rounded, may be from 1.
+#: Largest difference between the sum of shares and 1; files may have rounded shares.
 ROUNDED = 0.001
 _FEWEST = 2
 
 
 def as_shares(values: Sequence[Any], describe: Callable[[int], str]) -> Floats:
-    """Return vectors of shares as an array, shape ``(rows, groups)``; NaN where a vector is missing.
+    """Return vectors of shares as an array, shape ``(rows, groups)``; NaN if a vector is missing.
 
-    Where all are missing, the number of groups is unknown, and 0 here.
+    If all are missing, the number of groups is unknown and 0 is used.
 
     Args:
         values: a vector for each row, or None or NaN.
@@ -68,7 +68,7 @@ def _as_array(vectors: list[Any], describe: Callable[[int], str]) -> Floats:
             raise InputError(f"{describe(row)}: {short_repr(vector)} has fewer than {_FEWEST} shares")
         if len(vector) != len(vectors[0]):
             raise InputError(
-                f"{describe(row)} has {len(vector)} shares, and {describe(0)} has {len(vectors[0])}"
+                f"{describe(row)} has {len(vector)} shares, but {describe(0)} has {len(vectors[0])}"
             )
     found = np.empty((len(vectors), len(vectors[0])))
     for row, vector in enumerate(vectors):

@@ -1,4 +1,4 @@
-"""Qrels and runs of any form but a dict of dicts, as tables."""
+"""Conversion of qrels and runs of any form except a dict of dicts to tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FORMS = (
 
 
 def table_of(kind: str, source: Any) -> Table:  # noqa: PLR0911  # one for each form
-    """Qrels or a run of any form but a dict of dicts, as a table."""
+    """Return qrels or a run of any form except a dict of dicts as a table."""
     if isinstance(source, Table):
         return source
     if is_path_or_dataset_id(source):
@@ -39,11 +39,11 @@ def table_of(kind: str, source: Any) -> Table:  # noqa: PLR0911  # one for each 
         source = source.read_all()  # a reader of Arrow batches
     if hasattr(source, "collect_schema") and not hasattr(source, "to_arrow"):
         raise InputError(
-            f"{kind}: a {type(source).__name__} holds no rows yet: collect() it first, or give {_FORMS}"
+            f"{kind}: a {type(source).__name__} has no rows yet; collect() it first, or give {_FORMS}"
         )
     if hasattr(source, "columns") or hasattr(source, "column_names"):
         return from_frame(kind, source)
-    # numpy's scalars say that they are iterable.
+    # NumPy scalars claim to be iterable.
     if isinstance(source, Iterable) and getattr(source, "ndim", 1) != 0:
         return from_tuples(kind, source)
     raise InputError(f"{kind}: cannot read {type(source).__name__}; give {_FORMS}")
@@ -68,14 +68,14 @@ def no_passages(purpose: object, kind: str) -> str:
 
 
 def is_path_or_dataset_id(source: object) -> bool:
-    """Whether ``source`` says where to find the data: a path or a dataset id."""
+    """Return whether ``source`` is a path or a dataset id."""
     return isinstance(source, (str, os.PathLike))
 
 
 def is_file(source: object) -> bool:
-    """Whether ``source`` is the path of a file; text that is none is taken for a dataset id.
+    """Return whether ``source`` is the path of a file; other text is treated as a dataset id.
 
-    Raises InputError where it is a path that no file can have.
+    Raises InputError if it is not a valid path.
     """
     if isinstance(source, os.PathLike):
         check_path(source)
@@ -84,24 +84,24 @@ def is_file(source: object) -> bool:
 
 
 def is_regular_file(source: object) -> bool:
-    """Whether ``source`` is the path of a file that can be read again: no pipe."""
-    return is_file(source) and Path(source).is_file()  # type: ignore[arg-type]  # a place it is
+    """Return whether ``source`` is the path of a file that can be read again (not a pipe)."""
+    return is_file(source) and Path(source).is_file()  # type: ignore[arg-type]  # it is a path
 
 
 def is_read_once(source: object) -> bool:
-    """Whether ``source`` gives its rows only once: an iterator, a reader of Arrow batches, a pipe."""
+    """Return whether ``source`` can be read only once: an iterator, a reader of Arrow batches, a pipe."""
     if is_path_or_dataset_id(source):
         return is_file(source) and not is_regular_file(source)
     return isinstance(source, Iterator) or hasattr(source, "read_all")
 
 
 def ensure_rereadable(kind: str, source: Any) -> Any:
-    """What can be read more than once: a dict or a regular file as it is, anything else as a table.
+    """Return a source that can be read repeatedly: a dict or a regular file unchanged, else a table.
 
-    What comes through a pipe has come: it must not be opened a second time.
+    A pipe must not be opened a second time.
 
     Raises:
-        InputError: an iterator without a row, which is most likely one that has been read before.
+        InputError: an iterator has no rows, probably because it was read before.
     """
     if isinstance(source, Mapping) or is_regular_file(source):
         return source
@@ -109,7 +109,7 @@ def ensure_rereadable(kind: str, source: Any) -> Any:
     if isinstance(source, Iterator) and not len(table):
         raise InputError(
             f"{kind}: the {type(source).__name__} has no rows; was it read before? An iterator can be read "
-            f"only once: give a list of its rows (an empty list for an empty {kind})"
+            f"only once; give a list of its rows (an empty list for an empty {kind})"
         )
     return table
 

@@ -1,7 +1,7 @@
-"""The one table form of qrels and runs: columns of text and numbers, and the place of each row.
+"""Common table form of qrels and runs: columns of text and numbers, and the place of each row.
 
-Every form but the dict of dicts becomes a :class:`Table` here; what is wrong in a row is said with
-its place in what the caller gave.
+Every form except the dict of dicts is converted to a :class:`Table`. Errors give the place of a row in the
+input of the caller.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-#: Fields of qrels that are read at once.
+#: Fields of qrels that are always read.
 _STANDARD = ("query_id", "doc_id", "relevance")
-# Row numbers from so many on are worth loading what Polars needs for an array.
+# From this number of rows on, loading what Polars needs for arrays is worth the time.
 _MANY = 1 << 15
-# Positions beyond this are no text; below it their sums stay exact.
+# Positions above this are not plausible; below it, sums are exact.
 _LONGEST = 2**48
 
 
 @dataclass(frozen=True, eq=False)
 class Passage:
-    """Spans of text, a row each: first position and length."""
+    """Spans of text, one per row: first position and length."""
 
     start: Floats
     length: Floats
@@ -44,7 +44,7 @@ class Passage:
         return Passage(self.start[rows], self.length[rows])
 
     def spans(self, article: Ints) -> Spans:
-        """The rows as spans of articles."""
+        """Return the rows as spans of articles."""
         start = self.start.astype(np.int64)
         return Spans(article, start, start + self.length.astype(np.int64))
 
@@ -57,11 +57,11 @@ class Table:
         kind: 'qrels' or 'run'.
         query_id: topic of each row, as text.
         doc_id: document of each row, as text.
-        value: level or score of each row; NaN where it is missing.
-        place: says where a row stands, for errors: 'run.txt, line 17', 'row 16'.
-        query_objects: gives the caller's own query_id objects of rows.
-        passage: where there are passages, first position and length of each row's, as float64.
-        further: all other columns of qrels by name, such as ``iteration``; each is read when it is asked for.
+        value: level or score of each row; NaN if it is missing.
+        place: returns the place of a row for errors: 'run.txt, line 17', 'row 16'.
+        query_objects: returns the query_id objects of the caller for rows.
+        passage: first position and length of the passage of each row, as float64, if there are passages.
+        further: all other columns of qrels by name, such as ``iteration``; each is read on demand.
         unused_intents: by topic the intents that have a probability and no row, for errors.
     """
 
@@ -79,7 +79,7 @@ class Table:
         return len(self.value)
 
     def check_ids(self) -> None:
-        """Raise InputError where an id is missing."""
+        """Raise InputError if an id is missing."""
         for name in ("query_id", "doc_id"):
             column = getattr(self, name)
             if column.null_count():
@@ -87,7 +87,7 @@ class Table:
                 raise InputError(f"{self.kind}: {self.place(row) or 'a row'} has no {name}")
 
     def repeats_documents(self, by: str) -> bool:
-        """Whether a document of a topic is in several rows that differ in a further column."""
+        """Return whether a document of a topic is in several rows that differ in a further column."""
         import polars as pl
 
         rows = pl.DataFrame({"topic": self.query_id, "doc": self.doc_id})
@@ -95,15 +95,15 @@ class Table:
         return documents < len(rows) and rows.with_columns(self.text(by).alias(by)).n_unique() > documents
 
     def check_values(self) -> None:
-        """Raise InputError where a level or score is missing."""
+        """Raise InputError if a level or score is missing."""
         check_values(self.kind, self.value, self.describe)
 
     def describe(self, row: int) -> str:
-        """A row by topic, document and place."""
+        """Describe a row by topic, document and place."""
         return describe_document(self.query_id[row], self.doc_id[row], self.place(row))
 
     def ids(self, name: str) -> pl.Series:
-        """A further column as text, read as ids are; null where one is missing."""
+        """Return a further column as text, converted like ids; null for missing values."""
         from . import columns
 
         try:
@@ -112,14 +112,14 @@ class Table:
             raise InputError(f"{self.kind}: {name}: {error}") from None
 
     def text(self, name: str) -> pl.Series:
-        """A further column as text, read as ids are. Raises InputError where one is missing or no text."""
+        """Return a further column as text, converted like ids. Raises InputError if a value is missing."""
         texts = self.ids(name)
         if texts.null_count():
             raise InputError(f"{self.kind}: {self.describe(int(texts.is_null().arg_true()[0]))}: no {name}")
         return texts
 
     def numbers(self, name: str) -> Floats:
-        """A further column as numbers, NaN where one is missing. Raises InputError for other values."""
+        """Return a further column as numbers, NaN if missing. Raises InputError for other values."""
         from . import columns
 
         return columns.as_floats(
@@ -127,7 +127,7 @@ class Table:
         )
 
     def objects(self, name: str) -> list[Any]:
-        """A further column as the caller's own objects, such as vectors."""
+        """Return a further column as objects of the caller, such as vectors."""
         from . import columns
 
         return columns.objects_at(self.further[name](), np.arange(len(self), dtype=np.int64))
@@ -141,7 +141,7 @@ class Table:
         return {name: at_rows_of(column) for name, column in self.further.items()}
 
     def filter(self, rows: Ints) -> Table:
-        """The same table with some of its rows, which keep their places."""
+        """Return a table with some of the rows, which keep their places."""
         return Table(
             self.kind,
             at_rows(self.query_id, rows),
@@ -154,7 +154,7 @@ class Table:
         )
 
     def part(self, begin: int, end: int) -> Table:
-        """Some neighbouring rows, which keep their places."""
+        """Return neighbouring rows, which keep their places."""
         rows = slice(begin, end)
         return Table(
             self.kind,
@@ -168,7 +168,7 @@ class Table:
         )
 
     def check_passages(self) -> None:
-        """Raise InputError where a start or length is missing, negative or no whole number."""
+        """Raise InputError if a start or length is missing, negative or not a whole number."""
         if self.passage is None:
             return
         for name, values in (("start", self.passage.start), ("length", self.passage.length)):
@@ -183,7 +183,7 @@ class Table:
 
 
 def at_rows(column: pl.Series, rows: Ints) -> pl.Series:
-    """A column's values at some rows."""
+    """Return the values of a column at some rows."""
     import polars as pl
 
     # For an array, Polars imports numpy.ma: 20 ms, once.
@@ -200,12 +200,12 @@ ONLY_PASSAGES = "only passages, with both start and length, may repeat a documen
 
 
 def describe_document(query_id: object, doc_id: object, place: str = "") -> str:
-    """A document of a topic, and where it stands."""
+    """Describe a document of a topic and its place."""
     return f"topic {query_id!r}, document {doc_id!r}{f' ({place})' if place else ''}"
 
 
 def check_values(kind: str, value: Floats, describe: Callable[[int], str]) -> None:
-    """Raise InputError where a level or score is missing, or a level is infinite."""
+    """Raise InputError if a level or score is missing, or a level is infinite."""
     wrong = np.isnan(value) if kind == "run" else ~np.isfinite(value)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
@@ -214,12 +214,12 @@ def check_values(kind: str, value: Floats, describe: Callable[[int], str]) -> No
 
 
 def row_place(row: int) -> str:
-    """Place of a row in something that has no lines."""
+    """Return the place of a row in data without lines."""
     return f"row {row}"
 
 
 def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -> Table:
-    """A pandas or Polars frame, or an Arrow table, with the columns of ir-measures; where its rows stand."""
+    """Return a table from a pandas or Polars frame or an Arrow table; ``place`` locates a row."""
     from . import columns
 
     check_fork()
@@ -239,13 +239,13 @@ def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -
 
 
 def with_other_names(further: dict[str, Callable[[], Any]]) -> dict[str, Callable[[], Any]]:
-    """Further columns, also by the names under which measures ask for them."""
+    """Return further columns, also by the names that measures use."""
     aliases = {name: further[other] for name, other in OTHER_NAMES.items() if other in further}
     return aliases | further
 
 
 def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
-    """An iterable of named tuples with the fields of ir-measures."""
+    """Return a table from an iterable of named tuples with the fields of ir-measures."""
     value_name = VALUE_COLUMNS[kind]
     query_ids: list[Any] = []
     doc_ids: list[Any] = []
@@ -267,7 +267,7 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
         except AttributeError:
             raise InputError(f"{kind}: item {number} is {short_repr(row)}, {_not_a_row(kind, row)}") from None
     if lengths and len(lengths) < len(values):
-        raise InputError(f"{kind}: some items have a start and length, others have none")
+        raise InputError(f"{kind}: some items have a start and length, others do not; give them for all")
     passage = (starts, lengths) if lengths else None
 
     def column(name: str) -> list[Any]:
@@ -294,7 +294,7 @@ def from_columns(
     passage: Any = None,
     further: Mapping[str, Callable[[], Any]] | None = None,
 ) -> Table:
-    """A table from columns of any kind."""
+    """Return a table from columns of any kind."""
     from . import columns
 
     check_fork()

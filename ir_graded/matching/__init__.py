@@ -1,4 +1,4 @@
-"""Qrels and a run become the judged documents that the run retrieved, with their ranks.
+"""Matching of qrels and runs: find the judged documents that a run retrieved, with their ranks.
 
-Tables and dicts come from ``io``; the results are arrays of ``core``. No measure is known here.
+Input are tables and dicts from ``io``; results are arrays of ``core``. Nothing here depends on measures.
 """

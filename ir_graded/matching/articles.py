@@ -1,4 +1,4 @@
-"""Tables with passages, brought to one row an article: its largest value, and all its spans."""
+"""Aggregation of tables with passages: one row per article with its largest value, and all its spans."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Articles:
     """The articles of a table with passages.
 
     Attributes:
-        table: one row an article, with the largest value of its passages.
-        first: the row of the table with passages in which each article comes first.
-        article: the article of each row of that table.
-        passage: the spans of its rows.
+        table: one row per article, with the largest value of its passages.
+        first: first row of each article in the table with passages.
+        article: the article of each row of the table with passages.
+        passage: the spans of these rows.
     """
 
     table: Table
@@ -33,13 +33,13 @@ class Articles:
     passage: Passage
 
     def groups(self, groups: Groups) -> Groups:
-        """Where the topics stand in ``table``, from where they stand among the passages."""
+        """Return the positions of the topics in ``table``, from their positions among the passages."""
         group = np.searchsorted(groups.begin, self.first, side="right") - 1
         begin = np.append(np.flatnonzero(np.diff(group, prepend=-1)), group.size)
         return Groups(groups.number[group[begin[:-1]]], begin)
 
     def spans(self, articles: Ints, number: Ints) -> Spans:
-        """The spans of some articles, which are given new numbers."""
+        """Return the spans of some articles, with new article numbers."""
         wanted = np.full(len(self.table), -1, dtype=np.int64)
         wanted[articles] = number
         owner = wanted[self.article]
@@ -48,7 +48,7 @@ class Articles:
 
 
 def articles_of(table: Table, topic: Ints) -> Articles | None:
-    """The articles of a table whose values have been checked; None where it holds no passages."""
+    """Return the articles of a validated table; None if it has no passages."""
     if table.passage is None:
         return None
     first, article = _articles(topic, table.doc_id)
@@ -60,7 +60,7 @@ def articles_of(table: Table, topic: Ints) -> Articles | None:
 
 
 def one_row_an_article(table: Table) -> Table:
-    """A table without passages: each article once, with its largest value."""
+    """Return a table without passages: one row per article, with its largest value."""
     import polars as pl
 
     if table.passage is None:
@@ -71,10 +71,10 @@ def one_row_an_article(table: Table) -> Table:
 
 
 def _articles(topic: Ints, doc_id: pl.Series) -> tuple[Ints, Ints]:
-    """First row of each article, ascending, and the article of each row."""
+    """Return the first row of each article, ascending, and the article of each row."""
     import polars as pl
 
-    # Passages of an article mostly stand together: neighbours are joined first, the few others by value.
+    # Passages of an article are usually adjacent: join neighbours first, then the few others by value.
     begins = np.ones(topic.size, dtype=np.bool_)
     begins[1:] = (topic[1:] != topic[:-1]) | (doc_id != doc_id.shift(1)).to_numpy()[1:]
     begin = np.flatnonzero(begins)

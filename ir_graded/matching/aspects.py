@@ -10,12 +10,12 @@ from ir_graded.errors import InputError, short_repr
 from ir_graded.io.ids import is_missing
 from ir_graded.io.table import Table
 
-#: The further column of qrels that holds them, written with ``|`` between them.
+#: Column of qrels with aspects, separated by ``|``.
 ASPECTS = "aspects"
 
 
 def aspects_of(table: Table, topic: Ints) -> Aspects:
-    """The aspects of each row; a row in which they are missing has none.
+    """Return the aspects of each row; a row with a missing value has none.
 
     Args:
         table: the rows of the qrels.
@@ -32,7 +32,7 @@ def aspects_of(table: Table, topic: Ints) -> Aspects:
         if is_missing(given):
             continue
         if not isinstance(given, str):
-            raise InputError(f"qrels: {table.describe(row)}: the aspects are {short_repr(given)}, not text")
+            raise InputError(f"qrels: {table.describe(row)}: the aspects {short_repr(given)} are not text")
         known[row] = True
         for name in {part.strip() for part in given.split("|")}:
             span.append(row)

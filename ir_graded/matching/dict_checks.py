@@ -1,4 +1,4 @@
-"""Checks of qrels and runs in dicts: ids, values, and that nobody changes them meanwhile."""
+"""Checks of qrels and runs in dicts: ids, values, and concurrent changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ir_graded.io.table import VALUE_NAMES, check_values, describe_document
 
 @contextmanager
 def unchanged(kind: str, names: Sequence[str], topics: Sequence[Sized]) -> Iterator[None]:
-    """Raise InputError if the dict of a topic grows or shrinks meanwhile, because a thread writes to it.
+    """Raise InputError if another thread changes the size of the dict of a topic inside this context.
 
     Args:
         kind: 'qrels' or 'run'.
@@ -27,8 +27,8 @@ def unchanged(kind: str, names: Sequence[str], topics: Sequence[Sized]) -> Itera
         for name, topic, size in zip(names, topics, sizes, strict=True):
             if len(topic) != size:
                 raise InputError(
-                    f"{kind}: topic {name!r} was changed while it was scored: "
-                    "give a copy that nobody writes to"
+                    f"{kind}: topic {name!r} was changed while it was scored; "
+                    "pass a copy that no other thread changes"
                 ) from reason
 
     try:
@@ -40,12 +40,12 @@ def unchanged(kind: str, names: Sequence[str], topics: Sequence[Sized]) -> Itera
 
 
 def text_ids(ids: list[Any], name: str, where: str) -> list[str]:
-    """Ids as text. Raises InputError where one is missing, or two differ only in type.
+    """Return ids as text. Raises InputError if one is missing, or two differ only in type.
 
     Args:
-        ids: the ids, each once.
+        ids: the distinct ids.
         name: 'query_id' or 'doc_id'.
-        where: what holds them, for messages.
+        where: source of the ids, for messages.
     """
     if set(map(type, ids)) <= {str}:
         return ids
@@ -57,12 +57,12 @@ def text_ids(ids: list[Any], name: str, where: str) -> list[str]:
         raise InputError(f"{where}: {name}: {error}") from None
     if len(set(names)) < len(names):
         twice = next(name for at, name in enumerate(names) if name in names[:at])
-        raise InputError(f"{where}: two of {name} are the same as text: {twice!r}")
+        raise InputError(f"{where}: two values of {name} are the same as text: {twice!r}")
     return names
 
 
 def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
-    """The levels or scores of one topic's dict. Raises InputError where one is missing or no number."""
+    """Return the levels or scores of a topic. Raises InputError if one is missing or not a number."""
     from ir_graded.io import columns
 
     doc_ids = list(docs)

@@ -1,4 +1,4 @@
-"""Match runs in dicts: judged documents are looked up, and ranked by counting what scores higher."""
+"""Matching of runs in dicts: look up judged documents, and rank them by counting higher scores."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .judgments import Judgments
 from .lookup import Lookup
 from .precision import comparable
 
-# Rows of dicts that are ranked together: enough for numpy, few enough for the cache.
+# Number of rows that are ranked together: enough for NumPy to be efficient, few enough for the cache.
 _BATCH_ROWS = 1 << 18
-# Dicts of more documents than this are looked at key by key.
+# In dicts with more documents than this, keys are checked one by one.
 _DEEPEST = 1 << 14
 
 
@@ -57,8 +57,8 @@ def match_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -> 
 
 
 def _documents(judgments: Judgments, found: list[tuple[int, Any]]) -> Iterable[tuple[int, Mapping[str, Any]]]:
-    """Topics of the run by number, with what they hold, doc_ids as text."""
-    # All at once where nothing is unusual, which is nearly always: a call for each topic takes its time.
+    """Return topics of the run by number, with their documents, doc_ids as text."""
+    # Check all at once first, since nearly all runs are valid and one call per topic is slow.
     runs = [docs for _, docs in found]
     if set(map(type, runs)) <= {dict} and set(map(getsizeof, runs)) <= _sizes_with_text_only():
         return found
@@ -66,19 +66,19 @@ def _documents(judgments: Judgments, found: list[tuple[int, Any]]) -> Iterable[t
 
 
 def _checked(judgments: Judgments, found: list[tuple[int, Any]]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Topics that hold documents, with ids as text. Raises InputError where one holds no dict."""
+    """Yield topics with documents, ids as text. Raises InputError if a topic does not have a dict."""
     for number, docs in found:
         name = judgments.names[number]
         if type(docs) is not dict and not isinstance(docs, Mapping):
             raise InputError(
-                f"run: topic {name!r} holds {short_repr(docs)} where a dict from doc_id to score is needed"
+                f"run: topic {name!r}: expected a dict from doc_id to score, found {short_repr(docs)}"
             )
         if docs:
             yield number, _with_text_ids(name, docs)
 
 
 def _with_text_ids(name: str, docs: Mapping[Any, Any]) -> Mapping[str, Any]:
-    """The dict with doc_ids as text. Raises InputError where one is missing or two are the same."""
+    """Return the dict with doc_ids as text. Raises InputError if one is missing or two are the same."""
     if _all_text(docs):
         return docs
     with unchanged("run", [name], [docs]):
@@ -87,7 +87,7 @@ def _with_text_ids(name: str, docs: Mapping[Any, Any]) -> Mapping[str, Any]:
 
 
 def _all_text(docs: Mapping[Any, Any]) -> bool:
-    """Whether all doc_ids are text; for a dict its size in memory mostly tells, without a look at each."""
+    """Return whether all doc_ids are text, if possible from the size of the dict in memory."""
     return (type(docs) is dict and getsizeof(docs) in _sizes_with_text_only()) or set(map(type, docs)) <= {
         str
     }
@@ -95,7 +95,7 @@ def _all_text(docs: Mapping[Any, Any]) -> bool:
 
 @lru_cache(maxsize=1)
 def _sizes_with_text_only() -> frozenset[int]:
-    """Sizes in memory that only dicts have whose keys are all text (CPython 3.11 and newer has such)."""
+    """Return sizes in memory that only dicts with text keys have (CPython 3.11 and newer)."""
     sizes: list[set[int]] = []
     for key in (str, int):
         growing: dict[Any, None] = {}
@@ -124,7 +124,7 @@ def _batches(
 def _match_batch(
     judgments: Judgments, lookup: Lookup, batch: list[tuple[int, Mapping[str, Any]]]
 ) -> tuple[Ints, Ints, TieGroups | None, bool]:
-    """Judged documents of some topics, with ranks and tie groups, and whether all scores tie."""
+    """Return judged documents of some topics, with ranks and tie groups, and whether all scores tie."""
     lengths = np.array([len(docs) for _, docs in batch], dtype=np.int64)
     scores = _scores(judgments, batch)
     number = np.array([number for number, _ in batch], dtype=np.int64)
@@ -135,7 +135,7 @@ def _match_batch(
             for (_, docs), begin, end in zip(batch, start.tolist(), stop.tolist(), strict=True)
         )
     )
-    # None (not in the run) becomes NaN; no score is NaN, they have been checked.
+    # None (not in the run) becomes NaN; the scores were checked and are not NaN.
     hit_scores = np.array(found, dtype=np.float64)
     retrieved = np.flatnonzero(~np.isnan(hit_scores))
     asked: Ints = np.cumsum(stop - start, dtype=np.int64)
@@ -157,29 +157,29 @@ def _match_batch(
 
 
 def _doc_ids(batch: list[tuple[int, Mapping[str, Any]]], bounds: Ints, rows: Ints) -> list[str]:
-    """Doc_ids of some rows of a batch."""
+    """Return the doc_ids of some rows of a batch."""
     length = np.diff(bounds)
     slot = np.searchsorted(bounds, rows, side="right") - 1
     some = np.unique(slot)
     in_order = list(chain.from_iterable(batch[at][1] for at in some.tolist()))
-    # Where the rows of each of these topics begin in that list.
+    # Positions at which the rows of each topic begin in that list.
     begin = np.zeros(length.size, dtype=np.int64)
     begin[some] = np.cumsum(length[some]) - length[some]
     return [in_order[row] for row in (begin[slot] + rows - bounds[slot]).tolist()]
 
 
 def _scores(judgments: Judgments, batch: list[tuple[int, Mapping[str, Any]]]) -> Floats:
-    """All scores of a batch. Raises InputError where one is missing or no number."""
-    # Packing is the fastest way from Python's floats to an array, and refuses what is no number.
+    """Return all scores of a batch. Raises InputError if one is missing or not a number."""
+    # Packing is the fastest conversion of Python floats to an array, and rejects values that are not numbers.
     scores = np.empty(sum(len(docs) for _, docs in batch))
     memory, begin = scores.data.cast("B"), 0
     try:
         for _, docs in batch:
-            # One at a time: what is packed is freed, and its memory used again, while it is in the cache.
+            # Pack one topic at a time, so that memory is reused while it is in the cache.
             packed = struct.pack(f"{len(docs)}d", *docs.values())
             memory[begin : begin + len(packed)] = packed
             begin += len(packed)
-        # The least of numbers with a NaN among them is NaN.
+        # The minimum is NaN if any number is NaN.
         if not np.isnan(scores.min()):
             return scores
     except (struct.error, TypeError, ValueError, OverflowError):

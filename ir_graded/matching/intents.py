@@ -1,4 +1,4 @@
-"""The intents in the rows of qrels: columns ``iteration``, ``probability`` and ``intent_type``."""
+"""Intents of qrels, from the columns ``iteration``, ``probability`` and ``intent_type``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> tuple[Intents, list[str]]:
-    """The intents of qrels, and the name of each.
+    """Return the intents of qrels, and the name of each.
 
     Args:
         table: the rows of the qrels.
@@ -61,20 +61,20 @@ def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> t
 
 
 def describe_intent(table: Table, text: pl.Series, row: int) -> str:
-    """A row by topic, document, intent and place."""
+    """Describe a row by topic, document, intent and place."""
     return f"qrels: {table.describe(row)}, intent {text[row]!r}"
 
 
 def _check_one_value(
     table: Table, text: pl.Series, name: str, intent: Ints, first: Ints, value: Floats | Bools
 ) -> None:
-    """Raise InputError where two rows of an intent differ."""
+    """Raise InputError if two rows of an intent differ."""
     differs = value != value[first][intent]
     if differs.any():
         row = int(np.flatnonzero(differs)[0])
         other = int(first[intent[row]])
         given = table.objects(name)
         raise InputError(
-            f"{describe_intent(table, text, row)} has {name} {short_repr(given[row])}, and "
-            f"{short_repr(given[other])} at {table.place(other) or 'another row'}; it must be one"
+            f"{describe_intent(table, text, row)} has {name} {short_repr(given[row])}, but "
+            f"{short_repr(given[other])} at {table.place(other) or 'another row'}; use the same value in both"
         )

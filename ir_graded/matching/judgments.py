@@ -1,4 +1,4 @@
-"""The qrels, prepared once: topics by number, levels for the measures, documents to look up in a run."""
+"""Qrels prepared once: topics by number, levels for the measures, documents to look up in a run."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """Qrels of any form in one: topics by number, with their documents and levels.
+    """Prepared qrels: topics by number, with their documents and levels.
 
     Attributes:
-        query_ids: the caller's own query_id objects, in the order of their first appearance.
-        names: the same as text, by which runs are matched.
+        query_ids: query_id objects of the caller, in the order of their first appearance.
+        names: query_ids as text, by which runs are matched.
         levels: the levels, by topic.
         doc_ids: the document of each level.
         intent_names: the name of each intent.
-        columns: the further columns of the qrels that were wanted and are there.
+        columns: the requested further columns that the qrels have.
         ranks_rows: whether measures rank the rows of runs with passages.
-        note: which documents have several levels, of which the highest counts; empty where none has.
+        note: description of documents with several levels, of which the highest counts; empty without any.
         unused_intents: by topic the intents that have a probability and no document.
     """
 
@@ -62,7 +62,7 @@ class Judgments:
 
     @cached_property
     def numbers(self) -> pl.DataFrame:
-        """The columns name and number of all topics."""
+        """Names and numbers of all topics, as a frame with the columns name and number."""
         import polars as pl
 
         return pl.DataFrame(
@@ -70,7 +70,7 @@ class Judgments:
         )
 
     def lookup(self, lowest: float) -> Lookup:
-        """The documents of level >= ``lowest``: what measures ask no one else about need not be searched."""
+        """Return the lookup of documents with level >= ``lowest``; measures do not need the others."""
         if lowest not in self._lookups:
             wanted = np.flatnonzero(self.levels.values[self.levels.level_index] >= lowest)
             topic = self.levels.topic[wanted]
@@ -81,7 +81,7 @@ class Judgments:
         return self._lookups[lowest]
 
     def check_listed(self, rel: float) -> None:
-        """Raise InputError where a document of level >= ``rel`` is of an intent without a probability."""
+        """Raise InputError if a document of level >= ``rel`` is of an intent without a probability."""
         intents = self.levels.by_intent
         levels = intents.levels
         unlisted = np.zeros(levels.topics, dtype=np.bool_)
@@ -99,33 +99,33 @@ class Judgments:
             where = describe_document(self.names[topic], self.doc_ids[document])
             raise InputError(
                 f"qrels: {where} is relevant to intent {self.intent_names[intent]!r}, which has no "
-                f"probability; topic {self.names[topic]!r} lists {listed or 'none'}{unused}"
+                f"probability; topic {self.names[topic]!r} has probabilities for {listed or 'none'}{unused}"
             )
 
     def require_topics(self, purpose: str) -> None:
-        """Raise NoSharedTopicsError where the qrels are empty: there is no topic to ``purpose``."""
+        """Raise NoSharedTopicsError if the qrels are empty; ``purpose`` is for the message."""
         if not self.names:
             raise NoSharedTopicsError(f"the qrels are empty: there is no topic to {purpose}")
 
     def check_highest_level(self, measure: object, highest: float) -> None:
-        """Raise InputError where a level is above the highest that a measure takes."""
+        """Raise InputError if a level is above the highest level of a measure."""
         if self.levels.values.size and self.levels.values[-1] > highest:
             row = int(np.flatnonzero(self.levels.values[self.levels.level_index] > highest)[0])
             where = describe_document(self.names[self.levels.topic[row]], self.doc_ids[row])
             level = self.levels.values[self.levels.level_index[row]]
             raise InputError(
-                f"{measure}: {where} has level {level:g}, above {highest:g}, the highest it takes"
+                f"{measure}: {where} has level {level:g}, above {highest:g}, the highest level of the measure"
             )
 
 
 def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str] = frozenset()) -> Judgments:
-    """Judgments from rows; the same document twice is one where the levels agree, else an error.
+    """Return judgments from rows. A duplicate document is allowed if the levels are equal, else an error.
 
-    Rows that hold passages, or differ in their intent, may repeat a document: its level is the largest.
+    Rows with passages or with different intents may repeat a document; its level is the largest.
 
     Args:
         table: the rows.
-        scale: the levels of the whole collection where the rows are a part of it.
+        scale: levels of the whole collection, if the rows are a part of it.
         wanted: names of further columns that measures need.
     """
     table.check_ids()
@@ -144,7 +144,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
             articles.table.value,
             articles.table.doc_id,
         )
-    # Stable, so that the documents of a topic keep their order.
+    # A stable sort keeps the order of the documents of a topic.
     order = np.argsort(topic[kept], kind="stable")
     columns = wanted & table.further.keys()
     highlights = intents = None
@@ -177,7 +177,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
 
 
 def _numbers(query_id: pl.Series, names: list[str]) -> Ints:
-    """Position of each row's topic in ``names``."""
+    """Return the position in ``names`` of the topic of each row."""
     import polars as pl
 
     if not names:
@@ -190,11 +190,11 @@ def _numbers(query_id: pl.Series, names: list[str]) -> Ints:
 
 
 def _without_repetitions(table: Table, topic: Ints) -> tuple[Ints, Ints, Floats, str]:
-    """Return the row in which each document comes first, the document of each row, and the highest levels.
+    """Return the first row of each document, the document of each row, the highest levels, and a note.
 
-    The last value says which documents have several levels, if any.
+    The note describes documents with several levels, if any.
 
-    Raises InputError where levels differ of a document, or of a document for one intent.
+    Raises InputError if the levels of a document (for one intent, if there are intents) differ.
     """
     import polars as pl
 
@@ -215,7 +215,7 @@ def _without_repetitions(table: Table, topic: Ints) -> tuple[Ints, Ints, Floats,
 
 
 def _first_rows(rows: pl.DataFrame) -> Ints:
-    """Return for each row the first one that equals it."""
+    """Return for each row the first row that is equal to it."""
     import polars as pl
 
     first = rows.with_row_index("(row)").select(pl.col("(row)").first().over(rows.columns))
@@ -223,7 +223,7 @@ def _first_rows(rows: pl.DataFrame) -> Ints:
 
 
 def _check_one_level(table: Table, document: Ints) -> None:
-    """Raise InputError where rows of a document, and of one intent if there are intents, differ in level."""
+    """Raise InputError if rows of a document, and of one intent if there are intents, differ in level."""
     import polars as pl
 
     rows = pl.DataFrame({"document": document})
@@ -245,18 +245,18 @@ def _check_one_level(table: Table, document: Ints) -> None:
 
 
 def _note_of_levels(table: Table, document: Ints, level: Floats) -> str:
-    """Say which documents have several levels."""
+    """Return a description of the documents with several levels."""
     lower = np.flatnonzero(level[document] != table.value)
     number = np.count_nonzero(np.bincount(document[lower]))
     documents = "1 document has" if number == 1 else f"{number} documents have"
     return (
-        f"qrels: {documents} different levels in rows that differ in the iteration (intent), and "
-        f"the highest counts; the first: {table.describe(int(lower[0]))}"
+        f"qrels: {documents} different levels in rows with different iterations (intents); the highest level "
+        f"counts; the first: {table.describe(int(lower[0]))}"
     )
 
 
 def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
-    """Judgments from a dict of dicts, query_id -> doc_id -> level."""
+    """Return judgments from a dict of dicts, query_id -> doc_id -> level."""
     items = list(qrels.items())  # one snapshot, in case another thread adds topics
     query_ids, topics = [query_id for query_id, _ in items], [docs for _, docs in items]
     names = text_ids(query_ids, "query_id", "qrels")
@@ -264,8 +264,7 @@ def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
         if not isinstance(docs, Mapping):
             hint = f": {SWAPPED}" if isinstance(docs, (str, os.PathLike)) else ""
             raise InputError(
-                f"qrels: topic {name!r} holds {short_repr(docs)} where a dict from doc_id to level is "
-                f"needed{hint}"
+                f"qrels: topic {name!r}: expected a dict from doc_id to level, found {short_repr(docs)}{hint}"
             )
     doc_ids: list[str] = []
     levels: list[Floats] = []

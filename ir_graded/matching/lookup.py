@@ -1,4 +1,4 @@
-"""The judged documents of the qrels by hash, to find those that a run retrieved."""
+"""Hash lookup of judged documents, to find those that a run retrieved."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def document_keys(topic: Ints, doc_id: pl.Series) -> Keys:
-    """A number for each (topic, document), spread evenly. Equal ones have equal keys."""
+    """Return an evenly distributed number for each (topic, document); equal pairs have equal keys."""
     key = topic.astype(np.uint64)
     key *= _SPREAD
     key += doc_id.hash().to_numpy()
@@ -31,13 +31,13 @@ def document_keys(topic: Ints, doc_id: pl.Series) -> Keys:
 
 
 def _highest(key: Keys, size: int) -> Ints:
-    """Return the highest bits of keys, as places in a table whose size is a power of two."""
+    """Return the highest bits of keys, as positions in a table whose size is a power of two."""
     return (key >> np.uint64(65 - size.bit_length())).view(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """The judged documents that a run is searched for, ordered by topic.
+    """Judged documents to find in a run, ordered by topic.
 
     Attributes:
         topics: number of topics in the qrels.
@@ -52,12 +52,12 @@ class Lookup:
     doc_ids: list[str]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The cached keys stay behind: another process may hash otherwise.
+        # Do not pickle the cached keys, because another process may use another hash.
         return Lookup, (self.topics, self.topic, self.document, self.doc_ids)
 
     @cached_property
     def start(self) -> Ints:
-        """Position of each topic's first document, and one past the last."""
+        """Position of the first document of each topic, and one past the last."""
         return np.append(segments.starts(self.topic, self.topics), self.topic.size).astype(np.int64)
 
     @cached_property
@@ -68,14 +68,14 @@ class Lookup:
 
     @cached_property
     def _keys(self) -> tuple[Keys, Ints]:
-        """The keys ascending, closed by the largest possible one; and the document of each but this."""
+        """Keys in ascending order, ending with the largest possible key, and the documents of the others."""
         key = document_keys(self.topic, self._series)
         order = np.argsort(key)
         return np.append(key[order], ~np.uint64(0)), order
 
     @cached_property
     def _begin(self) -> npt.NDArray[np.int32]:
-        """Where the keys begin that share some highest bits: two to four times as many places as keys."""
+        """Position of the first key for each value of the highest bits (2 to 4 times as many as keys)."""
         key, _ = self._keys
         bits = key.size.bit_length() + 1
         highest = np.arange(1 << bits, dtype=np.uint64)
@@ -83,23 +83,23 @@ class Lookup:
 
     @cached_property
     def _filter(self) -> Bools:
-        """A table over some highest bits of keys: False says that no judged document has them."""
+        """Table over the highest bits of keys: False if no judged document has these bits."""
         size = max(1 << 16, min(1 << 24, 8 * self._begin.size))
         table = np.zeros(size, dtype=np.bool_)
         table[_highest(self._keys[0][:-1], size)] = True
         return table
 
     def prepare(self) -> None:
-        """Make what threads would all make at the same time."""
+        """Compute the cached values now, so that several threads do not compute them at the same time."""
         _ = self._filter, self._series
 
     def find(self, topic: Ints, doc_id: pl.Series, key: Keys) -> tuple[Ints, Ints]:
-        """Return the rows that hold a judged document, ascending, and which one.
+        """Return the rows with a judged document, ascending, and the judged document of each.
 
         Args:
             topic: topic of each row.
             doc_id: its document.
-            key: their keys: they find the candidates, topic and document decide.
+            key: their keys, which find candidates; topic and document are then compared.
         """
         judged_key, judged = self._keys
         row = np.flatnonzero(self._filter[_highest(key, self._filter.size)])
@@ -111,7 +111,7 @@ class Lookup:
             same = np.flatnonzero((there == key) & inside)
             rows.append(row[same])
             documents.append(judged[at[same]])
-            # The one that is looked for may follow smaller keys, and equal ones of other documents.
+            # The key may follow smaller keys, and equal keys of other documents.
             left = np.flatnonzero((there <= key) & inside)
             row, key, at = row[left], key[left], at[left] + 1
         row, document = np.concatenate(rows), np.concatenate(documents)

@@ -28,11 +28,11 @@ from .judgments import Judgments
 
 
 def prepare_qrels(qrels: Any, wanted: frozenset[str] = frozenset()) -> Judgments:
-    """Prepare qrels of any form. Raises InputError where they cannot be scored with.
+    """Prepare qrels of any form. Raises InputError if they are not valid.
 
     Args:
         qrels: the qrels.
-        wanted: names of further columns that measures need, such as ``iteration``; no others are read.
+        wanted: names of further columns to read for measures, such as ``iteration``.
     """
     if isinstance(qrels, Mapping):
         return judgments.from_dicts(qrels)
@@ -42,7 +42,7 @@ def prepare_qrels(qrels: Any, wanted: frozenset[str] = frozenset()) -> Judgments
 def match_run(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: int = 1) -> JudgedRun:
     """Find the documents of level >= ``lowest`` that a run of any form retrieved, with their ranks.
 
-    Files are read, and tables divided, by ``threads`` threads.
+    ``threads`` threads read files and process parts of tables.
     """
     if isinstance(run, Mapping):
         return match_dicts(prepared, run, lowest)
@@ -60,7 +60,7 @@ class MatchedRun:
     Attributes:
         run: the run, in a form that can be read again.
         judged: its judged documents.
-        lowest: the level from which on they were looked for.
+        lowest: lowest level of the documents that were looked for.
     """
 
     run: Any
@@ -81,17 +81,17 @@ def match_runs(
     Args:
         prepared: the prepared qrels.
         runs: the runs by name, in any form.
-        lowest: the level from which on documents are looked for; for a run that can be read only once, all
-            are, as nobody can look again.
-        work: called with each matched run.
-        whole: whether ``work`` needs the rows of the runs: then files are held as tables, one at a time.
+        lowest: lowest level of the documents to look for; in a run that can be read only once, all are looked
+            for.
+        work: function that is called with each matched run.
+        whole: whether ``work`` needs the rows of the runs; files are then held as tables, one at a time.
 
     Raises:
-        NoSharedTopicsError: a run has none of the qrels' topics.
-        InputError: a run cannot be scored; the message names it where there are several.
+        NoSharedTopicsError: a run and the qrels have no topic in common.
+        InputError: a run cannot be scored; the message names the run if there are several.
     """
-    # Threads read the files, of several runs at a time. What is done with the rows takes many short steps, of
-    # which Python lets only one thread do one at a time.
+    # Threads read the files of several runs at a time. Processing the rows takes many short steps, which
+    # cannot run in parallel because of Python's global lock.
     from .tables import match_pieces, read_pieces
 
     paths = [] if whole else [run for run in runs.values() if is_file(run)]
@@ -121,7 +121,7 @@ def match_runs(
 
 
 def _check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:
-    """Raise NoSharedTopicsError where a run, in any form, has topics, but none of the qrels'."""
+    """Raise NoSharedTopicsError if a run of any form has topics but none of the topics of the qrels."""
     topics = (
         [as_text(topic) for topic in list(run)]
         if isinstance(run, Mapping)

@@ -1,4 +1,4 @@
-"""Further columns of qrels, brought to one value a document: its class, and its shares of groups."""
+"""Further columns of qrels, with one value per document: its class, and its shares of groups."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OTHERS = frozenset({ITERATION, CLASS, ASPECTS})
 
 
 def classes_of(table: Table, topic: Ints, document: Ints) -> Ints:
-    """Return the class of each document as a number; one that has none is a class of its own.
+    """Return the class of each document as a number; a document without one is a class by itself.
 
     Args:
         table: the qrels.
@@ -40,7 +40,7 @@ def classes_of(table: Table, topic: Ints, document: Ints) -> Ints:
 
 
 def shares_of(table: Table, name: str, document: Ints) -> Floats:
-    """Return the shares of groups in each document, shape ``(documents, groups)``; NaN where unknown.
+    """Return the shares of groups in each document, shape ``(documents, groups)``; NaN if unknown.
 
     Args:
         table: the qrels.
@@ -61,7 +61,7 @@ def shares_of(table: Table, name: str, document: Ints) -> Floats:
 
 
 def _check_equal(table: Table, document: Ints, differs: Bools, name: str) -> None:
-    """Raise InputError where rows of a document differ."""
+    """Raise InputError if rows of a document differ."""
     if differs.any():
         row = int(np.flatnonzero(differs)[0])
         last = int(np.flatnonzero(document == document[row])[-1])

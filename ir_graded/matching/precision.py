@@ -1,6 +1,6 @@
-"""The precision in which scores are compared: that of the installed pytrec_eval.
+"""Precision in which scores are compared: that of the installed pytrec_eval.
 
-It ranks by float32 scores in some versions, and measures of one call must see one ranking.
+Some versions rank by float32 scores, and all measures of one call must use the same ranking.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ir_graded.core.segments import Floats
 
 @lru_cache(maxsize=1)
 def compares_single_precision() -> bool:
-    """Whether pytrec_eval ranks by float32 scores: asked with two that differ only as doubles."""
+    """Return whether pytrec_eval ranks by float32 scores, by a test with two scores equal as float32."""
     evaluator = RelevanceEvaluator({"1": {"a": 1}}, {"recip_rank"})
-    # In double precision a is first; as float32 the two tie, and b goes before a.
+    # In double precision a is first; as float32 the two tie, and b comes first.
     return bool(evaluator.evaluate({"1": {"a": 1.00000001, "b": 1.0}})["1"]["recip_rank"] < 1)
 
 
 def comparable(scores: Floats) -> Scores:
-    """Scores in the precision in which they are compared."""
+    """Return scores in the precision in which they are compared."""
     if not compares_single_precision():
         return scores
     with np.errstate(over="ignore", under="ignore"):

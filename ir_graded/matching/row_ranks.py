@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def ranked_rows(table: Table, groups: Groups, articles: Articles, found: Ints, document: Ints) -> PassageRows:
-    """Rank the rows of topics that the qrels have.
+    """Rank the rows of topics that are in the qrels.
 
     Args:
         table: the rows.
-        groups: where their topics lie.
+        groups: positions of their topics.
         articles: the articles of the table.
-        found: those of the articles that were found in the qrels.
-        document: position in the levels of the qrels of each of these.
+        found: the articles that are in the qrels.
+        document: position of each of these in the levels of the qrels.
     """
     spans = articles.passage.spans(articles.article)
     order, rank, begin = order_rows(table, groups, articles)
@@ -36,7 +36,7 @@ def ranked_rows(table: Table, groups: Groups, articles: Articles, found: Ints, d
     known = np.full(len(articles.table), -1, dtype=np.int64)
     known[found] = document
     ahead, behind = spans.overlapping()
-    # Articles that the qrels lack count below zero.
+    # Articles that are not in the qrels get negative numbers.
     number = np.where(known < 0, -1 - np.arange(known.size), known)
     wanted = known >= 0
     wanted[articles.article[ahead]] = True
@@ -60,9 +60,9 @@ def ranked_rows(table: Table, groups: Groups, articles: Articles, found: Ints, d
 
 
 def order_rows(table: Table, groups: Groups, articles: Articles) -> tuple[Ints, Ints, Ints]:
-    """Return the rows by topic and rank, their ranks in this order, and where each topic begins in it."""
+    """Return the rows by topic and rank, their ranks, and the position at which each topic begins."""
     block = groups.topic
-    # Where a topic is one group, groups need not be brought together.
+    # If each topic is one group, groups need not be joined.
     if groups.distinct:
         block = np.repeat(np.arange(groups.number.size, dtype=np.int64), np.diff(groups.begin))
     order = _order(block, comparable(table.value), articles)
@@ -72,7 +72,7 @@ def order_rows(table: Table, groups: Groups, articles: Articles) -> tuple[Ints, 
 
 
 def _order(block: Ints, score: npt.NDArray[np.floating], articles: Articles) -> Ints:
-    """The rows by topic and rank."""
+    """Return the rows by topic and rank."""
     same = block[1:] == block[:-1]
     order = np.arange(block.size, dtype=np.int64)
     if not (np.all(block[1:] >= block[:-1]) and np.all((score[1:] <= score[:-1]) | ~same)):
@@ -89,11 +89,11 @@ def _order(block: Ints, score: npt.NDArray[np.floating], articles: Articles) -> 
 
 
 def _tied_in_order(rows: Ints, group: Ints, articles: Articles) -> Ints:
-    """Tied rows by doc_id descending, start and length within their group."""
+    """Return tied rows by doc_id descending, start and length within their group."""
     article = articles.article[rows]
     start = articles.passage.start[rows].astype(np.int64)
     length = articles.passage.length[rows]
-    # Names are compared only where a group holds several articles.
+    # Compare names only in groups with several articles.
     mixed = _mixed(group, article)
     if mixed.any():
         several, number = np.unique(article[mixed], return_inverse=True)
@@ -108,7 +108,7 @@ def _tied_in_order(rows: Ints, group: Ints, articles: Articles) -> Ints:
 
 
 def _mixed(group: Ints, article: Ints) -> Bools:
-    """Whether the group of each row, ascending, holds rows of several articles."""
+    """Return whether the group of each row, ascending, has rows of several articles."""
     begin = np.flatnonzero(np.diff(group, prepend=-1))
     first = np.repeat(article[begin], np.diff(np.append(begin, group.size)))
     several = np.zeros(int(group[-1]) + 1, dtype=np.bool_)

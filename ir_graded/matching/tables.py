@@ -1,6 +1,6 @@
-"""Match runs in tables: keys find the judged documents, scores are ranked within topics.
+"""Matching of runs in tables: find judged documents by key, and rank scores within topics.
 
-A table with passages is first brought to one row an article.
+A table with passages is first reduced to one row per article.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ from .row_ranks import ranked_rows
 if TYPE_CHECKING:
     import polars as pl
 
-#: Bytes of a file, and rows of a table, that a thread works on: few enough for the processor's cache, enough
-#: for the work to outweigh the calls.
+#: Bytes of a file, and rows of a table, that a thread processes at a time: few enough for the processor
+#: cache, enough to outweigh the overhead of calls.
 _PIECE = 1 << 23
 _ROWS = 1 << 18
-#: Up to so many groups of rows, Python's dicts look up topics faster than Polars.
+#: Up to this number of groups of rows, a Python dict looks up topics faster than Polars.
 _FEW_GROUPS = 1 << 10
-#: Rows of a Parquet file that are held at a time: about one of its row groups.
+#: Rows of a Parquet file in memory at a time: about one row group.
 _FRAME = 1 << 20
-#: Files from this size on are worth a word where they must be read whole.
+#: From this size on, a warning is issued if a file must be read as a whole.
 _LARGE = 1 << 28
 
 
 def match_table(judgments: Judgments, table: Table, lowest: float, threads: int = 1) -> JudgedRun:
-    """Match a run's table, divided among threads.
+    """Match the table of a run in several threads.
 
     Raises:
-        InputError: for a duplicate document or a missing id or score.
+        InputError: a document is a duplicate, or an id or score is missing.
     """
     table.check_ids()
     groups = groups_of(judgments, table.query_id)
@@ -70,7 +70,7 @@ def match_table(judgments: Judgments, table: Table, lowest: float, threads: int 
 def read_pieces(
     paths: Iterable[str | os.PathLike[str]], threads: int
 ) -> Generator[Iterator[Table], None, None]:
-    """Yield the pieces of each run's file; threads read ahead, also in later files.
+    """Yield the pieces of the file of each run; threads read ahead, also in later files.
 
     Raises:
         FileFormatError: the file or a line of it cannot be read.
@@ -89,7 +89,7 @@ def read_pieces(
 def match_pieces(
     judgments: Judgments, path: str | os.PathLike[str], pieces: Iterable[Table], lowest: float
 ) -> JudgedRun:
-    """Match a run's file by its pieces; it is read as a whole if it is not ordered by topic.
+    """Match the file of a run in pieces, or as a whole if it is not ordered by topic.
 
     Raises:
         InputError: as :func:`match_table`.
@@ -113,7 +113,7 @@ def match_pieces(
 
 
 def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -> JudgedRun:
-    """Match one topic; its documents come ranked, each once, from tables that need not fit in memory.
+    """Match one topic from ranked documents without duplicates, in tables that need not fit in memory.
 
     Raises:
         InputError: an id or a score is missing.
@@ -126,7 +126,7 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
         table.check_ids()
         topic = groups_of(judgments, table.query_id).topic
         if (topic < 0).any():
-            continue  # the qrels lack it
+            continue  # not in the qrels
         table.check_values()
         row, judged = lookup.find(topic, table.doc_id, document_keys(topic, table.doc_id))
         documents.append(lookup.document[judged])
@@ -140,7 +140,7 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
 
 
 class _RankedTies:
-    """Tie groups of rows that come ranked, in several tables: a group may go on in the next one."""
+    """Tie groups of ranked rows in several tables; a group may continue in the next table."""
 
     def __init__(self) -> None:
         self._rows = 0
@@ -150,10 +150,10 @@ class _RankedTies:
         self._ends: list[Ints] = []
 
     def add(self, score: ranking.Scores, row: Ints) -> None:
-        """Add the rows of one table; ``row`` has those whose tie groups are wanted."""
+        """Add the rows of one table; ``row`` has the rows whose tie groups are needed."""
         begins = np.append(score[:1] != self._last, score[1:] != score[:-1])
         places = np.flatnonzero(begins)
-        # Groups that reached the end of the tables before end where the first one of this table begins.
+        # Groups at the end of the previous tables end where the first group of this table begins.
         end = self._rows + (places[0] if places.size else score.size)
         for ends in self._ends:
             ends[ends == self._rows] = end
@@ -165,13 +165,13 @@ class _RankedTies:
         self._first, self._last = int(bounds[-1]), score[-1] if score.size else self._last
 
     def groups(self) -> TieGroups | None:
-        """The tie group of each wanted row; None where none ties."""
+        """Return the tie group of each needed row; None if no row ties."""
         first, end = np.concatenate(self._firsts), np.concatenate(self._ends)
         return TieGroups(first, end - first + 1) if (end > first).any() else None
 
 
 def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints]:
-    """Topic, document and rank of each row whose topic the qrels have; the rows have been checked."""
+    """Return topic, document and rank of each row whose topic is in the qrels, for validated rows."""
     groups = groups_of(judgments, table.query_id)
     if (groups.number < 0).any():
         table, groups = _with_qrels(table, groups)
@@ -191,17 +191,17 @@ def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Some rows of a run, matched. It holds nothing for topics that it does not have: there may be many.
+    """Matched rows of a part of a run. Topics without rows take no memory, as there may be many.
 
     Attributes:
         document: the judged documents found, as positions in ``Levels``.
         rank: their ranks.
-        ties: their tie groups; None where none ties with another row.
-        topic: the topics of the rows; one that is not grouped comes several times.
+        ties: their tie groups; None if none ties with another row.
+        topic: the topics of the rows; a topic that is not grouped appears several times.
         length: the number of rows of each.
-        retrieved: the passages of the documents, where the run holds such.
-        is_flat: whether all rows of each topic have one score.
-        rows: where measures need them, the rows with passages, ranked as rows.
+        retrieved: the passages of the documents, if the run has passages.
+        is_flat: whether all rows of each topic have the same score.
+        rows: the rows with passages, ranked as rows, if measures need them.
     """
 
     document: Ints
@@ -215,7 +215,7 @@ class Matched:
 
     @classmethod
     def concat(cls, parts: list[Matched]) -> Matched:
-        """All parts together."""
+        """Concatenate parts."""
         document, rank, topic, length = (
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("document", "rank", "topic", "length")
@@ -249,18 +249,18 @@ def _joined(judgments: Judgments, parts: list[Matched], n_unknown: int) -> Judge
 
 
 def _warn_not_grouped(path: str | os.PathLike[str], topic: str) -> None:
-    """Warn where a file is large and must be held whole."""
+    """Warn if a large file must be held in memory as a whole."""
     size = Path(path).stat().st_size
     if size > _LARGE:
         warnings.warn(
-            f"{printable(os.fspath(path))}: topic {topic!r} stands in several places, so the whole file "
-            f"({size >> 20} MiB) is read into memory; sort it by topic to have it read in pieces",
+            f"{printable(os.fspath(path))}: topic {topic!r} appears in several places, so the whole file "
+            f"({size >> 20} MiB) is read into memory; sort it by topic to read it in pieces",
             stacklevel=2,
         )
 
 
 def _parts(groups: ranking.Groups) -> list[slice]:
-    """Neighbouring groups by about so many rows; all groups in one where a topic is several."""
+    """Return slices of neighbouring groups of limited size; one slice if a topic has several groups."""
     size = groups.number.size
     if not groups.distinct:
         return [slice(0, size)]
@@ -270,7 +270,7 @@ def _parts(groups: ranking.Groups) -> list[slice]:
 
 
 def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowest: float) -> Matched:
-    """Match rows whose ids have been checked with the qrels."""
+    """Match rows with validated ids with the qrels."""
     if (groups.number < 0).any():
         table, groups = _with_qrels(table, groups)
     table.check_values()
@@ -299,13 +299,13 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
 
 
 def groups_of(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
-    """Neighbouring rows of one topic, with its number: -1 where the qrels do not have it."""
+    """Return groups of neighbouring rows of one topic, with its number or -1 if it is not in the qrels."""
     import polars as pl
 
     changes = (query_id[1:] != query_id[:-1]).to_numpy()
     begin = np.concatenate(([0] if len(query_id) else [], np.flatnonzero(changes) + 1)).astype(np.int64)
     names = at_rows(query_id, begin)
-    # Runs stand grouped by topic nearly always.
+    # Runs are nearly always grouped by topic.
     if begin.size < _FEW_GROUPS:
         number = np.array([judgments.number.get(name, -1) for name in names.to_list()], dtype=np.int64)
     else:
@@ -317,13 +317,13 @@ def groups_of(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
 
 
 def _unknown(table: Table, groups: ranking.Groups) -> set[str]:
-    """The topics that the qrels lack."""
+    """Return the topics that are not in the qrels."""
     first = groups.begin[:-1][groups.number < 0]
     return set(at_rows(table.query_id, first).to_list()) if first.size else set()
 
 
 def _with_qrels(table: Table, groups: ranking.Groups) -> tuple[Table, ranking.Groups]:
-    """The rows of topics that the qrels have."""
+    """Return the rows of topics that are in the qrels."""
     rows = np.flatnonzero(groups.topic >= 0)
     kept = groups.number >= 0
     begin = np.concatenate(([0], np.cumsum(np.diff(groups.begin)[kept])))
@@ -331,7 +331,7 @@ def _with_qrels(table: Table, groups: ranking.Groups) -> tuple[Table, ranking.Gr
 
 
 def _check_duplicates(table: Table, topic: Ints, key: Keys) -> None:
-    """Raise InputError where a document stands twice in a topic."""
+    """Raise InputError if a document appears twice in a topic."""
     ordered = np.sort(key)
     suspects = ordered[1:][ordered[1:] == ordered[:-1]]
     if not suspects.size:
@@ -344,4 +344,4 @@ def _check_duplicates(table: Table, topic: Ints, key: Keys) -> None:
             where = describe_document(table.query_id[row], doc_id)
             one, other = table.place(first), table.place(row)
             places = f"at {one} and at {other}" if one != other else f"in {one}"
-            raise InputError(f"run: {where} stands twice, {places}; {ONLY_PASSAGES}")
+            raise InputError(f"run: {where} appears twice, {places}; {ONLY_PASSAGES}")

@@ -1,6 +1,6 @@
-"""The measures, one module per family; ``REGISTRY`` holds them by every name.
+"""The measures, one module per family. ``REGISTRY`` maps every name to its measure.
 
-Measures see views of ``core`` only: no files, tables or statistics.
+Measures work on the views of ``core``. They know nothing of files, tables or statistics.
 """
 
 from .at_rank import BR, R_WP, R_measure, nCG
@@ -19,7 +19,7 @@ from .rank_biased import gRBP, nDCG_JK
 from .relevant_in_context import MAgP, gP, gR
 
 # isort: split
-# Measures that take other ones, which come before them.
+# Measures that take other measures are imported after these.
 from .classes import EC
 from .groups import GF, GFR
 

@@ -1,4 +1,4 @@
-"""Means over topics that do not depend on the order in which the topics come."""
+"""Means over topics that do not depend on the order of the topics."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ir_graded.core.segments import Floats
 
 
 def exact_mean(values: Iterable[float]) -> float:
-    """Return the mean of ``values``, summed exactly and rounded once; NaN without values, as ir-measures."""
+    """Return the mean of ``values``, summed exactly and rounded once; NaN without values (as ir-measures)."""
     values = list(values)
     return math.fsum(values) / len(values) if values else math.nan
 
 
 class ExactMean(Agg):
-    """ir-measures' aggregator interface over :func:`exact_mean`."""
+    """Aggregator of ir-measures that uses :func:`exact_mean`."""
 
     def __init__(self) -> None:
         self.values: list[float] = []
@@ -36,7 +36,7 @@ def aggregate(measure: Measure, values: Floats) -> float:
     """Return the aggregate of a measure over the topics: the mean, or the sum of counts such as NumRet."""
     aggregator = measure.aggregator()
     if type(aggregator) in (ExactMean, MeanAgg) and values.size:
-        # The sum of ir-measures depends on the order of the topics in the last digit.
+        # The last digit of ir-measures' sum depends on the order of the topics.
         return exact_mean(values.tolist())
     for value in values.tolist():
         aggregator.add(value)

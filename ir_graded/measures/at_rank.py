@@ -17,7 +17,7 @@ class AtRankMeasure(BlendedRatioMeasure):
     """A blended ratio at one rank of each topic."""
 
     def rank(self, view: View) -> Ints:
-        """Return the rank to look at in each topic, shape ``(topics,)``; 0 where there is none."""
+        """Return the rank that the measure uses in each topic, shape ``(topics,)``; 0 where there is none."""
         raise NotImplementedError  # pragma: no cover
 
     def score(self, views: Views) -> Floats:
@@ -25,15 +25,15 @@ class AtRankMeasure(BlendedRatioMeasure):
         # Without relevant documents there is no rank R, and the ratio is 0 at any rank.
         rank = np.maximum(self.rank(view), 1)
         ratio = self.graded(view).BR_at(rank, self.beta)
-        # Rounding may carry a perfect list an ulp beyond 1.
+        # Rounding can put a perfect list one ulp above 1.
         return np.minimum(ratio, 1.0)
 
     def contributions(self, views: Views) -> Contributions:
-        """Divide the blended ratio among the documents down to that rank by their parts of its numerator."""
+        """Divide the blended ratio among the documents down to that rank by their share of its numerator."""
         view = views[self.cut]
         above = view.n <= self.rank(view)[view.topic]
         part = np.where(above, self.graded(view).blended_gain(self.beta), 0.0)
-        # beta=inf without any gain in the ideal list: the ratio is C/n, in which all count alike.
+        # With beta=inf and no gain in the ideal list, the ratio is C/n: all documents count equally.
         part = np.where((view.sum_by_topic(part) == 0)[view.topic], above, part)
         whole = view.sum_by_topic(part)
         return Contributions(view, safe_divide(part, whole[view.topic]) * self.score(views)[view.topic])
@@ -49,14 +49,14 @@ class AtRankMeasure(BlendedRatioMeasure):
 
 
 class _AtR(AtRankMeasure):
-    """At rank R: as many ranks as the topic has relevant documents."""
+    """A blended ratio at rank R, the number of relevant documents of the topic."""
 
     def rank(self, view: View) -> Ints:
         return view.R
 
 
 class _AtCutoff(AtRankMeasure):
-    """At the cutoff, which these measures need."""
+    """A blended ratio at the cutoff, which is required."""
 
     def rank(self, view: View) -> Ints:
         return np.full(view.levels.topics, self["cutoff"], dtype=np.int64)
@@ -65,8 +65,8 @@ class _AtCutoff(AtRankMeasure):
 class _R_measure(_AtR):
     """R-measure: the blended ratio at rank R.
 
-    ``R-measure = BR(R)``, R the number of relevant documents of the topic. In [0, 1]; beta=0 is
-    R-precision. With a cutoff it is that of the run cut there.
+    ``R-measure = BR(R)``, where R is the number of relevant documents of the topic. In [0, 1]; beta=0 is
+    R-precision. With a cutoff, the run is cut at that rank first.
 
     Parameters: beta, gains, cutoff, rel, judged_only, ties.
 
@@ -113,9 +113,9 @@ class _R_WP(_AtR):
 class _nCG(_AtCutoff):
     """Normalised cumulative gain at a rank, without discount.
 
-    ``nCG@k = cg(k) / cg*(k)``; where the run is shorter, cg stays at its last value. In [0, 1].
+    ``nCG@k = cg(k) / cg*(k)``; if the run is shorter than k, cg keeps its last value. In [0, 1].
 
-    Parameters: cutoff (needed), gains, rel, judged_only, ties.
+    Parameters: cutoff (required), gains, rel, judged_only, ties.
 
     Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002).
 
@@ -134,12 +134,12 @@ class _nCG(_AtCutoff):
 
 
 class _BR(_AtCutoff):
-    """The blended ratio itself, at a rank.
+    """Blended ratio at a rank.
 
-    ``BR@k = (C(k) + beta cg(k)) / (k + beta cg*(k))``; where the run is shorter, C and cg stay at their
-    last value. In [0, 1]; beta=0 is precision, beta=inf is nCG.
+    ``BR@k = (C(k) + beta cg(k)) / (k + beta cg*(k))``; if the run is shorter than k, C and cg keep their
+    last values. In [0, 1]; beta=0 is precision, beta=inf is nCG.
 
-    Parameters: cutoff (needed), beta, gains, rel, judged_only, ties.
+    Parameters: cutoff (required), beta, gains, rel, judged_only, ties.
 
     Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).
 
@@ -159,7 +159,7 @@ class _BR(_AtCutoff):
     PRETTY_NAME = "Blended Ratio"
     SHORT_DESC = "The blend of precision and normalised cumulative gain at the cutoff."
     SOURCE = "Sakai 2004"
-    LACKS = {"ideal": "below rank R the ideal list holds nothing, and its precision falls"}
+    LACKS = {"ideal": "below rank R the ideal list has no documents, and its precision falls"}
     SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "beta": BETA, "gains": GAINS}
 
 

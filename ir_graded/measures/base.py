@@ -1,7 +1,7 @@
 """Base classes of measures: scores per topic from views, and parameters in canonical form.
 
-A measure is one class: its name and aliases, its description, its parameters, its stop distribution and its
-utility. ``register`` enters it into ``REGISTRY``, from which the plugin, the command line and the tests read.
+Each measure is one class with its names, description, parameters, stop distribution and utility. ``register``
+adds it to ``REGISTRY``, which the plugin, the command line and the tests use.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, REL, TIES, Param, forma
 from .properties import check_lacks
 from .stopping import gains_on_scale
 
-#: Measure objects by every name that strings may use.
+#: Measure objects by every name that measure strings can use.
 REGISTRY: dict[str, GradedMeasure] = {}
 
 #: Parameters that nearly every measure takes.
@@ -35,17 +35,17 @@ COMMON: dict[str, Param] = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_
 
 
 class Scorer:
-    """Computes the scores of a run by one measure, of this package or of ir-measures."""
+    """Base class of all measures: computes the scores of a run by one measure."""
 
-    #: The lowest and the highest score of a topic.
+    #: Lowest and highest possible score of a topic.
     RANGE: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    #: Those of ``PROPERTIES`` that the measure lacks, each with the reason.
+    #: The entries of ``PROPERTIES`` that the measure lacks, each with the reason.
     LACKS: ClassVar[Mapping[str, str]] = {}
     #: Whether qrels and run must hold the positions of passages in their documents.
     NEEDS_PASSAGES: ClassVar[bool] = False
-    #: Whether the rows of a run are ranked as rows, rather than articles by their best row.
+    #: Whether the measure ranks the rows of a run, rather than articles by their best row.
     NEEDS_ROWS: ClassVar[bool] = False
-    #: Whether the score rises with every gain, and depends on no document that was not retrieved.
+    #: Whether the score rises with every gain and depends on retrieved documents only.
     MONOTONE: ClassVar[bool] = False
 
     @property
@@ -55,78 +55,78 @@ class Scorer:
 
     @property
     def cut(self) -> Cut:
-        """The part of a ranking that the measure looks at."""
+        """Part of a ranking that the measure looks at."""
         raise NotImplementedError  # pragma: no cover
 
     @property
     def qrel_columns(self) -> tuple[str, ...]:
-        """Further columns that the measure needs in the qrels, such as ``iteration``."""
+        """Further columns that the measure requires in the qrels, such as ``iteration``."""
         return ()
 
     @property
     def optional_columns(self) -> tuple[str, ...]:
-        """Further columns of the qrels that the measure makes use of where they are there."""
+        """Further columns of the qrels that the measure uses if they exist."""
         return ()
 
     @property
     def lowest_rel(self) -> float:
-        """The lowest level that counts as relevant; inf where relevance makes no difference."""
+        """Lowest level that counts as relevant; inf where relevance makes no difference."""
         return float(self.cut.rel)
 
     @property
     def lowest_level(self) -> float:
-        """The lowest level of the documents that the score depends on."""
+        """Lowest level of the documents that the score depends on."""
         return 0.0 if self.cut.judged_only else self.lowest_rel
 
     @property
     def highest_level(self) -> float | None:
-        """The highest level for which the measure is defined; None without one."""
+        """Highest level for which the measure is defined; None without one."""
         return None
 
     def relabelled(self, views: Views) -> tuple[Scorer, Views]:
-        """Return the views with the levels that the measure puts in place of others, and its scorer of those.
+        """Return a scorer and views with relabelled levels, for measures that replace levels.
 
-        Most measures take levels as they are.
+        Most measures use the levels as they are.
         """
         return self, views
 
     def grades(self, levels: Levels) -> Grades:
-        """Return what the measure makes of each level in the values of ``levels``."""
+        """Return the gain and relevance that the measure assigns to each level in ``levels.values``."""
         relevant = levels.values >= self.cut.rel
         return Grades(np.where(relevant, levels.values, 0.0), relevant, levels.values >= 0)
 
     def in_order(self, views: Views) -> Views:
-        """Return the run with tied documents ordered by level where ``ties`` says so."""
+        """Return the run with tied documents ordered by level, if ``ties`` is an order by level."""
         return views if self.ties in {TIES.default, "expected"} else views.ordered(self.ties)
 
     def validate_params(self) -> None:
-        """Raise ParameterError or AssertionError where the measure cannot be computed."""
+        """Raise ParameterError or AssertionError if the measure cannot be computed."""
         raise NotImplementedError  # pragma: no cover
 
     def contributions(self, views: Views) -> Contributions:
         """Return the contribution of each document to the score of its topic.
 
         Raises:
-            ParameterError: documents add nothing to this measure, or not only judged ones do.
+            ParameterError: the score is not a sum over judged documents.
         """
         raise NotImplementedError  # pragma: no cover
 
     def score(self, views: Views) -> Floats:
-        """Return the score of every topic of the qrels, shape ``(topics,)``; 0 where the run lacks it."""
+        """Return the score of each topic of the qrels, shape ``(topics,)``; 0 if the run lacks the topic."""
         return self.contributions(views).total()
 
     @property
     def ties(self) -> str:
-        """The order of documents with equal scores, one of the words of ``TIES``."""
+        """Order of documents with equal scores, one of the words of ``TIES``."""
         return str(TIES.default)
 
     def expected_contributions(self, views: Views) -> TiedContributions:  # noqa: ARG002  # for subclasses
         """Return the contribution of each tie group to the mean score over all orders of tied documents.
 
-        Only topics with ties have some.
+        Only topics with ties have tie groups.
 
         Raises:
-            ParameterError: the measure does not say how to take this mean.
+            ParameterError: the measure does not define this mean.
         """
         raise ParameterError(f"{self} has no expected score over the orders of tied documents")
 
@@ -138,16 +138,16 @@ class Scorer:
             return self.score(self.in_order(views))
         found = self.expected_contributions(views)
         mean = np.minimum(found.total(), self.RANGE[1])
-        # Elsewhere the score is that by doc_id to the last bit.
+        # In topics without ties, the score equals that by doc_id to the last bit.
         return np.where(found.tied.topics, mean, self.score(views))
 
     def columns(self, views: Views) -> dict[str, Floats]:  # noqa: ARG002  # for subclasses that have some
-        """Return by name the symbols from which the contribution of each document is computed."""
+        """Return the symbols of the formula for each document, by name."""
         return {}
 
     @property
     def is_monotone(self) -> bool:
-        """Whether a judgment more can only raise the score; in a condensed list it can also lower it."""
+        """Whether a further judgment can only raise the score. In a condensed list it can also lower it."""
         return self.MONOTONE and not self.cut.judged_only
 
     def best_level(self, levels: Levels) -> float:  # noqa: ARG002  # for measures with gains
@@ -155,25 +155,25 @@ class Scorer:
         return self.lowest_rel
 
     def below(self, last: Ints) -> Floats:
-        """Return the score that relevant documents at all ranks below the last of each topic would add."""
+        """Return what relevant documents at all ranks below ``last`` of each topic would add to the score."""
         return np.zeros(last.size)
 
     def residual(self, views: Views) -> Floats | None:  # noqa: ARG002  # for a measure that has one
-        """Return how far judging every document could raise the score of each topic; None if not asked."""
+        """Return how much judging every document could raise the score; None if not requested."""
         return None
 
 
 class GradedMeasure(Scorer, Measure):
-    """A measure of this package: an ir-measures ``Measure`` that checks its parameters when it is made.
+    """A measure of this package: an ir-measures ``Measure`` that checks its parameters on creation.
 
-    Measures with the same canonical parameters are equal, have one hash and print alike; the printed
-    name reads back as the same measure.
+    Measures with the same canonical parameters are equal and have the same hash and printed name. Parsing the
+    printed name returns an equal measure.
     """
 
     NAME: ClassVar[str]
     PRETTY_NAME: ClassVar[str]
     SHORT_DESC: ClassVar[str]
-    #: The publication that defines the measure.
+    #: Publication that defines the measure.
     SOURCE: ClassVar[str]
     SUPPORTED_PARAMS: ClassVar[dict[str, Param]] = COMMON
 
@@ -186,7 +186,7 @@ class GradedMeasure(Scorer, Measure):
                     f"(given {cut(name)}={short_repr(value)}); it takes {takes}"
                 )
         canonical = {name: self._canonical(name, params[name]) for name in sorted(params)}
-        # Measures with a default value given and not given are equal.
+        # A measure with an explicit default value equals the measure without it.
         not_default = {
             name: value for name, value in canonical.items() if value != self.SUPPORTED_PARAMS[name].default
         }
@@ -204,12 +204,12 @@ class GradedMeasure(Scorer, Measure):
             raise ParameterError(f"{self.NAME}: {name}={short_repr(value)} must be {expected}") from None
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
-        """Raise ParameterError where parameters exclude each other; a hook for subclasses."""
+        """Raise ParameterError if parameters exclude each other; a hook for subclasses."""
 
     def validate_params(self) -> None:
-        """Raise ParameterError where a required parameter is missing.
+        """Raise ParameterError if a required parameter is missing.
 
-        This is not checked when the measure is made, since ``nCG@10`` makes ``nCG`` first.
+        This is not checked on creation, since ``nCG@10`` creates ``nCG`` first.
         """
         for name, param in self.SUPPORTED_PARAMS.items():
             if param.required and name not in self.params:
@@ -221,7 +221,7 @@ class GradedMeasure(Scorer, Measure):
         self.validated = True
 
     def score(self, views: Views) -> Floats:
-        # Rounding may carry a perfect list an ulp beyond 1.
+        # Rounding can put a perfect list one ulp above 1.
         return np.minimum(super().score(views), 1.0)
 
     def grades(self, levels: Levels) -> Grades:
@@ -248,7 +248,7 @@ class GradedMeasure(Scorer, Measure):
         return ExactMean()
 
     def optional(self, name: str) -> Any:
-        """Return the value of a parameter without default; None where it is not set."""
+        """Return the value of a parameter without a default; None if it is not set."""
         return self.params.get(name)
 
     def overrides(self, name: str) -> Overrides:
@@ -263,7 +263,7 @@ class GradedMeasure(Scorer, Measure):
         """Return the measure with another order of tied documents.
 
         Raises:
-            ParameterError: the measure has none.
+            ParameterError: the measure does not have the parameter ``ties``.
         """
         if "ties" not in self.SUPPORTED_PARAMS:
             raise ParameterError(f"{self} takes no ties, given ties={ties!r}")
@@ -281,13 +281,13 @@ class GradedMeasure(Scorer, Measure):
         return highest
 
     def max_rel(self, levels: Levels) -> float:
-        """Return the highest level of the scale: the parameter, or else the highest level in the qrels."""
+        """Return the highest level of the scale: ``max_rel``, or else the highest level in the qrels."""
         highest = levels.values[-1] if levels.values.size else 0.0
         return float(highest if self.highest_level is None else self.highest_level)
 
     @property
     def __name__(self) -> str:
-        """The printed name, by which ir-measures registers and sorts measures."""
+        """Printed name, by which ir-measures registers and sorts measures."""
         return self.NAME
 
     def __repr__(self) -> str:
@@ -312,12 +312,12 @@ class StopUtility(GradedMeasure):
         return Contributions(view, self.stop(view) * self.utility(view))
 
     def mean_utility(self, view: View) -> Utility:  # noqa: ARG002  # for subclasses
-        """Return the utility as one whose mean over orders of tied documents can be taken."""
-        raise ParameterError(f"{self} does not say how to take the mean of its utility over tied documents")
+        """Return the utility in a form for means over orders of tied documents."""
+        raise ParameterError(f"{self} does not define the mean of its utility over tied documents")
 
-    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:  # noqa: ARG002  # likewise
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:  # noqa: ARG002  # for subclasses
         """Return the mean of ``sum of stop * utility`` over the orders of tied documents, per tie group."""
-        raise ParameterError(f"{self} does not say how to take the mean of its stop over tied documents")
+        raise ParameterError(f"{self} does not define the mean of its stop over tied documents")
 
     def expected_contributions(self, views: Views) -> TiedContributions:
         tied = views.tied(self.cut)
@@ -330,12 +330,12 @@ class StopUtility(GradedMeasure):
 
 
 class ScaledMeasure(StopUtility):
-    """A measure of that family that compares gains with the largest one on the scale."""
+    """A :class:`StopUtility` measure that compares gains with the largest gain on the scale."""
 
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "max_rel": MAX_REL}
 
     def gmax(self, levels: Levels, topic: Ints | slice = slice(None)) -> float | Floats:
-        """Return the largest gain on the scale, or where topics have their own, that of each in ``topic``."""
+        """Return the largest gain on the scale, or per topic of ``topic`` if topics have their own scales."""
         if levels.gmax is not None:
             return levels.gmax[topic]
         return float(max(self._scale(levels).values(), default=0.0))
@@ -353,16 +353,16 @@ class ScaledMeasure(StopUtility):
 
 
 class BlendedRatioMeasure(GradedMeasure):
-    """A measure with the blended ratio."""
+    """A measure that uses the blended ratio."""
 
     @property
     def beta(self) -> float:
-        """Weight of gain against count in the blended ratio; inf (cg/cg*) where it is not a parameter."""
+        """Weight of gain against count in the blended ratio; inf (cg/cg*) if it is not a parameter."""
         return float(self["beta"]) if "beta" in self.SUPPORTED_PARAMS else math.inf
 
 
 class BlendedUtility(BlendedRatioMeasure, StopUtility):
-    """A measure of that family whose utility is the blended ratio."""
+    """A :class:`StopUtility` measure whose utility is the blended ratio."""
 
     def utility(self, view: View) -> Floats:
         return self.graded(view).BR(self.beta)
@@ -376,13 +376,13 @@ class BlendedUtility(BlendedRatioMeasure, StopUtility):
 
 
 def register(measure: GradedMeasure, *aliases: str) -> None:
-    """Enter a measure into REGISTRY under its printed name and ``aliases``."""
+    """Add a measure to REGISTRY under its printed name and ``aliases``."""
     check_lacks(measure.NAME, measure.LACKS)
     add_names(measure, measure.NAME, *aliases)
 
 
 def add_names(measure: GradedMeasure, *names: str) -> None:
-    """Enter further names of a measure, which may have parameters."""
+    """Add further names of a measure, which may have parameters."""
     for name in names:
         if REGISTRY.get(name, measure) != measure:
             raise ValueError(f"the name {name!r} is taken by {REGISTRY[name]!r}")

@@ -1,4 +1,4 @@
-"""Cascade measures, whose user stops where a document satisfies: EBR, iRBU and nERR."""
+"""Cascade measures, whose user stops at a document that satisfies: EBR, iRBU and nERR."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .ideal_norm import WHY_NO_TRUNCATION, IdealNorm
 from .params import BETA, IDEAL_NORM, PERSISTENCE
 from .stopping import cascade, satisfaction
 
-#: Reason for which a cascade that is not normalised lacks the property 'ideal'.
+#: Reason why a cascade that is not normalised lacks the property 'ideal'.
 WHY_NO_IDEAL = "no list satisfies every user, and the score is not divided by that of the ideal list"
 
 
 class CascadeMeasure(IdealNorm, ScaledMeasure):
-    """Base of the cascade measures: the scale of gains and the cascading stop."""
+    """Base class of the cascade measures: the scale of gains and the cascading stop."""
 
     SUPPORTED_PARAMS = {**ScaledMeasure.SUPPORTED_PARAMS, "norm": IDEAL_NORM}
 
@@ -36,7 +36,7 @@ class CascadeMeasure(IdealNorm, ScaledMeasure):
         return tied.cascade(self._in_units(satisfied, tied.view), 1.0 - satisfied, utility)
 
     def _in_units(self, stop: Floats, view: View) -> Floats:
-        """Return the stops; where their ratio matters and they are too small for doubles, gains instead."""
+        """Return the stops, or gains where only ratios matter and stops are too small for doubles."""
         if not self.over_ideal:
             return stop
         graded = self.graded(view)
@@ -45,18 +45,18 @@ class CascadeMeasure(IdealNorm, ScaledMeasure):
 
 
 class RankUtility(IdealNorm, StopUtility):
-    """A measure of the family whose utility depends on the rank alone: 'rr', 1/n, or 'ie', p^n."""
+    """A measure of the family whose utility depends only on the rank: 'rr' (1/n) or 'ie' (p^n)."""
 
     @property
     def utility_name(self) -> str:
-        """The word for the utility."""
+        """Name of the utility: 'rr' or 'ie'."""
         raise NotImplementedError  # pragma: no cover
 
     def discount(self, n: Ints) -> Floats:
         """Return the utility at ranks n."""
         if self.utility_name == "rr":
             return np.asarray(1.0 / n)
-        # Over the ideal list a factor makes no difference, and with a small p all would be 0.
+        # Divided by the ideal list a constant factor cancels out, and with a small p all would be 0.
         return np.asarray(float(self["p"]) ** (n - self.over_ideal))
 
     def utility(self, view: View) -> Floats:
@@ -66,19 +66,19 @@ class RankUtility(IdealNorm, StopUtility):
         return by_rank(self.discount)
 
     def ideal_terms(self, view: View) -> Floats:
-        # One division rounds less than a reciprocal and a product.
+        # One division rounds less than a reciprocal times a product.
         return self.stop(view) / view.n if self.utility_name == "rr" else super().ideal_terms(view)
 
 
 class _EBR(BlendedUtility, CascadeMeasure):
-    """Expected blended ratio: the blended ratio where the user of ERR stops.
+    """Expected blended ratio: the blended ratio at the rank where the user of ERR stops.
 
     ``EBR = sum over relevant ranks n of dsat(n-1) g(n)/(gmax+1) * BR(n)``, with
-    ``dsat(n) = dsat(n-1) (1 - g(n)/(gmax+1))`` and ``dsat(0) = 1``. In [0, 1): an ideal list stays below 1,
-    unless ``norm='ideal'`` divides by its score at the same cutoff (``nEBR``).
+    ``dsat(n) = dsat(n-1) (1 - g(n)/(gmax+1))`` and ``dsat(0) = 1``. In [0, 1): even an ideal list scores
+    below 1, unless ``norm='ideal'`` divides by its score at the same cutoff (``nEBR``).
 
     Parameters: beta, gains, norm ('all' or 'ideal'), max_rel, cutoff, rel, judged_only, ties. max_rel
-    defaults to the highest level in all qrels given: name it where the qrels come in batches.
+    defaults to the highest level in all given qrels: set it if you evaluate the qrels in batches.
 
     Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval
     Metrics" (EVIA 2008) with the stop of Chapelle et al. (CIKM 2009), as in NTCIREVAL.
@@ -109,13 +109,13 @@ class _EBR(BlendedUtility, CascadeMeasure):
     SOURCE = "Sakai and Robertson 2008; Chapelle et al. 2009"
     LACKS = {
         "ideal": WHY_NO_IDEAL,
-        "swap": "users whom the better document stops earlier may stop at a lower blended ratio",
+        "swap": "users who stop earlier, at the better document, may stop at a lower blended ratio",
     }
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "beta": BETA}
 
 
 class _iRBU(RankUtility, CascadeMeasure):
-    """Intentwise rank-biased utility (for one intent): the cascade with a utility that fades with depth.
+    """Intentwise rank-biased utility (for one intent): the cascade with a utility that falls with the rank.
 
     ``iRBU = sum over relevant ranks n of p^n * dsat(n-1) g(n)/(gmax+1)``. In [0, 1); ``norm='ideal'``
     divides by the score of the ideal list at the same cutoff (``niRBU``).
@@ -155,8 +155,8 @@ class _nERR(RankUtility, CascadeMeasure):
     ``nERR@k = ERR@k / ERR@k of the ideal list`` with
     ``ERR = sum over relevant ranks n of 1/n * dsat(n-1) g(n)/(gmax+1)``. In [0, 1].
 
-    Parameters: gains, max_rel, cutoff, rel, judged_only, ties. The gain of a level is the level itself;
-    for the 2^level - 1 of other tools say so with ``gains``. ``NCU(stop='err',utility='rr')`` is ERR itself.
+    Parameters: gains, max_rel, cutoff, rel, judged_only, ties. The gain of a level is the level itself. For
+    the gain 2^level - 1 of other tools, set ``gains``. ``NCU(stop='err',utility='rr')`` is ERR itself.
 
     Source: Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded
     Relevance" (CIKM 2009).
@@ -176,7 +176,7 @@ class _nERR(RankUtility, CascadeMeasure):
 
     NAME = "nERR"
     PRETTY_NAME = "Normalised Expected Reciprocal Rank"
-    SHORT_DESC = "The expected reciprocal of the rank that satisfies, over that of the ideal list."
+    SHORT_DESC = "The expected reciprocal of the rank that satisfies, divided by that of the ideal list."
     SOURCE = "Chapelle et al. 2009"
     LACKS = {"truncation": WHY_NO_TRUNCATION}
     SUPPORTED_PARAMS = ScaledMeasure.SUPPORTED_PARAMS

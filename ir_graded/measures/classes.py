@@ -16,14 +16,14 @@ _CLASSICS = ("AP", "P", "RR", "Success")
 class _EC(ComposedMeasure):
     """A measure that counts each equivalence class of documents, such as near-duplicates, once.
 
-    ``EC = M(list of classes)``: in the run the first relevant document of a class counts, with its own level,
-    and later ones are not relevant, but keep their rank; the ideal list holds each class once, with its
-    highest level, and R is the number of classes with a relevant document. Classes belong to a topic. A
-    document without one is a class of its own: with such documents alone, EC is M. In [0, 1].
+    ``EC = M(list of classes)``. In the run, the first relevant document of a class counts with its own level;
+    later ones are not relevant but keep their rank. The ideal list has each class once, with its highest
+    level, and R is the number of classes with a relevant document. Classes belong to one topic. A document
+    without a class is a class by itself: if no document has a class, EC equals M. In [0, 1].
 
-    Qrels need the column equivalence_class. Documents with equal scores are in the order of their ids.
+    Qrels need the column equivalence_class. Documents with equal scores are ordered by doc_id.
 
-    Parameters: measure (M, needed, without a cutoff: Q, AWP, O-measure, P-measure, P+, NCU, nCG, BR,
+    Parameters: measure (M, required, without a cutoff: Q, AWP, O-measure, P-measure, P+, NCU, nCG, BR,
     R-measure, R-WP, EBR, iRBU, nERR, gRBP, nDCG, AP, P, RR, Success), cutoff.
 
     Source: Sakai, "NTCIREVAL: A Generic Toolkit for Information Access Evaluation" (FIT 2011).
@@ -54,8 +54,8 @@ class _EC(ComposedMeasure):
     SHORT_DESC = "A measure that counts each class of equivalent documents once."
     SOURCE = "Sakai 2011"
     LACKS = {
-        "ideal": "a list of all relevant documents repeats classes, and the ideal list has each once",
-        "swap": "the better document may be of a class that has been counted above",
+        "ideal": "a list of all relevant documents repeats classes; the ideal list has each class once",
+        "swap": "the better document may be of a class that was already counted above",
     }
     SUPPORTED_PARAMS = {
         "measure": BaseMeasure("EC", (*BASES, *_CLASSICS)),
@@ -80,7 +80,7 @@ class _EC(ComposedMeasure):
         return scorer.columns(views)
 
     def _by_class(self, views: Views) -> tuple[Scorer, Views]:
-        """Return the scorer of the base measure, and the views of the list of classes that it looks at."""
+        """Return the scorer of the base measure and the views of the list of classes that it scores."""
         scorer, seen = self.base.relabelled(views)
         classes, rel = views.levels.classes, scorer.cut.rel
         if classes is None:  # the qrels are empty, or they would have been rejected

@@ -18,7 +18,7 @@ from .classic import scorer_of
 from .classic.ties import TiedClassic, with_ties
 from .params import CUTOFF, Param
 
-#: Base measures that see gains.
+#: Base measures that use gains.
 BASES = (
     *("Q", "AWP", "O-measure", "P-measure", "P+", "NCU", "nCG", "BR", "R-measure", "R-WP"),
     *("EBR", "iRBU", "nERR", "gRBP", "nDCG"),
@@ -35,11 +35,11 @@ SHORT_NAMES = {
 
 
 class BaseMeasure(Param):
-    """A measure without a cutoff, given as a string or object; canonical is the printed name.
+    """A measure without a cutoff, given as a string or object; its canonical form is the printed name.
 
     Args:
-        outer: name of the measure that takes it.
-        names: the measures that it may be.
+        outer: name of the measure that has this parameter.
+        names: names of the allowed measures.
     """
 
     def __init__(self, outer: str, names: tuple[str, ...] = BASES, default: str | None = None) -> None:
@@ -56,13 +56,13 @@ class BaseMeasure(Param):
         except NameError as error:
             raise ValueError(str(error)) from None
         if len(found) != 1 or base_name(found[0]) not in self.names:
-            raise ValueError(f"{value!r} is none of these measures")
+            raise ValueError(f"{value!r} is not one of these measures")
         (measure,) = found
         if "cutoff" in measure.params:
             free = repr(type(measure)(**{k: v for k, v in measure.params.items() if k != "cutoff"}))
             at = measure.params["cutoff"]
             raise ParameterError(
-                f"{self.outer}: measure={short_repr(str(measure))} has a cutoff, which belongs to the outer "
+                f"{self.outer}: measure={short_repr(str(measure))} has a cutoff; give it to the outer "
                 f"measure: {self.outer}(measure={free!r})@{at}"
             )
         if measure.params.get("residual"):
@@ -75,36 +75,36 @@ class BaseMeasure(Param):
 
 @lru_cache(maxsize=256)
 def _read(text: str) -> tuple[Measure, ...]:
-    """Return the measures that a string names: short names have the same few."""
+    """Return the measures that a string names, cached: short names use only a few."""
     from .parsing import read_measures
 
     return tuple(read_measures(text))
 
 
 def base_name(measure: Measure) -> str:
-    """Return the name of a measure without its order of tied documents."""
+    """Return the name of a measure without the suffix for its order of tied documents."""
     name: str = measure.CLASSIC.MEASURE.NAME if isinstance(measure, TiedClassic) else measure.NAME
     return name
 
 
 @lru_cache(maxsize=256)
 def at_cutoff(text: str, cutoff: int | None = None) -> Measure:
-    """Return the measure of that printed name, at a cutoff."""
+    """Return the measure with a printed name, at a cutoff."""
     from .parsing import parse_measure
 
     return parse_measure(text) if cutoff is None else parse_measure(text)(cutoff=cutoff)
 
 
 def computed(measure: Measure) -> Scorer:
-    """Return the scorer of a base measure. Raises ParameterError where it is not computed here."""
+    """Return the scorer of a base measure. Raises ParameterError if this package does not compute it."""
     scorer = scorer_of(measure)
     if scorer is None:
-        raise ParameterError(f"the base measure {measure} is not computed here with these parameters")
+        raise ParameterError(f"ir_graded does not compute the base measure {measure} with these parameters")
     return scorer
 
 
 class ComposedMeasure(GradedMeasure):
-    """A measure with the parameter ``measure``, whose levels, cutoff and order of tied documents are its."""
+    """A measure with a base measure, whose levels, cutoff and order of tied documents it uses."""
 
     SUPPORTED_PARAMS = {"cutoff": CUTOFF}
     #: Whether the base measure may have another order of tied documents.
@@ -116,7 +116,7 @@ class ComposedMeasure(GradedMeasure):
 
     @property
     def base(self) -> Scorer:
-        """The base measure at the cutoff of this one."""
+        """The base measure at the cutoff of this measure."""
         return computed(at_cutoff(self["measure"], self.optional("cutoff")))
 
     def validate_params(self) -> None:
@@ -127,7 +127,7 @@ class ComposedMeasure(GradedMeasure):
             if "cutoff" in self.params:
                 raise
             raise ParameterError(
-                f"{self} needs a cutoff, as its base measure does: for example {self}@10"
+                f"{self} needs a cutoff because its base measure does: for example {self}@10"
             ) from None
 
     def with_ties(self, ties: str) -> Measure:
@@ -162,6 +162,6 @@ class ComposedMeasure(GradedMeasure):
 
 
 def add_short_names(measure: ComposedMeasure, names: Mapping[str, str] = SHORT_NAMES) -> None:
-    """Enter the names of a measure with each base measure, such as D-Q."""
+    """Register the short names of a measure with each base measure, such as D-Q."""
     for name, base in names.items():
         add_names(measure(measure=base), f"{measure.NAME}-{name}")

@@ -1,4 +1,4 @@
-"""Contributions of documents to scores: one sum, for scores and for explanations."""
+"""Contributions of documents to scores: one sum that scores and explanations share."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Contributions:
 
     Attributes:
         view: the documents that the measure counts.
-        term: the summand of each of them; None where each counts 1.
-        norm: divisor of the sum of each topic, shape ``(topics,)``; None where it is 1. With divisor 0 a
-            topic scores 0.
-        norm_name: the divisor in words, where the columns of an explanation do not tell.
+        term: the summand of each document; None if each counts 1.
+        norm: divisor of the sum of each topic, shape ``(topics,)``; None if it is 1. A topic with divisor 0
+            scores 0.
+        norm_name: the divisor in words, if the columns of an explanation do not show it.
     """
 
     view: CountedDocuments
@@ -33,7 +33,7 @@ class Contributions:
     norm_name: str = ""
 
     def total(self) -> Floats:
-        """Return the score of each topic, shape ``(topics,)``; divided once, after the sum."""
+        """Return the score of each topic, shape ``(topics,)``. The sum is divided once, at the end."""
         view = self.view
         if self.term is None:
             total = segments.count(view.topic, view.levels.topics).astype(np.float64)
@@ -48,12 +48,12 @@ class Contributions:
 
     @property
     def rank_in_run(self) -> Ints | None:
-        """Rank of each document in the run where the measure looks at a condensed list, else None."""
+        """Rank of each document in the run if the measure looks at a condensed list, else None."""
         return self.view.rank_in_run
 
     @property
     def cutoff(self) -> int | None:
-        """The last rank that the measure looks at."""
+        """Last rank that the measure looks at."""
         return self.view.cutoff
 
     @property
@@ -68,14 +68,14 @@ class Contributions:
 
     @property
     def value(self) -> Floats:
-        """Contribution of each document to the score of its topic; they sum to it but for rounding."""
+        """Contribution of each document to the score of its topic; they sum to the score up to rounding."""
         term = np.ones(self.view.topic.size) if self.term is None else self.term
         return term if self.norm is None else safe_divide(term, self.norm[self.view.topic])
 
 
 @dataclass(frozen=True, eq=False)
 class TiedContributions:
-    """A mean score over the orders of tied documents as a sum over tie groups.
+    """A mean score over all orders of tied documents as a sum over tie groups.
 
     Attributes:
         tied: the documents that the measure counts, in topics with ties.
@@ -88,7 +88,7 @@ class TiedContributions:
     norm: Floats | None = None
 
     def total(self) -> Floats:
-        """Return the score of each topic, shape ``(topics,)``; 0 where it has no ties."""
+        """Return the score of each topic, shape ``(topics,)``; 0 for topics without ties."""
         total = segments.total(self.term, self.tied.topic, self.tied.view.levels.topics)
         return total if self.norm is None else safe_divide(total, self.norm)
 

@@ -1,4 +1,4 @@
-"""Graded average precision: the expected AP over users who differ in what they count as relevant."""
+"""Graded average precision: expected AP over users with different thresholds of relevance."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from .minima import minima_in_ties, sum_of_minima
 from .params import CUTOFF, JUDGED_ONLY, NORM, TIES, WEIGHTS
 from .stopping import recall_base, safe_divide
 
-#: Up to this many thresholds of a topic, adding them one by one is faster than sorting.
+#: Up to this number of thresholds per topic, adding them one by one is faster than sorting.
 _MOST_ADDED = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """The distinct relevant levels of every topic as thresholds, in flat arrays, ascending within the topic.
+    """Distinct relevant levels of each topic as thresholds, in flat arrays, ascending within the topic.
 
-    Thresholds between two neighbouring levels admit the same documents as the upper level, so their weights
-    are added to its weight.
+    A threshold between two neighbouring levels admits the same documents as the upper level, so its weight is
+    added to that of the upper level.
 
     Attributes:
         key: topic and level of each threshold as one number, ascending.
         start: position of the first threshold of each topic.
         weight: sum of w_j over the thresholds j above the next lower level, up to this level.
         weight_up_to: sum of w_j over all thresholds j <= level.
-        levels: number of distinct levels, the factor of the topic in ``key``.
+        levels: number of distinct levels; the factor of the topic in ``key``.
     """
 
     key: Ints
@@ -46,7 +46,7 @@ class Thresholds:
 
     @classmethod
     def of(cls, levels: Levels, rel: float, weights: Overrides) -> Thresholds:
-        """Return 1..highest where all levels of the topic are whole numbers, else its levels."""
+        """Return 1..highest if all levels of the topic are whole numbers, else its levels."""
         factor = max(levels.values.size, 1)
         relevant = levels.values[levels.level_index] >= rel
         key = np.unique((levels.topic * factor + levels.level_index)[relevant])
@@ -80,16 +80,16 @@ class Thresholds:
 
 
 def _whole_thresholds(weights: Overrides) -> list[tuple[float, float]]:
-    """Return the whole thresholds >= 1 that are named in ``weights``, with their weights."""
+    """Return the whole thresholds >= 1 in ``weights``, with their weights."""
     return [(j, w) for j, w in weights if j >= 1 and float(j).is_integer()]
 
 
 def _sum_of_whole_thresholds(level: Floats, weights: Overrides) -> Floats:
-    """Return the sum of w_j over j = 1..level, with w_j = j where ``weights`` does not name it."""
+    """Return the sum of w_j over j = 1..level, with w_j = j for j that are not in ``weights``."""
     named = np.array(_whole_thresholds(weights), dtype=np.float64).reshape(-1, 2)
     thresholds, sums = named[:, 0], np.concatenate((np.zeros((1, 2)), np.cumsum(named, axis=0)))
     by_default, as_named = sums[np.searchsorted(thresholds, level, side="right")].T
-    # Whole numbers are added apart from the weights, among which small ones would be lost.
+    # Add whole numbers separately from the weights, since small weights would be lost in the sum.
     return np.asarray(level * (level + 1) / 2 - by_default + as_named)
 
 
@@ -105,12 +105,11 @@ def _rows_out_of_range(up_to: Floats, topic: Ints) -> list[slice]:
 class _GAP(StopUtility):
     """Graded average precision: AP at every threshold of relevance, weighted.
 
-    ``GAP = sum_j w_j R_{>=j} AP_j / sum_j w_j R_{>=j}``: AP_j is AP with documents of level >= j as
-    relevant, R_{>=j} their number; j runs over 1..highest level where all levels of the topic are whole
+    ``GAP = sum_j w_j R_{>=j} AP_j / sum_j w_j R_{>=j}``, where AP_j is AP with documents of level >= j as
+    relevant and R_{>=j} is their number. j runs over 1..highest level if all levels of the topic are whole
     numbers, else over its distinct levels >= 1. In [0, 1]; with binary relevance it is AP.
 
-    Parameters: weights (of thresholds; w_j = j where absent, as in NTCIREVAL), norm, cutoff, judged_only,
-    ties.
+    Parameters: weights (of thresholds; default w_j = j, as in NTCIREVAL), norm, cutoff, judged_only, ties.
 
     Source: Robertson, Kanoulas and Yilmaz, "Extending Average Precision to Graded Relevance
     Judgments" (SIGIR 2010).
@@ -140,7 +139,7 @@ class _GAP(StopUtility):
         return Thresholds.of(view.levels, view.cut.rel, self.overrides("weights"))
 
     def stop(self, view: View) -> Floats:
-        """Return the weight of the thresholds that a document passes, over that of all relevant documents."""
+        """Return the weight of the thresholds that a document passes, as a share over relevant documents."""
         thresholds = self._thresholds(view)
         total = self._total_weight(view, thresholds)
         weight = thresholds.weight_up_to[thresholds.position(view.topic, view.level_index)]
@@ -167,7 +166,7 @@ class _GAP(StopUtility):
         view = tied.view
         thresholds = self._thresholds(view)
         weight = thresholds.weight_up_to[thresholds.position(view.topic, view.level_index)]
-        # Two documents pass together the thresholds that the lower one passes, which is the smaller weight.
+        # Both of two documents pass the thresholds that the lower one passes: the smaller weight.
         above, others = minima_in_ties(weight, tied)
         mean = tied.spread(above + weight, others, lambda n, _: 1.0 / n)
         return TiedContributions(tied, tied.in_groups(mean), self._total_weight(view, thresholds))

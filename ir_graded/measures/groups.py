@@ -1,4 +1,4 @@
-"""Group fairness and relevance: GF of one attribute set, and GFR of several beside a measure."""
+"""Group fairness and relevance: GF for one attribute set, GFR for several sets and a measure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DIVERGENCE = Choice(
     tuple(DIVERGENCES),
     default="JSD",
 )
-_TARGET = Shares("the distribution to reach; by default that of equal shares")
+_TARGET = Shares("target distribution; by default equal shares")
 _MEASURES = (*BASES, "GAP", "EC", "AP", "P", "R", "RR", "Rprec", "Success", "Bpref", "RBP", "ERR")
 _LACKS = {
     "ideal": WHY_NO_IDEAL,
@@ -35,19 +35,19 @@ _LACKS = {
 
 
 class _GF(ScaledMeasure):
-    """Group fairness: how close the ranking comes to a target distribution over groups.
+    """Group fairness: how close the ranking is to a target distribution over groups.
 
-    ``GF = sum over relevant ranks n of dsat(n-1) g(n)/(gmax+1) * (1 - DIV(a(n), t))``: where the user of ERR
-    stops, the mean ``a(n)`` of the memberships of the documents at ranks 1..n, relevant or not, is compared
-    with the target ``t``. Membership is a column of the qrels, named as ``groups`` says, that holds the
-    shares of the groups in each document (see ``with_groups``); a document of unknown membership (None, or
-    not judged) counts as shared equally. In [0, 1), not normalised.
+    ``GF = sum over relevant ranks n of dsat(n-1) g(n)/(gmax+1) * (1 - DIV(a(n), t))``: at the rank where the
+    user of ERR stops, the mean ``a(n)`` of the memberships of the documents at ranks 1..n, relevant or not,
+    is compared with the target ``t``. The column ``groups`` of the qrels holds the memberships: the shares
+    of the groups in each document (see ``with_groups``). A document of unknown membership (None or unjudged)
+    counts as shared equally. In [0, 1), not normalised.
 
     ``divergence`` names DIV: 'JSD', the Jensen-Shannon divergence (base 2), for nominal groups; 'NMD', the
     normalised match distance, or 'RNOD', the root normalised order-aware divergence, for ordinal groups, in
     the order of the shares.
 
-    Parameters: groups (needed), divergence, target (by default uniform), gains, max_rel, cutoff, rel.
+    Parameters: groups (required), divergence, target (by default uniform), gains, max_rel, cutoff, rel.
 
     Source: Sakai, Kim and Kang, "A Versatile Framework for Evaluating Ranked Lists in Terms of Group Fairness
     and Relevance" (ACM TOIS, 2023).
@@ -112,13 +112,13 @@ class _GF(ScaledMeasure):
         return view.mean_shares(shares)
 
     def target(self, groups: int) -> Floats:
-        """Return the target distribution. Raises ParameterError where it is for another number of groups."""
+        """Return the target distribution. Raises ParameterError if it has another number of groups."""
         target = self.optional("target")
         if target is None:
             return np.full(groups, 1.0 / groups)
         if len(target) != groups:
             raise ParameterError(
-                f"{self}: the target has {len(target)} numbers, and {self['groups']} has {groups} groups"
+                f"{self}: the target has {len(target)} numbers, but {self['groups']} has {groups} groups"
             )
         return np.array(target, dtype=np.float64)
 
@@ -127,11 +127,11 @@ class _GFR(ComposedMeasure):
     """Group fairness and relevance: the mean of a measure and of GF over several attribute sets.
 
     ``GFR = (M + sum of GF over the attribute sets) / (1 + their number)``. ``groups`` gives the divergence of
-    each attribute set, as in ``{'SIZE': 'RNOD', 'ORIGIN': 'JSD'}``. Gains, rel, max_rel and cutoff are those
-    of GF, and of M where it takes them and does not name them itself. In [0, 1].
+    each attribute set, as in ``{'SIZE': 'RNOD', 'ORIGIN': 'JSD'}``. Gains, rel, max_rel and cutoff apply to
+    GF, and to M if it has these parameters and does not set them itself. In [0, 1].
 
-    Parameters: groups (needed), targets by attribute set (by default uniform), measure (M, by default iRBU),
-    gains, max_rel, cutoff, rel.
+    Parameters: groups (required), targets by attribute set (by default uniform), measure (M, by default
+    iRBU), gains, max_rel, cutoff, rel.
 
     Source: Sakai, Kim and Kang, "A Versatile Framework for Evaluating Ranked Lists in Terms of Group Fairness
     and Relevance" (ACM TOIS, 2023).
@@ -164,8 +164,8 @@ class _GFR(ComposedMeasure):
     LACKS = _LACKS
     TAKES_TIES = False
     SUPPORTED_PARAMS = {
-        "groups": ByAttributes("the divergence of each attribute set", _DIVERGENCE, required=True),
-        "targets": ByAttributes("the distribution to reach by attribute set", _TARGET),
+        "groups": ByAttributes("divergence of each attribute set", _DIVERGENCE, required=True),
+        "targets": ByAttributes("target distribution of each attribute set", _TARGET),
         "measure": BaseMeasure("GFR", _MEASURES, default="iRBU"),
         **_SCALE,
     }
@@ -174,7 +174,7 @@ class _GFR(ComposedMeasure):
         super().check_combination(params)
         for name in params.get("targets", {}) if "groups" in params else ():
             if name not in params["groups"]:
-                raise ParameterError(f"{self.NAME}: targets names {name!r}, which is not one of groups")
+                raise ParameterError(f"{self.NAME}: targets has the key {name!r}, which groups does not have")
 
     def fairness(self) -> dict[str, _GF]:
         """Return GF of each attribute set."""
@@ -186,12 +186,12 @@ class _GFR(ComposedMeasure):
 
     @property
     def base(self) -> Scorer:
-        """The scorer of M with the parameters that it shares with GF."""
+        """Scorer of M with the parameters that it shares with GF."""
         measure = at_cutoff(self["measure"])
         return computed(measure(**self._shared(measure)))
 
     def _shared(self, measure: Measure) -> dict[str, Any]:
-        """Return those of the shared parameters that a measure takes and does not name itself."""
+        """Return the shared parameters that a measure has but does not set itself."""
         takes = measure.SUPPORTED_PARAMS.keys() - measure.params.keys()
         return {name: self.params[name] for name in _SCALE if name in self.params and name in takes}
 
@@ -232,7 +232,7 @@ class _GFR(ComposedMeasure):
         return {"relevance": relevance, "stop": stop, **similar}
 
     def _parts(self, views: Views) -> tuple[View, Floats, Floats]:
-        """Return a view of the documents that M or GF counts, and what M adds and where ERR stops at each."""
+        """Return the documents that M or GF counts, the contribution to M, and the stop of ERR at each."""
         own, found = views[self.cut], self.base.contributions(views)
         theirs = found.view.document
         levels = views.levels.values[views.levels.level_index[theirs]]

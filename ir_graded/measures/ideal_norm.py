@@ -1,4 +1,4 @@
-"""Measures that may be divided by their score of the ideal list at the same cutoff, with norm='ideal'."""
+"""Measures with norm='ideal', which divides by the score of the ideal list at the same cutoff."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ir_graded.core.views import View, Views
 from .base import StopUtility
 from .contributions import Contributions, TiedContributions
 
-#: Reason for which a measure that is divided by the score of the ideal list lacks the property 'truncation'.
-WHY_NO_TRUNCATION = "the ideal list, too, is cut at rank k"
+#: Reason why a measure divided by the score of the ideal list lacks the property 'truncation'.
+WHY_NO_TRUNCATION = "the ideal list is also cut at rank k"
 
 
 class IdealNorm(StopUtility):
@@ -30,7 +30,7 @@ class IdealNorm(StopUtility):
         return self.lacks_with_norm(super().lacks)
 
     def lacks_with_norm(self, lacks: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the properties that the measure lacks, from those that it lacks with norm='all'."""
+        """Return the properties that the measure lacks, given those that it lacks with norm='all'."""
         if not self.over_ideal:
             return lacks
         others = {name: reason for name, reason in lacks.items() if name != "ideal"}
@@ -41,7 +41,7 @@ class IdealNorm(StopUtility):
         return super().is_monotone and not self.over_ideal
 
     def ideal_order(self, levels: Levels) -> Floats:
-        """Return the value of each level by which the ideal list is ordered: its gain."""
+        """Return the value of each level by which the ideal list is sorted: its gain."""
         return levels.table(self.overrides("gains"))
 
     def ideal_terms(self, view: View) -> Floats:
@@ -49,7 +49,7 @@ class IdealNorm(StopUtility):
         return self.stop(view) * self.utility(view)
 
     def ideal_score(self, levels: Levels) -> Floats | None:
-        """Return the sum of the ideal list of each topic, down to the cutoff; None with another norm."""
+        """Return the score of the ideal list of each topic at the cutoff; None without norm='ideal'."""
         if not self.over_ideal:
             return None
         return levels.kept(("ideal score", self), lambda: self._ideal_score(levels))

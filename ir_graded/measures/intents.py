@@ -1,7 +1,7 @@
 """Measures over intents (subtopics, aspects, nuggets): I-rec, D, IA, DIN and P+Q, and their # forms.
 
-Each scores lists derived from the judgments by intent with a base measure: one list by global gain, or a list
-for each intent.
+Each applies a base measure to lists derived from the judgments by intent: one list by global gain, or one
+list per intent.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .stopping import first, safe_divide
 
 #: Weight of I-rec in the # measures.
 GAMMA = Number("weight of I-rec against the measure without #", default=0.5, low=0, high=1)
-#: The best order of tied documents differs between intents.
+#: Orders of ties without 'optimistic' and 'pessimistic': the best order differs between intents.
 MEAN_TIES = Choice(
     "order of documents with equal scores: by id, or the mean over all orders",
     ("doc_id", "expected"),
@@ -48,7 +48,7 @@ MEAN_TIES = Choice(
 )
 _ABOVE_0 = float(np.nextafter(0.0, 1.0))
 
-#: Scores a list, by doc_id or as the scorer's ``ties`` says.
+#: Function that scores a list, with ties by doc_id or in the order of the scorer's ``ties``.
 _Score = Callable[[Scorer, Views], Floats]
 
 
@@ -62,7 +62,7 @@ def _with_ties(scorer: Scorer, views: Views) -> Floats:
 
 @dataclass(frozen=True)
 class _Found(Scorer):
-    """1 for a list that holds a relevant document within the cutoff: whether an intent is covered."""
+    """Scorer that gives 1 to a list with a relevant document within the cutoff (a covered intent), else 0."""
 
     cutoff: int | None
     order: str
@@ -85,7 +85,7 @@ class _Found(Scorer):
 
 
 class IntentMeasure(GradedMeasure):
-    """A measure over intents: its own sum, and for # measures its mean with I-rec."""
+    """Base class of measures over intents: a score, and for # measures its mean with I-rec."""
 
     @property
     def qrel_columns(self) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ class IntentMeasure(GradedMeasure):
 
     @property
     def judging(self) -> Scorer:
-        """The measure that says which levels are relevant, and whether the list is condensed."""
+        """Measure that determines which levels are relevant and whether the list is condensed."""
         return self
 
     def plain_score(self, views: Views, score: _Score) -> Floats:
@@ -101,7 +101,7 @@ class IntentMeasure(GradedMeasure):
         raise NotImplementedError  # pragma: no cover
 
     def of_judgments(self, views: Views) -> Grades:
-        """Return what the measure makes of the levels of judgments."""
+        """Return the gain and relevance that the measure assigns to the levels of judgments."""
         return self.judging.grades(views.levels.by_intent.levels)
 
     def lists(self, views: Views) -> Views:
@@ -137,7 +137,7 @@ class IntentMeasure(GradedMeasure):
         return safe_divide(covered, number)
 
     def recall_terms(self, views: Views, view: IntentView) -> Floats:
-        """Return what each relevant judgment adds to I-rec."""
+        """Return the contribution of each relevant judgment to I-rec."""
         covers: Floats = self._found.contributions(self.lists(views)).value[view.order]
         return covers / self._relevant_intents(views)[view.topic]
 
@@ -150,14 +150,14 @@ class IntentMeasure(GradedMeasure):
         """Return the relevant judgments of the documents retrieved, by topic and rank."""
         return IntentView(views, self.lists(views), self.of_judgments(views), self.optional("cutoff"))
 
-    def expected_contributions(self, views: Views) -> TiedContributions:  # noqa: ARG002  # of no use here
+    def expected_contributions(self, views: Views) -> TiedContributions:  # noqa: ARG002  # not used here
         raise ParameterError(
-            f"{self}: the mean over the orders of tied documents is a sum over intents and is not explained"
+            f"{self}: the mean over orders of tied documents is a sum over intents, without an explanation"
         )
 
 
 class GlobalGainMeasure(IntentMeasure, ComposedMeasure):
-    """A base measure over the list whose gain is the sum over the intents."""
+    """A base measure applied to one list, whose gains are sums over the intents."""
 
     #: Whether a navigational intent counts for its first relevant document only.
     ONCE: ClassVar[bool] = False
@@ -168,13 +168,13 @@ class GlobalGainMeasure(IntentMeasure, ComposedMeasure):
         base = at_cutoff(params["measure"], None)
         if "stops" in base.params:
             raise ParameterError(
-                f"{self.NAME}: the base measure {base} has stops, which are by level; a list by global gain "
-                "has no levels"
+                f"{self.NAME}: the base measure {base} has stops, which depend on levels; a list by global "
+                "gain has no levels"
             )
         if self.ONCE and base.params.get("ties", TIES.default) != TIES.default:
             raise ParameterError(
-                f"{self.NAME}: the base measure {base} must have ties={TIES.default!r}, as the gain of a "
-                "document depends on those above"
+                f"{self.NAME}: the base measure {base} must have ties={TIES.default!r}, because the gain of "
+                "a document depends on the documents above it"
             )
 
     @property
@@ -183,7 +183,7 @@ class GlobalGainMeasure(IntentMeasure, ComposedMeasure):
 
     @property
     def listed(self) -> Scorer:
-        """The base measure for a list whose levels are gains already."""
+        """Base measure for a list whose levels are gains."""
         return _for_gains(self["measure"], self.optional("cutoff"))
 
     def derived(self, views: Views) -> Views:
@@ -227,7 +227,7 @@ class GlobalGainMeasure(IntentMeasure, ComposedMeasure):
 
 
 class _Documents(CountedDocuments):
-    """The documents that are relevant to some intent, each once."""
+    """The documents that are relevant to at least one intent, each once."""
 
     def __init__(self, view: IntentView) -> None:
         run = view.hits.part(np.flatnonzero(np.diff(view.hits.topic << 32 | view.hits.rank, prepend=-1)))
@@ -244,26 +244,26 @@ def _key(view: CountedDocuments) -> Ints:
 
 
 def _at(view: CountedDocuments, other: CountedDocuments, values: Floats, missing: float = 0.0) -> Floats:
-    """Return values of some documents for all of a view."""
+    """Return values of the documents of ``other`` at the documents of ``view``."""
     found = np.full(view.n.size, missing)
     found[np.searchsorted(_key(view), _key(other))] = values
     return found
 
 
 class IntentSumMeasure(IntentMeasure):
-    """A sum over the intents of a topic: probability times the score of the intent's own list."""
+    """A sum over the intents of a topic: probability times the score of the list of the intent."""
 
     def by_type(self, of: Callable[[Scorer], Floats], is_nav: Bools) -> Floats:
-        """Return what ``of`` gives for the scorer of each intent, or of each judgment of an intent.
+        """Return the values of ``of`` for the scorer of each intent, or of each judgment for an intent.
 
         Args:
-            of: gives an array of the shape of ``is_nav``.
-            is_nav: whether the intent is navigational.
+            of: function of a scorer that returns an array with the shape of ``is_nav``.
+            is_nav: whether each intent is navigational.
         """
         raise NotImplementedError  # pragma: no cover
 
     def columns_of(self, lists: Views) -> Iterable[str]:
-        """Return the names of the columns that the scorers of all intents have."""
+        """Return the names of the columns that the scorers of all intents have in common."""
         raise NotImplementedError  # pragma: no cover
 
     def plain_score(self, views: Views, score: _Score) -> Floats:
@@ -298,7 +298,7 @@ def _column(name: str, lists: Views, view: IntentView, scorer: Scorer) -> Floats
 
 @lru_cache(maxsize=256)
 def _for_gains(text: str, cutoff: int | None) -> Scorer:
-    """Return the base measure for a list whose levels are gains: what is above 0 is relevant."""
+    """Return the base measure for a list whose levels are gains: documents with a gain > 0 are relevant."""
     measure = at_cutoff(text, cutoff)
     rel = (
         {"rel": _ABOVE_0} if isinstance(measure, GradedMeasure) and "rel" in measure.SUPPORTED_PARAMS else {}
@@ -308,7 +308,7 @@ def _for_gains(text: str, cutoff: int | None) -> Scorer:
 
 @lru_cache(maxsize=256)
 def _for_intent(text: str, cutoff: int | None) -> Scorer:
-    """Return the base measure for lists that have been condensed where it asks for it."""
+    """Return the base measure for lists that are already condensed if it has ``judged_only``."""
     return computed(_without(at_cutoff(text, cutoff), "judged_only"))
 
 
@@ -319,14 +319,14 @@ def _without(measure: Measure, *names: str) -> Measure:
 # --------------------------------------------------------------------------------------------- I-rec
 
 _SHARP = {"gamma": GAMMA}
-_WHY_NO_IDEAL = "one list is seldom the best for each intent"
+_WHY_NO_IDEAL = "one list is rarely the best for every intent"
 
 
 class _I_rec(IntentMeasure):
     """Intent recall: the share of the intents that the list covers.
 
-    ``I-rec@k = intents with a relevant document among the first k / intents with a relevant document``, in
-    the qrels. In [0, 1]; it does not look at probabilities, levels and ranks. It is StRecall(rel=r)@k of
+    ``I-rec@k = intents with a relevant document among the first k / intents with a relevant document in the
+    qrels``. In [0, 1]. It ignores probabilities, levels and ranks, and equals StRecall(rel=r)@k of
     ir-measures.
 
     Parameters: cutoff, rel, judged_only, ties (by doc_id, or expected).
@@ -345,7 +345,7 @@ class _I_rec(IntentMeasure):
 
     NAME = "I-rec"
     PRETTY_NAME = "Intent recall"
-    SHORT_DESC = "The share of the intents for which the first documents hold a relevant one."
+    SHORT_DESC = "The share of the intents that have a relevant document among the first documents."
     SOURCE = "Sakai and Song 2011"
     SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY, "ties": MEAN_TIES}
 
@@ -364,17 +364,17 @@ class _I_rec(IntentMeasure):
 
 
 class _D(GlobalGainMeasure):
-    """A measure over the list whose gain is the global gain: ``D(measure='nDCG')@10``.
+    """Base measure applied to a list with global gains: ``D(measure='nDCG')@10``.
 
     ``GG(d) = sum over intents i of P(i) g_i(d)``, with 12 significant digits; g_i is the gain by the base
-    measure's ``gains``, and 0 where d is not relevant to i. Documents with GG > 0 are relevant, the ideal
-    list is by GG, and the largest gain is that of the topic unless the base names ``max_rel``. In [0, 1].
+    measure's ``gains``, and 0 where d is not relevant to i. Documents with GG > 0 are relevant, and the ideal
+    list is sorted by GG. The largest gain is that of the topic unless the base sets ``max_rel``. In [0, 1].
 
     Without probabilities in the qrels, P is uniform over the intents with a relevant document. Short names:
     D-Q@10, which is ``D(measure="Q(norm='cutoff')")@10`` as published by NTCIR, D-nDCG@10, D-RBP, D-EBR and
     others.
 
-    Parameters: measure (needed; a base measure without a cutoff, as a string or object), cutoff.
+    Parameters: measure (required; a base measure without a cutoff, as a string or object), cutoff.
 
     Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance"
     (SIGIR 2011).
@@ -398,12 +398,12 @@ class _D(GlobalGainMeasure):
 
 
 class _D_sharp(GlobalGainMeasure):
-    """D and intent recall together: ``D#(measure='nDCG')@10``.
+    """Weighted mean of D and intent recall: ``D#(measure='nDCG')@10``.
 
     ``D# = gamma * I-rec + (1 - gamma) * D``, with rel and judged_only of the base measure. In [0, 1].
     Short names as for D: D#-Q@10, D#-nDCG@10.
 
-    Parameters: measure (needed), gamma, cutoff.
+    Parameters: measure (required), gamma, cutoff.
 
     Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance"
     (SIGIR 2011).
@@ -427,13 +427,13 @@ _WHY_DIN_NO_IDEAL = "documents further down no longer add to a navigational inte
 
 
 class _DIN(GlobalGainMeasure):
-    """D in which a navigational intent counts once: ``DIN(measure='nDCG')@10``.
+    """Variant of D in which a navigational intent counts once: ``DIN(measure='nDCG')@10``.
 
-    ``gain(n) = sum of P(i) g_i(d_n)`` over the informational intents, and over those navigational ones to
+    ``gain(n) = sum of P(i) g_i(d_n)`` over the informational intents, and over the navigational intents to
     which no document above n is relevant. R, the ideal list and the largest gain are those of D. In [0, 1].
-    P-measure of DIN may be above that of D, as its preferred rank moves.
+    With P-measure as base, DIN can be higher than D, because the preferred rank moves.
 
-    Parameters: measure (needed), cutoff. The base measure must order tied documents by doc_id.
+    Parameters: measure (required), cutoff. The base measure must order tied documents by doc_id.
 
     Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
 
@@ -461,11 +461,11 @@ class _DIN(GlobalGainMeasure):
 
 
 class _DIN_sharp(GlobalGainMeasure):
-    """DIN and intent recall together: ``DIN#(measure='nDCG')@10``.
+    """Weighted mean of DIN and intent recall: ``DIN#(measure='nDCG')@10``.
 
     ``DIN# = gamma * I-rec + (1 - gamma) * DIN``. In [0, 1].
 
-    Parameters: measure (needed), gamma, cutoff.
+    Parameters: measure (required), gamma, cutoff.
 
     Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
 
@@ -496,7 +496,7 @@ class _DIN_sharp(GlobalGainMeasure):
 
 
 class IntentAwareMeasure(IntentSumMeasure, ComposedMeasure):
-    """A base measure over the list of each intent."""
+    """A base measure applied to the list of each intent."""
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
         if "measure" not in params:
@@ -505,8 +505,8 @@ class IntentAwareMeasure(IntentSumMeasure, ComposedMeasure):
         if base.params.get("ties", TIES.default) not in MEAN_TIES.words:
             words = " or ".join(map(repr, MEAN_TIES.words))
             raise ParameterError(
-                f"{self.NAME}: the base measure {base} must have ties={words}, as the best order of tied "
-                "documents differs between intents"
+                f"{self.NAME}: the base measure {base} must have ties={words}, because the best order of "
+                "tied documents differs between intents"
             )
 
     @property
@@ -525,13 +525,13 @@ class IntentAwareMeasure(IntentSumMeasure, ComposedMeasure):
 
 
 class _IA(IntentAwareMeasure):
-    """Intent-aware measure: the expectation of a base measure over the intents: ``IA(measure='nDCG')@10``.
+    """Intent-aware measure, the expectation of a base measure over the intents: ``IA(measure='nDCG')@10``.
 
-    ``IA = sum over intents i of P(i) M_i``, where M_i is the base measure over the levels of intent i alone,
-    with its own R, ideal list and largest gain (unless the base measure names ``max_rel``). Intents without a
-    relevant document add 0. In [0, 1]. ERR_IA of ir-measures has other gains and another scale.
+    ``IA = sum over intents i of P(i) M_i``, where M_i is the base measure over the levels of intent i only,
+    with the R, ideal list and largest gain of that intent (unless the base measure sets ``max_rel``). Intents
+    without a relevant document add 0. In [0, 1]. ERR_IA of ir-measures has other gains and another scale.
 
-    Parameters: measure (needed; a base measure without a cutoff, as a string or object), cutoff.
+    Parameters: measure (required; a base measure without a cutoff, as a string or object), cutoff.
 
     Source: Agrawal, Gollapudi, Halverson and Ieong, "Diversifying Search Results" (WSDM 2009).
 
@@ -551,21 +551,21 @@ class _IA(IntentAwareMeasure):
 
     NAME = "IA"
     PRETTY_NAME = "Intent-aware measure"
-    SHORT_DESC = "The sum over the intents of probability times a base measure for that intent alone."
+    SHORT_DESC = "The sum over the intents of probability times a base measure for that intent."
     SOURCE = "Agrawal et al. 2009"
     LACKS = {"ideal": _WHY_NO_IDEAL}
     SUPPORTED_PARAMS = {"measure": BaseMeasure("IA"), "cutoff": CUTOFF}
 
 
 class _IA_sharp(IntentAwareMeasure):
-    """IA and intent recall together: ``IA#(measure='nDCG')@10``.
+    """Weighted mean of IA and intent recall: ``IA#(measure='nDCG')@10``.
 
     ``IA# = gamma * I-rec + (1 - gamma) * IA``. In [0, 1].
 
-    Parameters: measure (needed), gamma, cutoff.
+    Parameters: measure (required), gamma, cutoff.
 
-    Source: Agrawal, Gollapudi, Halverson and Ieong, "Diversifying Search Results" (WSDM 2009), with I-rec as
-    Sakai and Song (SIGIR 2011) add it to D.
+    Source: Agrawal, Gollapudi, Halverson and Ieong, "Diversifying Search Results" (WSDM 2009), with I-rec
+    added as Sakai and Song (SIGIR 2011) add it to D.
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -590,7 +590,7 @@ class _IA_sharp(IntentAwareMeasure):
 
 
 class PPlusQMeasure(IntentSumMeasure):
-    """Q for informational intents and P+ for navigational ones."""
+    """Base class of measures that use Q for informational and P+ for navigational intents."""
 
     SUPPORTED_PARAMS = {
         "beta": BETA,
@@ -603,7 +603,7 @@ class PPlusQMeasure(IntentSumMeasure):
 
     @property
     def _scorers(self) -> tuple[Scorer, Scorer]:
-        """Q and P+ for lists that have been condensed where asked for."""
+        """Q and P+ for lists that are already condensed if the measure has ``judged_only``."""
         params = {
             name: self.params[name]
             for name in ("beta", "gains", "rel", "cutoff", "ties")
@@ -621,10 +621,10 @@ class PPlusQMeasure(IntentSumMeasure):
 
 
 class _P_plus_Q(PPlusQMeasure):
-    """P+ for navigational and Q for informational intents, in expectation over the intents.
+    """Expectation over the intents of Q (informational intents) or P+ (navigational intents).
 
-    ``P+Q = sum over intents i of P(i) * (Q_i with norm='cutoff' where i is informational, P+_i where it is
-    navigational)``; without a cutoff Q_i and P+_i. In [0, 1].
+    ``P+Q = sum over intents i of P(i) * (Q_i with norm='cutoff' if i is informational, P+_i if i is
+    navigational)``; without a cutoff, plain Q_i. In [0, 1].
 
     Parameters: beta, gains, rel, judged_only, cutoff, ties (by doc_id, or expected).
 
@@ -679,7 +679,7 @@ class _P_plus_Q(PPlusQMeasure):
 
 
 class _P_plus_Q_sharp(PPlusQMeasure):
-    """P+Q and intent recall together.
+    """Weighted mean of P+Q and intent recall.
 
     ``P+Q# = gamma * I-rec + (1 - gamma) * P+Q``. In [0, 1].
 

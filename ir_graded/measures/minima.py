@@ -1,4 +1,4 @@
-"""Sums of the smaller of two weights over pairs of documents: one of them, and each above it."""
+"""Sums of minima of weights over pairs of a document and the documents above it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def sum_of_minima(weight: Floats, topic: Ints, topics: int) -> Floats:
 
     If w is the total weight of the thresholds that a document passes, this equals the sum over the thresholds
     of document i of their weight times the number of documents down to i that pass them. Blocks are merged
-    pairwise, in log2(longest topic) sorts, whatever the number of thresholds.
+    pairwise, in log2(longest topic) sorts, independent of the number of thresholds.
     """
     total = weight.copy()
     place = segments.ordinals(segments.starts(topic, topics)[topic]) - 1
     size = 1
     while size <= place.max(initial=0):
-        # The first half of a block is full wherever there is a second half.
+        # The first half of a block is full if there is a second half.
         block = np.cumsum(place % (2 * size) == 0)
         order = np.lexsort((weight, block))
         start = np.searchsorted(block, block)
@@ -35,7 +35,7 @@ def sum_of_minima(weight: Floats, topic: Ints, topics: int) -> Floats:
 
 
 def minima_in_ties(weight: Floats, tied: TiedDocuments[View]) -> tuple[Floats, Floats]:
-    """Return the sums of min(w_i, w_j) over j in groups above that of i, and over the others in its group."""
+    """Return sums of min(w_i, w_j) over all j in tie groups above i, and over all other j in its group."""
     groups = tied.begin.size
     above = sum_of_minima(weight, tied.view.topic, tied.view.levels.topics)
     upper = sum_of_minima(weight, tied.group, groups)

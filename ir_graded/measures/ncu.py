@@ -1,4 +1,4 @@
-"""Normalised cumulative utility (NCU): any stop distribution with any utility."""
+"""Normalised cumulative utility (NCU): combines any stop distribution with any utility."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, PERSISTENCE, STOPS, Choic
 from .preferred_rank import O, P_measure, P_plus
 from .q import WHY_NO_EXCHANGE
 
-#: Reason for which a utility that falls with the rank lacks the property 'ideal'.
-WHY_NO_IDEAL_RANK = "not all relevant documents can be at rank 1, where alone such a utility may reach 1"
-#: Stops that look for the preferred rank.
+#: Reason why a utility that falls with the rank lacks the property 'ideal'.
+WHY_NO_IDEAL_RANK = "such a utility reaches 1 only at rank 1, where not all relevant documents can be"
+#: Stops that use the preferred rank.
 _PREFERRED = ("preferred", "up_to_preferred")
 
 
@@ -38,21 +38,21 @@ class Stop:
 
 
 class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
-    """Normalised cumulative utility: where users stop among relevant documents, times the utility there.
+    """Normalised cumulative utility: expected utility at the relevant document where a user stops.
 
-    ``NCU = sum over ranks n of p_s(n) * NU(n)``. ``stop`` names p_s:
+    ``NCU = sum over ranks n of p_s(n) * NU(n)``. ``stop`` selects p_s:
 
     - 'u' uniform, 1/R (beta=1: Q, beta=0: AP);
     - 'rb' rank-biased, ``gamma^(C(n)-1) / sum_{i=1..R} gamma^(i-1)``;
     - 'gu' graded-uniform, ``stop(level) / sum over relevant documents of stop(level)``;
     - 'first' (O-measure), 'preferred' (P-measure), 'up_to_preferred' (P+), 'err' (EBR).
 
-    ``utility`` names NU: 'br', the blended ratio; 'rr', 1/n (with stop 'err' ERR); 'ie', inverse effort p^n
-    (with stop 'err' iRBU). ``norm='ideal'`` divides by the score of the ideal list at the same cutoff: with
-    'rr', 'ie' or stop 'err'. Where only stop weights or levels count, the ideal list is ordered by these.
+    ``utility`` selects NU: 'br', the blended ratio; 'rr', 1/n (ERR with stop 'err'); 'ie', inverse effort p^n
+    (iRBU with stop 'err'). ``norm='ideal'``, with 'rr', 'ie' or stop 'err', divides by the score of the ideal
+    list at the same cutoff. If only stop weights or levels matter, the ideal list is sorted by these.
 
-    In [0, 1]. With 'br' it lacks the property 'exchange' for u and rb as Q does, and 'swap' for gu; with the
-    other stops and utilities it lacks what measures with these lack.
+    In [0, 1]. With 'br' it lacks the property 'exchange' for u and rb, as Q does, and 'swap' for gu. With
+    other stops and utilities it lacks the same properties as the measures that use them.
 
     Parameters: stop, utility, gains, norm, cutoff, rel, judged_only, ties; beta with br; p with ie;
     norm='cutoff' with u, rb and gu; gamma with rb; stops with gu; max_rel with err.
@@ -75,9 +75,9 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
 
     NAME = "NCU"
     PRETTY_NAME = "Normalised Cumulative Utility"
-    SHORT_DESC = "The blended ratio where a user stops, in expectation over a population of users."
+    SHORT_DESC = "The expected blended ratio at the rank where a user stops, over a population of users."
     SOURCE = "Sakai and Robertson 2008"
-    LACKS = {"swap": "the weight that the better document takes along may meet a lower blended ratio there"}
+    LACKS = {"swap": "the better document moves its weight to a rank that may have a lower blended ratio"}
 
     DISTRIBUTIONS = {
         "u": Stop(
@@ -144,7 +144,7 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
             return self.lacks_with_norm(lacks)
         if stop not in {"first", *_PREFERRED}:
             return self.lacks_with_norm({"ideal": WHY_NO_IDEAL_RANK})
-        # Their ideal list has the utility of rank 1, whatever the cutoff.
+        # Their ideal list has the utility of rank 1 at every cutoff.
         best_is_1 = self.over_ideal or self.utility_name == "rr"
         return {
             **({} if best_is_1 else {"ideal": WHY_NO_IDEAL_RANK}),
@@ -164,8 +164,8 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
         if params.get("norm") == "ideal":
             if utility == "br" and stop != "err":
                 raise ParameterError(
-                    f"{self.NAME} with stop={stop!r} and utility='br' takes no norm='ideal', since its ideal "
-                    f"list scores 1{', at a cutoff with norm=' + repr('cutoff') if 'norm' in takes else ''}"
+                    f"{self.NAME} with stop={stop!r} and utility='br' takes no norm='ideal': its ideal list "
+                    f"scores 1{', at a cutoff with norm=' + repr('cutoff') if 'norm' in takes else ''}"
                 )
             takes = (*takes, "norm")
         for name in ("gamma", "stops", "max_rel", "norm"):
@@ -175,13 +175,13 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
                 )
                 raise ParameterError(
                     f"{self.NAME} with stop={stop!r} takes no {name} (given {name}={params[name]!r}); "
-                    f"it goes with stop {takers}"
+                    f"use it with stop {takers}"
                 )
         for name, taker in (("beta", "br"), ("p", "ie")):
             if name in params and utility != taker:
                 raise ParameterError(
                     f"{self.NAME} with utility={utility!r} takes no {name} (given {name}={params[name]!r}); "
-                    f"it goes with utility {taker!r}"
+                    f"use it with utility {taker!r}"
                 )
 
     def utility(self, view: View) -> Floats:
@@ -203,7 +203,7 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
         return levels.table(self.overrides("stops"), levels.table(self.overrides("gains")))
 
     def mean_rank_biased(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
-        """Return the mean of the rank-biased sum: each further document weighs gamma times the one before."""
+        """Return the mean of the rank-biased sum: each document weighs gamma times the one before."""
         series = stopping.geometric_sum(tied.view, self["gamma"], self["norm"])
         return tied.cascade(1.0 / series, np.full_like(series, self["gamma"]), utility)
 
@@ -216,7 +216,7 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
 
 NCU = _NCU()
 register(NCU)
-# NTCIREVAL's names.
+# The names in NTCIREVAL.
 add_names(NCU(stop="gu", beta=0), "NCUgu,P")
 add_names(NCU(stop="gu"), "NCUgu,BR")
 add_names(NCU(stop="rb", beta=0), "NCUrb,P")

@@ -1,7 +1,7 @@
 """Parameters of measures: their valid values and the canonical form of each value.
 
 Each class is a ``ParamInfo`` of ir-measures that also describes the values it expects and converts a value to
-its canonical form: 1, 1.0 and ``numpy.int64(1)`` are one number.
+its canonical form: 1, 1.0 and ``numpy.int64(1)`` become the same number.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from ir_measures.measures import ParamInfo
 
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 
-#: The result of ``measure[name]`` for a parameter without default that was not set.
+#: Value of ``measure[name]`` for a parameter without a default that is not set.
 NOT_PROVIDED: Any = ParamInfo().default
 
 
 def canonical_number(value: object) -> int | float:
-    """Return a number in canonical form, whole ones as int. Raises ValueError for NaN and non-numbers."""
+    """Return a number in canonical form: int if it is whole. Raises ValueError for NaN and non-numbers."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise ValueError(f"{value!r} is not a number")
     try:
         number = float(value)
     except OverflowError:
-        raise ValueError(f"{value!r} is beyond a double") from None
+        raise ValueError(f"{value!r} is out of the range of doubles") from None
     if math.isnan(number):
         raise ValueError("NaN is not a number")
     return int(number) if number.is_integer() and abs(number) < EXACT_INTEGERS_BELOW else number
 
 
 def format_value(value: object) -> str:
-    """Format a canonical value for the printed name of a measure, from which it can be read back."""
+    """Format a canonical value for the printed name of a measure, so that it can be parsed again."""
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{format_value(k)}:{format_value(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list):
@@ -43,14 +43,14 @@ def format_value(value: object) -> str:
 
 
 class Param(ParamInfo):
-    """A parameter: its type, its default and its valid values.
+    """A parameter with its type, default and valid values.
 
     Args:
-        dtype: the type that ir-measures' documentation names.
+        dtype: the type shown in the documentation of ir-measures.
         expected: description of valid values for error messages.
-        desc: one line of meaning.
-        default: its value where it is not given; without one, the parameter stays unset.
-        required: whether the measure cannot be computed without it.
+        desc: one-line description.
+        default: default value; without one, the parameter is unset unless given.
+        required: whether the measure cannot be computed without the parameter.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Param(ParamInfo):
         self.expected = expected
 
     def canonical(self, value: Any) -> Any:
-        """Return ``value`` in canonical form. Raises ValueError where it is not valid."""
+        """Return ``value`` in canonical form. Raises ValueError if it is not valid."""
         raise NotImplementedError  # pragma: no cover
 
     def expects(self, value: object) -> str:  # noqa: ARG002  # subclasses may use it
@@ -68,11 +68,11 @@ class Param(ParamInfo):
         return self.expected
 
     def example(self, measure: object) -> str:
-        """Show a measure that lacks this parameter with it."""
+        """Return an example of the measure with this parameter set."""
         return f"{measure}@10"
 
     def validate(self, value: object) -> bool:
-        """Return whether ``value`` is valid for ir-measures, whose sentinel stands for an unset parameter."""
+        """Return whether ``value`` is valid; the sentinel of ir-measures for an unset parameter is valid."""
         if value is NOT_PROVIDED:
             return not self.required
         try:
@@ -83,7 +83,7 @@ class Param(ParamInfo):
 
 
 class Number(Param):
-    """A number in a range; ``above`` and ``below`` exclude that end, ``infinite`` admits inf."""
+    """A number in a range; ``above`` and ``below`` are exclusive bounds, ``infinite`` allows inf."""
 
     def __init__(  # noqa: PLR0913  # the ends of a range
         self,
@@ -164,7 +164,7 @@ class Choice(Param):
 
     def canonical(self, value: object) -> str:
         if not isinstance(value, str) or value not in self.words:
-            raise ValueError(f"{value!r} is none of {self.words}")
+            raise ValueError(f"{value!r} is not one of {self.words}")
         return str(value)
 
 
@@ -172,8 +172,8 @@ class LevelTable(Param):
     """A dict from levels (finite numbers) to finite numbers >= 0, kept sorted by level.
 
     Args:
-        desc: one line of meaning.
-        drop_identity: whether an entry ``level: level`` says nothing and is dropped.
+        desc: one-line description.
+        drop_identity: whether entries ``level: level`` have no effect and are dropped.
     """
 
     def __init__(self, desc: str, *, drop_identity: bool = False) -> None:
@@ -196,7 +196,7 @@ class LevelTable(Param):
 class Attributes(Param):
     """Name of the column of the qrels that holds the shares of groups."""
 
-    #: Columns that hold something else.
+    #: Columns that do not hold shares.
     OTHERS = (
         *("", "query_id", "doc_id", "relevance", "start", "length"),
         *("iteration", "subtopic_id", "probability", "intent_type", "equivalence_class", "aspects"),
@@ -217,7 +217,7 @@ class Attributes(Param):
 class Shares(Param):
     """A list of shares that sum to 1, kept as given."""
 
-    #: How far the sum of shares, which files may hold rounded, may be from 1.
+    #: Largest difference between the sum of shares and 1; files may have rounded shares.
     ROUNDED = 0.001
 
     def __init__(self, desc: str) -> None:
@@ -267,12 +267,12 @@ class ByAttributes(Param):
         return f"{getattr(measure, 'NAME', measure)}(groups={{'GENDER':'JSD'}})@10"
 
 
-CUTOFF = Whole("only ranks 1..cutoff are looked at")
-REQUIRED_CUTOFF = Whole("the rank at which the measure looks", required=True)
+CUTOFF = Whole("last rank that the measure looks at")
+REQUIRED_CUTOFF = Whole("rank that the measure looks at", required=True)
 REL = Number("lowest relevant level", default=1, above=0)
 JUDGED_ONLY = Flag("condensed list: documents without a level >= 0 are removed before ranks are counted")
 NORM = Choice(
-    "divide by what the whole topic holds, or by what the first cutoff ranks could hold",
+    "divide by the relevant documents of the whole topic, or by those that fit in the first cutoff ranks",
     ("all", "cutoff"),
     default="all",
 )
@@ -284,13 +284,13 @@ GAMMA = Number(
     above=0,
     high=1,
 )
-GAINS = LevelTable("gain of a level; a level that is absent has itself as gain", drop_identity=True)
-STOPS = LevelTable("stop weight of a level; a level that is absent has its gain")
-MAX_REL = Number("highest level of the scale; by default the highest in the qrels given")
+GAINS = LevelTable("gain of each level; by default the level itself", drop_identity=True)
+STOPS = LevelTable("stop weight of each level; by default its gain")
+MAX_REL = Number("highest level of the scale; by default the highest in the given qrels")
 PERSISTENCE = Number("persistence: probability of going on to the next rank", default=0.99, above=0, high=1)
 TIES = Choice(
     "order of documents with equal scores: by id, the mean over all orders, or by level",
     ("doc_id", "expected", "optimistic", "pessimistic"),
     default="doc_id",
 )
-WEIGHTS = LevelTable("weight of a threshold j; a threshold that is absent weighs j")
+WEIGHTS = LevelTable("weight of each threshold j; by default j")

@@ -1,10 +1,10 @@
 """Measure strings: ``NAME(k=v, ...)@cutoff``.
 
-Names of ir-measures are parsed as ir-measures does, to the same objects and the same errors, except for
-strings of which ir-measures silently drops a part: a parameter, cutoff or key that is given twice, and
-everything after a ``#``. They raise a ValueError.
+Names of ir-measures are parsed as in ir-measures, with the same objects and errors. Strings of which
+ir-measures silently drops a part raise a ValueError instead: a parameter, cutoff or key that is given twice,
+and everything after a ``#``.
 Names of this package may contain ``-``, ``+`` and ``,``, and values may be negative numbers, ``inf``, lists
-and dicts, so that every printed measure reads back.
+and dicts, so that every printed measure can be parsed again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .unknown import is_nearly_known, unknown_measure
 # The message of ir-measures.
 _UPSTREAM_ERROR = "problem parsing measure {}; must be in format Measure(k1=v1, k2=v2)@c"
 
-# Python reads longer whole numbers in hexadecimal, and then cannot print the measure.
+# Python reads longer whole numbers in hexadecimal but cannot print them.
 _MOST_BITS = 2_000
 
 #: Characters of a string that are searched for commas between measures.
@@ -50,7 +50,7 @@ def parse(text: str) -> Measure:
     """Return the measure that ``text`` names, with the errors of ir-measures for its own measures.
 
     Raises:
-        MeasureSyntaxError: a name of this package is followed by something that cannot be read.
+        MeasureSyntaxError: the text after a name of this package cannot be read.
         ParameterError: a measure of this package does not take a parameter or its value.
         ValueError: the text is not a measure string.
         NameError: the name is unknown.
@@ -89,7 +89,7 @@ def _cannot_read(text: str, name: str, error: _UnreadableError) -> MeasureSyntax
 
 
 def _graded_name(text: str) -> str | None:
-    """Return the longest name of this package that ``text`` begins with, None if it begins with none."""
+    """Return the longest name of this package that ``text`` begins with, else None."""
     text = text.strip()
     for name in sorted(REGISTRY, key=len, reverse=True):
         if text.startswith(name) and text[len(name) :].lstrip()[:1] in ("", "(", "@"):
@@ -145,7 +145,7 @@ def _split_statements(
 
 
 def _upstream_value(node: ast.expr) -> Any:
-    """Return a value as ir-measures reads it: a number, text, True, False, None, or a dict of such."""
+    """Return a value as ir-measures reads it: a number, text, True, False, None, or a dict of these."""
     if isinstance(node, ast.Constant) and not isinstance(node.value, (bytes, type(...))):
         return node.value
     if isinstance(node, ast.Dict):
@@ -182,12 +182,12 @@ def _graded_value(node: ast.expr) -> Any:
 
 
 def _parameters(measure: Measure, args: _Pairs, at: Any) -> dict[Any, Any]:
-    """Return the parameters of a measure by name, with the value after the @ among them."""
+    """Return the parameters of a measure by name, including the value after the @."""
     return _unique_dict(args if at is None else [*args, (measure.AT_PARAM, at)])
 
 
 def _unique_dict(pairs: _Pairs) -> dict[Any, Any]:
-    """Return a dict of names and values. Raises _UnreadableError where a name appears twice."""
+    """Return a dict of names and values. Raises _UnreadableError if a name appears twice."""
     values = dict(pairs)
     if len(values) < len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
@@ -207,7 +207,7 @@ _TREC_NAME = re.compile(
     r"[A-Za-z0-9]+(?:_[A-Za-z]+)*(?:[._]([0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*))?", re.ASCII
 )
 
-# The original, also after the plugin has replaced it.
+# Keep the original, which the plugin replaces.
 _original_parse_trec: Callable[[str], list[Measure]] = getattr(
     ir_measures.util.parse_trec_measure, "__wrapped__", ir_measures.util.parse_trec_measure
 )
@@ -224,7 +224,7 @@ def parse_measure(measure: str | Measure) -> Measure:
     if len(found) > 1:
         names = cut(", ".join(map(str, found)))
         raise ValueError(
-            f"{short_repr(measure)} names {len(found)} measures ({names}): parse_trec_measure reads them all"
+            f"{short_repr(measure)} names {len(found)} measures ({names}); use parse_trec_measure instead"
         )
     return found[0]
 
@@ -247,14 +247,14 @@ def parse_trec_measure(measure: str) -> list[Measure]:
 
 
 def read_measures(measures: Iterable[str | Measure] | str | Measure) -> list[Measure]:
-    """Return measure objects for objects and strings, in order and each once.
+    """Return measure objects for objects and strings, in order and without repeats.
 
-    A string may hold several measures, separated by blanks, and a name may stand for several of trec_eval.
+    A string may name several measures, separated by blanks, and a name of trec_eval may give several.
 
     Raises:
         UnknownMeasureError: a name is unknown.
         MeasureSyntaxError: a string cannot be read.
-        ParameterError: something is not a measure, or a measure does not take a parameter or its value.
+        ParameterError: an item is not a measure, or a measure does not take a parameter or its value.
     """
     given = [measures] if isinstance(measures, (str, Measure)) else measures
     if not isinstance(given, Iterable):
@@ -268,7 +268,7 @@ def read_measures(measures: Iterable[str | Measure] | str | Measure) -> list[Mea
     try:
         return list(dict.fromkeys(found))
     except ValueError as error:
-        # ir-measures compares measures by their text, and Python prints no int of thousands of digits.
+        # ir-measures compares measures by their text, and Python cannot print an int of thousands of digits.
         raise ParameterError(
             f"a measure of ir-measures has a parameter that cannot be printed: {error}"
         ) from None
@@ -366,7 +366,7 @@ def _named(item: str | Measure, read: Callable[[str], Measure]) -> list[Measure]
     try:
         return [read(item)]
     except GradedError:
-        # The name is one of this package, so that no other grammar applies.
+        # The name is one of this package, so no other grammar applies.
         raise
     except (NameError, ValueError):
         if (name := _TREC_NAME.fullmatch(item)) is None:

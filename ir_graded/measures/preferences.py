@@ -1,4 +1,4 @@
-"""Preferences between judged documents, for qrels with gaps: the variants of bpref and rpref."""
+"""Preferences between judged documents, for incomplete qrels: the variants of bpref and rpref."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .stopping import graded_uniform, safe_divide, uniform
 def mean_others(above: Ints, here: Ints, R: Ints) -> Floats:
     """Return the mean of min(above + u, R) over u = 0..here.
 
-    Of ``here`` documents judged not relevant in a tie group, any number u is equally likely above a relevant
-    one of the group.
+    Any number u of the ``here`` documents judged not relevant in a tie group is equally likely to be above a
+    relevant document of the group.
     """
     fewer = np.clip(R - above, 0, here + 1)
     sums = fewer * above + fewer * (fewer - 1) / 2 + (here + 1 - fewer) * R
@@ -32,9 +32,9 @@ def mean_others(above: Ints, here: Ints, R: Ints) -> Floats:
 
 
 class _Preference(StopUtility):
-    """A mean over the relevant documents of 1 - penalty, in the condensed list.
+    """Base class: a mean of 1 - penalty over the relevant documents in the condensed list.
 
-    The penalty counts documents above by how much less gain they have. ``as_good`` counts the rest of each:
+    The penalty counts each document above by how much less gain it has. ``as_good`` counts the remainder:
     min(g(m)/g(n), 1) summed over the ranks m < n.
     """
 
@@ -53,15 +53,15 @@ class _Preference(StopUtility):
         return view.levels.ideal(0.0, view.levels.values).R - view.R
 
     def as_good(self, view: View) -> Floats:
-        """Return at each relevant document how many documents above are as good, in part or as a whole."""
+        """Return for each relevant document the sum of min(g(m)/g(n), 1) over the documents above."""
         raise NotImplementedError  # pragma: no cover
 
     def as_good_in_ties(self, tied: TiedDocuments[View]) -> tuple[Floats, Floats]:
-        """Return the same over all documents in groups above, and over all others in the same group."""
+        """Return that sum over all documents in tie groups above, and over all others in its group."""
         raise NotImplementedError  # pragma: no cover
 
     def most(self, view: View) -> Floats:
-        """Return the largest sum of penalties of each topic, by which penalty 'N' divides."""
+        """Return the largest sum of penalties of each topic: the divisor of penalty 'N'."""
         return self.others(view).astype(np.float64)
 
     def utility(self, view: View) -> Floats:
@@ -94,16 +94,16 @@ class _Preference(StopUtility):
 
 
 class _B_pref(_Preference):
-    """Binary preference with another penalty than that of ir-measures' Bpref.
+    """Binary preference with a different penalty from ir-measures' Bpref.
 
     ``B-pref = 1/R * sum over relevant ranks n of 1 - x(n)`` in the condensed list, where n - C(n) documents
-    judged not relevant are above. ``penalty`` names x:
+    judged not relevant are above. ``penalty`` selects x:
 
     - 'R': ``min(R, n - C(n)) / R``, bpref_R of Sakai (2007);
     - 'N': ``(n - C(n)) / N``, N the documents judged not relevant (bpref_N);
     - 'relative': ``(n - C(n)) / (n - 1)``; rank 1 adds nothing (bpref_relative).
 
-    In [0, 1]. Sakai (2007) finds that Q, nDCG and AP with ``judged_only=True`` serve better.
+    In [0, 1]. Sakai (2007) finds that Q, nDCG and AP with ``judged_only=True`` work better.
 
     Parameters: penalty, rel, ties.
 
@@ -132,7 +132,7 @@ class _B_pref(_Preference):
         "exchange": "a document judged not relevant counts against those below it, an unjudged one does not"
     }
     SUPPORTED_PARAMS = {
-        "penalty": Choice("what documents above cost", ("R", "N", "relative"), default="R"),
+        "penalty": Choice("penalty for documents above", ("R", "N", "relative"), default="R"),
         "rel": REL,
         "ties": TIES,
     }
@@ -151,13 +151,13 @@ class _R_pref(_Preference, ScaledMeasure):
     """Binary preference for graded relevance.
 
     ``R-pref = 1/cg*(R) * sum over relevant ranks n of g(n) (1 - x(n))`` in the condensed list, with
-    ``pen(n) = sum over ranks m < n with g(m) < g(n) of (g(n) - g(m)) / g(n)``. ``penalty`` names x:
+    ``pen(n) = sum over ranks m < n with g(m) < g(n) of (g(n) - g(m)) / g(n)``. ``penalty`` selects x:
 
     - 'N': ``pen(n) / (R + N - cg*(R)/gmax)``, N the documents judged not relevant (rpref_N);
     - 'relative': ``pen(n) / (n - 1)``; rank 1 adds nothing (rpref_relative);
     - 'relative2': ``pen(n) / n`` (rpref_relative2).
 
-    In [0, 1]. Sakai (2007) finds that Q and nDCG with ``judged_only=True`` serve better.
+    In [0, 1]. Sakai (2007) finds that Q and nDCG with ``judged_only=True`` work better.
 
     Parameters: penalty, gains, max_rel (with penalty='N'), rel, ties.
 
@@ -183,7 +183,7 @@ class _R_pref(_Preference, ScaledMeasure):
     SOURCE = "De Beer and Moens 2006; Sakai 2007"
     LACKS = _B_pref.LACKS
     SUPPORTED_PARAMS = {
-        "penalty": Choice("what documents above cost", ("N", "relative", "relative2"), default="N"),
+        "penalty": Choice("penalty for documents above", ("N", "relative", "relative2"), default="N"),
         "gains": GAINS,
         "max_rel": MAX_REL,
         "rel": REL,
@@ -194,7 +194,7 @@ class _R_pref(_Preference, ScaledMeasure):
         if "max_rel" in params and (penalty := params.get("penalty", "N")) != "N":
             raise ParameterError(
                 f"{self.NAME} with penalty={penalty!r} takes no max_rel "
-                f"(given max_rel={params['max_rel']!r}); it goes with penalty 'N'"
+                f"(given max_rel={params['max_rel']!r}); use it with penalty 'N'"
             )
 
     def stop(self, view: View) -> Floats:

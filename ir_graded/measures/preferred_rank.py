@@ -1,4 +1,4 @@
-"""Measures of the preferred rank, for users who want one document: O-measure, P-measure and P+."""
+"""Measures for users who need one document: O-measure, P-measure and P+."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS
 from .stopping import first, preferred, up_to_preferred
 
-#: Reason for which a measure that looks at the preferred rank lacks the property 'swap'.
+#: Reason why a measure that uses the preferred rank lacks the property 'swap'.
 WHY_NO_SWAP = (
-    "the preferred rank moves up with the best document, away from relevant documents that counted above it "
-    "and no longer do"
+    "the preferred rank moves up with the best document, and relevant documents that were above it no longer "
+    "count"
 )
 
 
 class _OneDocumentMeasure(BlendedUtility):
-    """Base of the three measures: their parameters, and the blended ratio as utility."""
+    """Base class of the three measures: their parameters, and the blended ratio as utility."""
 
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
 
@@ -52,8 +52,8 @@ class _O(_OneDocumentMeasure):
     SHORT_DESC = "RR for graded relevance: the blended ratio at the first relevant document."
     SOURCE = "Sakai 2006"
     LACKS = {
-        "exchange": "a document that comes to stand above the first relevant one takes its place, even where "
-        "its own gain is less"
+        "exchange": "a document that moves above the first relevant one replaces it, even if its gain is "
+        "smaller"
     }
 
     def stop(self, view: View) -> Floats:
@@ -66,8 +66,8 @@ class _O(_OneDocumentMeasure):
 class _P_measure(_OneDocumentMeasure):
     """P-measure: the blended ratio at the preferred rank.
 
-    ``P-measure = BR(rp)``; the preferred rank rp is the first rank that holds a document of the
-    highest level retrieved (within the cutoff); 0 where nothing relevant is. In [0, 1].
+    ``P-measure = BR(rp)``; the preferred rank rp is the first rank with a document of the highest level
+    retrieved (within the cutoff). 0 if nothing relevant is retrieved. In [0, 1].
 
     Parameters: beta, gains, cutoff, rel, judged_only, ties.
 
@@ -89,7 +89,7 @@ class _P_measure(_OneDocumentMeasure):
     NAME = "P-measure"
     PRETTY_NAME = "P-measure"
     SHORT_DESC = (
-        "The blended ratio at the preferred rank, where the first of the best documents retrieved stands."
+        "The blended ratio at the preferred rank: the rank of the first of the best documents retrieved."
     )
     SOURCE = "Sakai 2006"
     LACKS = {"swap": WHY_NO_SWAP}

@@ -10,15 +10,15 @@ from .base import COMMON, BlendedUtility, register
 from .params import BETA, GAINS, NORM
 from .stopping import uniform
 
-#: Reason for which a mean of ratios over ranks lacks the property 'exchange'.
+#: Reason why a mean of ratios over ranks lacks the property 'exchange'.
 WHY_NO_EXCHANGE = (
-    "the ratio at the lower rank, which the better document gives up, may be higher than that at the rank it "
-    "takes, where little gain has gathered yet"
+    "the better document may move from a rank with a high ratio to one with a low ratio, where little gain "
+    "has accumulated"
 )
 
 
 class _UniformStop(BlendedUtility):
-    """A measure whose users stop at each relevant document alike."""
+    """A measure whose users are equally likely to stop at each relevant document."""
 
     def stop(self, view: View) -> Floats:
         return uniform(view, self["norm"])
@@ -63,8 +63,8 @@ class _Q(_UniformStop):
 class _AWP(_UniformStop):
     """Average weighted precision: average precision with cg/cg* in place of precision.
 
-    ``AWP = 1/R * sum over relevant ranks n of cg(n) / cg*(n)``, Q with beta=inf. In [0, 1]. It does
-    not see how far below rank R a relevant document stands, which Q mends.
+    ``AWP = 1/R * sum over relevant ranks n of cg(n) / cg*(n)``; this is Q with beta=inf. In [0, 1]. AWP
+    ignores how far below rank R a relevant document is; Q does not.
 
     Parameters: gains, norm, cutoff, rel, judged_only, ties.
 

@@ -1,4 +1,4 @@
-"""Gains with a weight for each rank: gRBP, with its residual for unjudged documents, and nDCG-JK."""
+"""Measures with a weight for each rank: gRBP, with a residual for unjudged documents, and nDCG-JK."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .params import GAINS, IDEAL_NORM, TIES, Flag, Number
 from .stopping import safe_divide
 
 _PERSISTENCE = Number("persistence: probability of going on to the next rank", default=0.95, above=0, below=1)
-_RESIDUAL = Flag("metrics have a field residual: how far judging every document could raise the score")
+_RESIDUAL = Flag("metrics have a field residual: how much judging every document could raise the score")
 _BASE = Number("base of the logarithm; ranks up to it are not discounted", default=2, above=1)
 
 
 class _WeightedGain(IdealNorm):
-    """A measure that weighs the gain at each rank; its stop is the weight, its utility the gain."""
+    """A measure that weights the gain at each rank: the stop is the weight, the utility is the gain."""
 
     def weight(self, n: Ints) -> Floats:
         """Return the weight of ranks n."""
@@ -46,19 +46,19 @@ class _WeightedGain(IdealNorm):
 class _gRBP(_WeightedGain, ScaledMeasure):
     """Graded rank-biased precision: the user goes on to the next rank with probability p.
 
-    ``gRBP = (1-p) * sum over relevant ranks n of p^(n-1) * g(n)/gmax``, gmax the largest gain of the scale.
-    In [0, 1): only an endless list of the best documents would reach 1. ``norm='ideal'`` divides by the score
-    of the ideal list at the same cutoff, NTCIREVAL's nRBP.
+    ``gRBP = (1-p) * sum over relevant ranks n of p^(n-1) * g(n)/gmax``, where gmax is the largest gain of the
+    scale. In [0, 1): only an infinite list of the best documents would reach 1. ``norm='ideal'`` divides by
+    the score of the ideal list at the same cutoff (nRBP in NTCIREVAL).
 
-    With ``residual=True`` the score is the same, and each metric of ``ir_measures.iter_calc`` has a field
-    ``residual``: ``(1-p) * sum over unjudged ranks n of p^(n-1) + p^d - p^k``, d the documents retrieved (at
-    most k), k the cutoff (without one, p^k is 0). If every document were judged, the score would lie between
-    the score and the sum of the two. Levels below 0 count as unjudged.
+    With ``residual=True`` the score does not change, but each metric of ``ir_measures.iter_calc`` has a field
+    ``residual``: ``(1-p) * sum over unjudged ranks n of p^(n-1) + p^d - p^k``, where d is the number of
+    documents retrieved (at most k) and k is the cutoff (without one, p^k is 0). If every document were
+    judged, the score would be between the score and score + residual. Levels below 0 count as unjudged.
 
     Parameters: p, gains, norm ('all' or 'ideal'), max_rel, cutoff, rel, judged_only, ties, residual (with
-    ties='doc_id' and norm='all'). max_rel defaults to the highest level in all qrels given: name it where the
-    qrels come in batches. ``RBP(p=0.8, rel=1)`` of ir-measures is for binary relevance, and looks at 1,000
-    ranks.
+    ties='doc_id' and norm='all'). max_rel defaults to the highest level in all given qrels: set it if you
+    evaluate the qrels in batches. ``RBP(p=0.8, rel=1)`` of ir-measures is for binary relevance and looks at
+    1,000 ranks.
 
     Source: Moffat and Zobel, "Rank-Biased Precision for Measurement of Retrieval Effectiveness", with the
     residual (ACM TOIS, 2008).
@@ -101,7 +101,7 @@ class _gRBP(_WeightedGain, ScaledMeasure):
                 raise ParameterError(f"{self.NAME}: residual=True needs {name}={default!r}")
 
     def weight(self, n: Ints) -> Floats:
-        # Over the ideal list 1 - p makes no difference.
+        # Divided by the ideal list, the factor 1 - p cancels out.
         share = 1.0 if self.over_ideal else 1.0 - self["p"]
         return np.asarray(share * self["p"] ** (n - 1.0))
 
@@ -116,7 +116,7 @@ class _gRBP(_WeightedGain, ScaledMeasure):
             return None
         judged = views[Cut(0.0, self.cut.judged_only, self.cut.cutoff)]
         p, n = self["p"], judged.n
-        # The ranks between two judged documents weigh p^upper - p^(lower-1): nothing where they are adjacent.
+        # The ranks between two judged documents weigh p^upper - p^(lower-1), which is 0 if they are adjacent.
         upper = np.where(judged.C == 1, 0, np.roll(n, 1))
         between = judged.sum_by_topic(p ** upper.astype(np.float64) - p ** (n - 1.0))
         last = np.zeros(judged.levels.topics, dtype=np.int64)
@@ -130,10 +130,10 @@ class _gRBP(_WeightedGain, ScaledMeasure):
 
 
 class _nDCG_JK(_WeightedGain):
-    """The original nDCG, which does not discount the first b ranks.
+    """Original nDCG, which does not discount the first b ranks.
 
-    ``nDCG-JK = sum over relevant ranks n of g(n)/D(n)``, over the same sum of the ideal list down to the
-    cutoff; ``D(n) = 1`` for n <= b, else ``log_b(n)``. In [0, 1]. ``nDCG`` of ir-measures has log2(n + 1).
+    ``nDCG-JK = sum over relevant ranks n of g(n)/D(n)``, divided by this sum for the ideal list at the
+    cutoff; ``D(n) = 1`` for n <= b, else ``log_b(n)``. In [0, 1]. ``nDCG`` of ir-measures uses log2(n + 1).
 
     Parameters: b, gains, cutoff, rel, judged_only, ties.
 
@@ -154,7 +154,7 @@ class _nDCG_JK(_WeightedGain):
 
     NAME = "nDCG-JK"
     PRETTY_NAME = "Original Normalised Discounted Cumulative Gain"
-    SHORT_DESC = "Gains discounted from rank b on by log_b of the rank, over those of the ideal list."
+    SHORT_DESC = "Gains discounted by log_b of the rank from rank b on, divided by those of the ideal list."
     SOURCE = "Jarvelin and Kekalainen 2002"
     LACKS = {"truncation": WHY_NO_TRUNCATION}
     SUPPORTED_PARAMS = {**COMMON, "b": _BASE, "gains": GAINS}

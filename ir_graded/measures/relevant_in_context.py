@@ -15,12 +15,12 @@ from .params import CUTOFF, REL, REQUIRED_CUTOFF, TIES, Number
 from .q import WHY_NO_EXCHANGE
 
 F_BETA = Number(
-    "weight of recall against precision in F; inf is recall alone", default=1, low=0, infinite=True
+    "weight of recall against precision in F; inf is recall only", default=1, low=0, infinite=True
 )
 
 
 class PassageMeasure(GradedMeasure):
-    """A measure of articles and of the passages found in each; needs the columns start and length."""
+    """Base class of measures of articles and their passages; requires the columns start and length."""
 
     SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "beta": F_BETA, "ties": TIES}
     NEEDS_PASSAGES = True
@@ -30,7 +30,7 @@ class PassageMeasure(GradedMeasure):
         return views.articles(self["rel"], self["beta"], self.optional("cutoff"))
 
     def norm(self, articles: ArticleView) -> Floats:
-        """Return the divisor of the sum over the articles of each topic: the number with relevance."""
+        """Return the divisor of the sum over articles: the number of articles with relevance per topic."""
         return articles.R.astype(np.float64)
 
     def mean_terms(self, tied: TiedDocuments[ArticleView]) -> Floats:
@@ -51,9 +51,9 @@ class _MAgP(PassageMeasure):
 
     ``AgP = 1/Numrel * sum over ranks r of articles with relevance of gP(r)`` with
     ``gP(r) = 1/r * sum of F over the first r articles`` and
-    ``F(a) = (1 + beta^2) P(a) R(a) / (beta^2 P(a) + R(a))``, precision and recall of the text retrieved from
-    article a. Numrel counts the articles with a highlighted position. In [0, 1]; where articles are
-    retrieved and highlighted whole it is AP.
+    ``F(a) = (1 + beta^2) P(a) R(a) / (beta^2 P(a) + R(a))``, where P(a) and R(a) are precision and recall of
+    the text retrieved from article a. Numrel is the number of articles with a highlighted position. In
+    [0, 1]; it is AP if articles are retrieved and highlighted as a whole.
 
     Parameters: beta, rel, cutoff (in articles), ties.
 
@@ -78,7 +78,7 @@ class _MAgP(PassageMeasure):
 
     NAME = "MAgP"
     PRETTY_NAME = "Mean Average Generalised Precision"
-    SHORT_DESC = "AP over articles in which each counts by the F-score of the text found in it."
+    SHORT_DESC = "AP over articles, each weighted by the F-score of the text found in it."
     SOURCE = "Kamps et al. 2007"
     LACKS = {"exchange": WHY_NO_EXCHANGE}
 
@@ -98,10 +98,10 @@ class _MAgP(PassageMeasure):
 class _gP(PassageMeasure):
     """Generalised precision at a rank.
 
-    ``gP@k = 1/k * sum of F over the first k articles``; divides by k also where the run holds
-    fewer. In [0, 1].
+    ``gP@k = 1/k * sum of F over the first k articles``; the divisor is k even if the run has fewer articles.
+    In [0, 1].
 
-    Parameters: cutoff (needed, in articles), beta, rel, ties.
+    Parameters: cutoff (required, in articles), beta, rel, ties.
 
     Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a
     Twist" (SIGIR 2007).
@@ -124,7 +124,7 @@ class _gP(PassageMeasure):
     PRETTY_NAME = "Generalised Precision"
     SHORT_DESC = "The mean F-score of the first articles."
     SOURCE = "Kamps et al. 2007"
-    LACKS = {"ideal": "there may be fewer articles with relevance than the k that it divides by"}
+    LACKS = {"ideal": "there may be fewer than k articles with relevance, but the divisor is k"}
     SUPPORTED_PARAMS = {**PassageMeasure.SUPPORTED_PARAMS, "cutoff": REQUIRED_CUTOFF}
 
     def contributions(self, views: Views) -> Contributions:
@@ -143,7 +143,7 @@ class _gR(PassageMeasure):
 
     ``gR@k = articles with relevance among the first k / Numrel``. In [0, 1].
 
-    Parameters: cutoff (needed, in articles), beta (of no effect on recall of articles), rel, ties.
+    Parameters: cutoff (required, in articles), beta (has no effect on recall of articles), rel, ties.
 
     Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a
     Twist" (SIGIR 2007).
@@ -164,9 +164,9 @@ class _gR(PassageMeasure):
 
     NAME = "gR"
     PRETTY_NAME = "Generalised Recall"
-    SHORT_DESC = "The share of the articles with relevance that stand among the first."
+    SHORT_DESC = "The share of the articles with relevance that are among the first k articles."
     SOURCE = "Kamps et al. 2007"
-    LACKS = {"ideal": "there may be more articles with relevance than the first k ranks can hold"}
+    LACKS = {"ideal": "there may be more than k articles with relevance"}
     SUPPORTED_PARAMS = {**PassageMeasure.SUPPORTED_PARAMS, "cutoff": REQUIRED_CUTOFF}
 
     def contributions(self, views: Views) -> Contributions:

@@ -1,7 +1,8 @@
 """Stop distributions: the probability that a user stops at each relevant document.
 
 Each function returns the probabilities at the relevant documents that the run retrieved; at all other ranks
-they are 0. Relevant documents that were not retrieved keep theirs, so the sum over a run may stay below 1.
+they are 0. Relevant documents that were not retrieved keep their probability, so the sum over a run may be
+below 1.
 """
 
 from __future__ import annotations
@@ -12,34 +13,34 @@ from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import Floats, Ints, cumulative_product_before, cumulative_sum, ordinals
 from ir_graded.core.views import View
 
-# Products of at most so many factors lose hardly a digit; errors of smaller products do not show in a sum.
+# Products of at most this number of factors are accurate; errors of smaller products do not affect a sum.
 _FEW_FACTORS, _NEGLIGIBLE = 64, 2.0**-24
 
 
 def safe_divide(numerator: Floats, denominator: Floats) -> Floats:
-    """Return numerator / denominator, and 0 where the denominator is 0."""
+    """Return numerator / denominator, or 0 where the denominator is 0."""
     return np.divide(numerator, denominator, out=np.zeros_like(denominator), where=denominator > 0)
 
 
 def recall_base(view: View, norm: str) -> Ints:
-    """Number of relevant documents in the denominator: R, or min(R, k) with norm='cutoff'."""
+    """Return the number of relevant documents in the denominator: R, or min(R, k) with norm='cutoff'."""
     return view.max_retrievable if norm == "cutoff" else view.R
 
 
 def uniform(view: View, norm: str = "all") -> Floats:
-    """p_u = 1/R (Robertson 2008)."""
+    """Return p_u = 1/R (Robertson 2008)."""
     return np.asarray(1.0 / recall_base(view, norm)[view.topic])
 
 
 def rank_biased(view: View, gamma: float, norm: str = "all") -> Floats:
-    """p_rb = gamma^(C(n)-1) / sum_{i=1..R} gamma^(i-1) (Sakai and Robertson 2008)."""
+    """Return p_rb = gamma^(C(n)-1) / sum_{i=1..R} gamma^(i-1) (Sakai and Robertson 2008)."""
     if gamma == 1:
         return uniform(view, norm)
     return np.asarray(gamma ** (view.C - 1.0) / geometric_sum(view, gamma, norm))
 
 
 def geometric_sum(view: View, gamma: float, norm: str = "all") -> Floats:
-    """sum_{i=1..R} gamma^(i-1) of the topic of each document."""
+    """Return sum_{i=1..R} gamma^(i-1) of the topic of each document."""
     terms = recall_base(view, norm)[view.topic]
     if gamma == 1:
         return terms.astype(np.float64)
@@ -49,7 +50,7 @@ def geometric_sum(view: View, gamma: float, norm: str = "all") -> Floats:
 
 
 def graded_uniform(view: View, weights: Floats, norm: str = "all") -> Floats:
-    """p_gu = weight of its level / sum over the relevant documents' weights (Sakai and Robertson 2008).
+    """Return p_gu = weight of the level / sum of weights of relevant documents (Sakai and Robertson 2008).
 
     Args:
         view: the relevant documents retrieved.
@@ -62,48 +63,48 @@ def graded_uniform(view: View, weights: Floats, norm: str = "all") -> Floats:
 
 
 def first(view: View) -> Floats:
-    """1 at the first relevant document (O-measure; RR)."""
+    """Return 1 at the first relevant document (O-measure; RR), else 0."""
     return np.asarray(view.C == 1, dtype=np.float64)
 
 
 def preferred(view: View) -> Floats:
-    """1 at the preferred rank rp (Sakai 2006)."""
+    """Return 1 at the preferred rank rp (Sakai 2006), else 0."""
     return np.asarray(view.n == view.rp[view.topic], dtype=np.float64)
 
 
 def up_to_preferred(view: View) -> Floats:
-    """1/C(rp) at each relevant document down to the preferred rank (P+; Sakai 2006)."""
+    """Return 1/C(rp) at each relevant document down to the preferred rank (P+; Sakai 2006)."""
     seen = view.n <= view.rp[view.topic]
     C_rp = np.bincount(view.topic[seen], minlength=view.levels.topics)
     return np.where(seen, 1.0 / C_rp[view.topic], 0.0)
 
 
 def satisfaction(gain: Floats, gmax: float | Floats) -> Floats:
-    """Probability g/(gmax+1) that a document of that gain satisfies (Chapelle et al. 2009)."""
+    """Return the probability g/(gmax+1) that a document with gain g satisfies (Chapelle et al. 2009)."""
     return np.asarray(gain / (gmax + 1.0))
 
 
 def cascade(view: View, gains: Overrides, gmax: float | Floats) -> Floats:
-    """dsat(n-1) g(n)/(gmax+1): the user goes down the list until a document satisfies."""
+    """Return dsat(n-1) g(n)/(gmax+1): the user goes down the list until a document satisfies."""
     satisfied = satisfaction(view.graded(gains).g, gmax)
     return unsatisfied_before(satisfied, view.start) * satisfied
 
 
 def unsatisfied_before(satisfied: Floats, start: Ints) -> Floats:
-    """dsat(n-1): probability that no document above each one satisfied."""
+    """Return dsat(n-1), the probability that no document above each one satisfied."""
     product = cumulative_product_before(1.0 - satisfied, start)
     far = (ordinals(start) > _FEW_FACTORS + 1) & (product > _NEGLIGIBLE)
     if not far.any():
         return product
-    # Products of many factors close to 1 lose digits, sums of their logarithms do not.
+    # Products of many factors close to 1 lose digits; sums of their logarithms do not.
     logarithm = np.log1p(-np.minimum(satisfied, np.nextafter(1.0, 0.0)))
     return np.where(far, np.exp(cumulative_sum(logarithm, start) - logarithm), product)
 
 
 def gains_on_scale(levels: Levels, gains: Overrides, rel: float, max_rel: float) -> dict[float, float]:
-    """Gain of each relevant level up to ``max_rel``, of which the largest is gmax.
+    """Return the gain of each relevant level up to ``max_rel``. The largest is gmax.
 
-    The levels are those that occur in the qrels or are named in ``gains``, and ``max_rel`` itself.
+    The levels are those in the qrels, those in ``gains``, and ``max_rel`` itself.
     """
     named = dict(gains)
     scale = {*levels.values.tolist(), *named, max_rel}

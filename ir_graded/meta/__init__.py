@@ -1,8 +1,8 @@
 """Meta-evaluation: statistics that compare measures and systems, from matrices of scores.
 
-Scores are a topics x systems matrix of one measure (a DataFrame or what numpy takes); where measures are
-compared, what ``ir_graded.evaluate`` gives, or a mapping from measures to matrices. The topics of a DataFrame
-are its index, or its column named topic, query_id, qid, num or the like.
+Scores are a topics x systems matrix of one measure (a DataFrame or array-like). To compare measures, pass the
+result of ``ir_graded.evaluate`` or a mapping from measures to matrices. The topics of a DataFrame are its
+index, or its column named topic, query_id, qid, num or similar.
 """
 
 from .agreement import Agreement, agreement

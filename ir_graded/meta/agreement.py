@@ -1,7 +1,7 @@
-"""Agreement of two or more sets of labels of the same documents.
+"""Agreement between two or more sets of labels of the same documents.
 
-Coefficients come from confusion matrices of counts, shape ``(..., levels, levels)``, so that all replicates
-of a bootstrap are computed at once.
+Coefficients are computed from confusion matrices of counts, shape ``(..., levels, levels)``, for all
+replicates of a bootstrap at once.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 _MEASUREMENTS = ("nominal", "ordinal", "interval")
-#: With more levels than this (soft labels) there are no coefficients of classes.
+#: With more levels than this (soft labels), coefficients of classes are not computed.
 _MOST_LEVELS = 20
 _FEW_TOPICS = 10
 _FEWEST = 2
-#: Name of all sets together in tables.
+#: Name in tables for all sets together.
 ALL_SETS = "all sets"
 
 
 def _weights(levels: Floats, power: int) -> Floats:
-    """Return weights of agreement by the values of the levels; by power 0 only equal levels agree."""
+    """Return weights of agreement from the values of the levels; with power 0 only equal levels agree."""
     if not power:
         return np.eye(len(levels))
     return np.asarray(1 - (np.abs(levels[:, np.newaxis] - levels) / (levels[-1] - levels[0])) ** power)
@@ -73,7 +73,7 @@ _ALPHA = _NAMES.index("alpha")
 
 @dataclass(frozen=True)
 class _Classes:
-    """Coefficients from confusion matrices: few levels.
+    """Coefficients from confusion matrices, for few levels.
 
     Attributes:
         levels: the levels, ascending.
@@ -136,11 +136,11 @@ class _Classes:
 
 @dataclass(frozen=True)
 class _Soft:
-    """Alpha of interval labels from sums: many levels.
+    """Alpha of interval labels from sums, for many levels.
 
     Attributes:
         centre: a value between the labels, for exact sums.
-        measurement: of alpha, which has a value for ``'interval'`` alone.
+        measurement: measurement level of alpha; only ``'interval'`` gives a value.
     """
 
     centre: float
@@ -157,7 +157,7 @@ class _Soft:
     collect_all = collect
 
     def coefficients(self, sums: Floats) -> Floats:
-        """Return the coefficients, NaN but for alpha; shape ``(..., coefficients)``."""
+        """Return the coefficients, NaN except for alpha; shape ``(..., coefficients)``."""
         found = np.full((*sums.shape[:-1], len(_NAMES)), np.nan)
         observed, number, total, squares = np.moveaxis(sums, -1, 0)
         if self.measurement == "interval":
@@ -168,22 +168,22 @@ class _Soft:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(ShortRepr):
-    """How far sets of labels agree.
+    """Agreement between sets of labels, the result of :func:`agreement`.
 
     Attributes:
         sets: names of the sets.
         topics: the topics.
         levels: the levels of all sets, ascending.
         pairs: numbers of the two sets that are compared, for each comparison.
-        counts: pairs of a topic and a document by both levels, shape ``(comparisons, topics, levels,
-            levels)``; without levels where there are more than 20.
-        covered: for each comparison and topic the pairs in the first set only, in the second only, in both.
-        values: coefficients, shape ``(comparisons, coefficients)``; with more than two sets a last row holds
+        counts: number of pairs of a topic and a document by both levels, shape ``(comparisons, topics,
+            levels, levels)``; empty if there are more than 20 levels.
+        covered: number of pairs per comparison and topic in the first set only, the second only, and both.
+        values: coefficients, shape ``(comparisons, coefficients)``; with more than two sets, the last row is
             alpha of all sets.
-        low: lower ends of the intervals, the same shape.
+        low: lower ends of the intervals, with the same shape.
         high: upper ends.
-        undefined: replicates in which the coefficient has no value.
-        measurement: of alpha: ``'nominal'``, ``'ordinal'`` or ``'interval'``.
+        undefined: number of replicates in which the coefficient is undefined.
+        measurement: measurement level of alpha: ``'nominal'``, ``'ordinal'`` or ``'interval'``.
         level: confidence level.
     """
 
@@ -203,15 +203,16 @@ class Agreement(ShortRepr):
 
     @property
     def few_topics(self) -> bool:
-        """Whether fewer than ten topics have pairs in several sets: intervals are then too short."""
+        """Whether fewer than ten topics have pairs in several sets, so that intervals are too short."""
         return bool(np.count_nonzero(self.covered[:, :, 2].any(axis=0)) < _FEW_TOPICS)
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per two sets and coefficient: a, b, coefficient, value, low, high, undefined, few_topics.
+        """Return a table with a row per pair of sets and coefficient.
 
-        Coefficients: ``observed`` agreement, Cohen's ``kappa`` and its linear and quadratic weights, Gwet's
-        ``ac1``, and ``ac2`` with these weights, Krippendorff's ``alpha``, and the ``overlap`` of relevant
-        pairs. With more than two sets alpha of all sets has a last row.
+        Columns: a, b, coefficient, value, low, high, undefined, few_topics. Coefficients: ``observed``
+        agreement, Cohen's ``kappa`` and its linear and quadratic weights, Gwet's ``ac1``, and ``ac2`` with
+        these weights, Krippendorff's ``alpha``, and the ``overlap`` of relevant pairs. With more than two
+        sets, the last row is alpha of all sets.
         """
         import pandas as pd
 
@@ -229,7 +230,7 @@ class Agreement(ShortRepr):
         )
 
     def matrix(self, coefficient: str) -> pd.DataFrame:
-        """One coefficient of every two sets, sets x sets with 1 on the diagonal, and its mean in a column."""
+        """Return one coefficient of all pairs of sets, sets x sets, with its mean in a last column."""
         import pandas as pd
 
         check_choice("coefficient", coefficient, _NAMES)
@@ -242,7 +243,7 @@ class Agreement(ShortRepr):
         return pd.DataFrame(cells, index=list(self.sets), columns=list(self.sets)).assign(mean=means)
 
     def confusion(self, comparison: int = 0) -> pd.DataFrame:
-        """Pairs of a topic and a document by their level in the first set (rows) and in the second."""
+        """Return the confusion matrix of two sets: levels in the first (rows) and the second set."""
         import pandas as pd
 
         one, two = (self.sets[number] for number in self.pairs[comparison])
@@ -253,7 +254,7 @@ class Agreement(ShortRepr):
         )
 
     def by_topic(self, comparison: int = 0) -> pd.DataFrame:
-        """A row per topic: pairs in the first set only, in the second only and in both; the coefficients."""
+        """Return a row per topic: number of pairs in the first set, the second and both; coefficients."""
         import pandas as pd
 
         index = pd.Index(self.topics, name="query_id", tupleize_cols=False)
@@ -262,14 +263,14 @@ class Agreement(ShortRepr):
         return covered.join(pd.DataFrame(self._by_topic[comparison], index=index, columns=list(_NAMES)))
 
     def plot(self, comparison: int = 0, ax: Axes | None = None) -> Figure:
-        """The confusion matrix of two sets, drawn into ``ax`` or a new figure.
+        """Plot the confusion matrix of two sets into ``ax`` or a new figure.
 
-        Raises InputError where there are more than 20 levels, and so no such matrix.
+        Raises InputError if there are more than 20 levels, and therefore no confusion matrix.
         """
         from ir_graded.plots.judgments import confusion_matrix
 
         if not self.counts.size:
-            raise InputError(f"the labels have {len(self.levels)} levels: no confusion matrix can be drawn")
+            raise InputError(f"the labels have {len(self.levels)} levels, too many for a confusion matrix")
         return confusion_matrix(self.confusion(comparison), ax)
 
 
@@ -285,30 +286,30 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     n_resamples: int = 1000,
     rng: Seed = 0,
 ) -> Agreement:
-    """Agreement of sets of labels: coefficients of every two sets, alpha of all, with intervals.
+    """Compute the agreement of sets of labels: coefficients of all pairs and alpha of all, with intervals.
 
-    With p the confusion matrix over its sum, w weights by the values of the levels (identity, linear,
-    quadratic): ``po = sum w p``; Cohen's kappa ``(po - pe) / (1 - pe)`` with
-    ``pe = sum w_ij p_i. p_.j``; Gwet's AC with ``pe = sum w / (q (q-1)) * sum pi (1 - pi)``, pi the mean
-    of both margins and q levels; Krippendorff's ``alpha = 1 - Do / De`` from coincidences, to which a row
-    with m labels adds its ordered pairs of labels over m - 1. Kappa is low where nearly all labels are equal,
-    hence AC beside it. Intervals draw topics with replacement and take the coefficient of the sum of their
-    matrices.
+    Let p be the confusion matrix divided by its sum, and w the weights by the values of the levels (identity,
+    linear, quadratic). Then ``po = sum w p``; Cohen's kappa is ``(po - pe) / (1 - pe)`` with
+    ``pe = sum w_ij p_i. p_.j``; Gwet's AC has ``pe = sum w / (q (q-1)) * sum pi (1 - pi)``, where pi is the
+    mean of both margins and q the number of levels. Krippendorff's ``alpha = 1 - Do / De`` uses coincidences:
+    a row with m labels adds its ordered pairs of labels divided by m - 1. Kappa is low if nearly all labels
+    are equal; AC is not. For the intervals, topics are drawn with replacement and the coefficient is that of
+    the sum of their matrices.
 
     Args:
-        labels: a table with a row per topic and document and a column per set, NaN where it has no label.
+        labels: a table with a row per topic and document and a column per set; NaN for a missing label.
         topics: topic of each row; by default the first level of the index of the table.
-        reference: a set that the others are compared with; by default every two sets are compared.
-        measurement: distance of the levels of alpha, ``'nominal'``, ``'ordinal'`` or ``'interval'``. With
-            more than 20 levels, alpha of interval labels alone has a value.
-        rel: smallest relevant level, of the overlap (pairs relevant in both / in either).
-        levels: levels of the scale; by default those that occur in any row.
+        reference: a set to compare all others with; by default all pairs of sets are compared.
+        measurement: distance between levels in alpha, ``'nominal'``, ``'ordinal'`` or ``'interval'``. With
+            more than 20 levels, only alpha of interval labels is computed.
+        rel: smallest relevant level, for the overlap (pairs relevant in both / in either).
+        levels: levels of the scale; by default those in the table.
         level: confidence level.
         n_resamples: number of replicates.
         rng: a seed or a generator.
 
     Raises:
-        InputError: the labels are no such table, or no row has two labels.
+        InputError: the labels are not such a table, or no row has two labels.
         ParameterError: an option is out of its range.
 
     Source:
@@ -330,7 +331,7 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     )
     several = known.sum(axis=1) >= _FEWEST
     if not several.any():
-        raise InputError("labels: no pair of a topic and a document is in two of the sets")
+        raise InputError("labels: no pair of a topic and a document has labels in two of the sets")
     query_ids = tuple(dict.fromkeys(of_row))
     number = {query_id: at for at, query_id in enumerate(query_ids)}
     topic = np.array([number[query_id] for query_id in of_row], dtype=np.int64)
@@ -381,8 +382,8 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
 def _with_intervals(
     sums: list[Floats], of: _Classes | _Soft, level: float, n_resamples: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats, Ints]:
-    """Return coefficients of sums over the topics, ends of their intervals, and replicates without value."""
-    # Topics without a pair in several sets say nothing.
+    """Return coefficients of sums over topics, their intervals, and numbers of undefined replicates."""
+    # Topics without a pair in several sets carry no information.
     used = np.flatnonzero(sum(one.reshape(len(one), -1).any(axis=1) for one in sums))
     drawn = topic_counts(rng, len(used), n_resamples)
     tail = (1 - float(level)) / 2
@@ -403,7 +404,7 @@ def _with_intervals(
 def _table(
     labels: Any, topics: Sequence[Hashable] | None
 ) -> tuple[Floats, tuple[Hashable, ...], list[Hashable]]:
-    """Return labels, rows x sets with NaN where there is none, the names of the sets, and a topic per row."""
+    """Return labels (rows x sets, NaN if missing), the names of the sets, and the topic of each row."""
     import pandas as pd
 
     expected = "a table of numbers with a row per topic and document and a column per set"
@@ -417,7 +418,9 @@ def _table(
     elif hasattr(labels, "columns") and labels.index.nlevels >= _FEWEST:
         of_row = list(labels.index.get_level_values(0))
     else:
-        raise ParameterError("topics is needed: the index of the labels does not hold topics and documents")
+        raise ParameterError(
+            "topics is required, because the index of the labels does not hold topics and documents"
+        )
     if len(of_row) != len(cells):
         raise ParameterError(f"topics has {len(of_row)} values for {len(cells)} rows of labels")
 

@@ -1,4 +1,4 @@
-"""Each system against a baseline: randomisation tests with Holm's correction."""
+"""Tests of systems against a baseline: randomisation tests with Holm's correction."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BaselineTests(ShortRepr):
-    """How systems differ from a baseline, and whether the difference is significant.
+    """Differences of systems from a baseline with their significance.
 
     Attributes:
         measures: printed names of the measures.
-        systems: the systems but the baseline, in the order given.
+        systems: the systems except the baseline, in the given order.
         baseline: the baseline.
         difference: mean of "system - baseline" over the topics, shape ``(measures, systems)``.
-        p: p-values of the single tests, two-sided, the same shape.
-        p_holm: the same after Holm's correction for the systems compared by one measure.
-        spread: standard deviation of "system - baseline" over the topics, the same shape; NaN where all
+        p: two-sided p-values of the individual tests, with the same shape.
+        p_holm: p-values after Holm's correction for the systems compared by one measure.
+        spread: standard deviation of "system - baseline" over the topics, with the same shape; NaN if all
             differences are equal.
         topics: number of topics.
         alpha: significance level.
@@ -54,7 +54,7 @@ class BaselineTests(ShortRepr):
 
     @property
     def significant(self) -> Bools:
-        """Where the corrected p-value is below alpha, shape ``(measures, systems)``."""
+        """Whether the corrected p-value is below alpha, shape ``(measures, systems)``."""
         return np.asarray(self.p_holm < self.alpha)
 
     @property
@@ -66,13 +66,13 @@ class BaselineTests(ShortRepr):
     def minimum_detectable(self) -> Floats:
         """Difference that one two-sided paired t test at alpha detects with probability .8.
 
-        It takes the spread of the pair as known and ignores Holm's correction, with which even larger
+        The spread of the pair is treated as known. Holm's correction is ignored; with it, even larger
         differences may be missed. Shape ``(measures, systems)``.
         """
         return detectable_of_pairs(self.spread, self.topics, self.alpha)
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per measure and system.
+        """Return a table with a row per measure and system.
 
         Columns: measure, run, difference, p, p_holm, significant, dz, minimum_detectable.
         """
@@ -82,16 +82,16 @@ class BaselineTests(ShortRepr):
 def against_baseline(
     scores: Any, baseline: Hashable, *, alpha: float = 0.05, n_resamples: int = 10_000, rng: Seed = 0
 ) -> BaselineTests:
-    """Which systems differ significantly from a baseline.
+    """Test which systems differ significantly from a baseline.
 
     The randomisation test flips the signs of the differences per topic, z, at random, B times:
     ``p = (#{|mean(z*)| >= |mean(z)|} + 1) / (B + 1)``, two-sided; identical systems have p = 1. All systems
     and measures share the same flips. Holm's correction is for the systems that one measure compares: with
     the m p-values ascending, the i-th becomes ``min(1, max over j <= i of (m - j + 1) p_j)``. No corrected p
-    falls below ``m / (B + 1)``: take B well above ``m / alpha``.
+    falls below ``m / (B + 1)``: choose B well above ``m / alpha``.
 
     Args:
-        scores: what ``ir_graded.evaluate`` gives, or a mapping from measures to score matrices, topics x
+        scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x
             systems.
         baseline: name of the system that the others are compared with.
         alpha: significance level, between 0 and 1.
@@ -101,7 +101,7 @@ def against_baseline(
     Raises:
         InputError: there are fewer than two topics or systems, a score is not finite, or measures, topics or
             systems do not fit together.
-        ParameterError: an option is out of its range, or the baseline is no system.
+        ParameterError: an option is out of its range, or the baseline is not a system.
 
     Source:
         Fisher, "The design of experiments" (1935); for retrieval: Smucker, Allan and Carterette (CIKM 2007);

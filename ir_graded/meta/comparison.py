@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ShortRepr):
-    """What the methods say of each measure, over the same replicates.
+    """Results of all methods for each measure, over the same replicates.
 
     Attributes:
         power: discriminative power of each measure, by name.
@@ -38,7 +38,7 @@ class Comparison(ShortRepr):
     fuzziness: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a measure, most discriminative first.
+        """Return a table with a row per measure, most discriminative first.
 
         Columns: power and required_difference of the test; minority_rate and proportion_of_ties at
         ``fuzziness``; sensitivity and swap_difference of the swap method; then the rank correlations.
@@ -61,7 +61,7 @@ class Comparison(ShortRepr):
         return table.sort_values("power", ascending=False, kind="stable")
 
     def plot(self) -> Any:
-        """One figure of four: ASL curves, stability, swap rates and the correlations (needs matplotlib)."""
+        """Plot ASL curves, stability, swap rates and correlations in one figure (requires matplotlib)."""
         from ir_graded.plots.meta import comparison
 
         taus, tied = self.correlations.matrix, bool(self.correlations.tied.any())
@@ -84,19 +84,19 @@ def compare(  # noqa: PLR0913  # options, all by keyword
     """Compare measures by discriminative power, stability, swap method and rank correlation.
 
     Args:
-        scores: what ``ir_graded.evaluate`` gives, or a mapping from measures to topics x systems matrices.
-        reference: the measure with whose ranking of systems the others are correlated; by default the first.
+        scores: result of ``ir_graded.evaluate``, or a mapping from measures to topics x systems matrices.
+        reference: measure whose ranking of systems is correlated with the others; by default the first.
         alpha: significance level of the power.
         test: 'bootstrap', 't', 'randomisation' or 'tukey_hsd'.
-        fuzziness: the one at which the table reads minority rate and proportion of ties.
+        fuzziness: fuzziness at which the table shows minority rate and proportion of ties.
         resample: how the swap method draws topic sets, see ``swap``.
-        max_rate: the swap rate that it tolerates.
+        max_rate: highest tolerated swap rate of the swap method.
         n_resamples: replicates of each method.
-        rng: seed or generator; every measure sees the same replicates.
-        memory_mib: bound on the working memory of a block, in MiB; inf for none.
+        rng: seed or generator; all measures use the same replicates.
+        memory_mib: limit of the working memory of a block, in MiB; inf for no limit.
 
     Raises:
-        InputError: topics or systems differ between measures, or there is no such reference.
+        InputError: topics or systems differ between measures, or the reference does not exist.
         ParameterError: a parameter is out of its range.
 
     Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval

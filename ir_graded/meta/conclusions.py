@@ -1,4 +1,4 @@
-"""Which conclusions survive a change of labels: scores of the same systems under two sets of judgments."""
+"""Conclusions about the same systems under two sets of judgments."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ _CLASSES = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Conclusions(ShortRepr):
-    """What two sets of judgments, a and b, conclude of the same systems.
+    """Conclusions about the same systems under two sets of judgments, a and b.
 
     Attributes:
         measures: printed names of the measures.
         systems: the systems.
         means_a: mean of each system under a, shape ``(measures, systems)``.
-        means_b: the same under b.
-        table: what ``to_frame`` gives, in the order of the measures.
-        topics: number of topics that both have.
-        dropped_a: topics that only a has.
-        dropped_b: topics that only b has.
+        means_b: mean of each system under b.
+        table: the table of ``to_frame``, in the order of the measures.
+        topics: number of topics in both.
+        dropped_a: topics in a only.
+        dropped_b: topics in b only.
         alpha: significance level.
         test: name of the test.
     """
@@ -63,20 +63,20 @@ class Conclusions(ShortRepr):
     test: str
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per measure; those whose conclusions survive best come first, by recall.
+        """Return a table with a row per measure, highest recall first.
 
         Columns: the mean of all systems (``mean_a``, ``mean_b``) and ``bias``, b - a; ``largest_fall`` of a
         system in ranks; ``tau`` (without correction for ties), ``tau_b``, ``tau_ap`` with a as the reference
         and ``tau_ap_reverse`` with b, each with its variant for ties; ``top_overlap``, the share of the best
-        systems that both have; the number of pairs of systems in each class, which says in how many sets a
-        pair is significant (active: both, mixed: only the one named, passive: neither) and whether the signs
-        of its differences agree; ``precision``, active agreement / significant under b, and ``recall``,
-        active agreement / significant under a.
+        systems that are the same in both; the number of pairs of systems in each class. The class depends on
+        the number of sets in which a pair is significant (active: both, mixed: only the named one, passive:
+        neither) and on whether the signs of its differences agree. ``precision`` is active agreement /
+        significant under b, and ``recall`` is active agreement / significant under a.
         """
         return self.table.sort_values("recall", ascending=False, kind="stable")
 
     def plot(self) -> Figure:
-        """Means under a against means under b, a panel a measure, with the systems that move most."""
+        """Plot means under a against means under b, one panel per measure, labelling the largest moves."""
         from ir_graded.plots.judgments import means_scatter
 
         return means_scatter(
@@ -96,17 +96,16 @@ def conclusions(
 ) -> Conclusions:
     """Compare scores of the same systems under two sets of judgments, the first as the reference.
 
-    Only topics that both have count. Every pair of systems is tested under each set, with the same
-    replicates.
+    Only topics in both sets count. Every pair of systems is tested under each set, with the same replicates.
 
     Args:
-        scores_a: what ``ir_graded.evaluate`` gives, or a mapping from measures to score matrices.
+        scores_a: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices.
         scores_b: scores of the same systems by the same measures.
         test: a test of ``discriminative_power``.
         alpha: significance level.
-        top_k: number of best systems whose overlap is taken; ties at the border by name.
+        top_k: number of best systems whose overlap is computed; ties at the border are ordered by name.
         n_resamples: number of replicates of the test.
-        rng: a seed; with a generator, both sets see different replicates.
+        rng: a seed; with a generator, the two sets use different replicates.
 
     Raises:
         InputError: fewer than two topics are in both, or systems or measures differ.
@@ -139,7 +138,7 @@ def conclude(
     known: dict[Any, Any],
     options: dict[str, Any],
 ) -> Conclusions:
-    """Return the conclusions of matrices; ``known`` keeps the tests of a for further sets."""
+    """Return the conclusions from matrices; ``known`` caches the tests of a for further sets."""
     check_test(options["test"], options["alpha"], options["n_resamples"])
     first, second = next(iter(of_a.values())), next(iter(of_b.values()))
     topics = tuple(topic for topic in first.topics if topic in set(second.topics))
@@ -180,7 +179,7 @@ def _of_topics(matrix: ScoreMatrix, topics: tuple[Hashable, ...]) -> ScoreMatrix
 def _row(
     a: Floats, b: Floats, significant: tuple[Any, Any], systems: tuple[Hashable, ...], top_k: int
 ) -> dict[str, Any]:
-    """Return the row of one measure from the means under both sets and the significant pairs."""
+    """Return the table row of one measure, from means under both sets and significant pairs."""
     pairs = Pairs.of(len(a))
     opposite = (a[pairs.first] - a[pairs.second]) * (b[pairs.first] - b[pairs.second]) < 0
     in_a, in_b = significant

@@ -1,7 +1,7 @@
-"""Rank correlations of systems' scores: Kendall's tau and AP correlation, with and without ties.
+"""Rank correlations of system scores: Kendall's tau and AP correlation, with and without ties.
 
-Every function takes the scores of the same systems twice, higher is better: arrays in the same order, or
-pandas Series or mappings, which are aligned by name. Ties are scores that are exactly equal.
+Every function takes two sets of scores of the same systems, where higher is better: arrays in the same order,
+or pandas Series or mappings, which are aligned by name. Ties are scores that are exactly equal.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 _FEWEST = 2
 _MOST_NAMES = 5  # names of tied systems in an error
 _DECIMALS = 12
-_VARIANTS_FOR_TIES = "tau_ap_a takes ties in the estimate, tau_ap_b in both"
+_VARIANTS_FOR_TIES = "use tau_ap_a for ties in the estimate, tau_ap_b for ties in both"
 
 
 def kendall_tau(a: Any, b: Any) -> float:
-    """Kendall's tau-a of two rankings of the same systems.
+    """Return Kendall's tau-a of two rankings of the same systems.
 
-    ``tau = (concordant - discordant) / (L * (L - 1) / 2)`` over the pairs of L systems; a pair that is tied
-    in either counts as neither. Symmetric.
+    ``tau = (concordant - discordant) / (L * (L - 1) / 2)`` over the pairs of L systems. A pair that is tied
+    in either ranking counts as neither. Symmetric.
 
     Args:
         a: scores of L systems.
@@ -55,24 +55,24 @@ def kendall_tau(a: Any, b: Any) -> float:
         0.3333
     """
     x, y, _ = align(a, b, "a", "b")
-    # No differences: those of scores near the largest float are beyond it.
+    # Compare instead of subtracting: differences of very large scores overflow.
     concordant = np.count_nonzero(_is_above(x, x) & _is_above(y, y))
     discordant = np.count_nonzero(_is_above(x, x) & _is_above(y, y).T)
     return float((concordant - discordant) / (len(x) * (len(x) - 1) / 2))
 
 
 def kendall_tau_b(a: Any, b: Any) -> float:
-    """Kendall's tau-b, which corrects for ties: ``scipy.stats.kendalltau``.
+    """Return Kendall's tau-b, which corrects for ties, as ``scipy.stats.kendalltau``.
 
-    ``tau_b = (concordant - discordant) / sqrt(P(a) * P(b))`` with ``P`` the number of pairs that are not tied
-    in that ranking. Without ties it equals tau-a. Symmetric.
+    ``tau_b = (concordant - discordant) / sqrt(P(a) * P(b))``, where ``P`` is the number of pairs that are not
+    tied in that ranking. Without ties it equals tau-a. Symmetric.
 
     Args:
         a: scores of L systems.
         b: other scores of the same systems.
 
     Returns:
-        A value in [-1, 1]; NaN where all systems of a ranking are tied.
+        A value in [-1, 1]; NaN if all systems of a ranking are tied.
 
     Raises:
         InputError: fewer than two systems, a score that is not finite, or systems that differ.
@@ -89,10 +89,10 @@ def kendall_tau_b(a: Any, b: Any) -> float:
 
 
 def tau_ap(reference: Any, estimate: Any) -> float:
-    """AP correlation: Kendall's tau that counts errors at the top of the ranking for more.
+    """Return the AP correlation, a Kendall's tau that gives more weight to errors at the top.
 
-    ``tau_ap = 2 / (L - 1) * sum_{i=2..L} n(i) / (i - 1) - 1`` with ``n(i)`` the number of systems above rank
-    i of the estimate that are above that system in the reference too. Not symmetric.
+    ``tau_ap = 2 / (L - 1) * sum_{i=2..L} n(i) / (i - 1) - 1``, where ``n(i)`` is the number of systems above
+    rank i of the estimate that are also above that system in the reference. Not symmetric.
 
     Args:
         reference: scores of L systems, none of them tied.
@@ -118,19 +118,19 @@ def tau_ap(reference: Any, estimate: Any) -> float:
 
 
 def tau_ap_a(reference: Any, estimate: Any) -> float:
-    """AP correlation with ties in the estimate: the mean of tau_ap over all orders of its tied groups.
+    """Return the AP correlation with ties in the estimate: the mean of tau_ap over all orders of tied groups.
 
-    Of a group of t systems that begins at rank p, each system stands k = 0..t-1 places below rank p equally
-    often, and k of the t-1 others above it. It adds the mean over k of
-    ``(c + g * k / (t - 1)) / (p - 1 + k)`` to the sum of tau_ap, with ``c`` the systems above the group and
-    ``g`` those within it that are above the system in the reference. Not symmetric.
+    In a group of t systems that begins at rank p, each system is k = 0..t-1 places below rank p equally
+    often, with k of the t-1 others above it. It adds the mean over k of
+    ``(c + g * k / (t - 1)) / (p - 1 + k)`` to the sum of tau_ap. ``c`` is the number of systems above the
+    group, and ``g`` of those within the group, that are above the system in the reference. Not symmetric.
 
     Args:
         reference: scores of L systems, none of them tied.
         estimate: other scores of the same systems.
 
     Returns:
-        A value in [-1, 1]; without ties that of tau_ap.
+        A value in [-1, 1]; without ties it equals tau_ap.
 
     Raises:
         InputError: fewer than two systems, a score that is not finite, ties in the reference, or
@@ -144,7 +144,7 @@ def tau_ap_a(reference: Any, estimate: Any) -> float:
         0.5
     """
     x, y, systems = align(reference, estimate, "reference", "estimate")
-    _reject_ties(x, systems, "reference", "tau_ap_b takes ties in both, tau_ap_a in the estimate only")
+    _reject_ties(x, systems, "reference", "use tau_ap_b for ties in both, tau_ap_a for ties in the estimate")
     total = 0.0
     for score in np.unique(y):
         group, above = y == score, y > score
@@ -154,18 +154,18 @@ def tau_ap_a(reference: Any, estimate: Any) -> float:
 
 
 def tau_ap_b(a: Any, b: Any) -> float:
-    """AP correlation with ties in both rankings, symmetric.
+    """Return the AP correlation with ties in both rankings, symmetric.
 
-    The mean over the two directions of ``2 / m * sum c_i / (p_i - 1) - 1``, summed over the m systems outside
-    the top tie group of the direction's estimate, with ``p_i`` the rank of the first member of i's tie group
-    and ``c_i`` the systems strictly above i in both rankings.
+    This is the mean over the two directions of ``2 / m * sum c_i / (p_i - 1) - 1``. The sum is over the m
+    systems outside the top tie group of the estimate of that direction, ``p_i`` is the rank of the first
+    member of the tie group of i, and ``c_i`` the number of systems strictly above i in both rankings.
 
     Args:
         a: scores of L systems.
         b: other scores of the same systems.
 
     Returns:
-        A value in [-1, 1]; without ties the mean of tau_ap in the two directions. NaN where all systems of a
+        A value in [-1, 1]; without ties the mean of tau_ap in the two directions. NaN if all systems of a
         ranking are tied.
 
     Raises:
@@ -184,20 +184,20 @@ def tau_ap_b(a: Any, b: Any) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankCorrelations(ShortRepr):
-    """Correlations of the system rankings of several measures with that of one of them.
+    """Rank correlations of several measures with a reference measure.
 
     Attributes:
         reference: the measure that the others are compared with.
         measures: names of all measures.
         systems: names of the systems, in the order of the score matrices.
         kendall: Kendall's tau of each measure with the reference.
-        kendall_variants: ``"tau"``, or ``"tau_b"`` where one of the two rankings has ties.
+        kendall_variants: ``"tau"``, or ``"tau_b"`` if one of the two rankings has ties.
         tau_ap: AP correlation of each measure, as the estimate, with the reference.
-        tau_ap_variants: ``"tau_ap"``; ``"tau_ap_a"`` where only the measure has ties, ``"tau_ap_b"`` where
-            the reference has ties.
+        tau_ap_variants: ``"tau_ap"``; ``"tau_ap_a"`` if only the measure has ties; ``"tau_ap_b"`` if the
+            reference has ties.
         tied: whether any systems are tied, by measure.
-        matrix: Kendall's tau of all pairs of measures, measures x measures: tau_b where one has ties,
-            which is tau where none has.
+        matrix: Kendall's tau of all pairs of measures, measures x measures; tau_b, which equals tau without
+            ties.
     """
 
     reference: str
@@ -211,7 +211,7 @@ class RankCorrelations(ShortRepr):
     matrix: pd.DataFrame
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per measure: columns kendall, kendall_variant, tau_ap, tau_ap_variant."""
+        """Return a row per measure with columns kendall, kendall_variant, tau_ap, tau_ap_variant."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -225,23 +225,23 @@ class RankCorrelations(ShortRepr):
         )
 
     def plot(self, ax: Axes | None = None) -> Figure:
-        """Heat map of Kendall's tau of all pairs of measures."""
+        """Plot a heat map of Kendall's tau of all pairs of measures."""
         from ir_graded.plots.meta import tau_heat_map
 
         return tau_heat_map(self.matrix, tied=bool(self.tied.any()), ax=ax)
 
 
 def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
-    """How similarly measures rank systems, by their means over the topics.
+    """Correlate the rankings of systems by measures, using means over the topics.
 
-    Plain tau and tau_ap where neither ranking has ties. Otherwise tau_b, with tau_ap_a where the reference,
-    taken as the truth, has none, and tau_ap_b where it has some; each is labelled as such.
-    Means are rounded to 12 decimals first, so that the order of the topics neither makes nor breaks a tie.
+    If neither ranking has ties, tau and tau_ap are used. Otherwise tau_b is used, with tau_ap_a if the
+    reference (the truth) has no ties, else tau_ap_b. The result names the variants. Means are rounded to 12
+    decimals first, so that the order of the topics neither makes nor breaks a tie.
 
     Args:
-        by_measure: what ``ir_graded.evaluate`` gives, or a mapping from measure to score matrix, topics x
+        by_measure: result of ``ir_graded.evaluate``, or a mapping from measure to score matrix, topics x
             systems. Topics and systems in another order are aligned by name.
-        reference: the measure to compare the others with, as an object or by its printed name.
+        reference: measure to compare the others with, as an object or by its printed name.
 
     Raises:
         InputError: the reference is missing, a matrix is wrong, or topics or systems differ.
@@ -286,7 +286,7 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
 
 
 def fitting_tau_ap(reference: Floats, estimate: Floats) -> tuple[float, str]:
-    """Return the AP correlation of two rankings in the variant that their ties ask for, and its name."""
+    """Return the AP correlation of two rankings in the variant for their ties, and the variant name."""
     if len(np.unique(reference)) < len(reference):
         return _tau_ap_b(reference, estimate), "tau_ap_b"
     if len(np.unique(estimate)) < len(estimate):
@@ -348,7 +348,7 @@ def _reject_ties(scores: Floats, systems: tuple[Hashable, ...], which: str, advi
 
 
 def align(a: Any, b: Any, first: str, second: str) -> tuple[Floats, Floats, tuple[Hashable, ...]]:
-    """Return the scores of both rankings in one order, and the names of the systems, or numbers."""
+    """Return the scores of both rankings in the same order, and the names or numbers of the systems."""
     (x, own), (y, other) = _scores_and_names(a, first), _scores_and_names(b, second)
     if own and other:
         if differing := sorted(set(own) ^ set(other), key=str):

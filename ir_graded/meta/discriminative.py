@@ -1,4 +1,4 @@
-"""Discriminative power: how many pairs of systems a measure tells apart (Sakai 2006)."""
+"""Discriminative power: the share of pairs of systems that a measure tells apart (Sakai 2006)."""
 
 from __future__ import annotations
 
@@ -41,16 +41,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DiscriminativePower(ShortRepr):
-    """How many pairs of systems a measure tells apart.
+    """Discriminative power of a measure, the result of :func:`discriminative_power`.
 
     Attributes:
         power: share of the pairs with ASL < alpha, from 0 to 1.
-        required_difference: the difference of means that suffices for significance. Of the bootstrap test:
-            the largest of ``required_differences``. Of the other tests: the smallest observed one from
-            which on all pairs were significant, NaN where there is none.
+        required_difference: the difference of means that suffices for significance. With the bootstrap test:
+            the largest of ``required_differences``. With other tests: the smallest observed difference from
+            which on all pairs were significant, or NaN.
         asl: achieved significance level of each pair, a Series by system_a and system_b.
-        differences: observed difference of means of each pair, system_a - system_b; a Series likewise.
-        required_differences: required difference of each pair; None where the test is not the bootstrap.
+        differences: observed difference of means of each pair, system_a - system_b, a Series by system_a and
+            system_b.
+        required_differences: required difference of each pair; None if the test is not the bootstrap.
         alpha: significance level.
         test: name of the test.
         n_resamples: number of replicates.
@@ -68,13 +69,13 @@ class DiscriminativePower(ShortRepr):
 
     @property
     def curve(self) -> Floats:
-        """The ASL curve: the ASLs of all pairs, sorted descending."""
+        """ASL curve: the ASLs of all pairs in descending order."""
         return np.asarray(np.sort(self.asl.to_numpy())[::-1], dtype=np.float64)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pair: system_a, system_b, difference, asl, significant, dz, minimum_detectable.
+        """Return a row per pair: system_a, system_b, difference, asl, significant, dz, minimum_detectable.
 
-        ``dz`` is the effect size, NaN where all differences of a pair are equal; ``minimum_detectable`` the
+        ``dz`` is the effect size, NaN if all differences of a pair are equal. ``minimum_detectable`` is the
         difference that a two-sided paired t test at alpha detects with probability .8.
         """
         pairs = Pairs.of(len(self._values))
@@ -88,7 +89,7 @@ class DiscriminativePower(ShortRepr):
         )
 
     def plot(self, ax: Axes | None = None) -> Figure:
-        """The ASL curve, drawn into ``ax`` or a new figure."""
+        """Plot the ASL curve into ``ax`` or a new figure."""
         from ir_graded.plots.meta import asl_curve
 
         return asl_curve({"": self}, ax)
@@ -96,7 +97,7 @@ class DiscriminativePower(ShortRepr):
 
 @dataclass(frozen=True, eq=False)
 class _TestInput:
-    """Scores and options of a test; ``wants_required`` asks for required differences."""
+    """Scores and options of a test; with ``wants_required`` it computes required differences."""
 
     values: Floats
     scores: PairedScores
@@ -132,13 +133,13 @@ def discriminative_power(
     memory_mib: float = 64,
     progress: bool | None = None,
 ) -> DiscriminativePower:
-    """Share of the pairs of systems that a measure tells apart at significance level alpha.
+    """Compute the share of pairs of systems that a measure tells apart at significance level alpha.
 
-    For a pair, z are the differences per topic, n the number of topics. The bootstrap test compares
+    For a pair, z are the differences per topic and n is the number of topics. The bootstrap test compares
     ``t(z) = mean(z) / (sd(z) / sqrt(n))`` with the statistics of B replicates ``w*`` of the shifted
     ``w = z - mean(z)``: ``ASL = #{|t(w*)| >= |t(z)|} / B``, two-sided. Identical systems have
-    ASL 1, a constant difference has ASL 0. A replicate of equal values has t = 0 where they are 0, else an
-    infinite one. Statistics closer than 1e-12 count as equal.
+    ASL 1, a constant difference has ASL 0. A replicate of equal values has t = 0 if they are 0, else t is
+    infinite. Statistics closer than 1e-12 count as equal.
 
     Args:
         scores: score matrix, topics x systems: a DataFrame or anything that ``np.asarray`` takes.
@@ -149,8 +150,8 @@ def discriminative_power(
             (randomised Tukey HSD: each replicate permutes the scores of each topic; ASL is the share of
             replicates whose largest difference of means reaches the pair's).
         rng: a seed or a generator; the same seed gives the same result for every ``memory_mib``.
-        memory_mib: bound for the working arrays, in MiB; inf for none.
-        progress: True shows a progress bar, False none; None shows one on a terminal when the work is long.
+        memory_mib: limit for the working arrays, in MiB; inf for no limit.
+        progress: whether to show a progress bar; None shows one on a terminal if the work is long.
 
     Returns:
         The power with the ASL, difference and required difference of each pair. The required difference of
@@ -158,8 +159,8 @@ def discriminative_power(
         largest ``|t(w*)|``.
 
     Raises:
-        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a name
-            twice.
+        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a
+            duplicate name.
         ParameterError: an option is unknown or out of its range.
 
     Source:
@@ -241,13 +242,13 @@ def significant_pairs(matrix: ScoreMatrix, *, test: str, alpha: float, n_resampl
 
 
 def check_test(test: str, alpha: float, n_resamples: int) -> None:
-    """Raise ParameterError where a test is unknown or its options are out of their range."""
+    """Raise ParameterError if a test is unknown or its options are out of range."""
     check_choice("test", test, _TESTS)
     check_options(alpha=alpha, n_resamples=n_resamples)
 
 
 def _smallest_sufficient(sizes: Floats, significant: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
-    """Return the smallest size from which on all pairs were significant; NaN where there is none."""
+    """Return the smallest size from which on all pairs were significant, or NaN."""
     unsure = sizes[~significant].max(initial=-1.0)
     sure = sizes[sizes > unsure + TOLERANCE * abs(unsure)]
     return float(sure.min()) if len(sure) else float("nan")

@@ -1,4 +1,4 @@
-"""Effect sizes of differences between systems, each under its own name."""
+"""Effect sizes of differences between systems."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class EffectSizes(ShortRepr):
 
     Attributes:
         system_a: first system of each pair.
-        system_b: second system of each pair; the baseline where there is one.
+        system_b: second system of each pair; the baseline if one is given.
         difference: mean of "a - b" over the topics.
-        dz: mean / standard deviation of the differences by topic: what a paired t test sees. NaN where all
+        dz: mean / standard deviation of the differences by topic, as in a paired t test. NaN if all
             differences are equal.
-        gz: dz without its bias for few topics (Hedges).
+        gz: dz corrected for its bias with few topics (Hedges).
         low: lower end of the interval of dz.
         high: upper end.
         es: difference / root of the two-way residual variance of all systems (Sakai, for Tukey's HSD).
-        es_one_way: the same with the one-way variance.
+        es_one_way: es with the one-way variance.
         level: confidence level.
     """
 
@@ -51,7 +51,7 @@ class EffectSizes(ShortRepr):
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pair: system_a, system_b, difference, dz, gz, low, high, es, es_one_way."""
+        """Return a row per pair: system_a, system_b, difference, dz, gz, low, high, es, es_one_way."""
         import pandas as pd
 
         names = ("difference", "dz", "gz", "low", "high", "es", "es_one_way")
@@ -60,11 +60,11 @@ class EffectSizes(ShortRepr):
 
 
 def effect_sizes(scores: Any, baseline: Hashable | None = None, *, level: float = 0.95) -> EffectSizes:
-    """Effect sizes of all pairs of systems, or of all systems against a baseline.
+    """Compute effect sizes of all pairs of systems, or of all systems against a baseline.
 
     With z the differences per topic, f = n - 1 and t the statistic of the paired t test:
-    ``dz = mean(z) / sd(z)``; ``gz = dz * Gamma(f/2) / (sqrt(f/2) Gamma((f-1)/2))``; the interval of dz holds
-    the noncentralities under which t is not extreme, over sqrt(n).
+    ``dz = mean(z) / sd(z)``; ``gz = dz * Gamma(f/2) / (sqrt(f/2) Gamma((f-1)/2))``. The interval of dz
+    contains the noncentralities for which t is not extreme, divided by sqrt(n).
 
     Args:
         scores: score matrix, topics x systems.
@@ -96,7 +96,7 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, level: float 
     topics = len(matrix.topics)
     special = extra("scipy.special", "meta")
     f, dz = topics - 1, mean / spread
-    # Of two topics there is none, as Gamma(0) is infinite.
+    # It is undefined for two topics, as Gamma(0) is infinite.
     bias = np.exp(special.gammaln(f / 2) - special.gammaln((f - 1) / 2)) / np.sqrt(f / 2) if f > 1 else np.nan
     ends = [
         special.nctdtrinc(f, tail, np.abs(dz) * np.sqrt(topics)) / np.sqrt(topics)
@@ -119,7 +119,7 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, level: float 
 
 
 def mean_and_spread(values: Floats, first: Any, second: Any) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation of the differences of pairs; NaN where all are equal.
+    """Return mean and standard deviation of the differences of pairs; NaN if all are equal.
 
     Args:
         values: scores, systems x topics.
@@ -127,7 +127,7 @@ def mean_and_spread(values: Floats, first: Any, second: Any) -> tuple[Floats, Fl
         second: number of the second.
     """
     mean, spread = np.empty(len(first)), np.empty(len(first))
-    # Squares of the smallest scores are 0.
+    # Squares of the smallest scores would underflow to 0.
     values = values / (scale := float(np.abs(values).max()) or 1.0)
     for start in range(0, len(first), 4096):
         some = slice(start, start + 4096)

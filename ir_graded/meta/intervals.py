@@ -28,9 +28,9 @@ class ConfidenceIntervals(ShortRepr):
 
     Attributes:
         measures: printed names of the measures.
-        systems: the systems, in the order given.
+        systems: the systems, in the given order.
         mean: mean over the topics, shape ``(measures, systems)``.
-        low: lower ends of the intervals, the same shape.
+        low: lower ends of the intervals, with the same shape.
         high: upper ends.
         level: confidence level, such as 0.95.
         n_resamples: number of replicates.
@@ -47,7 +47,7 @@ class ConfidenceIntervals(ShortRepr):
     topics: int
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per run, best first by the first measure; per measure the columns mean, low and high."""
+        """Return a row per run, best first by the first measure, with mean, low and high per measure."""
         import pandas as pd
 
         order = np.argsort(-self.mean[0], kind="stable")
@@ -61,7 +61,7 @@ class ConfidenceIntervals(ShortRepr):
         )
 
     def plot(self, measure: str | None = None, ax: Axes | None = None) -> Figure:
-        """The leaderboard by one measure, by default the first, drawn into ``ax`` or a new figure."""
+        """Plot the leaderboard by one measure (by default the first) into ``ax`` or a new figure."""
         from ir_graded.plots.scores import leaderboard
 
         return leaderboard(self, measure, ax)
@@ -70,16 +70,16 @@ class ConfidenceIntervals(ShortRepr):
 def confidence_intervals(
     scores: Any, *, level: float = 0.95, n_resamples: int = 1000, rng: Seed = 0
 ) -> ConfidenceIntervals:
-    """Percentile bootstrap intervals of the mean score over the topics.
+    """Compute percentile bootstrap intervals of the mean score over the topics.
 
-    A replicate draws as many topics as there are, with replacement; its statistic is the mean of the scores
-    of the topics drawn. With ``a = 1 - level``, the interval goes from the ``a/2`` to the ``1 - a/2``
-    quantile of the B statistics (linear between two of them). All systems and measures share the same
-    replicates. With few topics such intervals are a little too short.
+    Each replicate draws n topics with replacement, where n is the number of topics; its statistic is the mean
+    of their scores. With ``a = 1 - level``, the interval goes from the ``a/2`` to the ``1 - a/2`` quantile of
+    the B statistics (with linear interpolation). All systems and measures share the same replicates. With few
+    topics such intervals are slightly too short.
 
     Args:
-        scores: what ``ir_graded.evaluate`` gives, or a mapping from measures to score matrices, topics x
-            systems. One system will do.
+        scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x
+            systems. One system is enough.
         level: confidence level, between 0 and 1.
         n_resamples: number of replicates B, at least 1.
         rng: a seed or a generator.
@@ -89,7 +89,7 @@ def confidence_intervals(
 
     Raises:
         InputError: there are fewer than two topics, a score is not finite, or measures, topics or systems
-            do not fit together.
+            do not match.
         ParameterError: an option is out of its range.
 
     Source:
@@ -112,7 +112,7 @@ def confidence_intervals(
     values = np.stack([matrix.values.T for matrix in matrices.values()])
     measures, systems, topics = values.shape
     means = exact_sum(values) / topics
-    # Around the mean, so that scores that are all equal have an interval of no width.
+    # Centre at the mean, so that the interval of equal scores has width 0.
     centred = values - means[:, :, np.newaxis]
     replicates = np.empty((measures, systems, int(n_resamples)))
     done = 0

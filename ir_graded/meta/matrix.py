@@ -1,4 +1,4 @@
-"""Score matrices, topics x systems: the checked form of the scores that all statistics take."""
+"""Score matrices, topics x systems: the validated input of all statistics."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 _FEWEST = 2
 #: Sums, products and roundings of scores up to this size do not overflow.
 _LARGEST = 1e130
-#: Decimals of means, beyond which lies rounding.
+#: Number of decimals of means; further decimals are rounding errors.
 _DECIMALS = 12
-#: Columns with such names, in any case and with any signs between words, hold the topics.
+#: Names of columns that hold the topics, in any case and with any separator between words.
 _TOPIC_COLUMNS = frozenset(
     f"{thing}{word}" for thing in ("topic", "query") for word in ("", "id", "no", "num", "number")
 ) | {"qid", "num"}
-#: A first column without a name, as pandas writes and reads it, holds them too.
+#: Names of an unnamed first column, as pandas writes and reads it; it also holds the topics.
 _UNNAMED = ("", "unnamed: 0")
 _SET_INDEX = "make the column of the topics the index of the table, or name the index if it holds them"
-#: Kinds of numpy types that may hold numbers: objects and texts are looked at one by one.
+#: Kinds of numpy types that may hold numbers; objects and text are checked one by one.
 _KINDS = "biufOUS"
 
 
@@ -51,20 +51,20 @@ class ScoreMatrix:
     def of(
         cls, scores: Any, name: str = "scores", fewest_systems: int = _FEWEST, advice: str = _SET_INDEX
     ) -> ScoreMatrix:
-        """Make a matrix from a topics x systems DataFrame or anything that ``np.asarray`` takes.
+        """Create a matrix from a topics x systems DataFrame or array-like.
 
-        The topics of a table are its index, if that has a name or holds other values than whole numbers.
-        Otherwise they are its column named topic, topic_id, query_id, qid, num or the like, in any place.
+        The topics of a table are its index, if it has a name or holds values that are not whole numbers.
+        Otherwise they are its column named topic, topic_id, query_id, qid, num or similar, in any position.
 
         Args:
             scores: the matrix; without names, topics and systems are numbered from 0.
             name: name of the matrix in messages.
-            fewest_systems: the smallest number of systems.
-            advice: advice of the message about a column that may hold topics or scores.
+            fewest_systems: the smallest allowed number of systems.
+            advice: advice in the error about a column that may hold topics or scores.
 
         Raises:
             InputError: the scores are not a matrix of numbers, there are fewer than two topics or too few
-                systems, a score is NaN, infinite or beyond 1e130, a name is empty or appears twice, or a
+                systems, a score is NaN, infinite or larger than 1e130, a name is empty or appears twice, or a
                 column may hold topics or scores.
         """
         if isinstance(scores, ScoreMatrix):
@@ -92,7 +92,7 @@ class ScoreMatrix:
         name: str,
         fewest_systems: int = _FEWEST,
     ) -> ScoreMatrix:
-        """Make a matrix of cells, with a row per topic and a column per system. Raises errors as ``of``."""
+        """Create a matrix from cells, a row per topic and a column per system. Raises errors as ``of``."""
         _check_names("topic", topics, name)
         _check_names("system", systems, name, fewest_systems)
 
@@ -102,20 +102,20 @@ class ScoreMatrix:
         return cls(as_finite(cells, describe, _LARGEST), topics, systems)
 
     def of_systems(self, systems: Sequence[Hashable], name: str) -> ScoreMatrix:
-        """Return the matrix of some of the systems. Raises InputError where they are too few."""
+        """Return the matrix of some of the systems. Raises InputError if they are too few."""
         _check_names("system", tuple(systems), name)
         places = [self.systems.index(system) for system in systems]
         return ScoreMatrix(self.values[:, places], self.topics, tuple(systems))
 
     def aligned(self, other: ScoreMatrix, name: str) -> ScoreMatrix:
-        """Return the matrix in the order of another one. Raises InputError where names differ."""
+        """Return the matrix in the order of another matrix. Raises InputError if names differ."""
         rows = _positions("topic", self.topics, other.topics, name)
         columns = _positions("system", self.systems, other.systems, name)
         return ScoreMatrix(self.values[np.ix_(rows, columns)], other.topics, other.systems)
 
 
 def _pandas_or_same(scores: Any) -> Any:
-    """Convert a table of Polars or Arrow to pandas; return anything else as it is."""
+    """Convert a table of Polars or Arrow to pandas; return anything else unchanged."""
     if hasattr(scores, "column_names") and hasattr(scores, "to_pandas"):
         return scores.to_pandas()
     if hasattr(scores, "to_numpy") and hasattr(scores, "columns") and not hasattr(scores, "index"):
@@ -126,7 +126,7 @@ def _pandas_or_same(scores: Any) -> Any:
 
 
 def _with_topic_index(table: Any, name: str, advice: str) -> tuple[Any, set[Hashable]]:
-    """Return a table with the topics as its index, and the columns that may not look like ids."""
+    """Return a table with the topics as its index, and the columns that must not look like ids."""
     import pandas as pd
 
     if not isinstance(table, pd.DataFrame):
@@ -138,19 +138,19 @@ def _with_topic_index(table: Any, name: str, advice: str) -> tuple[Any, set[Hash
         return table, set(table.columns)
     if len(places) > 1:
         names = " and ".join(repr(table.columns[place]) for place in places)
-        raise InputError(f"{name}: the columns {names} may both hold the topics: {advice}")
+        raise InputError(f"{name}: the columns {names} may both hold the topics; {advice}")
     place = places[0]
     topics = table.iloc[:, place]
-    # The name of a first column is enough: there are topics such as 31.2.
+    # The name of the first column is sufficient, since topics may be numbers such as 31.2.
     if place and (pd.to_numeric(topics, errors="coerce") % 1 > 0).any():
         column = table.columns[place]
-        raise InputError(f"{name}: the column {column!r} is named like topics but holds scores: {advice}")
+        raise InputError(f"{name}: the column {column!r} is named like topics but holds scores; {advice}")
     others = [other for other in range(len(table.columns)) if other != place]
     return table.iloc[:, others].set_axis(pd.Index(topics.tolist()), axis=0), set()
 
 
 def _reject_id_columns(matrix: ScoreMatrix, suspects: set[Hashable], name: str, advice: str) -> None:
-    """Raise InputError where one of these columns, but not every column, looks like ids."""
+    """Raise InputError if some of these columns, but not every column, look like ids."""
     values = np.sort(matrix.values, axis=0)
     distinct = (values % 1 == 0).all(axis=0) & (np.diff(values, axis=0) > 0).all(axis=0)
     ids = distinct & (values[0] >= 0) & (values[-1] > 1) & (values[-1] < EXACT_INTEGERS_BELOW)
@@ -159,13 +159,13 @@ def _reject_id_columns(matrix: ScoreMatrix, suspects: set[Hashable], name: str, 
     ]
     if wrong and not ids.all():
         raise InputError(
-            f"{name}: the column {wrong[0]!r} counts as a system but looks like topics, as it holds "
-            f"whole numbers, each once: {advice}"
+            f"{name}: the column {wrong[0]!r} counts as a system but looks like topics, because it holds "
+            f"distinct whole numbers; {advice}"
         )
 
 
 def _is_topic_name(column: Hashable, place: int) -> bool:
-    """Return whether a column of that name in that place holds the topics."""
+    """Return whether a column with this name and position holds the topics."""
     if not isinstance(column, str):
         return False
     if place == 0 and column.strip().lower() in _UNNAMED:
@@ -185,7 +185,7 @@ def _check_names(kind: str, names: tuple[Hashable, ...], name: str, fewest: int 
 
 
 def check_unique(kind: str, names: tuple[Hashable, ...], name: str) -> None:
-    """Raise InputError where a name appears twice."""
+    """Raise InputError if a name appears twice."""
     if len(set(names)) < len(names):
         twice = next(one for one in names if names.count(one) > 1)
         raise InputError(f"{name}: {kind} {twice!r} appears twice")
@@ -251,11 +251,11 @@ def _format_cell(cell: Any) -> str:
 
 
 def _positions(kind: str, own: tuple[Hashable, ...], wanted: tuple[Hashable, ...], name: str) -> list[int]:
-    """Return the position in ``own`` of each wanted name. Raises InputError where names differ."""
+    """Return the position in ``own`` of each wanted name. Raises InputError if names differ."""
     differing = set(own) ^ set(wanted)
     if differing:
         one = min(differing, key=str)
-        where = "only in it" if one in set(own) else "missing in it"
+        where = "only in this one" if one in set(own) else "missing in this one"
         raise InputError(f"{name}: {kind}s differ from those of the other measures: {one!r} is {where}")
     place = {one: number for number, one in enumerate(own)}
     return [place[one] for one in wanted]
@@ -265,16 +265,16 @@ def matrices_by_measure(scores: Any, fewest_systems: int = _FEWEST) -> dict[str,
     """Return one matrix per measure, over the same topics and systems in one order.
 
     Args:
-        scores: what ``ir_graded.evaluate`` gives, or a mapping from measure (name or object) to matrix.
+        scores: result of ``ir_graded.evaluate``, or a mapping from measure (name or object) to matrix.
             Topics and systems in another order are aligned by name.
-        fewest_systems: the smallest number of systems.
+        fewest_systems: the smallest allowed number of systems.
 
     Raises:
         InputError: there is no measure, two have the same name, a matrix is wrong, or topics or systems
             differ.
     """
     if hasattr(scores, "matrix") and hasattr(scores, "names"):
-        # All columns are runs, also those named like topics.
+        # All columns are runs, even if they are named like topics.
         tables = {name: scores.matrix(name) for name in scores.names}
         scores = {
             name: ScoreMatrix.checked(
@@ -294,7 +294,7 @@ def matrices_by_measure(scores: Any, fewest_systems: int = _FEWEST) -> dict[str,
 
 
 def reference_name(reference: Any, measures: Collection[str], option: str = "reference") -> str:
-    """Return the printed name of a measure. Raises InputError with the option where there is none."""
+    """Return the printed name of a measure. Raises InputError if it is not among the measures."""
     name = str(reference)
     if name in measures:
         return name
@@ -302,14 +302,14 @@ def reference_name(reference: Any, measures: Collection[str], option: str = "ref
 
 
 def number_of(system: Any, systems: Sequence[Hashable], option: str) -> int:
-    """Return the position of a system. Raises ParameterError where there is none of this name."""
+    """Return the position of a system. Raises ParameterError if no system has this name."""
     if system not in systems:
         raise ParameterError(f"{option}={system!r} must be one of {', '.join(map(repr, systems))}")
     return systems.index(system)
 
 
 def rows_of_systems(result: Any, *columns: str) -> pd.DataFrame:
-    """Return a row per measure and system of a result, with its arrays of that shape as columns."""
+    """Return a table with a row per measure and system, and arrays of a result as columns."""
     import pandas as pd
 
     names = [(measure, system) for measure in result.measures for system in result.systems]
@@ -328,5 +328,5 @@ def ranks_of(means: Floats) -> Ints:
 
 
 def best_first(means: Floats, systems: Sequence[Hashable]) -> list[int]:
-    """Return the numbers of the systems by mean descending, equal ones by name."""
+    """Return the numbers of the systems in descending order of means, then by name."""
     return sorted(range(len(means)), key=lambda at: (-means[at], str(systems[at])))

@@ -6,7 +6,7 @@ import math
 
 from ir_graded._utils.extras import extra
 
-#: Where noncentralities are larger, the normal deviate of the numerator makes no difference, and SciPy fails.
+#: Above this noncentrality SciPy fails, and the normal deviate of the numerator makes no difference.
 _LARGE = 1e4
 
 

@@ -1,4 +1,4 @@
-"""Few topics with human labels, many with labels of a model: prediction-powered intervals."""
+"""Prediction-powered intervals from few topics with human labels and many with model labels."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _FEW = 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionPowered(ShortRepr):
-    """Means of systems, or differences to a baseline, with prediction-powered intervals.
+    """Means of systems, or differences from a baseline, with prediction-powered intervals.
 
     All arrays have the shape ``(measures, systems)``.
 
     Attributes:
         measures: printed names of the measures.
-        systems: the systems; without the baseline where there is one.
+        systems: the systems except the baseline.
         baseline: the baseline of the differences; None for means.
         estimate: the estimate.
         low: lower end of its interval.
@@ -44,7 +44,7 @@ class PredictionPowered(ShortRepr):
         human_high: upper end.
         llm: mean of all topics under the labels of the model.
         tuning: weight lambda of the model, from 0 to 1.
-        equivalent_topics: number of topics with human labels alone that give as narrow an interval.
+        equivalent_topics: number of topics with human labels only that would give an equally narrow interval.
         n_labelled: number of topics with human labels, n.
         n_unlabelled: number of other topics, N.
         level: confidence level.
@@ -67,7 +67,7 @@ class PredictionPowered(ShortRepr):
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per measure and system: measure, run, and a column for each attribute from estimate on."""
+        """Return a row per measure and system, with a column for each attribute from estimate on."""
         frame = rows_of_systems(self, *_COLUMNS)
         return frame.assign(n_labelled=self.n_labelled, n_unlabelled=self.n_unlabelled)
 
@@ -87,35 +87,36 @@ def prediction_powered(
     power_tuning: float | None = None,
     quantile: str = "t",
 ) -> PredictionPowered:
-    """Intervals of means from few topics with human labels and many with labels of a model.
+    """Compute intervals of means from few topics with human labels and many with labels of a model.
 
-    With Y and f the scores of n topics under human labels and under those of the model, and F the scores of N
-    other topics under the model: ``estimate = lambda mean(F) + mean(Y - lambda f)``,
+    Let Y and f be the scores of n topics under human labels and under model labels, and F the scores of N
+    other topics under model labels. Then ``estimate = lambda mean(F) + mean(Y - lambda f)``,
     ``lambda = cov(Y, f) / ((1 + n/N) var(f and F))`` within [0, 1] (cov divided by n, var by n + N - 1),
     ``se^2 = lambda^2 var(F) / N + var(Y - lambda f) / n``, and the interval is ``estimate +- q se``. With a
-    baseline, Y, f and F are differences to it. A model that is pure noise gets lambda near 0, with which the
-    interval is Student's of the human labels.
+    baseline, Y, f and F are differences from it. A model that is pure noise gets lambda near 0, which gives
+    Student's interval of the human labels.
 
-    It assumes: (1) The labelled topics are a random sample of all topics; with topics chosen by difficulty
-    intervals miss nearly always. (2) One model with one prompt labelled one kind of pool in both groups, and
-    the measures treat unjudged documents alike. (3) It corrects the mean over topics, also of a model that
-    favours a system, but no single topic. (4) It says nothing of missing judgments, ranks or discriminative
-    power. (5) Each interval is for itself: with many systems, correct for their number.
+    Assumptions and limits: (1) The labelled topics must be a random sample of all topics; with topics chosen
+    by difficulty, intervals nearly always miss. (2) The same model and prompt must have labelled the same
+    kind of pool in both groups, and the measures must treat unjudged documents alike. (3) The method corrects
+    the mean over topics, even for a model that favours a system, but not individual topics. (4) It does not
+    cover missing judgments, ranks or discriminative power. (5) Intervals are not simultaneous: with many
+    systems, correct for their number.
 
     Args:
-        human: scores of the labelled topics under human labels: what ``ir_graded.evaluate`` gives, or a
+        human: scores of the labelled topics under human labels: result of ``ir_graded.evaluate``, or a
             mapping from measures to score matrices.
         llm: scores of the same systems by the same measures under the labels of the model, on the labelled
             topics and further ones.
-        baseline: a system; differences to it are estimated in place of means.
+        baseline: a system; if given, differences from it are estimated instead of means.
         level: confidence level, between 0 and 1.
         power_tuning: lambda, from 0 to 1; by default it is estimated.
         quantile: ``'t'``, Student's with n - 1 degrees of freedom, or ``'normal'``, with variances over n and
-            N, as PPI++ has it: with few topics its intervals are too short.
+            N, as in PPI++; with few topics the latter gives intervals that are too short.
 
     Raises:
         InputError: a labelled topic is missing under the model, there are fewer than two labelled topics or
-            no other one, or systems or measures differ.
+            no other topics, or systems or measures differ.
         ParameterError: an option is out of its range, or the baseline is not a system.
 
     Warns:
@@ -142,7 +143,7 @@ def prediction_powered(
     n, N = len(topics), model.shape[2] - len(topics)
     if n < _FEW:
         warnings.warn(
-            f"only {n} topics have human labels: below {_FEW}, intervals miss more often than they say",
+            f"only {n} topics have human labels: below {_FEW}, intervals miss more often than stated",
             stacklevel=2,
         )
     Y, f, F = labelled, model[:, :, :n], model[:, :, n:]
@@ -184,17 +185,17 @@ def _paired(
     of_human, of_model = (matrices_by_measure(scores, fewest_systems) for scores in (human, llm))
     if set(of_human) != set(of_model):
         raise InputError(
-            f"measures differ: {', '.join(of_human)} by humans, {', '.join(of_model)} by the model"
+            f"the measures differ: {', '.join(of_human)} by humans, {', '.join(of_model)} by the model"
         )
     first, second = next(iter(of_human.values())), next(iter(of_model.values()))
     known = dict.fromkeys(second.topics)
     missing = [topic for topic in first.topics if topic not in known]
     if missing:
-        raise InputError(f"topic {missing[0]!r} has human labels, but no scores under the model")
+        raise InputError(f"topic {missing[0]!r} has human labels but no scores under the model")
     labelled = set(first.topics)
     topics = (*first.topics, *(topic for topic in second.topics if topic not in labelled))
     if len(topics) == len(labelled):
-        raise InputError("all topics have human labels: there must be others with labels of the model alone")
+        raise InputError("all topics have human labels; add topics that have labels of the model only")
     order = ScoreMatrix(np.zeros((len(topics), len(first.systems))), topics, first.systems)
     return (
         tuple(of_human),
@@ -206,7 +207,7 @@ def _paired(
 
 
 def _tuning(Y: Floats, f: Floats, together: Floats) -> Floats:
-    """Return lambda of each measure and system; 0 where the scores under the model are all equal."""
+    """Return lambda of each measure and system; 0 if the scores under the model are all equal."""
     n, N = Y.shape[2], together.shape[2] - Y.shape[2]
     covariance = ((Y - Y.mean(axis=2, keepdims=True)) * (f - f.mean(axis=2, keepdims=True))).mean(axis=2)
     spread = (1 + n / N) * together.var(axis=2, ddof=1)

@@ -1,7 +1,7 @@
 """Resampled topic sets as vectors of counts, drawn in blocks that fit in memory.
 
 All measures and all pairs of systems of one call use the same replicates. A seed gives the same numbers on
-every machine, whatever the size of the blocks.
+every machine and for every block size.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Seed = int | np.random.Generator
 
 #: Number of arrays with a value per system (or topic) and replicate that exist at the same time.
 _COPIES = 8
-#: Values of one array that the cache of a processor holds beside the others.
+#: Number of values per array that fit into the processor cache together.
 _IN_CACHE = 2**16
 _SECONDS_BEFORE_BAR = 1.0
 
 
 def generator(rng: Seed) -> np.random.Generator:
-    """Return the generator of a seed, or a generator itself. Raises ParameterError for anything else."""
+    """Return a generator from a seed or a generator. Raises ParameterError for anything else."""
     if isinstance(rng, np.random.Generator):
         return rng
     if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
@@ -34,14 +34,14 @@ def generator(rng: Seed) -> np.random.Generator:
 
 
 def replicate_blocks(n_resamples: int, rows: int, memory_mib: float = 64) -> Iterator[int]:
-    """Yield numbers of replicates to draw at a time, so that arrays with ``rows`` values each stay small."""
+    """Yield numbers of replicates to draw at a time, so that arrays of ``rows`` values each stay small."""
     size = max(1, int(min(_IN_CACHE, memory_mib * 2**20 / (8 * _COPIES)) / rows))
     for start in range(0, n_resamples, size):
         yield min(size, n_resamples - start)
 
 
 def replicate_blocks_with_progress(n_resamples: int, rows: int, memory_mib: float) -> Iterator[int]:
-    """Yield as ``replicate_blocks``, with a progress bar on a terminal when the work takes a while."""
+    """Yield as ``replicate_blocks``, with a progress bar on a terminal if the work is long."""
     options: dict[str, Any] = {"unit": "replicate", "unit_scale": True, "delay": _SECONDS_BEFORE_BAR}
     with progress_bar(progress=None, total=int(n_resamples), **options) as bar:
         for size in replicate_blocks(n_resamples, rows, memory_mib):
@@ -50,9 +50,9 @@ def replicate_blocks_with_progress(n_resamples: int, rows: int, memory_mib: floa
 
 
 def topic_counts(rng: np.random.Generator, topics: int, replicates: int) -> Floats:
-    """Draw bootstrap samples: how often each topic occurs in each, shape ``(topics, replicates)``.
+    """Draw bootstrap samples as counts of each topic, shape ``(topics, replicates)``.
 
-    A replicate draws as many topics as there are, with replacement.
+    Each replicate draws ``topics`` topics with replacement.
     """
     return _counts(rng.integers(0, topics, size=(replicates, topics)), topics)
 
@@ -76,7 +76,7 @@ def sign_flips(rng: np.random.Generator, topics: int, replicates: int) -> Floats
 
 
 def permuted_rows(rng: np.random.Generator, values: Floats) -> Floats:
-    """Permute the scores of each topic of a matrix among the systems."""
+    """Return a matrix with the scores of each topic permuted among the systems."""
     return rng.permuted(values, axis=1)
 
 

@@ -1,4 +1,4 @@
-"""How many topics: power, topic set size and the detectable difference, from the variance of known scores.
+"""Topic set size design: power, number of topics and detectable difference, from the variance of scores.
 
 Source: Sakai, "Topic set size design" (Information Retrieval Journal, 2016) and "Topic set size design for
 paired and unpaired data" (ICTIR 2018), here with exact noncentral distributions.
@@ -29,11 +29,11 @@ _MODELS = ("two-way", "one-way")
 _TESTS = ("t", "anova", "interval")
 _ALTERNATIVES = ("two-sided", "greater")
 _FEWEST = 2
-#: Below this level SciPy's critical values fail.
+#: SciPy's critical values fail below this level.
 _SMALLEST_ALPHA = 1e-12
-#: Scores whose residuals are below this share of the largest one have no variance but rounding.
+#: Residuals below this share of the largest score are rounding errors.
 ROUNDING = 1e-12
-#: Of alpha and power: the two numbers of Nagata's approximation for an F test.
+#: The two numbers of Nagata's approximation for an F test, by alpha and power.
 _NAGATA = {
     (0.05, 0.8): (4.860, 3.584),
     (0.05, 0.9): (7.049, 4.244),
@@ -44,7 +44,7 @@ _NAGATA = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreVariance(ShortRepr):
-    """Residual variance of scores, of each collection and pooled.
+    """Residual variance of scores, per collection and pooled.
 
     Attributes:
         variance: pooled by degrees of freedom, ``sum(phi * V) / sum(phi)``.
@@ -63,7 +63,7 @@ class ScoreVariance(ShortRepr):
     model: str
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per collection, then the pooled variance: columns variance, degrees, topics."""
+        """Return a row per collection, then the pooled variance: columns variance, degrees, topics."""
         import pandas as pd
 
         names = [*range(1, len(self.phi) + 1), "pooled"]
@@ -76,14 +76,14 @@ class ScoreVariance(ShortRepr):
 
 
 def score_variance(scores: Any, *, model: str = "two-way") -> ScoreVariance:
-    """Residual variance of the scores of systems on topics.
+    """Compute the residual variance of the scores of systems on topics.
 
-    Of m systems and n topics: ``'one-way'`` ``V = sum (x - mean of system)^2 / (m (n-1))``; ``'two-way'``
+    For m systems and n topics: ``'one-way'`` ``V = sum (x - mean of system)^2 / (m (n-1))``; ``'two-way'``
     ``V = sum (x - system - topic + grand mean)^2 / ((m-1)(n-1))``. Twice the two-way variance is exactly the
     mean over all pairs of systems of the variance of their differences.
 
     Args:
-        scores: a score matrix, topics x systems, or a list of those of several collections.
+        scores: a score matrix, topics x systems, or a list of matrices of several collections.
         model: ``'two-way'`` for paired data, or ``'one-way'``, which is larger.
 
     Raises:
@@ -120,13 +120,13 @@ def _variance(matrix: ScoreMatrix, model: str) -> tuple[float, int, int]:
         degrees = (systems - 1) * (topics - 1)
     variance = float((rest**2).sum() / degrees)
     if not variance or np.abs(rest).max() <= ROUNDING * np.abs(matrix.values).max():
-        raise InputError(f"the {model} variance of the scores is 0: give scores that vary by topic")
+        raise InputError(f"the {model} variance of the scores is 0; use scores that vary by topic")
     return variance, degrees, topics
 
 
 @dataclass(frozen=True)
 class Design:
-    """An experiment: its test with all options but the number of topics and the difference.
+    """An experiment: a test with all options except the number of topics and the difference.
 
     Attributes:
         variance: residual variance V of the scores; a difference of two systems has the variance 2 V.
@@ -134,9 +134,9 @@ class Design:
         model: ``'two-way'`` or ``'one-way'``.
         paired: whether both systems of a t test have the same topics.
         systems: number of systems of an anova.
-        alpha: significance level; of an interval 1 - confidence level.
-        power: the power wanted.
-        alternative: ``'two-sided'`` or ``'greater'``, of a t test.
+        alpha: significance level; for an interval, 1 - confidence level.
+        power: the desired power.
+        alternative: ``'two-sided'`` or ``'greater'``, for a t test.
     """
 
     variance: float
@@ -149,7 +149,7 @@ class Design:
     alternative: str = "two-sided"
 
     def power_at(self, topics: int, difference: float) -> float:
-        """Return the power of a t test or an anova with so many topics."""
+        """Return the power of a t test or an anova with a number of topics."""
         if self.test == "anova":
             last = (topics - 1) * (self.systems - (self.model == "two-way"))
             noncentrality = topics * difference**2 / (2 * self.variance)
@@ -171,18 +171,18 @@ class Design:
         return self.width_at(topics) if self.test == "interval" else self.power_at(topics, difference)
 
     def suffices(self, topics: int, difference: float) -> bool:
-        """Whether so many topics detect a difference, or make an interval that narrow."""
+        """Return whether a number of topics detects a difference, or gives an interval of that width."""
         value = self.value_at(topics, difference)
         return value <= difference if self.test == "interval" else value >= self.power
 
     def smallest(self, difference: float) -> int:
-        """Return the smallest number of topics that suffices: it is doubled, then bisected."""
+        """Return the smallest sufficient number of topics, found by doubling and bisection."""
         high = _FEWEST
         while not self.suffices(high, difference):
             if high == MOST_TOPICS:
                 raise ParameterError(
                     f"a difference of {difference:g} needs more than {MOST_TOPICS:,} topics at the variance "
-                    f"{self.variance:g}: give a larger difference"
+                    f"{self.variance:g}; give a larger difference"
                 )
             high = min(2 * high, MOST_TOPICS)
         low = max(1, high // 2)
@@ -192,7 +192,7 @@ class Design:
         return high
 
     def detectable(self, topics: int) -> float:
-        """Return the difference that so many topics detect, or the expected width of an interval."""
+        """Return the difference that a number of topics detects, or the expected width of an interval."""
         if self.test == "interval":
             return self.width_at(topics)
         high = float(np.sqrt(self.variance))
@@ -204,7 +204,7 @@ class Design:
         return float(found)
 
     def approximation(self, difference: float) -> float:
-        """Return the approximate number of topics by Nagata's formulas; NaN where there is none."""
+        """Return the approximate number of topics by Nagata's formulas; NaN if they do not apply."""
         if self.test == "anova":
             one, two = _NAGATA.get((self.alpha, self.power), (np.nan, np.nan))
             return float((one + two * np.sqrt(self.systems - 1)) * 2 * self.variance / difference**2)
@@ -217,7 +217,7 @@ class Design:
 def _design(
     scores: Any, variance: float | None, n_topics: int | None, options: Any
 ) -> tuple[Design, int | None]:
-    """Return a checked design, and the number of topics given or else of the matrix, if there is one."""
+    """Return a validated design, and the number of topics: given, or that of the matrix if there is one."""
     check_choice("test", options["test"], _TESTS)
     check_choice("alternative", options["alternative"], _ALTERNATIVES)
     check_options(alpha=options["alpha"], systems=options["systems"], n_topics=n_topics)
@@ -245,21 +245,21 @@ def _design(
 
 def _present(n_topics: int | None) -> int:
     if n_topics is None:
-        raise ParameterError("n_topics is needed where scores are not one matrix")
+        raise ParameterError("n_topics is required unless scores are a single matrix")
     return int(n_topics)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TopicSetSize(ShortRepr):
-    """How many topics detect a difference.
+    """Number of topics required to detect a difference, the result of :func:`topic_set_size`.
 
     Attributes:
-        n_topics: the smallest number that suffices; of an unpaired test, in each group.
-        difference: the difference to detect; of an interval, the largest width.
+        n_topics: the smallest sufficient number; for an unpaired test, in each group.
+        difference: the difference to detect; for an interval, the largest width.
         value: power with ``n_topics``, or the expected width.
-        value_below: the same with one topic less; NaN where ``n_topics`` is 2.
-        approximation: Nagata's approximation of the number (t, anova); NaN where there is none.
-        present: number of topics of the scores; None where several collections or none were given.
+        value_below: power or width with one topic less; NaN if ``n_topics`` is 2.
+        approximation: Nagata's approximation of the number (t, anova), else NaN.
+        present: number of topics of the scores; None if several collections or none were given.
         design: variance, test and options.
     """
 
@@ -272,7 +272,7 @@ class TopicSetSize(ShortRepr):
     design: Design
 
     def to_frame(self) -> pd.DataFrame:
-        """One row: n_topics, difference, value, value_below, approximation, present, variance."""
+        """Return one row: n_topics, difference, value, value_below, approximation, present, variance."""
         import pandas as pd
 
         names = ("n_topics", "difference", "value", "value_below", "approximation")
@@ -281,15 +281,15 @@ class TopicSetSize(ShortRepr):
         return pd.DataFrame([{**row, "present": present, "variance": self.design.variance}])
 
     def curve(self) -> tuple[Floats, Floats]:
-        """Differences around the one asked for, and the number of topics that each needs."""
-        # Half the difference needs about four times the topics.
+        """Return differences around the given one, and the number of topics that each requires."""
+        # Half the difference requires about four times the topics.
         first = 0.5 if self.n_topics < MOST_TOPICS / 8 else 1
         wanted = self.difference * np.geomspace(first, 4, 25)
         needed = [self.design.smallest(float(one)) for one in wanted]
         return wanted, np.array(needed, dtype=np.float64)
 
     def plot(self, ax: Axes | None = None) -> Figure:
-        """Number of topics against the difference, drawn into ``ax`` or a new figure."""
+        """Plot the number of topics against the difference into ``ax`` or a new figure."""
         from ir_graded.plots.meta import topic_set_sizes
 
         return topic_set_sizes({"": self}, ax)
@@ -308,27 +308,27 @@ def topic_set_size(  # noqa: PLR0913  # options, all by keyword
     alternative: str = "two-sided",
     variance: float | None = None,
 ) -> TopicSetSize:
-    """Smallest number of topics with which a test detects a difference of means.
+    """Compute the smallest number of topics with which a test detects a difference of means.
 
-    With V the residual variance: the paired t test has n - 1 degrees of freedom and the noncentrality
-    ``difference * sqrt(n / (2 V))``; unpaired 2n - 2 and n topics in each group. The analysis of variance of
-    m systems, with the difference between the best and the worst, has the noncentrality
-    ``n * difference^2 / (2 V)``. The interval is that of a mean paired difference, and ``difference`` its
+    Let V be the residual variance. The paired t test has n - 1 degrees of freedom and the noncentrality
+    ``difference * sqrt(n / (2 V))``; the unpaired test has 2n - 2 and n topics in each group. The analysis of
+    variance of m systems, where the difference is between the best and the worst, has the noncentrality
+    ``n * difference^2 / (2 V)``. The interval is that of a mean paired difference, and ``difference`` is its
     largest expected width at confidence 1 - alpha.
 
     Args:
-        scores: a score matrix, topics x systems, of earlier systems; a list of those of several collections,
-            whose variances are pooled; None where ``variance`` is given.
+        scores: a score matrix, topics x systems, of earlier systems; a list of matrices of several
+            collections, whose variances are pooled; or None if ``variance`` is given.
         difference: the smallest difference of means to detect, above 0.
         test: ``'t'``, ``'anova'`` or ``'interval'``.
-        model: of the variance (see ``score_variance``) and, in an anova, of the error; by default
-            ``'two-way'``, unpaired ``'one-way'``.
+        model: model of the variance (see ``score_variance``) and, in an anova, of the error; by default
+            ``'two-way'``, or ``'one-way'`` if unpaired.
         paired: whether both systems of the t test have the same topics.
         systems: number of systems of the anova.
         alpha: significance level, at least 1e-12.
         power: probability of detecting the difference, above alpha.
-        alternative: ``'two-sided'`` or ``'greater'``, of the t test.
-        variance: the residual variance V in place of scores.
+        alternative: ``'two-sided'`` or ``'greater'``, for the t test.
+        variance: the residual variance V, instead of scores.
 
     Raises:
         InputError: a matrix is wrong, or its variance is 0.
@@ -367,19 +367,19 @@ def power(  # noqa: PLR0913  # options, all by keyword
     alternative: str = "two-sided",
     variance: float | None = None,
 ) -> float:
-    """Probability that a test detects a difference of means with so many topics.
+    """Compute the probability that a test detects a difference of means with a number of topics.
 
     Args:
         scores: as for ``topic_set_size``.
         difference: the true difference of means, at least 0.
         n_topics: number of topics, at least 2; by default that of the matrix.
         test: ``'t'`` or ``'anova'``.
-        model: as for ``topic_set_size``, as all further options.
-        paired: likewise.
-        systems: likewise.
-        alpha: likewise.
-        alternative: likewise.
-        variance: likewise.
+        model: as for ``topic_set_size``.
+        paired: as for ``topic_set_size``.
+        systems: as for ``topic_set_size``.
+        alpha: as for ``topic_set_size``.
+        alternative: as for ``topic_set_size``.
+        variance: as for ``topic_set_size``.
 
     Raises:
         InputError: a matrix is wrong, or its variance is 0.
@@ -392,7 +392,7 @@ def power(  # noqa: PLR0913  # options, all by keyword
     options = {"test": test, "model": model, "paired": paired, "systems": systems, "alpha": alpha}
     options |= {"power": None, "alternative": alternative}
     if test == "interval":
-        raise ParameterError("test='interval' has no power: minimum_detectable_difference gives its width")
+        raise ParameterError("test='interval' has no power; use minimum_detectable_difference for its width")
     if difference != 0:
         check_options(difference=difference)
     design, present = _design(scores, variance, n_topics, options)
@@ -412,19 +412,19 @@ def minimum_detectable_difference(  # noqa: PLR0913  # options, all by keyword
     alternative: str = "two-sided",
     variance: float | None = None,
 ) -> float:
-    """Smallest difference of means that a test detects with so many topics; the width of an interval.
+    """Compute the smallest difference of means that a test detects, or the width of an interval.
 
     Args:
         scores: as for ``topic_set_size``.
         n_topics: number of topics, at least 2; by default that of the matrix.
-        test: as for ``topic_set_size``, as all further options.
-        model: likewise.
-        paired: likewise.
-        systems: likewise.
-        alpha: likewise.
-        power: likewise.
-        alternative: likewise.
-        variance: likewise.
+        test: as for ``topic_set_size``.
+        model: as for ``topic_set_size``.
+        paired: as for ``topic_set_size``.
+        systems: as for ``topic_set_size``.
+        alpha: as for ``topic_set_size``.
+        power: as for ``topic_set_size``.
+        alternative: as for ``topic_set_size``.
+        variance: as for ``topic_set_size``.
 
     Raises:
         InputError: a matrix is wrong, or its variance is 0.
@@ -441,9 +441,9 @@ def minimum_detectable_difference(  # noqa: PLR0913  # options, all by keyword
 
 
 def detectable_of_pairs(spread: Floats, topics: int, alpha: float) -> Floats:
-    """Return what a two-sided paired t test detects with power .8, given the deviations of differences.
+    """Return the difference that a two-sided paired t test detects with power .8, given deviations.
 
-    NaN where alpha is too small for a power.
+    NaN if alpha is too small for a power.
     """
     if alpha < _SMALLEST_ALPHA:
         return np.full_like(spread, np.nan)

@@ -1,4 +1,4 @@
-"""Selections of systems, as papers make them before they compare measures."""
+"""Selection of systems before measures are compared."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 def top(scores: Any, n: int, by: Any) -> dict[str, pd.DataFrame]:
-    """The systems with the n highest means by a measure, best first; ties at the border by name.
+    """Return the n systems with the highest means by a measure, best first; ties at the border by name.
 
     Args:
-        scores: what ``ir_graded.evaluate`` gives, or a mapping from measures to score matrices.
-        n: number of systems, at least 2; all where there are fewer.
+        scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices.
+        n: number of systems, at least 2; all if there are fewer.
         by: the measure.
 
     Returns:
-        The matrix of each measure, which ``compare`` and its relatives take.
+        The matrix of each measure, as input for ``compare`` and related functions.
 
     Raises:
-        InputError: a matrix is wrong, or there is no such measure.
+        InputError: a matrix is wrong, or the measure does not exist.
         ParameterError: ``n`` is out of its range.
 
     Example:
@@ -44,11 +44,11 @@ def top(scores: Any, n: int, by: Any) -> dict[str, pd.DataFrame]:
 
 
 def one_per_team(scores: Any, teams: Mapping[Any, Any], rng: Seed = 0) -> dict[str, pd.DataFrame]:
-    """One system of each team, drawn at random as Sakai and Robertson (2008) did.
+    """Return one system of each team, drawn at random as in Sakai and Robertson (2008).
 
     Args:
-        scores: what ``ir_graded.evaluate`` gives, or a mapping from measures to score matrices.
-        teams: the team of each system; further systems are left out.
+        scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices.
+        teams: the team of each system; entries for other systems are ignored.
         rng: a seed or a generator.
 
     Returns:
@@ -69,7 +69,7 @@ def one_per_team(scores: Any, teams: Mapping[Any, Any], rng: Seed = 0) -> dict[s
     members: dict[str, list[Hashable]] = {}
     for system in sorted(next(iter(matrices.values())).systems, key=str):
         if system not in teams:
-            raise InputError(f"teams: names no team of run {system!r}")
+            raise InputError(f"teams: run {system!r} has no team; add an entry for it")
         members.setdefault(str(teams[system]), []).append(system)
     source = generator(rng)
     return _kept(
@@ -78,13 +78,13 @@ def one_per_team(scores: Any, teams: Mapping[Any, Any], rng: Seed = 0) -> dict[s
 
 
 def drop_identical(scores: Any) -> tuple[dict[str, pd.DataFrame], dict[Hashable, Hashable]]:
-    """The systems without those that equal an earlier one on every topic by every measure.
+    """Remove systems that equal an earlier system on every topic by every measure.
 
     Args:
-        scores: what ``ir_graded.evaluate`` gives, or a mapping from measures to score matrices.
+        scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices.
 
     Returns:
-        The matrix of each measure, and each system that was dropped with the one that it equals.
+        The matrix of each measure, and a dict from each dropped system to the system that it equals.
 
     Raises:
         InputError: a matrix is wrong, or only one system is left.

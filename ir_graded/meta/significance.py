@@ -34,18 +34,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SignificanceMatrix(ShortRepr):
-    """Which systems improve significantly over which others.
+    """Significance matrix, the result of :func:`significance`.
 
     Attributes:
         asl: ASL of "the system of the row improves over that of the column", systems x systems by mean,
-            descending; 1 on the diagonal. Two-sided: of "the two differ", the same on both sides.
-        significant: where ASL < alpha, the same shape.
+            descending; 1 on the diagonal. If two-sided, ASL of "the two differ"; the matrix is symmetric.
+        significant: whether ASL < alpha, with the same shape.
         means: mean score of each system, descending.
         alpha: significance level.
         alternative: ``'greater'`` or ``'two-sided'``.
         n_resamples: number of replicates.
-        ranks: rank of each system under the reference of ``labels_by``, which then are the names of rows and
-            columns; None without one.
+        ranks: rank of each system under the reference of ``labels_by``; these ranks then name the rows and
+            columns. None without ``labels_by``.
     """
 
     asl: pd.DataFrame
@@ -58,13 +58,13 @@ class SignificanceMatrix(ShortRepr):
 
     @property
     def count(self) -> int:
-        """Number of pairs in which the system of the higher mean is significantly better."""
+        """Number of pairs in which the system with the higher mean is significantly better."""
         return int(np.count_nonzero(np.triu(self.significant.to_numpy(), 1)))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pair, better system first: system_a, system_b, difference, asl, significant.
+        """Return a row per pair, better system first: system_a, system_b, difference, asl, significant.
 
-        With ``labels_by`` also rank_a and rank_b, the ranks under the reference.
+        With ``labels_by``, rank_a and rank_b are the ranks under the reference.
         """
         import pandas as pd
 
@@ -85,7 +85,7 @@ class SignificanceMatrix(ShortRepr):
         return frame.assign(rank_a=ranks[better], rank_b=ranks[worse])
 
     def plot(self, ax: Axes | None = None) -> Figure:
-        """The matrix, drawn into ``ax`` or a new figure."""
+        """Plot the matrix into ``ax`` or a new figure."""
         from ir_graded.plots.meta import significance_matrix
 
         return significance_matrix(self.significant, self.asl, ax)
@@ -102,31 +102,31 @@ def significance(  # noqa: PLR0913  # options, all by keyword
     memory_mib: float = 64,
     progress: bool | None = None,
 ) -> SignificanceMatrix:
-    """Which systems improve over which others, by the paired bootstrap test.
+    """Test which systems improve over which others, with the paired bootstrap test.
 
-    With z the differences "row - column" per topic and ``w = z - mean(z)``, the one-tailed
-    ``ASL = #{t(w*) >= t(z)} / B`` over B replicates; two-sided
-    ``#{|t(w*)| >= |t(z)|} / B``. Statistics closer than 1e-12 count as equal; identical systems, constant
-    differences and replicates of equal values are treated as in ``discriminative_power``.
+    Let z be the differences "row - column" per topic and ``w = z - mean(z)``. Over B replicates, the
+    one-tailed ``ASL = #{t(w*) >= t(z)} / B``; the two-sided ``ASL = #{|t(w*)| >= |t(z)|} / B``. Statistics
+    closer than 1e-12 count as equal. Identical systems, constant differences and replicates of equal values
+    are treated as in ``discriminative_power``.
 
     Args:
         scores: score matrix, topics x systems: a DataFrame or anything that ``np.asarray`` takes.
-        labels_by: another measure of the same systems, as a score matrix or as means by system: rows and
+        labels_by: another measure of the same systems, as a score matrix or as means by system. Rows and
             columns keep their order and are named by the rank under it, 1 for the best; equal means share the
             smaller rank.
         alternative: ``'greater'`` (the row improves over the column) or ``'two-sided'``.
         alpha: significance level, between 0 and 1.
         n_resamples: number of replicates B, at least 1.
         rng: a seed or a generator; the same seed gives the same result for every ``memory_mib``.
-        memory_mib: bound for the working arrays, in MiB; inf for none.
-        progress: True shows a progress bar, False none; None shows one on a terminal when the work is long.
+        memory_mib: limit for the working arrays, in MiB; inf for no limit.
+        progress: whether to show a progress bar; None shows one on a terminal if the work is long.
 
     Returns:
-        The matrix, systems ordered by mean descending; equal means in the order given.
+        The matrix, with systems in descending order of means; equal means in the given order.
 
     Raises:
-        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a name
-            twice.
+        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a
+            duplicate name.
         ParameterError: an option is unknown or out of its range.
 
     Source:
@@ -152,7 +152,7 @@ def significance(  # noqa: PLR0913  # options, all by keyword
     with one_blas_thread():
         paired = PairedScores.of(matrix.values)
         means = paired.mean((paired.totals.coarse + paired.totals.rest)[:, 0])
-        # Rounded, so that means which differ by the order of a sum are equal.
+        # Round, so that means that differ only in the order of a sum are equal.
         order = np.argsort(-np.round(means, 12), kind="stable")
         place = np.argsort(order)
         counts = topic_counts(generator(rng), paired.topics, int(n_resamples))

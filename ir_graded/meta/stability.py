@@ -1,4 +1,4 @@
-"""Stability: how often two topic sets order the same two systems differently (Buckley and Voorhees, 2000)."""
+"""Stability: how often topic sets order the same two systems differently (Buckley and Voorhees, 2000)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 _FUZZINESS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10)
-#: Differences below this share are rounding: sums in another order differ by about 1e-15.
+#: Differences below this share are rounding errors: sums in another order differ by about 1e-15.
 _TOLERANCE = 1e-12
 _SMALLEST = float(np.nextafter(0.0, 1.0))
 _MOST_IN_BYTE = 255
@@ -45,7 +45,7 @@ class Stability(ShortRepr):
     n_resamples: int
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per fuzziness value: columns fuzziness, minority_rate, proportion_of_ties."""
+        """Return a row per fuzziness value: columns fuzziness, minority_rate, proportion_of_ties."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -57,7 +57,7 @@ class Stability(ShortRepr):
         )
 
     def plot(self, ax: Axes | None = None) -> Figure:
-        """Minority rate against proportion of ties."""
+        """Plot the minority rate against the proportion of ties."""
         from ir_graded.plots.meta import stability_curves
 
         return stability_curves({"": self}, ax)
@@ -71,30 +71,30 @@ def stability(
     rng: Seed = 0,
     memory_mib: float = 64,
 ) -> Stability:
-    """Minority rate and proportion of ties of a measure over bootstrap topic sets.
+    """Compute minority rate and proportion of ties of a measure over bootstrap topic sets.
 
     On each topic set, with means ``M``, a pair of systems X and Y counts as a tie, ``EQ``, when
     ``|M(X) - M(Y)| < f * max(M(X), M(Y))`` or ``M(X) = M(Y)``, else as ``GT(X, Y)`` or ``GT(Y, X)``. Then
     ``minority rate = sum over pairs of min(GT(X, Y), GT(Y, X)) / sum of all counts`` and
     ``proportion of ties = sum over pairs of EQ / sum of all counts``.
 
-    Rounding decides nothing, and neither does the size of the blocks: means count as equal when they differ
+    The result does not depend on rounding or on the size of the blocks: means count as equal if they differ
     by at most 1e-12 of the largest score, and a difference that misses the margin by less than 1e-12 of the
-    larger mean has reached it. Systems with the same scores, in whatever order of the topics drawn, tie.
+    larger mean has reached it. Systems with the same scores tie, in any order of the topics.
 
     Args:
         scores: the score matrix of one measure, topics x systems.
         fuzziness: values of f, each in [0, 1).
         n_resamples: number of topic sets, at least 1.
         rng: a seed or a ``numpy.random.Generator``.
-        memory_mib: working memory to stay below, inf for no bound; the result does not depend on it.
+        memory_mib: limit of the working memory, inf for no limit; the result does not depend on it.
 
     Raises:
-        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a name
-            twice.
+        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a
+            duplicate name.
         ParameterError: a parameter is out of its range.
 
-    Source: Buckley and Voorhees (2000), over bootstrap samples of the topics as Sakai (2007) draws them.
+    Source: Buckley and Voorhees (2000), with bootstrap samples of the topics as in Sakai (2007).
 
     Example:
         >>> from ir_graded.meta.stability import stability
@@ -134,7 +134,7 @@ def stability(
 def _relative_difference(one: Floats, others: Floats, rounding: float) -> Floats:
     """Return ``(M(X) - M(Y)) / max(M(X), M(Y))``, shape ``(others, replicates)``.
 
-    Infinite where the larger mean, and with it the margin, is not above 0.
+    Infinite if the larger mean, and therefore the margin, is not above 0.
     """
     difference = one - others
     difference[np.abs(difference) <= rounding] = 0.0

@@ -27,16 +27,16 @@ from ir_graded._utils.progress import progress_bar
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core.segments import Bools, Floats, Ints
 
-#: Statistics closer than this, relative to their size and to 1, are equal: so rounding cannot decide.
+#: Statistics closer than this, relative to their size and to 1, are equal, so that rounding has no effect.
 TOLERANCE = 1e-12
 
 #: From this ``S1**2 / D`` on, ``D = n * S2 - S1**2`` has lost digits and is computed from the values drawn.
 _CANCELLED = 1e3
 
-# Fewer make threads wait for the interpreter, which each call needs; more leave the processor's cache.
+# Smaller blocks make threads wait for the interpreter; larger blocks leave the processor cache.
 _PAIRS_A_BLOCK = 256
 _MOST_THREADS = 16
-# Arrays of (pairs, replicates) and of (pairs, topics) that are alive at a time in a block.
+# Number of arrays of (pairs, replicates) and of (pairs, topics) that a block has in memory at a time.
 _REPLICATE_ARRAYS = 6
 _TOPIC_ARRAYS = 4
 _CELLS_A_LOOK = 1 << 18
@@ -70,10 +70,10 @@ class Workspace:
 
 @dataclass(frozen=True, eq=False)
 class WeightedSums:
-    """Weighted sums of each system's scores, whose differences between systems do not cancel.
+    """Weighted sums of the scores of each system, whose differences between systems keep their precision.
 
-    A score is split into a multiple of a power of two, coarse enough that all sums of those are exact,
-    and a remainder. Where two systems nearly agree, their sums still differ by what their scores differ.
+    A score is split into a multiple of a power of two, coarse enough that all sums of multiples are exact,
+    and a remainder. Small differences between nearly equal systems are therefore exact.
 
     Attributes:
         coarse: exact sums of the multiples, shape ``(systems, replicates)``.
@@ -85,9 +85,9 @@ class WeightedSums:
 
     @classmethod
     def of(cls, values: Floats, weights: Floats) -> WeightedSums:
-        """Sums over topics of ``values`` (systems, topics) with ``weights`` (topics, replicates).
+        """Return sums over topics of ``values`` (systems, topics) with ``weights`` (topics, replicates).
 
-        Values lie in [-1, 1]; weights are whole numbers whose sizes sum to at most twice the topics.
+        Values are in [-1, 1]; weights are whole numbers whose sizes sum to at most twice the topics.
         """
         bits = 52 - math.ceil(math.log2(2 * len(weights)))
         coarse = np.ldexp(np.rint(np.ldexp(values, bits)), -bits)
@@ -110,7 +110,7 @@ class Pairs:
 
     Attributes:
         first: number of the first system of each pair.
-        second: number of the second one.
+        second: number of the second system.
     """
 
     first: Ints
@@ -171,16 +171,16 @@ class PairedScores:
         return np.asarray(found)
 
     def mean(self, total: Floats) -> Floats:
-        """Means over topics in the scores' own scale, of sums of scaled scores."""
+        """Return means over topics in the original scale, from sums of scaled scores."""
         return np.asarray(np.ldexp(total / self.topics, self.exponent))
 
 
 @dataclass(frozen=True, eq=False)
 class PairBlock:
-    """Some pairs and what was observed on them, in scaled scores.
+    """A block of pairs with their observed differences, in scaled scores.
 
     Attributes:
-        pairs: which pairs.
+        pairs: the pairs.
         z: differences per topic, shape ``(pairs, topics)``.
         total: sums of z, shape ``(pairs,)``.
         w: z shifted to mean 0.
@@ -221,7 +221,7 @@ class PairBlock:
     def statistic(self) -> Floats:
         """Return Student's t of each pair: ``mean(z) / (sd(z) / sqrt(n))``.
 
-        0 for identical systems, infinite where all differences equal another value.
+        0 for identical systems, infinite if all differences have the same nonzero value.
         """
         topics = self.z.shape[1]
         spread = np.where(self.constant, 1.0, np.maximum(self.spread, np.finfo(np.float64).tiny))
@@ -243,15 +243,15 @@ def replicate_statistics(
         space: where to compute; the result is its ``statistics``.
 
     Returns:
-        Numbers >= 0, shape ``(pairs, replicates)``. A replicate of equal values has 0 where their mean is
-        0, else infinity; whether they are equal is decided from the values.
+        Numbers >= 0, shape ``(pairs, replicates)``. A replicate of equal values has 0 if their mean is 0,
+        else infinity; equality is determined from the values.
     """
     topics = len(counts)
     space = space or Workspace.of(*sums.shape)
     statistics = np.square(sums, out=space.statistics)
     deviation = np.matmul(topics * np.square(block.w), counts, out=space.scratch)
     deviation -= statistics
-    # Where all values drawn lie at the mean, w is rounding and so is the deviation.
+    # If all drawn values equal the mean, w and the deviation are rounding errors.
     floor = TOLERANCE * topics * block.spread
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         statistics /= deviation
@@ -284,7 +284,7 @@ def _settle_common_values(block: PairBlock, counts: Floats, cancelled: Bools, st
 def _settle_one_by_one(
     block: PairBlock, counts: Floats, cancelled: Bools, statistics: Floats, sums: Floats
 ) -> None:
-    """Set the statistics of other replicates with hardly any variance from the values that they drew."""
+    """Set the statistics of other replicates with very small variance from the values drawn."""
     rows, columns = np.nonzero(cancelled)
     step = max(1, _CELLS_A_LOOK // len(counts))
     for begin in range(0, len(rows), step):
@@ -313,8 +313,8 @@ def at_least(t: Floats, topics: int) -> Floats:
     return np.asarray(np.square(reached) / (topics - 1))
 
 
-#: Work on a block of pairs, given its rows among all pairs and arrays to compute in. It stores its results by
-#: row, so that neither the size nor the order of the blocks matters.
+#: Function that processes a block of pairs, given its rows among all pairs and a workspace. It stores results
+#: by row, so that neither the size nor the order of the blocks matters.
 BlockWork = Callable[[PairBlock, slice, Workspace], None]
 
 
@@ -327,8 +327,8 @@ def for_each_block(
         work: the work.
         scores: the scores.
         replicates: number of replicates.
-        memory_mib: bound for the arrays of all blocks at a time, in MiB; a block holds at least one pair.
-        progress: True shows a progress bar, False none; None shows it on a terminal when the work is long.
+        memory_mib: limit for the arrays of all concurrent blocks, in MiB; a block has at least one pair.
+        progress: whether to show a progress bar; None shows one on a terminal if the work is long.
     """
     systems, topics = scores.values.shape
     pairs = Pairs.of(systems)
@@ -379,7 +379,7 @@ def for_each_bootstrap_block(
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Keep matrix products on the calling thread: threads of BLAS and of blocks wait for each other."""
+    """Keep matrix products on the calling thread, because BLAS threads and block threads block each other."""
     threadpool_limits = extra("threadpoolctl", "meta").threadpool_limits
 
     with threadpool_limits(1, user_api="blas"):

@@ -1,4 +1,4 @@
-"""The swap method: the difference two systems need before another topic set rarely reverses it."""
+"""The swap method: how large a difference must be so that another topic set rarely reverses it."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 _BINS = 21
-#: Means are rounded to 1e-12, so that differences at the edge of a bin fall into it.
+#: Means are rounded to 1e-12, so that differences at the edge of a bin are in the bin.
 _UNIT = 1e12
 _BIN_UNITS = 1e10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Swap(ShortRepr):
-    """Swap rates of one measure by the size of the difference, and what follows from them.
+    """Swap rates of one measure by the size of the difference, the result of :func:`swap`.
 
     Attributes:
         lower: lower edges of the 21 bins, inclusive: 0, 0.01, ..., 0.20.
-        upper: upper edges, exclusive, but for the last, 1.
-        observations: pairs of systems and trials whose difference falls into the bin.
-        swaps: how many of them have the opposite sign on the second topic set.
-        max_rate: the swap rate that is tolerated.
-        required_difference: lower edge of the first bin from which the swap rate is at most ``max_rate``
-            in every bin that holds observations; NaN where there is none.
+        upper: upper edges, exclusive except for the last, 1.
+        observations: number of pairs of systems and trials whose difference is in the bin.
+        swaps: number of these that have the opposite sign on the second topic set.
+        max_rate: highest tolerated swap rate.
+        required_difference: lower edge of the first bin from which on the swap rate is at most ``max_rate``
+            in every bin with observations; NaN if there is none.
         sensitivity: share of the observations with at least that difference, in [0, 1].
         resample: how the two topic sets of a trial were drawn.
         n_resamples: number of trials.
@@ -65,7 +65,7 @@ class Swap(ShortRepr):
         return _swap_rates(self.observations, self.swaps)
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per bin: columns lower, upper, observations, swaps, rate (NaN in an empty bin)."""
+        """Return a row per bin: columns lower, upper, observations, swaps, rate (NaN in an empty bin)."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -79,7 +79,7 @@ class Swap(ShortRepr):
         )
 
     def plot(self, ax: Axes | None = None) -> Figure:
-        """Swap rate against difference, with the rate that is tolerated."""
+        """Plot the swap rate against the difference, with the tolerated rate."""
         from ir_graded.plots.meta import swap_curves
 
         return swap_curves({"": self}, ax)
@@ -94,25 +94,25 @@ def swap(
     rng: Seed = 0,
     memory_mib: float = 64,
 ) -> Swap:
-    """Swap rates, required difference and sensitivity of a measure.
+    """Compute swap rates, required difference and sensitivity of a measure.
 
-    Each trial draws two topic sets. With ``d`` and ``d'`` the differences of a pair's means on the two, the
-    observation falls into the bin of ``|d|`` and is a swap when ``d * d' < 0``;
+    Each trial draws two topic sets. Let ``d`` and ``d'`` be the differences of the means of a pair on the two
+    sets. The observation is in the bin of ``|d|`` and is a swap if ``d * d' < 0``;
     ``swap rate = swaps / observations`` of a bin. Means and differences are rounded to 12 decimals first.
 
     Args:
-        scores: the score matrix of one measure, topics x systems. Differences above 1, which only measures
-            with scores outside [0, 1] have, fall into the last bin.
+        scores: the score matrix of one measure, topics x systems. Differences above 1, which are possible
+            only with scores outside [0, 1], are in the last bin.
         n_resamples: number of trials, at least 1.
         resample: ``"bootstrap"``: two independent samples of n topics with replacement; ``"disjoint"``: two
-            sets of floor(n/2) topics that share none.
-        max_rate: the swap rate to tolerate, in [0, 1].
+            sets of floor(n/2) topics without common topics.
+        max_rate: highest tolerated swap rate, in [0, 1].
         rng: a seed or a ``numpy.random.Generator``.
-        memory_mib: working memory to stay below, inf for no bound; the result does not depend on it.
+        memory_mib: limit of the working memory, inf for no limit; the result does not depend on it.
 
     Raises:
-        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a name
-            twice.
+        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a
+            duplicate name.
         ParameterError: a parameter is out of its range.
 
     Source: Voorhees and Buckley (2002), with disjoint halves; Sakai (2006), with bootstrap samples.
@@ -134,7 +134,7 @@ def swap(
     draw, drawn = (disjoint_halves, topics // 2) if resample == "disjoint" else (topic_count_pairs, topics)
     counts = np.zeros((_BINS, 2), dtype=np.int64)
     for size in replicate_blocks_with_progress(n_resamples, 2 * (topics + systems), memory_mib):
-        # Means as whole numbers of 1e-12, whose differences are exact.
+        # Means in units of 1e-12, as whole numbers: their differences are exact.
         one, two = (np.rint(matrix.values.T @ sets / drawn * _UNIT) for sets in draw(source, topics, size))
         for x in range(systems - 1):
             counts += _count_by_bin(one[x] - one[x + 1 :], two[x] - two[x + 1 :])
@@ -169,7 +169,7 @@ def _swap_rates(observations: Ints, swaps: Ints) -> Floats:
 
 
 def _first_tolerable_bin(rates: Floats, max_rate: float) -> int | None:
-    """Return the first bin with observations from which on no bin has a rate above ``max_rate``."""
+    """Return the first bin with observations from which on all rates are at most ``max_rate``."""
     first = None
     for at in range(len(rates) - 1, -1, -1):
         if rates[at] > max_rate:

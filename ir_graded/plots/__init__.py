@@ -1,7 +1,7 @@
-"""Plots of finished results. They compute nothing, and matplotlib is imported when the first is drawn.
+"""Plots of finished results. They compute nothing and import matplotlib when the first plot is drawn.
 
-Functions take arrays, labels and titles, or anything with the attributes that ``drawable`` lists: results
-import plots, never the other way round. No other package imports matplotlib.
+Functions take arrays, labels and titles, or any object with the attributes listed in ``drawable``. Results
+import plots, never the reverse. No other package imports matplotlib.
 """
 
 from .diversity import coverage, groups

@@ -1,4 +1,4 @@
-"""Plots of one topic: which intents the first documents cover, and which shares of groups they show."""
+"""Plots of one topic: coverage of intents, and shares of groups, in the first documents."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _TARGET = "0.7"
 
 
 def coverage(explanations: TopicOfRun | Iterable[TopicOfRun], ax: Axes | None = None) -> Figure:
-    """Share of the intents of a topic that the first k documents cover, over k.
+    """Plot the share of the intents of a topic that the first k documents cover, over k.
 
     A line rises at each rank at which the run covers a further intent. With one explanation, the names of
-    these intents are beside the line.
+    these intents are written beside the line.
 
     Args:
-        explanations: one or several results of ``explain`` for I-rec on one topic: one for each run.
-        ax: axes to draw into; by default those of a new figure.
+        explanations: one or several results of ``explain`` for I-rec on one topic, one per run.
+        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
         InputError: there is no explanation, one is not of I-rec, or topics differ.
-        ParameterError: ``ax`` are no axes.
+        ParameterError: ``ax`` is not a matplotlib Axes.
 
     Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance" (SIGIR
         2011).
@@ -83,22 +83,22 @@ def groups(
     *,
     names: Sequence[object] | None = None,
 ) -> Figure:
-    """Shares of the groups of an attribute set: the target, and those that each run shows.
+    """Plot the shares of the groups of an attribute set: the target, and the shares of each run.
 
     The shares of a run are those that GF compares with the target: of the documents down to the last
-    relevant one that the run retrieved within the cutoff.
+    relevant document retrieved within the cutoff.
 
     Args:
-        explanations: one or several results of ``explain`` for GF on one topic: one for each run. All must
-            have the attribute set of the first.
-        ax: axes to draw into; by default those of a new figure.
+        explanations: one or several results of ``explain`` for GF on one topic, one per run. All must have
+            the attribute set of the first.
+        ax: axes to draw into; by default a new figure.
         names: names of the groups; by default their numbers.
 
     Raises:
         GradedError: matplotlib is not installed.
         InputError: there is no explanation, one is not of GF, topics or attribute sets differ, or the number
-            of names is not that of the groups.
-        ParameterError: ``ax`` are no axes.
+            of names differs from the number of groups.
+        ParameterError: ``ax`` is not a matplotlib Axes.
 
     Source: Sakai, Kim and Kang, "A Versatile Framework for Evaluating Ranked Lists in Terms of Group Fairness
         and Relevance" (ACM TOIS, 2023).
@@ -106,12 +106,12 @@ def groups(
     found = _of_one_topic(explanations, "GF", "a_1")
     attribute = found[0].measure["groups"]
     if others := {one.measure["groups"] for one in found} - {attribute}:
-        raise InputError(f"explanations of different attribute sets: {attribute!r}, {sorted(others)}")
+        raise InputError(f"the explanations have different attribute sets: {attribute!r}, {sorted(others)}")
     shares = [_achieved(one) for one in found]
     number = shares[0].size
     names = range(1, number + 1) if names is None else names
     if len(names) != number:
-        raise InputError(f"{len(names)} names are given for the {number} groups of {attribute!r}")
+        raise InputError(f"expected {number} names for the groups of {attribute!r}, found {len(names)}")
     target = found[0].measure.target(number)
     labels = ["target", *(f"{style.label(one.run)}, {_depth(one)}" for one in found)]
     with style.canvas(ax, labels) as axes:
@@ -130,7 +130,7 @@ def groups(
 
 
 def _achieved(explanation: TopicOfRun) -> Floats:
-    """Shares of the groups down to the last relevant document; equal ones where there is none."""
+    """Return the shares of the groups down to the last relevant document; equal shares without one."""
     columns = [values for name, values in explanation.columns.items() if name.startswith("a_")]
     last = [values[-1] for values in columns if values.size]
     return np.array(last) if last else np.full(len(columns), 1 / len(columns))
@@ -144,7 +144,7 @@ def _depth(explanation: TopicOfRun) -> str:
 def _of_one_topic(
     explanations: TopicOfRun | Iterable[TopicOfRun], measure: str, column: str
 ) -> list[TopicOfRun]:
-    """The explanations as a list. Raises InputError where one is of another measure, or topics differ."""
+    """Return explanations as a list. Raises InputError if one is of another measure, or topics differ."""
     found = list(explanations) if isinstance(explanations, Iterable) else [explanations]
     if not found:
         raise InputError("there is no explanation to draw")

@@ -1,4 +1,4 @@
-"""Plots of two sets of judgments. Each function returns the matplotlib Figure, as those of ``plots.meta``."""
+"""Plots of two sets of judgments. Each function returns the matplotlib Figure, as in ``plots.meta``."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     from .style import Axes, Figure
 
-#: Systems that move most in rank and are named.
+#: Number of systems with the largest change in rank that are named.
 _NAMED = 3
 _COLUMNS = 3
 
 
 def confusion_matrix(counts: pd.DataFrame, ax: Axes | None = None) -> Figure:
-    """Documents by their levels in two sets: counts in the cells, shares of the row in colour.
+    """Plot documents by their levels in two sets: counts in the cells, shares of the row in colour.
 
     Args:
-        counts: levels of the first set in the rows, of the second in the columns; both axes are named.
-        ax: axes to draw into; by default those of a new figure.
+        counts: counts by level in the first set (rows) and the second set (columns); both axes are named.
+        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -51,13 +51,13 @@ def confusion_matrix(counts: pd.DataFrame, ax: Axes | None = None) -> Figure:
 def means_scatter(
     measures: Sequence[str], systems: Sequence[object], a: Floats, b: Floats, taus: Sequence[float]
 ) -> Figure:
-    """Means of systems under two sets of judgments, a panel a measure, with the largest movers in rank named.
+    """Plot means of systems under two sets of judgments, one panel per measure; the largest moves are named.
 
     Args:
         measures: names of the measures.
         systems: names of the systems.
         a: means under the first set, shape ``(measures, systems)``.
-        b: means under the second, the same shape.
+        b: means under the second set, with the same shape.
         taus: Kendall's tau-b of each measure.
 
     Raises:
@@ -77,7 +77,7 @@ def means_scatter(
 
 def _scatter(axes: Any, a: Floats, b: Floats, systems: Sequence[object]) -> None:
     """Draw the means of one measure, with the names of the systems that move most."""
-    # Places of equal means do not matter: only moves are named.
+    # The order of equal means does not matter: only moves are named.
     moves = (-b).argsort(kind="stable").argsort() - (-a).argsort(kind="stable").argsort()
     named = [at for at in np.argsort(-np.abs(moves), kind="stable")[:_NAMED].tolist() if moves[at]]
     ends = [min(a.min(), b.min()), max(a.max(), b.max())]

@@ -1,7 +1,7 @@
 """Plots of the meta-evaluation. Each function returns the matplotlib Figure.
 
-Without ``ax`` the figure is new, as wide as one column of a two-column paper, and no part of pyplot: save it
-with ``figure.savefig("name.pdf")``, widen it with ``figure.set_size_inches(7, 3)``.
+Without ``ax``, functions create a new figure that is as wide as one column of a two-column paper and does not
+belong to pyplot. Save it with ``figure.savefig("name.pdf")``, widen it with ``figure.set_size_inches(7, 3)``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-#: The part of an ASL curve that is shown, in multiples of alpha: up to .15 at .05, as Sakai (2006) has it.
+#: Visible part of an ASL curve, in multiples of alpha: up to .15 at .05, as in Sakai (2006).
 _MAX_ALPHAS = 3
 _MARKERS_PER_LINE = 8
 _MAX_LABELS = 24
@@ -34,13 +34,13 @@ _LIGHT = "#E8EEF2"
 
 
 def asl_curve(results: Mapping[str, AslCurve], ax: Axes | None = None) -> Figure:
-    """Achieved significance levels of all pairs of systems, sorted descending, with alpha.
+    """Plot the achieved significance levels of all pairs of systems in descending order, with alpha.
 
     The lower a curve, the more pairs the measure tells apart. ASLs up to three times alpha are shown.
 
     Args:
         results: discriminative powers by measure.
-        ax: axes to draw into; by default those of a new figure.
+        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -62,12 +62,12 @@ def asl_curve(results: Mapping[str, AslCurve], ax: Axes | None = None) -> Figure
 
 
 def significance_matrix(significant: pd.DataFrame, asl: pd.DataFrame, ax: Axes | None = None) -> Figure:
-    """Which systems are significantly better than which: the row's than the column's, best system first.
+    """Plot which systems (rows) are significantly better than which (columns), best system first.
 
     Args:
-        significant: systems x systems, booleans, in descending order of the systems' means.
+        significant: systems x systems, booleans, in descending order of the means of the systems.
         asl: one-tailed ASLs in the same form, written into the cells of up to ten systems.
-        ax: axes to draw into; by default those of a new figure.
+        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -83,7 +83,7 @@ def significance_matrix(significant: pd.DataFrame, asl: pd.DataFrame, ax: Axes |
 
         axes.imshow(better, cmap=ListedColormap([_LIGHT, _DARK]), vmin=0, vmax=1, aspect="equal")
         if len(names) <= _MAX_ANNOTATED:
-            # Not by np.array, which hands out the result itself with pandas 2.2 and numpy 2.
+            # Not np.array, which returns the result without a copy with pandas 2.2 and numpy 2.
             levels = asl.to_numpy(dtype=np.float64, copy=True)
             np.fill_diagonal(levels, np.nan)
             style.annotate_cells(axes, levels, better, _two_decimals)
@@ -96,11 +96,11 @@ def significance_matrix(significant: pd.DataFrame, asl: pd.DataFrame, ax: Axes |
 
 
 def stability_curves(results: Mapping[str, StabilityCurve], ax: Axes | None = None) -> Figure:
-    """Minority rate against proportion of ties, a point per fuzziness value: the lower left is best.
+    """Plot minority rate against proportion of ties, one point per fuzziness value; lower left is best.
 
     Args:
         results: stabilities by measure.
-        ax: axes to draw into; by default those of a new figure.
+        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -115,13 +115,13 @@ def stability_curves(results: Mapping[str, StabilityCurve], ax: Axes | None = No
 
 
 def swap_curves(results: Mapping[str, SwapCurve], ax: Axes | None = None) -> Figure:
-    """Swap rate against the difference between two systems, with the rate that is tolerated.
+    """Plot the swap rate against the difference between two systems, with the tolerated rate.
 
-    A point is at the lower edge of its bin; empty bins have none.
+    Each point is at the lower edge of its bin; empty bins have no point.
 
     Args:
         results: results of the swap method by measure.
-        ax: axes to draw into; by default those of a new figure.
+        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -138,12 +138,12 @@ def swap_curves(results: Mapping[str, SwapCurve], ax: Axes | None = None) -> Fig
 
 
 def tau_heat_map(taus: pd.DataFrame, *, tied: bool, ax: Axes | None = None) -> Figure:
-    """Kendall's tau of all pairs of measures, in colour and, for up to ten measures, in numbers.
+    """Plot Kendall's tau of all pairs of measures in colour, with numbers for up to ten measures.
 
     Args:
         taus: Kendall's tau, measures x measures.
         tied: whether any systems are tied, so that the values are those of tau-b.
-        ax: axes to draw into; by default those of a new figure.
+        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -171,14 +171,14 @@ def comparison(
     *,
     tied: bool,
 ) -> Figure:
-    """ASL curves, stability, swap rates and rank correlations of the same measures in one figure.
+    """Plot ASL curves, stability, swap rates and rank correlations of measures in one figure.
 
     Args:
         power: see :func:`asl_curve`.
         stability: see :func:`stability_curves`.
         swap: see :func:`swap_curves`.
         taus: see :func:`tau_heat_map`.
-        tied: likewise.
+        tied: see :func:`tau_heat_map`.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -195,13 +195,13 @@ def comparison(
 
 
 def topic_set_sizes(results: Mapping[str, SizeCurve], ax: Axes | None = None) -> Figure:
-    """Number of topics against the difference that they detect, on logarithmic axes.
+    """Plot the number of topics against the difference that they detect, on logarithmic axes.
 
     The present numbers of topics are dashed lines.
 
     Args:
         results: topic set sizes by measure.
-        ax: axes to draw into; by default those of a new figure.
+        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -227,7 +227,7 @@ def topic_set_sizes(results: Mapping[str, SizeCurve], ax: Axes | None = None) ->
 def _curves(
     results: Mapping[str, _Result], ax: Axes | None, x: str, y: str
 ) -> Iterator[tuple[Axes, list[tuple[_Result, dict[str, Any]]]]]:
-    """Axes with a legend, and each result with the options of its line."""
+    """Yield axes with a legend, and each result with the options of its line."""
     if not results:
         raise InputError("there is no result to draw")
     labels = [style.label(name) for name in results]
@@ -246,13 +246,13 @@ def _draw_reference_lines(axes: Axes, heights: Sequence[float]) -> None:
 
 
 def _marker_positions(start: int, stop: int, phase: float) -> list[int]:
-    """Places of a few markers from start up to stop, shifted by a share of their distance."""
+    """Return the positions of a few markers from start to stop, shifted by a share of their distance."""
     step = (stop - start) / _MARKERS_PER_LINE
     return sorted({min(stop - 1, int(start + (at + phase) * step)) for at in range(_MARKERS_PER_LINE)})
 
 
 def _two_decimals(value: float) -> str:
-    """Two decimals without a leading zero, such as ``.47``, and ``1`` for one."""
+    """Format a number with two decimals and without a leading zero, such as ``.47``, and ``1`` for one."""
     return f"{value:.2f}".replace("0.", ".", 1).replace("1.00", "1")
 
 
@@ -260,17 +260,17 @@ _MANY_LABELS = 14
 _LONG_LABEL = 14
 _MAX_LABEL_LENGTH = 28
 _SMALL_FONT = 4.5  # points
-_SMALL_CHARACTER_WIDTH = 0.045  # inches that a character of this size takes
+_SMALL_CHARACTER_WIDTH = 0.045  # width of a character of this size, in inches
 
 
 def _label_cells(axes: Axes, names: Sequence[object]) -> None:
-    """Names along both axes, as many as can be read."""
+    """Write names along both axes, as many as are readable."""
     shown = _cell_labels(names)
     places = range(0, len(names), _label_step(names))
     axes.set_xticks(places, shown, rotation=90)
     axes.set_yticks(places, shown)
     axes.tick_params(length=0)
-    # Many names are set smaller, lest they run into each other, and long ones, lest they leave no room.
+    # Many or long names are set in smaller type, so that they fit.
     if len(shown) > _MANY_LABELS or max(map(len, shown)) > _LONG_LABEL:
         axes.tick_params(labelsize=_SMALL_FONT)
     axes.spines[:].set_visible(False)

@@ -1,4 +1,4 @@
-"""Plot of a measure on one topic: where users stop, and the utility of the list down to there."""
+"""Plot of a measure on one topic: where users stop, and the utility of the list down to that rank."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ if TYPE_CHECKING:
     from .style import Axes, Figure
 
 _MAX_TITLE_LENGTH = 44
-#: Lines down to the axis are this wide, in points, and thinner where there are many.
+#: Width of the lines down to the axis, in points; many lines are thinner.
 _WIDTH = 3.0
 _MANY = 40
 _BARS, _LINE = style.COLOURS[0], style.COLOURS[1]
 
 
 def profile(explanation: TopicProfile, ax: Axes | None = None) -> Figure:
-    """Stop distribution (left axis) and utility (right axis) over the ranks of the relevant documents.
+    """Plot stop distribution (left axis) and utility (right axis) over the ranks of relevant documents.
 
-    Measures without a stop distribution show the contributions in its place, and the blended ratio in that of
-    the utility where they have it.
+    For measures without a stop distribution, contributions are shown instead, and the blended ratio, if they
+    have it, instead of the utility.
 
     Args:
-        explanation: what ``explain`` gives.
-        ax: axes to draw into; by default those of a new figure.
+        explanation: result of ``explain``.
+        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
-        ParameterError: ``ax`` are no axes.
+        ParameterError: ``ax`` is not a matplotlib Axes.
 
     Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval Metrics"
         (EVIA 2008).
@@ -85,7 +85,7 @@ _NAMES = {
 
 
 def _draw_legend(axes: Axes, handles: list[Any], names: list[str], *, own_figure: bool) -> None:
-    """Below the axes: at their right stands another axis."""
+    """Draw the legend below the axes, because there is another axis on the right."""
     if own_figure:
         style.legend(axes, own_figure, (handles, names))
     else:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .style import Axes, Figure
 
 _BETTER, _WORSE = style.COLOURS[:2]
-#: Up to here each topic has a bar and a name; more are drawn as one area.
+#: Up to this number of topics, each has a bar and a name; more topics are drawn as one area.
 _MAX_BARS = 50
 _MANY_TOPICS = 20
 _MAX_RUNS = 50
@@ -25,7 +25,7 @@ _MAX_LINES = 6
 _PANEL_COLUMNS = 2
 _PANEL_HEIGHT = 0.95  # inches
 _MAX_NAME_LENGTH = 24
-#: Characters of an axis's label on one line.
+#: Length of an axis label on one line, in characters.
 _X_LABEL_LENGTH = 34
 _Y_LABEL_LENGTH = 26
 _RUN_HEIGHT = 0.15
@@ -34,23 +34,23 @@ _MARGIN = 0.55  # inches, for the axis below
 
 
 def differences(scores: ScoreTables, measure: Any, run_a: str, run_b: str, ax: Axes | None = None) -> Figure:
-    """Differences of two runs per topic, ``run_a - run_b``, largest first, with their mean.
+    """Plot differences of two runs per topic, ``run_a - run_b``, largest first, with their mean.
 
     Args:
-        scores: what ``evaluate`` gives.
+        scores: result of ``evaluate``.
         measure: one of its measures, as an object or a string.
         run_a: name of one run.
         run_b: name of the other.
-        ax: axes to draw into; by default those of a new figure.
+        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
-        InputError: the measure was not evaluated, or there is no such run.
+        InputError: the measure was not evaluated, or a run does not exist.
     """
     matrix = scores.matrix(measure)
     for run in (run_a, run_b):
         if run not in matrix.columns:
-            raise InputError(f"there is no run {run!r}; there are {', '.join(map(repr, matrix.columns))}")
+            raise InputError(f"unknown run {run!r}; the runs are {', '.join(map(repr, matrix.columns))}")
     values = (matrix[run_a] - matrix[run_b]).sort_values(ascending=False, kind="stable")
     heights = values.to_numpy(dtype=np.float64)
     names = [f"{style.label(run, _MAX_NAME_LENGTH)} better" for run in (run_a, run_b)]
@@ -80,16 +80,16 @@ def differences(scores: ScoreTables, measure: Any, run_a: str, run_b: str, ax: A
 
 
 def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None = None) -> Figure:
-    """Means of the runs with their confidence intervals, best first; the best 50 of more.
+    """Plot means of runs with confidence intervals, best first; at most the best 50 runs.
 
     Args:
-        intervals: what ``ir_graded.meta.confidence_intervals`` gives.
-        measure: which of its measures; by default the first.
+        intervals: result of ``ir_graded.meta.confidence_intervals``.
+        measure: one of its measures; by default the first.
         ax: axes to draw into; by default those of a new figure, which grows with the number of runs.
 
     Raises:
         GradedError: matplotlib is not installed.
-        InputError: there is no such measure.
+        InputError: the measure is not among those of ``intervals``.
     """
     name = intervals.measures[0] if measure is None else str(measure)
     if name not in intervals.measures:
@@ -115,23 +115,23 @@ def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None =
 
 
 def cutoffs(scores: ScoreTables, measure: Any = None, ax: Axes | None = None) -> Figure:
-    """Means of the runs by one measure over its cutoffs, such as I-rec@k over k.
+    """Plot means of the runs by one measure over its cutoffs, such as I-rec@k over k.
 
     Args:
-        scores: results of ``evaluate`` for the measure with several cutoffs: ``"I-rec@1 I-rec@5 I-rec@10"``.
+        scores: result of ``evaluate`` for the measure with several cutoffs: ``"I-rec@1 I-rec@5 I-rec@10"``.
         measure: the measure without a cutoff; by default that of the first measure in ``scores``.
-        ax: axes to draw into; by default those of a new figure.
+        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
         InputError: the scores have no cutoff of the measure.
-        ParameterError: ``ax`` are no axes.
+        ParameterError: ``ax`` is not a matplotlib Axes.
     """
     wanted = scores.names[0].partition("@")[0] if measure is None else str(measure)
     names = {name: name.rpartition("@") for name in scores.names}
     found = {int(cutoff): name for name, (free, _, cutoff) in names.items() if free == wanted}
     if not found:
-        raise InputError(f"there are no cutoffs of {wanted}, only {', '.join(scores.names)}")
+        raise InputError(f"the scores have no cutoffs of {wanted}, only {', '.join(scores.names)}")
     means = {cutoff: scores.matrix(found[cutoff]).mean() for cutoff in sorted(found)}
     runs = next(iter(means.values())).index
     labels = [style.label(run) for run in runs]
@@ -148,15 +148,15 @@ def cutoffs(scores: ScoreTables, measure: Any = None, ax: Axes | None = None) ->
 
 
 def unjudged(result: UnjudgedShares, ax: Axes | None = None) -> Figure:
-    """Share of unjudged documents over the ranks.
+    """Plot the share of unjudged documents over the ranks.
 
-    Up to six runs have a panel each: the line is the share down to each depth, the area the share at each
-    rank. In axes of the caller's they are lines. More runs are rows of a table in colours and numbers, a
-    column per depth, fewest unjudged first; the first 50 of more.
+    Up to six runs have a panel each: the line shows the share down to each depth, the area the share at each
+    rank. With ``ax`` they are drawn as lines. More runs are drawn as rows of a coloured table with numbers,
+    one column per depth, fewest unjudged first, at most 50.
 
     Args:
-        result: what ``ir_graded.unjudged`` gives.
-        ax: axes to draw into; by default those of a new figure.
+        result: result of ``ir_graded.unjudged``.
+        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -218,7 +218,7 @@ def _unjudged_table(result: UnjudgedShares, ax: Axes | None) -> Figure:
     shares = result.share[np.ix_(order, columns)]
     with style.canvas(ax, height=_MARGIN + _RUN_HEIGHT * len(order)) as axes:
         axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        # Beyond 0.6 the blue is dark.
+        # Above 0.6 the blue is dark.
         style.annotate_cells(axes, shares, shares > 0.6, lambda share: f"{100 * share:.0f}")  # noqa: PLR2004
         axes.set_xticks(range(len(columns)), [f"{result.depths[at]:,}" for at in columns])
         axes.set_yticks(range(len(order)), _run_labels([result.runs[number] for number in order]))
@@ -244,11 +244,11 @@ def _run_labels(runs: Sequence[object]) -> list[str]:
 
 
 def _wrap_label(one: str, other: str, max_length: int) -> str:
-    """Two parts of an axis's label, on two lines where one would be longer than the axis."""
+    """Join two parts of an axis label, on two lines if one line would be longer than the axis."""
     return f"{one} {other}" if len(one) + len(other) < max_length else f"{one}\n{other}"
 
 
 def _decade_ticks(last: int) -> tuple[list[int], list[str]]:
-    """Positions and labels of the ticks 1, 10, 100, ..."""
+    """Return positions and labels of the ticks 1, 10, 100, ..."""
     ticks = [10**power for power in range(len(str(last)))]
     return ticks, [f"{tick:,}" for tick in ticks]

@@ -1,4 +1,4 @@
-"""Where users stop: the stop distribution of measures over an ideal list."""
+"""Plot of the stop distribution of measures over an ideal list."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def stop_curve(measures: Sequence[Any], n_relevant: int = 10, ax: Axes | None = None) -> Figure:
-    """Probability of stopping against the number of relevant documents seen so far.
+    """Plot the probability of stopping against the number of relevant documents seen so far.
 
-    The list holds ``n_relevant`` documents of level 1 and no other, so that all are retrieved.
+    The list has exactly ``n_relevant`` documents of level 1.
 
     Args:
         measures: measures with a stop distribution, such as ``ir_graded.NCU(stop="rb", gamma=0.7)``.
         n_relevant: number of relevant documents.
-        ax: axes to draw into; by default those of a new figure.
+        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.

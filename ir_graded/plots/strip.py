@@ -1,6 +1,6 @@
 """Plots of one article of a run as a strip: highlighted text, retrieved text, and their overlap.
 
-Matplotlib draws figures; notebooks show an SVG image that needs no library and names each span.
+Figures are drawn with matplotlib. Notebooks show an SVG image that needs no library and labels each span.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 Lanes: TypeAlias = Mapping[str, Sequence[tuple[int, int]]]
 
 _AXIS = "position in the article"
-_MIN_LINE_WIDTH = 0.5  # points: what even a span of one character gets
+_MIN_LINE_WIDTH = 0.5  # points, even for a span of one character
 _HEIGHT = 1.7  # inches
 
 
 @dataclass(frozen=True)
 class _Look:
-    """How a lane is drawn. The colours are those of Okabe and Ito, which the colour-blind tell apart."""
+    """Style of a lane. The colours are the colour-blind safe ones of Okabe and Ito."""
 
     fill: str
     dark: str
@@ -42,7 +42,7 @@ _LOOKS = {
 
 
 def draw(lanes: Lanes, extent: int, title: tuple[str, str], ax: Axes | None = None) -> Figure:
-    """The strip with matplotlib.
+    """Draw the strip with matplotlib.
 
     Args:
         lanes: the spans of each of the three lanes, from top to bottom.
@@ -52,7 +52,7 @@ def draw(lanes: Lanes, extent: int, title: tuple[str, str], ax: Axes | None = No
 
     Raises:
         GradedError: matplotlib is not installed.
-        ParameterError: ``ax`` are no axes of a figure, or polar or three-dimensional ones.
+        ParameterError: ``ax`` is not an Axes of a figure, or is polar or three-dimensional.
     """
     matplotlib()
     from matplotlib.figure import Figure
@@ -87,19 +87,19 @@ def draw(lanes: Lanes, extent: int, title: tuple[str, str], ax: Axes | None = No
     ax.tick_params(axis="y", length=0)
     ax.spines[["left", "top", "right"]].set_visible(False)
     ax.set_xlabel(_AXIS, fontsize="small")
-    # Ids are no formulas, whatever they hold.
+    # Do not read ids as formulas.
     ax.set_title("\n".join(title).replace("$", r"\$"), fontsize="small", usetex=False, wrap=True)
     return figure_of(ax)
 
 
 def html(lanes: Lanes, extent: int, title: tuple[str, str], description: str) -> str:
-    """The strip as an SVG image that stands by itself; pointing at a span says where it lies.
+    """Return the strip as a self-contained SVG image; a tooltip shows the position of each span.
 
     Args:
         lanes: the spans of each of the three lanes, from top to bottom.
         extent: one past the last position.
         title: its two lines.
-        description: what is read to those who do not see it.
+        description: text alternative for screen readers.
     """
     end = max(extent, 1)
     left, wide, high = 90, 600, 18  # of the lanes
@@ -130,12 +130,12 @@ def html(lanes: Lanes, extent: int, title: tuple[str, str], description: str) ->
 
 
 def _max_ticks(room: float, end: int) -> int:
-    """How many intervals with labels up to ``end`` go into so many points."""
+    """Return the number of labelled intervals up to ``end`` that fit into ``room`` points."""
     return max(1, min(6, int(room / (5 * len(f"{end:,}") + 10))))
 
 
 def _tick_step(end: int, most: int) -> int:
-    """The smallest of 1, 2, 5, 10, 20, ... of which at most so many go up to ``end``."""
+    """Return the smallest step of 1, 2, 5, 10, 20, ... with at most ``most`` ticks up to ``end``."""
     power = 1
     while end > 5 * power * most:
         power *= 10

@@ -1,4 +1,4 @@
-"""Style of all plots: colour-blind safe colours, lines that differ in black and white, legends outside."""
+"""Style of all plots: colour-blind safe colours, lines that differ in black and white, outside legends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ir_graded._utils.extras import extra
 from ir_graded.errors import ParameterError, printable, short_repr
 
 if TYPE_CHECKING:
-    # The other packages take these types from here, so that none of them imports matplotlib.
+    # Other packages import these types from here, so that none of them imports matplotlib.
     from matplotlib.axes import Axes as Axes  # noqa: PLC0414
     from matplotlib.figure import Figure as Figure  # noqa: PLC0414
 
@@ -34,11 +34,11 @@ _HEIGHT = 2.3
 _ROW_HEIGHT = 0.14
 _CHARACTER_WIDTH = 0.07
 _HANDLE_WIDTH = 0.5
-#: The longest name in a legend, in characters: with its line it is as wide as a column.
+#: Longest name in a legend, in characters; with its line it is as wide as a column.
 _MAX_LABEL_LENGTH = 34
 _FONT = 8.0
 _SMALL_FONT = 7.0
-#: Ranks beyond this are drawn on a logarithmic axis: most of what matters is near the top.
+#: With more ranks than this the axis is logarithmic, because the top ranks matter most.
 _DEEP = 100
 _RC = {
     "font.size": _FONT,
@@ -61,49 +61,49 @@ _RC = {
 
 
 def matplotlib() -> Any:
-    """The matplotlib package. Raises GradedError, which names the extra, where it is not installed."""
+    """Return the matplotlib package. Raises GradedError with the extra to install if it is missing."""
     return extra("matplotlib", "plot")
 
 
 def label(name: object, max_length: int = _MAX_LABEL_LENGTH) -> str:
-    """Text of a name: on one line, shortened in its middle, with ``$`` escaped, which begins a formula."""
+    """Return a name as text on one line, shortened in the middle, with ``$`` (formulas) escaped."""
     return printable(" ".join(str(name).split()), max_length).replace("$", r"\$")
 
 
 def plural(count: int, noun: str) -> str:
-    """A count with its noun, such as ``1 topic`` and ``2 topics``."""
+    """Return a count with its noun, such as ``1 topic`` or ``2 topics``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def check_axes(ax: object) -> None:
-    """Raise ParameterError where one cannot draw into ``ax``, which are no axes, or none of a figure."""
+    """Raise ParameterError if ``ax`` is not an Axes of a figure."""
     from matplotlib.axes import Axes
 
     if not isinstance(ax, Axes) or ax.figure is None:
         raise ParameterError(
-            f"ax={short_repr(ax)} must be matplotlib's Axes that stand in a figure, or None for a new figure"
+            f"ax={short_repr(ax)} must be a matplotlib Axes in a figure, or None for a new figure"
         )
 
 
 @contextmanager
 def canvas(ax: Axes | None, labels: Iterable[str] = (), height: float = _HEIGHT) -> Iterator[Axes]:
-    """The axes to draw into, in the package's style: those given, or those of a new figure.
+    """Yield the axes to draw into, given or of a new figure, in the style of the package.
 
     Args:
-        ax: axes of a figure of the caller's.
-        labels: what the legend below a new figure will name; the figure grows by its rows.
+        ax: axes of a figure of the caller.
+        labels: labels of the legend below a new figure; the figure grows by its rows.
         height: height of a new figure without its legend, in inches.
 
     Raises:
         GradedError: matplotlib is not installed.
-        ParameterError: ``ax`` are no axes of a figure.
+        ParameterError: ``ax`` is not an Axes of a figure.
     """
     with matplotlib().rc_context(_RC):
         if ax is not None:
             check_axes(ax)
             yield ax
             return
-        # Not by pyplot: its figures live on until closed, and notebooks show them twice.
+        # Not pyplot: its figures exist until closed, and notebooks show them twice.
         from matplotlib.figure import Figure
 
         rows = legend_rows(labels)
@@ -113,13 +113,13 @@ def canvas(ax: Axes | None, labels: Iterable[str] = (), height: float = _HEIGHT)
 
 @contextmanager
 def panels(rows: int, columns: int, labels: Iterable[str], below: float = 0) -> Iterator[Any]:
-    """Axes in rows and columns of a new figure as wide as a page, in the package's style.
+    """Yield axes in rows and columns of a new page-wide figure, in the style of the package.
 
     Args:
-        rows: how many rows.
-        columns: how many columns.
-        labels: what the shared legend will name.
-        below: what each row of axes needs below it for long names, in inches.
+        rows: number of rows.
+        columns: number of columns.
+        labels: labels of the shared legend.
+        below: space below each row of axes for long names, in inches.
     """
     with matplotlib().rc_context(_RC):
         from matplotlib.figure import Figure
@@ -130,7 +130,7 @@ def panels(rows: int, columns: int, labels: Iterable[str], below: float = 0) -> 
 
 
 def share_legend(axes: Sequence[Axes]) -> None:
-    """One legend below the figure in place of those of axes that show the same."""
+    """Replace the legends of axes that show the same lines by one legend below the figure."""
     for ax in axes:
         own = ax.get_legend()
         if own is not None:
@@ -141,7 +141,7 @@ def share_legend(axes: Sequence[Axes]) -> None:
 
 
 def figure_of(ax: Axes) -> Figure:
-    """The figure that holds the axes, of whatever nesting."""
+    """Return the figure of the axes, also for nested subfigures."""
     from matplotlib.figure import Figure
 
     holder: Any = ax.figure
@@ -151,7 +151,7 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def format_rank_axis(axes: Axes, deepest: int) -> None:
-    """The axis of ranks from 1 to the deepest, with whole numbers only; logarithmic beyond 100."""
+    """Format the axis of ranks from 1 to the deepest: whole numbers, logarithmic beyond 100."""
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, ScalarFormatter
 
     if deepest > _DEEP:
@@ -167,7 +167,7 @@ def format_rank_axis(axes: Axes, deepest: int) -> None:
 
 
 def line_style(number: int) -> dict[str, Any]:
-    """Colour, dashes and marker of the number-th line: no two of the first 385 are alike."""
+    """Return colour, dashes and marker of the number-th line; the first 385 are all different."""
     return {
         "color": COLOURS[number % len(COLOURS)],
         "linestyle": DASHES[number % len(DASHES)],
@@ -178,7 +178,7 @@ def line_style(number: int) -> dict[str, Any]:
 
 
 def annotate_cells(ax: Axes, values: Any, dark: Any, text: Callable[[float], str]) -> None:
-    """Write the values of a matrix into its cells, but for NaN: white on dark cells, black on the others."""
+    """Write the values of a matrix except NaN into its cells: white on dark cells, black on others."""
     for (row, column), value in np.ndenumerate(values):
         if not np.isnan(value):
             colour = "white" if dark[row, column] else "black"
@@ -186,12 +186,12 @@ def annotate_cells(ax: Axes, values: Any, dark: Any, text: Callable[[float], str
 
 
 def legend(ax: Axes, own_figure: bool, entries: tuple[list[Any], list[str]] | None = None) -> None:
-    """A legend outside the axes: below the axes of an own figure, beside those of the caller's.
+    """Draw a legend outside the axes: below them in a new figure, beside them in a figure of the caller.
 
     Args:
-        ax: the axes it explains.
-        own_figure: whether the figure was made here.
-        entries: handles and labels; by default those of all that was drawn with a label.
+        ax: the axes of the legend.
+        own_figure: whether the figure was created here.
+        entries: handles and labels; by default those of everything drawn with a label.
     """
     handles, labels = ax.get_legend_handles_labels() if entries is None else entries
     if not handles:
@@ -208,7 +208,7 @@ _LEGEND: dict[str, Any] = {"frameon": False, "handlelength": 3.0, "columnspacing
 
 
 def legend_columns(labels: Iterable[str], available: float = COLUMN_WIDTH) -> int:
-    """How many columns of these labels fit into a width in inches."""
+    """Return the number of legend columns that fit into a width in inches."""
     labels = [label for label in labels if label]
     if not labels:
         return 1
@@ -217,6 +217,6 @@ def legend_columns(labels: Iterable[str], available: float = COLUMN_WIDTH) -> in
 
 
 def legend_rows(labels: Iterable[str], available: float = COLUMN_WIDTH) -> int:
-    """How many rows a legend of these labels takes."""
+    """Return the number of rows of a legend with these labels."""
     labels = [label for label in labels if label]
     return -(-len(labels) // legend_columns(labels, available))

@@ -1,4 +1,4 @@
-"""A figure as the text of an SVG file that is the same each time it is drawn."""
+"""Conversion of figures to reproducible SVG text."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def svg(figure: Figure) -> str:
-    """The figure as SVG: letters are shapes, so that it needs no font and looks the same everywhere.
+    """Return the figure as SVG with letters as shapes, so that it looks the same without any font.
 
-    Names in scripts that matplotlib's own font lacks are drawn as boxes.
+    Characters that matplotlib's default font lacks are drawn as boxes.
 
     Raises:
         GradedError: matplotlib is not installed.
     """
     text = io.StringIO()
-    # Without a salt of their own, and with a date, no two files would be the same.
+    # A fixed salt and no date make the file reproducible.
     options = {"svg.hashsalt": "ir_graded", "svg.fonttype": "path"}
     with style.matplotlib().rc_context(options), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)

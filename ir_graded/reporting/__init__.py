@@ -1,7 +1,7 @@
-"""A report on runs: one HTML page that needs nothing else.
+"""HTML report on runs, as one self-contained page.
 
-``contents`` collects what the page says, ``figures`` its pictures, ``page`` writes it. Scores come from
-``evaluation`` and statistics from ``meta``: nothing is computed here alone.
+``contents`` collects the results, ``figures`` draws the pictures, and ``page`` writes the page. Scores come
+from ``evaluation`` and statistics from ``meta``; nothing is computed only here.
 """
 
 from .page import report, write_report

@@ -1,4 +1,4 @@
-"""What a report says: finished results, and how they were computed."""
+"""Contents of a report: finished results, and how they were computed."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ from ir_graded.meta import BaselineTests, ConfidenceIntervals, against_baseline,
 #: Libraries whose version may change a figure.
 _LIBRARIES = ("ir-measures", "numpy", "pandas", "polars", "matplotlib")
 _DEPTHS = np.array(DEPTHS, dtype=np.int64)
-#: Replicates of the test per run and share of alpha: what Holm's correction can then still resolve.
+#: Replicates of the test per run and share of alpha, enough for Holm's correction.
 _PER_COMPARISON = 10
 _MOST_FLIPS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """All that a report shows.
+    """All results that a report shows.
 
     Attributes:
         scores: scores of all runs.
         intervals: their means with confidence intervals.
-        tests: all runs against the baseline; None without one.
+        tests: tests of all runs against the baseline; None without a baseline.
         unjudged: shares of unjudged documents.
-        imputed: scores with the uncertainty from unjudged documents; None where no samples were asked for.
-        ties: what ties leave open in each run, by the measures that are computed here.
-        seed: seed of all that is drawn at random.
-        command: what makes the same report again.
-        title: heading of the page; '' for a usual one.
+        imputed: scores with the uncertainty from unjudged documents; None without samples.
+        ties: effect of ties on each run, for the measures that ir_graded computes.
+        seed: seed of all random numbers.
+        command: command that creates this report.
+        title: heading of the page; '' for the default.
     """
 
     scores: Scores
@@ -77,15 +77,15 @@ class Contents:
 
     @property
     def mostly_imputed(self) -> list[str]:
-        """The runs of which so much was imputed that their intervals rest on it."""
+        """Runs of which so many documents were imputed that their intervals depend on it."""
         if self.imputed is None:
             return []
         return [self.scores.runs[number] for number in np.flatnonzero(self.imputed.imputed > MOST_IMPUTED)]
 
     def rivals(self, measure: int) -> tuple[str, str] | None:
-        """The best run by a measure and the baseline, or the second best; None where there is one run.
+        """Return the best run by a measure and the baseline, or the second best; None if there is one run.
 
-        Where the baseline is the best, it is compared with the best of the others.
+        If the baseline is the best, it is compared with the second best.
         """
         means = self.intervals.mean[measure]
         order = [self.scores.runs[number] for number in (-means).argsort(kind="stable")]
@@ -109,7 +109,7 @@ def collect(  # noqa: PLR0913  # those of report
     command: str,
     title: str,
 ) -> Contents:
-    """Evaluate the runs and all that a report says of them; arguments and errors as those of ``report``."""
+    """Compute all results of a report; arguments and errors are those of ``report``."""
     named = {_writable(name): run for name, run in named_runs(runs).items()}
     baseline = _baseline(baseline, runs, list(named))
     evaluation = Evaluation(measures, qrels)
@@ -144,12 +144,12 @@ def collect(  # noqa: PLR0913  # those of report
 
 
 def _writable(name: str) -> str:
-    """A name that UTF-8 can hold: names of files may hold halves of pairs, which it cannot."""
+    """Return a name that can be encoded in UTF-8: file names may contain lone surrogates."""
     return name.encode("utf-8", errors="backslashreplace").decode()
 
 
 def _baseline(baseline: str | None, runs: Any, names: list[str]) -> str | None:
-    """The name of the baseline, which may also be given as the path of a run or without its ending."""
+    """Return the name of the baseline, given as a name, a path or either without its extension."""
     if baseline is None:
         return None
     found = _writable(str(baseline))
@@ -164,27 +164,27 @@ def _baseline(baseline: str | None, runs: Any, names: list[str]) -> str | None:
         else:
             raise ParameterError(f"baseline={baseline!r} must be one of {', '.join(map(repr, names))}")
     if len(names) == 1:
-        raise ParameterError(f"baseline={baseline!r} is the only run: there is none to compare with it")
+        raise ParameterError(f"baseline={baseline!r} is the only run; add a run to compare with it")
     return found
 
 
 def versions() -> list[tuple[str, str]]:
-    """Names and versions of the package, of Python and of the libraries behind the figures."""
+    """Return names and versions of the package, of Python and of the libraries that affect numbers."""
     libraries = [(name, version(name)) for name in _LIBRARIES]
     return [("ir_graded", __version__), ("Python", platform.python_version()), *libraries]
 
 
 @dataclass(frozen=True)
 class MeasureNote:
-    """How a measure was computed.
+    """Description of a measure and how it was computed.
 
     Attributes:
-        name: its printed name, which is read back as it.
-        title: its name in words.
-        meaning: what it is, in a sentence.
-        source: where it is defined; '' where that is not known.
-        provider: who computed it.
-        summed: whether ir-measures sums it over topics, where a report gives means.
+        name: printed name, which can be parsed again.
+        title: name in words.
+        meaning: one-sentence description.
+        source: publication that defines it; '' if unknown.
+        provider: provider that computed it.
+        summed: whether ir-measures sums it over topics, while a report shows means.
     """
 
     name: str
@@ -196,7 +196,7 @@ class MeasureNote:
 
     @classmethod
     def of(cls, measure: Measure) -> MeasureNote:
-        """The note on a measure."""
+        """Return the note on a measure."""
         return cls(
             name=str(measure),
             title=str(getattr(measure, "PRETTY_NAME", None) or measure.NAME),

@@ -1,4 +1,4 @@
-"""The pictures of a report, each with what it shows in words."""
+"""Pictures of a report, each with a text alternative."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Picture:
     """A picture for a page.
 
     Attributes:
-        caption: what stands below it.
-        alt: what it shows, for those who do not see it.
-        address: the picture itself, as a data URI.
-        width: its natural width, in CSS pixels.
-        height: its natural height.
+        caption: text below the picture.
+        alt: text alternative for screen readers.
+        address: the picture as a data URI.
+        width: natural width, in CSS pixels.
+        height: natural height.
     """
 
     caption: str
@@ -40,14 +40,14 @@ class Picture:
 
     @classmethod
     def of(cls, figure: Figure, caption: str, alt: str) -> Picture:
-        """A picture of a figure."""
+        """Return the picture of a figure."""
         data = b64encode(svg(figure).encode()).decode()
         width, height = (round(96 * inches) for inches in figure.get_size_inches())
         return cls(caption, alt, f"data:image/svg+xml;base64,{data}", width, height)
 
 
 def of_measures(contents: Contents) -> Iterator[Picture]:
-    """Per measure the leaderboard, and the topics of the best run against the baseline or the second."""
+    """Yield per measure the leaderboard, and the best run by topic against the baseline or the second."""
     for at, name in enumerate(contents.intervals.measures):
         yield _leaderboard(contents, at, name)
         rivals = contents.rivals(at)
@@ -56,7 +56,7 @@ def of_measures(contents: Contents) -> Iterator[Picture]:
 
 
 def of_unjudged(contents: Contents) -> Picture:
-    """Unjudged documents over the ranks."""
+    """Return the picture of unjudged documents over the ranks."""
     found = contents.unjudged
     depth = found.depths[0]
     first = found.share[:, 0]

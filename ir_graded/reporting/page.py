@@ -1,4 +1,4 @@
-"""``report``: evaluate runs and write one HTML page that needs nothing else."""
+"""``report``: evaluate runs and write one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from ir_graded.plots.style import matplotlib
 from . import figures
 from .contents import Contents, MeasureNote, collect, versions
 
-#: More scores than this by topic are left out of the page: browsers would stall.
+#: Tables by topic with more scores than this are left out, because browsers would stall.
 _MOST_CELLS = 150_000
-#: Tables by topic of more scores than this are closed at first.
+#: Tables by topic with more scores than this are closed initially.
 _MOST_OPEN = 400
 _SMALLEST_P = 0.001
 
@@ -51,33 +51,32 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     """Evaluate runs and write one HTML page: leaderboard, topics, pictures, and how each was computed.
 
     The page needs no network. Means have percentile bootstrap intervals over the topics
-    (``ir_graded.meta.confidence_intervals``). With a baseline each run is tested against it by a two-sided
-    randomisation test with Holm's correction (``ir_graded.meta.against_baseline``), alpha ``1 - level``. Its
-    replicates are ``n_resamples`` or, where that is more, ten times the runs compared over alpha, at most
-    100,000. Where ``evaluate`` warns, for example of topics that a run lacks, this warns, too, and the page
-    says it. The same input and options give the same page. The file is written as a whole or not at all.
+    (``ir_graded.meta.confidence_intervals``). With a baseline, each run is tested against it with a two-sided
+    randomisation test and Holm's correction (``ir_graded.meta.against_baseline``), alpha ``1 - level``. The
+    number of replicates is ``n_resamples`` or, if larger, ten times the number of compared runs divided by
+    alpha, at most 100,000. Warnings of ``evaluate``, for example about missing topics of a run, are issued
+    and shown on the page. The same input and options give the same page. The file is written as a whole or
+    not at all.
 
     Args:
-        measures: measure objects and strings, as ``evaluate`` takes them; the first orders the leaderboard.
-        qrels: qrels in any form that ``evaluate`` takes, over at least two topics.
-        runs: one or several runs in any form that ``evaluate`` takes.
-        path: the HTML file to write; one that exists is replaced.
-        baseline: name of the run to test the others against, or the path that it was given by; None for no
-            tests.
+        measures: measure objects and strings, as in ``evaluate``; the first orders the leaderboard.
+        qrels: qrels in any form of ``evaluate``, with at least two topics.
+        runs: one or several runs in any form of ``evaluate``.
+        path: the HTML file to write; an existing file is replaced.
+        baseline: name or path of the run to test the others against; None for no tests.
         level: confidence level, between 0 and 1.
         n_resamples: number of bootstrap replicates, at least 1.
-        n_samples: samples of the judgments for intervals from unjudged documents
-            (``ir_graded.score_intervals``), which are shown beside those from the choice of topics; 0 for
-            none.
-        depth: with such samples, the rank down to which unjudged documents get levels; by default the largest
+        n_samples: number of samples of the judgments for intervals from unjudged documents
+            (``ir_graded.score_intervals``), shown beside the intervals over topics; 0 for none.
+        depth: rank down to which unjudged documents get levels in these samples; by default the largest
             cutoff of the measures.
         seed: a whole number >= 0.
         title: heading of the page, by default "Evaluation report".
 
     Raises:
-        GradedError: jinja2 or matplotlib is not installed, which the extra ``report`` brings.
-        InputError: something in the qrels or in a run cannot be scored, or there are fewer than two topics.
-        ParameterError: an option is out of its range, or the baseline is no run.
+        GradedError: jinja2 or matplotlib is not installed: ``pip install 'ir-graded[report]'``.
+        InputError: the qrels or a run cannot be scored, or there are fewer than two topics.
+        ParameterError: an option is out of range, or the baseline is not a run.
         OSError: the file cannot be written.
 
     Example:
@@ -113,7 +112,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
 
 
 def _shown(source: Any, name: str) -> str:
-    """Places as they are, anything else by the name of its parameter."""
+    """Return paths as code, and anything else as the name of its parameter."""
     if is_path_or_dataset_id(source):
         return repr(os.fspath(source))
     if isinstance(source, (list, tuple)) and source and all(map(is_path_or_dataset_id, source)):
@@ -124,12 +123,12 @@ def _shown(source: Any, name: str) -> str:
 def write_report(
     measures: list[Measure], qrels: Any, runs: Any, path: str | os.PathLike[str], *, seed: int, **options: Any
 ) -> None:
-    """``report`` with the ``command`` that the page is to name."""
+    """Write a report as ``report`` does, with the ``command`` that the page shows."""
     extra("jinja2", "report")
     matplotlib()
     check_options(level=options["level"], n_resamples=options["n_resamples"])
     if isinstance(seed, np.random.Generator):
-        raise ParameterError(f"seed={seed!r} must be a whole number >= 0: the page names it")
+        raise ParameterError(f"seed={seed!r} must be a whole number >= 0, which the page can show")
     generator(seed)
     place = check_writable(path)
     contents = collect(measures, qrels, runs, seed=seed, **options)
@@ -137,7 +136,7 @@ def write_report(
 
 
 def render(contents: Contents) -> str:
-    """The page of a report."""
+    """Return the HTML page of a report."""
     jinja2, markup = extra("jinja2", "report"), extra("markupsafe", "report").Markup
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
@@ -174,17 +173,17 @@ def _template(name: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """A run's score by a measure on the leaderboard.
+    """Score of a run by a measure on the leaderboard.
 
     Attributes:
-        mean: the mean, which the table is sorted by.
+        mean: the mean, by which the table is sorted.
         low: lower end of the interval.
         high: upper end.
-        difference: to the baseline; None without a baseline and for the baseline itself.
-        p: the corrected p-value in words; '' likewise.
-        verdict: 'better' or 'worse' where significant, else ''.
-        detectable: the difference that a t test would detect with power .8; None likewise, and NaN where all
-            differences are equal.
+        difference: difference from the baseline; None without a baseline and for the baseline itself.
+        p: the corrected p-value as text; '' if there is no difference.
+        verdict: 'better' or 'worse' if significant, else ''.
+        detectable: the difference that a t test would detect with power .8; None if there is no difference,
+            NaN if all differences are equal.
     """
 
     mean: float
@@ -197,7 +196,7 @@ class Cell:
 
 
 def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies]]:
-    """Runs, best first by the first measure, with their cells and what ties leave open."""
+    """Yield runs, best first by the first measure, with their cells and the effect of ties."""
     found, tests = contents.intervals, contents.tests
     detectable = None if tests is None else tests.minimum_detectable
     for number in contents.best_first:
@@ -219,13 +218,13 @@ def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies]]:
 
 @dataclass(frozen=True)
 class Doubt:
-    """A run's mean by a measure with both kinds of intervals.
+    """Mean of a run by a measure with both kinds of intervals.
 
     Attributes:
         mean: the mean.
-        topics: both ends of the interval from the choice of topics.
+        topics: ends of the interval over topics.
         imputed: the mean with imputed levels.
-        unjudged: both ends of the interval from unjudged documents.
+        unjudged: ends of the interval from unjudged documents.
     """
 
     mean: float
@@ -235,11 +234,11 @@ class Doubt:
 
 
 def _doubts(contents: Contents) -> Iterator[tuple[str, float, list[Doubt]]]:
-    """Runs, best first, with the share of their documents that was imputed, and intervals by measure."""
+    """Yield runs, best first, with the share of imputed documents, and intervals by measure."""
     if contents.imputed is None:
         return
     found, topics = contents.intervals, len(contents.scores.query_ids)
-    # Sums over the topics become means here, as in all of the report.
+    # Sums over the topics become means, as in the whole report.
     summed = [MeasureNote.of(measure).summed for measure in contents.scores.measures]
     imputed, lows, highs = contents.imputed.overall / np.where(summed, topics, 1)[:, np.newaxis]
     for number in contents.best_first:
@@ -255,14 +254,14 @@ def _doubts(contents: Contents) -> Iterator[tuple[str, float, list[Doubt]]]:
 
 @dataclass(frozen=True)
 class TopicTable:
-    """Scores by one measure: a row per topic, a column per run.
+    """Table of scores by one measure: a row per topic, a column per run.
 
     Attributes:
         measure: the measure.
         runs: the runs, in the order of the leaderboard.
         rows: topics with their scores.
         means: mean of each run.
-        is_open: whether it is shown at first.
+        is_open: whether it is open initially.
     """
 
     measure: str
@@ -284,5 +283,5 @@ def _by_topic(contents: Contents) -> Iterator[TopicTable]:
 
 
 def _signed(value: float) -> str:
-    """With a sign; the minus is a true one, as wide as the plus."""
+    """Format a number with a sign; the minus is the typographic one."""
     return f"{value:+.4f}".replace("-", "\N{MINUS SIGN}")

@@ -1,7 +1,7 @@
-"""The same measures on Spark: qrels and runs as Spark DataFrames, scored where they lie.
+"""Measures on Spark: qrels and runs are Spark DataFrames, scored on the workers.
 
-Spark distributes, sorts and repeats; each partition's topics go through the functions that score them on one
-machine. The extra ``spark`` brings PySpark.
+Spark distributes and sorts the rows. The topics of each partition are scored by the functions that score them
+on one machine. Install with ``pip install 'ir-graded[spark]'``.
 """
 
 from .evaluation import evaluate, mean

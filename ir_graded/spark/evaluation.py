@@ -39,29 +39,29 @@ def evaluate(
 ) -> DataFrame:
     """Score runs that are Spark DataFrames, or files that Spark reads.
 
-    Spark counts, sorts and distributes the rows by topic; the topics of each partition are then scored by the
-    functions that score them on one machine, with the same results. A topic whose rows are too many for a
-    worker's memory is ranked by Spark's sort, which spills to disk.
+    Spark counts, sorts and distributes the rows by topic. The topics of each partition are then scored by the
+    functions that score them on one machine, with the same results. A topic with too many rows for the memory
+    of a worker is ranked by Spark's sort, which spills to disk.
 
     Args:
         measures: measure objects and strings: those of this package, and the classics that it computes.
         qrels: columns query_id, doc_id, relevance (start and length for passages); or paths.
-        runs: columns query_id, doc_id, score (start and length), and run, the system's name: without it, all
-            rows are one run; or paths: Parquet where they end in ``.parquet``, else TREC files.
-        broadcast: whether every worker gets all qrels, or those of its topics along with the rows of the
-            runs; by default the former where Spark's statistics say that they are smaller than 16 MiB.
-        longest_topic: a topic of more rows than this is not held in memory.
+        runs: columns query_id, doc_id, score (start and length), and run, the name of the system; without the
+            column run, all rows are one run. Or paths: Parquet if they end in ``.parquet``, else TREC files.
+        broadcast: whether every worker gets all qrels, or only those of its topics together with the rows of
+            the runs; by default all qrels if Spark's statistics show that they are smaller than 16 MiB.
+        longest_topic: a topic with more rows than this is not held in memory.
         spark: the session that reads paths; by default the active one.
 
     Returns:
-        Columns run (string), query_id (as in the qrels), measure (its printed name) and value (double):
-        every run has every topic of the qrels. Nothing is scored before Spark is asked for rows; what is
-        wrong in a row then stops the job, with the message of one machine in Spark's exception.
+        Columns run (string), query_id (as in the qrels), measure (its printed name) and value (double), with
+        every topic of the qrels for every run. Scores are computed lazily, when Spark needs the rows. An
+        invalid row then stops the job, with our message in Spark's exception.
 
     Raises:
         NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
         InputError: a column is missing or of another type, a row has no run or query_id, a measure needs
-            passages and there are none, or a document stands twice in a topic longer than longest_topic.
+            passages but there are none, or a document appears twice in a topic longer than longest_topic.
         ParameterError: a measure is neither one of this package nor a classic that it computes, or an
             option is out of its range.
 
@@ -93,7 +93,7 @@ def evaluate(
     found, long_topics = _survey(judged, ranked, longest_topic)
     names = sorted({*found, *names_of_files(runs, spark)})
     if not names and named:
-        raise NoSharedTopicsError("the runs are empty: there is no row to name one")
+        raise NoSharedTopicsError("the runs are empty, so there is nothing to evaluate")
     if long_topics and "run" not in passages:
         _check_duplicates(ranked, long_topics)
     small = _small(judged) if broadcast is None else broadcast
@@ -106,7 +106,7 @@ def evaluate(
         scale=tuple(scale),
         judged=_broadcast(judged) if small else None,
         passages=passages,
-        # A piece that held more rows than that could hide a topic that is too long.
+        # A larger piece could hide a topic that is too long.
         piece=min(_PIECE, longest_topic),
         longest=longest_topic,
     )
@@ -134,7 +134,7 @@ def evaluate(
 
 
 def mean(scores: DataFrame) -> DataFrame:
-    """Each run's aggregate over the topics by each measure, from what :func:`evaluate` gives.
+    """Aggregate the scores of :func:`evaluate` over the topics, for each run and measure.
 
     Args:
         scores: columns run, query_id, measure, value.
@@ -143,15 +143,15 @@ def mean(scores: DataFrame) -> DataFrame:
         Columns run, measure, value: the mean rounded once, or the sum of counts such as NumRet.
 
     Raises:
-        InputError: ``scores`` is no such DataFrame.
+        InputError: ``scores`` is not such a DataFrame.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
     missing = {"run", "measure", "value"} - set(getattr(scores, "columns", ()))
     if missing or not hasattr(scores, "mapInArrow"):
-        raise InputError("scores: not the Spark DataFrame that evaluate gives, with run, measure and value")
+        raise InputError("scores: expected the Spark DataFrame from evaluate, with run, measure and value")
 
-    # Sorted, so that the order in which topics come cannot show in the last digit.
+    # Sort, so that the last digit does not depend on the order of the topics.
     values = F.sort_array(F.collect_list("value"))
     total = F.udf(lambda *row: _aggregate(*row), "double")  # noqa: PLW0108  # Spark acts on type hints
     grouped = scores.groupBy("run", "measure").agg(values.alias("values"))
@@ -174,14 +174,14 @@ def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> list[Meas
         if scorers[measure].qrel_columns:
             columns = ", ".join(scorers[measure].qrel_columns)
             raise ParameterError(
-                f"{measure} needs the columns {columns} of the qrels, which are not sent to Spark's workers: "
+                f"{measure} needs the columns {columns} of the qrels, which are not sent to Spark's workers; "
                 "use ir_graded.evaluate"
             )
     return wanted
 
 
 def _check_passages(measures: Iterable[Measure], given: frozenset[str]) -> None:
-    """Raise InputError where a measure needs passages and qrels or runs, which ``given`` lacks, have none."""
+    """Raise InputError if a measure needs passages and qrels or runs have none (are not in ``given``)."""
     for measure in filter(needs_passages, measures):
         for kind in [kind for kind in VALUE_COLUMNS if kind not in given]:
             columns = " and ".join(PASSAGE_COLUMNS)
@@ -189,14 +189,14 @@ def _check_passages(measures: Iterable[Measure], given: frozenset[str]) -> None:
 
 
 def _compared(value: Column) -> Column:
-    """A score as it is compared on one machine; -0.0 equals 0.0."""
+    """Return a score in the precision used on one machine, with -0.0 equal to 0.0."""
     from pyspark.sql import functions as F  # noqa: N812
 
     return (value.cast("float") if compares_single_precision() else value) + F.lit(0).cast("float")
 
 
 def _survey(judged: DataFrame, ranked: DataFrame, longest: int) -> tuple[list[str], list[tuple[str, str]]]:
-    """Names of all runs, and the (run, topic) pairs with more rows than are held in memory."""
+    """Return the names of all runs, and the (run, topic) pairs with too many rows for memory."""
     from pyspark.sql import functions as F  # noqa: N812
 
     known = judged.select("query_id").distinct().withColumn("known", F.lit(1))
@@ -214,7 +214,7 @@ def _survey(judged: DataFrame, ranked: DataFrame, longest: int) -> tuple[list[st
     )
     for row in found:
         if row["run"] is None:
-            raise InputError("run: a row has no run: name the system of every row, or leave the column out")
+            raise InputError("run: a row has no run; name the system of every row, or remove the column run")
         if row["nameless"]:
             raise InputError(f"run {row['run']!r}: a row has no query_id")
         if row["known"] is None:
@@ -230,7 +230,7 @@ def _survey(judged: DataFrame, ranked: DataFrame, longest: int) -> tuple[list[st
 
 
 def _check_duplicates(ranked: DataFrame, long_topics: list[tuple[str, str]]) -> None:
-    """Raise InputError where a document stands twice in one of the topics that are not held in memory."""
+    """Raise InputError if a document appears twice in one of the topics that are not held in memory."""
     from pyspark.sql import functions as F  # noqa: N812
 
     session = ranked.sparkSession
@@ -239,7 +239,7 @@ def _check_duplicates(ranked: DataFrame, long_topics: list[tuple[str, str]]) -> 
     twice = rows.groupBy("run", "query_id", "doc_id").count().where("count > 1").head()
     if twice is not None:
         where = describe_document(twice["query_id"], twice["doc_id"])
-        raise InputError(f"run {twice['run']!r}: {where} stands {twice['count']} times")
+        raise InputError(f"run {twice['run']!r}: {where} appears {twice['count']} times")
 
 
 def _is_count(value: object) -> bool:
@@ -247,7 +247,7 @@ def _is_count(value: object) -> bool:
 
 
 def _small(judged: DataFrame) -> bool:
-    """Whether Spark's statistics say that the qrels fit into a broadcast; Spark Connect has none."""
+    """Return whether the qrels fit into a broadcast by Spark's statistics; Spark Connect has none."""
     if not hasattr(judged, "_jdf"):
         return False
     plan: Any = judged._jdf.queryExecution().optimizedPlan()  # noqa: SLF001  # no public way to statistics
@@ -255,7 +255,7 @@ def _small(judged: DataFrame) -> bool:
 
 
 def _broadcast(judged: DataFrame) -> Callable[[], pa.Table]:
-    """All qrels, for every worker."""
+    """Return all qrels as a broadcast value for every worker."""
     import pyarrow as pa
 
     renamed = judged.withColumnRenamed(VALUE_COLUMNS["qrels"], "value")
@@ -266,7 +266,7 @@ def _broadcast(judged: DataFrame) -> Callable[[], pa.Table]:
 
 
 class _Broadcast:
-    """Gives a broadcast value; Spark sends the reference alone."""
+    """Callable that returns a broadcast value; Spark sends only the reference."""
 
     def __init__(self, sent: Any) -> None:
         self.sent = sent

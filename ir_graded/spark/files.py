@@ -1,4 +1,4 @@
-"""Files of qrels and runs, as Spark reads them."""
+"""Readers of qrels and run files on Spark."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ir_graded.io.table import VALUE_COLUMNS
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-#: A file, a folder or a pattern of either, as Spark reads them; or several.
+#: A file, folder or pattern that Spark can read, or a list of these.
 Paths: TypeAlias = "str | os.PathLike[str] | list[str | os.PathLike[str]]"
 
 _NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity|nan))$"
@@ -25,7 +25,7 @@ _DOUBT = {
     "qrels": "looks like an NTCIR file by letters; ir_graded.read_qrels reads those",
     "run": "may be a Genomics run without run_id; ir_graded.read_run reads either where the format is named",
 }
-#: Where a run lies, and its name: a Parquet folder is one, whatever its parts are called.
+#: Path and name of a run; a Parquet folder is one run, whatever the names of its parts.
 _RUN_OF = {
     "parquet": r"^((?:.*?/)?([^/]+)\.parquet)(?:/.*)?$",
     "lines": r"^((?:.*/)?([^/]+?)(?:\.(?:gz|bz2|zst))?)$",
@@ -38,31 +38,31 @@ _LINES = {
 
 
 def read_qrels(spark: SparkSession, path: Paths) -> DataFrame:
-    """Qrels from Parquet (``*.parquet``) or TREC files: query_id, doc_id, relevance.
+    """Read qrels from Parquet (``*.parquet``) or TREC files: query_id, doc_id, relevance.
 
     Args:
         spark: the session that reads.
-        path: a path or a list of them, as Spark takes them: a file, a folder, or a pattern.
+        path: a path or a list of paths in Spark's form: a file, a folder, or a pattern.
 
     Raises:
-        InputError: ``path`` is no path, or names files of xz, which Spark does not read.
+        InputError: ``path`` is not a path, or a file is compressed with xz, which Spark cannot read.
     """
     return _read(spark, "qrels", path)
 
 
 def read_runs(spark: SparkSession, path: Paths) -> DataFrame:
-    """Runs from Parquet (``*.parquet``) or TREC files: run, query_id, doc_id, score.
+    """Read runs from Parquet (``*.parquet``) or TREC files: run, query_id, doc_id, score.
 
-    A file's name, without the endings of compression and format, is that of its run, and so is the name of a
-    Parquet folder, unless it has a column run.
+    The name of a run is the name of its file or Parquet folder without the suffixes of compression and
+    format, unless there is a column run.
 
     Args:
         spark: the session that reads.
-        path: a path or a list of them, as Spark takes them: a file, a folder, or a pattern.
+        path: a path or a list of paths in Spark's form: a file, a folder, or a pattern.
 
     Raises:
-        InputError: ``path`` is no path, names files of xz, which Spark does not read, or files of the same
-            name in different folders.
+        InputError: ``path`` is not a path, a file is compressed with xz, which Spark cannot read, or files in
+            different folders have the same name.
     """
     from pyspark.sql import functions as F  # noqa: N812  # Spark's own documentation calls it so
 
@@ -76,21 +76,21 @@ def read_runs(spark: SparkSession, path: Paths) -> DataFrame:
 
 
 def _readable(url: Column) -> Column:
-    """The name of a file as it is: Spark gives an address, in which a blank is %20."""
+    """Return the name of a file: Spark gives a URL, in which a blank is %20."""
     from pyspark.sql import functions as F  # noqa: N812
 
     return F.url_decode(F.regexp_replace(url, r"\+", "%2B"))
 
 
 def _check_names(found: list[re.Match[str]]) -> None:
-    """Raise InputError where files of runs in two places give the same name."""
+    """Raise InputError if run files in two folders have the same name."""
     places: dict[str, str] = {}
     for match in found:
         place, name = match.groups()
         if places.setdefault(name, place) != place:
             raise InputError(
-                f"run: {places[name]} and {place} would both be the run {name!r}: "
-                "give them other names, or a column run"
+                f"run: {places[name]} and {place} would both be the run {name!r}; "
+                "rename one of them, or add a column run"
             )
 
 
@@ -100,7 +100,7 @@ def _is_parquet(paths: list[str]) -> bool:
 
 def _read(spark: SparkSession, kind: str, path: Paths) -> DataFrame:
     if not hasattr(spark, "read"):
-        raise InputError(f"{kind}: a Spark session is needed first, then the path, not {short_repr(spark)}")
+        raise InputError(f"{kind}: expected a Spark session, then the path, found {short_repr(spark)}")
     paths = as_paths(path)
     if paths is None:
         raise InputError(f"{kind}: {short_repr(path)} is neither a path nor a list of paths")
@@ -109,14 +109,12 @@ def _read(spark: SparkSession, kind: str, path: Paths) -> DataFrame:
     text = spark.read.text(paths, lineSep="\n")
     for file in text.inputFiles():
         if file.endswith(_NOT_READ):
-            raise InputError(
-                f"{kind}: {file}: Spark does not read this compression; gzip and zstandard it does"
-            )
+            raise InputError(f"{kind}: {file}: Spark cannot read this compression; use gzip or zstandard")
     return _fields(text, kind)
 
 
 def as_paths(source: object) -> list[str] | None:
-    """Paths as Spark wants them; None where ``source`` is none and no list of them."""
+    """Return paths in Spark's form; None if ``source`` is neither a path nor a list of paths."""
     if isinstance(source, (str, os.PathLike)):
         return [_literal(os.fspath(source))]
     if (
@@ -129,12 +127,12 @@ def as_paths(source: object) -> list[str] | None:
 
 
 def _literal(path: str) -> str:
-    """The path as Spark finds it: where there is a file of this very name, its signs are no pattern."""
+    """Return the path in Spark's form, with pattern characters escaped if a file has exactly this name."""
     return re.sub(r"([\\\[\]{}*?])", r"\\\1", path) if Path(path).exists() else path
 
 
 def _fields(text: DataFrame, kind: str) -> DataFrame:
-    """The fields of TREC lines; a line that cannot be read stops the job and is named with its file."""
+    """Return the fields of TREC lines. An invalid line stops the job with an error that names its file."""
     from pyspark.sql import functions as F  # noqa: N812
 
     width, layout, names, value = _LINES[kind]
@@ -155,7 +153,7 @@ def _fields(text: DataFrame, kind: str) -> DataFrame:
         "run": ~fields[1].isin(list(NO_ITERATION))
         & F.forall(F.array(fields[1], fields[2], fields[4], fields[5]), lambda one: one.rlike(_INTEGER)),
     }[kind]
-    # Spark reads what is no UTF-8 as this character: two ids would be one.
+    # Spark replaces invalid UTF-8 by this character, which could make two ids equal.
     unreadable = F.col("value").rlike("\ufffd")
     broken = F.col("value").rlike(r"\r(?!$)")
     complete = (
@@ -176,12 +174,12 @@ def _fields(text: DataFrame, kind: str) -> DataFrame:
 def _float(text: Column) -> Column:
     from pyspark.sql import functions as F  # noqa: N812
 
-    # Spark reads no sign before it.
+    # Spark cannot read a sign before it.
     return F.when(text.rlike("(?i)nan"), F.lit(float("nan"))).otherwise(text.cast("double"))
 
 
 def names_of_files(source: Any, spark: SparkSession | None) -> set[str]:
-    """Names of all runs that paths name, also of those without a line; none of a DataFrame."""
+    """Return the names of all runs in paths, including empty files; an empty set for a DataFrame."""
     paths = as_paths(source)
     if paths is None or _is_parquet(paths):
         return set()
@@ -190,12 +188,12 @@ def names_of_files(source: Any, spark: SparkSession | None) -> set[str]:
 
 
 def active() -> SparkSession:
-    """The active session. Raises InputError where there is none."""
+    """Return the active session. Raises InputError if there is none."""
     from pyspark.sql import SparkSession
 
     session = SparkSession.getActiveSession()
     if session is None:
         raise InputError(
-            "there is no active Spark session: give DataFrames, or start one before reading a path"
+            "there is no active Spark session; pass DataFrames, or start a session before reading a path"
         )
     return session

@@ -1,8 +1,8 @@
-"""What one Spark partition does: Arrow batches of its topics' judgments and runs in, scores out.
+"""Scoring of one Spark partition: from Arrow batches of judgments and runs to scores.
 
-The rows come sorted: judgments first, then run by run and topic by topic, each topic in the order of its
-ranking. They go, in pieces of whole topics, through the functions that score them on one machine. Of a topic
-that is longer than a piece only what is judged is kept; its ranks are the positions of its rows.
+The rows are sorted: judgments first, then by run and topic, each topic in the order of its ranking. Pieces of
+whole topics are scored by the functions that score them on one machine. For a topic that is longer than a
+piece, only judged rows are kept; ranks are the positions of the rows.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from ir_graded.matching.tables import match_ranked
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Columns of what a partition gives.
+#: Columns of the result of a partition.
 SCORES = "run string, query_id string, measure string, value double"
 
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """Sent to all workers, and called with the rows of each partition.
+    """Scoring function that is sent to all workers and called with the rows of each partition.
 
     Attributes:
-        measures: what to score by.
-        runs: names of all runs: one that lacks a topic scores what an empty run scores there.
-        named: whether the rows said so; else all are of one run.
-        scale: all levels that the qrels hold, for measures that ask for the highest.
-        judged: the judgments of every topic, where they were broadcast; a partition's own rows then only
-            name its topics.
-        passages: which of qrels and run hold start and length.
-        piece: about as many rows of a run are scored together.
-        longest: a topic of more rows is not held in memory, unless they are passages.
+        measures: the measures.
+        runs: names of all runs; a run that lacks a topic is scored as an empty run there.
+        named: whether the rows have a column run; otherwise all rows are one run.
+        scale: all levels in the qrels, for measures that use the highest one.
+        judged: the judgments of every topic if they were broadcast; the rows of a partition then only give
+            its topics.
+        passages: which of qrels and run have start and length.
+        piece: approximate number of rows of a run that are scored together.
+        longest: a topic with more rows is not held in memory, unless they are passages.
     """
 
     measures: tuple[Measure, ...]
@@ -56,10 +56,10 @@ class Scoring:
     longest: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Scores of every run on every topic of the partition."""
+        """Yield the scores of every run on every topic of the partition."""
         parts = groupby(_stretches(batches), key=lambda stretch: stretch[0])
         name, rows = next(parts, (None, iter(())))
-        # Without judgments, these are topics that the qrels lack.
+        # Topics without judgments are not in the qrels.
         judgments = self._judgments([table for _, table in rows]) if name is None else None
         if judgments is None:
             return
@@ -68,8 +68,8 @@ class Scoring:
         for name, stretches in parts:
             if str(name) not in missing:
                 raise InputError(
-                    f"run: {name!r} was not there when the runs were listed: the DataFrame gives other rows "
-                    "each time that it is asked; write it to a file, or checkpoint it"
+                    f"run: {name!r} did not exist when the runs were listed: the DataFrame gives different "
+                    "rows each time it is computed; write it to a file, or checkpoint it"
                 )
             del missing[str(name)]
             yield from self._scores(evaluator, str(name), (table for _, table in stretches))
@@ -123,7 +123,7 @@ class Scoring:
         return evaluator.match(self._table("run", piece, where), threads=1)
 
     def _pieces(self, tables: Iterator[pa.Table]) -> Iterator[pa.Table | Iterator[pa.Table]]:
-        """A run in tables of whole topics; a topic that is too long comes as an iterator of its tables."""
+        """Yield a run as tables of whole topics, or as an iterator of tables for a topic that is too long."""
         import pyarrow as pa
 
         held: list[pa.Table] = []
@@ -145,7 +145,7 @@ class Scoring:
 
 
 def _topic(first: pa.Table, others: Iterator[pa.Table], rest: list[pa.Table]) -> Iterator[pa.Table]:
-    """The tables of one topic; what comes after it goes into ``rest``."""
+    """Yield the tables of one topic; append the rows after it to ``rest``."""
     import pyarrow.compute as pc
 
     yield first
@@ -160,14 +160,14 @@ def _topic(first: pa.Table, others: Iterator[pa.Table], rest: list[pa.Table]) ->
 
 
 def _last_change(topics: pa.ChunkedArray) -> int:
-    """Where the last topic of a column begins."""
+    """Return the position at which the last topic of a column begins."""
     codes = topics.combine_chunks().dictionary_encode().indices.to_numpy()
     changes = np.flatnonzero(np.diff(codes))
     return int(changes[-1]) + 1 if changes.size else 0
 
 
 def _stretches(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str | None, pa.Table]]:
-    """Each batch divided by its runs: the name, None for qrels, and the rows."""
+    """Yield each batch split by run: the name (None for qrels) and the rows."""
     import pyarrow as pa
 
     for batch in batches:

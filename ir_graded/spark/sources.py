@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 #: Below 2 to this power, every whole number has its own float.
 _DIGITS = {"float": 24, "double": 53}
-_NO_ID = "an id is text or a whole number, and a float one only where it is small enough to be exact, not "
-#: What a run is called whose rows do not say.
+_NO_ID = "an id is text or a whole number (as a float, small enough to be exact), not "
+#: Name of a run without a column run.
 ONE_RUN = "run"
 
 
 def prepared(kind: str, source: Any, spark: SparkSession | None) -> DataFrame:
-    """A DataFrame with text ids and numbers as float64, in the columns that count.
+    """Return a DataFrame with the required columns: ids as text and numbers as float64.
 
     Raises:
-        InputError: it lacks a column, or is no DataFrame and no path.
+        InputError: a column is missing, or ``source`` is neither a DataFrame nor a path.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -33,9 +33,9 @@ def prepared(kind: str, source: Any, spark: SparkSession | None) -> DataFrame:
         session = spark or active()
         frame = read_qrels(session, source) if kind == "qrels" else read_runs(session, source)
     if not hasattr(frame, "columns") or not hasattr(frame, "mapInArrow"):
-        raise InputError(f"{kind}: a Spark DataFrame or a path is needed, not {type(source).__name__}")
+        raise InputError(f"{kind}: expected a Spark DataFrame or a path, found {type(source).__name__}")
     if frame.isStreaming:
-        raise InputError(f"{kind}: a stream has no end: write it to a table first, and give that")
+        raise InputError(f"{kind}: a stream cannot be evaluated; write it to a table and pass that")
     wanted = ["query_id", "doc_id", VALUE_COLUMNS[kind]]
     _check_columns(kind, frame, [*wanted, "run", *PASSAGE_COLUMNS])
     missing = [name for name in wanted if name not in frame.columns]
@@ -71,18 +71,18 @@ def _text(frame: DataFrame, name: str) -> Column:
 
 
 def _check_columns(kind: str, frame: DataFrame, names: Iterable[str]) -> None:
-    """Raise InputError where names differ from those needed in their case alone, which Spark ignores."""
+    """Raise InputError if names differ from the required ones only in case, which Spark ignores."""
     for name in names:
         found = [column for column in frame.columns if column.lower() == name]
         if len(found) > 1:
             columns = ", ".join(found)
-            raise InputError(f"{kind}: the columns {columns} are one to Spark: keep one, called {name}")
+            raise InputError(f"{kind}: the columns {columns} are the same for Spark; keep one, named {name}")
         if found not in ([], [name]):
-            raise InputError(f"{kind}: the column {found[0]} must be called {name}")
+            raise InputError(f"{kind}: rename the column {found[0]} to {name}")
 
 
 def _check_types(kind: str, frame: DataFrame, ids: Iterable[str], numbers: Iterable[str]) -> None:
-    """Raise InputError where a column would have to be taken for something that it is not."""
+    """Raise InputError if a column does not have the required type."""
     from pyspark.sql import types
 
     of_ids = (types.StringType, types.IntegralType, types.FloatType, types.DoubleType)

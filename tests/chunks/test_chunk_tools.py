@@ -155,7 +155,7 @@ def test_lengths_of_every_form(tmp_path):
 @pytest.mark.parametrize(
     ("lengths", "problem"),
     [
-        ({"b": 3}, "lengths lack 1 documents of the run: 'a'"),
+        ({"b": 3}, "no length is given for 1 documents of the run: 'a'"),
         ({"a": -1}, "document 'a' .row 0. has length -1"),
         ({"a": 1.5}, "has length 1.5"),
         (pd.DataFrame({"doc_id": ["a", "a"], "length": [1, 2]}), "length 1 at row 0 and 2 at row 1"),

@@ -103,7 +103,7 @@ def test_aspects_are_needed():
     run = passage_cases.frame("run", rows)
     with pytest.raises(InputError, match=r"AspectAP needs aspects.*no column aspects.*TREC Genomics"):
         passage_cases.scores([AspectAP], passage_cases.frame("qrels", rows), run)
-    with pytest.raises(InputError, match="the aspects are 5, not text"):
+    with pytest.raises(InputError, match="the aspects 5 are not text"):
         passage_cases.scores([AspectAP], gold_frame([(*rows[0], 5)]), run)
 
 

@@ -220,7 +220,7 @@ def test_an_unknown_reference_lists_the_matrices(write, meta, reference):
         ("run,team\n,A\n", ("teams.csv, line 2", "'A' has no run")),
         ("run,team\na,A\nb,B\nc,C\na,B\n", ("teams.csv, line 5", "'a'", "'A'", "'B'")),
         ("run,team\na,A\nb,A\nc,A\n", ("teams.csv", "at least 2 systems", "found 1")),
-        ("run,team\na,A\nb,B\n", ("teams.csv", "no team of run 'c'")),
+        ("run,team\na,A\nb,B\n", ("teams.csv", "run 'c' has no team")),
         ("run,side\na,A\n", ("teams.csv", "run (or tag) and team")),
         ("run,team\na\n", ("teams.csv, line 2", "1 fields")),
     ],

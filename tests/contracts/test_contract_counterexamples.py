@@ -63,11 +63,11 @@ def test_an_unknown_property_is_rejected():
         NAME, LACKS = "Wrong", {"beauty": "none"}
 
     with pytest.raises(
-        ValueError, match=r"Wrong: LACKS names 'beauty', but the properties are nothing, ideal"
+        ValueError, match=r"Wrong: unknown property 'beauty' in LACKS; the properties are nothing, ideal"
     ):
         base.register(_Wrong())
     assert "Wrong" not in REGISTRY
     kind = type("Wrong", (CLASSICS["AP"],), {"LACKS": {"beauty": "none"}})
-    with pytest.raises(ValueError, match="AP: LACKS names 'beauty'"):
+    with pytest.raises(ValueError, match="AP: unknown property 'beauty' in LACKS"):
         classics_base.register(CLASSICS["AP"].MEASURE)(kind)
     assert CLASSICS["AP"] is not kind

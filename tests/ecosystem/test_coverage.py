@@ -92,9 +92,9 @@ def test_an_empty_run_is_named():
 
 def test_a_run_without_a_judged_document_is_named():
     strange = {topic: {"x": 2.0, "y": 1.0} for topic in TOPICS}
-    assert message_of("Q", QRELS, {"u": strange}) == "Run 'u' holds no judged document."
+    assert message_of("Q", QRELS, {"u": strange}) == "Run 'u' has no judged document."
     unlooked = {topic: {"d": 2.0, "y": 1.0} for topic in TOPICS}
-    assert message_of("Judged@10", QRELS, {"u": unlooked}) == "Run 'u' holds no judged document."
+    assert message_of("Judged@10", QRELS, {"u": unlooked}) == "Run 'u' has no judged document."
 
 
 @pytest.mark.parametrize("measures", ["Q", "Bpref", "AP(rel=2)", "Judged@10", "NumRet", ["NumRet", "AP"]])
@@ -111,12 +111,15 @@ def test_measures_that_ignore_judgments_do_not_warn_of_unjudged_runs(measures):
 def test_a_run_whose_scores_are_all_equal_is_named():
     flat = {topic: dict.fromkeys(docs, float(topic)) for topic, docs in FULL.items()}
     message = message_of("Q", QRELS, {"full": FULL, "t": flat})
-    assert message == "Run 't' gives all documents of a topic one score, so their ids alone decide the ranks."
+    assert (
+        message
+        == "Run 't' gives all documents of a topic the same score, so only their ids determine the ranks."
+    )
 
 
 def test_scores_that_tie_as_float32_count_as_equal():
     close = {topic: {"a": 1.0, "x": 1.00000001} for topic in TOPICS}
-    assert "one score" in message_of("Q", QRELS, close)
+    assert "the same score" in message_of("Q", QRELS, close)
 
 
 @pytest.mark.parametrize("rows", [1, 1000])
@@ -264,7 +267,7 @@ def test_ties_across_pieces_of_a_file_are_counted(tmp_path, monkeypatch):
     place = tmp_path / "a.run"
     flat = [(topic, doc, 2.0) for topic in TOPICS for doc in "abxy"]
     place.write_text(trec_lines("run", flat))
-    assert "one score" in message_of("Q", QRELS, [place])
+    assert "the same score" in message_of("Q", QRELS, [place])
     place.write_text(trec_lines("run", [*flat[:-1], (*flat[-1][:2], 1.0)]))
     evaluate("Q", QRELS, [place])
 
@@ -408,5 +411,5 @@ def test_constructed_scores_have_no_coverage():
     for each in (scores, old):
         pd.testing.assert_frame_equal(each.mean(), made.mean())
         assert each.coverage_notes == ()
-        with pytest.raises(InputError, match="not made by evaluate"):
+        with pytest.raises(InputError, match="not computed by evaluate"):
             _ = each.coverage

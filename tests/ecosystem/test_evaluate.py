@@ -100,13 +100,13 @@ def test_unknown_and_unsupported_measures_are_rejected():
 
 @pytest.mark.parametrize("measure", ["alpha_nDCG@10", "ERR_IA@10", "NRBP", "AP_IA", "StRecall@10", "P_IA@5"])
 def test_diversity_measures_need_intents(measure):
-    with pytest.raises(InputError, match=rf"^{measure} needs intents, and the qrels given have no column"):
+    with pytest.raises(InputError, match=rf"^{measure} needs intents, but the qrels have no column"):
         evaluate(["Q", measure], QRELS, RUN)
 
 
 def test_a_level_above_the_named_scale_is_rejected():
     with pytest.raises(
-        InputError, match=r"topic '1', document 'a' has level 2, above 1, the highest it takes"
+        InputError, match=r"topic '1', document 'a' has level 2, above 1, the highest level of the measure"
     ):
         evaluate(["nERR(max_rel=1)@10"], QRELS, RUN)
 

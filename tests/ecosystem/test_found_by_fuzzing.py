@@ -112,7 +112,7 @@ def test_numbers_and_names_beyond_the_limits_of_libraries_are_rejected():
     # polars prints to stderr that it could not write the number; only its error matters here.
     with pytest.raises(ir_graded.InputError, match=r"'a' .*is not a number|share no topic"):
         ir_graded.evaluate(["Q"], [Row(10**400, "a", 1)], PLAIN)
-    with pytest.raises(ir_graded.InputError, match="named by an int of too many digits"):
+    with pytest.raises(ir_graded.InputError, match="the name of a run is an int with too many digits"):
         ir_graded.evaluate(["Q"], PLAIN, {HUGE: PLAIN})
 
 

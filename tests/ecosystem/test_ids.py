@@ -218,9 +218,9 @@ def test_topics_of_two_types_that_are_equal_as_text_are_rejected(form, ids):
 
 def test_documents_of_two_types_that_are_equal_as_text_are_rejected():
     rows = [("1", 11.0, 2.0), ("1", 11, 1.0)]
-    with pytest.raises(InputError, match=r"document '11' stands twice"):
+    with pytest.raises(InputError, match=r"document '11' appears twice"):
         ir_graded.evaluate("Q", {"1": {"11": 1}}, forms.tuples("run", rows))
-    with pytest.raises(InputError, match=r"two of doc_id are the same as text: '11'"):
+    with pytest.raises(InputError, match=r"two values of doc_id are the same as text: '11'"):
         ir_graded.evaluate("Q", {"1": {"11": 1}}, {"1": {11.0: 2.0, "11": 1.0}})
 
 
@@ -277,7 +277,7 @@ def test_other_types_are_rejected(form, wrong, name):
             assert form in ("pandas of categories", "polars of objects")
             return
         given = (table, PLAIN_RUN) if kind == "qrels" else (PLAIN_QRELS, table)
-        with pytest.raises(InputError, match=r"id is text or a whole|may stand for several") as caught:
+        with pytest.raises(InputError, match=r"id is text or a whole|may represent several") as caught:
             ir_graded.evaluate("Q", *given)
         assert str(caught.value).startswith(f"{kind}:")
         assert name in str(caught.value)
@@ -317,7 +317,7 @@ def test_columns_of_other_types_are_rejected(column):
             columns = {name: column, other: ["1", "2"], helpers.VALUE[kind]: [1, 2]}
             given = (make(columns), PLAIN_RUN) if kind == "qrels" else (PLAIN_QRELS, make(columns))
             problem = (
-                rf"^{kind}: {name}: (an id is text or a whole number|the float .* may stand for several)"
+                rf"^{kind}: {name}: (an id is text or a whole number|the float .* may represent several)"
             )
             with pytest.raises(InputError, match=problem):
                 ir_graded.evaluate("Q", *given)

@@ -330,5 +330,7 @@ def test_errors_in_rows_name_topic_and_document(register, tmp_path):
         InputError, match=r"topic '101', document '9' has level 3 at item 0 and level 1 at item 12"
     ):
         ir_measures.calc(["Q"], qrels, RUN)
-    with pytest.raises(InputError, match=r"topic '101', document '9' stands twice, at item 2 and at item 14"):
+    with pytest.raises(
+        InputError, match=r"topic '101', document '9' appears twice, at item 2 and at item 14"
+    ):
         ir_measures.calc(["Q"], QRELS, run)

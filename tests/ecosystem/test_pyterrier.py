@@ -319,7 +319,7 @@ def test_errors_of_measures_and_input_are_those_of_the_package():
         with pytest.raises(ValueError, match=message):
             experiment(eval_metrics=[name])
     twice = pd.concat([ranked(FIRST), ranked({"1": "a"})], ignore_index=True)
-    with pytest.raises(ir_graded.InputError, match=r"topic '1', document 'a' stands twice"):
+    with pytest.raises(ir_graded.InputError, match=r"topic '1', document 'a' appears twice"):
         experiment(retr_systems=[twice], names=["twice"])
 
 

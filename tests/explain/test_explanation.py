@@ -219,7 +219,7 @@ def test_columns_are_read_only():
         (ParameterError, "P needs a cutoff", ir_measures.P, "1"),
         (ParameterError, "must be one measure", ["Q", "AP"], "1"),
         (ParameterError, "must be one measure", 10**5000, "1"),
-        (InputError, "^<int of too many digits> is no id", "Q", 10**5000),
+        (InputError, "^<int of too many digits> is not an id", "Q", 10**5000),
         (ParameterError, "names [0-9]+ measures", "recall", "1"),
         (NameError, "nothing", "nothing", "1"),
     ],

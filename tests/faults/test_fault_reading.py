@@ -75,9 +75,9 @@ def test_a_failed_read_names_the_file(error_of):
 def test_a_folder_instead_of_a_file_is_rejected(folder, error_of):
     (folder / "wrong").mkdir()
     assert error_of("evaluate", "wrong", "one.run", "-m", "Q") == "wrong: Is a directory"
-    assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong holds no file"
+    assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong has no files"
     (folder / "wrong" / "inner").mkdir()
-    assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong holds no file"
+    assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong has no files"
 
 
 @pytest.mark.slow
@@ -287,7 +287,7 @@ def test_a_changed_byte_of_a_compressed_run_never_changes_scores(tmp_path, compr
 def test_an_unsupported_compression_is_rejected(tmp_path):
     path = tmp_path / "run.bz2"
     path.write_bytes(bz2.compress(TEXT))
-    with pytest.raises(FileFormatError, match=r"run\.bz2: compressed with bzip2, which is not read"):
+    with pytest.raises(FileFormatError, match=r"run\.bz2: compressed with bzip2, which is not supported"):
         ir_graded.evaluate("Q", JUDGED, path)
 
 

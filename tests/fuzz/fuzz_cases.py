@@ -63,7 +63,7 @@ def error_or_none(target, call, *arguments, place, also=(), **options):
         return str(error)
     except (ValueError, NameError) as error:
         if type(error) in (ValueError, NameError) and (
-            str(error).startswith(_UPSTREAM) or "parse_trec_measure reads them all" in str(error)
+            str(error).startswith(_UPSTREAM) or "use parse_trec_measure instead" in str(error)
         ):
             return str(error)
         raise

@@ -133,7 +133,7 @@ def test_scattered_topics_are_read_as_a_whole(run_file, monkeypatch, threads):
     monkeypatch.setattr(table_runs, "_PIECE", 1000)
     same(match_run(judgments, path, 1.0, threads), expected)
     monkeypatch.setattr(table_runs, "_LARGE", 1000)
-    with pytest.warns(UserWarning, match=r"topic 't\d+' stands in several places.*sort it by topic"):
+    with pytest.warns(UserWarning, match=r"topic 't\d+' appears in several places.*sort it by topic"):
         match_run(judgments, path, 1.0, threads)
 
 

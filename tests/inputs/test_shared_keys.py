@@ -86,7 +86,7 @@ def test_a_duplicate_among_documents_with_its_key_is_rejected():
         again = pd.concat([run, run.iloc[[number]]], ignore_index=True)
         doc = run["doc_id"][number]
         with pytest.raises(
-            InputError, match=rf"document '{doc}' stands twice, at row {number} and at row 54"
+            InputError, match=rf"document '{doc}' appears twice, at row {number} and at row 54"
         ):
             ir_graded.evaluate("Q", qrels, again)
 

@@ -118,7 +118,7 @@ def test_several_attribute_sets_are_added_in_one_call():
         ({"2": {"a": [1, 0]}}, "A: topic '2', document 'a' is not in the qrels"),
         ({"1": {"a": [1]}}, "document 'a'.* fewer than 2 shares"),
         ({"1": {"a": [0.5, 0.4]}}, r"document 'a': the shares \[0.5, 0.4\] must be"),
-        ({"1": {"a": [1, 0], "b": [1, 0, 0]}}, "document 'b' has 3 shares, and .*document 'a' has 2"),
+        ({"1": {"a": [1, 0], "b": [1, 0, 0]}}, "document 'b' has 3 shares, but .*document 'a' has 2"),
         ({"1": {"a": [math.nan, 1]}}, "document 'a'"),
         ({"1": {"a": 1}}, "document 'a': 1 is not a sequence"),
         (7, "A: cannot read 7; give a dict of dicts by topic and document"),
@@ -136,7 +136,7 @@ def test_several_attribute_sets_are_added_in_one_call():
         (pd.DataFrame({"query_id": ["1"], "p": [1]}), "A: the table has no column doc_id"),
         (
             pd.DataFrame({"query_id": ["1"] * 2, "doc_id": ["a"] * 2, "p": [1, 0], "q": [0, 1]}),
-            r"row 1\) is .*, and .* at row 0",
+            r"row 1\) is .*, but .* at row 0",
         ),
     ],
 )
@@ -164,7 +164,7 @@ def test_an_unreadable_line_is_named(tmp_path, text, message):
         ("1 a 1 0\n\n1 z 1 0\n", r"document 'z' \(.*, line 3\) is not in the qrels"),
         (
             "1 a 1 0\n1 a 0 1\n",
-            r"document 'a' \(.*, line 2\) is \[0.0, 1.0\], and \[1.0, 0.0\] at .*, line 1",
+            r"document 'a' \(.*, line 2\) is \[0.0, 1.0\], but \[1.0, 0.0\] at .*, line 1",
         ),
         ("1 a\n", r"document 'a' \(.*, line 1\): .* fewer than 2 shares"),
     ],

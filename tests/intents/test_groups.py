@@ -235,7 +235,10 @@ def test_measures_print_and_read_back():
         (lambda: GFR(groups={}), "GFR: groups={} must be a dict from columns"),
         (lambda: GFR(groups={"A": "KL"}), "GFR: groups="),
         (lambda: GFR(groups="A"), "GFR: groups='A'"),
-        (lambda: GFR(groups={"A": "JSD"}, targets={"B": [0.5, 0.5]}), "targets names 'B'"),
+        (
+            lambda: GFR(groups={"A": "JSD"}, targets={"B": [0.5, 0.5]}),
+            "targets has the key 'B', which groups does not have",
+        ),
         (lambda: GFR(groups={"A": "JSD"}, measure="NumRet"), "NumRet"),
         (lambda: GFR(groups={"A": "JSD"}, measure="Q@10"), "Q@10"),
         (lambda: GFR(groups={"A": "JSD"}, measure="Q(ties='expected')"), "ties"),
@@ -253,7 +256,7 @@ def test_missing_groups_are_rejected(name):
 
 
 def test_a_target_of_another_length_is_rejected():
-    with pytest.raises(ParameterError, match="target has 3 numbers, and HINDEX has 4 groups"):
+    with pytest.raises(ParameterError, match="target has 3 numbers, but HINDEX has 4 groups"):
         score(GF(groups="HINDEX", target=[0.5, 0.5, 0]))
 
 

@@ -217,16 +217,17 @@ def test_assessment_rounds_instead_of_intents_warn():
         ),
         (
             {"probability": float("nan")},
-            "document 'a' is relevant to intent '1', which has no probability; topic 't' lists none",
+            "document 'a' is relevant to intent '1', which has no probability; "
+            "topic 't' has probabilities for none",
         ),
         ({"intent_type": "navigational"}, "intent '1': the intent_type is 'navigational'; it must be 'inf'"),
         (
             {"intent_type": ["nav", "inf", *["inf"] * 7]},
-            "intent '1' has intent_type 'inf', and 'nav' at row 0",
+            "intent '1' has intent_type 'inf', but 'nav' at row 0",
         ),
         (
             {"probability": [0.5, 0.4, 0.5, *[0.3] * 3, *[0.2] * 3]},
-            "intent '1' has probability 0.4, and 0.5 at row 0",
+            "intent '1' has probability 0.4, but 0.5 at row 0",
         ),
     ],
 )
@@ -241,7 +242,8 @@ def test_invalid_columns_are_rejected(columns, problem):
     [
         (
             {"t": {"1": 0.5, "2": 0.3}},
-            "document 'c' is relevant to intent '3', which has no probability; topic 't' lists '1', '2'",
+            "document 'c' is relevant to intent '3', which has no probability; "
+            "topic 't' has probabilities for '1', '2'",
         ),
         ({"u": {"1": 1}}, "topic 't' of the qrels has no probabilities"),
         (
@@ -256,7 +258,7 @@ def test_invalid_columns_are_rejected(columns, problem):
             {"t": {"1": (1, "n")}},
             "the intent_type is 'n'; it must be 'inf' (informational) or 'nav' (navigational)",
         ),
-        ({"t": 5}, "topic 't' holds 5 where a dict by intent is needed"),
+        ({"t": 5}, "topic 't': expected a dict by intent, found 5"),
         (5, "intents: cannot read 5; give a dict of dicts by topic and intent"),
         ({"t": {None: 1}}, "topic 't', intent None: the topic or the intent is missing"),
         (
@@ -278,7 +280,7 @@ def test_invalid_probabilities_are_rejected(intents, problem):
         ("t 1\n", "line 1: expected a line topic intent probability [inf|nav]: 't 1'"),
         ("t 1 x\n", "line 1: expected a line topic intent probability [inf|nav]: 't 1 x'"),
         ("\nt 1 1 other\n", "line 2): the intent_type is 'other'"),
-        ("t 1 .5\nt 1 .4\n", "line 2) is (0.4, 'inf'), and (0.5, 'inf') at "),
+        ("t 1 .5\nt 1 .4\n", "line 2) is (0.4, 'inf'), but (0.5, 'inf') at "),
     ],
 )
 def test_files_of_probabilities_are_checked_line_by_line(tmp_path, lines, problem):
@@ -295,10 +297,10 @@ def test_files_of_probabilities_are_checked_line_by_line(tmp_path, lines, proble
 def test_qrels_without_intents_are_rejected(qrels):
     with pytest.raises(
         InputError,
-        match=r"^D\(measure='Q'\)@10 needs intents, and the qrels given have no column iteration: ",
+        match=r"^D\(measure='Q'\)@10 needs intents, but the qrels have no column iteration: ",
     ):
         value(qrels, "D(measure='Q')@10")
-    with pytest.raises(InputError, match=r"^intents are given, and the qrels have no column iteration: "):
+    with pytest.raises(InputError, match=r"^intents are given, but the qrels have no column iteration: "):
         value(qrels, intents={"t": {"1": 1}})
     with pytest.raises(InputError, match=r"^StRecall@5 needs intents"):
         value(qrels, "StRecall@5")
@@ -335,7 +337,7 @@ def test_a_document_with_two_levels_for_one_intent_is_rejected():
         (lambda: ir_graded.D_sharp(measure=ir_graded.Q @ 5), "the outer measure: D#(measure='Q')@5"),
         (lambda: ir_graded.D(measure="Q(beta=-1)"), "Q: beta=-1 must be"),
         (lambda: ir_graded.D_sharp(measure="Q", gamma=1.5), "D#: gamma=1.5 must be"),
-        (lambda: ir_graded.D(measure="NCU(stops={1:2})"), "has stops, which are by level"),
+        (lambda: ir_graded.D(measure="NCU(stops={1:2})"), "has stops, which depend on levels"),
         (lambda: ir_graded.D(measure="gRBP(residual=True)"), "must not have a residual"),
         (lambda: ir_graded.D(rel=2), "D takes no parameter 'rel'"),
     ],
@@ -350,7 +352,10 @@ def test_parameters_are_checked_at_construction(make, problem):
     ("measure", "problem"),
     [
         ("D", "D needs a measure, one of Q, AWP"),
-        ("D-Q", "needs a cutoff, as its base measure does: for example D(measure=\"Q(norm='cutoff')\")@10"),
+        (
+            "D-Q",
+            "needs a cutoff because its base measure does: for example D(measure=\"Q(norm='cutoff')\")@10",
+        ),
         ("IA(measure='nCG')", "needs a cutoff"),
         ("D(measure=\"nDCG(dcg='exp-log2')\")", "needs a cutoff"),
     ],

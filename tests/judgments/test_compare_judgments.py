@@ -100,7 +100,7 @@ def test_maps_convert_to_one_scale():
     maps = {"b": {0: 0, 10: 1, 20: 2}}
     found = ir_graded.compare_judgments(A, stretched, maps=maps, n_resamples=5)
     assert found.agreement.to_frame()["value"].eq(1).all()
-    with pytest.raises(InputError, match="maps: 'b' has the level 20, which its map lacks"):
+    with pytest.raises(InputError, match="maps: 'b' has the level 20, which is missing in its map"):
         ir_graded.compare_judgments(A, stretched, maps={"b": {0: 0, 10: 1}})
     with pytest.raises(ParameterError, match="maps='c' must be one of 'a', 'b'"):
         ir_graded.compare_judgments(A, stretched, maps={"c": {0: 0}})
@@ -143,9 +143,9 @@ PASSAGES = pd.DataFrame([["1", "a", 1, 0, 5]], columns=["query_id", "doc_id", "r
         ),
         (A, {"x": A, "y": {"9": {"a": 1}}}, {}, NoSharedTopicsError, "'a' and 'y' judge no pair"),
         (A, {"1": {}}, {}, NoSharedTopicsError, "'b' is empty"),
-        (PASSAGES, A, {}, InputError, "'a' holds passages"),
-        (A, A, {"runs": RUNS}, ParameterError, "runs and measures go together"),
-        (A, A, {"measures": "AP"}, ParameterError, "runs and measures go together"),
+        (PASSAGES, A, {}, InputError, "'a' has passages"),
+        (A, A, {"runs": RUNS}, ParameterError, "give both runs and measures"),
+        (A, A, {"measures": "AP"}, ParameterError, "give both runs and measures"),
         (A, A, {"runs": RUNS, "measures": "INST"}, ParameterError, "INST: compare_judgments needs measures"),
         (A, A, {"runs": {"x": RUNS["x"]}, "measures": "AP"}, InputError, "at least 2 systems are needed"),
         (A, {"1": A["1"]}, {"runs": RUNS, "measures": "AP"}, InputError, "at least 2 topics"),

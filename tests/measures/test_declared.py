@@ -13,7 +13,7 @@ def test_only_known_properties_can_be_declared_as_lacking():
     with pytest.raises(ValueError) as caught:  # noqa: PT011  # the whole text is compared
         check_lacks("Q", {"swap": "why", "swop": "why", "ideals": "why"})
     known = "nothing, ideal, swap, exchange, truncation"
-    assert str(caught.value) == f"Q: LACKS names 'ideals', but the properties are {known}"
+    assert str(caught.value) == f"Q: unknown property 'ideals' in LACKS; the properties are {known}"
 
 
 @pytest.mark.parametrize(

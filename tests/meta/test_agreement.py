@@ -201,7 +201,12 @@ def test_reference_limits_the_comparisons_and_names_come_from_the_table():
 @pytest.mark.parametrize(
     ("labels", "options", "error", "words"),
     [
-        ([[0, NAN], [NAN, 1]], {}, InputError, "no pair of a topic and a document is in two of the sets"),
+        (
+            [[0, NAN], [NAN, 1]],
+            {},
+            InputError,
+            "no pair of a topic and a document has labels in two of the sets",
+        ),
         ([[0], [1]], {}, InputError, "at least 2 sets are needed, found 1"),
         ([0, 1], {}, InputError, "a row per topic and document and a column per set"),
         ([[0, math.inf], [1, 1]], {}, InputError, "row 0, set 1: the label is inf"),
@@ -241,7 +246,7 @@ def test_missing_values_in_integer_columns_are_not_labels():
 
 def test_soft_labels_have_no_confusion_matrix_to_draw():
     soft = np.arange(50).reshape(25, 2) / 50
-    with pytest.raises(InputError, match="50 levels: no confusion matrix can be drawn"):
+    with pytest.raises(InputError, match="50 levels, too many for a confusion matrix"):
         agreement(soft, topics=[1] * 25, n_resamples=2).plot()
 
 

@@ -73,13 +73,13 @@ TIED = {"p": 2, "q": 1, "r": 1}
 def test_tied_systems_are_named_best_first(reference, estimate, tied):
     with pytest.raises(InputError) as caught:
         tau_ap(reference, estimate)
-    advice = "tau_ap_a takes ties in the estimate, tau_ap_b in both"
+    advice = "use tau_ap_a for ties in the estimate, tau_ap_b for ties in both"
     assert str(caught.value) == f"systems {tied}: {advice}"
 
 
 def test_tau_ap_a_rejects_ties_only_in_the_reference():
     with pytest.raises(InputError) as caught:
         tau_ap_a(TIED, NAMED)
-    advice = "tau_ap_b takes ties in both, tau_ap_a in the estimate only"
+    advice = "use tau_ap_b for ties in both, tau_ap_a for ties in the estimate"
     assert str(caught.value) == f"systems 'q', 'r' are tied in the reference: {advice}"
     assert tau_ap_a(NAMED, TIED) == 0.75

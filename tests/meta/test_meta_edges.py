@@ -100,10 +100,10 @@ def test_names_of_several_types_are_distinguished():
     scores["AP"] = scores["Q"].set_axis(["a", 7], axis=1)
     with pytest.raises(InputError) as caught:
         meta.compare(scores)
-    assert str(caught.value) == "AP: systems differ from those of the other measures: 7 is only in it"
+    assert str(caught.value) == "AP: systems differ from those of the other measures: 7 is only in this one"
     with pytest.raises(InputError) as caught:
         meta.compare(dict(reversed(scores.items())))
-    assert str(caught.value) == "Q: systems differ from those of the other measures: 7 is missing in it"
+    assert str(caught.value) == "Q: systems differ from those of the other measures: 7 is missing in this one"
 
 
 def test_the_result_of_significance_has_labelled_tables():

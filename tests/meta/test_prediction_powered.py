@@ -188,7 +188,7 @@ TEN = pd.DataFrame(np.random.default_rng(0).random((30, 2)), columns=["a", "b"])
     [
         (TEN.iloc[:1], TEN, {}, InputError, "at least 2 topics are needed, found 1"),
         (TEN, TEN, {}, InputError, "all topics have human labels"),
-        (TEN.rename(index={3: "x"}), TEN, {}, InputError, "topic 'x' has human labels, but no scores"),
+        (TEN.rename(index={3: "x"}), TEN, {}, InputError, "topic 'x' has human labels but no scores"),
         (TEN.iloc[:25][["a"]], TEN, {}, InputError, "Q by the model: systems differ"),
         (TEN.iloc[:25], TEN, {"baseline": "c"}, ParameterError, "baseline='c' must be one of 'a', 'b'"),
         (TEN.iloc[:25], TEN, {"level": 0}, ParameterError, "level=0 must be"),

@@ -271,7 +271,7 @@ def test_size_to_frame_has_one_row():
         ),
         (lambda: meta.power(SCORES, -0.1), ParameterError, "difference=-0.1 must be"),
         (lambda: meta.power(SCORES, 0.1, test="interval"), ParameterError, "has no power"),
-        (lambda: meta.power([SCORES, SCORES], 0.1), ParameterError, "n_topics is needed"),
+        (lambda: meta.power([SCORES, SCORES], 0.1), ParameterError, "n_topics is required"),
         (lambda: meta.effect_sizes(SCORES, "x"), ParameterError, "baseline='x' must be one of 0, 1, 2"),
         (lambda: meta.effect_sizes(SCORES, level=1), ParameterError, "level=1 must be"),
     ],

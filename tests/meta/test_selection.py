@@ -57,7 +57,7 @@ def test_copies_that_agree_in_all_measures_are_dropped_and_named():
     [
         (lambda: top({"AP": AP}, 2, by="Q"), InputError, "measure Q is not among the measures AP"),
         (lambda: top({"AP": AP}, 1, by="AP"), ParameterError, "top_n=1 must be a whole number >= 2"),
-        (lambda: one_per_team({"AP": AP}, {"a": "A"}), InputError, "names no team of run 'b'"),
+        (lambda: one_per_team({"AP": AP}, {"a": "A"}), InputError, "run 'b' has no team"),
         (
             lambda: one_per_team({"AP": AP}, dict.fromkeys("abcd", "A")),
             InputError,

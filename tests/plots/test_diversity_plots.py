@@ -156,7 +156,7 @@ def test_the_error_names_the_expected_input():
         plots.groups(covered())
     with pytest.raises(InputError, match="one topic, found q, r"):
         plots.coverage([covered(), covered("other", topic="r")])
-    with pytest.raises(InputError, match="3 names are given for the 2 groups of 'SIZE'"):
+    with pytest.raises(InputError, match="expected 2 names for the groups of 'SIZE', found 3"):
         plots.groups(shown(), names="abc")
     qrels = GROUPED.rename(columns={"SIZE": "ORIGIN"})
     other = ir_graded.explain("GF(groups='ORIGIN')", qrels, {"first": RUNS["first"]}, "q")

@@ -183,7 +183,7 @@ def test_plots_use_the_given_axes():
     assert plots.differences(scores_of(), "Q", "a", "b", ax=one) is figure
     assert plots.leaderboard(intervals(), ax=two) is figure
     assert plots.unjudged(shares(3), ax=three) is figure
-    with pytest.raises(ParameterError, match="must be matplotlib's Axes"):
+    with pytest.raises(ParameterError, match="must be a matplotlib Axes"):
         plots.leaderboard(intervals(), ax=3)
 
 

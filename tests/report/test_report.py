@@ -302,7 +302,7 @@ def test_a_script_as_a_name_stays_text(tmp_path):
         ({"baseline": "four"}, "baseline='four' must be one of 'one', 'two', 'three'"),
         ({"level": 1.5}, "level=1.5 must be a number between 0 and 1"),
         ({"seed": -1}, "must be a whole number >= 0"),
-        ({"seed": np.random.default_rng(0)}, "seed=.* must be a whole number >= 0: the page names it"),
+        ({"seed": np.random.default_rng(0)}, "seed=.* must be a whole number >= 0, which the page can show"),
         ({"runs": RUNS["one"], "baseline": "run"}, "baseline='run' is the only run"),
     ],
 )
@@ -366,9 +366,9 @@ def test_unwritable_paths_are_rejected_before_any_work(tmp_path, monkeypatch):
     monkeypatch.setattr(page, "collect", lambda *_, **__: pytest.fail("work was done"))
     with pytest.raises(FileNotFoundError, match="nowhere"):
         ir_graded.report("Q", QRELS, RUNS, tmp_path / "nowhere" / "page.html")
-    with pytest.raises(InputError, match="is no file"):
+    with pytest.raises(InputError, match="is not a file"):
         ir_graded.report("Q", QRELS, RUNS, tmp_path)
-    with pytest.raises(InputError, match="is no file"):
+    with pytest.raises(InputError, match="is not a file"):
         ir_graded.report("Q", QRELS, RUNS, os.devnull)
 
 

@@ -153,7 +153,7 @@ def test_unreadable_and_invalid_paths_are_rejected(spark, tmp_path):
     for path in (7, [], ["a", 7], None):
         with pytest.raises(InputError, match="is neither a path nor a list of paths"):
             read_qrels(spark, path)
-    with pytest.raises(InputError, match="a Spark session is needed first"):
+    with pytest.raises(InputError, match="expected a Spark session"):
         read_qrels("qrels.txt", spark)
 
 
@@ -263,7 +263,7 @@ def test_passages_on_one_side_only_are_scored(spark, side, broadcast):
 
 def test_names_that_differ_in_case_only_are_rejected(spark):
     judged, ranked = frames(spark, *collection(5))
-    with pytest.raises(InputError, match="run: the column Run must be called run"):
+    with pytest.raises(InputError, match="run: rename the column Run to run"):
         evaluate("Q", judged, ranked.withColumnRenamed("run", "Run"))
     with pytest.raises(InputError, match="run: the columns score, Score are one to Spark"):
         evaluate("Q", judged, ranked.selectExpr("*", "1 as Score"))
@@ -275,14 +275,14 @@ def test_runs_that_change_their_names_are_rejected(spark):
     judged, ranked = frames(spark, [("1", "a", 1)], [("x", "1", "a", 1.0)])
     new_name = F.udf(lambda: str(uuid.uuid4())).asNondeterministic()
     changing = ranked.withColumn("run", new_name())
-    with pytest.raises(Exception, match="was not there when the runs were listed"):
+    with pytest.raises(Exception, match="did not exist when the runs were listed"):
         evaluate("Q", judged, changing).collect()
 
 
 def test_streams_and_invalid_limits_are_rejected(spark):
     judged, _ = frames(spark, *collection(5))
     stream = spark.readStream.format("rate").load()
-    with pytest.raises(InputError, match="run: a stream has no end"):
+    with pytest.raises(InputError, match="run: a stream cannot be evaluated"):
         evaluate("Q", judged, stream)
     for longest in (0, -1, 1.5, True, 10**30):
         with pytest.raises(ParameterError, match=r"longest_topic=.* must be a whole number from 1"):
@@ -294,7 +294,7 @@ def test_errors_are_raised_before_the_job(spark):
     judged, ranked = frames(spark, qrels, rows)
     with pytest.raises(InputError, match="the DataFrame has no column score; it has run, query_id, doc_id"):
         evaluate("Q", judged, ranked.drop("score"))
-    with pytest.raises(InputError, match="a Spark DataFrame or a path is needed, not dict"):
+    with pytest.raises(InputError, match="expected a Spark DataFrame or a path, found dict"):
         evaluate("Q", {}, ranked)
     with pytest.raises(NoSharedTopicsError, match="run 'run1' and the qrels share no topic"):
         evaluate("Q", judged, ranked.where("run != 'run1' or query_id in ('t24', 't25')"))
@@ -307,7 +307,7 @@ def test_errors_are_raised_before_the_job(spark):
     with pytest.raises(InputError, match="a row has no query_id"):
         evaluate("Q", judged, ranked.union(ranked.limit(1).selectExpr("run", "null", "doc_id", "score")))
     twice = ranked.union(ranked.where("query_id = 't7' and run = 'run0'").limit(1))
-    with pytest.raises(InputError, match=r"run 'run0': topic 't7', document 'd[0-9]+' stands 2 times"):
+    with pytest.raises(InputError, match=r"run 'run0': topic 't7', document 'd[0-9]+' appears 2 times"):
         evaluate("Q", judged, twice, longest_topic=1)
 
 
@@ -319,7 +319,7 @@ def test_options_and_measures_are_checked_before_the_job(spark):
     for measure in ("MAgP", "gP@3"):
         with pytest.raises(InputError, match=f"{measure} needs passages.*lacks .*start and length"):
             evaluate(["Q", measure], judged, ranked)
-    with pytest.raises(InputError, match="not the Spark DataFrame that evaluate gives"):
+    with pytest.raises(InputError, match="expected the Spark DataFrame from evaluate"):
         mean(judged)
 
 
@@ -394,8 +394,8 @@ def test_no_rows_are_one_empty_run_or_rejected_if_rows_name_their_run(spark):
 def test_duplicates_are_reported_once(spark, broadcast):
     judged, ranked = frames(spark, [("1", "a", 1), ("1", "b", 0)], [("one", "1", "a", 1.0)])
     cases = {
-        r"document 'a' stands twice, in run 'one';": (judged, ranked.union(ranked)),
-        r"stands twice, in the only run, as the DataFrame has no column run;": (
+        r"document 'a' appears twice, in run 'one';": (judged, ranked.union(ranked)),
+        r"appears twice, in the only run, as the DataFrame has no column run;": (
             judged,
             ranked.union(ranked).drop("run"),
         ),
@@ -416,7 +416,7 @@ def test_errors_of_a_row_stop_the_job(spark, broadcast):
     judged, ranked = frames(spark, qrels, rows)
     one = ranked.where("query_id = 't7' and run = 'run0'").limit(1)
     cases = {
-        "topic 't7', document 'd[0-9]+' stands twice": ranked.union(one),
+        "topic 't7', document 'd[0-9]+' appears twice": ranked.union(one),
         "topic 't7', document 'd[0-9]+' .*the score is missing": ranked.union(
             one.selectExpr("run", "query_id", "'d999'", "double('NaN')")
         ),

@@ -140,7 +140,7 @@ def test_measure_without_bounds_is_rejected_by_name(measure):
     with pytest.raises(ir_graded.ParameterError) as caught:
         ir_graded.score_bounds(["P@5", measure], QRELS, RUN)
     assert str(caught.value).startswith(str(ir_graded.evaluate(measure, QRELS, RUN).measures[0]))
-    assert "exact bounds need a score that rises with every gain" in str(caught.value)
+    assert "exact bounds require a score that rises with every gain" in str(caught.value)
     assert "ir_graded.score_intervals" in str(caught.value)
 
 
@@ -167,7 +167,9 @@ def test_frames_hold_bounds_by_topic_and_their_means():
 @pytest.mark.parametrize("ask", [ir_graded.score_bounds, ir_graded.score_intervals])
 def test_ties_other_than_doc_id_are_rejected(ask):
     qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.0}}
-    with pytest.raises(ParameterError, match=r"P\(ties='expected'\)@1: .* by doc_id: leave out ties"):
+    with pytest.raises(
+        ParameterError, match=r"P\(ties='expected'\)@1: .* by doc_id; remove the parameter ties"
+    ):
         ask(["P(ties='expected')@1", "P@1"], qrels, run)
 
 

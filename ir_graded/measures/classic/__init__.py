@@ -1,7 +1,7 @@
-"""The classic measures of ir-measures, computed here in one pass over a run with the graded measures.
+"""The classic measures of ir-measures, computed together with the graded measures in one pass over a run.
 
-Values are those of the providers of ir-measures, which still come first in its calls. Levels that are not
-whole numbers, which those providers reject, are used as they are.
+Values are equal to those of the providers of ir-measures, which still come first in its calls. Levels that
+are not whole numbers, which those providers reject, are supported.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ir_graded.errors import ParameterError
 from ir_graded.measures.base import GradedMeasure, Scorer
 from ir_graded.measures.params import NOT_PROVIDED
 
-# The order of these modules is that of CLASSICS, which errors and pages keep.
+# The order of these imports is the order of CLASSICS in errors and documentation.
 from . import sets as sets, gain as gain, precision as precision  # isort: skip
 from .base import CLASSICS, Classic
 
@@ -22,7 +22,7 @@ __all__ = ["CLASSICS", "Classic", "check_computable", "scorer_of"]
 def scorer_of(measure: Measure) -> Scorer | None:
     """Return the scorer of a measure: the measure itself if it is of this package, or its classic.
 
-    None for a measure, a parameter or a value that is left to the other providers of ir-measures.
+    Return None for measures, parameters and values that only other providers of ir-measures compute.
 
     Example:
         >>> from ir_measures import AP, infAP
@@ -32,11 +32,11 @@ def scorer_of(measure: Measure) -> Scorer | None:
     if isinstance(measure, GradedMeasure):
         return measure
     kind = CLASSICS.get(measure.NAME)
-    # ``ir_measures.define`` may make another measure with the name of a classic.
+    # ``ir_measures.define`` may create another measure with the name of a classic.
     if kind is None or type(measure) is not type(kind.MEASURE):
         return None
     params, known = measure.params, measure.SUPPORTED_PARAMS
-    # ir-measures does not check this when it makes a measure.
+    # ir-measures does not check this when it creates a measure.
     valid = all(param.validate(params.get(name, NOT_PROVIDED)) for name, param in known.items())
     if not valid or params.keys() - known.keys():
         return None
@@ -45,11 +45,11 @@ def scorer_of(measure: Measure) -> Scorer | None:
 
 
 def check_computable(measure: Measure) -> None:
-    """Raise ParameterError for RBP without rel, which ir-measures describes and no provider computes."""
+    """Raise ParameterError for RBP without rel, which ir-measures documents but no provider computes."""
     rbp = CLASSICS["RBP"].MEASURE
     if type(measure) is type(rbp) and measure["rel"] in (NOT_PROVIDED, None):
         p = measure["p"]
         raise ParameterError(
-            f"{measure} has no rel, and no provider of ir-measures computes it without: write gRBP(p={p}), "
-            f"whose gains depend on the level, or RBP(p={p},rel=1), for which levels from 1 up are equal"
+            f"{measure} has no rel, and no provider of ir-measures computes it without rel: use gRBP(p={p}), "
+            f"whose gains depend on the level, or RBP(p={p},rel=1), which treats all levels >= 1 alike"
         )

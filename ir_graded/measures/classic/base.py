@@ -1,8 +1,8 @@
 """Base class of the classic measures: those of ir-measures that this package computes from views.
 
-A classic is one class. ``@register`` enters it into ``CLASSICS``, from which the provider, the command
-line and the tests read. Its values are those of the provider that ir-measures prefers for it. Parameters and
-values that no provider of ir-measures defines are left to ir-measures.
+Each classic is one class. ``@register`` adds it to ``CLASSICS``, which the provider, the command line and the
+tests use. Its values equal those of the provider that ir-measures prefers for it. Parameters and values that
+no provider of ir-measures defines are left to ir-measures.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ir_graded.measures.base import Scorer
 from ir_graded.measures.params import NOT_PROVIDED
 from ir_graded.measures.properties import check_lacks
 
-#: The class of each classic by its name in ir-measures.
+#: Class of each classic by its name in ir-measures.
 CLASSICS: dict[str, type[Classic]] = {}
 
 #: Name of the divisor R in explanations.
@@ -30,10 +30,10 @@ _TREC_INTEGERS_BELOW = 2**31
 
 
 class Classic(Scorer):
-    """A measure of ir-measures with its parameters.
+    """Base class of the scorers of measures of ir-measures.
 
     Attributes:
-        MEASURE: the object of ir-measures, without parameters.
+        MEASURE: the measure object of ir-measures, without parameters.
 
     Args:
         measure: the measure object of ir-measures to compute.
@@ -47,14 +47,14 @@ class Classic(Scorer):
         self.measure = measure
 
     def __getitem__(self, name: str) -> Any:
-        """Return a parameter or its default; None without either, and for one that the measure lacks."""
+        """Return a parameter or its default; None if it has neither or the measure lacks the parameter."""
         if name not in self.measure.SUPPORTED_PARAMS:
             return None
         value = self.measure[name]
         return None if value is NOT_PROVIDED else value
 
     def is_defined(self) -> bool:
-        """Return whether ir-measures defines the measure for these parameters, whose types are right."""
+        """Return whether ir-measures defines the measure for these parameters, which have valid types."""
         return all(self[name] is None or is_natural(self[name]) for name in ("cutoff", "rel"))
 
     def validate_params(self) -> None:
@@ -69,7 +69,7 @@ Kind = TypeVar("Kind", bound=type[Classic])
 
 
 def register(measure: Measure) -> Callable[[Kind], Kind]:
-    """Enter a class into CLASSICS as the scorer of ``measure`` with any parameters."""
+    """Register a class in CLASSICS as the scorer of ``measure`` with any parameters."""
 
     def enter(classic: Kind) -> Kind:
         check_lacks(measure.NAME, classic.LACKS)

@@ -20,9 +20,9 @@ from ir_graded.measures.stopping import satisfaction, unsatisfied_before
 
 from .base import Classic, is_natural, register
 
-#: The lowest level that has a gain, where a document of level 0 has none.
+#: Lowest level with a gain if a document of level 0 has no gain.
 _ABOVE_0 = float(np.nextafter(0.0, 1.0))
-# 2^level - 1 loses digits to the subtraction below this level, and none from it on.
+# Below this level the subtraction in 2^level - 1 loses digits.
 _NEAR_0 = 0.5
 
 
@@ -34,9 +34,9 @@ class DiscountedGain(Classic):
     of a document is its level (dcg='log2') or 2^level - 1 (dcg='exp-log2'), and 0 for levels below 0. The
     ideal list holds all documents of the topic by gain, down to the cutoff.
 
-    Parameters: cutoff, judged_only and gains with dcg='log2', as trec_eval has them; cutoff (needed) alone
-    with dcg='exp-log2', as gdeval has it. ``gains`` puts other levels in place of those of the qrels, before
-    all else: a level that is absent stays, one that becomes negative is unjudged from then on.
+    Parameters: cutoff, judged_only and gains with dcg='log2', as in trec_eval; only cutoff (required) with
+    dcg='exp-log2', as in gdeval. ``gains`` replaces the levels of the qrels before anything else: levels that
+    are not in ``gains`` do not change, and levels that become negative count as unjudged.
 
     Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002); the
     exponential gain is of Burges et al., "Learning to Rank using Gradient Descent" (ICML 2005).
@@ -56,11 +56,11 @@ class DiscountedGain(Classic):
         {nDCG: 0.613147...}
     """
 
-    LACKS = {"truncation": "the ideal list, too, is cut at rank k"}
+    LACKS = {"truncation": "the ideal list is also cut at rank k"}
 
     @property
     def exponential(self) -> bool:
-        """True where the gain is 2^level - 1."""
+        """Whether the gain is 2^level - 1."""
         return bool(self["dcg"] == "exp-log2")
 
     @property
@@ -70,7 +70,7 @@ class DiscountedGain(Classic):
 
     @property
     def gains(self) -> Overrides:
-        """Levels that replace others, as sorted pairs."""
+        """Levels and their replacements, as sorted pairs."""
         return tuple(sorted((self["gains"] or {}).items()))
 
     def is_defined(self) -> bool:
@@ -121,7 +121,7 @@ class DiscountedGain(Classic):
         return {"gain": table[view.level_index], "discount": 1.0 / np.log2(view.n + 1.0)}
 
     def _relabelled(self, views: Views) -> Views:
-        """Return the views of the run with the levels that ``gains`` puts in place of others."""
+        """Return the views of the run with levels replaced by ``gains``."""
         return relabelled(views, self.gains) if self.gains else views
 
     def _table(self, levels: Levels) -> Floats:
@@ -149,7 +149,7 @@ class DiscountedGain(Classic):
 
 
 def relabelled(views: Views, overrides: Overrides) -> Views:
-    """Return the views of the same run with other levels in the qrels."""
+    """Return the views of the run with other levels in the qrels."""
     levels, hits = views.levels, views.hits
     values, place = np.unique(levels.table(overrides), return_inverse=True)
     level_index = place[levels.level_index].astype(np.int64)
@@ -174,10 +174,10 @@ class ExpectedReciprocalRank(Classic):
     ``ERR = sum over ranks n of 1/n * r(n) * product over ranks i < n of (1 - r(i))`` with
     ``r(n) = (2^level - 1) / 16``, the probability that the document satisfies; levels go up to 4.
 
-    Parameters: cutoff (needed), as gdeval has it.
+    Parameters: cutoff (required), as in gdeval. For scales with another highest level use ``nERR``.
 
     Source: Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded Relevance" (CIKM
-    2009), as in gdeval of the TREC Web track (Clarke, 2010). For scales that end elsewhere there is ``nERR``.
+    2009), as in gdeval of the TREC Web track (Clarke, 2010).
 
     Example:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -239,9 +239,9 @@ class RankBiasedPrecision(Classic):
     """Rank-biased precision.
 
     ``RBP = sum over relevant ranks n of p^(n-1) / sum over ranks i of p^(i-1)``, both over the first 1,000
-    ranks as cwl_eval has it. The denominator is 1/(1-p) but for p close to 1.
+    ranks, as in cwl_eval. The denominator is 1/(1-p) unless p is close to 1.
 
-    Parameters: p in [0, 1], rel (needed).
+    Parameters: p in [0, 1], rel (required).
 
     Source: Moffat and Zobel, "Rank-Biased Precision for Measurement of Retrieval Effectiveness" (ACM TOIS,
     2008).

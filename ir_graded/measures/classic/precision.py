@@ -1,4 +1,4 @@
-"""Classics of binary relevance: AP, RR, P, R, Rprec, Success and Bpref."""
+"""Classics for binary relevance: AP, RR, P, R, Rprec, Success and Bpref."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .base import RELEVANT, Classic, num_rel, num_rel_ret, register
 class AveragePrecision(Classic):
     """Average precision.
 
-    ``AP = 1/R * sum over relevant ranks n of C(n)/n``, C(n) the relevant documents down to n. A cutoff ends
-    the sum; R stays that of the topic.
+    ``AP = 1/R * sum over relevant ranks n of C(n)/n``, where C(n) is the number of relevant documents down to
+    n. A cutoff ends the sum; R does not change.
 
-    Parameters: cutoff, rel, judged_only, as trec_eval's map and map_cut have them.
+    Parameters: cutoff, rel, judged_only, as in trec_eval's map and map_cut.
 
     Source: Harman, "Evaluation Issues in Information Retrieval" (Information Processing & Management, 1992).
 
@@ -53,7 +53,7 @@ class ReciprocalRank(Classic):
 
     ``RR = 1/n`` for the rank n of the first relevant document; 0 without one.
 
-    Parameters: rel, and either cutoff (as MS MARCO's script has it) or judged_only (as trec_eval has it).
+    Parameters: rel, and either cutoff (as in MS MARCO's script) or judged_only (as in trec_eval).
 
     Source: Kantor and Voorhees, "The TREC-5 Confusion Track" (Information Retrieval, 2000).
 
@@ -86,9 +86,9 @@ class ReciprocalRank(Classic):
 class Precision(Classic):
     """Precision at a rank.
 
-    ``P@k = C(k)/k``, also where the run holds fewer than k documents.
+    ``P@k = C(k)/k``, also if the run has fewer than k documents.
 
-    Parameters: cutoff (needed), rel, judged_only, as trec_eval has them.
+    Parameters: cutoff (required), rel, judged_only, as in trec_eval.
 
     Source: van Rijsbergen, "Information Retrieval" (1979).
 
@@ -104,7 +104,7 @@ class Precision(Classic):
         {P@5: 0.2}
     """
 
-    LACKS = {"ideal": "there may be fewer relevant documents than the k that it divides by"}
+    LACKS = {"ideal": "there may be fewer than k relevant documents, but the divisor is k"}
     MONOTONE = True
 
     def contributions(self, views: Views) -> Contributions:
@@ -125,7 +125,7 @@ class Recall(Classic):
 
     ``R@k = C(k)/R``.
 
-    Parameters: cutoff (needed), rel, judged_only, as trec_eval has them.
+    Parameters: cutoff (required), rel, judged_only, as in trec_eval.
 
     Source: van Rijsbergen, "Information Retrieval" (1979).
 
@@ -141,7 +141,7 @@ class Recall(Classic):
         {R@1: 0.5}
     """
 
-    LACKS = {"ideal": "there may be more relevant documents than the first k ranks can hold"}
+    LACKS = {"ideal": "there may be more than k relevant documents"}
 
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
@@ -158,7 +158,7 @@ class RPrecision(Classic):
 
     ``Rprec = C(R)/R``.
 
-    Parameters: rel, judged_only, as trec_eval has them.
+    Parameters: rel, judged_only, as in trec_eval.
 
     Source: Buckley and Voorhees, "Retrieval System Evaluation" (in TREC: Experiment and Evaluation, 2005).
 
@@ -183,11 +183,11 @@ class RPrecision(Classic):
 
 @register(ir_measures.Success)
 class Success(Classic):
-    """Whether a relevant document is among the first k.
+    """Success: whether a relevant document is among the first k.
 
     ``Success@k = 1 if C(k) > 0 else 0``.
 
-    Parameters: cutoff (needed), rel, judged_only, as trec_eval has them.
+    Parameters: cutoff (required), rel, judged_only, as in trec_eval.
 
     Source: Tomlinson's measure in trec_eval 9 (Buckley, 2008).
 
@@ -204,7 +204,7 @@ class Success(Classic):
         return (num_rel_ret(views[self.cut]) > 0).astype(np.float64)
 
     def contributions(self, views: Views) -> Contributions:
-        """Count the first relevant document as the success; those below it add nothing."""
+        """Return 1 for the first relevant document; documents below it do not count."""
         view = views[self.cut]
         return Contributions(view, first(view))
 
@@ -215,13 +215,13 @@ class Success(Classic):
 
 @register(ir_measures.Bpref)
 class BinaryPreference(Classic):
-    """Binary preference: how far documents judged relevant stand above those judged not relevant.
+    """Binary preference: how far documents judged relevant are above those judged not relevant.
 
-    ``Bpref = 1/R * sum over relevant ranks n of 1 - min(N(n), R) / min(N, R)``: N documents of the topic have
-    a level from 0 to below rel, N(n) of them stand above n; 1 is summed where N(n) is 0. Levels below 0 count
-    as unjudged.
+    ``Bpref = 1/R * sum over relevant ranks n of 1 - min(N(n), R) / min(N, R)``, where N documents of the
+    topic have a level >= 0 and < rel, and N(n) of them are above n. The summand is 1 if N(n) is 0. Levels
+    below 0 count as unjudged.
 
-    Parameters: rel, as trec_eval has it.
+    Parameters: rel, as in trec_eval.
 
     Source: Buckley and Voorhees, "Retrieval Evaluation with Incomplete Information" (SIGIR 2004), as
     corrected in trec_eval 8.
@@ -241,8 +241,8 @@ class BinaryPreference(Classic):
     """
 
     LACKS = {
-        "exchange": "a document judged not relevant (with rel=2 one of level 1, too) counts against those "
-        "below it, an unjudged one does not"
+        "exchange": "a document judged not relevant (with rel=2 also one of level 1) counts against the "
+        "documents below it; an unjudged document does not"
     }
 
     @property
@@ -252,7 +252,7 @@ class BinaryPreference(Classic):
     def others_above(self, views: Views) -> Ints:
         """Return N(n), the number of documents judged not relevant above each relevant one."""
         view, judged = views[self.cut], views[Cut(rel=0.0)]
-        # Both hold the relevant documents in the same order, so the difference counts the others.
+        # Both views have the relevant documents in the same order, so the difference counts the others.
         return judged.C[judged.level >= self.cut.rel] - view.C
 
     def contributions(self, views: Views) -> Contributions:

@@ -17,9 +17,9 @@ from ir_graded.measures.stopping import safe_divide
 
 from .base import RELEVANT, Classic, num_rel, num_rel_ret, register
 
-# Python prints other betas with an exponent, which trec_eval does not read.
+# Python prints other betas with an exponent, which trec_eval cannot read.
 _BETA_FROM, _BETA_BELOW = 1e-4, 1e16
-#: Range of measures that count.
+#: Range of measures that are counts.
 COUNT_RANGE = (0.0, math.inf)
 
 
@@ -31,12 +31,12 @@ def is_evaluated(views: Views) -> Bools:
 
 @register(ir_measures.Judged)
 class JudgmentRate(Classic):
-    """The share of judged documents among the first k, or among all.
+    """Judgment rate: the share of judged documents among the first k, or among all.
 
-    ``Judged@k = judged among the first k / min(k, retrieved)``. Judged is what has any level, negative ones
-    included.
+    ``Judged@k = judged among the first k / min(k, retrieved)``. Documents with any level are judged, even a
+    negative one.
 
-    Parameters: cutoff, as ir-measures' own provider has it.
+    Parameters: cutoff, as in the provider of ir-measures.
 
     Source: MacAvaney, OpenNIR (WSDM 2020), from which ir-measures took it.
 
@@ -52,7 +52,7 @@ class JudgmentRate(Classic):
         {Judged: 1.0}
     """
 
-    LACKS = {"nothing": "what is judged counts, relevant or not"}
+    LACKS = {"nothing": "all judged documents count, relevant or not"}
 
     @property
     def cut(self) -> Cut:
@@ -81,9 +81,9 @@ class JudgmentRate(Classic):
 
 @register(ir_measures.NumRet)
 class NumRetrieved(Classic):
-    """The number of documents retrieved, or of those of level >= rel. Summed over topics.
+    """Number of documents retrieved, or of those with level >= rel. Summed over topics.
 
-    Parameters: rel, as trec_eval has num_ret and num_rel_ret.
+    Parameters: rel, as in trec_eval's num_ret and num_rel_ret.
 
     Source: trec_eval (Buckley, 1992).
 
@@ -101,7 +101,7 @@ class NumRetrieved(Classic):
 
     RANKED = False
     RANGE = COUNT_RANGE
-    LACKS = {"nothing": "without rel all that is retrieved counts, relevant or not"}
+    LACKS = {"nothing": "without rel all retrieved documents count, relevant or not"}
     MONOTONE = True
 
     @property
@@ -120,17 +120,17 @@ class NumRetrieved(Classic):
     def contributions(self, views: Views) -> Contributions:
         if self["rel"] is None:
             raise ParameterError(
-                "NumRet counts all documents retrieved, unjudged ones included, of which nothing is known: "
-                "NumRet(rel=1) counts relevant ones"
+                "NumRet counts all documents retrieved, including unjudged ones, which cannot be explained; "
+                "use NumRet(rel=1) to count relevant documents"
             )
         return Contributions(views[self.cut])
 
 
 @register(ir_measures.NumRel)
 class NumRelevant(Classic):
-    """The number of documents of level >= 1 in the qrels of the topics that the run has. Summed over topics.
+    """Number of documents with level >= 1 in the qrels of the topics in the run. Summed over topics.
 
-    Parameters: rel, which ir-measures supports as 1 only.
+    Parameters: rel; ir-measures supports rel=1 only.
 
     Source: trec_eval (Buckley, 1992).
 
@@ -148,7 +148,7 @@ class NumRelevant(Classic):
 
     RANKED = False
     RANGE = COUNT_RANGE
-    LACKS = {"nothing": "what is relevant counts, retrieved or not"}
+    LACKS = {"nothing": "all relevant documents count, retrieved or not"}
 
     def is_defined(self) -> bool:
         return super().is_defined() and self["rel"] == 1
@@ -162,14 +162,14 @@ class NumRelevant(Classic):
 
     def contributions(self, views: Views) -> Contributions:  # noqa: ARG002  # there is nothing to see
         raise ParameterError(
-            "NumRel counts the relevant documents of the qrels, retrieved or not: the ranking adds nothing; "
-            "NumRet(rel=1) counts those retrieved"
+            "NumRel counts the relevant documents of the qrels, retrieved or not, so the ranking has no "
+            "effect; use NumRet(rel=1) to count those retrieved"
         )
 
 
 @register(ir_measures.NumQ)
 class NumTopics(Classic):
-    """1 for a topic of the qrels that the run has. Summed over topics.
+    """Number of topics: 1 for each topic of the qrels that is in the run. Summed over topics.
 
     Source: trec_eval (Buckley, 1992).
 
@@ -186,7 +186,7 @@ class NumTopics(Classic):
     """
 
     RANKED = False
-    LACKS = {"nothing": "the topic counts, whatever was retrieved"}
+    LACKS = {"nothing": "every topic counts, whatever was retrieved"}
 
     @property
     def lowest_rel(self) -> float:
@@ -196,16 +196,16 @@ class NumTopics(Classic):
         return is_evaluated(views).astype(np.float64)
 
     def contributions(self, views: Views) -> Contributions:  # noqa: ARG002  # there is nothing to see
-        raise ParameterError("NumQ counts topics: documents add nothing to it")
+        raise ParameterError("NumQ counts topics; documents do not contribute to it")
 
 
 class SetMeasure(Classic):
-    """A measure of the set of the documents retrieved."""
+    """Base class of measures of the set of retrieved documents."""
 
     RANKED = False
 
     def num_ret(self, views: Views) -> Floats:
-        """Return the number of documents retrieved; of those with a level >= 0 where ``judged_only``."""
+        """Return the number of documents retrieved; with ``judged_only``, of those with a level >= 0."""
         if self["judged_only"]:
             return num_rel_ret(views[Cut(rel=0.0)])
         return views.hits.n_retrieved.astype(np.float64)
@@ -213,12 +213,12 @@ class SetMeasure(Classic):
 
 @register(ir_measures.SetP)
 class SetPrecision(SetMeasure):
-    """Precision of all that was retrieved.
+    """Precision of the set of retrieved documents.
 
-    ``SetP = found / retrieved``; relative to the best that a set of that size can have,
-    ``found / min(retrieved, R)``, with relative=True.
+    ``SetP = found / retrieved``. With relative=True it is relative to the best set of that size:
+    ``found / min(retrieved, R)``.
 
-    Parameters: rel, relative, judged_only, as trec_eval's set_P and set_relative_P have them.
+    Parameters: rel, relative, judged_only, as in trec_eval's set_P and set_relative_P.
 
     Source: trec_eval (Buckley, 1992), formerly exact_prec.
 
@@ -245,11 +245,11 @@ class SetPrecision(SetMeasure):
 
 @register(ir_measures.SetR)
 class SetRecall(SetMeasure):
-    """Recall of all that was retrieved.
+    """Recall of the set of retrieved documents.
 
     ``SetR = found / R``.
 
-    Parameters: rel, as trec_eval's set_recall has it.
+    Parameters: rel, as in trec_eval's set_recall.
 
     Source: trec_eval (Buckley, 1992), formerly exact_recall.
 
@@ -267,14 +267,15 @@ class SetRecall(SetMeasure):
 
 @register(ir_measures.SetF)
 class SetFMeasure(SetMeasure):
-    """F of precision and recall of all that was retrieved.
+    """F-measure of the set of retrieved documents.
 
-    ``SetF = (beta + 1) P R / (beta P + R) = (beta + 1) found / (beta R# + retrieved)``, R# the number of
-    relevant documents. Beta weighs recall against precision as it stands, not squared: trec_eval's set_F.
+    ``SetF = (beta + 1) P R / (beta P + R) = (beta + 1) found / (beta R# + retrieved)``, where R# is the
+    number of relevant documents. Beta weights recall against precision and is not squared, as in trec_eval's
+    set_F.
 
-    Parameters: beta (0, or from 0.0001 to below 1e16: others trec_eval misreads), rel, judged_only.
+    Parameters: beta (0, or from 0.0001 to below 1e16: trec_eval misreads other values), rel, judged_only.
 
-    Source: van Rijsbergen, "Information Retrieval" (1979), as trec_eval has it.
+    Source: van Rijsbergen, "Information Retrieval" (1979), as in trec_eval.
 
     Example:
         >>> from ir_graded.evaluation.provider import PROVIDER

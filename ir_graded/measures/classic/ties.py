@@ -1,7 +1,7 @@
 """Classics with another order of tied documents: ``nDCG(ties='expected')@10``.
 
-ir-measures' providers support a measure by its name and look only at the parameters that they know, so a
-classic with ``ties`` has a name that they do not know.
+The providers of ir-measures recognise a measure by its name and ignore parameters that they do not know. A
+classic with ``ties`` therefore has a name that they do not know.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .base import CLASSICS, Classic
 
 
 class TiedClassic(GradedMeasure):
-    """A classic with the parameter ``ties``; there is a subclass for each classic."""
+    """Base class of classics with the parameter ``ties``; each classic has a subclass."""
 
     CLASSIC: ClassVar[type[Classic]]
 
@@ -49,7 +49,7 @@ class TiedClassic(GradedMeasure):
     def validate_params(self) -> None:
         if scorer_of(self.measure) is None:
             raise ParameterError(
-                f"{self}: {self.measure} is not computed here, and other providers have no ties"
+                f"{self}: ir_graded does not compute {self.measure}, and other providers do not support ties"
             )
         self.scorer.validate_params()
         self.validated = True
@@ -106,18 +106,18 @@ def _of(classic: type[Classic]) -> type[TiedClassic]:
     return type(f"{classic.__name__}WithTies", (TiedClassic,), members)
 
 
-#: The class for each classic that depends on the order of documents, by its name in ir-measures.
+#: Class of each classic that depends on the order of documents, by its name in ir-measures.
 TIED_CLASSICS = {name: _of(classic) for name, classic in CLASSICS.items() if classic.RANKED}
 
 
 def check_ties(ties: Any, of: str = "") -> None:
-    """Raise ParameterError where ``ties`` is not one of its words."""
+    """Raise ParameterError if ``ties`` is not one of the valid words."""
     if not TIES.validate(ties):
         raise ParameterError(f"{of}ties={short_repr(ties)} must be {TIES.expected}")
 
 
 def takes_ties(measure: Measure) -> bool:
-    """Return whether a measure can have each order of tied documents."""
+    """Return whether a measure supports every order of tied documents."""
     try:
         for ties in TIES.words:
             with_ties(measure, ties)
@@ -129,10 +129,10 @@ def takes_ties(measure: Measure) -> bool:
 def with_ties(measure: Measure, ties: Any) -> Measure:
     """Return a measure with another order of tied documents.
 
-    A measure of sets, which have no order, stays as it is.
+    Measures of sets do not depend on the order and are returned unchanged.
 
     Raises:
-        ParameterError: ``ties`` is not one of its words, or the measure cannot have it.
+        ParameterError: ``ties`` is not a valid word, or the measure does not support it.
     """
     check_ties(ties, f"{measure}: ")
     if isinstance(measure, GradedMeasure):
@@ -140,14 +140,16 @@ def with_ties(measure: Measure, ties: Any) -> Measure:
     check_computable(measure)
     classic = CLASSICS.get(measure.NAME)
     if classic is None or type(measure) is not type(classic.MEASURE):
-        raise ParameterError(f"{measure} is left to ir-measures' providers, which take no ties={ties!r}")
+        raise ParameterError(
+            f"ir_graded does not compute {measure}, and other providers do not support ties={ties!r}"
+        )
     if ties == TIES.default or not classic.RANKED:
         return measure
     return TIED_CLASSICS[measure.NAME](**measure.params, ties=ties)
 
 
 def separate_ties(measure: Measure) -> Measure:
-    """Return a classic that ir-measures was given the parameter ``ties`` with as one that has it."""
+    """Return a classic of ir-measures that was given ``ties`` as the classic that has this parameter."""
     if (
         isinstance(measure, GradedMeasure)
         or "ties" not in measure.params
