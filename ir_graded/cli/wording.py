@@ -18,7 +18,7 @@ _PARAMETER = re.compile(
     rf"(?:^|(?<=\s))(?<!: )(?:({'|'.join(_OPTIONS)})=('[^']*'|[^\s,;:]+)|(n_resamples|n_samples|top_k)\b)"
 )
 _FUNCTIONS = {
-    "ir_graded.score_intervals estimates": "--unjudged intervals estimates",
+    "use ir_graded.score_intervals to": "use --unjudged intervals to",
     "ir_graded.evaluate computes": "`ir_graded evaluate` computes",
 }
 

@@ -188,7 +188,7 @@ def test_a_passage_behind_the_end_is_kept_or_an_error():
 @pytest.mark.parametrize("beyond", ["keep", "raise"])
 def test_every_document_of_a_run_needs_a_length(beyond):
     run = passage_cases.frame("run", [*ROWS, ("2", "c", 1, 0, 1), ("2", "d", 1, 0, 1)])
-    with pytest.raises(InputError, match="lengths lack 3 documents of the run: 'b', 'c', 'd'"):
+    with pytest.raises(InputError, match="no length is given for 3 documents of the run: 'b', 'c', 'd'"):
         ir_graded.evaluate("CharP", JUDGED, run, lengths={"a": 10}, beyond=beyond)
 
 

@@ -150,9 +150,9 @@ def test_an_unknown_provider_is_rejected(provider):
 def test_upstream_rejects_fractional_levels():
     qrels = {"1": {"a": 0.5}}
     assert ir_graded.evaluate("nDCG", qrels, RUN).values.item() == pytest.approx(1 / np.log2(3))
-    with pytest.raises(ir_graded.InputError, match=r"nDCG takes whole levels only; with provider='auto'"):
+    with pytest.raises(ir_graded.InputError, match=r"but nDCG takes whole levels only; provider='auto'"):
         ir_graded.evaluate("nDCG", qrels, RUN, provider="upstream")
-    with pytest.raises(ir_graded.InputError, match=r"level 0.5: infAP takes whole levels only$"):
+    with pytest.raises(ir_graded.InputError, match=r"level 0.5, but infAP takes whole levels only$"):
         ir_graded.evaluate(["nDCG", "infAP"], qrels, RUN)
 
 

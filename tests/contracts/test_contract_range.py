@@ -20,5 +20,5 @@ def test_scores_are_within_the_range(subject, data):
 @cases.each(cases.OWN)
 def test_the_documentation_states_the_range(subject):
     low, high = cases.declared(subject).RANGE
-    named = re.findall(r"\bIn \[(\S+), (\S+?)[\])]", inspect.getdoc(type(subject)))
+    named = re.findall(r"\bIn\s+\[(\S+), (\S+?)[\])]", inspect.getdoc(type(subject)))
     assert [tuple(map(float, pair)) for pair in named] == [(low, high)]

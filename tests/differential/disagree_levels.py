@@ -54,7 +54,7 @@ def _():
     return ours(AP, qrels, run), by("pytrec_eval", AP, qrels, run)
 
 
-@case("pytrec_eval: a level that is no whole number")
+@case("pytrec_eval: a level that is not a whole number")
 def _():
     qrels, run = {"1": {"a": 0.5}}, {"1": {"a": 1.0, "b": 2.0}}
     return ours(nDCG, qrels, run), by("pytrec_eval", nDCG, qrels, run)

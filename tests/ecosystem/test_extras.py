@@ -18,7 +18,7 @@ def test_an_installed_library_is_imported():
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    with pytest.raises(GradedError, match=r"scipy is needed here: pip install '.*\[meta\]'"):
+    with pytest.raises(GradedError, match=r"this feature requires scipy: pip install '.*\[meta\]'"):
         extra("scipy.stats", "meta")
 
 

@@ -62,7 +62,7 @@ def test_the_error_names_the_first_wrong_run(folder):
 
 
 def test_a_folder_without_files_is_rejected(tmp_path):
-    with pytest.raises(InputError, match="holds no file"):
+    with pytest.raises(InputError, match="has no files"):
         ir_graded.evaluate("Q", {"1": {"a": 1}}, tmp_path)
 
 

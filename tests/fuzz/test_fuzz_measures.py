@@ -20,7 +20,7 @@ QRELS = [
 ]
 #: Patterns that name a measure or the part that cannot be read.
 PLACE = (
-    r"^([Cc]annot read |[Uu]nknown |no measure |ir-measures' providers cannot compute one of "
+    r"^([Cc]annot read |[Uu]nknown |no measure |the providers of ir-measures cannot compute one of "
     r"|[A-Za-z][\w+#-]*(\(.*\))?(@\S+)?[: ])"
 )
 RUN = {"1": {"a": 1.0, "x": 0.5, "d": 0.5, "b": 0.2}, "2": {"z": 1.0}}

@@ -428,6 +428,6 @@ def test_the_error_of_an_unlisted_intent_names_a_misspelled_one():
     with pytest.raises(ir_graded.InputError) as caught:
         ir_graded.evaluate("D(measure='Q')", qrels, {"t": {"a": 1.0}}, intents=listed)
     assert str(caught.value).endswith(
-        "intent 'safety', which has no probability; topic 't' lists 'price', and 'sfaety' without a "
-        "document: is one of them misspelled?"
+        "intent 'safety', which has no probability; topic 't' has probabilities for 'price', and 'sfaety' "
+        "without a document: is one of them misspelled?"
     )

@@ -212,7 +212,7 @@ def test_reference_limits_the_comparisons_and_names_come_from_the_table():
         ([[0, math.inf], [1, 1]], {}, InputError, "row 0, set 1: the label is inf"),
         ([["0", "x"], ["1", "1"]], {}, InputError, "row 0, set 1: the label is 'x'"),
         (pd.DataFrame([[0, 1], [1, 1]], columns=["a", "a"]), {}, InputError, "set 'a' appears twice"),
-        ([[0, 1], [1, 1]], {"topics": None}, ParameterError, "topics is needed"),
+        ([[0, 1], [1, 1]], {"topics": None}, ParameterError, "topics is required"),
         ([[0, 1], [1, 1]], {"topics": [1]}, ParameterError, "topics has 1 values for 2 rows"),
         ([[0, 1], [1, 1]], {"measurement": "ratio"}, ParameterError, "measurement='ratio' must be one of"),
         ([[0, 1], [1, 1]], {"reference": "x"}, ParameterError, "reference='x' must be one of 0, 1"),

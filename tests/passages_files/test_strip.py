@@ -471,7 +471,7 @@ def removed_axes():
     ids=["text", "Figure", "SubFigure", "several", "removed"],
 )
 def test_objects_that_are_not_axes_of_a_figure_are_rejected(ax):
-    with pytest.raises(ParameterError, match=r"^ax=.* must be matplotlib's Axes that stand in a figure"):
+    with pytest.raises(ParameterError, match=r"^ax=.* must be a matplotlib Axes in a figure"):
         strip().plot(ax)
 
 

@@ -87,7 +87,7 @@ def test_differences_of_long_unusual_names_are_drawn():
 
 
 def test_unknown_names_are_rejected():
-    with pytest.raises(InputError, match="there is no run 'c'; there are 'a', 'b'"):
+    with pytest.raises(InputError, match="unknown run 'c'; the runs are 'a', 'b'"):
         plots.differences(scores_of(), "Q", "a", "c")
     with pytest.raises(InputError, match="AP was not evaluated"):
         plots.differences(scores_of(), "AP", "a", "b")

@@ -323,7 +323,7 @@ def test_a_missing_library_is_named_with_its_extra(tmp_path, monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr("ir_graded._utils.extras.import_module", missing)
-    with pytest.raises(GradedError, match=r"jinja2 is needed here: pip install '.*\[report\]'"):
+    with pytest.raises(GradedError, match=r"this feature requires jinja2: pip install '.*\[report\]'"):
         made(tmp_path)
 
 
