@@ -148,7 +148,8 @@ def test_valid_lines_are_read(path, kind, data, end, compression, named):
     path.write_bytes(COMPRESSIONS[compression](b"".join(line + end for line in lines)))
     name, form = kind.split()
     frame = accepted("right files", READERS[form], path, format=name.lower() if named else None)
-    assert list(frame.itertuples(index=False, name=None)) == [
+    found = frame.drop(columns="aspects", errors="ignore")
+    assert list(found.itertuples(index=False, name=None)) == [
         row for line in lines for row in LINES[kind][line]
     ]
     if form == "run":
