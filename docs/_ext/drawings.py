@@ -17,20 +17,9 @@ from typing import Any, ClassVar
 from docutils import nodes
 from docutils.parsers.rst import directives
 from examples import Folder
+from figures import FOLDER, save
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
-
-#: Folder of the drawings, below the source folder; git ignores it.
-FOLDER = "_drawings"
-
-
-def save(figure: Any, path: Path) -> None:
-    """Write a figure as SVG without a background; the same figure gives the same file."""
-    import matplotlib as mpl
-
-    path.parent.mkdir(exist_ok=True, parents=True)
-    with mpl.rc_context({"svg.hashsalt": "ir_graded"}):
-        figure.savefig(path, bbox_inches="tight", transparent=True, metadata={"Date": None})
 
 
 class Drawing(SphinxDirective):

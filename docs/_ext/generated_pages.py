@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import api_pages
-import drawings
+import figures
 import measure_pages
 from sphinx.application import Sphinx
 
@@ -33,7 +33,7 @@ def write(folder: Path) -> None:
             place.write_text(text, encoding="utf-8")
     for page in of_measures.values():
         for picture in page.pictures:
-            drawings.save(picture.draw(), folder / drawings.FOLDER / f"{picture.name}.svg")
+            figures.save(picture.draw(), folder / figures.FOLDER / f"{picture.name}.svg")
 
 
 def _signature(_app: Sphinx, what: str, _name: str, documented: Any, *_: Any) -> tuple[str, str] | None:

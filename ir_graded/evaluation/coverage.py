@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -149,6 +149,7 @@ class Coverage:
         has_relevant: whether a document of the qrels has that level or a higher one.
         count: function that counts the shares of judged documents; dropped after use.
         by_id: whether some measure ranks documents with equal scores by id.
+        without_relevant: lowest relevant level -> the measures for which no document is relevant.
     """
 
     names: tuple[str, ...]
@@ -158,6 +159,7 @@ class Coverage:
     has_relevant: bool
     count: Callable[[], list[Shares]] | None
     by_id: bool = True
+    without_relevant: Mapping[float, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._shares = known_shares(self.runs)
@@ -198,8 +200,13 @@ class Coverage:
 
     def _notes(self) -> Iterator[str]:
         if not self.has_relevant:
-            levels = f"of {self.rel:g} or more" if self.rel > _LEAST else "above 0"
-            yield f"No document of the qrels has a level {levels}, so nothing is relevant."
+            yield f"No document of the qrels has a level {_from(self.rel)}, so nothing is relevant."
+        else:
+            for rel, names in self.without_relevant.items():
+                yield (
+                    f"No document of the qrels has a level {_from(rel)}, so nothing is relevant for "
+                    f"{', '.join(names)}."
+                )
         of = dict(zip(self.names, self.runs, strict=True))
         lacking = {name: self._lack(run) for name, run in of.items() if 0 < run.retrieved < self.topics}
         yield from _of_runs(lacking, "lacks topics", "lack topics")
@@ -225,6 +232,10 @@ class Coverage:
         notes = self.notes()
         if notes:
             warnings.warn(" ".join(notes), CoverageWarning, stacklevel=levels_to_caller())
+
+
+def _from(rel: float) -> str:
+    return f"of {rel:g} or more" if rel > _LEAST else "above 0"
 
 
 def _of_runs(said: dict[str, str], one: str, several: str) -> Iterator[str]:

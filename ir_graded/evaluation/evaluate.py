@@ -223,14 +223,20 @@ class Evaluation:
                 values[position, at] = of_measures[measure]
             found.append(run)
         levels = self.judgments.levels.values
+        highest = float(levels[-1]) if levels.size else 0.0
+        without_relevant: dict[float, list[str]] = {}
+        for measure, scorer in self._evaluator.graded.scorers.items():
+            if highest < scorer.lowest_rel < np.inf:
+                without_relevant.setdefault(scorer.lowest_rel, []).append(str(measure))
         coverage = Coverage(
             tuple(runs),
             tuple(found),
             len(self.judgments.names),
             self.rel,
-            np.isinf(self.rel) or bool(levels.size and levels[-1] >= self.rel),
+            bool(np.isinf(self.rel) or (levels.size and highest >= self.rel)),
             partial(count_again, self._qrels, [*runs.values()], found, self.lowest),
             self._by_id,
+            without_relevant,
         )
         coverage.warn()
         return Scores(tuple(runs), tuple(self.measures), tuple(self.judgments.query_ids), values, coverage)

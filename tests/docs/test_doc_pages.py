@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 import api_pages
-import drawings
+import figures
 import measure_pages
 import pytest
 from doc_blocks import DOCS
@@ -157,7 +157,7 @@ def test_every_page_is_in_a_table_of_contents():
 
 def test_drawings_have_no_background(tmp_path):
     figure = explain("Q", {"1": {"a": 1}}, {"1": {"a": 1.0}}, "1").plot()
-    drawings.save(figure, tmp_path / "q.svg")
+    figures.save(figure, tmp_path / "q.svg")
     assert (
         "fill: #ffffff; stroke" not in (tmp_path / "q.svg").read_text(encoding="utf-8").partition("axes_1")[0]
     )

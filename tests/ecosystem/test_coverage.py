@@ -149,11 +149,19 @@ def test_qrels_without_a_relevant_document_are_named(measures, levels, provider)
     assert message == f"No document of the qrels has a level {levels}, so nothing is relevant."
 
 
+def test_measures_for_which_nothing_is_relevant_are_named():
+    message = message_of(["Q", "nDCG@10", "AP", "R(rel=2)@5"], {"1": {"a": 0.5}}, {"1": {"a": 1.0}})
+    assert message == (
+        "No document of the qrels has a level of 1 or more, so nothing is relevant for Q, AP. "
+        "No document of the qrels has a level of 2 or more, so nothing is relevant for R(rel=2)@5."
+    )
+
+
 def test_soft_levels_are_relevant_to_some_measures():
     soft = {"1": {"a": 0.5, "b": 0.0}}
     run = {"1": {"a": 2.0, "b": 1.0}}
     assert "a level of 1 or more" in message_of(["Q", "AP"], soft, run)
-    evaluate(["Q(rel=0.25)", "AP"], soft, run)
+    evaluate(["Q(rel=0.25)", "nDCG"], soft, run)
     evaluate("nDCG", soft, run)
     assert "a level above 0" in message_of("nDCG", {"1": {"a": 0, "b": -1}}, run)
     evaluate("nDCG(gains={0: 1})", {"1": {"a": 0, "b": -1}}, run)
