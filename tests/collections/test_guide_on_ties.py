@@ -15,7 +15,7 @@ COVID = ROOT / "trec-covid"
 
 def table():
     """Return run -> the cells of its row, tied documents first."""
-    part = GUIDE.read_text(encoding="utf-8").partition("Example: two systems that change places\n")[2]
+    part = GUIDE.read_text(encoding="utf-8").partition("Example: two systems that swap ranks\n")[2]
     lines = part.partition(".. list-table::")[2].partition("\nOrdered by document id")[0].splitlines()
     cells = [line.strip("* -") for line in lines if line.startswith(("   * - ", "     - "))]
     return {cells[at]: cells[at + 1 : at + 8] for at in range(8, len(cells), 8)}
