@@ -380,7 +380,7 @@ def _notes(found: Contributions, topic: int, seen: int, retrieved: int) -> list[
     of = f" of {relevant}" if found.view.countable else ""
     notes = [f"{there} retrieved: {seen + below}{of}, in a ranking of {retrieved}."]
     if below:
-        notes.append(f"Of them below rank {found.cutoff}, where the measure does not look: {below}.")
+        notes.append(f"Below rank {found.cutoff}, where they do not count: {below}.")
     if not seen:
         return [*notes, "Without any to count, the topic scores 0."]
     if found.rank_in_run is not None:

@@ -36,7 +36,7 @@ def test_the_table_ends_in_the_score():
     assert call("P-measure@3", "qrels.txt", "x.run", "1") == (
         "P-measure@3, topic 1, run x.run\n"
         "Relevant documents retrieved: 3 of 3, in a ranking of 4.\n"
-        "Of them below rank 3, where the measure does not look: 1.\n"
+        "Below rank 3, where they do not count: 1.\n"
         "\n"
         "rank    doc_id      level    C    cg    cg*      BR    stop    contribution\n"
         "------  --------  -------  ---  ----  -----  ------  ------  --------------\n"

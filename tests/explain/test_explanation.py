@@ -77,7 +77,7 @@ def test_the_text_ends_in_the_score_and_repeats_no_column():
     assert lines[:3] == [
         "NCU(stops={1:5})@9, topic 1",
         "Relevant documents retrieved: 5 of 10, in a ranking of 20.",
-        "Of them below rank 9, where the measure does not look: 2.",
+        "Below rank 9, where they do not count: 2.",
     ]
     assert lines[4].split() == ["rank", "doc_id", "level", "C", "cg", "cg*", "BR", "stop", "contribution"]
     assert len(lines) == 10
