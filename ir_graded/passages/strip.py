@@ -178,8 +178,8 @@ def show(  # noqa: PLR0913  # keyword options
         ``print`` gives the numbers. A strip has a method ``plot()``.
 
     Raises:
-        InputError: the topic or the article is unknown, qrels or run hold no passages, or a text is missing or
-            ends before its span.
+        InputError: the topic or the article is unknown, qrels or run hold no passages, or a text is missing
+            or ends before its span.
         ParameterError: rel, beta or cutoff is out of its range, or cutoff or texts is given with
             ``doc_id``.
 

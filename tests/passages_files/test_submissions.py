@@ -470,7 +470,7 @@ def test_a_callable_with_another_result_is_rejected(tmp_path):
     run = written(tmp_path / "run.xml", submission(topic(result())))
     for given_ in (None, 12, etree.fromstring("<a/>")):
         with pytest.raises(
-            InputError, match=rf"line 5: topic '289', article '12': .* gave {type(given_).__name__};"
+            InputError, match=rf"line 5: topic '289', article '12': .* returned {type(given_).__name__} "
         ):
             passages.read_submission(run, lambda _: given_)  # noqa: B023
 
