@@ -199,7 +199,7 @@ def test_an_iterator_is_checked_and_scored():
 
 
 def test_lengths_are_for_passages():
-    with pytest.raises(InputError, match="a table of lengths needs passages, and the run given hold none"):
+    with pytest.raises(InputError, match="a table of lengths needs passages, but there are none in the run"):
         ir_graded.evaluate("AP", {"1": {"a": 1}}, {"1": {"a": 1.0}}, lengths={"a": 10})
 
 

@@ -74,7 +74,7 @@ def test_blanks_around_fields_and_empty_rows_do_no_harm(tmp_path):
 
 
 def test_quepid_writes_queries_without_ratings_alone(tmp_path):
-    """In its basic CSV, after an empty line."""
+    """Its basic CSV has such rows, after an empty line."""
     (tmp_path / "q.csv").write_text('\nquery,docid,rating\n1,a,2\n1,b,0.5\n"no, rating"\n2,c,1\n')
     assert scores("qrels", tmp_path / "q.csv") == EXPECTED
 
@@ -116,7 +116,7 @@ SPANS = {"start": [0, 5], "length": [10, 9]}
 
 
 def passages_of(kind, folder):
-    """A table of two passages of one document in each form that names its columns."""
+    """Yield a table of two passages of one document in each form with named columns."""
     value = {"qrels": "relevance", "run": "score"}[kind]
     table = pd.DataFrame({"query_id": "1", "doc_id": "a", value: [1, 2], **SPANS})
     yield table
@@ -195,7 +195,7 @@ def test_json_lines_and_json_of_runs_are_read(tmp_path):
 
 
 class OfRanx:
-    """What of ranx' Qrels and Run counts here, which do not iterate."""
+    """Replacement for Qrels and Run of ranx, which cannot be iterated."""
 
     def __init__(self, given):
         self.given = given
