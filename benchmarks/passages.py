@@ -3,10 +3,10 @@
     pip install --group benchmarks
     python benchmarks/passages.py [--topics 1000] [--values 5]
 
-The data resemble INEX: topics x 1,500 articles x 5 passages in a DataFrame with Arrow strings, and 100 judged
-articles per topic. Q gets a DataFrame with as many rows, each a different document. The four measures of
-characters are scored together. They may take twice the time of MAgP and 1.5 times its memory. pyperf runs each
-workload in a separate process to measure its peak memory, which includes the DataFrame.
+The data resemble INEX: topics x 1,500 articles x 5 passages in a DataFrame with Arrow strings, and 100
+judged articles per topic. Q gets a DataFrame with as many rows, each a different document. The four
+measures of characters are scored together. They may take twice the time of MAgP and 1.5 times its memory.
+pyperf runs each workload in a separate process to measure its peak memory, which includes the DataFrame.
 """
 
 from __future__ import annotations
