@@ -1,12 +1,12 @@
-"""MAgP and measures of characters over millions of passages beside Q over as many rows: one run.
+"""Time MAgP and measures of characters on a run of millions of passages, and Q on as many documents.
 
     pip install --group benchmarks
     python benchmarks/passages.py [--topics 1000] [--values 5]
 
-INEX-like: topics x 1,500 articles x 5 passages as a DataFrame with Arrow strings, 100 judged articles a
-topic. Q gets a DataFrame of as many rows, each a document of its own. The four measures of characters are
-scored together; they may take twice the time of MAgP and 1.5 times its memory. pyperf runs each workload in a
-process of its own, so that the peak memory is its own; it includes the DataFrame.
+The data resemble INEX: topics x 1,500 articles x 5 passages in a DataFrame with Arrow strings, and 100
+judged articles per topic. Q gets a DataFrame with as many rows, each a different document. The four
+measures of characters are scored together. They may take twice the time of MAgP and 1.5 times its memory.
+pyperf runs each workload in a separate process to measure its peak memory, which includes the DataFrame.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAGP, CHARACTERS = "MAgP(beta=0.25)", "CharP@10 CharR@10 IoU@10 AiP"
 
 
 def documents(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Qrels and a run of as many documents."""
+    """Return qrels and a run with a document per passage."""
     qrels, run = passages(topics)
     number = np.tile(np.arange(PASSAGES), len(run) // PASSAGES).astype(str)
     run = run.assign(doc_id=run["doc_id"] + "." + number).drop(columns=["start", "length"])
@@ -36,7 +36,7 @@ def documents(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 @cache
 def data(measures: str, topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return qrels and run for measures; made in the round that is not counted."""
+    """Return qrels and run for measures; they are created in the warm-up round."""
     return (documents if measures == "Q" else passages)(topics)
 
 

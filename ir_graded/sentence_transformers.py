@@ -1,4 +1,4 @@
-"""An evaluator for sentence-transformers: graded qrels and any measures, in training and on its own."""
+"""Evaluator for sentence-transformers with graded qrels and any measures."""
 
 from __future__ import annotations
 
@@ -18,32 +18,33 @@ from .measures.parsing import read_measures
 
 try:
     from sentence_transformers.base.evaluation import BaseEvaluator
-except ImportError:  # similarities can be evaluated without it
+except ImportError:  # not needed to evaluate similarities
     BaseEvaluator = object
 
 __all__ = ["GradedRetrievalEvaluator"]
 
-_CELLS = 2**24  # similarities that are computed at a time
+_CELLS = 2**24  # number of similarities computed at a time
 
 
 class GradedRetrievalEvaluator(BaseEvaluator):
-    """Evaluate how a model ranks a corpus, in ``SentenceTransformerTrainer(evaluator=...)`` or by a call.
+    """Evaluate how a model ranks a corpus, in ``SentenceTransformerTrainer(evaluator=...)`` or directly.
 
-    A call with a model encodes the judged queries and the corpus, and ranks by ``model.similarity``; one with
-    similarities, an array of shape ``(queries, documents)``, ranks by these. It returns the metrics by name,
-    and adds a line to a CSV file in the folder ``output_path``, if given.
+    Called with a model, it encodes the judged queries and the corpus, and ranks by ``model.similarity``.
+    Called with similarities, an array of shape ``(queries, documents)``, it ranks by these. It returns the
+    metrics by name. If ``output_path`` is given, it appends a line to a CSV file in this folder.
 
     Args:
         queries: texts by query_id.
         corpus: texts by doc_id.
         qrels: the judgments, in any form that ``evaluate`` takes.
-        measures: the measures, as for ``evaluate``; ``primary_metric`` is that of the first.
-        name: put before the names of the metrics: ``dev_nDCG@10``.
-        depth: documents kept for each query, and further ones that are as similar as the last; at least 1.
+        measures: the measures, as for ``evaluate``; the first one is the ``primary_metric``.
+        name: prefix of the names of the metrics, such as ``dev_nDCG@10``.
+        depth: number of documents to keep per query, plus any that are as similar as the last; at least 1.
         encode: options of ``model.encode``, such as ``batch_size``.
 
     Raises:
-        InputError: no query is judged, the qrels cannot be scored, or similarities have another shape or NaN.
+        InputError: no query is judged, the qrels cannot be scored, or similarities have a wrong shape or
+            contain NaN.
 
     Example:
         >>> queries, corpus = {"q1": "red car"}, {"d1": "blue sky", "d2": "a car", "d3": "a red car"}
@@ -73,7 +74,7 @@ class GradedRetrievalEvaluator(BaseEvaluator):
         topics = set(self._evaluation.judgments.names)
         self._judged = [at for at, query_id in enumerate(self._query_ids) if query_id in topics]
         if not self._judged or not self._documents or depth < 1:
-            raise InputError("GradedRetrievalEvaluator needs a judged query, a document and a depth >= 1")
+            raise InputError("GradedRetrievalEvaluator needs a judged query, a document and depth >= 1")
 
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
@@ -110,7 +111,7 @@ class GradedRetrievalEvaluator(BaseEvaluator):
             yield block, numbers_of("similarities", model.similarity(queries, documents))
 
     def _first(self, block: list[int], similarities: Any) -> pl.DataFrame:
-        """Return the first documents of some queries, and those with NaN, which is an error later."""
+        """Return the first documents of some queries; includes NaN, which raises an error later."""
         last = max(0, similarities.shape[1] - self._depth)
         row, column = np.nonzero(~(similarities < np.partition(similarities, last, axis=1)[:, [last]]))
         ids = {"query_id": self._query_ids[np.array(block)[row]], "doc_id": self._doc_ids[column]}

@@ -14,9 +14,11 @@ from hypothesis import HealthCheck, settings
 
 #: Patterns of skip reasons, and why each is accepted.
 MAY_BE_SKIPPED = {
-    r"PySpark is not installed": "CI runs these tests again once it is",
-    r"Spark Connect needs more": "likewise",
-    r"(cwl-eval|krippendorff|pyndeval|ranx|scikit-learn|trectools) is not installed": "likewise",
+    r"PySpark is not installed": "CI runs these tests again once it is installed",
+    r"Spark Connect needs more": "CI runs these tests again once PySpark is installed",
+    r"(cwl-eval|krippendorff|pyndeval|ranx|scikit-learn|trectools) is not installed": (
+        "CI runs these tests again once it is installed"
+    ),
     r"(haystack|jax|llama-index|mteb|sentence-transformers|torch) is not installed": "`nox -s adapters`",
     r"(irrCAC|ppi-python) is not installed": "they need older versions of NumPy or much else",
     r"pdflatex is not installed": "LaTeX is not in any package index",

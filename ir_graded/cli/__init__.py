@@ -1,7 +1,7 @@
 """The command line: ``ir_graded evaluate | explain | report | meta | measures | demo``.
 
-Options in, printed tables out: one module a command. Only this room imports click and handles signals and
-streams; what a command computes is a function of another room.
+Each command has a module, which reads options and prints tables. Only this room imports click and handles
+signals and streams; the computations are functions of other rooms.
 """
 
 from .main import main, run

@@ -1,4 +1,4 @@
-"""``ir_graded compare``: whether runs are worse than a baseline, for scripts and continuous integration."""
+"""``ir_graded compare``: find runs that are worse than a baseline, in scripts and continuous integration."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .output import FORMATS, Leaderboard, json_line, places as with_places, show
 if TYPE_CHECKING:
     from ir_graded.meta.regressions import Regressions
 
-#: The exit code where a run is worse.
+#: Exit code if a run is worse.
 WORSE = 1
 _VALUES = ["baseline", "mean", "difference", "p", "p_corrected", "minimum_detectable"]
 
 
 def _sentences(found: Regressions, digits: int) -> str:
-    """Say how many comparisons failed, how they were tested and how small a loss would have been seen."""
+    """Return how many comparisons failed, how they were tested and the smallest loss that they detect."""
     import numpy as np
 
     tests, worse = found.p.size, int(found.worse.sum())
@@ -63,13 +63,13 @@ def _json(found: Regressions, digits: int) -> str:
 
 
 def _plain(value: Any, digits: int) -> Any:
-    """Return a value of a frame as Python has it, a float rounded."""
+    """Return a value of a frame as a Python object, rounded if it is a float."""
     value = value.item() if hasattr(value, "item") else value
     return round(value, digits) if isinstance(value, float) and digits >= 0 else value
 
 
 def _junit(found: Regressions, digits: int) -> str:
-    """Return a test case for each comparison, which fails where a run is worse."""
+    """Return JUnit XML with a test case per comparison, which fails if the run is worse."""
     suite = ET.Element("testsuite", name="ir_graded compare", tests=str(found.p.size), errors="0")
     suite.set("failures", str(int(found.worse.sum())))
     for row in found.to_frame().to_dict("records"):
@@ -100,7 +100,7 @@ _OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @options.measures
 @click.option(
-    "--fail-if", type=click.Choice(["worse"]), help="Exit with 1 where a RUN is worse; otherwise with 0."
+    "--fail-if", type=click.Choice(["worse"]), help="Exit with 1 if a RUN is worse, otherwise with 0."
 )
 @score_sources.alpha
 @click.option(
@@ -108,24 +108,26 @@ _OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
     type=click.FloatRange(0),
     default=0.0,
     show_default=True,
-    help="Loss of the mean up to which a RUN is not worse.",
+    help="Largest loss of the mean with which a RUN is not worse.",
 )
 @click.option(
     "--test",
     type=click.Choice(["randomisation", "t", "bootstrap"]),
     default="randomisation",
     show_default=True,
-    help="Paired test, one-sided in the direction of worse.",
+    help="One-sided paired test of whether a RUN is worse.",
 )
 @click.option(
     "--correction",
     type=click.Choice(["holm", "bonferroni", "bh", "none"]),
     default="holm",
     show_default=True,
-    help="For all tests of the command, which are one family; bh is Benjamini and Hochberg's.",
+    help="Correction for all tests of the command as one family; bh is Benjamini-Hochberg.",
 )
 @click.option(
-    "--groups", metavar="FILE", help="Also test groups of topics on their own: lines of topic and group."
+    "--groups",
+    metavar="FILE",
+    help="Also test each group of topics separately. FILE: lines of topic and group.",
 )
 @options.ties
 @click.option(
@@ -134,11 +136,16 @@ _OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
     type=click.IntRange(1, 10_000_000),
     default=10_000,
     show_default=True,
-    help="Replicates.",
+    help="Number of replicates.",
 )
 @score_sources.seed
 @click.option(
-    "-o", "--output", type=click.Choice(list(_OUTPUTS)), default="table", show_default=True, help="Format."
+    "-o",
+    "--output",
+    type=click.Choice(list(_OUTPUTS)),
+    default="table",
+    show_default=True,
+    help="Output format.",
 )
 @options.places
 @options.quiet
@@ -154,11 +161,11 @@ def compare(  # noqa: PLR0913, PLR0917  # one parameter an option
     places: int,
     **chosen: Any,
 ) -> int:
-    """Tell which RUNs are worse than BASELINE.
+    """Find RUNs that are worse than BASELINE.
 
-    A RUN is worse by a measure if its mean is lower by more than the tolerance, and significantly. With
-    --fail-if worse the exit code is 1 where a RUN is worse by any measure on any group, 0 where none is, and
-    2 where something could not be read or computed.
+    A RUN is worse by a measure if its mean is lower by more than the tolerance and the difference is
+    significant. With --fail-if worse the exit code is 1 if a RUN is worse by any measure on any group, 0 if
+    none is, and 2 if something could not be read or computed.
     """
     from ir_graded.evaluation.run_comparison import compare_runs
 

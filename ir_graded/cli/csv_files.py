@@ -1,4 +1,4 @@
-"""CSV files that the commands take: score matrices, and which team sent which run."""
+"""Read CSV files of score matrices, and of the teams of runs."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ir_graded.meta.matrix import ScoreMatrix
 
 
 def read_matrices(paths: tuple[str, ...], topic_column: str | None = None) -> dict[str, ScoreMatrix]:
-    """Score matrices, named after their files.
+    """Read score matrices, named after their files.
 
     Args:
         paths: the files.
-        topic_column: name of the column that holds the topics in each; None where the names tell.
+        topic_column: name of the column of topics in each file; None to recognise it by its name.
 
     Raises:
-        InputError: two have the same name, or a file holds no score matrix.
+        InputError: two files have the same name, or a file holds no score matrix.
     """
     matrices: dict[str, ScoreMatrix] = {}
     for path in paths:
         name = Path(uncompressed_name(path)).stem
         if name in matrices:
-            raise InputError(f"two matrices are named {name!r}: the file's name is the measure's")
+            raise InputError(f"two matrices are named {name!r}: each file must be named after its measure")
         matrices[name] = _read_matrix(path, topic_column)
     return matrices
 
@@ -35,7 +35,7 @@ def _read_matrix(path: str, topic_column: str | None) -> ScoreMatrix:
     import pandas as pd
 
     header, rows = _table(path)
-    # As text, so that topics stay as they are written: 001.
+    # As text, so that topics such as 001 keep their zeros.
     table = pd.DataFrame([row for _, row in rows], columns=header, dtype=object)
     if topic_column is not None:
         if header.count(topic_column) != 1:
@@ -48,11 +48,11 @@ def _read_matrix(path: str, topic_column: str | None) -> ScoreMatrix:
 
 
 def _check_scores(rows: list[tuple[int, list[str]]], places: dict[str, int], path: str) -> None:
-    """Raise InputError for what Python reads as a number and files of runs may not hold, such as 1_0.
+    """Raise InputError for scores such as 1_0, which Python reads as numbers and run files do not allow.
 
     Args:
         rows: the rows of the file with the numbers of their lines.
-        places: where in a row the score of each system stands.
+        places: index of the score of each system in a row.
         path: the file.
     """
     for line, row in rows:
@@ -65,7 +65,7 @@ def _check_scores(rows: list[tuple[int, list[str]]], places: dict[str, int], pat
 
 
 def read_teams(path: str) -> dict[str, str]:
-    """The team of each run.
+    """Read the team of each run.
 
     Raises:
         InputError: columns are missing, a field is blank, or a run has two teams.
@@ -73,7 +73,7 @@ def read_teams(path: str) -> dict[str, str]:
     header, rows = _table(path)
     run_at = next((header.index(name) for name in ("run", "tag") if name in header), None)
     if run_at is None or "team" not in header:
-        raise InputError(f"{path}: a table of teams needs the columns run (or tag) and team")
+        raise InputError(f"{path}: expected a table of teams with the columns run (or tag) and team")
     team_at = header.index("team")
     teams: dict[str, str] = {}
     for line, row in rows:
@@ -82,15 +82,15 @@ def read_teams(path: str) -> dict[str, str]:
             missing = f"run {run!r} has no team" if run.strip() else f"team {team!r} has no run"
             raise InputError(f"{path}, line {line}: {missing}")
         if teams.setdefault(run, team) != team:
-            raise InputError(f"{path}, line {line}: run {run!r} is of team {teams[run]!r} and of {team!r}")
+            raise InputError(f"{path}, line {line}: run {run!r} has two teams, {teams[run]!r} and {team!r}")
     return teams
 
 
 def _table(path: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the names of the columns, and the rows with their line numbers; blank lines are left out.
+    """Return the names of the columns, and the rows with their line numbers, without blank lines.
 
     Raises:
-        FileFormatError: it is no text, holds nothing, or a row is longer or shorter than the first.
+        FileFormatError: the file is not text, is empty, or a row is longer or shorter than the first.
     """
     with errors_with_path(path):
         data = read_text(path)
@@ -103,16 +103,16 @@ def _table(path: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
     except csv.Error as error:
         raise FileFormatError(f"{path}, line {reader.line_num}: not in the CSV format ({error})") from None
     if not rows:
-        raise FileFormatError(f"{path}: holds nothing, expected a CSV file with the names of its columns")
+        raise FileFormatError(f"{path}: the file is empty, expected a CSV file with a header")
     (_, header), *others = rows
     if len(header) == 1:
         raise FileFormatError(
-            f"{path}: the first line, {header[0]!r}, has no comma, expected names of columns"
+            f"{path}: the first line, {header[0]!r}, has no comma, expected the names of columns"
         )
     for line, row in others:
         if len(row) != len(header):
             found, wanted = len(row), len(header)
             raise FileFormatError(
-                f"{path}, line {line}: {found} fields (commas separate them), the first line has {wanted}"
+                f"{path}, line {line}: expected {wanted} fields as in the first line, found {found}"
             )
     return header, others

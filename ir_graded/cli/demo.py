@@ -1,4 +1,4 @@
-"""``ir_graded demo``: a leaderboard of the sample that comes with the package."""
+"""``ir_graded demo``: a leaderboard of the sample data of the package."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MEASURES = ["P-measure", "Q", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]
 
 @click.command()
 def demo() -> None:
-    """Evaluate real runs (TREC-COVID round 1) that come with the package; needs no network."""
+    """Evaluate real runs (TREC-COVID round 1) that come with the package, without network access."""
     covid = sample()
     topics = covid.qrels["query_id"].nunique()
     show(f"TREC-COVID round 1: {len(covid.runs)} runs, {topics} topics, graded qrels\n")

@@ -23,20 +23,20 @@ from .output import FORMATS, Leaderboard, More, show
 @click.option(
     "--unjudged",
     type=click.Choice(["bounds", "intervals"]),
-    help="Show how far unjudged documents could move each score: exact bounds, or intervals by imputed "
+    help="Show how far unjudged documents could change each score: exact bounds, or intervals from imputed "
     "judgments.",
 )
 @click.option(
     "--depth",
     type=click.IntRange(1),
-    help="With --unjudged intervals: impute down to this rank; by default the largest cutoff.",
+    help="Rank down to which --unjudged intervals imputes; by default the largest cutoff.",
 )
 @click.option(
     "--samples",
     type=click.IntRange(1, 1_000_000),
-    help="With --unjudged intervals: samples of the judgments, 1000 by default.",
+    help="Number of samples of the judgments for --unjudged intervals, by default 1000.",
 )
-@click.option("--seed", type=click.IntRange(0), help="Of these samples, 0 by default.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of these samples, by default 0.")
 @options.ties
 @options.intents
 @options.groups
@@ -46,7 +46,7 @@ from .output import FORMATS, Leaderboard, More, show
     type=click.Choice(BEYOND),
     default="keep",
     show_default=True,
-    help="With --lengths: passages that end behind their document count, or are an error.",
+    help="With --lengths: keep passages that end after the end of their document, or raise an error.",
 )
 @options.by_topic
 @options.output
@@ -72,15 +72,15 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
 ) -> None:
     """Score RUNs against QRELS, best first.
 
-    QRELS is a file (TREC or NTCIR format) or a dataset id of ir_datasets; a RUN is a TREC run file or a
-    dataset id with scoreddocs. Files may be compressed (gzip, zstandard, xz). Measures are those of this
-    package (see `ir_graded measures`), those of ir-measures and trec_eval's names.
+    QRELS is a file (TREC or NTCIR format) or a dataset id of ir_datasets. A RUN is a TREC run file or the id
+    of a dataset with scoreddocs. Files may be compressed (gzip, zstandard, xz). Measures are those of this
+    package (see `ir_graded measures`), those of ir-measures, and the names of trec_eval.
     """
     read, more = options.read(measures), None
     if unjudged and (provider != "auto" or ties != "doc_id" or intents or groups or lengths):
         raise click.UsageError(
-            "--unjudged takes measures of documents that this package computes by doc_id: leave out "
-            "--provider, --ties, --intents, --groups and --lengths"
+            "--unjudged supports only measures of documents, computed by this package with ties by doc_id: "
+            "leave out --provider, --ties, --intents, --groups and --lengths"
         )
     if beyond == "raise" and lengths is None:
         raise click.UsageError("--beyond raise needs --lengths")

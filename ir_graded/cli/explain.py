@@ -1,4 +1,4 @@
-"""``ir_graded explain``: why a topic scores what it scores."""
+"""``ir_graded explain``: the contribution of each document to the score of a topic."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     output: str,
     places: int,
 ) -> None:
-    """Say why a topic scores what it scores: what each relevant document adds.
+    """Explain the score of a topic: how much each relevant document adds.
 
-    Prints the relevant documents that RUN retrieved for the topic QUERY_ID, down to MEASURE's cutoff: rank,
-    level, C, cg, cg* and BR as far as the measure uses them, and how much each adds. These contributions sum
-    to the score, which stands in the last row. QRELS and RUN are as for `ir_graded evaluate`.
+    Prints the relevant documents that RUN retrieved for the topic QUERY_ID, down to the cutoff of MEASURE:
+    rank, level, the quantities C, cg, cg* and BR that the measure uses, and the contribution. The
+    contributions sum to the score, which is in the last row. QRELS and RUN are as in `ir_graded evaluate`.
     """
     measures = options.read([measure])
     if len(measures) != 1:
-        raise click.UsageError(f"{measure!r} names {len(measures)} measures: explain takes one")
+        raise click.UsageError(f"{measure!r} names {len(measures)} measures: give one measure")
     judged = options.judgments(qrels, intents, groups)
     show(_WRITERS[output](explained(in_order(measures, "auto", ties)[0], judged, run, query_id), places))
 
 
 def _as_table(output: str, *, complete: bool) -> Callable[[Explanation, int], str]:
-    """Rows in a format of all commands; where others read on, with all columns."""
+    """Return a writer of the rows in a format; formats that programs read have all columns."""
 
     def write(found: Explanation, places: int) -> str:
         head, rows = found.cells(places, complete=complete)
-        # Text stands at the left, numbers at the right.
+        # Text is left-aligned, numbers are right-aligned.
         labels = head.index("doc_id") + 1
         values: list[tuple[list[str], list[Any]]] = [(row[:labels], row[labels:]) for row in rows]
         return FORMATS[output](Leaderboard(head[:labels], head[labels:], values), places)
@@ -64,7 +64,7 @@ def _as_table(output: str, *, complete: bool) -> Callable[[Explanation, int], st
 
 
 def _json_lines(found: Explanation, places: int) -> str:
-    """An object a document, then one for the score."""
+    """Return a JSON object per document, then one for the score."""
     rows: list[dict[Any, Any]] = found.frame.to_dict("records")
     last = {"measure": str(found.measure), "run": found.run, "query_id": str(found.query_id)}
     rows.append({**last, "score": found.score, "notes": " ".join(found.notes)})

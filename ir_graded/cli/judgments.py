@@ -1,4 +1,4 @@
-"""``ir_graded judgments``: how far two sets of judgments agree, and which conclusions survive."""
+"""``ir_graded judgments``: agreement of two sets of judgments, and of the conclusions on runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ir_graded.errors import CoverageWarning
 from . import options, score_sources
 from .output import FORMATS, Leaderboard, frame_text, show
 
-#: How the formats that programs read, with a line for each value, name the levels of the first set.
+#: Name of the levels of the first set in formats that programs read, with a line per value.
 _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
 
 
@@ -26,20 +26,25 @@ _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
     type=click.Choice(["all", "shared"]),
     default="all",
     show_default=True,
-    help="Score runs on all judgments of each set, or on the pairs that both judge.",
+    help="Score runs on all judgments of each set, or only on pairs that both sets judge.",
 )
 @click.option(
     "--measurement",
     type=click.Choice(["nominal", "ordinal", "interval"]),
     default="ordinal",
     show_default=True,
-    help="Distance of the levels of Krippendorff's alpha.",
+    help="Level of measurement for Krippendorff's alpha.",
 )
-@click.option("--rel", type=float, default=1, show_default=True, help="Smallest relevant level.")
+@click.option("--rel", type=float, default=1, show_default=True, help="Lowest relevant level.")
 @score_sources.test
 @score_sources.alpha
 @click.option(
-    "--top", "top_k", type=click.IntRange(1), default=10, show_default=True, help="Best runs compared."
+    "--top",
+    "top_k",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Number of best runs to compare.",
 )
 @options.resamples
 @score_sources.seed
@@ -59,12 +64,12 @@ def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
     places: int,
     **chosen: Any,
 ) -> None:
-    """Compare the judgments of QRELS with those of B, and what both conclude of RUNs.
+    """Compare the judgments of QRELS with those of B, and the conclusions on RUNs from both.
 
-    Prints the confusion matrix of the pairs of a topic and a document that both judge, coverage and
-    coefficients of agreement with 95% intervals over topics, and with RUNs and measures (-m) a column per
-    measure: bias, rank correlations and the pairs of runs whose significance survives. csv and tsv are one
-    table with a line for each value.
+    Prints the confusion matrix of the topic-document pairs that both sets judge, coverage, and coefficients
+    of agreement with 95% intervals over topics. With RUNs and measures (-m) it also prints a column per
+    measure: bias, rank correlations, and the pairs of runs that differ significantly with both sets. The
+    formats csv and tsv write one table with a line per value.
     """
     import pandas as pd
 
@@ -72,14 +77,14 @@ def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
 
     score_sources.prepare_folder(folder)
     if bool(runs) != bool(measures):
-        raise click.UsageError("RUNs and -m go together: give both, or neither for agreement alone")
+        raise click.UsageError("RUNs and -m go together: give both, or neither to compute agreement only")
     given = (list(runs), options.read(measures)) if runs else (None, None)
     found = compare_judgments(qrels, others, *given, n_resamples=resamples, rng=seed, **chosen)
 
     of = found.agreement
     if of.few_topics:
         warnings.warn(
-            "fewer than 10 topics have documents that both judge: their intervals are too short",
+            "fewer than 10 topics have documents that both sets judge: the intervals are too short",
             CoverageWarning,
             stacklevel=1,
         )
@@ -89,7 +94,7 @@ def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
     covered = pd.DataFrame({"number": of.covered[0].sum(axis=0)}, ["first only", "second only", "both"])
     corner = _CORNERS.get(output, f"{counts.index.name} \\ {counts.columns.name}")
     tables = [
-        *([(corner, levels, "second_level")] if counts.size else []),  # soft labels have none
+        *([(corner, levels, "second_level")] if counts.size else []),  # empty for soft labels
         ("pairs", covered, "statistic"),
         ("coefficient", of.to_frame().set_index("coefficient")[["value", "low", "high"]], "statistic"),
         *(("statistic", one.to_frame().T, "measure") for one in found.conclusions.values()),

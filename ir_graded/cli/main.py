@@ -1,6 +1,6 @@
-"""The command group; errors are one line on stderr with exit code 2, warnings one line.
+"""The command group. Errors are one line on stderr with exit code 2; warnings are one line.
 
-Where nobody reads on (a closed pipe) the exit code is 1, without a word, as click has it.
+If the reader of a pipe has closed it, the exit code is 1 without a message, as usual in click.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from .significance import significance
 from .statistics import statistics
 from .wording import for_shell
 
-#: What click raises where a group is called without arguments; before 8.2 it prints the help itself.
+#: Exception of click for a group without arguments; before 8.2 click prints the help itself.
 _NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 
-#: Exit code of shells for what an interrupt ended.
+#: Exit code of shells for an interrupted command.
 _INTERRUPTED = 130
 
 
@@ -53,12 +53,12 @@ for command in (
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 when all went well, 2 with one line on stderr when not.
+    """Run the command line and exit with code 0, or with code 2 and one line on stderr after an error.
 
-    ``compare`` also exits with 1.
+    ``compare`` and ``passages check`` also exit with 1.
     """
     if sys.stdout is None:
-        _fail("standard output is closed: redirect it to /dev/null where it is not wanted")
+        _fail("standard output is closed: redirect it to /dev/null if you do not need it")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", CoverageWarning)
@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except MemoryError as error:
-        _fail(f"there is too little memory for this ({error})")
+        _fail(f"not enough memory ({error})")
     except GradedError as error:
         _fail(for_shell(str(error)))
     except (ValueError, NameError, RuntimeError) as error:
@@ -91,35 +91,35 @@ def _called(arguments: list[str] | None) -> Any:
 
 
 def run() -> None:
-    """The shell's command: :func:`main` in a process that ends with it.
+    """Run :func:`main` as the command of the shell, then end the process.
 
-    Taking down the interpreter and the libraries' threads would take a tenth of a second for nothing.
+    The process ends without shutting down the interpreter and threads of libraries, which takes 0.1 s.
     """
     _prepare_streams()
     try:
         main()
     except (SystemExit, KeyboardInterrupt) as end:
         for stream in (sys.stdout, sys.stderr):
-            # What could not be written has been said; a stream that was closed at start is None.
+            # Errors in writing have been reported. A stream that was closed at start is None.
             with suppress(OSError, AttributeError):
                 stream.flush()
         # A second interrupt may arise anywhere.
         code = end.code if isinstance(end, SystemExit) else _INTERRUPTED
-        # As Python itself has it: nothing means 0, and anything that is no number 1.
+        # As in sys.exit: None means 0, and anything that is not a number means 1.
         os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def _prepare_streams() -> None:
-    """Make standard output and standard error fit to be written to."""
+    """Replace standard output or standard error if it cannot be written to reliably."""
     out = sys.stdout
     if isinstance(getattr(out, "buffer", None), io.RawIOBase):
-        # Unbuffered (PYTHONUNBUFFERED): what the disk took a part of would pass for written.
+        # Unbuffered (PYTHONUNBUFFERED): a partial write would not be noticed.
         sys.stdout = open(  # noqa: SIM115  # by its number, and open to the end
             out.fileno(), "w", encoding=out.encoding, errors=out.errors, closefd=False
         )
     if sys.stderr is None:
-        # Closed: messages are thrown away, and no file that is opened later takes its place.
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # likewise
+        # Closed: discard messages, and keep the file number from being reused.
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # open to the end
 
 
 def _fail(message: str, code: int = 2) -> None:
@@ -128,12 +128,12 @@ def _fail(message: str, code: int = 2) -> None:
 
 
 def _show_warning(message: Warning | str, *_where: Any, **_more: Any) -> None:
-    """In place of Python's own, which names a line of this package's code and shows it."""
+    """Print a warning in one line, without the line of code that Python would show."""
     _say(f"warning: {message}")
 
 
 def _say(message: str) -> None:
-    """One line on stderr, of which the terminal shows every character."""
-    # The exit code tells it where nobody can be told.
+    """Print one line on stderr with unprintable characters escaped."""
+    # If stderr cannot be written to, only the exit code reports the error.
     with suppress(OSError):
         click.echo(f"ir_graded: {printable(' '.join(message.split()))}", err=True)

@@ -1,4 +1,4 @@
-"""``ir_graded measures``: what there is to choose from."""
+"""``ir_graded measures``: list and explain the measures."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from .output import show
 def measures(names: tuple[str, ...]) -> None:
     """List all measures with parameters, defaults, meaning and source.
 
-    With MEASUREs print these only, with their formulas and an example.
+    With MEASUREs, print only these, with their formulas and an example.
     """
     if names:
         chosen = {measure.NAME: type(measure)() for measure in read_measures(names)}
         show("\n\n".join("\n".join(_explain(measure)) for measure in chosen.values()))
         return
     show("\n\n".join("\n".join(_describe(measure)) for measure in listed()))
-    show("\nWrite NAME, NAME@10 or NAME(parameter=value, ...)@10; all measures of ir-measures go along.")
+    show("\nWrite NAME, NAME@10 or NAME(parameter=value, ...)@10. All measures of ir-measures work too.")
 
 
 def _explain(measure: Measure) -> Iterator[str]:
-    """Yield the lines on one measure: its formula, parameters, other names, an example and the source."""
+    """Yield the lines on one measure: formula, parameters, other names, example and source."""
     sections = inspect.cleandoc(type(measure).__doc__ or "").replace("``", "").split("\n\n")
     sections = [section.strip("\n") for section in sections]
     named = {name: section for section in sections for name in _SECTIONS if section.startswith(name)}
@@ -56,12 +56,12 @@ def _explain(measure: Measure) -> Iterator[str]:
             yield "\n" + named[name]
 
 
-#: Beginnings of the sections that docstrings of measures have after the formula.
+#: First words of the sections after the formula in docstrings of measures.
 _SECTIONS = ("Parameters:", "Source:", "Example:", "Lacks ", ".. ")
 
 
 def listed() -> list[GradedMeasure]:
-    """Every measure once, by name."""
+    """Return all measures, each once, by name."""
     plain = {measure.NAME: measure for measure in REGISTRY.values() if not measure.params}
     return [plain[name] for name in sorted(plain, key=str.lower)]
 
@@ -77,7 +77,7 @@ def _describe(measure: GradedMeasure) -> Iterator[str]:
 
 
 def _other_names(measure: Measure) -> Iterator[str]:
-    """Yield the further names of a measure of this package, with the measures that short ones are."""
+    """Yield the other names of a measure of this package; short names with the measure they name."""
     for alias, target in REGISTRY.items():
         if target.NAME == measure.NAME and alias != measure.NAME:
             yield alias + (f", short for {target!r}" if target.params or alias.startswith("NCU") else "")

@@ -1,4 +1,4 @@
-"""``ir_graded meta``: which measure can tell these runs apart?"""
+"""``ir_graded meta``: compare measures by how well they distinguish runs."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from .output import frame_text, show
     "--one-run-per-team",
     "teams",
     metavar="FILE",
-    help="Keep one run of each team, drawn by the seed. FILE: a CSV with the columns run (or tag) and team.",
+    help="Keep one random run of each team. FILE: a CSV with the columns run (or tag) and team.",
 )
-@click.option("--top", type=click.IntRange(2), help="Keep the best runs by a measure (--by).")
+@click.option("--top", type=click.IntRange(2), help="Keep this many of the best runs by a measure (--by).")
 @click.option("--by", metavar="MEASURE", help="Measure of --top; by default the first.")
-@click.option("--drop-identical", is_flag=True, help="Keep one of the runs that have the same scores.")
+@click.option("--drop-identical", is_flag=True, help="Of runs with the same scores, keep one.")
 @click.option(
     "--fuzziness",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.05,
     show_default=True,
-    help="Of the minority rate and the proportion of ties.",
+    help="Fuzziness of the minority rate and the proportion of ties.",
 )
 @click.option(
     "--resample",
@@ -72,10 +72,10 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
 ) -> None:
     """Compare measures: discriminative power, stability, swap method, rank correlation.
 
-    Either QRELS, RUNs and measures (-m), or ready score matrices: --matrix FILE for each measure, named as
-    the measure; a CSV with a row per topic and a column per system. A column named topic, topic_id, query,
-    query_id, qid or num (in any case) holds the topics, or a first column without a name, or --topic-column;
-    without one they are numbered.
+    Give either QRELS, RUNs and measures (-m), or score matrices: --matrix FILE for each measure. FILE is a
+    CSV named after the measure, with a row per topic and a column per system. Topics are in the
+    --topic-column, in a column named topic, topic_id, query, query_id, qid or num (in any case), or in a
+    first column without a name. Without such a column they are numbered.
     """
     from ir_graded import meta as statistics
     from ir_graded.plots.meta import asl_curve, stability_curves, swap_curves
@@ -89,7 +89,9 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     if drop_identical:
         scores, dropped = statistics.drop_identical(scores)
         for run, other in dropped.items():
-            warnings.warn(f"run {run!r} has the scores of {other!r}: left out", CoverageWarning, stacklevel=1)
+            warnings.warn(
+                f"run {run!r} has the same scores as {other!r} and is left out", CoverageWarning, stacklevel=1
+            )
     if top is not None:
         measure = next(iter(scores)) if by is None else by
         scores = statistics.top(

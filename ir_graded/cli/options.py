@@ -22,14 +22,14 @@ from .output import FORMATS
 def _end_waits_on_interrupt(
     _context: click.Context, _option: click.Parameter, path: str | None
 ) -> str | None:
-    """Let Ctrl-C end a wait for a pipe or for threads, as Python has it.
+    """Let Ctrl-C end a wait for a pipe or for threads, as Python does by default.
 
-    Importing Polars makes the system resume a wait that a signal interrupts, so that Python notices Ctrl-C at
-    its end only: https://github.com/pola-rs/polars/issues/21739. Programs that use the package as a library
-    decide on this themselves.
+    Importing Polars makes the system resume an interrupted wait, so that Python notices Ctrl-C only at its
+    end: https://github.com/pola-rs/polars/issues/21739. The setting applies to the whole process, so it is
+    changed only on the command line.
     """
     if path and hasattr(signal, "siginterrupt"):
-        import polars  # noqa: F401  # it would undo the next line later
+        import polars  # noqa: F401  # a later import would undo the next line
 
         signal.siginterrupt(signal.SIGINT, True)
     return None if path is None else str(standard_input(path))
@@ -43,16 +43,21 @@ measures = click.option(
     multiple=True,
     required=True,
     metavar="MEASURES",
-    help="Measures, separated by blanks: \"P-measure@1000 NCU(stop='gu', beta=0) nDCG@10\". May repeat.",
+    help="Measures separated by blanks: \"P-measure@1000 NCU(stop='gu', beta=0) nDCG@10\". Repeatable.",
 )
 optional_measures = click.option(
-    "-m", "--measures", multiple=True, metavar="MEASURES", help="Measures, separated by blanks. May repeat."
+    "-m", "--measures", multiple=True, metavar="MEASURES", help="Measures separated by blanks. Repeatable."
 )
 by_topic = click.option(
-    "-q", "--by-topic", is_flag=True, help="Print every topic, then the means as topic 'all'."
+    "-q", "--by-topic", is_flag=True, help="Print each topic, then the means as topic 'all'."
 )
 output = click.option(
-    "-o", "--output", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="Format."
+    "-o",
+    "--output",
+    type=click.Choice(list(FORMATS)),
+    default="table",
+    show_default=True,
+    help="Output format.",
 )
 places = click.option(
     "-p",
@@ -75,30 +80,30 @@ quiet = click.option(
     is_flag=True,
     expose_value=False,
     callback=_silence,
-    help="Print no warnings, such as on topics that runs lack.",
+    help="Do not print warnings, such as those on topics that runs lack.",
 )
-#: Replicates: a hundred times as many as change a printed digit, and what memory may hold.
+#: More replicates than the limit would not change printed digits, and may not fit into memory.
 resamples = click.option(
     "-B",
     "--resamples",
     type=click.IntRange(1, 10_000_000),
     default=1000,
     show_default=True,
-    help="Replicates.",
+    help="Number of replicates.",
 )
 provider = click.option(
     "--provider",
     type=click.Choice(list(PROVIDERS)),
     default="auto",
     show_default=True,
-    help="Who computes ir-measures' own measures: this package where it can, or ir-measures.",
+    help="Provider of the measures of ir-measures: this package where possible, or ir-measures.",
 )
 
 
 intents = click.option(
     "--intents",
     metavar="FILE",
-    help="Probabilities of the intents in QRELS: lines of topic, intent, probability and perhaps inf or nav.",
+    help="Probabilities of intents in QRELS: lines of topic, intent, probability and optionally inf or nav.",
 )
 lengths = click.option(
     "--lengths", type=click.Path(), help="Document lengths: CSV or Parquet with doc_id and length."
@@ -115,22 +120,22 @@ groups = click.option(
     "--groups",
     multiple=True,
     metavar="NAME=FILE",
-    help="For GF and GFR: the shares of groups NAME in each document, lines of topic, document and a number "
-    "for each group. May repeat.",
+    help="For GF and GFR: shares of the groups of attribute NAME in each document; lines of topic, document "
+    "and a number per group. Repeatable.",
 )
 
 
 def judgments(qrels: str, intents: str | None, groups: Iterable[str]) -> Any:
     """Return qrels with the files of ``--intents`` and ``--groups``.
 
-    Raises UsageError where a file of groups has no name, or a name has two.
+    Raises UsageError if a file of groups has no name, or if two files have the same name.
     """
     judged: Any = qrels
     files: dict[str, str] = {}
     for text in groups:
         name, _, file = text.partition("=")
         if not name or not file or name in files:
-            raise click.UsageError(f"--groups {short_repr(text)} must be NAME=FILE, with each NAME once")
+            raise click.UsageError(f"--groups {short_repr(text)} must be NAME=FILE, each NAME once")
         files[name] = file
     if files:
         from ir_graded.io.groups import with_groups

@@ -1,4 +1,4 @@
-"""What the commands print: tables of scores as text, one function per format, each taking the same rows."""
+"""Tables of scores as text, with one function per format; all take the same rows."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ir_graded.evaluation.scores import Scores
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What stands for the topic in the rows that hold aggregates, as trec_eval has it.
+#: Topic in the rows of aggregates, as in trec_eval.
 ALL_TOPICS = "all"
 _ALL_DIGITS = -1
 
 
 def show(text: str) -> None:
-    """Print on standard output. Raises OSError, which names it, where nothing can be written there."""
+    """Print on standard output. Raises OSError that names standard output if writing fails."""
     try:
         click.echo(text)
     except OSError as error:
@@ -36,7 +36,7 @@ def show(text: str) -> None:
 def frame_text(
     frame: pd.DataFrame, labels: list[str], output: str, digits: int, kind: str = "statistic"
 ) -> str:
-    """A table in a format: the levels of its index are the labels of the rows, its columns the values."""
+    """Return a table in a format: the levels of the index are the row labels, the columns the values."""
     rows = [
         ([str(name) for name in (names if isinstance(names, tuple) else (names,))], list(row))
         for names, *row in frame.astype(object).itertuples()
@@ -46,13 +46,13 @@ def frame_text(
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Rows to print: labels (run, and topic where asked for), then a value per measure.
+    """Rows to print: labels (run and, by topic, query_id), then a value per measure.
 
     Attributes:
         labels: names of the labels.
         measures: names of the values.
         rows: labels and values of each row.
-        kind: what the names of the values are called where each value has a line of its own.
+        kind: heading of the names of the values in formats with one line per value.
     """
 
     labels: list[str]
@@ -62,20 +62,20 @@ class Leaderboard:
 
     @classmethod
     def of(cls, scores: Scores, by_topic: bool, more: Mapping[str, More] | None = None) -> Leaderboard:
-        """Means of the runs, best first; with ``by_topic`` each run's topics before its means.
+        """Return the means of the runs, best first; with ``by_topic`` preceded by the topics of each run.
 
         Args:
             scores: the scores.
             by_topic: whether topics have rows.
-            more: by name what follows the score of each measure.
+            more: values by name, printed after the score of each measure.
 
         Raises:
-            InputError: a topic has the name of the rows that hold means.
+            InputError: a topic is named like the rows of means.
         """
         if by_topic and ALL_TOPICS in map(str, scores.query_ids):
             raise InputError(
-                f"the qrels have a topic {ALL_TOPICS!r}, as --by-topic calls the means: "
-                "leave it out, or give the topic another name"
+                f"the qrels have a topic {ALL_TOPICS!r}, which is the name of the means with --by-topic: "
+                "leave the option out, or rename the topic"
             )
         labels = ["run", "query_id"] if by_topic else ["run"]
         more = more or {}
@@ -87,14 +87,14 @@ class Leaderboard:
         return cls(labels, names, list(rows))
 
 
-#: Values beside the scores: by measure, run and topic, and of all topics by run and measure.
+#: Values beside the scores: of shape (measures, runs, topics), and over all topics (runs, measures).
 More = tuple[Floats, Floats]
 
 
 def _rows(
     scores: Scores, by_topic: bool, values: Floats, aggregates: Floats
 ) -> Iterator[tuple[list[str], list[float]]]:
-    """Rows of values by column, run and topic, and of aggregates by run and column."""
+    """Yield rows of values by column, run and topic, and of aggregates by run and column."""
     for number in scores.best_first:
         run = scores.runs[number]
         if by_topic:
@@ -104,14 +104,14 @@ def _rows(
 
 
 def places(value: float | str, digits: int) -> str:
-    """A value with that many decimal places, all digits with -1; text and whole numbers as they are."""
+    """Return a value with some decimal places, or all digits for -1; text and integers are unchanged."""
     if isinstance(value, (str, int)):
         return str(value)
     return repr(value) if digits == _ALL_DIGITS else f"{value:.{digits}f}"
 
 
 def json_line(record: Mapping[str, Any]) -> str:
-    """An object of JSON in one line: null for what is no finite number, escapes for what cannot be seen."""
+    """Return a JSON object in one line, with null for numbers that are not finite, and escapes."""
     known = {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in record.items()
@@ -127,7 +127,7 @@ def _as_it_is(label: str) -> str:
 
 
 def _in_markdown(label: str) -> str:
-    """A name in a cell of Markdown: a bar would end the cell, unless a backslash stands before it."""
+    """Return a name for a cell of Markdown; a backslash before a bar keeps it from ending the cell."""
     return label.replace("\\", r"\\").replace("|", r"\|")
 
 
@@ -141,7 +141,7 @@ def _tabulated(style: str, escaped: Callable[[str], str] = _as_it_is) -> Callabl
         ]
         align = ["left"] * len(board.labels) + ["right"] * len(board.measures)
         head = [*board.labels, *board.measures]
-        # Names of runs and topics that look like numbers stay as they are.
+        # Names of runs and topics that look like numbers are unchanged.
         return str(tabulate(rows, head, tablefmt=style, disable_numparse=True, colalign=align))
 
     return write
@@ -150,7 +150,7 @@ def _tabulated(style: str, escaped: Callable[[str], str] = _as_it_is) -> Callabl
 def _separated(delimiter: str) -> Callable[[Leaderboard, int], str]:
     def write(board: Leaderboard, digits: int) -> str:
         lines: list[str] = []
-        # The writer quotes fields with characters of its line end: here both that readers end lines at.
+        # With both characters of this line end the writer quotes all fields with line breaks.
         writer = csv.writer(SimpleNamespace(write=lines.append), delimiter=delimiter, lineterminator="\r\n")
         writer.writerow([*board.labels, *board.measures])
         for labels, values in board.rows:

@@ -1,4 +1,4 @@
-"""``ir_graded passages``: checks of runs with passages."""
+"""``ir_graded passages``: check runs with passages."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ def passages() -> None:
 
 @passages.command()
 @click.argument("run", type=click.Path())
-@click.option(
-    "--task", type=click.Choice(_TASKS), required=True, help="The task whose rules the run must follow."
-)
+@click.option("--task", type=click.Choice(_TASKS), required=True, help="Task whose rules apply.")
 @options.lengths
 def check(run: str, task: str, lengths: str | None) -> int:
-    """List what the rules of a task forbid in RUN; the exit code is 1 if there is anything."""
+    """List rows of RUN that break the rules of a task. The exit code is 1 if there are any."""
     from ir_graded.passages import check_submission
 
     found = check_submission(run, task, lengths)

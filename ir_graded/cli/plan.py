@@ -1,4 +1,4 @@
-"""``ir_graded plan``: how many topics a comparison needs."""
+"""``ir_graded plan``: number of topics that a comparison needs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ _COLUMNS = ["variance", "n_topics", "power", "present", "power_at_present", "det
     "--difference",
     type=click.FloatRange(0, min_open=True),
     required=True,
-    help="Difference of means to detect; of an interval, its largest width.",
+    help="Difference of means to detect; for an interval, its largest width.",
 )
 @click.option(
     "--test", type=click.Choice(["t", "anova", "interval"]), default="t", show_default=True, help="Test."
 )
-@click.option("--model", type=click.Choice(["two-way", "one-way"]), help="Of the variance.")
-@click.option("--unpaired", is_flag=True, help="With --test t: topics of its own for each system.")
-@click.option("--systems", type=click.IntRange(2), default=2, show_default=True, help="Of an anova.")
+@click.option("--model", type=click.Choice(["two-way", "one-way"]), help="Model of the variance.")
+@click.option("--unpaired", is_flag=True, help="With --test t: each system has different topics.")
+@click.option(
+    "--systems", type=click.IntRange(2), default=2, show_default=True, help="Number of systems of an anova."
+)
 @score_sources.alpha
 @click.option(
     "--power",
@@ -47,11 +49,11 @@ def plan(  # one parameter an option
     places: int,
     **given: Any,
 ) -> None:
-    """How many topics detect a difference of means, from the variance of these scores.
+    """Compute how many topics detect a difference of means, given the variance of some scores.
 
-    QRELS, RUNs and measures (-m) or ready matrices are as in `ir_graded meta`. A row per measure: the
-    variance, the topics needed with their power (of an interval, its expected width), and for the present
-    number of topics the power and the smallest difference that they detect (or the width).
+    QRELS, RUNs and measures (-m) or matrices are as in `ir_graded meta`. Prints a row per measure: the
+    variance, the number of topics needed with its power (for an interval, its expected width), and for the
+    present number of topics the power and the smallest detectable difference (or the width).
     """
     from ir_graded.meta import topic_set_size
     from ir_graded.plots.meta import topic_set_sizes

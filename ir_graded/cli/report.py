@@ -1,4 +1,4 @@
-"""``ir_graded report``: one HTML page on several runs."""
+"""``ir_graded report``: an HTML report on several runs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .output import show
 @options.qrels
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @options.measures
-@click.option("--html", "path", required=True, metavar="FILE", help="The page to write.")
-@click.option("--baseline", metavar="RUN", help="Test the other runs against this one, by its name or file.")
+@click.option("--html", "path", required=True, metavar="FILE", help="HTML file to write.")
+@click.option("--baseline", metavar="RUN", help="Run to test the others against: its name or file.")
 @click.option(
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
-    help="Of the confidence intervals; tests are at 1 - level.",
+    help="Confidence level of the intervals; the significance level of tests is 1 - level.",
 )
 @options.resamples
 @click.option(
@@ -29,9 +29,11 @@ from .output import show
     type=click.IntRange(0, 1_000_000),
     default=0,
     show_default=True,
-    help="Samples of the judgments, for intervals from unjudged documents.",
+    help="Number of samples of the judgments for intervals from unjudged documents.",
 )
-@click.option("--depth", type=click.IntRange(1), help="Rank down to which these impute judgments.")
+@click.option(
+    "--depth", type=click.IntRange(1), help="Rank down to which judgments are imputed for these intervals."
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--title", default="", help="Heading of the page.")
 @options.intents
@@ -52,11 +54,11 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     intents: str | None,
     groups: tuple[str, ...],
 ) -> None:
-    """Write one HTML page on RUNs: leaderboard, topics, pictures.
+    """Write an HTML report on RUNs: leaderboard, topics, figures.
 
-    QRELS and RUNs are as in `ir_graded evaluate`. Means come with bootstrap confidence intervals; with a
-    --baseline each run is tested against it (randomisation test, Holm's correction). The page needs no
-    network, and says how each of its figures was computed.
+    QRELS and RUNs are as in `ir_graded evaluate`. Means have bootstrap confidence intervals. With a
+    --baseline each run is tested against it (randomisation test, Holm's correction). The page works offline
+    and describes how each number was computed.
     """
     from ir_graded.reporting import write_report
 

@@ -1,4 +1,4 @@
-"""Scores that commands take: of runs that are evaluated, or ready matrices."""
+"""Options of commands that take scores, from an evaluation of runs or from score matrices."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ _OPTIONS = (
     options.optional_measures,
     options.provider,
     click.option(
-        "--matrix", "matrices", multiple=True, metavar="FILE", help="A ready score matrix (CSV). May repeat."
+        "--matrix", "matrices", multiple=True, metavar="FILE", help="Score matrix (CSV). Repeatable."
     ),
-    click.option("--topic-column", metavar="NAME", help="The column of each --matrix that holds the topics."),
+    click.option("--topic-column", metavar="NAME", help="Column of the topics in each --matrix."),
 )
 
-folder = click.option("--plot", "folder", metavar="DIR", help="Write the figures there, as PNG and PDF.")
+folder = click.option(
+    "--plot", "folder", metavar="DIR", help="Folder in which to write the figures as PNG and PDF."
+)
 alpha = click.option(
     "--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True
 )
@@ -59,7 +61,7 @@ def score_matrices(
     matrices: tuple[str, ...],
     topic_column: str | None,
 ) -> dict[str, ScoreMatrix]:
-    """Score matrices by measure. Raises UsageError unless either runs or matrices are given."""
+    """Return score matrices by measure. Raises UsageError unless either runs or matrices are given."""
     from ir_graded.meta.matrix import matrices_by_measure
 
     from .csv_files import read_matrices
@@ -67,9 +69,9 @@ def score_matrices(
     if bool(matrices) == bool(qrels):
         raise click.UsageError("give either QRELS, RUNs and -m, or --matrix FILE for each measure")
     if matrices and measures:
-        raise click.UsageError("-m goes with QRELS and RUNs: the measure of a --matrix is its file's name")
+        raise click.UsageError("-m needs QRELS and RUNs: the measure of a --matrix is the name of its file")
     if topic_column is not None and not matrices:
-        raise click.UsageError("--topic-column goes with --matrix")
+        raise click.UsageError("--topic-column needs --matrix")
     if matrices:
         return matrices_by_measure(read_matrices(matrices, topic_column))
     if not runs or not measures:
@@ -78,7 +80,7 @@ def score_matrices(
 
 
 def printed_name(measure: str, scores: Mapping[str, Any], of_files: bool) -> str:
-    """Return the name that the matrix of a measure has; of files it is taken as it is."""
+    """Return the name of the matrix of a measure; names of files are unchanged."""
     if of_files or measure in scores:
         return measure
     from ir_graded.measures.parsing import read_measure
@@ -87,7 +89,7 @@ def printed_name(measure: str, scores: Mapping[str, Any], of_files: bool) -> str
 
 
 def prepare_folder(folder: str | None) -> None:
-    """Make the folder for the figures, before any work. Raises an error where they cannot be drawn there."""
+    """Create the folder for figures before any work. Raises an error if they cannot be written there."""
     if folder is None:
         return
     from ir_graded.plots import style
@@ -98,13 +100,13 @@ def prepare_folder(folder: str | None) -> None:
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise click.BadParameter(f"{folder} is a file or lies in one", param_hint="--plot") from None
+        raise click.BadParameter(f"{folder} is a file, or is inside a file", param_hint="--plot") from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise click.BadParameter(f"the folder {folder} is not writable", param_hint="--plot")
 
 
 def write_figures(figures: Mapping[str, Figure], folder: str) -> None:
-    """Draw all figures, then write each as a whole: one that cannot be drawn leaves the old ones."""
+    """Draw all figures, then write them; if one cannot be drawn, no file changes."""
     drawn = {
         check_writable(Path(folder) / f"{name}.{ending}"): _drawn(figure, ending)
         for name, figure in figures.items()

@@ -1,4 +1,4 @@
-"""``ir_graded significance``: which runs improve over which others by one measure."""
+"""``ir_graded significance``: test all pairs of runs by one measure."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .output import frame_text, show
     type=click.Choice(["greater", "two-sided"]),
     default="greater",
     show_default=True,
-    help="Whether the better run improves over the other one, or both differ.",
+    help="Test whether the better run is better, or whether the two differ.",
 )
 @click.option(
-    "--labels-by", metavar="MEASURE", help="Add the ranks of the runs by this measure of -m or --matrix."
+    "--labels-by", metavar="MEASURE", help="Add the ranks of the runs by this measure, one of -m or --matrix."
 )
 @score_sources.alpha
 @options.resamples
@@ -42,7 +42,7 @@ def significance(  # noqa: PLR0913, PLR0917  # one parameter an option
 ) -> None:
     """Test all pairs of runs by the first measure with the paired bootstrap, and print a row per pair.
 
-    QRELS, RUNs and measures (-m) or ready matrices are as in `ir_graded meta`.
+    QRELS, RUNs and measures (-m) or matrices are as in `ir_graded meta`.
     """
     from ir_graded.meta import significance as test
     from ir_graded.meta.matrix import reference_name

@@ -1,4 +1,4 @@
-"""``ir_graded statistics``: how many documents are judged and relevant."""
+"""``ir_graded statistics``: numbers of judged and relevant documents."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .output import frame_text, show
 @click.command()
 @options.qrels
 @click.argument("runs", nargs=-1, metavar="[RUN...]")
-@click.option("--rel", type=float, default=1, show_default=True, help="Smallest relevant level.")
+@click.option("--rel", type=float, default=1, show_default=True, help="Lowest relevant level.")
 @options.output
 @options.places
 def statistics(qrels: str, runs: tuple[str, ...], rel: float, output: str, places: int) -> None:
-    """Print how many documents per topic of QRELS are judged and relevant, and how deep RUNs are.
+    """Print how many documents per topic of QRELS are judged and relevant, and the depths of RUNs.
 
-    N counts judged documents that are not relevant, R relevant ones; then a row per relevant level. Columns:
-    mean and range over the topics, and how many topics have such documents.
+    The row N counts judged documents that are not relevant, R relevant documents; a row per relevant level
+    follows. The columns are the mean and range over topics, and the number of topics with such documents.
     """
     from ir_graded.evaluation.collection_statistics import collection_statistics
 

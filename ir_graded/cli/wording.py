@@ -1,10 +1,10 @@
-"""Messages of Python functions in the words of the command line: ``depth=100`` becomes ``--depth 100``."""
+"""Translate messages of Python functions for the command line: ``depth=100`` to ``--depth 100``."""
 
 from __future__ import annotations
 
 import re
 
-#: Options by the parameters that they set.
+#: Options by the parameters they set.
 _OPTIONS = {
     **{name: f"--{name}" for name in ("alpha", "baseline", "depth", "difference", "level", "power")},
     **{name: f"--{name}" for name in ("provider", "seed", "ties")},
@@ -13,7 +13,7 @@ _OPTIONS = {
     "rng": "--seed",
     "top_k": "--top",
 }
-#: A parameter with its value, or one whose name is no word of English. After a colon it is one of a measure.
+#: A parameter with its value, or one whose name is not an English word. After a colon it is one of a measure.
 _PARAMETER = re.compile(
     rf"(?:^|(?<=\s))(?<!: )(?:({'|'.join(_OPTIONS)})=('[^']*'|[^\s,;:]+)|(n_resamples|n_samples|top_k)\b)"
 )

@@ -1,4 +1,4 @@
-"""``score_arrays``: measures of rankings in arrays, a row for each, from NumPy, PyTorch, JAX and CuPy."""
+"""``score_arrays``: score rankings that are rows of arrays of NumPy, PyTorch, JAX or CuPy."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ir_graded.measures.parsing import read_measures
 from .evaluate import in_order
 from .provider import native_scorers, needs_passages
 
-#: Documents in the order of their rows where scores are equal: rows have no doc_ids.
+#: Order of documents with equal scores: by position in the row, since rows have no doc_ids.
 BY_POSITION = "position"
-#: Doubles hold every whole number up to this.
+#: Largest number up to which doubles represent every whole number.
 _LARGEST_WHOLE = 2**53
-#: Whole levels below this are counted, not sorted.
+#: Whole levels below this are counted instead of sorted.
 _FEW_LEVELS = 1024
-#: Documents that are scored at a time.
+#: Number of documents that are scored at a time.
 _CELLS = 2**18
 _CPU = 1
 #: A key holds the code of the score in the high half and the position in the low one.
@@ -47,33 +47,32 @@ def score_arrays(
     ideal: Any = None,
     ties: str = BY_POSITION,
 ) -> Any:
-    """Score rankings that are rows of arrays, with the values of ``evaluate`` to the last bit.
+    """Score rankings that are rows of arrays. The scores equal those of ``evaluate`` to the last bit.
 
-    Each row is a topic: its documents with their levels, in ranked order or with scores. The arrays are NumPy
-    arrays, nested lists, or arrays of PyTorch, JAX, CuPy and other libraries with DLPack; the scores are
-    computed in NumPy.
+    Each row is a topic and holds the levels of its documents, in ranked order or with scores. Arrays may be
+    NumPy arrays, nested lists, or arrays of PyTorch, JAX, CuPy and other libraries that support DLPack. The
+    measures are computed in NumPy.
 
     Args:
-        measures: measure objects and strings, mixed: ``["Q", "nDCG@10", "RR"]``. Those of this package and
-            the classics that it computes; none that needs passages, intents, classes or groups.
-        relevance: the level of each document, >= 0, shape ``(batch, n)``. All are judged.
-        scores: the score of each document, the same shape; the highest is ranked first. Compared as float32,
-            as in ``evaluate``. None where ``relevance`` is in ranked order.
-        mask: True for the documents of a row and False for padding, the same shape; None where all count.
-        ideal: the levels of all relevant documents of each row, also those that are not shown, shape
-            ``(batch, m)``, in any order and padded with 0; None where each row shows all.
-        ties: how documents with equal scores are ordered: 'position', the first in the row before the others;
-            'expected', the mean over all their orders; 'optimistic' or 'pessimistic', by level descending or
-            ascending.
+        measures: measure objects and strings, such as ``["Q", "nDCG@10", "RR"]``. Supported are measures of
+            this package and classic measures, except those that need passages, intents, classes or groups.
+        relevance: the level of each document, >= 0, shape ``(batch, n)``. All documents are judged.
+        scores: the score of each document, same shape; the highest is ranked first. Scores are compared as
+            float32, as in ``evaluate``. None if ``relevance`` is in ranked order.
+        mask: True for documents and False for padding, same shape; None if there is no padding.
+        ideal: the levels of all relevant documents of each row, whether in the row or not, shape
+            ``(batch, m)``, in any order and padded with 0; None if each row contains all of them.
+        ties: order of documents with equal scores: 'position', by position in the row; 'expected', the mean
+            over all orders; 'optimistic' or 'pessimistic', by level descending or ascending.
 
     Returns:
-        float64 scores of shape ``(measures, batch)``, in the library and on the device of ``relevance``;
-        NumPy for lists. A row for each measure, in the order given.
+        float64 scores of shape ``(measures, batch)``, with a row per measure in the given order. The array
+        has the library and the device of ``relevance``; it is a NumPy array if that is a list.
 
     Raises:
-        ParameterError: a measure needs more than levels and scores, or ``ties`` is none of its words.
-        InputError: an array has a wrong shape, or holds NaN, a negative level, a level that is infinite or
-            beyond 2**53; or ``ideal`` lacks a relevant document that is shown.
+        ParameterError: a measure needs more than levels and scores, or ``ties`` is not one of these words.
+        InputError: an array has the wrong shape, or contains NaN, a negative or infinite level, or a level
+            above 2**53; or ``ideal`` lacks a relevant document of the row.
 
     Example:
         >>> import ir_graded, numpy as np
@@ -96,18 +95,18 @@ def score_arrays(
         further = numbers_of("ideal", ideal)
         if further.ndim != 2 or len(further) != len(level):  # noqa: PLR2004
             raise InputError(
-                f"ideal has shape {further.shape}; it must be [{len(level)}, m], as relevance is"
+                f"ideal has shape {further.shape}; it must be [{len(level)}, m]: one row per topic"
             )
         _check_levels("ideal", further, np.ones(further.shape, dtype=np.bool_))
         every = np.hstack((level, further))
         present = np.hstack((shown, _not_shown(level, shown, further)))
     _check_highest(scorers, level, shown)
-    # Scores depend on no document below this level: most of a row need not be looked at.
+    # Documents below this level do not affect scores, so most of a row can be skipped.
     present = present & (every >= min(scorer.lowest_level for scorer in scorers))
     values = _values(every[present])
     tied = any(scorer.ties != TIES.default for scorer in scorers)
     found = np.empty((len(scorers), len(level)))
-    # What is worked on at a time stays in the cache of the processor.
+    # Blocks of this size fit into the cache of the processor.
     size = max(1, _CELLS // max(1, every.shape[1]))
     for begin in range(0, len(level), size):
         rows = slice(begin, begin + size)
@@ -131,10 +130,12 @@ def _scorers(measures: Any, ties: str) -> list[Scorer]:
     for measure in read:
         scorer = known.get(measure)
         if scorer is None:
-            raise ParameterError(f"{measure} is left to ir-measures' providers, which need ids: use evaluate")
+            raise ParameterError(
+                f"{measure} is computed by a provider of ir-measures, which needs doc_ids: use evaluate"
+            )
         if needs_passages(measure) or scorer.qrel_columns:
             needed = "passages" if needs_passages(measure) else ", ".join(scorer.qrel_columns)
-            raise ParameterError(f"{measure} needs {needed} beside levels and scores: use evaluate")
+            raise ParameterError(f"{measure} needs {needed} in addition to levels and scores: use evaluate")
         scorer.validate_params()
     ordered = read if ties == BY_POSITION else in_order(read, "auto", ties)
     return [*native_scorers(ordered).values()]
@@ -144,24 +145,24 @@ def _scorers(measures: Any, ties: str) -> list[Scorer]:
 
 
 def numbers_of(name: str, array: Any) -> npt.NDArray[Any]:
-    """Return an array of any library as numbers of NumPy. Raises InputError where it holds none."""
+    """Convert an array of any library to NumPy numbers. Raises InputError if it holds other values."""
     values = _on_host(name, array)
     if values.dtype == np.bool_:
         return values.astype(np.int64)
     if values.dtype.kind not in "iuf":
         raise InputError(f"{name} holds {values.dtype}; it must hold numbers that fit into 64 bits")
-    # NumPy compares float16 with no number beyond its range.
+    # NumPy cannot compare float16 with numbers outside its range.
     return values.astype(np.float32) if values.dtype == np.float16 else values
 
 
 def _on_host(name: str, array: Any) -> npt.NDArray[Any]:
-    """Return an array of any library as one of NumPy, copied only from another device."""
+    """Convert an array of any library to NumPy, copying only from other devices."""
     if isinstance(array, np.ma.MaskedArray):
-        raise InputError(f"{name} is a masked array: give its data, and mask=~relevance.mask")
+        raise InputError(f"{name} is a masked array: pass its data, and mask=~relevance.mask")
     try:
         if not hasattr(array, "__dlpack__") or isinstance(array, np.ndarray):
             return np.asarray(array)
-        # PyTorch exports no tensor that tracks gradients, and NumPy has no bfloat16.
+        # PyTorch does not export tensors that track gradients, and NumPy lacks bfloat16.
         array = array.detach() if hasattr(array, "detach") else array
         if str(array.dtype).endswith("bfloat16"):
             array = array.float() if hasattr(array, "float") else array.astype("float32")
@@ -169,14 +170,14 @@ def _on_host(name: str, array: Any) -> npt.NDArray[Any]:
             move = getattr(array, "cpu", None) or getattr(array, "get", None)
             return np.asarray(move() if move else array)
         return np.from_dlpack(array)
-    # An array that a compiler traces has no attributes for its numbers.
+    # Arrays traced by a compiler lack the attributes for their numbers.
     except (ArithmeticError, AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise InputError(f"{name} cannot be read as an array of numbers: {error}") from error
 
 
 def _same_shape(name: str, values: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
     if values.shape != shape:
-        raise InputError(f"{name} has shape {values.shape}; it must have that of relevance, {shape}")
+        raise InputError(f"{name} has shape {values.shape}; it must have the shape of relevance, {shape}")
     return values
 
 
@@ -188,9 +189,9 @@ def _mask(mask: Any, shape: tuple[int, ...]) -> Bools:
 
 
 def _check_levels(name: str, level: npt.NDArray[Any], present: Bools) -> None:
-    """Raise InputError where a level is no finite number >= 0 that a double holds."""
+    """Raise InputError if a level is negative, not finite, or a whole number that doubles cannot hold."""
     if not level.size or (level.min() >= 0 and level.max() <= _LARGEST_WHOLE):
-        return  # never so where one is NaN
+        return  # not reached with NaN
     with np.errstate(invalid="ignore"):
         beyond = level > _LARGEST_WHOLE if level.dtype.kind in "iu" else np.isinf(level)
         wrong = present & (~(level >= 0) | beyond)
@@ -198,12 +199,12 @@ def _check_levels(name: str, level: npt.NDArray[Any], present: Bools) -> None:
         row, column = np.argwhere(wrong)[0].tolist()
         raise InputError(
             f"{name}[{row}, {column}] is {level[row, column]}; a level must be a finite number >= 0, and a "
-            "whole number at most 2**53; leave documents out with mask"
+            "whole number at most 2**53; exclude documents with mask"
         )
 
 
 def _scores(scores: Any, shown: Bools) -> npt.NDArray[Any]:
-    """Return scores in the precision in which they are compared. Raises InputError where one is NaN."""
+    """Return scores in the precision in which they are compared. Raises InputError for NaN."""
     values = _same_shape("scores", numbers_of("scores", scores), shown.shape)
     if values.dtype != np.float32:
         values = comparable(values.astype(np.float64))
@@ -220,7 +221,7 @@ def _check_highest(scorers: list[Scorer], level: npt.NDArray[Any], shown: Bools)
             row, column = np.argwhere(above)[0].tolist()
             raise InputError(
                 f"{scorer}: relevance[{row}, {column}] is {level[row, column]}, above "
-                f"{scorer.highest_level:g}, the highest level that it takes"
+                f"{scorer.highest_level:g}, the highest level of this measure"
             )
 
 
@@ -228,14 +229,14 @@ def _check_highest(scorers: list[Scorer], level: npt.NDArray[Any], shown: Bools)
 
 
 def _codes(scores: npt.NDArray[Any], shown: Bools) -> npt.NDArray[np.uint64]:
-    """Return a key per document that sorts its row by score descending, then position; padding last."""
+    """Return keys that sort each row by score descending, then position, with padding last."""
     codes = descending_codes(scores.reshape(-1)).reshape(scores.shape).astype(np.uint64)
     codes[~shown] = _POSITION
     return codes << _HALF | np.arange(scores.shape[1], dtype=np.uint64)
 
 
 def _not_shown(level: npt.NDArray[Any], shown: Bools, further: npt.NDArray[Any]) -> Bools:
-    """Return which documents of the ideal lists are not among the relevant ones shown, as often as there."""
+    """Return which documents of the ideal lists are not in the rows, matched one to one by level."""
     rows, ideal_rows = np.nonzero(shown & (level > 0))[0], np.nonzero(further > 0)[0]
     both = np.concatenate((level[shown & (level > 0)], further[further > 0])).astype(np.float64)
     values, index = np.unique(both, return_inverse=True)
@@ -247,8 +248,8 @@ def _not_shown(level: npt.NDArray[Any], shown: Bools, further: npt.NDArray[Any])
     if excess.any():
         row, value = divmod(int(here[excess][0]), values.size)
         raise InputError(
-            f"ideal: row {row} lacks a document of level {values[value]:g} that relevance has; ideal holds "
-            "the levels of all relevant documents, shown or not"
+            f"ideal: row {row} lacks a document of level {values[value]:g} that relevance has; ideal must "
+            "hold the levels of all relevant documents, including those in the row"
         )
     left = np.empty(ideal.size, dtype=np.bool_)
     left[order] = np.arange(there.size) - np.searchsorted(there, there) >= _times(here, there)
@@ -258,7 +259,7 @@ def _not_shown(level: npt.NDArray[Any], shown: Bools, further: npt.NDArray[Any])
 
 
 def _times(among: Ints, key: Ints) -> Ints:
-    """Return how often each key is among sorted ones."""
+    """Return how often each key occurs among sorted ones."""
     return np.searchsorted(among, key, side="right") - np.searchsorted(among, key)
 
 
@@ -271,7 +272,7 @@ def _values(level: npt.NDArray[Any]) -> Floats:
 
 
 def _levels(values: Floats, level: npt.NDArray[Any], present: Bools) -> Levels:
-    """Return the levels of the documents that are present, among all of the batch."""
+    """Return the levels of the present documents, as indices into those of the batch."""
     topic, _ = np.nonzero(present)
     index = np.searchsorted(values, level[present].astype(np.float64))
     return Levels(len(present), topic, index, values)
@@ -280,7 +281,7 @@ def _levels(values: Floats, level: npt.NDArray[Any], present: Bools) -> Levels:
 def _run(
     levels: Levels, present: Bools, shown: Bools, codes: npt.NDArray[np.uint64] | None, *, tied: bool
 ) -> JudgedRun:
-    """Return the run with the documents that are present and shown, ranked by their codes or as they are."""
+    """Return the run with the documents that are present and shown, ranked by codes or by position."""
     ties = None
     wanted = shown & present[:, : shown.shape[1]]
     rank: Ints
@@ -300,7 +301,7 @@ def _run(
 
 
 def _ties(code: npt.NDArray[np.uint64], topic: Ints, place: Ints) -> TieGroups | None:
-    """Return the tie groups of the documents at some places of ranked rows; None without ties among them."""
+    """Return the tie groups of documents at some places of ranked rows; None if they have no ties."""
     begins = np.ones(code.shape, dtype=np.bool_)
     begins[:, 1:] = code[:, 1:] != code[:, :-1]
     begin = np.flatnonzero(begins)
@@ -313,7 +314,7 @@ def _ties(code: npt.NDArray[np.uint64], topic: Ints, place: Ints) -> TieGroups |
 
 
 def _like(array: Any, values: Floats) -> Any:
-    """Return values in the library and on the device of an array."""
+    """Convert values to the library and the device of an array."""
     if not hasattr(array, "__dlpack__") or isinstance(array, np.ndarray):
         return values
     library = sys.modules[type(array).__module__.partition(".")[0]]

@@ -1,4 +1,4 @@
-"""``compare_runs``: whether runs are worse than a baseline, as a gate for changes of a system."""
+"""``compare_runs``: find runs that are worse than a baseline, to check changes of a system."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ir_graded.meta.regressions import Regressions, regressions
 
 from .evaluate import evaluate
 
-#: Of a line of a file of groups.
+#: Number of fields in a line of a file of groups.
 _FIELDS = 2
 
 
@@ -32,24 +32,25 @@ def compare_runs(
     ties: str = "doc_id",
     **options: Any,
 ) -> Regressions:
-    """Tell which runs are worse than a baseline by more than a tolerance, and significantly.
+    """Find runs that are significantly worse than a baseline, by more than a tolerance.
 
-    A topic that a run lacks scores 0. ``meta.regressions`` describes the tests.
+    A topic that is missing from a run scores 0. See ``meta.regressions`` for the tests.
 
     Args:
-        measures: as for ``evaluate``; of each, higher scores must be better.
+        measures: as for ``evaluate``; higher scores of each must be better.
         qrels: as for ``evaluate``.
         baseline: the run to compare with, in any form that ``evaluate`` takes.
         runs: the candidates, as for ``evaluate``.
-        groups: groups of topics to be tested on their own: a file of lines ``topic group``, or a mapping.
+        groups: groups of topics, each tested separately in addition to all topics: a file of lines
+            ``topic group``, or a mapping from topics to groups.
         ties: as for ``evaluate``.
-        options: alpha, tolerance, test, correction, n_resamples and rng of ``meta.regressions``.
+        options: options of ``meta.regressions``: alpha, tolerance, test, correction, n_resamples and rng.
 
     Returns:
-        The comparison; its ``passed`` is False where any run is worse by any measure on any group.
+        The comparison. Its ``passed`` is False if any run is worse by any measure on any group.
 
     Raises:
-        InputError: qrels or a run cannot be scored, a run is named like the baseline, or a group has fewer
+        InputError: qrels or a run cannot be scored, a run has the name of the baseline, or a group has fewer
             than two topics.
         FileFormatError: a line of the groups cannot be read.
         ParameterError: an option is out of its range.
@@ -74,13 +75,13 @@ def compare_runs(
     ((name, run),) = given.items()
     paths = [runs] if is_path_or_dataset_id(runs) else runs
     if is_path_or_dataset_id(run) and isinstance(paths, (list, tuple)):
-        # Paths of one file name, such as main/bm25.run and branch/bm25.run, are told apart.
+        # Names distinguish equal file names, such as main/bm25.run and branch/bm25.run.
         named = named_runs([run, *paths])
         name = next(iter(named))
     else:
         name, candidates = "baseline" if name == "run" else name, named_runs(runs)
         if name in candidates:
-            raise InputError(f"the baseline and a run are both named {name!r}: give one another name")
+            raise InputError(f"the baseline and a run are both named {name!r}: rename one")
         named = {name: run, **candidates}
     scores = evaluate(measures, qrels, named, ties=ties)
     return regressions(scores, name, groups=_groups(groups), **options)
@@ -96,6 +97,6 @@ def _groups(groups: Any) -> Mapping[Any, Any]:
         if not fields:
             continue
         if len(fields) != _FIELDS or fields[0] in found:
-            raise line_error(path, line, "expected a topic, not seen before, and its group", raw)
+            raise line_error(path, line, "expected a topic that has no group yet, and its group", raw)
         found[fields[0]] = fields[1]
     return found

@@ -1,8 +1,8 @@
-"""Scores as JSON, to be kept and compared later.
+"""Write and read scores as JSON.
 
-An object with ``format`` ("ir_graded scores"), ``version`` (1), ``written_by`` (versions of ir_graded and of
-ir_measures), ``measures`` (strings with all parameters), ``runs``, ``query_ids`` and ``values``, a list for
-each measure of a list for each run of a score for each topic, null where there is none.
+The JSON is an object with ``format`` ("ir_graded scores"), ``version`` (1), ``written_by`` (versions of
+ir_graded and ir_measures), ``measures`` (strings with all parameters), ``runs``, ``query_ids`` and
+``values``. ``values`` is a nested list over measures, runs and topics, with null for a missing score.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Parts = tuple[tuple[str, ...], tuple[Measure, ...], tuple[Any, ...], Floats]
 
 
 def to_json(runs: tuple[str, ...], measures: list[str], query_ids: tuple[Any, ...], values: Floats) -> str:
-    """Return scores as JSON. Raises InputError for topics that are neither text nor whole numbers."""
+    """Return scores as JSON. Raises InputError if topics are neither text nor whole numbers."""
     ids = [one.item() if isinstance(one, np.integer) else one for one in query_ids]
     if not set(map(type, ids)) <= {str, int}:
-        raise InputError("JSON holds topics that are text or whole numbers: give such query_ids")
+        raise InputError("to_json needs query_ids that are text or whole numbers: convert them")
     cells = values.astype(object)
     cells[np.isnan(values)] = None
     content = {
@@ -45,7 +45,7 @@ def to_json(runs: tuple[str, ...], measures: list[str], query_ids: tuple[Any, ..
 
 
 def from_json(text: str | bytes) -> Parts:
-    """Return the parts of scores. Raises FileFormatError where the text is not what ``to_json`` writes."""
+    """Return the parts of scores. Raises FileFormatError if the text is not from ``to_json``."""
     try:
         content = json.loads(text)
         if content["format"] != FORMAT or content["version"] != VERSION:
@@ -55,9 +55,9 @@ def from_json(text: str | bytes) -> Parts:
         values = np.array(content["values"], dtype=np.float64)
         shape = len(measures), len(runs), len(query_ids)
         if values.shape != shape and values.size:
-            raise ValueError(f"values of shape {values.shape} where {shape} is needed")
+            raise ValueError(f"values have shape {values.shape}, expected {shape}")
         return runs, measures, query_ids, values.reshape(shape)
     except (KeyError, TypeError, ValueError, NameError) as error:
         raise FileFormatError(
-            f"expected the JSON of {FORMAT}, version {VERSION}, as Scores.to_json writes: {error}"
+            f"expected JSON of {FORMAT}, version {VERSION}, from Scores.to_json: {error}"
         ) from None

@@ -1,4 +1,4 @@
-"""Tables of mean scores for papers and pages: best values bold, significant differences marked."""
+"""Tables of mean scores in LaTeX, Markdown and HTML, with the best values and significance marked."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import numpy.typing as npt
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError
 
-#: Significantly different from the baseline.
+#: Sign of a significant difference from the baseline.
 DAGGER = "†"
-#: Text for each run and measure.
+#: Signs of each run and measure, as text.
 Signs = npt.NDArray[np.object_]
 
 
 class Tabled(Protocol):
-    """What a table needs of the scores."""
+    """Properties of scores that a table uses."""
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ class Tabled(Protocol):
 
     @property
     def best_first(self) -> list[int]:
-        """Numbers of the runs."""
+        """Indices of the runs, best first."""
 
 
 _LATEX = {character: f"\\{character}" for character in "&%$#_{}"}
@@ -80,7 +80,7 @@ def _html(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> s
 
 
 def _raised(signs: str, longest: str) -> str:
-    """Return signs in LaTeX as wide as the longest of their column, so that the digits are aligned."""
+    """Return signs in LaTeX, padded to the longest of their column so that digits are aligned."""
     hidden = rf"\phantom{{{longest[len(signs) :]}}}" if len(longest) > len(signs) else ""
     return f"$^{{{signs}{hidden}}}$".replace(DAGGER, r"{\dagger}") if longest else ""
 
@@ -91,13 +91,13 @@ def _raised_in_html(signs: str, _longest: str) -> str:
 
 @dataclass(frozen=True)
 class Style:
-    """How a table is written.
+    """Format of a table.
 
     Attributes:
-        text: escapes a name.
-        bold: marks a best value.
-        raised: takes the signs of a value and the longest ones of its column.
-        write: takes head, rows and caption.
+        text: function that escapes a name.
+        bold: template for best values.
+        raised: function of the signs of a value and the longest signs of its column.
+        write: function of head, rows and caption.
     """
 
     text: Callable[[str], str]
@@ -116,11 +116,11 @@ STYLES = {
 def table(
     scores: Tabled, style: str, *, baseline: str | None, letters: bool, digits: int, alpha: float
 ) -> str:
-    """Return the means of the runs, best first by the first measure.
+    """Return a table of the means of the runs, best first by the first measure.
 
     Raises:
         InputError: there is no run or measure, fewer than two topics to test on, or more runs than letters.
-        ParameterError: digits is no whole number from 0 to 17, or the baseline is no run.
+        ParameterError: digits is not a whole number from 0 to 17, or the baseline is not a run.
     """
     if isinstance(digits, bool) or not isinstance(digits, int) or digits not in range(18):
         raise ParameterError(f"digits={digits!r} must be a whole number from 0 to 17")
@@ -128,7 +128,7 @@ def table(
         raise InputError("a table needs a run and a measure")
     write = STYLES[style]
     texts = np.array([[f"{value:.{digits}f}" for value in row] for row in scores.aggregates])
-    # Equal to the reader, equally bold.
+    # All values that print like the best one are bold.
     first = np.argmax(np.nan_to_num(scores.aggregates, nan=-np.inf), axis=0)
     best = texts == texts[first, range(len(scores.names))]
     names = {run: write.text(scores.runs[run]) for run in scores.best_first}
@@ -161,7 +161,7 @@ def table(
 
 
 def _against(scores: Tabled, baseline: str, alpha: float, signs: Signs) -> int:
-    """Add a dagger where a run differs significantly from the baseline. Return how many runs are tested."""
+    """Add daggers to runs that differ significantly from the baseline. Return how many runs are tested."""
     from ir_graded.meta.baseline import against_baseline
 
     tests = against_baseline(scores, baseline, alpha=alpha)
@@ -171,16 +171,14 @@ def _against(scores: Tabled, baseline: str, alpha: float, signs: Signs) -> int:
 
 
 def _pairs(scores: Tabled, alpha: float, signs: Signs) -> dict[int, str]:
-    """Add the letters of the runs to which a run is significantly superior. Return the letter of each run."""
+    """Add to each run the letters of runs that are significantly worse. Return the letter of each run."""
     from ir_graded.meta.discriminative import significant_pairs
     from ir_graded.meta.matrix import matrices_by_measure
     from ir_graded.meta.options import check_options
 
     check_options(alpha=alpha)
     if len(scores.runs) > len(ascii_lowercase):
-        raise InputError(
-            f"letters name at most {len(ascii_lowercase)} runs, and there are {len(scores.runs)}"
-        )
+        raise InputError(f"letters=True allows at most {len(ascii_lowercase)} runs, found {len(scores.runs)}")
     letters = dict(zip(scores.best_first, ascii_lowercase, strict=False))
     for at, matrix in enumerate(matrices_by_measure(scores).values()):
         different = significant_pairs(matrix, test="tukey_hsd", alpha=alpha, n_resamples=10_000, rng=0)

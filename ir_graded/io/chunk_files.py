@@ -1,4 +1,4 @@
-"""Files of chunk benchmarks: documents in JSON, read whole, with the path to what is wrong in them."""
+"""Read files of chunk benchmarks; errors name the place in the JSON document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ir_graded.errors import InputError, short_repr
 
 
 class ChunkRow(NamedTuple):
-    """A span of a document, and the place where it was read."""
+    """A span of a document, and its place in the file."""
 
     query_id: str
     doc_id: str
@@ -25,7 +25,7 @@ class ChunkRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Node:
-    """A value in a document of dicts and lists.
+    """A value in a nested structure of dicts and lists.
 
     Attributes:
         value: the value.
@@ -37,7 +37,7 @@ class Node:
 
     def __getitem__(self, key: str) -> Node:
         if not isinstance(self.value, Mapping):
-            raise self.error(f"is {short_repr(self.value)} where an object with {key!r} is needed")
+            raise self.error(f"is {short_repr(self.value)}; expected an object with {key!r}")
         if key not in self.value:
             raise self.error(f"has no {key!r}")
         return Node(self.value[key], f"{self.place}.{key}".lstrip("."))
@@ -47,34 +47,34 @@ class Node:
 
     def __iter__(self) -> Iterator[Node]:
         if isinstance(self.value, (str, bytes)) or not isinstance(self.value, Sequence):
-            raise self.error(f"is {short_repr(self.value)} where a list is needed")
+            raise self.error(f"is {short_repr(self.value)}; expected a list")
         return (Node(value, f"{self.place}[{at}]") for at, value in enumerate(self.value))
 
     def text(self) -> str:
-        """The value as an id."""
+        """Return the value as an id."""
         if not isinstance(self.value, str):
-            raise self.error(f"is {short_repr(self.value)} where text is needed")
+            raise self.error(f"is {short_repr(self.value)}; expected text")
         return self.value
 
     def whole(self) -> int:
-        """The value as a position."""
+        """Return the value as a position."""
         try:
             if isinstance(self.value, bool):
                 raise TypeError
             number = index(self.value)
         except TypeError:
-            raise self.error(f"is {short_repr(self.value)} where a whole number is needed") from None
+            raise self.error(f"is {short_repr(self.value)}; expected a whole number") from None
         if number < 0:
             raise self.error(f"is {short_repr(number)}; it must not be negative")
         return number
 
     def error(self, problem: str) -> InputError:
-        """Return the error that says what is wrong with the value."""
+        """Return an error about the value that names its place."""
         return InputError(f"{self.place or 'the document'} {problem}")
 
 
 def span_between(first: Node, last: Node, whole: Node) -> tuple[int, int]:
-    """Start and length of a span from its ends."""
+    """Return start and length of a span from its ends."""
     start, stop = first.whole(), last.whole()
     if stop < start:
         raise whole.error(f"ends at {stop}, before its start {start}")
@@ -82,16 +82,16 @@ def span_between(first: Node, last: Node, whole: Node) -> tuple[int, int]:
 
 
 def indexed_span(node: Node) -> tuple[int, int]:
-    """The span between ``start_index`` and ``end_index``."""
+    """Return start and length of the span between ``start_index`` and ``end_index``."""
     return span_between(node["start_index"], node["end_index"], node)
 
 
 def _snippet(node: Node) -> tuple[str, int, int]:
-    """Document, start and length of a snippet of LegalBench-RAG."""
+    """Return document, start and length of a snippet of LegalBench-RAG."""
     span = node["span"]
     ends = list(span)
     if len(ends) != 2:  # noqa: PLR2004  # start and end
-        raise span.error(f"is {short_repr(span.value)} where [start, end] is needed")
+        raise span.error(f"is {short_repr(span.value)}; expected [start, end]")
     return node["file_path"].text(), *span_between(ends[0], ends[1], span)
 
 
@@ -105,7 +105,7 @@ def _loaded(data: bytes, place: str = "") -> Node:
 
 
 def legalbench_qrels(data: bytes) -> Iterator[ChunkRow]:
-    """The snippets of the tests in a benchmark of LegalBench-RAG, or of its results."""
+    """Yield the snippets of the tests in a benchmark of LegalBench-RAG, or in its results."""
     document = _loaded(data)
     if "qa_result_list" in document:
         tests = [result["qa_gt"] for result in document["qa_result_list"]]
@@ -117,12 +117,12 @@ def legalbench_qrels(data: bytes) -> Iterator[ChunkRow]:
             doc_id, start, length = _snippet(snippet)
             yield ChunkRow(str(number), doc_id, 1.0, start, length, snippet.place)
         if not snippets:
-            # The topic counts in means, where it scores 0.
+            # A row at level 0 keeps the topic, which scores 0, in means.
             yield ChunkRow(str(number), "", 0.0, 0, 0, test.place)
 
 
 def legalbench_run(data: bytes) -> Iterator[ChunkRow]:
-    """The snippets retrieved in results of LegalBench-RAG; their order is the ranking."""
+    """Yield the snippets retrieved in results of LegalBench-RAG; their order is the ranking."""
     for number, result in enumerate(_loaded(data)["qa_result_list"]):
         for rank, snippet in enumerate(result["retrieved_snippets"], 1):
             doc_id, start, length = _snippet(snippet)
@@ -133,7 +133,7 @@ _QUESTIONS = ("question", "references", "corpus_id")
 
 
 def chroma_qrels(data: bytes) -> Iterator[ChunkRow]:
-    """The references of the questions of Chroma's chunking evaluation, from ``questions_df.csv``."""
+    """Yield the references of the questions of Chroma's chunking evaluation, from ``questions_df.csv``."""
     import polars as pl
 
     try:
@@ -157,13 +157,13 @@ def chroma_qrels(data: bytes) -> Iterator[ChunkRow]:
 
 @dataclass(frozen=True)
 class DocumentFormat:
-    """A format that is read whole, and only where the caller names it.
+    """A format that is read as a whole, and only if the caller names it.
 
     Attributes:
-        name: what a caller writes as ``format=``.
-        kind: whether it holds a run or qrels.
-        rows: the rows of a file; InputError says what is wrong with it.
-        keys: of a document in JSON, the keys of which it has one.
+        name: value of ``format=``.
+        kind: "run" or "qrels".
+        rows: function that yields the rows of a file, or raises InputError.
+        keys: keys of JSON documents in this format, of which each document has at least one.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Text with a header that names the columns, separated by tabs or commas: BEIR's qrels, CSV of any tool."""
+"""Read text with a header that names the columns: qrels of BEIR and CSV of any tool."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .conventions import CONVENTIONS, QUEPID, convention_of, missing
 from .lines import check_byte_order_marks, line_error
 from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 
-#: Bytes in which a header ends.
+#: Largest number of bytes in a header.
 _LONGEST = 1 << 14
 _WORD = re.compile(r"[\w-]+")
 
@@ -21,7 +21,7 @@ _WORD = re.compile(r"[\w-]+")
 def delimiter_of(data: bytes, path: str) -> str | None:
     """Return the separator of a text whose first line names the columns; None for other text.
 
-    Raises FileFormatError where the line has these names with another separator, or in capitals.
+    Raises FileFormatError if the line has these names with another separator or in capitals.
     """
     first = data[:_LONGEST].lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r")
     line = first.decode(errors="replace").replace('"', "")
@@ -32,7 +32,7 @@ def delimiter_of(data: bytes, path: str) -> str | None:
         found := convention_of(kind, _WORD.findall(line.lower())) for kind in CONVENTIONS
     ):
         problem = (
-            f"looks like a header, which needs {', '.join(found or ())} divided by tabs, commas or semicolons"
+            f"looks like a header; expected {', '.join(found or ())} separated by tabs, commas or semicolons"
         )
         raise line_error(path, 1 + data[: data.index(first)].count(b"\n"), problem, first)
     return None
@@ -41,7 +41,7 @@ def delimiter_of(data: bytes, path: str) -> str | None:
 def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
     """Read a text with a header.
 
-    Raises FileFormatError for a header of the other kind, and for a line that cannot be read.
+    Raises FileFormatError for a header of the other kind (run or qrels), or if a line cannot be read.
     """
     check_byte_order_marks(data, int, path)
     try:
@@ -53,7 +53,7 @@ def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
     rows, lines = _rows(text, delimiter, path)
     names = [name.strip() for name in rows[0]]
     found = convention_of(kind, names)
-    if found == QUEPID:  # which writes queries without ratings alone in their row
+    if found == QUEPID:  # writes queries without ratings in a row of one field
         given = [at for at, row in enumerate(rows) if len(row) > 1]
         rows, lines = [rows[at] for at in given], [lines[at] for at in given]
     if found is None:
@@ -72,7 +72,7 @@ def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
             for place in places:
                 row[place] = row[place].strip()
                 if not row[place]:
-                    raise ValueError(f"there is no {names[place]}")
+                    raise ValueError(f"the field {names[place]} is empty")
             values[number] = [_number(row[place]) for place in places[2:]]
         except ValueError as error:
             raise line_error(path, line, str(error), delimiter.join(row).encode()) from None
@@ -90,7 +90,7 @@ def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
 
 
 def _rows(text: str, delimiter: str, path: str) -> tuple[list[list[str]], list[int]]:
-    """Return the rows that are not blank, and the lines in which they end."""
+    """Return the rows that are not blank, and the numbers of the lines in which they end."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[list[str]] = []
     lines: list[int] = []

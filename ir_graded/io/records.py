@@ -1,4 +1,4 @@
-"""Qrels and runs in dicts: lists of records, JSON of search engines, and the objects of ranx."""
+"""Read qrels and runs from dicts: lists of records, JSON of search engines, and objects of ranx."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .chunk_files import DOCUMENTS
 from .conventions import CONVENTIONS, convention_of, missing
 from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
 
-#: For JSON of search engines: where the list of queries is, and the names of a query's id or text, of its
-#: ratings (a list, or levels by document), and of document and level of each rating in a list.
+#: JSON of search engines: key of the list of queries; then the keys of the id or text of a query, of its
+#: ratings (a list, or levels by document), and of document and level of a rating.
 _RATINGS = (
     ("judgmentRatings", ("query", "ratings", "docId", "rating")),  # OpenSearch, Search Relevance
     ("requests", ("id", "ratings", "_id", "rating")),  # OpenSearch and Elasticsearch, _rank_eval
@@ -30,24 +30,24 @@ _KNOWN = {
 
 
 def is_record(item: object) -> bool:
-    """Whether something is a dict with the fields of a row of qrels or of a run."""
+    """Return whether an object is a dict with the fields of a row of qrels or of a run."""
     return isinstance(item, Mapping) and any(convention_of(kind, item) for kind in CONVENTIONS)
 
 
 def is_ranx(source: object) -> bool:
-    """Whether something is a Qrels or a Run of ranx."""
+    """Return whether an object is a Qrels or a Run of ranx."""
     return type(source).__module__.partition(".")[0] == "ranx" and hasattr(source, "to_dict")
 
 
 def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str]) -> Table:
-    """Return the rows of a list of dicts. Raises InputError where one lacks a field."""
+    """Return the rows of a list of dicts. Raises InputError if one lacks a field."""
     names = convention_of(kind, records[0]) if isinstance(records[0], Mapping) else None
     if names is None:
         raise InputError(f"{kind}: {place(0)}: {missing(kind, records[0])}")
     for row, record in enumerate(records):
         if not isinstance(record, Mapping) or not record.keys() >= set(names):
             raise InputError(
-                f"{kind}: {place(row)} is {short_repr(record)}, not a dict with {', '.join(names)}"
+                f"{kind}: {place(row)} is {short_repr(record)}, expected a dict with {', '.join(names)}"
             )
     further = [
         name for name in records[0] if name not in names and (kind == "qrels" or name in PASSAGE_COLUMNS)
@@ -78,12 +78,12 @@ def _rows(
 
 
 def is_json(data: bytes) -> bool:
-    """Whether a text begins as a JSON object or array."""
+    """Return whether a text begins like a JSON object or array."""
     return data[:256].lstrip()[:1] in {b"{", b"["}
 
 
 def read_json(kind: str, data: bytes, path: str) -> Table:
-    """Read JSON, or JSON Lines with a record each. Raises FileFormatError where it is of no known shape."""
+    """Read JSON, or JSON Lines with a record per line. Raises FileFormatError for an unknown structure."""
 
     def place(row: int) -> str:
         return f"{path}, item {row}"
@@ -96,7 +96,7 @@ def read_json(kind: str, data: bytes, path: str) -> Table:
                 raise
             content = [json.loads(line) for line in data.splitlines() if line.strip()]
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise FileFormatError(f"{path}: looks like JSON and cannot be read: {error}") from None
+        raise FileFormatError(f"{path}: looks like JSON but cannot be read: {error}") from None
     rated = _rated(content) if kind == "qrels" else None
     if rated is not None:
         return _rows(kind, rated, place)
@@ -117,7 +117,7 @@ def read_json(kind: str, data: bytes, path: str) -> Table:
 
 
 def _rated(content: Any) -> list[tuple[Any, Any, float]] | None:
-    """Return the rows of judgments of a search engine; None where this is of no such shape."""
+    """Return the rows of judgments of a search engine; None if the content has another structure."""
     for key, (query, ratings, doc, rating) in _RATINGS:
         queries = content.get(key) if isinstance(content, Mapping) else content
         if not isinstance(queries, list) or not queries:

@@ -59,11 +59,11 @@ def passage_table(purpose: str, kind: str, source: Any) -> Table:
 
 
 def no_passages(purpose: object, kind: str) -> str:
-    """Say that qrels or a run hold no passages, which a measure or a function needs."""
+    """Return the message that qrels or a run lack passages, which a measure or a function needs."""
     columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
     return (
-        f"{purpose} needs passages, and the {kind} given hold none: give a table or named tuples with the "
-        f"fields {columns}, or a file that has them; a dict of dicts cannot"
+        f"{purpose} needs passages, but there are none in the {kind}: give a table or named tuples with the "
+        f"fields {columns}, or a file that has them; a dict of dicts cannot have passages"
     )
 
 

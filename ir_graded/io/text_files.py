@@ -1,4 +1,4 @@
-"""Run and qrels files as tables: whole, or a run in pieces."""
+"""Read run and qrels files as tables: as a whole, or a run in pieces."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Passage, Table, at_rows, from
 
 
 def read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) -> Table:
-    """Read a run or qrels in lines of text; errors as in :func:`~.files.read_file`."""
+    """Read a run or qrels in lines of text. Errors are those of :func:`~.files.read_file`."""
     chosen = None if name is None else named(kind, name)
     where = os.fspath(path)
     data = read_text(where)
@@ -44,7 +44,7 @@ def read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) -
     table = _read_lines(where, chosen, lambda: data)
 
     def column(position: int) -> pl.Series:
-        # Fields that few measures need are read as if they were the documents.
+        # Fields that few measures need are read only on demand, in place of the document.
         return parse_lines(data, replace(chosen, doc_id=position, review=None), where)[0]["doc_id"]
 
     return replace(table, further={name: partial(column, at) for name, at in chosen.further})
@@ -59,9 +59,9 @@ def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
 
 
 def text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Callable[[], Table]]:
-    """Yield functions that each read a piece of a run, about ``size`` bytes and of whole topics.
+    """Yield functions that each read a piece of a run, of about ``size`` bytes and whole topics.
 
-    Raises, as each piece does when it is read:
+    Raises, also when a piece is read:
         FileFormatError: the file or a line of it cannot be read.
         OSError: the file cannot be read.
     """
@@ -75,7 +75,7 @@ def text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Callab
             chosen = _recognised(begin, "run", where)
             if chosen is None:
                 continue
-        # All run formats have lines of a fixed width.
+        # All run formats have lines with a fixed number of fields.
         assert isinstance(chosen, Format)  # noqa: S101  # for the type checker
         yield partial(_read_lines, where, chosen, load, partial(_lines_before, where, size, number))
 
@@ -90,12 +90,12 @@ def _read_lines(path: str, format: Format, load: Load, lines_before: Callable[[]
 
 
 def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
-    """Parse a file whose lines hold any number of passages."""
+    """Read a file whose lines hold any number of passages."""
     check_byte_order_marks(data, int, path)
     found: list[PassageRow] = []
     lines: list[int] = []
     for line, raw in enumerate(io.BytesIO(data), 1):
-        # What is not UTF-8 may stand in a field that is not read, but not in an id.
+        # Bytes that are not UTF-8 are allowed in fields that are not read, but not in ids.
         fields = [field.decode(errors="surrogateescape") for field in raw.split()]
         if not fields:
             continue
@@ -122,7 +122,7 @@ def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
 
 
 def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
-    """Read a document as a whole; places are paths in it."""
+    """Read a document as a whole. Places in errors are paths in it."""
     try:
         rows = list(format.rows(data))
         columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(6)]
@@ -142,7 +142,7 @@ def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
 
 
 def _recognised(data: bytes, kind: Kind, path: str) -> Format | VaryingFormat | None:
-    """Tell the format by the first line that is not blank; None if there is no such line."""
+    """Recognise the format by the first line that is not blank; None if all lines are blank."""
     for line, raw in enumerate(io.BytesIO(data), 1):
         fields = fields_of(raw, line, path)
         if fields:
@@ -157,14 +157,14 @@ def _table(
     lines: LineNumbers | None = None,
     lines_before: Callable[[], int] = int,
 ) -> Table:
-    """Return the rows of a file or of a piece of it, with the way back to its lines.
+    """Return the rows of a file or of a piece of it, with their places for errors.
 
     Args:
-        kind: whether they are those of a run or of qrels.
-        frame: a row per line that is not blank, or per passage, in the order of the file.
+        kind: "run" or "qrels".
+        frame: a row per non-blank line or per passage, in the order of the file.
         path: the file.
-        lines: the line number of each row, counted within the piece; None when row i is line i + 1.
-        lines_before: returns the number of lines before the piece; called only for an error.
+        lines: the line number of each row within the piece; None if row i is line i + 1.
+        lines_before: function that returns the number of lines before the piece; only called for errors.
     """
     query_id = frame["query_id"]
     passage = None

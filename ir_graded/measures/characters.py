@@ -20,33 +20,34 @@ from .params import CUTOFF, GAINS, REL, Choice, Flag, Number
 from .relevant_in_context import F_BETA
 
 OVERLAP_ONCE = Choice(
-    "text that several rows hold: its length counts in each and it is found once, or it counts once",
+    "text in several rows: 'retrieved' counts its length in each and finds it once, 'once' counts it once",
     ("retrieved", "once"),
     default="retrieved",
 )
 OVERLAP = Choice(
-    "text that several rows hold: its length counts in each and it is found once, it counts once, or all "
-    "counts in each",
+    "text in several rows: 'retrieved' counts its length in each and finds it once, 'once' counts it once, "
+    "'each' counts and finds it in each",
     ("retrieved", "once", "each"),
     default="retrieved",
 )
 OVERLAP_OR_ERROR = Choice(
-    "rows of one article that overlap: an error, or text is found by the best row that holds it",
+    "overlapping rows of an article: 'error' rejects them, 'retrieved' finds text in the best row that holds "
+    "it",
     ("error", "retrieved"),
     default="error",
 )
-RECALL = Number("the recall from which on precision is looked at", low=0, high=1, required=True)
-GRADED = Flag("characters count by the gain of the highest level that highlights them")
+RECALL = Number("the point of recall at which precision is taken", low=0, high=1, required=True)
+GRADED = Flag("weight each character by the gain of the highest level that highlights it")
 
 _CHUNKS = "Smith and Troynikov 2024"
 
 
 class CharacterMeasure(GradedMeasure):
-    """A measure of the rows of a run, each a passage; needs the columns start and length."""
+    """A measure of rows of a run that are passages; it needs the columns start and length."""
 
     NEEDS_PASSAGES = True
     NEEDS_ROWS = True
-    LACKS = {"swap": "a row of a higher level may hold less highlighted text, or more text that is not"}
+    LACKS = {"swap": "a row of a higher level may hold less highlighted text or more other text"}
 
     def passages(self, views: Views) -> PassageView:
         """Return the view of the rows with highlighted text."""
@@ -66,7 +67,7 @@ class CharacterMeasure(GradedMeasure):
 
 
 class SetMeasure(CharacterMeasure):
-    """A measure of the characters in the first rows, in whatever order these are."""
+    """A measure of the characters in the first rows, whose order does not matter."""
 
     SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "overlap": OVERLAP_ONCE}
     #: The divisor in words.
@@ -90,9 +91,9 @@ class _CharP(SetMeasure):
     """Precision of the characters in the first rows.
 
     ``CharP@k = highlighted characters found in the first k rows / characters in these rows``. All rows count,
-    also those of articles that are not judged. With ``overlap='retrieved'`` text that several rows hold
-    counts in the length of each and is found once, so that no run gains by repeating text; with ``'once'`` it
-    counts once on both sides; with ``'each'`` every row counts by itself. In [0, 1].
+    including those of unjudged articles. With ``overlap='retrieved'`` text in several rows counts in the
+    length of each row and is found once, so that repeating text does not raise the score. With ``'once'`` it
+    counts once in numerator and denominator. With ``'each'`` each row is counted separately. In [0, 1].
 
     Parameters: cutoff (in rows), rel, overlap.
 
@@ -118,7 +119,7 @@ class _CharP(SetMeasure):
 
     NAME = "CharP"
     PRETTY_NAME = "Character Precision"
-    SHORT_DESC = "The share of the characters in the first rows that are highlighted."
+    SHORT_DESC = "The share of characters in the first rows that are highlighted."
     SOURCE = _CHUNKS
     SUPPORTED_PARAMS = {**SetMeasure.SUPPORTED_PARAMS, "overlap": OVERLAP}
     NORM = "the characters retrieved"
@@ -131,12 +132,12 @@ class _CharR(SetMeasure):
     """Recall of the highlighted characters in the first rows.
 
     ``CharR@k = highlighted characters found in the first k rows / highlighted characters of the topic``.
-    With ``graded=True`` each character counts by its gain, that of the highest level that highlights it:
+    With ``graded=True`` each character is weighted by the gain of the highest level that highlights it:
     ``sum of gain over the characters found / sum of gain over all highlighted characters``. With
-    ``overlap='each'`` every row counts by itself, so that text that several rows hold is found several times,
-    and recall **may exceed 1**, as that of LegalBench-RAG does. In [0, inf); without ``'each'`` at most 1.
+    ``overlap='each'`` each row is counted separately. Text in several rows is then found several times, and
+    recall **may exceed 1**, as in LegalBench-RAG. In [0, inf); without ``'each'`` at most 1.
 
-    Parameters: cutoff (in rows), rel, overlap, graded, gains (with graded alone).
+    Parameters: cutoff (in rows), rel, overlap, graded, gains (only with graded).
 
     Source: Pipitone and Alami, "LegalBench-RAG: A Benchmark for Retrieval-Augmented Generation in the Legal
     Domain" (arXiv, 2024).
@@ -168,7 +169,7 @@ class _CharR(SetMeasure):
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
         if params.get("graded") and params.get("overlap") == "each":
-            raise ParameterError("CharR: graded=True goes with overlap='retrieved' or 'once'")
+            raise ParameterError("CharR: graded=True needs overlap='retrieved' or 'once'")
         if params.get("gains") and not params.get("graded"):
             raise ParameterError("CharR: gains need graded=True")
 
@@ -189,13 +190,13 @@ class _CharR(SetMeasure):
         return Contributions(view, term, norm, "the gain of all highlighted characters")
 
     def _steps(self, views: Views) -> dict[float, float]:
-        """By how much the gain of each level is above that of the level below; no gain falls."""
+        """Return the gain of each level minus that of the next lower level."""
         values = views.levels.highlighted_levels
         levels = values[values >= self["rel"]]
         gains = [self["gains"].get(level, level) for level in levels.tolist()]
         steps = np.diff(gains, prepend=0)
         if (steps < 0).any():
-            raise ParameterError(f"{self}: gains fall from one level to a higher one, given {gains}")
+            raise ParameterError(f"{self}: gains must not fall from a level to a higher one, found {gains}")
         return dict(zip(levels.tolist(), steps.tolist(), strict=True))
 
     def score(self, views: Views) -> Floats:
@@ -245,7 +246,7 @@ class _IoU(SetMeasure):
     """Intersection over union of the characters in the first rows and the highlighted ones.
 
     ``IoU@k = found / (characters in the first k rows + highlighted characters - found)``. Chunking
-    experiments call it Jaccard index of tokens; it counts characters there, too. In [0, 1].
+    experiments call it the Jaccard index of tokens, although they count characters. In [0, 1].
 
     Parameters: cutoff (in rows), rel, overlap.
 
@@ -270,7 +271,7 @@ class _IoU(SetMeasure):
 
     NAME = "IoU"
     PRETTY_NAME = "Intersection over Union"
-    SHORT_DESC = "Characters that are retrieved and highlighted over those that are either."
+    SHORT_DESC = "Characters both retrieved and highlighted, divided by those that are either."
     SOURCE = _CHUNKS
     NORM = "the characters retrieved or highlighted"
 
@@ -287,22 +288,21 @@ class InterpolatedPrecision(CharacterMeasure):
         rows = views.hits.rows
         if rows is not None and rows.overlap and self["overlap"] == "error":
             raise InputError(
-                f"{self} needs passages that do not overlap, and two do: {rows.overlap}; leave one out, or "
-                "give overlap='retrieved' to have text found by the best row that holds it"
+                f"{self} needs passages that do not overlap, but two do: {rows.overlap}; remove one, or set "
+                "overlap='retrieved' to count text in the best row that holds it"
             )
         return super().passages(views)
 
     def best_precision(self, view: PassageView) -> Floats:
-        """Return the largest precision from each row on."""
+        """Return the largest precision at each row and all later ones."""
         return maximum_from(view.precision, view.topic)
 
 
 class _iP(InterpolatedPrecision):
     """Interpolated precision at a point of recall.
 
-    ``iP@x = the largest P[r] over the ranks r with R[r] >= x``, 0 without such a rank, where P[r] and R[r]
-    are precision and recall of the characters in the first r rows. R[r] and x are compared exactly.
-    In [0, 1].
+    ``iP@x = the largest P[r] over the ranks r with R[r] >= x``, or 0 without such a rank. P[r] and R[r] are
+    precision and recall of the characters in the first r rows. R[r] and x are compared exactly. In [0, 1].
 
     Parameters: recall (needed, the x of iP@x), rel, overlap.
 
@@ -327,7 +327,7 @@ class _iP(InterpolatedPrecision):
 
     NAME = "iP"
     PRETTY_NAME = "Interpolated Precision"
-    SHORT_DESC = "The largest precision of characters from a point of recall on."
+    SHORT_DESC = "The largest precision of characters at or after a point of recall."
     SOURCE = "Kamps et al. 2008"
     SUPPORTED_PARAMS = {"recall": RECALL, **InterpolatedPrecision.SUPPORTED_PARAMS}
     AT_PARAM = "recall"
@@ -335,7 +335,7 @@ class _iP(InterpolatedPrecision):
     def contributions(self, views: Views) -> Contributions:
         view = self.passages(views)
         x = Fraction(repr(self["recall"]))
-        # In Python's whole numbers, as the products may be beyond 64 bits.
+        # Python integers, since the products may exceed 64 bits.
         needed = -(-view.R.astype(object) * x.numerator // x.denominator)
         threshold = needed.astype(np.int64)[view.topic]
         found = view.found_down_to
@@ -344,10 +344,10 @@ class _iP(InterpolatedPrecision):
 
 
 class _AiP(InterpolatedPrecision):
-    """Average interpolated precision (its mean over topics: MAiP).
+    """Average interpolated precision; its mean over topics is called MAiP.
 
-    ``AiP = 1/101 * sum over i = 0 .. 100 of iP@(i/100)``, the official measure of INEX's focused task.
-    In [0, 1].
+    ``AiP = 1/101 * sum over i = 0 .. 100 of iP@(i/100)``. It is the official measure of the focused task of
+    INEX. In [0, 1].
 
     Parameters: rel, overlap.
 

@@ -1,4 +1,4 @@
-"""Measures of TREC Genomics: PassageAP, Passage2AP and AspectAP over ranked passages."""
+"""Measures of TREC Genomics over ranked passages: PassageAP, Passage2AP and AspectAP."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .characters import CharacterMeasure
 from .contributions import Contributions
 from .params import REL
 
-#: Characters whose summands are held at a time, and those that can be summed one by one at all.
+#: Characters whose summands are in memory at a time, and the largest number that is summed at all.
 _BLOCK, _MOST = 1 << 20, 1 << 32
 
 
 class GenomicsMeasure(CharacterMeasure):
-    """A measure of TREC Genomics; highlighted spans without aspects do not count where aspects are known."""
+    """A measure of TREC Genomics; if aspects are known, highlighted spans without aspects do not count."""
 
     SUPPORTED_PARAMS = {"rel": REL}
 
@@ -34,12 +34,12 @@ class GenomicsMeasure(CharacterMeasure):
         return views.passages(self["rel"], None, official=True)
 
     def gold(self, views: Views) -> tuple[Highlights, Ints]:
-        """Return the highlighted spans, and which of them count."""
+        """Return the highlighted spans, and the numbers of those that count."""
         highlights = views.levels.highlights or Highlights(Spans.empty(), np.zeros(0))
         return highlights, np.flatnonzero(highlights.official(self["rel"]))
 
     def chosen(self, views: Views) -> Ints:
-        """Return the first span in the order of the qrels that each row shares a character with."""
+        """Return for each row the first span, in the order of the qrels, with which it shares a character."""
         highlights, counts = self.gold(views)
         rows = self.passages(views).rows.spans
         row, span = rows.meeting(highlights.spans[counts])
@@ -52,9 +52,10 @@ class _PassageAP(GenomicsMeasure):
     """Average precision of passages, PASSAGE MAP of TREC Genomics 2006 and 2007.
 
     ``PassageAP = sum over rows that find text of num/den / (rows that find text + spans never chosen)``. Each
-    row chooses the first highlighted span, in the order of the qrels, that it shares a character with; num is
-    the sum of the characters shared so far, den that of the lengths of all rows so far. A row over two spans
-    finds the first alone, and text that is found twice counts twice, as in the official program. In [0, 1].
+    row chooses the first highlighted span, in the order of the qrels, with which it shares a character. num
+    is the number of characters shared so far, den the sum of the lengths of all rows so far. A row over two
+    spans finds only the first, and text that is found twice counts twice, as in the official program.
+    In [0, 1].
 
     Parameters: rel.
 
@@ -88,7 +89,7 @@ class _PassageAP(GenomicsMeasure):
         rows, spans = view.rows.spans, highlights.spans
         shared = np.minimum(rows.stop, spans.stop[chosen]) - np.maximum(rows.start, spans.start[chosen])
         found = segments.cumulative_sum(shared.astype(np.float64), view.start)
-        # Spans that are given twice are one.
+        # Duplicate spans count once.
         every = spans[counts]
         distinct = np.unique(np.stack((every.article, every.start, every.stop)), axis=1)
         of_topic = segments.count(views.levels.topic[distinct[0]], views.levels.topics)
@@ -105,9 +106,9 @@ class _PassageAP(GenomicsMeasure):
 class _Passage2AP(GenomicsMeasure):
     """Average precision of characters, PASSAGE2 MAP of TREC Genomics 2007.
 
-    ``Passage2AP = 1/N * sum over highlighted characters found of n/d``: characters are looked at one by one,
-    row by row. One that is highlighted counts in n and d when it is first found, and not at all later; any
-    other counts in d each time. N is the number of highlighted characters. In [0, 1].
+    ``Passage2AP = 1/N * sum over highlighted characters found of n/d``: characters are counted one by one,
+    row by row. A highlighted character counts in n and d when it is first found and is ignored later. Any
+    other character counts in d each time. N is the number of highlighted characters. In [0, 1].
 
     Parameters: rel.
 
@@ -143,7 +144,7 @@ class _Passage2AP(GenomicsMeasure):
         found_above = segments.cumulative_sum_before(found.first.astype(np.float64), begin).astype(np.int64)
         gold_to = segments.cumulative_sum(found.each.astype(np.float64), begin).astype(np.int64)
         length = found.rows.spans.stop - found.rows.spans.start
-        # All characters of better rows, without those of gold, each time.
+        # Characters of better rows that are not highlighted, counted each time.
         down_to = found.lengths.down_to(found.rows.rank, found.rows.topic)
         others_above = down_to - length - (gold_to - found.each)
         n, others = found_above[row] + found_in_row, others_above[row] + others_in_row
@@ -153,13 +154,15 @@ class _Passage2AP(GenomicsMeasure):
 
 
 def _sums(n: Ints, others: Ints, size: Ints) -> Floats:
-    """Return the sum of (n + i) / (n + i + others) for i = 1 .. size, of each element.
+    """Return the sum of (n + i) / (n + i + others) over i = 1 .. size for each element.
 
     A closed form would lose digits.
     """
     if int(size.sum()) > _MOST:
-        raise InputError(f"Passage2AP adds up characters one by one; {int(size.sum())} of them are too many")
-    # Long ones are cut, so that what is held is bounded.
+        raise InputError(
+            f"Passage2AP sums over characters one by one; {int(size.sum())} of them are too many"
+        )
+    # Long elements are split to bound the memory.
     parts = -(-size // _BLOCK)
     owner = np.repeat(np.arange(size.size, dtype=np.int64), parts)
     offset = (segments.ordinals(np.repeat(np.cumsum(parts) - parts, parts)) - 1) * _BLOCK
@@ -183,9 +186,9 @@ class _AspectAP(GenomicsMeasure):
     """Average precision of aspects, ASPECT MAP of TREC Genomics 2006 and 2007.
 
     ``AspectAP = 1/aspects of the topic * sum over rows with new aspects of new * n/d``. Each row has the
-    aspects of the first highlighted span, in the order of the qrels, that it shares a character with. Rows
-    with new aspects count in n and d, rows without such a span in d, and rows with old aspects alone in
-    neither. Needs the column aspects of the qrels, with ``|`` between aspects. In [0, 1].
+    aspects of the first highlighted span, in the order of the qrels, with which it shares a character. Rows
+    with new aspects count in n and d, rows without such a span in d, and rows with only old aspects in
+    neither. The qrels need a column aspects, with ``|`` between aspects. In [0, 1].
 
     Parameters: rel.
 
@@ -211,7 +214,7 @@ class _AspectAP(GenomicsMeasure):
 
     NAME = "AspectAP"
     PRETTY_NAME = "Aspect Average Precision"
-    SHORT_DESC = "TREC Genomics' ASPECT MAP: average precision over the rows that bring new aspects."
+    SHORT_DESC = "TREC Genomics' ASPECT MAP: average precision over the rows with new aspects."
     SOURCE = "Hersh et al. 2007"
 
     @property
@@ -227,7 +230,7 @@ class _AspectAP(GenomicsMeasure):
         size = np.searchsorted(aspects.span, chosen, side="right") - begin
         row = np.repeat(np.arange(chosen.size, dtype=np.int64), size)
         at = np.arange(row.size, dtype=np.int64) + np.repeat(begin - (np.cumsum(size) - size), size)
-        # Rows are in the order of topics and ranks, so the first one of an aspect brings it.
+        # Rows are sorted by topic and rank, so an aspect is new at its first row.
         first = np.unique(aspects.aspect[at], return_index=True)[1]
         new = segments.count(row[first], chosen.size)
         brings = (new > 0).astype(np.float64)

@@ -1,4 +1,4 @@
-"""The error for a name that no measure has: it suggests the measure that was probably meant."""
+"""Error for an unknown measure, with a suggestion of the intended one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ir_graded.errors import UnknownMeasureError, short_repr
 
 from .base import REGISTRY
 
-#: Characters of a name that are compared with the names of measures.
+#: Number of characters of a name that are compared with names of measures.
 _LONGEST_NAME = 60
-#: The name in a measure string, and the parameters and cutoff behind it.
+#: The name in a measure string, and the parameters and cutoff after it.
 _NAME = re.compile(r"\s*([^@(\[{\s]*)(.*)", re.DOTALL)
 
 
 def unknown_measure(text: str, can_be_read: Callable[[str], bool]) -> UnknownMeasureError:
-    """Return the error for a string that names no measure.
+    """Return the error for a string that does not name a measure.
 
     Args:
         text: the string.
@@ -38,7 +38,7 @@ def is_nearly_known(text: str) -> bool:
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """Return the name in a measure string, cut where it is long, and what follows the name."""
+    """Return the name in a measure string, truncated if it is long, and the rest of the string."""
     found = _NAME.match(text)
     return (found[1][:_LONGEST_NAME], found[2]) if found else (text[:_LONGEST_NAME], "")
 
@@ -58,6 +58,6 @@ def _hint(name: str, rest: str, can_be_read: Callable[[str], bool]) -> str:
 
 
 def _known_names() -> dict[str, str]:
-    """Return the names of all measures in lower case, with the name to write instead of each."""
+    """Return the canonical name of each measure by its names in lower case."""
     measures: dict[str, Measure] = {**ir_measures.measures.registry, **REGISTRY}
     return {name.casefold(): name if measure.params else measure.NAME for name, measure in measures.items()}

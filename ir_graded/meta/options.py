@@ -1,4 +1,4 @@
-"""Checks of the options of all statistics."""
+"""Check the options of statistics."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from ir_graded.errors import ParameterError
 
-#: The largest number of topics of a power or sample size; beyond it the expected width loses its digits.
+#: Largest number of topics of a power or sample size; above it the expected width becomes inexact.
 MOST_TOPICS = 10**7
-#: The largest score, and so the largest difference.
+#: Largest score, and therefore largest difference.
 _LARGEST = 1e130
 
 
@@ -23,12 +23,12 @@ def _is_whole(value: Any, least: int) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= least)
 
 
-#: A test of a value and the description of those that hold.
+#: A predicate on values, and a description of valid values.
 _Rule = tuple[Callable[[Any], bool], str]
 _SHARE: _Rule = (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1")
 _POSITIVE: _Rule = (lambda value: _is_whole(value, 1), "a whole number >= 1")
 _SEVERAL: _Rule = (lambda value: _is_whole(value, 2), "a whole number >= 2")
-#: For each option a test of its values and their description. All comparisons with NaN are false.
+#: The rule of each option. All comparisons with NaN are false.
 _RULES: dict[str, _Rule] = {
     "alpha": _SHARE,
     "confidence": _SHARE,
@@ -63,7 +63,7 @@ _RULES: dict[str, _Rule] = {
 
 
 def check_options(**options: Any) -> None:
-    """Raise ParameterError where an option has a wrong type or is out of its range."""
+    """Raise ParameterError if an option has the wrong type or is out of its range."""
     for name, value in options.items():
         holds, expected = _RULES[name]
         if not holds(value):
@@ -71,13 +71,13 @@ def check_options(**options: Any) -> None:
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
-    """Raise ParameterError unless an option is one of these words."""
+    """Raise ParameterError unless an option is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         raise ParameterError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}")
 
 
 def fuzziness_values(fuzziness: Any) -> list[float]:
-    """Return the values of the fuzziness. Raises ParameterError where there is none or one is wrong."""
+    """Return the values of the fuzziness. Raises ParameterError if there are none or one is invalid."""
     try:
         values = list(fuzziness)
     except TypeError:

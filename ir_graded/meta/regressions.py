@@ -1,4 +1,4 @@
-"""Systems that are worse than a baseline: one-sided tests with a tolerance, corrected as one family."""
+"""Find systems that are worse than a baseline: one-sided tests with a tolerance, corrected as one family."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ ALL_TOPICS = "all"
 
 @dataclass(frozen=True, eq=False)
 class Regressions:
-    """How systems differ from a baseline, and which are worse.
+    """Differences of systems from a baseline, and which are worse, the result of :func:`regressions`.
 
     Attributes:
-        groups: names of the groups of topics, first all topics.
+        groups: names of the groups of topics; the first is all topics.
         measures: printed names of the measures.
-        systems: the systems but the baseline, in the order given.
+        systems: the systems except the baseline, in the given order.
         baseline: the baseline.
         baseline_mean: mean of the baseline, shape ``(groups, measures)``.
         difference: mean of "system - baseline" over the topics, shape ``(groups, measures, systems)``.
-        p: p-values of the single tests, one-sided in the direction of worse, the same shape.
-        p_corrected: the same, corrected for all tests.
-        spread: standard deviation of "system - baseline", the same shape; NaN where all are equal.
+        p: p-values of the single tests, one-sided for a lower mean, same shape.
+        p_corrected: p-values corrected for all tests, same shape.
+        spread: standard deviation of "system - baseline", same shape; NaN if all differences are equal.
         topics: number of topics of each group.
         alpha: significance level.
-        tolerance: loss of the mean up to which a system is not worse.
+        tolerance: largest loss of the mean with which a system is not worse.
         test: the test.
         correction: the correction.
         n_resamples: number of replicates.
@@ -69,7 +69,7 @@ class Regressions:
 
     @property
     def worse(self) -> Bools:
-        """Where a system loses more than the tolerance, and significantly; shape as ``difference``."""
+        """Whether a system loses significantly and more than the tolerance; shape as ``difference``."""
         return np.asarray((self.difference < -self.tolerance) & (self.p_corrected < self.alpha))
 
     @property
@@ -79,10 +79,9 @@ class Regressions:
 
     @property
     def minimum_detectable(self) -> Floats:
-        """Loss that a one-sided paired t test detects with probability .8; shape as ``difference``.
+        """Smallest loss that a one-sided paired t test detects with probability .8; shape as ``difference``.
 
-        It takes the spread of the pair as known, and alpha divided by the number of tests where they are
-        corrected.
+        The spread of the pair is taken as known. With a correction, alpha is divided by the number of tests.
         """
         tests = 1 if self.correction == "none" else self.p.size
         design = Design(variance=0.5, alpha=self.alpha / tests, power=0.8, alternative="greater")
@@ -90,7 +89,7 @@ class Regressions:
         return np.asarray(self.spread * of_one[:, np.newaxis, np.newaxis])
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per group, measure and system.
+        """Return a row per group, measure and system.
 
         Columns: group, topics, measure, run, baseline (its mean), mean, difference, p, p_corrected,
         minimum_detectable, worse.
@@ -128,32 +127,33 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     n_resamples: int = 10_000,
     rng: Seed = 0,
 ) -> Regressions:
-    """Which systems are worse than a baseline by more than a tolerance, and significantly.
+    """Find systems that are significantly worse than a baseline, by more than a tolerance.
 
-    With z the differences "system - baseline" per topic, a system is worse if ``mean(z) < -tolerance`` and
-    its corrected p-value is below alpha. All tests are of "mean(z) >= 0" against "mean(z) < 0"; those of all
-    systems, measures and groups are one family for the correction.
+    Let z be the differences "system - baseline" per topic. A system is worse if ``mean(z) < -tolerance`` and
+    its corrected p-value is below alpha. Each test has the null hypothesis ``mean(z) >= 0`` and the
+    alternative ``mean(z) < 0``. The tests of all systems, measures and groups are one family for the
+    correction.
 
     Args:
-        scores: what ``ir_graded.evaluate`` gives, or a mapping from measures to score matrices, topics x
+        scores: the result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x
             systems.
         baseline: name of the system that the others are compared with.
         alpha: significance level, between 0 and 1.
-        tolerance: loss of the mean, in units of the measure, up to which a system is not worse; >= 0.
+        tolerance: largest loss of the mean, in units of the measure, with which a system is not worse; >= 0.
         test: 'randomisation' (random signs of z, ``p = (#{mean(z*) <= mean(z)} + 1) / (B + 1)``), 't'
             (Student's paired test) or 'bootstrap' (the paired bootstrap test of ``significance``).
-        correction: 'holm' and 'bonferroni' (probability that any system is called worse by chance), 'bh'
-            (share of those called worse by chance; Benjamini and Hochberg), or 'none'.
-        groups: a group for some of the topics, such as ``{"1": "easy", "2": "hard"}``: each group is tested
-            on its own, beside all topics.
+        correction: 'holm' and 'bonferroni' control the probability of any false positive; 'bh' (Benjamini
+            and Hochberg) controls the expected share of false positives; or 'none'.
+        groups: groups of some of the topics, such as ``{"1": "easy", "2": "hard"}``. Each group is tested
+            separately, in addition to all topics.
         n_resamples: number of replicates B, at least 1.
         rng: a seed or a generator.
 
     Raises:
-        InputError: there are fewer than two topics, also of a group, or fewer than two systems, or a score
-            is not finite.
-        ParameterError: an option is out of its range, the baseline is no system, or n_resamples is so small
-            that no corrected p-value can fall below alpha.
+        InputError: there are fewer than two topics in total or in a group, fewer than two systems, or a
+            score that is not finite.
+        ParameterError: an option is out of its range, the baseline is not a system, or n_resamples is too
+            small for any corrected p-value below alpha.
 
     Source:
         Smucker, Allan and Carterette (CIKM 2007); Holm (Scand. J. Statistics, 1979); Benjamini and Hochberg
@@ -184,8 +184,8 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     least = 0 if test == "t" else (1 if correction == "none" else tests) / (n_resamples + 1)
     if least >= alpha:
         raise ParameterError(
-            f"n_resamples={n_resamples} is too small: with {tests} tests no corrected p-value can fall below "
-            f"{least:.3g}, and alpha is {alpha}"
+            f"n_resamples={n_resamples} is too small: with {tests} tests no corrected p-value can be below "
+            f"{least:.3g}, but alpha is {alpha}"
         )
     random = generator(rng)
     found = [
@@ -213,25 +213,25 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
 
 
 def _parts(topics: tuple[Hashable, ...], groups: Mapping[Any, Any]) -> dict[str, Ints]:
-    """Return the numbers of all topics, and of those of each group. Raises InputError for too few."""
+    """Return the indices of all topics and of each group. Raises InputError if a group is too small."""
     of_topic = {str(topic): str(group) for topic, group in groups.items()}
     member = [of_topic.get(str(topic)) for topic in topics]
     parts = {ALL_TOPICS: np.arange(len(topics), dtype=np.int64)}
     for name in dict.fromkeys(of_topic.values()):
         if name == ALL_TOPICS:
-            raise InputError(f"groups: a group is named {ALL_TOPICS!r}, as all topics are: rename it")
+            raise InputError(
+                f"groups: a group is named {ALL_TOPICS!r}, which is the name of all topics: rename it"
+            )
         parts[name] = np.array([at for at, group in enumerate(member) if group == name], dtype=np.int64)
         if parts[name].size < 2:  # noqa: PLR2004
-            raise InputError(
-                f"groups: {name!r} holds {parts[name].size} of the topics that are scored; a test needs 2"
-            )
+            raise InputError(f"groups: {name!r} has {parts[name].size} of the scored topics; a test needs 2")
     return parts
 
 
 def _of_part(
     values: Floats, others: list[int], baseline: int, test: Callable[[Floats], Floats]
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return means of the baseline, and differences, their spread and p-values, of some topics."""
+    """Return, for some topics, means of the baseline, and differences with their spread and p-values."""
     against = np.full(len(others), baseline)
     z = values[:, others] - values[:, [baseline]]
     spread = np.stack([mean_and_spread(of_measure, others, against)[1] for of_measure in values])
@@ -258,12 +258,12 @@ def _student(z: Floats, _n_resamples: int, _rng: np.random.Generator) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(mean == 0, 0.0, mean / (deviation / np.sqrt(z.shape[2])))
     stats = extra("scipy.stats", "meta")
-    # Without a difference there is nothing to doubt.
+    # Without any difference the p-value is 1.
     return np.where(z.any(axis=2), stats.t.cdf(t, z.shape[2] - 1), 1.0)
 
 
 def _bootstrap(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
-    """Return the ASL of the difference 0 over z, each with the same replicates."""
+    """Return the ASL of 0 against each z, all with the same replicates."""
     seed = int(rng.integers(0, 2**62))
     p = np.empty(z.shape[:2])
     for at in np.ndindex(p.shape):

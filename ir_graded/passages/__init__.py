@@ -1,7 +1,7 @@
-"""Passages of articles and chunks: submissions in XML, runs of other libraries, checks, and a closer look.
+"""Passages of articles and chunks: XML submissions, runs of other libraries, checks, and views of one topic.
 
-``strip`` (an article) and ``findings`` (a topic) ask the matching for ranks and the core for unions of spans;
-only ``submissions`` reads XML. Measures of passages belong in ``measures``.
+``strip`` (an article) and ``findings`` (a topic) take ranks from the matching and unions of spans from the
+core. Only ``submissions`` reads XML. Measures of passages are in ``measures``.
 """
 
 from .checks import check_submission

@@ -1,4 +1,4 @@
-"""Checks of submissions: what the rules of a task forbid."""
+"""Check a submission against the rules of a task of INEX."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OVERLAP, INTERLEAVED, SEVERAL, BEYOND = "overlap", "interleaved", "several rows", "beyond the end"
-#: The problems that the rules of each task of INEX name.
+#: Problems that the rules of each task of INEX forbid.
 TASKS = {
     "focused": {OVERLAP},
     "relevant-in-context": {OVERLAP, INTERLEAVED},
@@ -28,26 +28,27 @@ TASKS = {
 
 
 def check_submission(run: Any, task: str, lengths: Any = None) -> pd.DataFrame:
-    """Find what the rules of a task forbid in a run with passages.
+    """Find rows of a run with passages that break the rules of a task.
 
-    - ``overlap``: two rows of an article hold the same text (focused, relevant-in-context);
-    - ``interleaved``: an article comes back after another one (relevant-in-context, best-in-context);
+    - ``overlap``: two rows of an article share text (focused, relevant-in-context);
+    - ``interleaved``: another article is ranked between rows of an article (relevant-in-context,
+      best-in-context);
     - ``several rows``: an article has more than one row (best-in-context);
-    - ``beyond the end``: a row ends behind its document, where ``lengths`` are given.
+    - ``beyond the end``: a row ends after the end of its document (only if ``lengths`` are given).
 
     Args:
         run: a run with passages in any form.
         task: 'focused', 'relevant-in-context' or 'best-in-context'.
-        lengths: length of each document: a mapping from doc_id, a table with doc_id and length, or a file of
-            CSV with a header, or Parquet.
+        lengths: length of each document: a mapping from doc_id, a table with doc_id and length, or a CSV file
+            with a header or a Parquet file with these columns.
 
     Returns:
-        A row per problem: query_id, doc_id, row, other_row and problem; empty where all is well. Rows are
-        counted from 0 in the order in which they were given; other_row is -1 where there is none.
+        A row per problem: query_id, doc_id, row, other_row and problem; empty if the run follows the rules.
+        Rows are counted from 0 in the order of the input; other_row is -1 if the problem concerns one row.
 
     Raises:
         InputError: the run holds no passages, or the lengths lack a document.
-        ParameterError: ``task`` is none of its words.
+        ParameterError: ``task`` is none of the three tasks.
 
     Example:
         >>> import pandas as pd
@@ -90,7 +91,7 @@ Problem = tuple[int, int, str]
 
 
 def _order_problems(order: Ints, article: Ints) -> list[Problem]:
-    """Rows whose article has been there before, and those of them that come after another article."""
+    """Return rows whose article is ranked above, and those of them with another article in between."""
     by_article = np.argsort(article, kind="stable")
     again = article[by_article[1:]] == article[by_article[:-1]]
     later, before = by_article[1:][again], by_article[:-1][again]
@@ -101,14 +102,14 @@ def _order_problems(order: Ints, article: Ints) -> list[Problem]:
 
 
 def _overlaps(articles: Articles) -> list[Problem]:
-    """Each row that begins inside another one of its article, with the one that reaches furthest."""
+    """Return each row that begins inside others of its article, with the one of these that ends last."""
     spans = articles.passage.spans(articles.article)
     ahead, _ = spans.overlapping()
     rows = np.flatnonzero(np.isin(articles.article, articles.article[ahead]))
     part = spans[rows]
     found: list[Problem] = []
     article, reached, last = -1, 0, -1
-    # Only rows of articles with overlaps come here.
+    # The loop sees only rows of articles with overlaps.
     for at in np.lexsort((part.stop, part.start, part.article)).tolist():
         if part.article[at] != article:
             article, reached, last = int(part.article[at]), 0, -1

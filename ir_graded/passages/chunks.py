@@ -1,6 +1,6 @@
-"""Chunks of other libraries as runs: dicts, LangChain's documents and LlamaIndex's nodes.
+"""Convert chunks of other libraries to runs: dicts, documents of LangChain and nodes of LlamaIndex.
 
-No library is imported: an object is known by its attributes.
+The libraries are not imported: objects are recognised by their attributes.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from ir_graded.io.ids import as_text
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The key of a chunk's metadata that names its document, or a function from a chunk to that name.
+#: Metadata key that holds the name of the document, or a function from a chunk to that name.
 DocumentName: TypeAlias = str | Callable[[Any], object] | None
 
 
 def run_of_chunks(
     results: Mapping[Any, Iterable[Any]] | Iterable[Iterable[Any]], doc_id: DocumentName = None
 ) -> pd.DataFrame:
-    """A run from the chunks that were retrieved for each question, in the order of their ranking.
+    """Make a run from the ranked chunks that were retrieved for each question.
 
-    A chunk is one of these, or a pair of one and a score, which is not looked at:
+    Each chunk is one of the following, or a pair of one of them and a score, which is ignored:
 
     - a dict with start_index, end_index and the document: the metadata of Chroma's chunking evaluation;
-    - a document of LangChain, whose splitter was made with ``add_start_index=True``: page_content, and
-      metadata with start_index and the document;
-    - a node of LlamaIndex, with score or without: start_char_idx, end_char_idx and ref_doc_id.
+    - a document of LangChain: page_content, and metadata with start_index and the document. Create the
+      splitter with ``add_start_index=True``;
+    - a node of LlamaIndex, with or without a score: start_char_idx, end_char_idx and ref_doc_id.
 
     Args:
-        results: the chunks by query_id, or a list of lists in the order of the questions, whose query_id is
-            then the position, from ``"0"``.
-        doc_id: the key of the dict or of the metadata that names the document: by default ``'corpus_id'`` of
-            a dict, ``'source'`` of LangChain's documents, and ref_doc_id of nodes. Or a function that takes a
-            chunk and returns the name.
+        results: the chunks by query_id, or a list of lists in the order of the questions. The query_ids of a
+            list are its positions, from ``"0"``.
+        doc_id: the key of the dict or of the metadata that names the document, or a function that takes a
+            chunk and returns the name. By default ``'corpus_id'`` for dicts, ``'source'`` for documents of
+            LangChain and ref_doc_id for nodes.
 
     Returns:
         A row per chunk with query_id, doc_id, score (minus the rank), start and length, in characters.
 
     Raises:
-        InputError: a chunk lacks its position or its document, or its position is not one.
+        InputError: a chunk lacks its position or its document, or the position is invalid.
 
     Example:
         >>> from ir_graded import passages
@@ -64,14 +64,17 @@ def run_of_chunks(
 
 
 def chunk_table(chunks: Iterable[Any], doc_id: DocumentName = None) -> pd.DataFrame:
-    """All chunks of a corpus as a table with doc_id, start and length, for ``precision_omega``.
+    """Make a table of all chunks of a corpus for ``precision_omega``.
 
     Args:
         chunks: dicts, documents or nodes, as :func:`run_of_chunks` takes them.
-        doc_id: as there.
+        doc_id: as for :func:`run_of_chunks`.
+
+    Returns:
+        A row per chunk with doc_id, start and length, in characters.
 
     Raises:
-        InputError: as there.
+        InputError: a chunk lacks its position or its document, or the position is invalid.
 
     Example:
         >>> from ir_graded import passages
@@ -94,7 +97,7 @@ def _frame(rows: list[Any], names: list[str]) -> pd.DataFrame:
 
 
 def _span(given: Node, name: DocumentName) -> tuple[str, int, int]:
-    """Document, start and length of a chunk."""
+    """Return document, start and length of a chunk."""
     chunk = given.value
     if isinstance(chunk, tuple) and len(chunk) == 2:  # noqa: PLR2004  # with its score
         chunk = chunk[0]

@@ -1,4 +1,4 @@
-"""Citations of generated answers: precision and recall of the cited text, sentence by sentence."""
+"""Precision and recall of the text that generated answers cite, per sentence."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ if TYPE_CHECKING:
 
 
 def citations(qrels: Any, run: Any, separator: str = "#") -> pd.DataFrame:
-    """Precision and recall of the citations in generated answers.
+    """Compute precision and recall of the citations in generated answers.
 
-    A topic is a sentence, ``answer#sentence``; the run holds the spans that it cites, in any order, and the
-    qrels those that support it. Precision is the mean of ``CharP(overlap='once')`` over the sentences with a
-    citation, recall the mean of CharR over those with supporting text. This is a definition of this package.
+    A topic is a sentence, ``answer#sentence``. The run holds the spans that the sentence cites, in any order,
+    and the qrels hold the spans that support it. Precision is the mean of ``CharP(overlap='once')`` over the
+    sentences with a citation. Recall is the mean of CharR over the sentences with supporting text. This
+    package defines these two means; they do not come from a paper.
 
     Args:
         qrels: supporting spans: qrels with passages.
         run: cited spans: a run with passages.
-        separator: what separates the answer from the sentence; the last one in an id counts.
+        separator: text between answer and sentence in a query_id; its last occurrence counts.
 
     Returns:
-        A row per answer: answer, precision, recall, and the numbers of sentences that they are means of,
-        cited and supported. Precision and recall are 0 where that number is.
+        A row per answer: answer, precision, recall, and the numbers of sentences in the two means, cited and
+        supported. Precision or recall is 0 if its number of sentences is 0.
 
     Raises:
         InputError: an id has no separator, or qrels or run hold no passages.

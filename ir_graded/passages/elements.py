@@ -1,4 +1,4 @@
-"""Locations of elements in an article, such as ``/article[1]/p[2]``, and the spans of text that they name."""
+"""Locations of elements in an article, such as ``/article[1]/p[2]``, and their spans of text."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, TypeAlias
 Steps: TypeAlias = tuple[tuple[str, int], ...]
 
 _TEXT = "text()"
-#: Steps of a path: libxml2 reads no deeper articles.
+#: Highest number of steps of a path; libxml2 does not read deeper articles.
 MAX_STEPS = 256
 _NAME = r"""(?![0-9.-])[^\s/\[\]()@*'"|=<>+,$!:]+"""
 _STEP = re.compile(rf"/(text\(\)|{_NAME}(?::{_NAME})?)(?:\[([1-9][0-9]{{0,8}})\])?")
 
 
 def parse_location(path: str) -> Steps:
-    """The steps of a path; none where it is no plain path from the document element down."""
+    """Return the steps of a path; none if it is not a plain path from the document element down."""
     steps: list[tuple[str, int]] = []
     at = 0
     while at < len(path):
@@ -31,16 +31,16 @@ def parse_location(path: str) -> Steps:
 
 
 def spans_of(etree: Any, root: Any, wanted: Iterable[Steps]) -> dict[Steps, tuple[int, int]]:
-    """First position and length of the text of elements and text nodes, in one walk over the article.
+    """Return first position and length of the text of elements and text nodes, in one walk.
 
     Args:
         etree: the module of lxml.
-        root: the document element; it holds no reference to an entity.
-        wanted: the locations to look for.
+        root: the document element, without references to entities.
+        wanted: the locations to find.
 
     Returns:
-        The spans of those that exist, and of all that lie above them. Text is what stands between the
-        tags, without comments and processing instructions; positions are characters.
+        The spans of the locations that exist, and of all elements above them. Text is everything between the
+        tags except comments and processing instructions. Positions count characters.
     """
     walk = _Walk(etree, wanted)
     walk.element(root, (), Counter())
@@ -48,7 +48,7 @@ def spans_of(etree: Any, root: Any, wanted: Iterable[Steps]) -> dict[Steps, tupl
 
 
 class _Walk:
-    """A walk over an article's tree, which counts its text and notes the spans of some locations."""
+    """Walk over the tree of an article, counting text and recording the spans of some locations."""
 
     def __init__(self, etree: Any, wanted: Iterable[Steps]) -> None:
         self.tostring = etree.tostring
@@ -57,7 +57,7 @@ class _Walk:
         self.position = 0
 
     def element(self, element: Any, above: Steps, counts: Counter[str]) -> None:
-        """Walk over an element whose parent is ``above`` and has the children counted so far."""
+        """Walk over an element. ``above`` is its parent, ``counts`` the children of the parent so far."""
         start = self.position
         here = self._step(above, qualified_name(element), counts)
         if here in self.wanted:
@@ -70,7 +70,7 @@ class _Walk:
                 self._text(child.tail, here, inside)
             self.found[here] = (start, self.position - start)
         else:
-            # The fastest way to all text of an element, and nothing in it is looked for.
+            # No location inside is wanted, so take the text of the element at once, which is fastest.
             self.position += len(self.tostring(element, method="text", encoding="unicode", with_tail=False))
 
     def _text(self, text: str | None, above: Steps, counts: Counter[str]) -> None:
@@ -88,6 +88,6 @@ class _Walk:
 
 
 def qualified_name(element: Any) -> str:
-    """The name of an element as the article has it, with its prefix."""
+    """Return the name of an element with its prefix, as in the article."""
     name: str = element.tag.rpartition("}")[2]
     return f"{element.prefix}:{name}" if element.prefix else name

@@ -1,4 +1,4 @@
-"""Show one topic of a run: how much of each highlighted span was retrieved, and which rows found nothing."""
+"""View of one topic of a run: retrieved text of each highlighted span, and rows that found nothing."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Texts: TypeAlias = Mapping[str, str] | Callable[[str], str]
 _SHOWN = 20  # rows that found nothing
 _EXCERPT = 120  # characters of the text of such a row
 _ROWS = "display:grid;grid-template-columns:auto 1fr auto;gap:2px 10px;align-items:center;white-space:nowrap"
-#: Half transparent, so that it suits light and dark pages, whose own colour the letters keep.
+#: Half transparent, so that it suits light and dark pages. The letters keep the colour of the page.
 _MARK = '<mark style="background:rgba(230,159,0,.35);color:inherit;text-decoration:underline">'
 
 
 class Piece(NamedTuple):
-    """Text of a highlighted span that the row of a rank holds, from ``start`` up to ``stop``."""
+    """Text of a highlighted span that the row at a rank holds, from ``start`` up to ``stop``."""
 
     rank: int
     start: int
@@ -40,7 +40,7 @@ class Piece(NamedTuple):
 
 
 class HighlightedSpan(NamedTuple):
-    """A highlighted span, its parts found as ``(start, stop)``, and by which rows; its text where known."""
+    """A highlighted span: found parts as ``(start, stop)``, the rows that found them, text if known."""
 
     doc_id: str
     start: int
@@ -51,7 +51,7 @@ class HighlightedSpan(NamedTuple):
 
 
 class RetrievedRow(NamedTuple):
-    """A row of a run; its text where known."""
+    """A row of a run, with its text if known."""
 
     rank: int
     doc_id: str
@@ -62,22 +62,22 @@ class RetrievedRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """One topic of a run: the text of each highlighted span found at each rank, and the rows that found none.
+    """Text of each highlighted span of a topic found at each rank, and rows that found none.
 
-    A notebook shows it as a page, in light and in dark; ``print`` gives it as text. Positions are those of
-    the data, with ``stop`` excluded.
+    A notebook shows it as HTML that suits light and dark themes; ``print`` gives it as text. Positions are
+    those of the data, with ``stop`` excluded.
 
     Attributes:
         query_id: the topic.
-        rows: number of rows that were looked at.
-        highlighted: the spans of relevant level by doc_id and start: named tuples of doc_id, start, stop,
-            found (the union of what was found), pieces (rank, start and stop in each row) and text.
-        in_vain: the rows without any highlighted text by rank: named tuples of rank, doc_id, start, stop and
-            text.
-        found: characters found, each once.
-        P: character precision of the rows, as CharP.
-        R: character recall, as CharR.
-        F: their weighted harmonic mean, as CharF.
+        rows: number of rows considered.
+        highlighted: the spans of relevant level, sorted by doc_id and start: named tuples of doc_id, start,
+            stop, found (the union of the text found), pieces (rank, start and stop in each row) and text.
+        in_vain: the rows without highlighted text, sorted by rank: named tuples of rank, doc_id, start, stop
+            and text.
+        found: number of characters found, each counted once.
+        P: character precision of the rows, as in CharP.
+        R: character recall, as in CharR.
+        F: their weighted harmonic mean, as in CharF.
         beta: weight of recall against precision in F.
     """
 
@@ -141,7 +141,7 @@ class Findings:
 def findings_of(
     judged: Table, ranked: Table, rel: float, beta: float, cutoff: int | None, texts: Texts | None
 ) -> Findings:
-    """What the rows of one topic found; both tables hold this topic alone, and have been checked."""
+    """Return the findings of one topic; both tables hold only this topic and have been checked."""
     topic = str(judged.query_id[0])
     names = sorted({*judged.doc_id, *ranked.doc_id})
     number = {doc_id: at for at, doc_id in enumerate(names)}
@@ -196,7 +196,7 @@ def _spans(table: Table, number: Mapping[str, int]) -> Spans:
 
 
 def _order(topic: str, ranked: Table) -> Ints:
-    """The rows by rank."""
+    """Return the rows in the order of their ranks."""
     groups = groups_of(prepare_qrels({topic: {}}), ranked.query_id)
     articles = articles_of(ranked, groups.topic)
     assert articles is not None  # noqa: S101  # for the type checker
@@ -215,7 +215,7 @@ def _text(texts: Texts | None, doc_id: str, start: int, stop: int) -> str | None
         raise InputError(f"texts: document {doc_id!r} is {short_repr(text)}; it must be a str")
     if stop > len(text):
         raise InputError(
-            f"document {doc_id!r}: the span {start}:{stop - start} ends behind the text of {len(text)} "
+            f"document {doc_id!r}: the span {start}:{stop - start} ends after the text of {len(text)} "
             "characters"
         )
     return text[start:stop]
@@ -239,7 +239,7 @@ def _rank(row: RetrievedRow | Piece) -> str:
 
 
 def _lane(span: HighlightedSpan, piece: Piece) -> str:
-    """A row of the grid: rank, place of the piece in the span, and its positions."""
+    """Return a row of the grid: rank, place of the piece in the span, and its positions."""
     left, width = (
         100 * length / (span.stop - span.start)
         for length in (piece.start - span.start, piece.stop - piece.start)
@@ -252,7 +252,7 @@ def _lane(span: HighlightedSpan, piece: Piece) -> str:
 
 
 def _marked(span: HighlightedSpan, text: str) -> str:
-    """The text of a span in which the parts found are marked, also for those who see no colour."""
+    """Return the text of a span with its found parts marked by colour and underline."""
     parts, end = [], 0
     for start, stop in ((start - span.start, stop - span.start) for start, stop in span.found):
         parts.append(f"{escape(text[end:start])}{_MARK}{escape(text[start:stop])}</mark>")

@@ -1,4 +1,4 @@
-"""Quality of a chunking by itself: precision omega."""
+"""Precision omega: the quality of a chunking, without retrieval."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 
 def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool = False) -> pd.DataFrame:
-    """The IoU of the best retrieval that a chunking allows, per topic.
+    """Compute the IoU of the best retrieval that a chunking allows, per topic.
 
-    With T the chunks that share a character with a highlighted span, it is
-    ``characters both in T and highlighted / characters in T or highlighted``; 0 without T.
+    ``precision_omega = characters both in T and highlighted / characters in T or highlighted``, where T are
+    the chunks that share a character with a highlighted span; 0 if T is empty.
 
     Args:
         qrels: qrels with passages in any form.
         chunks: a table of all chunks, with doc_id, start and length.
         rel: lowest relevant level.
-        touching: whether T has also the chunks that only touch a span, as in Chroma's evaluation.
+        touching: whether T also contains chunks that only touch a span, as in Chroma's evaluation.
 
     Returns:
-        A row per topic of the qrels: query_id and precision_omega; with ``touching`` also chunks, the number
+        A row per topic of the qrels: query_id and precision_omega. With ``touching`` also chunks, the number
         of chunks in T.
 
     Raises:
-        InputError: the qrels hold no passages, or the chunks lack a column or hold what is no position.
+        InputError: the qrels hold no passages, or the chunks lack a column or hold an invalid position.
 
     Source:
         Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024).
@@ -94,7 +94,7 @@ def _chunk_table(chunks: Any) -> Table:
     missing = [name for name in names if name not in there]
     if missing:
         raise InputError(
-            f"chunks: a table with doc_id, start and length is needed; it has no {', '.join(missing)}"
+            f"chunks: expected a table with doc_id, start and length; it lacks {', '.join(missing)}"
         )
     doc_id, start, length = (chunks[name] for name in names)
     size = len(doc_id)

@@ -1,4 +1,4 @@
-"""Show one article of a run: its highlighted and its retrieved text."""
+"""View of one topic or article of a run: its highlighted and its retrieved text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ir_graded.plots.style import Axes, Figure
 
-#: Spans of one article in ascending order, none touching the next: (start, stop).
+#: Spans of one article as (start, stop), ascending and not touching each other.
 Merged: TypeAlias = tuple[tuple[int, int], ...]
 
 _LONGEST_ID = 32  # characters in a title
@@ -34,21 +34,21 @@ _LONGEST_ID = 32  # characters in a title
 
 @dataclass(frozen=True)
 class Strip:
-    """One article of a topic: which of its text is highlighted, which retrieved, and which is both.
+    """Text of one article of a topic that is highlighted, retrieved, or both.
 
     A notebook shows it as a picture; ``print`` gives the numbers. Positions are those of the data:
-    characters at INEX, bytes in TREC Genomics.
+    characters in INEX, bytes in TREC Genomics.
 
     Attributes:
         query_id: the topic.
         doc_id: the article.
-        rank: rank of the article in the run, None where the run does not retrieve it.
+        rank: rank of the article in the run; None if the run does not retrieve it.
         highlighted: union of the spans of relevant level, as ``(start, stop)`` with ``stop`` excluded.
         retrieved: union of the spans that the run retrieved.
-        overlap: what is in both.
-        extent: one past the last position that the qrels or the run name; the article may be longer.
-        P: the share of the retrieved text that is highlighted; 0 where none is retrieved.
-        R: the share of the highlighted text that is retrieved; 0 where none is highlighted.
+        overlap: intersection of the two.
+        extent: one past the last position in the qrels or the run; the article may be longer.
+        P: share of the retrieved text that is highlighted; 0 if none is retrieved.
+        R: share of the highlighted text that is retrieved; 0 if none is highlighted.
         F: their weighted harmonic mean, as in MAgP.
         beta: weight of recall against precision in F.
 
@@ -89,17 +89,17 @@ class Strip:
         return self._subject(_LONGEST_ID), self._scores(3)
 
     def _lanes(self) -> dict[str, Merged]:
-        """The lanes from top to bottom: the overlap lies between what overlaps."""
+        """Return the lanes from top to bottom, with the overlap between the other two."""
         return {"highlighted": self.highlighted, "overlap": self.overlap, "retrieved": self.retrieved}
 
     def plot(self, ax: Axes | None = None) -> Figure:
-        """Draw the strip with matplotlib: a lane each for what is highlighted, both and retrieved.
+        """Draw the strip with matplotlib: a lane each for highlighted text, both, and retrieved text.
 
-        Every span is drawn at least as wide as a thin line, however long the article is.
+        Every span is at least as wide as a thin line, even in a long article.
 
         Args:
-            ax: where to draw; by default a new figure, which belongs to the caller alone (``pyplot``
-                does not know it, so nothing has to be closed).
+            ax: where to draw; by default a new figure. ``pyplot`` does not know the new figure, so it need
+                not be closed.
 
         Returns:
             The figure, for example for ``savefig``.
@@ -154,32 +154,34 @@ def show(  # noqa: PLR0913  # keyword options
     cutoff: int | None = None,
     texts: Texts | None = None,
 ) -> Strip | Findings:
-    """Show what a run retrieved of the highlighted text of a topic, or of one article of it.
+    """Show the highlighted text of a topic, or of one article of it, that a run retrieved.
 
-    Without ``doc_id``: each highlighted span with what was retrieved of it at which rank, and the rows that
-    were retrieved in vain, since they hold no highlighted text. With ``doc_id``: a strip of the text of one
-    article, with what is highlighted, what is retrieved, and what is both.
+    Without ``doc_id``: the ranks at which parts of each highlighted span were retrieved, and the rows that
+    were retrieved in vain because they hold no highlighted text. With ``doc_id``: a strip of the text of one
+    article that marks highlighted text, retrieved text, and text that is both.
 
     Args:
-        qrels: qrels with passages: a table or named tuples with query_id, doc_id, relevance, start,
-            length, or a file that has them.
-        run: a run with passages, likewise, with score in place of relevance.
+        qrels: qrels with passages: a table, named tuples or a file with query_id, doc_id, relevance, start
+            and length.
+        run: a run with passages: a table, named tuples or a file with query_id, doc_id, score, start and
+            length.
         query_id: a topic of the qrels.
-        doc_id: an article that the qrels or the run have for this topic.
+        doc_id: an article of the qrels or the run for this topic.
         rel: lowest relevant level: spans of lower levels highlight nothing.
         beta: weight of recall against precision in F; inf is recall alone.
-        cutoff: without ``doc_id``: how many rows are looked at; by default all.
-        texts: without ``doc_id``: the text of each document, to be shown with the spans: a mapping from
-            doc_id or a function of it.
+        cutoff: number of rows to consider, by default all; only without ``doc_id``.
+        texts: the text of each document, to be shown with the spans: a mapping from doc_id or a function of
+            it; only without ``doc_id``.
 
     Returns:
-        :class:`Findings` of a topic or the :class:`Strip` of an article; both show themselves in a notebook,
-        and ``print`` gives the numbers. A strip has a ``plot()``.
+        :class:`Findings` of a topic or the :class:`Strip` of an article. Notebooks display both, and
+        ``print`` gives the numbers. A strip has a method ``plot()``.
 
     Raises:
-        InputError: topic or article are unknown, qrels or run hold no passages, or a text is missing or
-            ends before its span.
-        ParameterError: rel, beta or cutoff are out of range, or cutoff or texts come with ``doc_id``.
+        InputError: the topic or the article is unknown, qrels or run hold no passages, or a text is missing
+            or ends before its span.
+        ParameterError: rel, beta or cutoff is out of its range, or cutoff or texts is given with
+            ``doc_id``.
 
     Example:
         >>> import pandas as pd
@@ -211,7 +213,7 @@ def show(  # noqa: PLR0913  # keyword options
     cutoff = None if cutoff is None else int(_validated("cutoff", cutoff, CUTOFF))
     if doc_id is not None and (cutoff, texts) != (None, None):
         raise ParameterError(
-            "show: cutoff and texts are for a whole topic; leave out doc_id, or leave them out"
+            "show: cutoff and texts apply to a whole topic; leave out either doc_id or these two"
         )
     topic = as_text(query_id)
     judged, ranked = passage_table("show", "qrels", qrels), passage_table("show", "run", run)
@@ -270,7 +272,7 @@ def _rows_with(table: Table, column: pl.Series, value: str) -> Table:
 
 
 def _spans(table: Table) -> Spans:
-    """Spans of the rows of one article."""
+    """Return the spans of the rows of one article."""
     if table.passage is None:
         return Spans.empty()
     return table.passage.spans(np.zeros(len(table), dtype=np.int64))

@@ -1,6 +1,6 @@
-"""INEX submissions in XML: ranked elements of articles, as spans of the articles' text.
+"""Read INEX submissions in XML: ranked elements of articles, as spans of the text of the articles.
 
-A submission names elements by their locations; the articles tell which spans of text these are.
+A submission names elements by their locations. The spans of their text are found in the articles.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .xml_trees import import_etree, parse
 if TYPE_CHECKING:
     import pandas as pd
 
-#: A directory of ``<file>.xml``, or what gives the content or the path of an article by its name.
+#: A directory of ``<file>.xml``, or a callable from an article to its content or its path.
 Articles: TypeAlias = str | os.PathLike[str] | Callable[[str], bytes | str | os.PathLike[str]]
 
 
@@ -44,29 +44,29 @@ class PassageRow(NamedTuple):
 
 
 def read_submission(path: str | os.PathLike[str], articles: Articles) -> pd.DataFrame:
-    """An INEX XML submission as a run with passages.
+    """Read an INEX XML submission as a run with passages.
 
-    Each result names an element of an article, such as ``/article[1]/body[1]/p[3]`` (a step without
-    position means the first; the last step may be ``text()[1]``). It becomes the span of the element's
-    text within the text of the article: all that stands between the tags, without comments and
-    processing instructions, counted in characters. The order of the results is the ranking; ``<rank>``
-    and ``<rsv>`` are not looked at.
+    Each result names an element of an article, such as ``/article[1]/body[1]/p[3]``. A step without a
+    position means the first; the last step may be ``text()[1]``. The result becomes the span of the text of
+    the element within the text of the article, in characters. Text is everything between the tags except
+    comments and processing instructions. The order of the results is the ranking; ``<rank>`` and ``<rsv>``
+    are ignored.
 
-    Reading it needs lxml, which the extra ``xml`` brings. Entities are never expanded, and nothing
-    but the files themselves is opened: a file that uses or declares an entity is an error.
+    This function requires lxml, which the extra ``xml`` installs. Entities are never expanded: a file that
+    uses or declares an entity is an error. No other files are opened.
 
     Args:
         path: the submission.
-        articles: a directory that holds each article as ``<file>.xml``, or a callable that gives the
-            bytes or the path of an article by its ``<file>``. Each article is asked for once.
+        articles: a directory that holds each article as ``<file>.xml``, or a callable that takes ``<file>``
+            and returns the bytes or the path of the article. It is called once per article.
 
     Returns:
         A row per result with query_id, doc_id (text), score (minus the position within the topic),
         start and length (int64), in the order of the file.
 
     Raises:
-        FileFormatError: the submission cannot be read, or an article that it names, or a path matches
-            nothing; the message says where.
+        FileFormatError: the submission or an article that it names cannot be read, or a path matches
+            nothing; the message names the place.
         InputError: ``articles`` is neither a directory nor callable, or lxml is not installed.
         OSError: the submission cannot be opened.
 
@@ -93,7 +93,7 @@ def read_submission(path: str | os.PathLike[str], articles: Articles) -> pd.Data
 
 
 def passage_rows(path: str | os.PathLike[str], articles: Articles) -> list[PassageRow]:
-    """Results of an INEX XML submission as spans of text, in the order of the file.
+    """Return the results of an INEX XML submission as spans of text, in the order of the file.
 
     Arguments and errors are those of :func:`read_submission`.
     """
@@ -115,14 +115,14 @@ def _check_articles(articles: object) -> None:
     if callable(articles) or (isinstance(articles, (str, os.PathLike)) and Path(articles).is_dir()):
         return
     raise InputError(
-        f"articles={articles!r} is no directory; give the directory that holds the articles as <file>.xml, "
-        "or a callable from <file> to the article's bytes or path"
+        f"articles={articles!r} is not a directory; give the directory that holds the articles as "
+        "<file>.xml, or a callable from <file> to the bytes or the path of the article"
     )
 
 
 @dataclass(frozen=True)
 class _Result:
-    """A result of a submission; as text, the place where it stands."""
+    """A result of a submission; ``str`` returns its place in the file."""
 
     query_id: str
     doc_id: str
@@ -136,7 +136,7 @@ class _Result:
 
 
 def _parse_results(root: Any, where: str) -> Iterator[_Result]:
-    """The results of all topics. Raises FileFormatError where an element is missing or out of place."""
+    """Yield the results of all topics. Raises FileFormatError if an element is missing or misplaced."""
     if root.tag != "inex-submission":
         raise FileFormatError(
             f"{where}, line {root.sourceline}: expected an <inex-submission>, found <{root.tag}>"
@@ -150,7 +150,7 @@ def _parse_results(root: Any, where: str) -> Iterator[_Result]:
             raise FileFormatError(f"{place}: this <topic> has no topic-id")
         if query_id in lines:
             raise FileFormatError(
-                f"{place}: topic {query_id!r} stands twice, first at line {lines[query_id]}"
+                f"{place}: topic {query_id!r} appears twice, first at line {lines[query_id]}"
             )
         lines[query_id] = topic.sourceline
         for position, result in enumerate(topic.iterchildren("result"), 1):
@@ -158,14 +158,14 @@ def _parse_results(root: Any, where: str) -> Iterator[_Result]:
 
 
 def _check_nesting(root: Any, where: str) -> None:
-    """Raise FileFormatError for a topic or a result that would be overlooked where it stands."""
+    """Raise FileFormatError for a topic or a result outside its parent element, which would be skipped."""
     for name, parent in (("topic", root.tag), ("result", "topic")):
         for element in root.iterdescendants(name):
             above = element.getparent()
             if above.tag != parent:
                 raise FileFormatError(
                     f"{where}, line {element.sourceline}: a <{name}> inside <{above.tag}>; "
-                    f"it must stand in <{parent}>"
+                    f"it must be in <{parent}>"
                 )
 
 
@@ -174,36 +174,34 @@ def _parse_result(result: Any, query_id: str, score: float, where: str) -> _Resu
     doc_id, line = _parse_field(result, "file", where, topic)
     if PurePath(doc_id).anchor or doc_id.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", doc_id):
         raise FileFormatError(
-            f"{where}, line {line}: {topic}: the <file> {shortened(doc_id)} leads out of the directory"
+            f"{where}, line {line}: {topic}: the <file> {shortened(doc_id)} is outside the directory"
         )
     path, line = _parse_field(result, "path", where, f"{topic}, article {doc_id!r}")
     steps = parse_location(path)
     found = _Result(query_id, doc_id, score, path, steps, f"{where}, line {line}")
     if not steps:
         raise FileFormatError(
-            f"{found}: the path {shortened(path, 200)} is not such as /article[1]/body[1]/p[3], "
-            f"after which only text()[1] may follow, and of at most {MAX_STEPS} steps"
+            f"{found}: the path {shortened(path, 200)} must be like /article[1]/body[1]/p[3], "
+            f"with at most {MAX_STEPS} steps, of which the last may be text()[1]"
         )
     return found
 
 
 def _parse_field(result: Any, name: str, where: str, what: str) -> tuple[str, int]:
-    """Text and line of an element that a result must have once."""
+    """Return text and line of an element that a result must have exactly once."""
     found = result.findall(name)
     if len(found) != 1:
         raise FileFormatError(
-            f"{where}, line {result.sourceline}: {what}: a <result> needs one <{name}>, this has {len(found)}"
+            f"{where}, line {result.sourceline}: {what}: a <result> needs one <{name}>, found {len(found)}"
         )
     text = (found[0].text or "").strip()
     if not text or len(found[0]):
-        raise FileFormatError(
-            f"{where}, line {found[0].sourceline}: {what}: <{name}> must hold text and nothing else"
-        )
+        raise FileFormatError(f"{where}, line {found[0].sourceline}: {what}: <{name}> must hold text only")
     return text, found[0].sourceline
 
 
 def _element_spans(etree: Any, articles: Articles, results: list[_Result]) -> dict[Steps, tuple[int, int]]:
-    """The spans of one article's elements. Raises FileFormatError for a path that matches nothing."""
+    """Return spans of elements of one article. Raises FileFormatError for a path that matches nothing."""
     data, where = _article_bytes(articles, results[0])
     root = parse(etree, data, where)
     spans = spans_of(etree, root, [result.steps for result in results])
@@ -223,7 +221,7 @@ def _element_spans(etree: Any, articles: Articles, results: list[_Result]) -> di
 
 
 def _article_bytes(articles: Articles, result: _Result) -> tuple[bytes, str]:
-    """The bytes of an article, and what to call it in errors."""
+    """Return the bytes of an article, and its name in error messages."""
     try:
         place = articles(result.doc_id) if callable(articles) else Path(articles, f"{result.doc_id}.xml")
         if isinstance(place, bytes):
@@ -233,5 +231,6 @@ def _article_bytes(articles: Articles, result: _Result) -> tuple[bytes, str]:
     except (OSError, LookupError) as error:
         raise FileFormatError(f"{result}: cannot get the article: {type(error).__name__}: {error}") from error
     raise InputError(
-        f"{result}: for this article the callable gave {type(place).__name__}; it must give bytes or a path"
+        f"{result}: the callable returned {type(place).__name__} for this article; it must return bytes or "
+        "a path"
     )

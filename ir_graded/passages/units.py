@@ -1,4 +1,4 @@
-"""Spans in bytes of UTF-8 as spans in characters."""
+"""Convert spans in bytes of UTF-8 to spans in characters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
         The table with start and length in characters.
 
     Raises:
-        InputError: a span begins or ends inside a character or behind its text, or a text is missing.
+        InputError: a span begins or ends inside a character or after the end of its text, or a text is
+            missing.
 
     Example:
         >>> import pandas as pd
@@ -37,7 +38,7 @@ def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
         >>> spans = pd.DataFrame({"doc_id": ["a"], "start": [3], "length": [2]})
         >>> passages.to_characters(spans, {"a": "für".encode()})
         Traceback (most recent call last):
-        ir_graded.errors.InputError: row 0, document 'a': the span 3:2 ends behind the text of 4 bytes
+        ir_graded.errors.InputError: row 0, document 'a': the span 3:2 ends after the text of 4 bytes
         >>> passages.to_characters(spans.assign(length=1), {"a": "für".encode()})
           doc_id  start  length
         0      a      2       1
@@ -48,7 +49,7 @@ def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
     for key, found in table.groupby("doc_id", sort=False).indices.items():
         doc_id, rows = str(key), np.asarray(found, dtype=np.int64)
         data = np.frombuffer(text_of(texts, doc_id), dtype=np.uint8)
-        # Bytes 10xxxxxx go on with a character.
+        # Bytes 10xxxxxx continue a character.
         begins = np.append((data & 0xC0) != 0x80, True)  # noqa: PLR2004
         number = np.concatenate(([0], np.cumsum(begins[:-1])))
         for new, place, word in ((new_start, start, "begins"), (new_stop, stop, "ends")):
@@ -58,23 +59,23 @@ def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
 
 
 def text_of(texts: Mapping[str, Text] | Callable[[str], Text], doc_id: str) -> Text:
-    """Return the text of a document. Raises InputError where it is missing."""
+    """Return the text of a document. Raises InputError if it is missing."""
     try:
         return texts(doc_id) if callable(texts) else texts[doc_id]
     except KeyError:
         raise InputError(f"texts lack document {doc_id!r}") from None
 
 
-def _check(  # what a message says
+def _check(  # parts of the message
     rows: Ints, doc_id: object, start: Ints, stop: Ints, place: Ints, begins: Bools, word: str
 ) -> None:
-    """Raise InputError where a place is not one between two characters."""
+    """Raise InputError if a position is not between two characters."""
     inside = (place[rows] >= 0) & (place[rows] < begins.size)
     wrong = ~inside
     wrong[inside] = ~begins[place[rows][inside]]
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
         row = int(rows[at])
-        where = "inside a character" if inside[at] else f"behind the text of {begins.size - 1} bytes"
+        where = "inside a character" if inside[at] else f"after the text of {begins.size - 1} bytes"
         span = f"{start[row]}:{stop[row] - start[row]}"
         raise InputError(f"row {row}, document {doc_id!r}: the span {span} {word} {where}")

@@ -1,4 +1,4 @@
-"""Read XML with lxml. No entity is expanded, and only the given bytes are read."""
+"""Read XML with lxml. Entities are not expanded, and only the given bytes are read."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from ir_graded.errors import FileFormatError, InputError
 from ir_graded.io.formats import shortened
 
 _NOT_EXPANDED = (
-    "is an entity, and entities are not expanded: write the characters themselves, "
-    "or numbers such as &#233;, and declare no entity"
+    "is an entity, and entities are not expanded: replace it by the characters, "
+    "or by numbers such as &#233;, and remove the declaration"
 )
-#: Ends the messages of libxml2; inside an entity it is not the place in the file.
+#: End of the messages of libxml2; for an error inside an entity it is not the place in the file.
 _PLACE = re.compile(r"\.?, line [0-9]+, column [0-9]+$")
 
 
 def import_etree(path: str | os.PathLike[str]) -> Any:
-    """The module lxml.etree. Raises InputError, which names the file, where lxml is not installed."""
+    """Return the module lxml.etree. Raises InputError with the path if lxml is not installed."""
     # Imported by its name: lxml comes without type information.
     try:
         return import_module("lxml.etree")
     except ImportError as error:
         raise InputError(
-            f"{os.fspath(path)}: lxml is needed to read XML submissions: {install_hint('xml')}"
+            f"{os.fspath(path)}: reading XML submissions requires lxml: {install_hint('xml')}"
         ) from error
 
 
 def parse(etree: Any, data: bytes, where: str) -> Any:
-    """The document element. Raises FileFormatError for what is no XML, and for entities."""
+    """Return the document element. Raises FileFormatError for invalid XML and for entities."""
     try:
         root = etree.fromstring(data, _parser(etree))
     except etree.XMLSyntaxError as error:
@@ -55,7 +55,7 @@ def _parser(etree: Any) -> Any:
 
 
 def _error_line(etree: Any, data: bytes, line: int) -> int:
-    """The line of an error; of one inside an entity, the line that refers to the entity."""
+    """Return the line of an error; for an error inside an entity, the line that refers to it."""
     if b"<!ENTITY" not in data:
         return line
     parser = _parser(etree)

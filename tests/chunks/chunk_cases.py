@@ -1,4 +1,4 @@
-"""What the tests of chunks share: measures of rows with parameters, and their scores from rows."""
+"""Shared by tests of chunks: measures of rows with parameters, and their scores from rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reference import chunks
 from ir_graded import AiP, CharF, CharP, CharR, IoU, Passage2AP, PassageAP, iP
 
 SETS = (CharP, CharR, CharF, IoU)
-#: Measures that take rows of one article that overlap.
+#: Measures that accept overlapping rows of an article.
 OVERLAPPING = [
     *(measure(overlap=overlap) for measure in SETS for overlap in ("retrieved", "once")),
     *(measure @ 2 for measure in SETS),
@@ -24,19 +24,19 @@ VARIANTS = [*OVERLAPPING, iP @ 0.1, AiP, AiP(rel=2)]
 
 
 def scores(measures, qrels, run):
-    """Score by measure and topic, from rows."""
+    """Return scores by measure and topic, from rows."""
     return passage_cases.scores(
         measures, passage_cases.frame("qrels", qrels), passage_cases.frame("run", run)
     )
 
 
 def score(measure, qrels, run):
-    """Score of topic 1 alone, from rows."""
+    """Return the score of topic 1, from rows."""
     return passage_cases.score(measure, qrels, run)
 
 
 def expected(measure, qrels, run):
-    """Score by topic as the plain reference has it; ValueError where rows overlap and must not."""
+    """Return the score by topic of the plain reference, or raise ValueError for forbidden overlaps."""
     params = {name: value for name, value in measure.params.items() if value != "error"}
     return chunks.evaluate(
         measure.NAME, params, qrels, run, float32=measure_cases.compares_single_precision()
@@ -44,5 +44,5 @@ def expected(measure, qrels, run):
 
 
 def mean(measure, qrels, run):
-    """The mean over topics, from tables."""
+    """Return the mean over topics, from tables."""
     return ir_measures.calc_aggregate([measure], qrels, run)[measure]

@@ -1,4 +1,4 @@
-"""What the definitions of measures of rows imply."""
+"""Properties of measures of rows that follow from their definitions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IN_ORDER = [iP(overlap="retrieved") @ 0.1, AiP(overlap="retrieved")]
 
 
 def distinct(run):
-    """The rows with scores that differ."""
+    """Return the rows with distinct scores."""
     return [(topic, doc, -float(at), *span) for at, (topic, doc, _, *span) in enumerate(run)]
 
 
@@ -48,7 +48,7 @@ def test_the_order_of_the_rows_of_a_run_changes_nothing(qrels, run, order):
 @examples
 @given(qrels=QRELS, run=RUNS, order=st.integers(0, 99))
 def test_the_order_of_the_rows_of_qrels_changes_nothing(qrels, run, order):
-    """Except PassageAP, of which a row finds the first span in the order of the qrels."""
+    """PassageAP is excepted: its rows find the first span in the order of the qrels."""
     measures = [measure for measure in cases.OVERLAPPING if measure.NAME != "PassageAP"]
     assert cases.scores(measures, shuffled(qrels, order), run) == cases.scores(measures, qrels, run)
 
@@ -72,7 +72,7 @@ def test_splitting_a_row_changes_nothing_in_measures_of_sets(qrels, run, at, fir
 @examples
 @given(qrels=QRELS, run=RUNS, at=st.integers(0, 23), first=st.integers(0, 9))
 def test_splitting_a_highlighted_span_changes_nothing(qrels, run, at, first):
-    """Except PassageAP, of which a row finds one span."""
+    """PassageAP is excepted: its rows find only one span."""
     at %= len(qrels)
     topic, doc, level, start, length = qrels[at]
     first = min(first, length)
@@ -94,7 +94,7 @@ def test_doubled_positions_change_nothing(qrels, run):
 
 @examples
 @given(qrels=QRELS, run=RUNS)
-def test_what_is_at_least_as_high_as_what(qrels, run):
+def test_inequalities_between_measures_hold(qrels, run):
     names = [CharP, CharP(overlap="once"), IoU, IoU(overlap="once"), *IN_ORDER, iP(overlap="retrieved") @ 0]
     ladder = [iP(overlap="retrieved") @ x for x in np.linspace(0, 1, 11).round(1).tolist()]
     recalls = [CharR @ k for k in (1, 2, 3, 5, 8)] + [CharR]
@@ -111,7 +111,7 @@ def test_what_is_at_least_as_high_as_what(qrels, run):
 
 @examples
 @given(qrels=QRELS, run=RUNS)
-def test_the_ends_of_beta(qrels, run):
+def test_charf_at_the_ends_of_beta_is_recall_or_precision(qrels, run):
     measures = [CharF(beta=math.inf), CharF(beta=0), CharR, CharP]
     found = [by_topic["1"] for by_topic in (cases.scores([one], qrels, run)[str(one)] for one in measures)]
     assert found[0] == pytest.approx(found[2])

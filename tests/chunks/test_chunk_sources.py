@@ -102,12 +102,12 @@ def with_span(span):
         (with_span([5, 4]), r"tests\[0\].snippets\[0\].span ends at 4, before its start 5"),
         (
             with_span([1, 2, 3]),
-            r"tests\[0\].snippets\[0\].span is \[1, 2, 3\] where \[start, end\] is needed",
+            r"tests\[0\].snippets\[0\].span is \[1, 2, 3\]; expected \[start, end\]",
         ),
         (with_span([-1, 2]), r"tests\[0\].snippets\[0\].span\[0\] is -1; it must not be negative"),
-        (with_span([1.5, 2]), r"tests\[0\].snippets\[0\].span\[0\] is 1.5 where a whole number is needed"),
-        (with_span([True, 2]), r"span\[0\] is True where a whole number"),
-        (with_span("ab"), r"tests\[0\].snippets\[0\].span is 'ab' where a list is needed"),
+        (with_span([1.5, 2]), r"tests\[0\].snippets\[0\].span\[0\] is 1.5; expected a whole number"),
+        (with_span([True, 2]), r"span\[0\] is True; expected a whole number"),
+        (with_span("ab"), r"tests\[0\].snippets\[0\].span is 'ab'; expected a list"),
         (with_span([0, 2**53]), "it must be a whole number from 0 to"),
         (
             without({"tests": TESTS}, "tests", 0, "snippets", 0, "span"),
@@ -115,12 +115,12 @@ def with_span(span):
         ),
         (without({"tests": TESTS}, "tests", 1, "snippets"), r"tests\[1\] has no 'snippets'"),
         ({}, "the document has no 'tests'"),
-        ([], r"the document is \[\] where an object with 'tests' is needed"),
+        ([], r"the document is \[\]; expected an object with 'tests'"),
         ("{", "not a document in JSON"),
         ("[" * 100_000, "too deeply nested|not a document in JSON"),
         (
             {"tests": [{"snippets": [{"file_path": 5, "span": [0, 1]}]}]},
-            "file_path is 5 where text is needed",
+            "file_path is 5; expected text",
         ),
     ],
 )
@@ -140,7 +140,7 @@ def test_documents_that_are_wrong_name_the_path_to_it(tmp_path, document, proble
             'question,references,corpus_id\na,"[{""start_index"": 3}]",b\n',
             r"references\[0\] has no 'end_index'",
         ),
-        ("question,references,corpus_id\na,[],\n", "question 0: corpus_id is None where text is needed"),
+        ("question,references,corpus_id\na,[],\n", "question 0: corpus_id is None; expected text"),
     ],
 )
 def test_questions_that_are_wrong(tmp_path, text, problem):

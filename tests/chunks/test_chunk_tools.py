@@ -63,8 +63,8 @@ def test_omega_equals_the_reference(gold, cut, touching, rel):
 @pytest.mark.parametrize(
     ("cut", "problem"),
     [
-        (pd.DataFrame({"doc_id": ["x"], "start": [0]}), "has no length"),
-        ([("x", 0, 30)], "has no doc_id, start, length"),
+        (pd.DataFrame({"doc_id": ["x"], "start": [0]}), "lacks length"),
+        ([("x", 0, 30)], "lacks doc_id, start, length"),
         (chunk_frame([("x", 0, 5), ("x", -1, 5)]), "row 1.*start is -1"),
     ],
 )
@@ -199,7 +199,7 @@ def test_an_iterator_is_checked_and_scored():
 
 
 def test_lengths_are_for_passages():
-    with pytest.raises(InputError, match="a table of lengths needs passages, and the run given hold none"):
+    with pytest.raises(InputError, match="a table of lengths needs passages, but there are none in the run"):
         ir_graded.evaluate("AP", {"1": {"a": 1}}, {"1": {"a": 1.0}}, lengths={"a": 10})
 
 
@@ -272,7 +272,7 @@ def test_bytes_become_characters():
     [
         (("a", 3, 1), "row 0, document 'a': the span 3:1 begins inside a character"),
         (("a", 0, 3), "the span 0:3 ends inside a character"),
-        (("a", 0, 99), "ends behind the text of 15 bytes"),
+        (("a", 0, 99), "ends after the text of 15 bytes"),
         (("b", 0, 1), "texts lack document 'b'"),
     ],
 )

@@ -90,7 +90,7 @@ def test_characters_weighted_by_the_gain_of_their_highest_level():
 
 
 def test_gains_that_fall_are_rejected():
-    with pytest.raises(ParameterError, match="gains fall"):
+    with pytest.raises(ParameterError, match="gains must not fall"):
         cases.score(
             CharR(graded=True, gains={2: 0.5}),
             [("1", "x", 1, 0, 4), ("1", "x", 2, 2, 4)],

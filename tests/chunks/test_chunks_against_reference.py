@@ -1,4 +1,4 @@
-"""Measures of rows equal a plain reference with sets of characters, on random input."""
+"""Compare measures of rows with a plain reference that uses sets of characters, on random input."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def assert_equal_the_reference(measures, qrels, run):
         measure_cases.assert_same_scores(found.get(str(measure), {}), cases.expected(measure, qrels, run))
 
 
-# The reference goes through the characters one by one.
+# The reference iterates over single characters.
 NEAR = {"levels": passage_cases.LEVELS}
 
 
 def near(rows):
-    """The rows at positions that can be counted one by one."""
+    """Return the rows at small positions, for the reference."""
     return [(*row[:3], row[3] % 1000, row[4]) for row in rows]
 
 
@@ -40,7 +40,7 @@ def test_random_rows(qrels, run):
 def test_measures_that_take_no_overlaps(qrels, run):
     known = {row[0] for row in qrels}
     for measure in set(cases.VARIANTS) - set(cases.OVERLAPPING):
-        # Topics that the qrels lack are not looked at.
+        # Topics that the qrels lack are ignored.
         try:
             expected = cases.expected(measure, qrels, [row for row in run if row[0] in known])
         except ValueError:

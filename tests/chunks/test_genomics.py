@@ -80,7 +80,7 @@ def test_empty_spans_are_never_chosen():
 
 
 def test_long_text_is_summed_in_parts():
-    """Characters behind one that is not highlighted: a sum of n / (n + 1)."""
+    """With one other character before the highlighted ones, the score is a sum of n / (n + 1)."""
     many = 2_500_000
     qrels = gold_frame([("1", "a", 1, 1, many, "A"), ("2", "b", 1, 0, 5, "A"), ("2", "c", 1, 1, many, "A")])
     rows = [("1", "a", 1, 0, many + 1), ("2", "b", 2, 0, 5)]
@@ -139,7 +139,7 @@ def test_a_run_without_its_last_field_is_not_read_as_a_trec_run(tmp_path):
 
 @needs_shared_data
 def test_official_figures_of_a_run():
-    """Gold spans of the real standard overlap, and rows of the run find one span several times."""
+    """In these data gold spans overlap, and several rows find one span."""
     run = read_run(ROOT / "genomics/york01.txt", format="genomics", rank="column")
     found = ir_graded.evaluate(["AP", *MEASURES, "MAgP(beta=0.25)"], ROOT / "genomics/gold07.txt", run)
     expected = [0.108571580535, 0.016963069846, 0.024391272703, 0.009413572619, 0.019898594702]

@@ -67,7 +67,7 @@ def test_report_takes_groups_and_shows_the_command(run, tmp_path):
 def test_groups_without_a_name_or_given_twice_are_rejected(run, given):
     options = [word for text in given for word in ("--groups", text)]
     outcome = run("evaluate", "qrels.txt", "some.run", "-m", GF, *options)
-    assert_command_fails(outcome, "--groups", "must be NAME=FILE, with each NAME once")
+    assert_command_fails(outcome, "--groups", "must be NAME=FILE, each NAME once")
 
 
 def test_a_missing_groups_file_is_named_in_the_error(run):

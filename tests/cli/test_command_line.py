@@ -299,7 +299,7 @@ def test_too_little_memory_is_reported_in_one_line(run, monkeypatch):
         raise MemoryError("Unable to allocate 9 TiB")
 
     monkeypatch.setattr("ir_graded.evaluation.evaluate.GradedEvaluator", full)
-    assert_command_fails(run(*BOTH, "-m", "Q"), "too little memory", "9 TiB")
+    assert_command_fails(run(*BOTH, "-m", "Q"), "not enough memory", "9 TiB")
 
 
 def test_measures_lists_every_measure_with_its_parameters_and_names(run):

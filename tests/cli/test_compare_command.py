@@ -1,4 +1,4 @@
-"""``ir_graded compare``: exit codes, formats, and ``compare_runs`` behind it."""
+"""Exit codes and formats of ``ir_graded compare``, and ``compare_runs``."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ TOPICS = 30
 
 
 def run_lines(hit_rank):
-    """A run that ranks the relevant document of each topic there."""
+    """Return a run that ranks the relevant document of each topic at the given rank."""
     ranks = (
         f"{topic} Q0 {'hit' if rank == hit_rank(topic) else f'x{rank}'} {rank} {9 - rank} t"
         for topic in range(TOPICS)
@@ -38,7 +38,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def compare(capsys, folder):  # noqa: ARG001  # it is where the command runs
+def compare(capsys, folder):  # noqa: ARG001  # the command runs there
     return partial(run_command, capsys, "compare", "qrels.txt", "old.run")
 
 

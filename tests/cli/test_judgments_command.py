@@ -74,7 +74,7 @@ def test_conclusions_fit_into_a_terminal(judgments):
 
 def test_few_topics_cause_a_warning(judgments):
     _, _, err = judgments("A", "B")
-    assert "fewer than 10 topics have documents that both judge" in err
+    assert "fewer than 10 topics have documents that both sets judge" in err
     assert not judgments("A", "B", "--quiet")[2]
 
 

@@ -66,8 +66,8 @@ def test_json_has_null_for_the_correlation_of_tied_systems(write, meta):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("topic,a,b\n1,.1,.2,.3\n2,.5,.4,.9\n", ("m.csv, line 2", "4 fields", "has 3")),
-        ("topic,a,b\n\n1,.1,.2\n2,.4\n", ("m.csv, line 4", "2 fields", "has 3")),
+        ("topic,a,b\n1,.1,.2,.3\n2,.5,.4,.9\n", ("m.csv, line 2", "expected 3 fields", "found 4")),
+        ("topic,a,b\n\n1,.1,.2\n2,.4\n", ("m.csv, line 4", "expected 3 fields", "found 2")),
         ("topic,a,a\n1,.1,.2\n2,.3,.4\n", ("m.csv", "system 'a' appears twice")),
         ("topic,a,a.1,a\n1,.1,.2,.3\n2,.3,.4,.5\n", ("m.csv", "system 'a' appears twice")),
         ("topic,a,\n1,.1,.2\n2,.3,.4\n", ("m.csv", "system 2 of 2 has no name")),
@@ -91,7 +91,7 @@ def test_json_has_null_for_the_correlation_of_tied_systems(write, meta):
         ("a,query,b\n.1,.5,.2\n.3,.25,.4\n", ("m.csv", "'query'", "holds scores", "--topic-column")),
         ("a,topic,b\n.1,1,1_0\n.3,2,.4\n", ("m.csv, line 2", "system 'b'", "'1_0'")),
         ("topic,a,b\n", ("m.csv", "at least 2 topics")),
-        ("\n", ("m.csv", "holds nothing")),
+        ("\n", ("m.csv", "is empty")),
     ],
 )
 def test_files_that_are_not_a_matrix_are_rejected(write, meta, text, parts):
@@ -140,7 +140,7 @@ def test_a_missing_topic_column_is_rejected(write, meta):
     )
     assert_command_fails(meta("--matrix", path, "--topic-column", "topic", "-m", "Q"), "-m")
     assert_command_fails(
-        meta("q.txt", "a.run", "-m", "Q", "--topic-column", "topic"), "--topic-column goes with --matrix"
+        meta("q.txt", "a.run", "-m", "Q", "--topic-column", "topic"), "--topic-column needs --matrix"
     )
     with_ids = write("m.csv", "topic,num,a,b\n1,301,.1,.2\n2,302,.3,.4\n")
     assert_command_fails(meta("--matrix", with_ids, "--topic-column", "topic"), "'num'", "looks like topics")
@@ -222,7 +222,7 @@ def test_an_unknown_reference_lists_the_matrices(write, meta, reference):
         ("run,team\na,A\nb,A\nc,A\n", ("teams.csv", "at least 2 systems", "found 1")),
         ("run,team\na,A\nb,B\n", ("teams.csv", "run 'c' has no team")),
         ("run,side\na,A\n", ("teams.csv", "run (or tag) and team")),
-        ("run,team\na\n", ("teams.csv, line 2", "1 fields")),
+        ("run,team\na\n", ("teams.csv, line 2", "found 1")),
     ],
 )
 def test_wrong_team_tables_are_rejected(write, meta, teams, parts):
@@ -306,7 +306,7 @@ def test_options_reach_stability_and_swap(write, meta, options, by_hand, column)
 def test_identical_runs_are_dropped_and_top_runs_selected(write, meta):
     matrix = write("m.csv", MANY)
     code, out, err = meta("--matrix", matrix, "--drop-identical", "-o", "csv", "-p", "-1")
-    assert (code, "run 'd' has the scores of 'a': left out" in err) == (0, True)
+    assert (code, "run 'd' has the same scores as 'a' and is left out" in err) == (0, True)
     kept = (
         MANY.replace(",d\n", "\n").replace("4,.1\n", "4\n").replace("5,.3\n", "5\n").replace("1,.2\n", "1\n")
     )

@@ -1,4 +1,4 @@
-"""``score_arrays`` has the values of ``evaluate``, for arrays of every library."""
+"""Scores of ``score_arrays`` equal those of ``evaluate``, for arrays of each library."""
 
 import contextlib
 import warnings
@@ -33,7 +33,7 @@ SCORES = np.array(measure_cases.SCORES)
 
 
 def batch(scale, seed, rows=7, n=9):
-    """Levels with as many zeros as others, scores with ties, a mask with an empty row, and ideal lists."""
+    """Return levels (about half zeros), scores with ties, a mask with an empty row, and ideal lists."""
     rng = np.random.default_rng(seed)
     relevance = rng.choice(SCALES[scale], (rows, n)) * (rng.random((rows, n)) < 0.6)
     mask = rng.random((rows, n)) < 0.8
@@ -44,7 +44,7 @@ def batch(scale, seed, rows=7, n=9):
 
 
 def evaluated(measures, relevance, scores, mask, further, ties="doc_id"):
-    """The same rows as dicts, whose ids put the first of a row before others with its score."""
+    """Evaluate the rows as dicts with ids that rank tied documents by position."""
     n = relevance.shape[1]
     ids = [f"d{n - column:03}" for column in range(n)]
     if scores is None:
@@ -121,7 +121,7 @@ def test_every_type_of_number_is_taken(dtype):
 
 
 class Tensor:
-    """An array as another library has it: only DLPack leads to its numbers."""
+    """An array of another library, whose numbers are only accessible by DLPack."""
 
     def __init__(self, values, device="cpu:0"):
         self.values, self.device = values, device
@@ -139,7 +139,7 @@ class Tensor:
         return Library
 
     def __array__(self, *_, **__):
-        raise TypeError("there is no way but DLPack")
+        raise TypeError("only DLPack is supported")
 
 
 class Library:
@@ -238,11 +238,14 @@ GOOD = {"relevance": [[1, 0], [0, 2]], "scores": [[1.0, 2.0], [3.0, 4.0]]}
         ({"relevance": [[1, 0], [0, -1]]}, r"relevance\[1, 1\] is -1; a level must be a finite number >= 0"),
         ({"relevance": [[1, np.nan], [0, 1]]}, r"relevance\[0, 1\] is nan"),
         ({"relevance": [[1, np.inf], [0, 1]]}, r"relevance\[0, 1\] is inf"),
-        ({"scores": [[1.0, 2.0]]}, r"scores has shape \(1, 2\); it must have that of relevance, \(2, 2\)"),
+        (
+            {"scores": [[1.0, 2.0]]},
+            r"scores has shape \(1, 2\); it must have the shape of relevance",
+        ),
         ({"scores": [[1.0, 2.0], [np.nan, 0]]}, r"scores\[1, 0\] is not a number"),
         ({"scores": [[1.0, 2.0], [1j, 0]]}, "scores holds complex128"),
         ({"relevance": np.ma.array([[1, 0], [0, 2]], mask=[[0, 1], [0, 0]])}, "relevance is a masked array"),
-        ({"mask": [True, False]}, r"mask has shape \(2,\); it must have that of relevance"),
+        ({"mask": [True, False]}, r"mask has shape \(2,\); it must have the shape of relevance"),
         ({"mask": [[1, 0], [2, 0]]}, "mask holds int64; it must hold True and False"),
         ({"mask": [[0.5, 1], [1, 1]]}, "mask holds float64"),
         ({"ideal": [[1, 2]]}, r"ideal has shape \(1, 2\); it must be \[2, m\]"),
@@ -264,19 +267,21 @@ def test_levels_of_padding_are_not_looked_at():
 
 
 def test_a_level_above_the_highest_of_a_measure_is_an_error():
-    with pytest.raises(InputError, match=r"relevance\[0, 1\] is 3, above 2, the highest level that it takes"):
+    with pytest.raises(
+        InputError, match=r"relevance\[0, 1\] is 3, above 2, the highest level of this measure"
+    ):
         arrays.score_arrays("nERR(max_rel=2)", [[1, 3]])
 
 
 @pytest.mark.parametrize(
     ("measure", "needed"),
     [
-        ("MAgP", "needs passages beside"),
-        ("I-rec", "needs iteration beside"),
-        ("D-nDCG@10", "needs iteration beside"),
-        ("EC(measure='Q')", "needs equivalence_class beside"),
-        ("infAP", "is left to ir-measures' providers, which need ids"),
-        ("alpha_nDCG@5", "is left to ir-measures' providers, which need ids"),
+        ("MAgP", "needs passages in addition to"),
+        ("I-rec", "needs iteration in addition to"),
+        ("D-nDCG@10", "needs iteration in addition to"),
+        ("EC(measure='Q')", "needs equivalence_class in addition to"),
+        ("infAP", "is computed by a provider of ir-measures, which needs doc_ids"),
+        ("alpha_nDCG@5", "is computed by a provider of ir-measures, which needs doc_ids"),
     ],
 )
 def test_measures_that_need_more_are_errors(measure, needed):

@@ -83,7 +83,7 @@ def test_letters_and_daggers_go_together():
 def test_letters_name_at_most_as_many_runs_as_there_are():
     names = tuple(f"r{at}" for at in range(27))
     scores = Scores(names, scored().measures, tuple(range(3)), np.zeros((2, 27, 3)))
-    with pytest.raises(InputError, match="letters name at most 26 runs, and there are 27"):
+    with pytest.raises(InputError, match="letters=True allows at most 26 runs, found 27"):
         scores.to_latex(letters=True)
 
 
@@ -140,14 +140,14 @@ def test_json_keeps_missing_values_and_empty_scores():
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "ir_graded scores", "version": 2}', b"\xff"])
 def test_other_json_is_rejected(text):
-    with pytest.raises(FileFormatError, match=r"^expected the JSON of ir_graded scores, version 1"):
+    with pytest.raises(FileFormatError, match=r"^expected JSON of ir_graded scores, version 1"):
         Scores.from_json(text)
 
 
 def test_json_of_wrong_shape_is_rejected():
     content = json.loads(scored().to_json())
     content["runs"].pop()
-    with pytest.raises(FileFormatError, match=r"values of shape \(2, 3, 20\) where \(2, 2, 20\) is needed"):
+    with pytest.raises(FileFormatError, match=r"values have shape \(2, 3, 20\), expected \(2, 2, 20\)"):
         Scores.from_json(json.dumps(content))
 
 

@@ -117,7 +117,7 @@ def test_ids_are_compared_as_text():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"queries": {"q9": "t"}}, "needs a judged query, a document and a depth >= 1"),
+        ({"queries": {"q9": "t"}}, "needs a judged query, a document and depth >= 1"),
         ({"corpus": {}}, "needs a judged query, a document"),
         ({"depth": 0}, "depth >= 1"),
         ({"corpus": {1.5: "t"}}, "an id is text or a whole number"),

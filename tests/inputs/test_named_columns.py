@@ -74,7 +74,7 @@ def test_blanks_around_fields_and_empty_rows_do_no_harm(tmp_path):
 
 
 def test_quepid_writes_queries_without_ratings_alone(tmp_path):
-    """In its basic CSV, after an empty line."""
+    """Its basic CSV has such rows, after an empty line."""
     (tmp_path / "q.csv").write_text('\nquery,docid,rating\n1,a,2\n1,b,0.5\n"no, rating"\n2,c,1\n')
     assert scores("qrels", tmp_path / "q.csv") == EXPECTED
 
@@ -116,7 +116,7 @@ SPANS = {"start": [0, 5], "length": [10, 9]}
 
 
 def passages_of(kind, folder):
-    """A table of two passages of one document in each form that names its columns."""
+    """Yield a table of two passages of one document in each form with named columns."""
     value = {"qrels": "relevance", "run": "score"}[kind]
     table = pd.DataFrame({"query_id": "1", "doc_id": "a", value: [1, 2], **SPANS})
     yield table
@@ -195,7 +195,7 @@ def test_json_lines_and_json_of_runs_are_read(tmp_path):
 
 
 class OfRanx:
-    """What of ranx' Qrels and Run counts here, which do not iterate."""
+    """Replacement for Qrels and Run of ranx, which cannot be iterated."""
 
     def __init__(self, given):
         self.given = given
@@ -239,28 +239,28 @@ def test_qrels_and_runs_of_ranx_itself_are_taken():
         (
             "qrels",
             "query-id corpus-id score\n1 a 2\n",
-            "line 1: looks like a header, which needs query-id, corpus",
+            "line 1: looks like a header; expected query-id, corpus",
         ),
         (
             "run",
             "\r\n\r\nqid|docno|score\r\n1|a|2\r\n",
-            "line 3: looks like a header, .* divided by tabs, commas or",
+            "line 3: looks like a header; .* separated by tabs, commas or",
         ),
         (
             "qrels",
             "Query_ID,Doc_ID,Relevance\n1,a,2\n",
-            "line 1: looks like a header, which needs query_id, doc",
+            "line 1: looks like a header; expected query_id, doc",
         ),
-        ("qrels", "query_id,doc_id,relevance\n1,a,2\n1,,2\n", "line 3: there is no doc_id"),
-        ("qrels", "query_id,doc_id,relevance\n1,a,2\n ,b,2\n", "line 3: there is no query_id"),
-        ("qrels", "query_id,doc_id,relevance\n1,a,\n", "line 2: there is no relevance"),
+        ("qrels", "query_id,doc_id,relevance\n1,a,2\n1,,2\n", "line 3: the field doc_id is empty"),
+        ("qrels", "query_id,doc_id,relevance\n1,a,2\n ,b,2\n", "line 3: the field query_id is empty"),
+        ("qrels", "query_id,doc_id,relevance\n1,a,\n", "line 2: the field relevance is empty"),
         ("qrels", "query_id,doc_id,relevance\n1,a,1_0\n", "line 2: not a number: '1_0'"),
         ("qrels", "query_id,doc_id,relevance\n1,a,\u0662\n", "line 2: not a number"),
         ("qrels", "query_id,doc_id,relevance,doc_id\n1,a,1,b\n", "line 1: several columns are named doc_id"),
         ("qrels", 'query_id,doc_id,relevance\n1,"a,1\n', "line 2: .*begins with a quotation mark must end"),
         ("qrels", '{"queries": [{"query_text": "q"}]}', "is JSON, an object with queries; expected records"),
         ("qrels", "[1, 2]", "is JSON, an array; expected records with query_id"),
-        ("qrels", '{"1": {"a": 1}', "looks like JSON and cannot be read"),
+        ("qrels", '{"1": {"a": 1}', "looks like JSON but cannot be read"),
         ("run", '{"1": 5}', "is JSON, an object with 1; expected records with query_id, doc_id and score"),
     ],
 )
@@ -278,7 +278,7 @@ def test_frames_of_the_other_kind_are_errors_that_say_so():
 def test_a_record_without_a_field_is_an_error():
     records = frame("run", NAMES["run"][1]).to_dict("records")
     del records[2]["score"]
-    with pytest.raises(InputError, match=r"item 2 is .*, not a dict with qid, docno, score"):
+    with pytest.raises(InputError, match=r"item 2 is .*, expected a dict with qid, docno, score"):
         scores("run", records)
 
 

@@ -162,8 +162,8 @@ def test_wrong_options_are_errors(options, message):
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        ({0: "a", 1: "b", 2: "b"}, "groups: 'a' holds 1 of the topics that are scored"),
-        ({"no topic": "a"}, "groups: 'a' holds 0 of the topics"),
+        ({0: "a", 1: "b", 2: "b"}, "groups: 'a' has 1 of the scored topics"),
+        ({"no topic": "a"}, "groups: 'a' has 0 of the scored topics"),
         ({0: "all", 1: "all"}, "groups: a group is named 'all'"),
     ],
 )

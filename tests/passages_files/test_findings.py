@@ -195,7 +195,7 @@ def test_a_text_that_is_missing_or_bytes_or_ends_before_its_span_is_rejected():
     with pytest.raises(InputError, match=r"^texts: document 'a' is b'x'; it must be a str$"):
         show(QRELS, RUN, "1", texts={**TEXTS, "a": b"x"})
     with pytest.raises(
-        InputError, match=r"^document 'b': the span 10:20 ends behind the text of 29 characters$"
+        InputError, match=r"^document 'b': the span 10:20 ends after the text of 29 characters$"
     ):
         show(QRELS, RUN, "1", texts={**TEXTS, "b": "x" * 29})
 
@@ -263,7 +263,7 @@ def test_a_long_text_in_vain_is_cut_short():
 @pytest.mark.parametrize("options", [{"cutoff": 3}, {"texts": TEXTS}, {"texts": {}}])
 def test_options_of_a_topic_do_not_go_with_an_article(options):
     with pytest.raises(
-        ParameterError, match=r"^show: cutoff and texts are for a whole topic; leave out doc_id"
+        ParameterError, match=r"^show: cutoff and texts apply to a whole topic; leave out either doc_id"
     ):
         show(QRELS, RUN, "1", "a", **options)
 

@@ -236,7 +236,7 @@ def test_the_error_without_passages_names_the_accepted_input(kind, bad):
     with pytest.raises(InputError) as caught:
         show(**given_, query_id="1", doc_id="a")
     message = str(caught.value)
-    assert message.startswith(f"show needs passages, and the {kind} given hold none: ")
+    assert message.startswith(f"show needs passages, but there are none in the {kind}: ")
     assert f"query_id, doc_id, {value}, start, length" in message
     assert "a dict of dicts cannot" in message
 
