@@ -310,7 +310,7 @@ def recognise(
     if fitting is not None and problem is None:
         return fitting
     swapped = _fitting("run" if kind == "qrels" else "qrels", first_line_fields, whole)
-    if problem is None and swapped is not None and _has_value(swapped, first_line_fields):
+    if problem is None and swapped is not None and _has_value(swapped, first_line_fields, whole):
         problem = f"expected a {kind} line, found one of {swapped.expected}: {SWAPPED}"
     if problem is None:
         told = (one for one in candidates if not (isinstance(one, Format) and one.only_named))
@@ -352,10 +352,13 @@ def _fitting(kind: Kind, fields: Sequence[str], whole: str) -> Format | VaryingF
     return next((one for one in _of(kind) if one.fits(fields, whole)), None)
 
 
-def _has_value(format: Format | VaryingFormat, fields: Sequence[str]) -> bool:
-    """Return whether the level or score of a line looks like one."""
+def _has_value(format: Format | VaryingFormat, fields: Sequence[str], whole: str) -> bool:
+    """Return whether the level or score of a line looks like one, or its passages like passages."""
     if not isinstance(format, Format):
-        return True
+        try:
+            return bool(format.rows(fields, whole))
+        except ValueError:
+            return False
     text = fields[format.value].removeprefix(format.prefix)
     return text in LETTERS if format.letters else doubts.NUMBER.fullmatch(text) is not None
 
