@@ -97,13 +97,13 @@ class Style:
         text: function that escapes a name.
         bold: template for best values.
         raised: function of the signs of a value and the longest signs of its column.
-        write: function of head, rows and caption.
+        render: function of head, rows and caption.
     """
 
     text: Callable[[str], str]
     bold: str
     raised: Callable[[str, str], str]
-    write: Callable[[Sequence[str], Sequence[Sequence[str]], str], str]
+    render: Callable[[Sequence[str], Sequence[Sequence[str]], str], str]
 
 
 STYLES = {
@@ -157,7 +157,7 @@ def table(
         ]
         for run, name in names.items()
     ]
-    return write.write(["run", *map(write.text, scores.names)], cells, caption)
+    return write.render(["run", *map(write.text, scores.names)], cells, caption)
 
 
 def _against(scores: Tabled, baseline: str, alpha: float, signs: Signs) -> int:
