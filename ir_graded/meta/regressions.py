@@ -17,7 +17,8 @@ from .baseline import holm
 from .effects import mean_and_spread
 from .matrix import matrices_by_measure, number_of
 from .options import check_choice, check_options
-from .resampling import Seed, generator, replicate_blocks, sign_flips
+from .randomisation import randomisation_p
+from .resampling import Seed, generator
 from .sample_size import Design
 from .significance import significance
 from .studentised import TOLERANCE
@@ -140,8 +141,9 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         baseline: name of the system that the others are compared with.
         alpha: significance level, between 0 and 1.
         tolerance: loss of the mean, in units of the measure, up to which a system is not worse; >= 0.
-        test: 'randomisation' (random signs of z, ``p = (#{mean(z*) <= mean(z)} + 1) / (B + 1)``), 't'
-            (Student's paired test) or 'bootstrap' (the paired bootstrap test of ``significance``).
+        test: 'randomisation' (random signs of z, ``p = (#{mean(z*) <= mean(z)} + 1) / (B + 1)``; with n
+            topics and ``2^n <= B`` all sign patterns, ``p = #{mean(z*) <= mean(z)} / 2^n``), 't' (Student's
+            paired test) or 'bootstrap' (the paired bootstrap test of ``significance``).
         correction: 'holm' and 'bonferroni' (probability that any system is called worse by chance), 'bh'
             (share of those called worse by chance; Benjamini and Hochberg), or 'none'.
         groups: a group for some of the topics, such as ``{"1": "easy", "2": "hard"}``: each group is tested
@@ -243,12 +245,7 @@ def _of_part(
 
 
 def _randomisation(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
-    measures, systems, topics = z.shape
-    most = z.sum(axis=2) + TOLERANCE * np.abs(z).sum(axis=2)
-    count: Ints = np.zeros((measures, systems), dtype=np.int64)
-    for size in replicate_blocks(n_resamples, topics + measures * systems):
-        count += np.count_nonzero(z @ sign_flips(rng, topics, size) <= most[:, :, np.newaxis], axis=2)
-    return (count + 1) / (n_resamples + 1)
+    return randomisation_p(z, n_resamples, rng, two_sided=False)
 
 
 def _student(z: Floats, _n_resamples: int, _rng: np.random.Generator) -> Floats:

@@ -66,11 +66,26 @@ def test_identical_systems_are_not_worse(test):
     assert np.isnan(found.minimum_detectable).all()
 
 
+def share_of_all_signs(z):
+    """Share of the sign patterns with a sum that is as low."""
+    totals = [np.dot(signs, z) for signs in itertools.product([1, -1], repeat=len(z))]
+    return np.mean(np.array(totals) <= z.sum() + 1e-12)
+
+
+@pytest.mark.parametrize("z", [np.full(n, -1.0) for n in (3, 4, 5)] + [np.linspace(-0.3, 0.1, 10)])
+def test_p_of_few_topics_is_exact(z):
+    """All 1,024 sign patterns of 10 topics are fewer than the replicates."""
+    found = [
+        meta.regressions({"Q": np.stack([0 * z, z]).T}, 0, correction="none", alpha=0.2, rng=rng)
+        for rng in (0, 1)
+    ]
+    assert [one.p[0, 0, 0] for one in found] == [share_of_all_signs(z)] * 2
+
+
 def test_p_of_random_signs_is_near_that_of_all_signs():
-    z = np.array([-0.3, -0.2, 0.1, -0.4, 0.05, -0.1])
-    exact = np.mean([np.dot(signs, np.abs(z)) <= z.sum() for signs in itertools.product([1, -1], repeat=6)])
-    found = meta.regressions(scores(z), "old", n_resamples=100_000)
-    assert found.p[0, 0, 0] == pytest.approx(exact, abs=0.005)
+    z = np.linspace(-0.3, 0.15, 16)
+    found = meta.regressions(scores(z), "old", n_resamples=50_000)
+    assert found.p[0, 0, 0] == pytest.approx(share_of_all_signs(z), abs=0.005)
 
 
 def test_p_of_the_t_test_is_that_of_scipy():
