@@ -129,7 +129,7 @@ def _fail(message: str, code: int = 2) -> None:
 
 def _show_warning(message: Warning | str, *_where: Any, **_more: Any) -> None:
     """In place of Python's own, which names a line of this package's code and shows it."""
-    _say(f"warning: {message}")
+    _say(f"warning: {for_shell(str(message))}")
 
 
 def _say(message: str) -> None:

@@ -76,8 +76,49 @@ def test_table_has_a_row_for_each_run_and_measure_and_says_what_was_tested(compa
     ]
     assert lines[-1].startswith(
         "2 of 4 comparisons with old.run worse (loss above 0, corrected p below 0.05). "
-        "One-sided randomisation test on 30 topics, correction holm. With probability .8 a loss of 0."
+        "One-sided randomisation test on 30 topics, correction holm. A one-sided paired t test with "
+        "these topics detects a loss of 0."
     )
+
+
+def test_an_undefined_minimum_detectable_is_explained(compare):
+    _, out, _ = compare("same.run", "-m", "RR")
+    assert out.splitlines()[-1].endswith(
+        "correction holm. minimum_detectable is not defined (nan) where all topics have the same difference."
+    )
+
+
+@pytest.fixture
+def few(folder):
+    """Four topics, on all of which worse.run is worse."""
+    (folder / "qrels.txt").write_text("".join(f"{topic} 0 hit 1\n" for topic in range(4)))
+
+
+@pytest.mark.usefixtures("few")
+def test_a_gate_that_could_never_fail_is_an_error(compare):
+    failed = compare("worse.run", "-m", "RR", "--fail-if", "worse")
+    assert_command_fails(
+        failed,
+        "--fail-if worse could never fail: the randomisation test with 1 comparisons",
+        "worse on 4 topics (p >= 0.0625)",
+        "not below --alpha 0.05; use more topics or --test t",
+    )
+    assert compare("worse.run", "-m", "RR", "--fail-if", "worse", "--test", "t")[0] == 1
+
+
+@pytest.mark.usefixtures("few")
+def test_without_a_gate_a_test_that_finds_nothing_is_warned_of(compare):
+    code, out, err = compare("worse.run", "-m", "RR")
+    assert (code, err.count("\n")) == (0, 1)
+    assert err.startswith("ir_graded: warning: the randomisation test with 1 comparisons cannot find")
+    assert err.endswith("use more topics or --test t\n")
+    assert out.splitlines()[-1].endswith("on 4 topics, correction holm.")
+
+
+def test_a_gate_on_a_group_of_three_topics_is_an_error(compare, folder):
+    (folder / "groups.tsv").write_text("1 hard\n2 hard\n3 hard\n")
+    failed = compare("same.run", "-m", "RR", "--groups", "groups.tsv", "--fail-if", "worse")
+    assert_command_fails(failed, "3 topics of the group 'hard' (p >= 0.125)")
 
 
 def test_markdown_is_a_table_with_groups(compare):
