@@ -86,7 +86,7 @@ def against_baseline(
 
     The randomisation test flips the signs of the differences per topic, z, at random, B times:
     ``p = (#{|mean(z*)| >= |mean(z)|} + 1) / (B + 1)``, two-sided; identical systems have p = 1. All systems
-    and measures share the same flips. If ``2^n <= B`` for n topics, each of the sign patterns is used once and
+    and measures share the same flips. If ``2^n <= B`` for n topics, each sign pattern is used once and
     ``p = #{|mean(z*)| >= |mean(z)|} / 2^n`` is exact. Holm's correction is for the systems that one measure
     compares: with the m p-values ascending, the i-th becomes ``min(1, max over j <= i of (m - j + 1) p_j)``.
     No corrected p falls below ``m / (B + 1)``, or ``2 m / 2^n`` if exact: choose B well above ``m / alpha``.

@@ -85,7 +85,7 @@ class Regressions:
 
     @property
     def smallest_p_corrected(self) -> Floats:
-        """Smallest corrected p-value that each test can have, whatever the scores; shape as ``difference``."""
+        """Smallest corrected p-value that each test can have with any scores; shape as ``difference``."""
         return _smallest(self.test, self.correction, self.topics, self.n_resamples, self.p.shape)
 
     @property
