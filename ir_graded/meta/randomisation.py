@@ -12,7 +12,7 @@ from .studentised import TOLERANCE
 
 def enumerates(topics: int, n_resamples: int) -> bool:
     """Return whether all ``2^topics`` sign patterns are at most the number of replicates."""
-    return 2**topics <= n_resamples
+    return 1 << topics <= n_resamples
 
 
 def smallest_p(topics: int, n_resamples: int) -> float:

@@ -205,6 +205,37 @@ def test_a_baseline_may_have_a_name():
         ir_graded.compare_runs("RR", QRELS, {"main": OLD}, {"main": NEW})
 
 
+@pytest.mark.parametrize("baseline", ["old.run", "old", "./old", "old.run.gz"])
+def test_the_baseline_may_be_one_of_the_runs(folder, baseline):
+    runs = [str(folder / "worse.run"), "old.run"]
+    assert_old_is_the_baseline(ir_graded.compare_runs("RR", "qrels.txt", baseline, runs))
+
+
+@pytest.mark.parametrize("baseline", ["old.run", "old", "runs/old", "runs/old.run"])
+def test_the_baseline_may_be_a_file_of_the_folder_of_runs(folder, baseline):
+    (folder / "runs").mkdir()
+    for name in ("old.run", "worse.run"):
+        (folder / name).rename(folder / "runs" / name)
+    assert_old_is_the_baseline(ir_graded.compare_runs("RR", "qrels.txt", baseline, "runs"))
+
+
+def assert_old_is_the_baseline(found):
+    assert (found.baseline, found.systems, found.passed) == ("old.run", ("worse.run",), False)
+
+
+def test_a_baseline_that_is_the_only_run_is_an_error(compare):
+    assert_command_fails(compare("old.run", "-m", "RR"), "--baseline old.run is the only run")
+
+
+def test_a_missing_baseline_is_no_run_of_another_folder(capsys, folder):
+    (folder / "runs").mkdir()
+    (folder / "same.run").rename(folder / "runs" / "same.run")
+    failed = run_command(
+        capsys, "compare", "qrels.txt", "main/same.run", "runs/same.run", "old.run", "-m", "RR"
+    )
+    assert_command_fails(failed, "main/same.run")
+
+
 def test_several_baselines_are_an_error():
     with pytest.raises(ir_graded.InputError, match="baseline: expected one run, found 2"):
         ir_graded.compare_runs("RR", QRELS, {"a": OLD, "b": OLD}, NEW)
