@@ -116,7 +116,7 @@ _OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
 @score_sources.alpha
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0),
+    type=options.InUnits(0),
     default=0.0,
     show_default=True,
     help="Loss of the mean up to which a RUN is not worse.",

@@ -177,6 +177,14 @@ def test_runs_of_one_file_name_are_told_apart_by_their_folders(compare, folder):
     assert out.splitlines()[2].startswith("branch/old.run")
 
 
+@pytest.mark.parametrize("tolerance", ["5%", "-0.1"])
+def test_a_wrong_tolerance_names_its_units(compare, tolerance):
+    failed = compare("same.run", "-m", "RR", "--tolerance", tolerance)
+    assert_command_fails(
+        failed, "--tolerance", tolerance, "; give it in units of the measure, for example 0.005"
+    )
+
+
 def test_a_wrong_line_of_groups_is_an_error_that_names_it(compare, folder):
     (folder / "wrong.tsv").write_text("1 even\n\n2\n")
     assert_command_fails(
