@@ -266,8 +266,9 @@ def _check_significance_is_possible(
         few.append(f"{topics} topics{'' if name == ALL_TOPICS else f' of the group {name!r}'} (p >= {p:.3g})")
     if few:
         warnings.warn(
-            f"the {test} test with {least.size} comparisons cannot find a run worse on {', '.join(few)}: its "
-            f"smallest corrected p-value is not below alpha={alpha:g}; use more topics or test='t'",
+            f"the {test} test with {least.size} comparison{'s' * (least.size > 1)} cannot find a run worse "
+            f"on {', '.join(few)}: its smallest corrected p-value is not below alpha={alpha:g}; "
+            "use more topics or test='t'",
             TooFewTopicsWarning,
             stacklevel=3,
         )

@@ -99,7 +99,7 @@ def test_a_gate_that_could_never_fail_is_an_error(compare):
     failed = compare("worse.run", "-m", "RR", "--fail-if", "worse")
     assert_command_fails(
         failed,
-        "--fail-if worse could never fail: the randomisation test with 1 comparisons",
+        "--fail-if worse could never fail: the randomisation test with 1 comparison",
         "worse on 4 topics (p >= 0.0625)",
         "not below --alpha 0.05; use more topics or --test t",
     )
@@ -110,7 +110,7 @@ def test_a_gate_that_could_never_fail_is_an_error(compare):
 def test_without_a_gate_a_test_that_finds_nothing_is_warned_of(compare):
     code, out, err = compare("worse.run", "-m", "RR")
     assert (code, err.count("\n")) == (0, 1)
-    assert err.startswith("ir_graded: warning: the randomisation test with 1 comparisons cannot find")
+    assert err.startswith("ir_graded: warning: the randomisation test with 1 comparison cannot find")
     assert err.endswith("use more topics or --test t\n")
     assert out.splitlines()[-1].endswith("on 4 topics, correction holm.")
 
