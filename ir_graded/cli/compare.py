@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import click
 
-from ir_graded.errors import printable
+from ir_graded.errors import InputError, printable
 
 from . import options, score_sources
 from .output import FORMATS, Leaderboard, json_line, places as with_places, show
@@ -24,17 +25,27 @@ _VALUES = ["baseline", "mean", "difference", "p", "p_corrected", "minimum_detect
 
 def _sentences(found: Regressions, digits: int) -> str:
     """Return how many comparisons failed, how they were tested and the smallest loss that they detect."""
-    import numpy as np
-
     tests, worse = found.p.size, int(found.worse.sum())
-    detectable = found.minimum_detectable[0]
-    least = "" if np.isnan(detectable).all() else with_places(float(np.nanmax(detectable)), digits)
     return (
         f"{worse} of {tests} comparisons with {found.baseline} worse (loss above {found.tolerance:g}, "
         f"corrected p below {found.alpha:g}). One-sided {found.test} test on {found.topics[0]} topics, "
-        f"correction {found.correction}."
-        + (least and f" With probability .8 a loss of {least} is detected in every comparison of all topics.")
+        f"correction {found.correction}." + _detectable(found, digits)
     )
+
+
+def _detectable(found: Regressions, digits: int) -> str:
+    """Say which loss a t test would have seen, unless the test used can see none."""
+    import numpy as np
+
+    detectable, said = found.minimum_detectable[0], ""
+    if (found.smallest_p_corrected[0] >= found.alpha).any():
+        return said
+    if not np.isnan(detectable).all():
+        least = with_places(float(np.nanmax(detectable)), digits)
+        said = f" A one-sided paired t test with these topics detects a loss of {least} with probability .8."
+    if np.isnan(detectable).any():
+        said += " minimum_detectable is not defined (nan) where all topics have the same difference."
+    return said
 
 
 def _table(style: str) -> Callable[[Regressions, int], str]:
@@ -105,7 +116,7 @@ _OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
 @score_sources.alpha
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0),
+    type=options.InUnits(0),
     default=0.0,
     show_default=True,
     help="Largest loss of the mean with which a RUN is not worse.",
@@ -165,11 +176,19 @@ def compare(  # noqa: PLR0913, PLR0917  # one parameter an option
 
     A RUN is worse by a measure if its mean is lower by more than the tolerance and the difference is
     significant. With --fail-if worse the exit code is 1 if a RUN is worse by any measure on any group, 0 if
-    none is, and 2 if something could not be read or computed.
+    none is, and 2 if something could not be read or computed, or a test has so few topics that it can never
+    fail.
     """
     from ir_graded.evaluation.run_comparison import compare_runs
+    from ir_graded.meta.regressions import TooFewTopicsWarning
 
     read = options.read(measures)
-    found = compare_runs(read, qrels, baseline, list(runs), n_resamples=resamples, rng=seed, **chosen)
+    try:
+        with warnings.catch_warnings():
+            if fail_if:
+                warnings.simplefilter("error", TooFewTopicsWarning)
+            found = compare_runs(read, qrels, baseline, list(runs), n_resamples=resamples, rng=seed, **chosen)
+    except TooFewTopicsWarning as warning:
+        raise InputError(f"--fail-if {fail_if} could never fail: {warning}") from None
     show(_OUTPUTS[output](found, places))
     return WORSE if fail_if and not found.passed else 0

@@ -129,7 +129,7 @@ def _fail(message: str, code: int = 2) -> None:
 
 def _show_warning(message: Warning | str, *_where: Any, **_more: Any) -> None:
     """Print a warning in one line, without the line of code that Python would show."""
-    _say(f"warning: {message}")
+    _say(f"warning: {for_shell(str(message))}")
 
 
 def _say(message: str) -> None:

@@ -35,6 +35,18 @@ def _end_waits_on_interrupt(
     return None if path is None else str(standard_input(path))
 
 
+class InUnits(click.FloatRange):
+    """A number in units of a measure."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number. Raises BadParameter that names the units, for example for 5%."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            message = f"{error.message.rstrip('.')}; give it in units of the measure, for example 0.005"
+            self.fail(message, param, ctx)
+
+
 qrels = click.argument("qrels", callback=_end_waits_on_interrupt)
 optional_qrels = click.argument("qrels", required=False, callback=_end_waits_on_interrupt)
 measures = click.option(

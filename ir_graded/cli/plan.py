@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import click
+
+from ir_graded.errors import CoverageWarning
 
 from . import options, score_sources
 from .output import FORMATS, Leaderboard, show
@@ -16,7 +19,7 @@ _COLUMNS = ["variance", "n_topics", "power", "present", "power_at_present", "det
 @score_sources.source
 @click.option(
     "--difference",
-    type=click.FloatRange(0, min_open=True),
+    type=options.InUnits(0, min_open=True),
     required=True,
     help="Difference of means to detect; for an interval, its largest width.",
 )
@@ -61,10 +64,19 @@ def plan(  # one parameter an option
     score_sources.prepare_folder(folder)
     options_of_design = {name: given.pop(name) for name in ("model", "systems", "alpha", "power")}
     options_of_design |= {"test": test, "paired": not unpaired}
+    matrices = score_sources.score_matrices(**given)
     found = {
-        name: topic_set_size(matrix, difference, **options_of_design)
-        for name, matrix in score_sources.score_matrices(**given).items()
+        name: topic_set_size(matrix, difference, **options_of_design) for name, matrix in matrices.items()
     }
+    for name, matrix in matrices.items():
+        low, high = matrix.values.min(), matrix.values.max()
+        if difference >= high - low:
+            warnings.warn(
+                f"difference={difference:g} is at least the range of all scores of {name}, {low:g} to "
+                f"{high:g}; give it in units of the measure, for example 0.05",
+                CoverageWarning,
+                stacklevel=1,
+            )
     rows: list[tuple[list[str], list[Any]]] = []
     for name, size in found.items():
         design, present = size.design, int(size.present or 0)

@@ -7,7 +7,7 @@ import re
 #: Options by the parameters they set.
 _OPTIONS = {
     **{name: f"--{name}" for name in ("alpha", "baseline", "depth", "difference", "level", "power")},
-    **{name: f"--{name}" for name in ("provider", "seed", "ties")},
+    **{name: f"--{name}" for name in ("provider", "seed", "test", "ties")},
     "n_resamples": "--resamples",
     "n_samples": "--samples",
     "rng": "--seed",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from ir_measures.measures import Measure
@@ -12,8 +13,8 @@ from ir_measures.measures import Measure
 from ir_graded.errors import InputError
 from ir_graded.io.file_text import read_text
 from ir_graded.io.lines import fields_of, line_error
-from ir_graded.io.named_runs import named_runs
-from ir_graded.io.sources import is_path_or_dataset_id
+from ir_graded.io.named_runs import find_run, named_runs
+from ir_graded.io.sources import is_file, is_path_or_dataset_id
 from ir_graded.meta.regressions import Regressions, regressions
 
 from .evaluate import evaluate
@@ -39,7 +40,8 @@ def compare_runs(
     Args:
         measures: as for ``evaluate``; higher scores of each must be better.
         qrels: as for ``evaluate``.
-        baseline: the run to compare with, in any form that ``evaluate`` takes.
+        baseline: the run to compare with, in any form that ``evaluate`` takes, or the name or path of one of
+            the runs, also without its extension.
         runs: the candidates, as for ``evaluate``.
         groups: groups of topics, each tested separately in addition to all topics: a file of lines
             ``topic group``, or a mapping from topics to groups.
@@ -69,6 +71,22 @@ def compare_runs(
         0     BBGhelani1       0.061        0.936  False
         1  bm25_baseline      -0.185        0.001   True
     """
+    name, named = _named(baseline, runs)
+    scores = evaluate(measures, qrels, named, ties=ties)
+    return regressions(scores, name, groups=_groups(groups), **options)
+
+
+def _named(baseline: Any, runs: Any) -> tuple[str, dict[str, Any]]:
+    """Return the name of the baseline, and all runs with it by name."""
+    candidates = named_runs(runs)
+    if is_path_or_dataset_id(baseline) and not _is_other_file(baseline, candidates):
+        chosen = find_run(baseline, candidates)
+        if chosen is not None and len(candidates) == 1:
+            raise InputError(
+                f"baseline={os.fspath(baseline)!r} is the only run; add a run to compare with it"
+            )
+        if chosen is not None:
+            return chosen, candidates
     given = named_runs(baseline)
     if len(given) != 1:
         raise InputError(f"baseline: expected one run, found {len(given)}")
@@ -77,14 +95,17 @@ def compare_runs(
     if is_path_or_dataset_id(run) and isinstance(paths, (list, tuple)):
         # Names distinguish equal file names, such as main/bm25.run and branch/bm25.run.
         named = named_runs([run, *paths])
-        name = next(iter(named))
-    else:
-        name, candidates = "baseline" if name == "run" else name, named_runs(runs)
-        if name in candidates:
-            raise InputError(f"the baseline and a run are both named {name!r}: rename one")
-        named = {name: run, **candidates}
-    scores = evaluate(measures, qrels, named, ties=ties)
-    return regressions(scores, name, groups=_groups(groups), **options)
+        return next(iter(named)), named
+    name = "baseline" if name == "run" else name
+    if name in candidates:
+        raise InputError(f"the baseline and a run are both named {name!r}: rename one")
+    return name, {name: run, **candidates}
+
+
+def _is_other_file(path: str | os.PathLike[str], runs: Mapping[str, Any]) -> bool:
+    """Return whether a path is that of a file, and not of one of these runs."""
+    paths = (Path(run) for run in runs.values() if is_path_or_dataset_id(run))
+    return is_file(path) and Path(path) not in paths
 
 
 def _groups(groups: Any) -> Mapping[Any, Any]:

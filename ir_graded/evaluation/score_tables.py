@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError
+from ir_graded.io.named_runs import find_run
 
 #: Sign of a significant difference from the baseline.
 DAGGER = "†"
@@ -135,6 +136,7 @@ def table(
     signs = np.full(texts.shape, "", dtype=object)
     caption = f"Mean scores over {len(scores.query_ids)} topics. Best values in bold."
     if baseline is not None:
+        baseline = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
         runs = _against(scores, baseline, alpha, signs)
         caption += (
             f" {write.raised(DAGGER, DAGGER)}: differs significantly from {write.text(baseline)} (two-sided "

@@ -163,8 +163,8 @@ class Scores:
         """Return a table of the means for LaTeX with booktabs: a row per run, best first, best values bold.
 
         Args:
-            baseline: a run; runs that differ from it significantly get a dagger, and the caption names the
-                test of ``meta.against_baseline``.
+            baseline: name of a run, or its path, also without the extension; runs that differ from it
+                significantly get a dagger, and the caption names the test of ``meta.against_baseline``.
             letters: whether to name each run by a letter and to mark each value with the letters of the runs
                 that are significantly worse, by the randomised Tukey HSD test of
                 ``meta.discriminative_power``.

@@ -30,6 +30,28 @@ def named_runs(runs: Any) -> dict[str, Any]:
     return {"run": runs}
 
 
+def find_run(wanted: str | os.PathLike[str], runs: Mapping[str, Any]) -> str | None:
+    """Return the name of the one run that is meant by its name or path, with or without extension, or None.
+
+    Args:
+        wanted: the name or path. A path with a folder never means a run whose path has another folder.
+        runs: runs, or their paths, by name.
+    """
+    text = os.fspath(wanted)
+    if text in runs:
+        return text
+    path, base = Path(text), run_name(text)
+    near = [
+        name
+        for name, run in runs.items()
+        if path.name == text or not is_path_or_dataset_id(run) or Path(run).parent == path.parent
+    ]
+    found = [name for name in near if Path(name).name == base] or [
+        name for name in near if Path(name).stem == base
+    ]
+    return found[0] if len(found) == 1 else None
+
+
 def _names_runs(runs: Mapping[Any, Any]) -> bool:
     """Return whether a mapping is from names to runs, rather than one run (topic -> doc_id -> score)."""
     return any(map(_is_run, list(runs.values())))

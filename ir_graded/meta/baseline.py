@@ -10,14 +10,14 @@ import numpy as np
 
 from ir_graded._utils.arrays import read_only
 from ir_graded._utils.short_reprs import ShortRepr
-from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
+from ir_graded.core.segments import Bools, Floats, exact_sum
 
 from .effects import mean_and_spread
 from .matrix import matrices_by_measure, number_of, rows_of_systems
 from .options import check_options
-from .resampling import Seed, generator, replicate_blocks, sign_flips
+from .randomisation import randomisation_p
+from .resampling import Seed, generator
 from .sample_size import detectable_of_pairs
-from .studentised import TOLERANCE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,9 +86,10 @@ def against_baseline(
 
     The randomisation test flips the signs of the differences per topic, z, at random, B times:
     ``p = (#{|mean(z*)| >= |mean(z)|} + 1) / (B + 1)``, two-sided; identical systems have p = 1. All systems
-    and measures share the same flips. Holm's correction is for the systems that one measure compares: with
-    the m p-values ascending, the i-th becomes ``min(1, max over j <= i of (m - j + 1) p_j)``. No corrected p
-    falls below ``m / (B + 1)``: choose B well above ``m / alpha``.
+    and measures share the same flips. If ``2^n <= B`` for n topics, each sign pattern is used once and
+    ``p = #{|mean(z*)| >= |mean(z)|} / 2^n`` is exact. Holm's correction is for the systems that one measure
+    compares: with the m p-values ascending, the i-th becomes ``min(1, max over j <= i of (m - j + 1) p_j)``.
+    No corrected p falls below ``m / (B + 1)``, or ``2 m / 2^n`` if exact: choose B well above ``m / alpha``.
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x
@@ -125,7 +126,7 @@ def against_baseline(
     z = values[:, others] - values[:, [of_baseline]]
     against = np.full(len(others), of_baseline)
     spread = np.stack([mean_and_spread(of_measure, others, against)[1] for of_measure in values])
-    p = _p_values(z, int(n_resamples), generator(rng))
+    p = randomisation_p(z, int(n_resamples), generator(rng), two_sided=True)
     return BaselineTests(
         measures=tuple(matrices),
         systems=tuple(names[number] for number in others),
@@ -138,17 +139,6 @@ def against_baseline(
         alpha=float(alpha),
         n_resamples=int(n_resamples),
     )
-
-
-def _p_values(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
-    """Return p-values from differences z of shape ``(measures, systems, topics)``, equal up to rounding."""
-    measures, systems, topics = z.shape
-    least = np.abs(z.sum(axis=2)) - TOLERANCE * np.abs(z).sum(axis=2)
-    count: Ints = np.zeros((measures, systems), dtype=np.int64)
-    for size in replicate_blocks(n_resamples, topics + measures * systems):
-        flipped = np.abs(z @ sign_flips(rng, topics, size))
-        count += np.count_nonzero(flipped >= least[:, :, np.newaxis], axis=2)
-    return (count + 1) / (n_resamples + 1)
 
 
 def holm(p: Floats) -> Floats:

@@ -51,13 +51,14 @@ class ScoreMatrix:
     def of(
         cls, scores: Any, name: str = "scores", fewest_systems: int = _FEWEST, advice: str = _SET_INDEX
     ) -> ScoreMatrix:
-        """Create a matrix from a topics x systems DataFrame or array-like.
+        """Create a matrix from a topics x systems DataFrame or array-like, or from Scores of one measure.
 
         The topics of a table are its index, if it has a name or holds values that are not whole numbers.
         Otherwise they are its column named topic, topic_id, query_id, qid, num or similar, in any position.
 
         Args:
-            scores: the matrix; without names, topics and systems are numbered from 0.
+            scores: the matrix, or ``Scores`` of exactly one measure; without names, topics and systems are
+                numbered from 0.
             name: name of the matrix in messages.
             fewest_systems: the smallest allowed number of systems.
             advice: advice in the error about a column that may hold topics or scores.
@@ -70,6 +71,8 @@ class ScoreMatrix:
         if isinstance(scores, ScoreMatrix):
             return scores
         if hasattr(scores, "matrix") and hasattr(scores, "names"):
+            if len(scores.names) == 1:
+                return cls.of_measure(scores, scores.names[0], fewest_systems)
             raise InputError(
                 f"{name}: expected the matrix of one measure, found the scores of all: "
                 f"{', '.join(scores.names)}; give scores.matrix({scores.names[0]!r})"
@@ -82,6 +85,13 @@ class ScoreMatrix:
         matrix = cls.checked(cells, topics, systems, name, fewest_systems)
         _reject_id_columns(matrix, suspects, name, advice)
         return matrix
+
+    @classmethod
+    def of_measure(cls, scores: Any, measure: str, fewest_systems: int) -> ScoreMatrix:
+        """Create a matrix from Scores. All columns are runs, even if they are named like topics."""
+        table = scores.matrix(measure)
+        topics, systems = tuple(table.index), tuple(table.columns)
+        return cls.checked(table.to_numpy(), topics, systems, measure, fewest_systems)
 
     @classmethod
     def checked(
@@ -274,14 +284,7 @@ def matrices_by_measure(scores: Any, fewest_systems: int = _FEWEST) -> dict[str,
             differ.
     """
     if hasattr(scores, "matrix") and hasattr(scores, "names"):
-        # All columns are runs, even if they are named like topics.
-        tables = {name: scores.matrix(name) for name in scores.names}
-        scores = {
-            name: ScoreMatrix.checked(
-                table.to_numpy(), tuple(table.index), tuple(table.columns), name, fewest_systems
-            )
-            for name, table in tables.items()
-        }
+        scores = {name: ScoreMatrix.of_measure(scores, name, fewest_systems) for name in scores.names}
     if not isinstance(scores, Mapping) or not scores:
         raise InputError("expected Scores from evaluate, or a mapping from measures to score matrices")
     check_unique("measure", tuple(map(str, scores)), "scores")

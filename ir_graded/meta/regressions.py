@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,13 +12,14 @@ import numpy as np
 from ir_graded._utils.arrays import read_only
 from ir_graded._utils.extras import extra
 from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
-from ir_graded.errors import InputError, ParameterError
+from ir_graded.errors import CoverageWarning, InputError, ParameterError
 
 from .baseline import holm
 from .effects import mean_and_spread
 from .matrix import matrices_by_measure, number_of
 from .options import check_choice, check_options
-from .resampling import Seed, generator, replicate_blocks, sign_flips
+from .randomisation import enumerates, randomisation_p, smallest_p
+from .resampling import Seed, generator
 from .sample_size import Design
 from .significance import significance
 from .studentised import TOLERANCE
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 #: The group of all topics.
 ALL_TOPICS = "all"
+
+
+class TooFewTopicsWarning(CoverageWarning):
+    """Warning that a test can never be significant, because its topics have too few sign patterns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +82,11 @@ class Regressions:
     def passed(self) -> bool:
         """Whether no system is worse by any measure on any group."""
         return not self.worse.any()
+
+    @property
+    def smallest_p_corrected(self) -> Floats:
+        """Smallest corrected p-value that each test can have with any scores; shape as ``difference``."""
+        return _smallest(self.test, self.correction, self.topics, self.n_resamples, self.p.shape)
 
     @property
     def minimum_detectable(self) -> Floats:
@@ -140,8 +151,9 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         baseline: name of the system that the others are compared with.
         alpha: significance level, between 0 and 1.
         tolerance: largest loss of the mean, in units of the measure, with which a system is not worse; >= 0.
-        test: 'randomisation' (random signs of z, ``p = (#{mean(z*) <= mean(z)} + 1) / (B + 1)``), 't'
-            (Student's paired test) or 'bootstrap' (the paired bootstrap test of ``significance``).
+        test: 'randomisation' (random signs of z, ``p = (#{mean(z*) <= mean(z)} + 1) / (B + 1)``; with n
+            topics and ``2^n <= B`` all sign patterns, ``p = #{mean(z*) <= mean(z)} / 2^n``), 't' (Student's
+            paired test) or 'bootstrap' (the paired bootstrap test of ``significance``).
         correction: 'holm' and 'bonferroni' control the probability of any false positive; 'bh' (Benjamini
             and Hochberg) controls the expected share of false positives; or 'none'.
         groups: groups of some of the topics, such as ``{"1": "easy", "2": "hard"}``. Each group is tested
@@ -154,6 +166,10 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
             score that is not finite.
         ParameterError: an option is out of its range, the baseline is not a system, or n_resamples is too
             small for any corrected p-value below alpha.
+
+    Warns:
+        CoverageWarning: all topics or a group are so few that the randomisation test cannot be significant:
+            no p-value of n topics falls below ``1 / 2^n``, before the correction.
 
     Source:
         Smucker, Allan and Carterette (CIKM 2007); Holm (Scand. J. Statistics, 1979); Benjamini and Hochberg
@@ -180,13 +196,10 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     others = [number for number in range(len(names)) if number != of_baseline]
     every = np.stack([matrix.values.T for matrix in matrices.values()])
     parts = _parts(first.topics, groups or {})
-    tests = len(parts) * len(matrices) * len(others)
-    least = 0 if test == "t" else (1 if correction == "none" else tests) / (n_resamples + 1)
-    if least >= alpha:
-        raise ParameterError(
-            f"n_resamples={n_resamples} is too small: with {tests} tests no corrected p-value can be below "
-            f"{least:.3g}, but alpha is {alpha}"
-        )
+    sizes = {name: topics.size for name, topics in parts.items()}
+    shape = len(parts), len(matrices), len(others)
+    least = _smallest(test, correction, tuple(sizes.values()), n_resamples, shape)
+    _check_significance_is_possible(test, sizes, n_resamples, least, alpha)
     random = generator(rng)
     found = [
         _of_part(every[:, :, topics], others, of_baseline, lambda z: TESTS[test](z, n_resamples, random))
@@ -203,7 +216,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         p=p,
         p_corrected=read_only(CORRECTIONS[correction](p.reshape(-1)).reshape(p.shape)),
         spread=spread,
-        topics=tuple(topics.size for topics in parts.values()),
+        topics=tuple(sizes.values()),
         alpha=float(alpha),
         tolerance=float(tolerance),
         test=test,
@@ -228,6 +241,39 @@ def _parts(topics: tuple[Hashable, ...], groups: Mapping[Any, Any]) -> dict[str,
     return parts
 
 
+def _smallest(
+    test: str, correction: str, topics: tuple[int, ...], n_resamples: int, shape: tuple[int, ...]
+) -> Floats:
+    """Return the smallest corrected p-values: a correction rises with each of the p-values."""
+    p = np.empty(shape)
+    p[:] = np.array([LEAST[test](size, n_resamples) for size in topics])[:, np.newaxis, np.newaxis]
+    return CORRECTIONS[correction](p.reshape(-1)).reshape(shape)
+
+
+def _check_significance_is_possible(
+    test: str, sizes: dict[str, int], n_resamples: int, least: Floats, alpha: float
+) -> None:
+    """Raise ParameterError where replicates are too few for a p-value below alpha; warn where topics are."""
+    few = []
+    for (name, topics), p in zip(sizes.items(), least.min(axis=(1, 2)), strict=True):
+        if p < alpha:
+            continue
+        if test != "randomisation" or not enumerates(topics, n_resamples):
+            raise ParameterError(
+                f"n_resamples={n_resamples} is too small: with {least.size} tests no corrected p-value can "
+                f"fall below {p:.3g}, and alpha is {alpha}"
+            )
+        few.append(f"{topics} topics{'' if name == ALL_TOPICS else f' of the group {name!r}'} (p >= {p:.3g})")
+    if few:
+        warnings.warn(
+            f"the {test} test with {least.size} comparison{'s' * (least.size > 1)} cannot find a run worse "
+            f"on {', '.join(few)}: its smallest corrected p-value is not below alpha={alpha:g}; "
+            "use more topics or test='t'",
+            TooFewTopicsWarning,
+            stacklevel=3,
+        )
+
+
 def _of_part(
     values: Floats, others: list[int], baseline: int, test: Callable[[Floats], Floats]
 ) -> tuple[Floats, Floats, Floats, Floats]:
@@ -243,12 +289,7 @@ def _of_part(
 
 
 def _randomisation(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
-    measures, systems, topics = z.shape
-    most = z.sum(axis=2) + TOLERANCE * np.abs(z).sum(axis=2)
-    count: Ints = np.zeros((measures, systems), dtype=np.int64)
-    for size in replicate_blocks(n_resamples, topics + measures * systems):
-        count += np.count_nonzero(z @ sign_flips(rng, topics, size) <= most[:, :, np.newaxis], axis=2)
-    return (count + 1) / (n_resamples + 1)
+    return randomisation_p(z, n_resamples, rng, two_sided=False)
 
 
 def _student(z: Floats, _n_resamples: int, _rng: np.random.Generator) -> Floats:
@@ -285,6 +326,12 @@ TESTS: dict[str, Callable[[Floats, int, np.random.Generator], Floats]] = {
     "randomisation": _randomisation,
     "t": _student,
     "bootstrap": _bootstrap,
+}
+#: The smallest p-value of a test, from the numbers of topics and of replicates.
+LEAST: dict[str, Callable[[int, int], float]] = {
+    "randomisation": smallest_p,
+    "t": lambda _topics, _n_resamples: 0.0,
+    "bootstrap": lambda _topics, n_resamples: 1 / (n_resamples + 1),
 }
 CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
     "holm": holm,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from ir_graded.evaluation.unjudged import (
     collect as unjudged_of,
     unjudged_shares,
 )
-from ir_graded.io.named_runs import named_runs
+from ir_graded.io.named_runs import find_run, named_runs
 from ir_graded.io.sources import ensure_rereadable
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
@@ -111,7 +111,7 @@ def collect(  # noqa: PLR0913  # those of report
 ) -> Contents:
     """Compute all results of a report; arguments and errors are those of ``report``."""
     named = {_writable(name): run for name, run in named_runs(runs).items()}
-    baseline = _baseline(baseline, runs, list(named))
+    baseline = _baseline(baseline, named)
     evaluation = Evaluation(measures, qrels)
     judgments = evaluation.judgments
     if depth is not None and not n_samples:
@@ -148,22 +148,14 @@ def _writable(name: str) -> str:
     return name.encode("utf-8", errors="backslashreplace").decode()
 
 
-def _baseline(baseline: str | None, runs: Any, names: list[str]) -> str | None:
+def _baseline(baseline: str | None, runs: Mapping[str, Any]) -> str | None:
     """Return the name of the baseline, given as a name, a path or either without its extension."""
     if baseline is None:
         return None
-    found = _writable(str(baseline))
-    if found not in names:
-        given = list(runs) if isinstance(runs, (list, tuple)) else []
-        places = [str(run) for run in given]
-        without_ending = [name for name in names if Path(name).stem == found]
-        if baseline in places and len(places) == len(names):
-            found = names[places.index(baseline)]
-        elif len(without_ending) == 1:
-            found = without_ending[0]
-        else:
-            raise ParameterError(f"baseline={baseline!r} must be one of {', '.join(map(repr, names))}")
-    if len(names) == 1:
+    found = find_run(_writable(str(baseline)), runs)
+    if found is None:
+        raise ParameterError(f"baseline={baseline!r} must be one of {', '.join(map(repr, runs))}")
+    if len(runs) == 1:
         raise ParameterError(f"baseline={baseline!r} is the only run; add a run to compare with it")
     return found
 

@@ -76,8 +76,49 @@ def test_table_has_a_row_for_each_run_and_measure_and_says_what_was_tested(compa
     ]
     assert lines[-1].startswith(
         "2 of 4 comparisons with old.run worse (loss above 0, corrected p below 0.05). "
-        "One-sided randomisation test on 30 topics, correction holm. With probability .8 a loss of 0."
+        "One-sided randomisation test on 30 topics, correction holm. A one-sided paired t test with "
+        "these topics detects a loss of 0."
     )
+
+
+def test_an_undefined_minimum_detectable_is_explained(compare):
+    _, out, _ = compare("same.run", "-m", "RR")
+    assert out.splitlines()[-1].endswith(
+        "correction holm. minimum_detectable is not defined (nan) where all topics have the same difference."
+    )
+
+
+@pytest.fixture
+def few(folder):
+    """Four topics, on all of which worse.run is worse."""
+    (folder / "qrels.txt").write_text("".join(f"{topic} 0 hit 1\n" for topic in range(4)))
+
+
+@pytest.mark.usefixtures("few")
+def test_a_gate_that_could_never_fail_is_an_error(compare):
+    failed = compare("worse.run", "-m", "RR", "--fail-if", "worse")
+    assert_command_fails(
+        failed,
+        "--fail-if worse could never fail: the randomisation test with 1 comparison",
+        "worse on 4 topics (p >= 0.0625)",
+        "not below --alpha 0.05; use more topics or --test t",
+    )
+    assert compare("worse.run", "-m", "RR", "--fail-if", "worse", "--test", "t")[0] == 1
+
+
+@pytest.mark.usefixtures("few")
+def test_without_a_gate_a_test_that_finds_nothing_is_warned_of(compare):
+    code, out, err = compare("worse.run", "-m", "RR")
+    assert (code, err.count("\n")) == (0, 1)
+    assert err.startswith("ir_graded: warning: the randomisation test with 1 comparison cannot find")
+    assert err.endswith("use more topics or --test t\n")
+    assert out.splitlines()[-1].endswith("on 4 topics, correction holm.")
+
+
+def test_a_gate_on_a_group_of_three_topics_is_an_error(compare, folder):
+    (folder / "groups.tsv").write_text("1 hard\n2 hard\n3 hard\n")
+    failed = compare("same.run", "-m", "RR", "--groups", "groups.tsv", "--fail-if", "worse")
+    assert_command_fails(failed, "3 topics of the group 'hard' (p >= 0.125)")
 
 
 def test_markdown_is_a_table_with_groups(compare):
@@ -136,6 +177,14 @@ def test_runs_of_one_file_name_are_told_apart_by_their_folders(compare, folder):
     assert out.splitlines()[2].startswith("branch/old.run")
 
 
+@pytest.mark.parametrize("tolerance", ["5%", "-0.1"])
+def test_a_wrong_tolerance_names_its_units(compare, tolerance):
+    failed = compare("same.run", "-m", "RR", "--tolerance", tolerance)
+    assert_command_fails(
+        failed, "--tolerance", tolerance, "; give it in units of the measure, for example 0.005"
+    )
+
+
 def test_a_wrong_line_of_groups_is_an_error_that_names_it(compare, folder):
     (folder / "wrong.tsv").write_text("1 even\n\n2\n")
     assert_command_fails(
@@ -162,6 +211,37 @@ def test_a_baseline_may_have_a_name():
     assert ir_graded.compare_runs("RR", QRELS, {"main": OLD}, {"new": NEW}).baseline == "main"
     with pytest.raises(ir_graded.InputError, match="the baseline and a run are both named 'main'"):
         ir_graded.compare_runs("RR", QRELS, {"main": OLD}, {"main": NEW})
+
+
+@pytest.mark.parametrize("baseline", ["old.run", "old", "./old", "old.run.gz"])
+def test_the_baseline_may_be_one_of_the_runs(folder, baseline):
+    runs = [str(folder / "worse.run"), "old.run"]
+    assert_old_is_the_baseline(ir_graded.compare_runs("RR", "qrels.txt", baseline, runs))
+
+
+@pytest.mark.parametrize("baseline", ["old.run", "old", "runs/old", "runs/old.run"])
+def test_the_baseline_may_be_a_file_of_the_folder_of_runs(folder, baseline):
+    (folder / "runs").mkdir()
+    for name in ("old.run", "worse.run"):
+        (folder / name).rename(folder / "runs" / name)
+    assert_old_is_the_baseline(ir_graded.compare_runs("RR", "qrels.txt", baseline, "runs"))
+
+
+def assert_old_is_the_baseline(found):
+    assert (found.baseline, found.systems, found.passed) == ("old.run", ("worse.run",), False)
+
+
+def test_a_baseline_that_is_the_only_run_is_an_error(compare):
+    assert_command_fails(compare("old.run", "-m", "RR"), "--baseline old.run is the only run")
+
+
+def test_a_missing_baseline_is_no_run_of_another_folder(capsys, folder):
+    (folder / "runs").mkdir()
+    (folder / "same.run").rename(folder / "runs" / "same.run")
+    failed = run_command(
+        capsys, "compare", "qrels.txt", "main/same.run", "runs/same.run", "old.run", "-m", "RR"
+    )
+    assert_command_fails(failed, "main/same.run")
 
 
 def test_several_baselines_are_an_error():

@@ -74,6 +74,15 @@ def test_figure_is_written(plan, tmp_path):
     ]
 
 
+@pytest.mark.parametrize(("difference", "warned"), [("5", True), ("0.8", True), ("0.79", False)])
+def test_a_difference_as_large_as_the_range_of_the_scores_is_warned_of(plan, difference, warned):
+    code, _, err = plan("--matrix", "ap.csv", "--difference", difference)
+    expected = (
+        f"ir_graded: warning: --difference {difference} is at least the range of all scores of ap, 0.1 to 0.9"
+    )
+    assert (code, err.startswith(expected), bool(err)) == (0, warned, warned)
+
+
 def test_wrong_options_are_rejected(plan):
     assert_command_fails(plan("--matrix", "ap.csv"), "--difference")
     assert_command_fails(plan("--difference", "1"), "give either QRELS, RUNs and -m, or --matrix")

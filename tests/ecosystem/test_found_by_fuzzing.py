@@ -73,7 +73,9 @@ def test_parameters_over_which_other_providers_stumble(text):
 
 @pytest.mark.parametrize("text", ["AP(rel=1099511627776)@3"])
 def test_errors_inside_other_providers_become_parameter_errors(text):
-    with pytest.raises(ir_graded.ParameterError, match=r"providers of ir-measures cannot compute one of .*: TypeError: "):
+    with pytest.raises(
+        ir_graded.ParameterError, match=r"providers of ir-measures cannot compute one of .*: TypeError: "
+    ):
         ir_graded.evaluate([text], PLAIN, PLAIN)
 
 

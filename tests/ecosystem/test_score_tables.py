@@ -47,6 +47,15 @@ def test_markdown_and_html_have_equal_marks():
     assert "<th>new_a&amp;b</th>" in html
 
 
+@pytest.mark.parametrize("baseline", ["bm25.run", "bm25", "runs/bm25.run.gz", "runs/bm25"])
+def test_the_baseline_may_be_named_by_its_path_or_without_extension(baseline):
+    scores = scored(("bm25.run", "bm25.other.run", "dense.run"))
+    for write in (scores.to_latex, scores.to_markdown, scores.to_html):
+        assert write(baseline=baseline) == write(baseline="bm25.run")
+    with pytest.raises(ParameterError, match=r"baseline='bm' must be one of 'bm25\.run'"):
+        scores.to_latex(baseline="bm")
+
+
 def test_letters_name_the_runs_that_are_significantly_worse():
     """Of a randomised Tukey HSD test of all pairs, which is that of the meta-evaluation."""
     rng = np.random.default_rng(1)

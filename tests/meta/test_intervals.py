@@ -168,6 +168,13 @@ def test_scores_in_tenths_have_the_p_values_of_whole_numbers():
         assert found.p[0, 0] == expected.p[0, 0]
 
 
+@pytest.mark.parametrize("topics", [3, 5, 12])
+def test_p_values_of_few_topics_count_all_sign_patterns(topics):
+    """Fisher's exact test: two of all patterns have equal signs."""
+    tests = against_baseline({"Q": np.stack([np.zeros(topics), np.ones(topics)]).T}, 0)
+    assert tests.p.tolist() == [[2 / 2**topics]]
+
+
 def test_p_values_equal_those_of_discriminative_power():
     scores = matrices()
     ours = against_baseline(scores, "a", n_resamples=500, rng=4)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from ir_graded import InputError, ParameterError, meta
+from ir_graded import CoverageWarning, InputError, ParameterError, meta
 
 TESTS = ("randomisation", "t", "bootstrap")
 CORRECTIONS = ("holm", "bonferroni", "bh", "none")
@@ -66,11 +66,28 @@ def test_identical_systems_are_not_worse(test):
     assert np.isnan(found.minimum_detectable).all()
 
 
+def share_of_all_signs(z):
+    """Share of the sign patterns with a sum that is as low."""
+    totals = [np.dot(signs, z) for signs in itertools.product([1, -1], repeat=len(z))]
+    return np.mean(np.array(totals) <= z.sum() + 1e-12)
+
+
+@pytest.mark.parametrize(
+    "z", [np.full(n, -1.0) for n in (3, 4, 5)] + [np.linspace(-0.3, 0.1, n) for n in (10, 13)]
+)
+def test_p_of_few_topics_is_exact(z):
+    """The 8,192 sign patterns of 13 topics are fewer than the replicates, in more than one block."""
+    found = [
+        meta.regressions({"Q": np.stack([0 * z, z]).T}, 0, correction="none", alpha=0.2, rng=rng)
+        for rng in (0, 1)
+    ]
+    assert [one.p[0, 0, 0] for one in found] == [share_of_all_signs(z)] * 2
+
+
 def test_p_of_random_signs_is_near_that_of_all_signs():
-    z = np.array([-0.3, -0.2, 0.1, -0.4, 0.05, -0.1])
-    exact = np.mean([np.dot(signs, np.abs(z)) <= z.sum() for signs in itertools.product([1, -1], repeat=6)])
-    found = meta.regressions(scores(z), "old", n_resamples=100_000)
-    assert found.p[0, 0, 0] == pytest.approx(exact, abs=0.005)
+    z = np.linspace(-0.3, 0.15, 16)
+    found = meta.regressions(scores(z), "old", n_resamples=50_000)
+    assert found.p[0, 0, 0] == pytest.approx(share_of_all_signs(z), abs=0.005)
 
 
 def test_p_of_the_t_test_is_that_of_scipy():
@@ -143,6 +160,34 @@ def test_replicates_that_cannot_tell_are_an_error():
     meta.regressions(scores(np.arange(9.0)), "old", n_resamples=19, alpha=0.051)
     with pytest.raises(ParameterError, match="n_resamples=30 is too small: with 2 tests"):
         meta.regressions(scores(np.arange(9.0), [np.arange(9.0)]), "old", n_resamples=30)
+
+
+def test_topics_too_few_for_any_significant_result_are_warned_of():
+    z = -np.ones(5)
+    with pytest.warns(CoverageWarning, match=r"2 comparisons .* worse on 5 topics \(p >= 0\.0625\)") as said:
+        found = meta.regressions(scores(z, [z]), "old")
+    assert (found.passed, found.smallest_p_corrected.tolist()) == (True, [[[1 / 16] * 2]])
+    assert "not below alpha=0.05; use more topics or test='t'" in str(said[0].message)
+    for options in ({"test": "t"}, {"alpha": 0.07}, {"correction": "none"}, {"correction": "bh"}):
+        assert not meta.regressions(scores(z, [z]), "old", **options).passed
+
+
+def test_a_group_too_small_for_any_significant_result_is_warned_of():
+    z, groups = -np.linspace(0.1, 0.2, 30), dict.fromkeys(range(3), "hard")
+    with pytest.warns(CoverageWarning, match=r"worse on 3 topics of the group 'hard' \(p >= 0\.125\): its"):
+        found = meta.regressions(scores(z), "old", groups=groups)
+    assert found.worse.reshape(-1).tolist() == [True, False]
+    assert not meta.regressions(scores(z), "old", groups=groups, test="t").passed
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize(("topics", "n_resamples"), [(6, 10_000), (12, 600)])
+def test_the_smallest_p_is_that_of_a_loss_on_every_topic(correction, topics, n_resamples):
+    z = -np.linspace(0.1, 0.2, topics)
+    found = meta.regressions(
+        scores(z, [z, z]), "old", correction=correction, n_resamples=n_resamples, alpha=0.1, rng=1
+    )
+    assert found.smallest_p_corrected.tolist() == found.p_corrected.tolist()
 
 
 @pytest.mark.parametrize(
