@@ -119,7 +119,9 @@ def test_fractional_levels_are_scored():
     [("ERR@20", 5, "4"), ("ERR@20", 4.5, "4"), ("nDCG(dcg='exp-log2')@3", 1001, "1000")],
 )
 def test_a_level_above_the_scale_is_rejected(measure, level, highest):
-    message = rf"topic '1', document 'a' has level {level:g}, above {highest}, the highest level of the measure$"
+    message = (
+        rf"topic '1', document 'a' has level {level:g}, above {highest}, the highest level of the measure$"
+    )
     with pytest.raises(ir_graded.InputError, match=message):
         ir_graded.evaluate(measure, {"1": {"a": level}}, RUN)
 

@@ -56,7 +56,10 @@ def test_a_run_without_documents_has_no_share():
 
 
 def test_measures_of_other_providers_are_rejected():
-    with pytest.raises(ir_graded.ParameterError, match="ir_graded does not compute infAP, and other providers do not support ties"):
+    with pytest.raises(
+        ir_graded.ParameterError,
+        match="ir_graded does not compute infAP, and other providers do not support ties",
+    ):
         ir_graded.ties(infAP, QRELS, RUNS)
     with pytest.raises(ir_graded.ParameterError, match="no measure given"):
         ir_graded.ties([], QRELS, RUNS)
