@@ -11,13 +11,19 @@ from ir_graded.measures.classic import CLASSICS, scorer_of
 
 
 def every_measure(*, passages=False):
-    """Return all measures of this package, including those for passages on request."""
+    """Return all measures of this package that Spark supports, including those for passages on request."""
     wanted = {*measure_cases.MEASURES, *(measure_cases.PASSAGE_MEASURES if passages else ())}
     ours = {id(one): one for one in REGISTRY.values() if one.NAME in wanted}.values()
-    return [
-        one @ 10 if "cutoff" in one.SUPPORTED_PARAMS and one.SUPPORTED_PARAMS["cutoff"].required else one
-        for one in ours
+    needed = {"cutoff": 10, "recall": 0.1}
+    given = [
+        (one, next((at for name, at in needed.items() if _requires(one, name)), None)) for one in ours
     ]
+    complete = [one if at is None else one @ at for one, at in given]
+    return [one for one in complete if not scorer_of(one).qrel_columns]
+
+
+def _requires(measure, name):
+    return name in measure.SUPPORTED_PARAMS and measure.SUPPORTED_PARAMS[name].required
 
 
 def every_classic():

@@ -265,7 +265,7 @@ def test_names_that_differ_in_case_only_are_rejected(spark):
     judged, ranked = frames(spark, *collection(5))
     with pytest.raises(InputError, match="run: rename the column Run to run"):
         evaluate("Q", judged, ranked.withColumnRenamed("run", "Run"))
-    with pytest.raises(InputError, match="run: the columns score, Score are one to Spark"):
+    with pytest.raises(InputError, match="run: the columns score, Score are the same for Spark"):
         evaluate("Q", judged, ranked.selectExpr("*", "1 as Score"))
 
 
