@@ -389,10 +389,10 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_command_writes_the_page_which_shows_the_command(folder):
-    arguments = ["report", "qrels.txt", *RUNS, "-m", "Q NCU(stop='rb')", "--baseline", "./two", "-B", "50"]
+    arguments = ["report", "qrels.txt", *RUNS, "-m", "Q NCU(stop='rb')", "--baseline", "./four", "-B", "50"]
     wrong = CliRunner().invoke(commands, [*arguments, "--html", "page.html"])
     assert isinstance(wrong.exception, ParameterError)
-    arguments[arguments.index("./two")] = "two"
+    arguments[arguments.index("./four")] = "two"
     done = CliRunner().invoke(commands, [*arguments, "--html", "page.html"], catch_exceptions=False)
     assert done.output == "page.html\n"
     (code,) = re.findall(r"<pre[^>]*><code>(.*?)</code>", (folder / "page.html").read_text())
