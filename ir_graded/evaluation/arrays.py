@@ -24,6 +24,7 @@ from ir_graded.measures.parsing import read_measures
 
 from .evaluate import in_order
 from .provider import native_scorers, needs_passages
+from .upstream import check_parameters
 
 #: Documents in the order of their rows where scores are equal: rows have no doc_ids.
 BY_POSITION = "position"
@@ -68,7 +69,8 @@ def score_arrays(
 
     Returns:
         float64 scores of shape ``(measures, batch)``, in the library and on the device of ``relevance``;
-        NumPy for lists. A row for each measure, in the order given.
+        NumPy for lists. A row for each measure named, in the order given, also where a measure is repeated; a
+        name of trec_eval that names several measures gives several rows.
 
     Raises:
         ParameterError: a measure needs more than levels and scores, or ``ties`` is none of its words.
@@ -124,20 +126,24 @@ def _scorers(measures: Any, ties: str) -> list[Scorer]:
     if ties != BY_POSITION and (ties == TIES.default or not TIES.validate(ties)):
         words = ", ".join(map(repr, [BY_POSITION, *(word for word in TIES.words if word != TIES.default)]))
         raise ParameterError(f"ties={ties!r} must be one of {words}: rows have no doc_ids")
-    read = read_measures(measures)
+    read = read_measures(measures, repeats=True)
     if not read:
         raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
     known = native_scorers(read)
     for measure in read:
         scorer = known.get(measure)
         if scorer is None:
+            check_parameters(measure)
             raise ParameterError(f"{measure} is left to ir-measures' providers, which need ids: use evaluate")
         if needs_passages(measure) or scorer.qrel_columns:
             needed = "passages" if needs_passages(measure) else ", ".join(scorer.qrel_columns)
             raise ParameterError(f"{measure} needs {needed} beside levels and scores: use evaluate")
         scorer.validate_params()
-    ordered = read if ties == BY_POSITION else in_order(read, "auto", ties)
-    return [*native_scorers(ordered).values()]
+    if ties == BY_POSITION:
+        return [known[measure] for measure in read]
+    return [
+        scorer for measure in read for scorer in native_scorers(in_order([measure], "auto", ties)).values()
+    ]
 
 
 # ------------------------------------------------------------------------------------------- input

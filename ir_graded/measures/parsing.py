@@ -246,10 +246,16 @@ def parse_trec_measure(measure: str) -> list[Measure]:
         raise
 
 
-def read_measures(measures: Iterable[str | Measure] | str | Measure) -> list[Measure]:
-    """Return measure objects for objects and strings, in order and without repeats.
+def read_measures(
+    measures: Iterable[str | Measure] | str | Measure, *, repeats: bool = False
+) -> list[Measure]:
+    """Return measure objects for objects and strings, in order.
 
     A string may name several measures, separated by blanks, and a name of trec_eval may give several.
+
+    Args:
+        measures: measure objects and strings, mixed.
+        repeats: whether to keep equal measures; by default each is returned once.
 
     Raises:
         UnknownMeasureError: a name is unknown.
@@ -266,12 +272,13 @@ def read_measures(measures: Iterable[str | Measure] | str | Measure) -> list[Mea
     for item in given:
         found += _measures_in(item) if isinstance(item, str) else _named(item, parse)
     try:
-        return list(dict.fromkeys(found))
+        distinct = list(dict.fromkeys(found))
     except ValueError as error:
         # ir-measures compares measures by their text, and Python cannot print an int of thousands of digits.
         raise ParameterError(
             f"a measure of ir-measures has a parameter that cannot be printed: {error}"
         ) from None
+    return found if repeats else distinct
 
 
 def read_measure(measure: str | Measure) -> Measure:

@@ -106,6 +106,25 @@ def test_there_is_a_row_for_each_measure_in_order():
     assert found.tolist() == [[0.5], [0.5], [(1 / 2 + 2 / 3) / 2]]
 
 
+@pytest.mark.parametrize("ties", ["position", "expected"])
+@pytest.mark.parametrize(
+    ("measures", "rows"),
+    [
+        (["Q", "Q(beta=1)", "RR"], ["Q", "Q", "RR"]),
+        (["Q", "Q"], ["Q", "Q"]),
+        (["RR", "nDCG@2", "RR", "ndcg_cut_2"], ["RR", "nDCG@2", "RR", "nDCG@2"]),
+        (["P_1,2", "RR", "P@1"], ["P@1", "P@2", "RR", "P@1"]),
+        ("Q RR Q", ["Q", "RR", "Q"]),
+    ],
+)
+def test_repeated_measures_keep_their_rows(measures, rows, ties):
+    relevance, scores = [[0, 2, 1], [1, 0, 0]], [[3.0, 2.0, 1.0], [1.0, 1.0, 2.0]]
+    found = arrays.score_arrays(measures, relevance, scores, ties=ties)
+    assert found.tolist() == [
+        arrays.score_arrays(row, relevance, scores, ties=ties)[0].tolist() for row in rows
+    ]
+
+
 def test_an_empty_batch_and_empty_rows():
     assert arrays.score_arrays(["Q", "AP"], np.zeros((0, 5))).shape == (2, 0)
     assert arrays.score_arrays(["Q", "AP"], np.zeros((3, 0))).tolist() == [[0, 0, 0], [0, 0, 0]]
@@ -282,6 +301,20 @@ def test_a_level_above_the_highest_of_a_measure_is_an_error():
 def test_measures_that_need_more_are_errors(measure, needed):
     with pytest.raises(ParameterError, match=f"^.+ {needed}.*: use evaluate"):
         arrays.score_arrays(["Q", measure], [[1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        ("RBP(p=0.8)", r"RBP has no rel.*gRBP\(p=0.8\).*RBP\(p=0.8,rel=1\)"),
+        ("BPM(T=10)", r"needs a cutoff and a max_rel: for example BPM\(T=10,max_rel=2\)@10$"),
+        ("INST(T=1)", r"needs a max_rel: for example INST\(max_rel=2\)$"),
+        ("SDCG@10", r"needs a max_rel: for example SDCG\(max_rel=2\)@10$"),
+    ],
+)
+def test_missing_parameters_are_named_first(measure, message):
+    with pytest.raises(ParameterError, match=message):
+        arrays.score_arrays(measure, [[1, 0]])
 
 
 @pytest.mark.parametrize("ties", ["doc_id", "random", None])
