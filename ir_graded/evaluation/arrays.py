@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,13 @@ from ir_graded.core.ranking import descending_codes
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.tie_groups import TieGroups
 from ir_graded.core.views import Views
-from ir_graded.errors import InputError, ParameterError
+from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.matching.precision import comparable
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
+from .coverage import levels_to_caller, measures_without_relevant, notes_without_relevant
 from .evaluate import in_order
 from .provider import native_scorers, needs_passages
 from .upstream import check_parameters
@@ -72,10 +74,18 @@ def score_arrays(
         NumPy for lists. A row for each measure named, in the order given, also where a measure is repeated; a
         name of trec_eval that names several measures gives several rows.
 
+    A measure that compares gains with the highest level of the scale, such as nERR, EBR or R-pref, takes the
+    highest level of all rows if ``max_rel`` is not set, so that a score depends on the other rows. Set
+    ``max_rel`` in training loops: ``"nERR(max_rel=3)"``.
+
     Raises:
         ParameterError: a measure needs more than levels and scores, or ``ties`` is none of its words.
         InputError: an array has a wrong shape, or holds NaN, a negative level, a level that is infinite or
             beyond 2**53; or ``ideal`` lacks a relevant document that is shown.
+
+    Warns:
+        CoverageWarning: there are levels above 0, but nothing is relevant for a measure, as with soft labels
+            below 1; once per call.
 
     Example:
         >>> import ir_graded, numpy as np
@@ -86,7 +96,8 @@ def score_arrays(
                [0.8333, 0.6667],
                [1.    , 0.5   ]])
     """
-    scorers = _scorers(measures, ties)
+    wanted = _measures(measures, ties)
+    scorers = native_scorers(wanted)
     level = numbers_of("relevance", relevance)
     if level.ndim != 2:  # noqa: PLR2004
         raise InputError(f"relevance has shape {level.shape}; it must be [batch, n]")
@@ -103,12 +114,14 @@ def score_arrays(
         _check_levels("ideal", further, np.ones(further.shape, dtype=np.bool_))
         every = np.hstack((level, further))
         present = np.hstack((shown, _not_shown(level, shown, further)))
-    _check_highest(scorers, level, shown)
+    _check_highest(scorers.values(), level, shown)
     # Scores depend on no document below this level: most of a row need not be looked at.
-    present = present & (every >= min(scorer.lowest_level for scorer in scorers))
-    values = _values(every[present])
-    tied = any(scorer.ties != TIES.default for scorer in scorers)
-    found = np.empty((len(scorers), len(level)))
+    looked_at = present & (every >= min(scorer.lowest_level for scorer in scorers.values()))
+    values = _values(every[looked_at])
+    _warn_without_relevant(scorers, values[-1] if values.size else every.max(where=present, initial=0))
+    present = looked_at
+    tied = any(scorer.ties != TIES.default for scorer in scorers.values())
+    found = np.empty((len(wanted), len(level)))
     # What is worked on at a time stays in the cache of the processor.
     size = max(1, _CELLS // max(1, every.shape[1]))
     for begin in range(0, len(level), size):
@@ -116,13 +129,13 @@ def score_arrays(
         levels = _levels(values, every[rows], present[rows])
         codes = None if ranked_by is None else _codes(ranked_by[rows], shown[rows])
         views = Views(levels, _run(levels, present[rows], shown[rows], codes, tied=tied))
-        for number, scorer in enumerate(scorers):
-            found[number, rows] = scorer.score_with_ties(views)
+        for number, measure in enumerate(wanted):
+            found[number, rows] = scorers[measure].score_with_ties(views)
     return _like(relevance, found)
 
 
-def _scorers(measures: Any, ties: str) -> list[Scorer]:
-    """Return the scorers of the measures. Raises ParameterError for one that needs more than the arrays."""
+def _measures(measures: Any, ties: str) -> list[Measure]:
+    """Return the measures with repeats. Raises ParameterError for one that needs more than the arrays."""
     if ties != BY_POSITION and (ties == TIES.default or not TIES.validate(ties)):
         words = ", ".join(map(repr, [BY_POSITION, *(word for word in TIES.words if word != TIES.default)]))
         raise ParameterError(f"ties={ties!r} must be one of {words}: rows have no doc_ids")
@@ -140,10 +153,8 @@ def _scorers(measures: Any, ties: str) -> list[Scorer]:
             raise ParameterError(f"{measure} needs {needed} beside levels and scores: use evaluate")
         scorer.validate_params()
     if ties == BY_POSITION:
-        return [known[measure] for measure in read]
-    return [
-        scorer for measure in read for scorer in native_scorers(in_order([measure], "auto", ties)).values()
-    ]
+        return read
+    return [in_order([measure], "auto", ties)[0] for measure in read]
 
 
 # ------------------------------------------------------------------------------------------- input
@@ -220,7 +231,7 @@ def _scores(scores: Any, shown: Bools) -> npt.NDArray[Any]:
     return values
 
 
-def _check_highest(scorers: list[Scorer], level: npt.NDArray[Any], shown: Bools) -> None:
+def _check_highest(scorers: Iterable[Scorer], level: npt.NDArray[Any], shown: Bools) -> None:
     for scorer in scorers:
         if scorer.highest_level is not None and (above := shown & (level > scorer.highest_level)).any():
             row, column = np.argwhere(above)[0].tolist()
@@ -228,6 +239,13 @@ def _check_highest(scorers: list[Scorer], level: npt.NDArray[Any], shown: Bools)
                 f"{scorer}: relevance[{row}, {column}] is {level[row, column]}, above "
                 f"{scorer.highest_level:g}, the highest level that it takes"
             )
+
+
+def _warn_without_relevant(scorers: Mapping[Measure, Scorer], highest: float) -> None:
+    """Issue a CoverageWarning for measures for which nothing is relevant, although levels are above 0."""
+    notes = notes_without_relevant(measures_without_relevant(scorers, highest), "relevance")
+    if highest > 0 and (text := " ".join(notes)):
+        warnings.warn(text, CoverageWarning, stacklevel=levels_to_caller())
 
 
 # ------------------------------------------------------------------------------------------ engine

@@ -25,7 +25,7 @@ from ir_graded.measures.classic.ties import check_ties, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
-from .coverage import Coverage, RunCoverage, count_again
+from .coverage import Coverage, RunCoverage, count_again, measures_without_relevant
 from .provider import GradedEvaluator, native_scorers
 from .scores import Scores
 from .swapped import warn_if_swapped
@@ -224,10 +224,6 @@ class Evaluation:
             found.append(run)
         levels = self.judgments.levels.values
         highest = float(levels[-1]) if levels.size else 0.0
-        without_relevant: dict[float, list[str]] = {}
-        for measure, scorer in self._evaluator.graded.scorers.items():
-            if highest < scorer.lowest_rel < np.inf:
-                without_relevant.setdefault(scorer.lowest_rel, []).append(str(measure))
         coverage = Coverage(
             tuple(runs),
             tuple(found),
@@ -236,7 +232,7 @@ class Evaluation:
             bool(np.isinf(self.rel) or (levels.size and highest >= self.rel)),
             partial(count_again, self._qrels, [*runs.values()], found, self.lowest),
             self._by_id,
-            without_relevant,
+            measures_without_relevant(self._evaluator.graded.scorers, highest),
         )
         coverage.warn()
         return Scores(tuple(runs), tuple(self.measures), tuple(self.judgments.query_ids), values, coverage)

@@ -60,6 +60,7 @@ def evaluated(measures, relevance, scores, mask, further, ties="doc_id"):
         return ir_graded.evaluate(measures, qrels, run, ties=ties).values[:, 0]
 
 
+@pytest.mark.filterwarnings("ignore:No document of relevance:ir_graded.CoverageWarning")
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("seed", range(4))
 def test_values_are_those_of_evaluate_to_the_last_bit(scale, seed):
@@ -81,6 +82,7 @@ def test_values_are_those_of_evaluate_to_the_last_bit(scale, seed):
         assert not wrong
 
 
+@pytest.mark.filterwarnings("ignore:No document of relevance:ir_graded.CoverageWarning")
 @pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic"])
 @pytest.mark.parametrize("scale", SCALES)
 def test_ties_are_ordered_as_in_evaluate(ties, scale):
@@ -315,6 +317,29 @@ def test_measures_that_need_more_are_errors(measure, needed):
 def test_missing_parameters_are_named_first(measure, message):
     with pytest.raises(ParameterError, match=message):
         arrays.score_arrays(measure, [[1, 0]])
+
+
+def test_soft_labels_below_the_relevant_level_are_warned_of_once():
+    measures, soft = ["Q", "nDCG", "AP(rel=2)", "Q", "RR"], [[0.9, 0.0], [0.4, 0.1]]
+    message = (
+        r"^No document of relevance has a level of 1 or more, so nothing is relevant for Q, RR\. "
+        r"No document of relevance has a level of 2 or more, so nothing is relevant for AP\(rel=2\)\.$"
+    )
+    with pytest.warns(ir_graded.CoverageWarning, match=message) as found:
+        scores = arrays.score_arrays(measures, soft)
+    assert len(found) == 1
+    assert found[0].filename == __file__
+    assert scores[[0, 2, 3, 4]].any(axis=1).tolist() == [False] * 4
+    assert scores[1].tolist() == [1.0, 1.0]
+
+
+def test_levels_without_effect_cause_no_warning():
+    soft, mask = [[0.5, 0.0, 3.0]], [[True, True, False]]
+    with pytest.warns(ir_graded.CoverageWarning, match="nothing is relevant for Q"):
+        arrays.score_arrays("Q", soft, mask=mask)
+    assert arrays.score_arrays("Q", soft, mask=mask, ideal=[[0.5, 1.0]]).tolist() == [[0.0]]
+    assert arrays.score_arrays(["Q", "AP"], [[0, 0]]).tolist() == [[0.0], [0.0]]
+    assert arrays.score_arrays(["NumRet", "nDCG"], [[0.5, 0]]).tolist() == [[2.0], [1.0]]
 
 
 @pytest.mark.parametrize("ties", ["doc_id", "random", None])
