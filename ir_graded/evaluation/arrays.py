@@ -116,9 +116,15 @@ def score_arrays(
         present = np.hstack((shown, _not_shown(level, shown, further)))
     _check_highest(scorers.values(), level, shown)
     # Scores depend on no document below this level: most of a row need not be looked at.
-    looked_at = present & (every >= min(scorer.lowest_level for scorer in scorers.values()))
+    lowest = min(scorer.lowest_level for scorer in scorers.values())
+    looked_at = present & (every >= lowest)
+    # Counts such as NumRet leave out rows without any document.
+    others = np.flatnonzero(present.any(axis=1) & ~looked_at.any(axis=1))
+    if others.size:
+        looked_at[others, present[others].argmax(axis=1)] = True
     values = _values(every[looked_at])
-    _warn_without_relevant(scorers, values[-1] if values.size else every.max(where=present, initial=0))
+    found_any = values.size and values[-1] >= lowest
+    _warn_without_relevant(scorers, values[-1] if found_any else every.max(where=present, initial=0))
     present = looked_at
     tied = any(scorer.ties != TIES.default for scorer in scorers.values())
     found = np.empty((len(wanted), len(level)))

@@ -127,6 +127,13 @@ def test_repeated_measures_keep_their_rows(measures, rows, ties):
     ]
 
 
+@pytest.mark.parametrize("beside", [[], ["Q"], ["nDCG"]])
+def test_rows_without_relevant_documents_are_counted(beside):
+    mask = [[True, True], [True, True], [False, True], [False, False]]
+    found = arrays.score_arrays(["NumRet", "NumQ", *beside], [[0, 0], [1, 0], [0, 0], [0, 0]], mask=mask)
+    assert found[:2].tolist() == [[2, 2, 1, 0], [1, 1, 1, 0]]
+
+
 def test_an_empty_batch_and_empty_rows():
     assert arrays.score_arrays(["Q", "AP"], np.zeros((0, 5))).shape == (2, 0)
     assert arrays.score_arrays(["Q", "AP"], np.zeros((3, 0))).tolist() == [[0, 0, 0], [0, 0, 0]]
