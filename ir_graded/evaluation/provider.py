@@ -82,6 +82,12 @@ class GradedEvaluator(Evaluator):
             if judgments.note:
                 warnings.warn(judgments.note, stacklevel=levels_to_caller())
             return
+        if over_intents and judgments.levels.highlights is not None:
+            warnings.warn(
+                f"{over_intents[0]} counts documents: it ignores the spans of the passages, so that any passage "
+                "of a document covers all intents of the document",
+                stacklevel=levels_to_caller(),
+            )
         if intents.probability is not None and over_intents:
             rel = min(self.scorers[measure].lowest_rel for measure in over_intents)
             judgments.check_listed(rel)

@@ -200,6 +200,17 @@ def test_assessment_rounds_instead_of_intents_warn():
         value(qrels, "D-Q@10", intents={"t": {"0.5": 0.5, "1": 0.5}})
 
 
+def test_spans_beside_measures_over_intents_warn():
+    spans = {"iteration": ["x", "y"], "start": [0, 50], "length": 10}
+    qrels = pd.DataFrame({"query_id": "t", "doc_id": "a", "relevance": 1, **spans})
+    run = pd.DataFrame({"query_id": "t", "doc_id": ["a"], "score": 1.0, "start": 0, "length": 10})
+    with pytest.warns(UserWarning, match="^I-rec@3 counts documents: it ignores the spans") as caught:
+        scores = ir_graded.evaluate(["CharR", "I-rec@3"], qrels, run)
+    assert [one.filename for one in caught] == [__file__]
+    assert scores.mean().iloc[0].tolist() == [0.5, 1.0]
+    ir_graded.evaluate("CharR", qrels, run)
+
+
 # ------------------------------------------------------------------------------------------- bad input
 
 
