@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from ir_graded.errors import ParameterError, short_repr
 from ir_graded.io.intents import add_intents
 from ir_graded.io.lengths import BEYOND, check_ends, read_lengths
 from ir_graded.io.named_runs import named_runs
-from ir_graded.io.sources import is_read_once
+from ir_graded.io.sources import is_read_once, passage_table, table_of
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
@@ -76,8 +76,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             to all measures that depend on the order and do not set ``ties`` themselves.
         intents: probabilities and types of the intents in the qrels, in a form of ``with_intents``.
         lengths: length of each document, for runs with passages, in a form of ``passages.check_submission``.
-        beyond: 'keep' keeps passages that end behind their document, which lowers precision; 'raise' raises
-            InputError. Only with ``lengths``.
+        beyond: 'keep' keeps passages that end behind their document, which lowers precision or recall;
+            'raise' raises InputError for them, in the qrels and in the runs. Only with ``lengths``.
 
     Returns:
         The scores of all runs on all topics of the qrels; a topic that a run lacks scores 0.
@@ -110,14 +110,20 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
     judged = qrels if intents is None else add_intents(qrels, intents)
+    ends = None if lengths is None else read_lengths(lengths)
+    if ends is not None and beyond == "raise" and not isinstance(judged, Mapping):
+        judged = table_of("qrels", judged)
+        if judged.passage is not None:
+            judged.check_ids()
+            # Empty spans name no text: a topic without gold has one without a document.
+            check_ends(judged.filter(np.flatnonzero(judged.passage.length)), ends, beyond)
     evaluation = Evaluation(in_order(read_measures(measures), provider, ties), judged, provider)
     named = named_runs(runs)
     warn_if_swapped(qrels, next(iter(named.values()), None))
-    ends = None if lengths is None else read_lengths(lengths)
 
     def score(matched: MatchedRun) -> ScoredRun:
         if ends is not None:
-            check_ends(matched.run, ends, beyond)
+            check_ends(passage_table("a table of lengths", "run", matched.run), ends, beyond)
         return evaluation.score(matched)
 
     scored = evaluation.match(named, evaluation.lowest, score)

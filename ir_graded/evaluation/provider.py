@@ -84,8 +84,8 @@ class GradedEvaluator(Evaluator):
             return
         if over_intents and judgments.levels.highlights is not None:
             warnings.warn(
-                f"{over_intents[0]} counts documents: it ignores the spans of the passages, so that any passage "
-                "of a document covers all intents of the document",
+                f"{over_intents[0]} counts documents: it ignores the spans of the passages, so that any "
+                "passage of a document covers all intents of the document",
                 stacklevel=levels_to_caller(),
             )
         if intents.probability is not None and over_intents:

@@ -185,6 +185,22 @@ def test_a_passage_behind_the_end_is_kept_or_an_error():
         ir_graded.evaluate("CharP", JUDGED, {"good": run[:1], "bad": run}, lengths=ends, beyond="raise")
 
 
+def test_a_gold_span_behind_the_end_is_kept_or_an_error():
+    run, ends = passage_cases.frame("run", [("1", "a", 2, 0, 10)]), {"a": 10}
+    rows = [("1", "a", 1, 0, 5), ("1", "a", 1, 8, 12), ("1", "b", 0, 0, 0)]
+    gold = passage_cases.frame("qrels", rows)
+    ir_graded.evaluate("CharP", gold, run, lengths=ends)
+    problem = (
+        "qrels: topic '1', document 'a' .*: the passage 8:12 ends behind its document, which has length 10"
+    )
+    for form in (gold, gold.itertuples(index=False)):
+        with pytest.raises(InputError, match=f"^{problem}; beyond='keep'"):
+            ir_graded.evaluate("CharP", form, run, lengths=ends, beyond="raise")
+    ir_graded.evaluate("CharP", iter(gold.itertuples(index=False)), run, lengths={"a": 20}, beyond="raise")
+    with pytest.raises(InputError, match="no length is given for 1 documents of the qrels: 'a'"):
+        ir_graded.evaluate("CharP", gold, run, lengths={"b": 20}, beyond="raise")
+
+
 @pytest.mark.parametrize("beyond", ["keep", "raise"])
 def test_every_document_of_a_run_needs_a_length(beyond):
     run = passage_cases.frame("run", [*ROWS, ("2", "c", 1, 0, 1), ("2", "d", 1, 0, 1)])
