@@ -10,11 +10,12 @@ from ir_graded.core.levels import Highlights
 from ir_graded.core.segments import count, whole_total
 from ir_graded.core.spans import Spans
 from ir_graded.errors import InputError
-from ir_graded.io.columns import column_names
 from ir_graded.io.sources import no_passages
 from ir_graded.io.table import Table, from_columns
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures.stopping import safe_divide
+
+from .units import check_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,16 +88,8 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
 
 
 def _chunk_table(chunks: Any) -> Table:
-    names = ("doc_id", "start", "length")
-    there = (
-        list(column_names(chunks)) if hasattr(chunks, "columns") or hasattr(chunks, "column_names") else []
-    )
-    missing = [name for name in names if name not in there]
-    if missing:
-        raise InputError(
-            f"chunks: a table with doc_id, start and length is needed; it has no {', '.join(missing)}"
-        )
-    doc_id, start, length = (chunks[name] for name in names)
+    check_columns("chunks", chunks)
+    doc_id, start, length = (chunks[name] for name in ("doc_id", "start", "length"))
     size = len(doc_id)
     return from_columns(
         *("chunks", [""] * size, doc_id, [0.0] * size, lambda row: f"row {row}", (start, length))

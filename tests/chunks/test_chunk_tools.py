@@ -273,6 +273,33 @@ def test_the_command_lists_problems_and_exits_with_1(tmp_path, capsys):
 TEXTS = {"a": "a é 文 𝄞 b".encode()}
 
 
+def test_text_that_is_a_str_is_taken_as_utf_8():
+    table = chunk_frame([("a", 2, 2), ("a", 5, 3)])
+    expected = passages.to_characters(table, TEXTS)
+    text = TEXTS["a"].decode()
+    for texts in ({"a": text}, {"a": text}.__getitem__):
+        pd.testing.assert_frame_equal(passages.to_characters(table, texts), expected)
+
+
+@pytest.mark.parametrize(
+    ("table", "texts", "problem"),
+    [
+        ([("a", 0, 1)], TEXTS, "table is a list; it must be a pandas DataFrame"),
+        (chunk_frame([("a", 0, 1)]).drop(columns="start"), TEXTS, "table: .* is needed; it has no start"),
+        (chunk_frame([("a", 0, 1)]), {"a": 5}, "texts: document 'a' is 5; it must be a str or bytes"),
+        (chunk_frame([("a", 0, 1)]), [1], r"texts are \[1\]; they must be a mapping from doc_id"),
+    ],
+)
+def test_tables_and_texts_that_cannot_be_converted(table, texts, problem):
+    with pytest.raises(InputError, match=f"^{problem}"):
+        passages.to_characters(table, texts)
+
+
+def test_an_error_of_a_function_for_texts_is_kept():
+    with pytest.raises(TypeError):
+        passages.to_characters(chunk_frame([("a", 0, 1)]), lambda: b"")
+
+
 def test_bytes_become_characters():
     text = TEXTS["a"].decode()
     starts = [len(text[:at].encode()) for at in range(len(text) + 1)]
