@@ -151,6 +151,7 @@ class Coverage:
         count: function that counts the shares of judged documents; dropped after use.
         by_id: whether some measure ranks documents with equal scores by id.
         without_relevant: lowest relevant level -> the measures for which no document is relevant.
+        note_on_text: sentence on topics without highlighted text, if a measure needs passages.
     """
 
     names: tuple[str, ...]
@@ -161,6 +162,7 @@ class Coverage:
     count: Callable[[], list[Shares]] | None
     by_id: bool = True
     without_relevant: Mapping[float, Sequence[str]] = field(default_factory=dict)
+    note_on_text: str = ""
 
     def __post_init__(self) -> None:
         self._shares = known_shares(self.runs)
@@ -204,6 +206,8 @@ class Coverage:
             yield f"No document of the qrels has a level {_from(self.rel)}, so nothing is relevant."
         else:
             yield from notes_without_relevant(self.without_relevant)
+        if self.note_on_text:
+            yield self.note_on_text
         of = dict(zip(self.names, self.runs, strict=True))
         lacking = {name: self._lack(run) for name, run in of.items() if 0 < run.retrieved < self.topics}
         yield from _of_runs(lacking, "lacks topics", "lack topics")

@@ -92,7 +92,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
 
     Warns:
         CoverageWarning: a run lacks topics of the qrels, is empty, has no judged document or gives all
-            documents of a topic the same score, or nothing in the qrels is relevant; once per call.
+            documents of a topic the same score, nothing in the qrels is relevant, or a topic has no
+            highlighted text for measures of passages; once per call.
             ``Scores.coverage`` has the counts.
 
     Example:
@@ -230,6 +231,12 @@ class Evaluation:
             found.append(run)
         levels = self.judgments.levels.values
         highest = float(levels[-1]) if levels.size else 0.0
+        graded = self._evaluator.graded
+        of_text = [graded.scorers[measure].lowest_rel for measure in graded.passage_measures]
+        # If no level is relevant, no topic has relevant text.
+        note_on_text = (
+            self.judgments.note_on_text(min(of_text)) if min(of_text, default=np.inf) <= highest else ""
+        )
         coverage = Coverage(
             tuple(runs),
             tuple(found),
@@ -238,7 +245,8 @@ class Evaluation:
             bool(np.isinf(self.rel) or (levels.size and highest >= self.rel)),
             partial(count_again, self._qrels, [*runs.values()], found, self.lowest),
             self._by_id,
-            measures_without_relevant(self._evaluator.graded.scorers, highest),
+            measures_without_relevant(graded.scorers, highest),
+            note_on_text,
         )
         coverage.warn()
         return Scores(tuple(runs), tuple(self.measures), tuple(self.judgments.query_ids), values, coverage)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ir_graded.core.levels import Highlights, Levels
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import InputError, NoSharedTopicsError, short_repr
+from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, short_repr
 from ir_graded.io.conventions import SWAPPED
 from ir_graded.io.intents import ITERATION
 from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
@@ -79,6 +79,20 @@ class Judgments:
                 doc_ids = [doc_ids[row] for row in wanted.tolist()]
             self._lookups[lowest] = Lookup(self.levels.topics, topic, wanted, doc_ids)
         return self._lookups[lowest]
+
+    def note_on_text(self, rel: float) -> str:
+        """Return a sentence on topics without text highlighted with a level >= ``rel``; empty without any."""
+        highlights = self.levels.highlights
+        if highlights is None:
+            return ""
+        spans = highlights.spans[highlights.level >= rel]
+        topic = self.levels.topic[spans.article[spans.stop > spans.start]]
+        without = np.setdiff1d(np.arange(len(self.names)), topic)
+        names = format_ids([self.names[number] for number in without.tolist()])
+        if not names:
+            return ""
+        subject = f"Topic {names} has" if without.size == 1 else f"Topics {names} have"
+        return f"{subject} no highlighted text."
 
     def check_listed(self, rel: float) -> None:
         """Raise InputError if a document of level >= ``rel`` is of an intent without a probability."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Container
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,9 +11,10 @@ import numpy as np
 from ir_graded.core.levels import Highlights
 from ir_graded.core.segments import count, whole_total
 from ir_graded.core.spans import Spans
-from ir_graded.errors import InputError
+from ir_graded.errors import CoverageWarning, InputError, format_ids
 from ir_graded.io.sources import no_passages
 from ir_graded.io.table import Table, from_columns
+from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures.stopping import safe_divide
 
@@ -22,10 +25,11 @@ if TYPE_CHECKING:
 
 
 def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool = False) -> pd.DataFrame:
-    """The IoU of the best retrieval that a chunking allows, per topic.
+    """Return the IoU of retrieving every chunk that contains gold text, per topic.
 
     With T the chunks that share a character with a highlighted span, it is
-    ``characters both in T and highlighted / characters in T or highlighted``; 0 without T.
+    ``characters both in T and highlighted / characters in T or highlighted``; 0 without T. Retrieving fewer
+    chunks can have a higher IoU, where a chunk holds little gold text.
 
     Args:
         qrels: qrels with passages in any form.
@@ -39,6 +43,10 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
 
     Raises:
         InputError: the qrels hold no passages, or the chunks lack a column or hold what is no position.
+
+    Warns:
+        CoverageWarning: a topic has no highlighted text, or a document with highlighted text has no chunk;
+            both lower the values. Once per call.
 
     Source:
         Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024).
@@ -64,6 +72,7 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     code = {
         doc_id: number for number, doc_id in enumerate(table.doc_id.unique(maintain_order=True).to_list())
     }
+    _warn(judgments, gold, code, rel)
     document = np.array([code.get(doc_id, -1) for doc_id in judgments.doc_ids], dtype=np.int64)
     of_chunk = np.array([code[doc_id] for doc_id in table.doc_id.to_list()], dtype=np.int64)
     assert table.passage is not None  # noqa: S101  # for the type checker
@@ -85,6 +94,23 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     if touching:
         found["chunks"] = count(levels.topic[pairs[0]], levels.topics)
     return pd.DataFrame(found)
+
+
+def _warn(judgments: Judgments, gold: Spans, chunked: Container[str], rel: float) -> None:
+    """Issue a CoverageWarning about topics without gold text and about gold documents without chunks."""
+    numbers = np.unique(gold.article[gold.stop > gold.start]).tolist()
+    unchunked = dict.fromkeys(
+        doc_id for number in numbers if (doc_id := judgments.doc_ids[number]) not in chunked
+    )
+    notes = [judgments.note_on_text(rel)]
+    if unchunked:
+        documents = "1 document has" if len(unchunked) == 1 else f"{len(unchunked)} documents have"
+        notes.append(
+            f"{documents} highlighted text but no chunk: {format_ids([*unchunked])}; check that the doc_ids "
+            "of the chunks are those of the qrels."
+        )
+    if text := " ".join(filter(None, notes)):
+        warnings.warn(text, CoverageWarning, stacklevel=3)
 
 
 def _chunk_table(chunks: Any) -> Table:

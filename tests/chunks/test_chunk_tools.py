@@ -12,7 +12,7 @@ from passages import passage_cases
 from reference import chunks
 
 import ir_graded
-from ir_graded import InputError, ParameterError, passages
+from ir_graded import CoverageWarning, InputError, ParameterError, passages
 from ir_graded.cli.main import main
 
 examples = settings(max_examples=60, deadline=None, derandomize=True)
@@ -39,9 +39,40 @@ def test_omega_of_a_chunking():
     assert omega(GOLD, cut)["precision_omega"].tolist() == [40 / 60]
     touching = omega(GOLD, cut, touching=True)
     assert touching.to_dict("list") == {"query_id": ["1"], "precision_omega": [40 / 90], "chunks": [3]}
-    assert omega(GOLD, [("y", 0, 9)])["precision_omega"].tolist() == [0]
 
 
+def test_gold_documents_without_a_chunk_warn():
+    many = [("1", doc, 1, 0, 9) for doc in "abcd"]
+    for gold, cut, message in (
+        (GOLD, [("y", 0, 9)], "^1 document has highlighted text but no chunk: 'x'; check that the doc_ids"),
+        (GOLD, [], "^1 document has highlighted text but no chunk: 'x'; "),
+        (many, [("e", 0, 9)], "^4 documents have highlighted text but no chunk: 'a', 'b', 'c' [.]{3}; "),
+    ):
+        with pytest.warns(CoverageWarning, match=message):
+            assert omega(gold, cut)["precision_omega"].tolist() == [0]
+
+
+@pytest.mark.parametrize("empty", [("2", "x", 1, 5, 0), ("2", "x", 0, 5, 9)])
+def test_topics_without_highlighted_text_warn(empty):
+    gold = passage_cases.frame("qrels", [*GOLD, empty])
+    with pytest.warns(CoverageWarning, match=r"^Topic '2' has no highlighted text\.$") as caught:
+        found = passages.precision_omega(gold, chunk_frame([("x", 0, 40)]))
+    assert [one.filename for one in caught] == [__file__]
+    assert found["precision_omega"].tolist() == [1, 0]
+    run = passage_cases.frame("run", [("1", "x", 1, 0, 40), ("2", "x", 1, 0, 40)])
+    for measure in ("CharP", "CharR", "IoU", "MAgP"):
+        with pytest.warns(CoverageWarning, match=r"^Topic '2' has no highlighted text\.$"):
+            ir_graded.evaluate(["RR", measure], gold, run)
+    ir_graded.evaluate("nDCG", gold, run)
+
+
+def test_a_rel_that_no_span_reaches_warns():
+    gold = passage_cases.frame("qrels", [*GOLD, ("2", "x", 1, 0, 9)])
+    with pytest.warns(CoverageWarning, match=r"^Topics '1', '2' have no highlighted text\.$"):
+        passages.precision_omega(gold, chunk_frame([("x", 0, 40)]), rel=2)
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @examples
 @given(
     gold=passage_cases.qrels().map(near),
