@@ -70,7 +70,7 @@ class GradedEvaluator(Evaluator):
                     raise InputError(without_column(measure, column))
         self.passage_measures = [measure for measure in self.measures if needs_passages(measure)]
         if self.passage_measures and judgments.names and judgments.levels.highlights is None:
-            raise InputError(no_passages(self.passage_measures[0], "qrels"))
+            raise InputError(no_passages(self.passage_measures[0], "qrels", judgments.hint))
         self._check_intents()
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 

@@ -9,8 +9,8 @@ from typing import Any
 from ir_graded.errors import FileFormatError, InputError, short_repr
 
 from .chunk_files import DOCUMENTS
-from .conventions import CONVENTIONS, convention_of, missing
-from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
+from .conventions import CONVENTIONS, LIKE_SPAN, convention_of, missing
+from .table import VALUE_COLUMNS, Table, from_frame
 
 #: For JSON of search engines: where the list of queries is, and the names of a query's id or text, of its
 #: ratings (a list, or levels by document), and of document and level of each rating in a list.
@@ -50,7 +50,9 @@ def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str])
                 f"{kind}: {place(row)} is {short_repr(record)}, not a dict with {', '.join(names)}"
             )
     further = [
-        name for name in records[0] if name not in names and (kind == "qrels" or name in PASSAGE_COLUMNS)
+        name
+        for name in records[0]
+        if name not in names and (kind == "qrels" or str(name).lower() in LIKE_SPAN)
     ]
     return _rows(
         kind,

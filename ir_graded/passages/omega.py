@@ -65,7 +65,7 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     judgments = prepare_qrels(qrels)
     levels = judgments.levels
     if judgments.names and levels.highlights is None:
-        raise InputError(no_passages("precision_omega", "qrels"))
+        raise InputError(no_passages("precision_omega", "qrels", judgments.hint))
     highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
     gold = highlights.spans[highlights.level >= rel]
     table = _chunk_table(chunks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import namedtuple
 from functools import partial
 
@@ -386,3 +387,38 @@ def test_a_wrong_row_of_a_topic_without_qrels_changes_no_score(wrong):
         assert "'9'" in str(error)  # noqa: PT017
     else:
         assert found == good
+
+
+SPANS_BY_OTHER_NAMES = [
+    ({"start": [0, 9], "end": 20}, "the table has start, end but not length (length = end - start)"),
+    ({"start": [0, 9]}, "the table has start but not length (length = end - start)"),
+    ({"Start": [0, 9], "Length": 5}, "the table has Start, Length but not start and length"),
+    ({"offset": [0, 9], "length": 5}, "the table has offset, length but not start"),
+]
+
+
+@pytest.mark.parametrize(("spans", "hint"), SPANS_BY_OTHER_NAMES)
+def test_spans_by_other_names_are_named_in_errors(spans, hint):
+    run = pd.DataFrame({"query_id": "1", "doc_id": "a", "score": [2.0, 1.0], **spans})
+    gold = pd.DataFrame({"query_id": "1", "doc_id": "a", "relevance": [2, 1], **spans})
+    right = {"start": [0, 9], "length": 5}
+    good_run = pd.DataFrame({"query_id": "1", "doc_id": "a", "score": [2.0, 1.0], **right})
+    good_gold = pd.DataFrame({"query_id": "1", "doc_id": "a", "relevance": [2, 1], **right})
+    match = rf"keep one of the rows .*; {re.escape(hint)}"
+    for given in (run, pl.from_pandas(run), run.to_dict("records"), [*run.itertuples(index=False)]):
+        with pytest.raises(InputError, match=rf"appears twice.*; {match}"):
+            ir_graded.evaluate("CharP", good_gold, given)
+    for given in (gold, pl.from_pandas(gold), gold.to_dict("records")):
+        with pytest.raises(InputError, match=rf"has level 2 at .*; {match}"):
+            ir_graded.evaluate("CharP", given, good_run)
+        with pytest.raises(InputError, match=f"needs passages, .*{re.escape(hint)}"):
+            ir_graded.evaluate("CharP", given[:1], good_run)
+    with pytest.raises(InputError, match=f"show needs passages, .*{re.escape(hint)}"):
+        ir_graded.passages.show(good_gold, run, "1")
+
+
+def test_intents_by_another_name_are_named_in_errors():
+    rows = {"query_id": "1", "doc_id": "a", "relevance": [2, 1], "intent": ["x", "y"]}
+    problem = "has level 2 at row 0 and level 1 at row 1; .*; the table has intent; rename it to iteration"
+    with pytest.raises(InputError, match=problem):
+        ir_graded.evaluate("Q", pd.DataFrame(rows), {"1": {"a": 1.0}})
