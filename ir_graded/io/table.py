@@ -111,16 +111,17 @@ class Table:
         return describe_document(self.query_id[row], self.doc_id[row], self.place(row))
 
     def ids(self, name: str) -> pl.Series:
-        """Return a further column as text, converted like ids; null for missing values."""
+        """Return a further column as text, converted like ids; null for missing and blank values."""
         from . import columns
 
         try:
-            return columns.as_strings(self.further[name]())
+            texts = columns.as_strings(self.further[name]())
         except InputError as error:
             raise InputError(f"{self.kind}: {name}: {error}") from None
+        return texts.set(texts.str.strip_chars() == "", None)
 
     def text(self, name: str) -> pl.Series:
-        """Return a further column as text, converted like ids. Raises InputError if a value is missing."""
+        """Return a further column as text, like ids. Raises InputError if a value is missing or blank."""
         texts = self.ids(name)
         if texts.null_count():
             raise InputError(f"{self.kind}: {self.describe(int(texts.is_null().arg_true()[0]))}: no {name}")

@@ -200,6 +200,14 @@ def test_assessment_rounds_instead_of_intents_warn():
         value(qrels, "D-Q@10", intents={"t": {"0.5": 0.5, "1": 0.5}})
 
 
+def test_a_blank_intent_in_a_file_is_rejected(tmp_path):
+    path = tmp_path / "qrels.csv"
+    path.write_text("query_id,iteration,doc_id,relevance\nev,x,p1,1\nev,,p2,1\n", encoding="utf-8")
+    for options in ({}, {"intents": {"ev": {"x": 1.0}}}):
+        with pytest.raises(InputError, match=r"topic 'ev', document 'p2' \(.*line 3\): no iteration$"):
+            value(path, "I-rec", **options)
+
+
 def test_spans_beside_measures_over_intents_warn():
     spans = {"iteration": ["x", "y"], "start": [0, 50], "length": 10}
     qrels = pd.DataFrame({"query_id": "t", "doc_id": "a", "relevance": 1, **spans})
@@ -218,6 +226,8 @@ def test_spans_beside_measures_over_intents_warn():
     ("columns", "problem"),
     [
         ({"iteration": None}, "topic 't', document 'a' (row 0): no iteration"),
+        ({"iteration": ""}, "topic 't', document 'a' (row 0): no iteration"),
+        ({"iteration": ["1"] * 4 + [" "] * 5}, "(row 4): no iteration"),
         ({"probability": -0.5}, "document 'a' (row 0), intent '1': the probability is -0.5"),
         ({"probability": float("inf")}, "intent '1': the probability is inf"),
         ({"probability": "much"}, "document 'a' (row 0): the probability: 'much' is not a number"),
