@@ -149,7 +149,12 @@ def test_a_missing_number_is_rejected(form, missing):
     assert_each_place_rejected(form, missing, "{column} is missing")
 
 
-@pytest.mark.parametrize("value", ["12", "", "0:10", b"5", [3], {}], ids=str)
+@pytest.mark.parametrize("form", ANYTHING)
+def test_a_number_that_is_text_is_rejected(form):
+    assert_each_place_rejected(form, "12", "the {column} '12' is a string; convert the column to numbers")
+
+
+@pytest.mark.parametrize("value", ["", "0:10", b"5", [3], {}], ids=str)
 @pytest.mark.parametrize("form", ANYTHING)
 def test_a_value_that_is_not_a_number_is_rejected(form, value):
     assert_each_place_rejected(form, value, "the {column}", "is not a number")
@@ -175,8 +180,12 @@ def test_a_null_in_a_typed_column_is_rejected(column, kind):
 @KINDS
 def test_columns_of_text_are_rejected(kind):
     texts = cases.frame(kind, ROWS[kind]).astype({"start": "str"})
-    assert_side_rejected(kind, lambda: texts, "topic '1'", "row 0", "start", "'0' is not a number")
-    assert_side_rejected(kind, lambda: pl.DataFrame(texts), "row 0", "start", "'0' is not a number")
+    assert_side_rejected(
+        kind, lambda: texts, "topic '1'", "row 0", "start", "'0' is a string; convert the column to numbers"
+    )
+    assert_side_rejected(
+        kind, lambda: pl.DataFrame(texts), "row 0", "start", "'0' is a string; convert the column to numbers"
+    )
 
 
 def test_the_largest_positions_are_accepted():
@@ -358,7 +367,13 @@ def test_a_missing_id_is_rejected(form, kind, name):
 @KINDS
 def test_scores_and_levels_that_are_text_are_rejected(kind):
     rows = with_value(kind, 3, cases.VALUE[kind], "1")
-    assert_side_rejected(kind, lambda: tuples(kind, rows), "topic '1'", "item 3", "'1' is not a number")
+    assert_side_rejected(
+        kind,
+        lambda: tuples(kind, rows),
+        "topic '1'",
+        "item 3",
+        "'1' is a string; convert the column to numbers",
+    )
 
 
 def test_topics_that_are_equal_as_text_are_rejected():
