@@ -43,7 +43,8 @@ def check_submission(run: Any, task: str, lengths: Any = None) -> pd.DataFrame:
 
     Returns:
         A row per problem: query_id, doc_id, row, other_row and problem; empty where all is well. Rows are
-        counted from 0 in the order in which they were given; other_row is -1 where there is none.
+        counted from 0 in the order in which they were given; ``row`` is ranked below ``other_row``, which is
+        -1 where there is none.
 
     Raises:
         InputError: the run holds no passages, or the lengths lack a document.
@@ -70,7 +71,7 @@ def check_submission(run: Any, task: str, lengths: Any = None) -> pd.DataFrame:
     articles = articles_of(table, groups.topic)
     assert articles is not None  # noqa: S101  # for the type checker
     order, _, _ = order_rows(table, groups, articles)
-    problems = [*_order_problems(order, articles.article[order]), *_overlaps(articles)]
+    problems = [*_order_problems(order, articles.article[order]), *_overlaps(articles, order)]
     problems = [problem for problem in problems if problem[2] in TASKS[task]]
     if lengths is not None:
         problems += [(row, -1, BEYOND) for row in rows_beyond(table, read_lengths(lengths)).tolist()]
@@ -100,8 +101,12 @@ def _order_problems(order: Ints, article: Ints) -> list[Problem]:
     return found + [(row, other, INTERLEAVED) for (row, other), one in zip(pairs, back, strict=True) if one]
 
 
-def _overlaps(articles: Articles) -> list[Problem]:
-    """Each row that begins inside another one of its article, with the one that reaches furthest."""
+def _overlaps(articles: Articles, order: Ints) -> list[Problem]:
+    """Each row that begins inside another one of its article, with the one that reaches furthest.
+
+    Of the two, the row that is ranked lower comes first. ``order`` holds the rows by rank.
+    """
+    rank = np.argsort(order)
     spans = articles.passage.spans(articles.article)
     ahead, _ = spans.overlapping()
     rows = np.flatnonzero(np.isin(articles.article, articles.article[ahead]))
@@ -113,7 +118,8 @@ def _overlaps(articles: Articles) -> list[Problem]:
         if part.article[at] != article:
             article, reached, last = int(part.article[at]), 0, -1
         if last >= 0 and part.start[at] < reached and part.start[last] < part.stop[at]:
-            found.append((int(rows[at]), int(rows[last]), OVERLAP))
+            upper, lower = sorted((int(rows[at]), int(rows[last])), key=rank.__getitem__)
+            found.append((lower, upper, OVERLAP))
         if part.stop[at] >= reached:
             reached, last = int(part.stop[at]), at
     return found

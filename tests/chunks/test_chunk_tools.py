@@ -167,6 +167,15 @@ def test_problems_are_those_of_the_reference(run, task, known):
             assert chunks.overlapping_rows([(*x[1:2], *x[3:]) for x in (one, other)])
 
 
+@pytest.mark.parametrize("spans", [[(0, 9), (5, 9)], [(5, 9), (0, 9)]])
+@pytest.mark.parametrize("scores", [(2, 1), (1, 2)])
+def test_the_lower_ranked_of_two_overlapping_rows_is_the_problem(spans, scores):
+    run = [("1", "a", score, *span) for score, span in zip(scores, spans, strict=True)]
+    found = passages.check_submission(passage_cases.frame("run", run), "focused")
+    lower = scores.index(1)
+    assert found[["row", "other_row"]].to_numpy().tolist() == [[lower, 1 - lower]]
+
+
 def test_a_row_inside_a_long_one_is_found_behind_others():
     run = passage_cases.one_topic([("a", 1, "0:100 10:5 30:5")])
     found = passages.check_submission(passage_cases.frame("run", run), "focused")
