@@ -14,7 +14,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
 from functools import wraps
 from typing import Any, TypeAlias
@@ -267,6 +267,11 @@ def read_measures(
         raise ParameterError(
             f"measures={short_repr(measures)} must be a measure, its name, or a list of these: "
             "for example ['P-measure', 'nDCG@10']"
+        )
+    if isinstance(given, Mapping) or hasattr(given, "columns"):
+        raise ParameterError(
+            f"measures is a {type(given).__name__}, not a list of measures; measures come first: "
+            "evaluate(measures, qrels, runs)"
         )
     found: list[Measure] = []
     for item in given:
