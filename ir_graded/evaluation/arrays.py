@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,16 @@ from ir_graded.core.ranking import descending_codes
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.tie_groups import TieGroups
 from ir_graded.core.views import Views
-from ir_graded.errors import InputError, ParameterError
+from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.matching.precision import comparable
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
+from .coverage import levels_to_caller, measures_without_relevant, notes_without_relevant
 from .evaluate import in_order
 from .provider import native_scorers, needs_passages
+from .upstream import check_parameters
 
 #: Order of documents with equal scores: by position in the row, since rows have no doc_ids.
 BY_POSITION = "position"
@@ -66,13 +69,22 @@ def score_arrays(
             over all orders; 'optimistic' or 'pessimistic', by level descending or ascending.
 
     Returns:
-        float64 scores of shape ``(measures, batch)``, with a row per measure in the given order. The array
-        has the library and the device of ``relevance``; it is a NumPy array if that is a list.
+        float64 scores of shape ``(measures, batch)``, with a row per measure in the given order, also for
+        repeated measures; a name of trec_eval may give several rows. The array has the library and the device
+        of ``relevance``; it is a NumPy array if that is a list.
+
+    Measures that compare gains with the highest level of the scale, such as nERR, EBR and R-pref, use the
+    highest level of all rows if ``max_rel`` is not set, so a score depends on the other rows. Set ``max_rel``
+    in training loops: ``"nERR(max_rel=3)"``.
 
     Raises:
         ParameterError: a measure needs more than levels and scores, or ``ties`` is not one of these words.
         InputError: an array has the wrong shape, or contains NaN, a negative or infinite level, or a level
             above 2**53; or ``ideal`` lacks a relevant document of the row.
+
+    Warns:
+        CoverageWarning: there are levels above 0, but nothing is relevant for a measure, as with soft labels
+            below 1; once per call.
 
     Example:
         >>> import ir_graded, numpy as np
@@ -83,7 +95,8 @@ def score_arrays(
                [0.8333, 0.6667],
                [1.    , 0.5   ]])
     """
-    scorers = _scorers(measures, ties)
+    wanted = _measures(measures, ties)
+    scorers = native_scorers(wanted)
     level = numbers_of("relevance", relevance)
     if level.ndim != 2:  # noqa: PLR2004
         raise InputError(f"relevance has shape {level.shape}; it must be [batch, n]")
@@ -100,12 +113,20 @@ def score_arrays(
         _check_levels("ideal", further, np.ones(further.shape, dtype=np.bool_))
         every = np.hstack((level, further))
         present = np.hstack((shown, _not_shown(level, shown, further)))
-    _check_highest(scorers, level, shown)
+    _check_highest(scorers.values(), level, shown)
     # Documents below this level do not affect scores, so most of a row can be skipped.
-    present = present & (every >= min(scorer.lowest_level for scorer in scorers))
-    values = _values(every[present])
-    tied = any(scorer.ties != TIES.default for scorer in scorers)
-    found = np.empty((len(scorers), len(level)))
+    lowest = min(scorer.lowest_level for scorer in scorers.values())
+    used = present & (every >= lowest)
+    # Counts such as NumRet are 0 only for rows without documents.
+    others = np.flatnonzero(present.any(axis=1) & ~used.any(axis=1))
+    if others.size:
+        used[others, present[others].argmax(axis=1)] = True
+    values = _values(every[used])
+    found_any = values.size and values[-1] >= lowest
+    _warn_without_relevant(scorers, values[-1] if found_any else every.max(where=present, initial=0))
+    present = used
+    tied = any(scorer.ties != TIES.default for scorer in scorers.values())
+    found = np.empty((len(wanted), len(level)))
     # Blocks of this size fit into the cache of the processor.
     size = max(1, _CELLS // max(1, every.shape[1]))
     for begin in range(0, len(level), size):
@@ -113,23 +134,24 @@ def score_arrays(
         levels = _levels(values, every[rows], present[rows])
         codes = None if ranked_by is None else _codes(ranked_by[rows], shown[rows])
         views = Views(levels, _run(levels, present[rows], shown[rows], codes, tied=tied))
-        for number, scorer in enumerate(scorers):
-            found[number, rows] = scorer.score_with_ties(views)
+        for number, measure in enumerate(wanted):
+            found[number, rows] = scorers[measure].score_with_ties(views)
     return _like(relevance, found)
 
 
-def _scorers(measures: Any, ties: str) -> list[Scorer]:
-    """Return the scorers of the measures. Raises ParameterError for one that needs more than the arrays."""
+def _measures(measures: Any, ties: str) -> list[Measure]:
+    """Return the measures with repeats. Raises ParameterError for one that needs more than the arrays."""
     if ties != BY_POSITION and (ties == TIES.default or not TIES.validate(ties)):
         words = ", ".join(map(repr, [BY_POSITION, *(word for word in TIES.words if word != TIES.default)]))
         raise ParameterError(f"ties={ties!r} must be one of {words}: rows have no doc_ids")
-    read = read_measures(measures)
+    read = read_measures(measures, repeats=True)
     if not read:
         raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
     known = native_scorers(read)
     for measure in read:
         scorer = known.get(measure)
         if scorer is None:
+            check_parameters(measure)
             raise ParameterError(
                 f"{measure} is computed by a provider of ir-measures, which needs doc_ids: use evaluate"
             )
@@ -137,8 +159,9 @@ def _scorers(measures: Any, ties: str) -> list[Scorer]:
             needed = "passages" if needs_passages(measure) else ", ".join(scorer.qrel_columns)
             raise ParameterError(f"{measure} needs {needed} in addition to levels and scores: use evaluate")
         scorer.validate_params()
-    ordered = read if ties == BY_POSITION else in_order(read, "auto", ties)
-    return [*native_scorers(ordered).values()]
+    if ties == BY_POSITION:
+        return read
+    return [in_order([measure], "auto", ties)[0] for measure in read]
 
 
 # ------------------------------------------------------------------------------------------- input
@@ -215,7 +238,7 @@ def _scores(scores: Any, shown: Bools) -> npt.NDArray[Any]:
     return values
 
 
-def _check_highest(scorers: list[Scorer], level: npt.NDArray[Any], shown: Bools) -> None:
+def _check_highest(scorers: Iterable[Scorer], level: npt.NDArray[Any], shown: Bools) -> None:
     for scorer in scorers:
         if scorer.highest_level is not None and (above := shown & (level > scorer.highest_level)).any():
             row, column = np.argwhere(above)[0].tolist()
@@ -223,6 +246,13 @@ def _check_highest(scorers: list[Scorer], level: npt.NDArray[Any], shown: Bools)
                 f"{scorer}: relevance[{row}, {column}] is {level[row, column]}, above "
                 f"{scorer.highest_level:g}, the highest level of this measure"
             )
+
+
+def _warn_without_relevant(scorers: Mapping[Measure, Scorer], highest: float) -> None:
+    """Issue a CoverageWarning for measures for which nothing is relevant, although levels are above 0."""
+    notes = notes_without_relevant(measures_without_relevant(scorers, highest), "relevance")
+    if highest > 0 and (text := " ".join(notes)):
+        warnings.warn(text, CoverageWarning, stacklevel=levels_to_caller())
 
 
 # ------------------------------------------------------------------------------------------ engine

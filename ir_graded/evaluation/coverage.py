@@ -19,6 +19,7 @@ from ir_graded.errors import MOST_IDS, CoverageWarning, GradedError
 from ir_graded.io.sources import ensure_rereadable
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
+from ir_graded.measures.base import Scorer
 
 from .unjudged import LOWEST_JUDGED, mean_of_known, unjudged_share
 
@@ -150,6 +151,7 @@ class Coverage:
         count: function that counts the shares of judged documents; dropped after use.
         by_id: whether some measure ranks documents with equal scores by id.
         without_relevant: lowest relevant level -> the measures for which no document is relevant.
+        note_on_text: sentence on topics without highlighted text, if a measure needs passages.
     """
 
     names: tuple[str, ...]
@@ -160,6 +162,7 @@ class Coverage:
     count: Callable[[], list[Shares]] | None
     by_id: bool = True
     without_relevant: Mapping[float, Sequence[str]] = field(default_factory=dict)
+    note_on_text: str = ""
 
     def __post_init__(self) -> None:
         self._shares = known_shares(self.runs)
@@ -202,11 +205,9 @@ class Coverage:
         if not self.has_relevant:
             yield f"No document of the qrels has a level {_from(self.rel)}, so nothing is relevant."
         else:
-            for rel, names in self.without_relevant.items():
-                yield (
-                    f"No document of the qrels has a level {_from(rel)}, so nothing is relevant for "
-                    f"{', '.join(names)}."
-                )
+            yield from notes_without_relevant(self.without_relevant)
+        if self.note_on_text:
+            yield self.note_on_text
         of = dict(zip(self.names, self.runs, strict=True))
         lacking = {name: self._lack(run) for name, run in of.items() if 0 < run.retrieved < self.topics}
         yield from _of_runs(lacking, "lacks topics", "lack topics")
@@ -232,6 +233,34 @@ class Coverage:
         notes = self.notes()
         if notes:
             warnings.warn(" ".join(notes), CoverageWarning, stacklevel=levels_to_caller())
+
+
+def measures_without_relevant(scorers: Mapping[Any, Scorer], highest: float) -> dict[float, list[str]]:
+    """Return the measures for which no level is relevant, by their lowest relevant level.
+
+    Args:
+        scorers: the measures with their scorers.
+        highest: the highest level.
+    """
+    found: dict[float, list[str]] = {}
+    for measure, scorer in scorers.items():
+        if highest < scorer.lowest_rel < np.inf:
+            found.setdefault(scorer.lowest_rel, []).append(str(measure))
+    return found
+
+
+def notes_without_relevant(
+    without_relevant: Mapping[float, Sequence[str]], source: str = "the qrels"
+) -> Iterator[str]:
+    """Yield a sentence for each lowest relevant level that no document has.
+
+    Args:
+        without_relevant: lowest relevant level -> the measures for which no document is relevant.
+        source: where the levels are.
+    """
+    for rel, names in without_relevant.items():
+        measures = ", ".join(names)
+        yield f"No document of {source} has a level {_from(rel)}, so nothing is relevant for {measures}."
 
 
 def _from(rel: float) -> str:

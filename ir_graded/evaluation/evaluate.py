@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from ir_graded.errors import ParameterError, short_repr
 from ir_graded.io.intents import add_intents
 from ir_graded.io.lengths import BEYOND, check_ends, read_lengths
 from ir_graded.io.named_runs import named_runs
-from ir_graded.io.sources import is_read_once
+from ir_graded.io.sources import is_read_once, passage_table, table_of
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
@@ -25,7 +25,7 @@ from ir_graded.measures.classic.ties import check_ties, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
-from .coverage import Coverage, RunCoverage, count_again
+from .coverage import Coverage, RunCoverage, count_again, measures_without_relevant
 from .provider import GradedEvaluator, native_scorers
 from .scores import Scores
 from .swapped import warn_if_swapped
@@ -76,8 +76,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             to all measures that depend on the order and do not set ``ties`` themselves.
         intents: probabilities and types of the intents in the qrels, in a form of ``with_intents``.
         lengths: length of each document, for runs with passages, in a form of ``passages.check_submission``.
-        beyond: 'keep' keeps passages that end behind their document, which lowers precision; 'raise' raises
-            InputError. Only with ``lengths``.
+        beyond: 'keep' keeps passages that end behind their document, which lowers precision or recall;
+            'raise' raises InputError for them, in the qrels and in the runs. Only with ``lengths``.
 
     Returns:
         The scores of all runs on all topics of the qrels; a topic that a run lacks scores 0.
@@ -92,7 +92,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
 
     Warns:
         CoverageWarning: a run lacks topics of the qrels, is empty, has no judged document or gives all
-            documents of a topic the same score, or nothing in the qrels is relevant; once per call.
+            documents of a topic the same score, nothing in the qrels is relevant, or a topic has no
+            highlighted text for measures of passages; once per call.
             ``Scores.coverage`` has the counts.
 
     Example:
@@ -110,14 +111,20 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
     judged = qrels if intents is None else add_intents(qrels, intents)
+    ends = None if lengths is None else read_lengths(lengths)
+    if ends is not None and beyond == "raise" and not isinstance(judged, Mapping):
+        judged = table_of("qrels", judged)
+        if judged.passage is not None:
+            judged.check_ids()
+            # Empty spans name no text: a topic without gold has one without a document.
+            check_ends(judged.filter(np.flatnonzero(judged.passage.length)), ends, beyond)
     evaluation = Evaluation(in_order(read_measures(measures), provider, ties), judged, provider)
     named = named_runs(runs)
     warn_if_swapped(qrels, next(iter(named.values()), None))
-    ends = None if lengths is None else read_lengths(lengths)
 
     def score(matched: MatchedRun) -> ScoredRun:
         if ends is not None:
-            check_ends(matched.run, ends, beyond)
+            check_ends(passage_table("a table of lengths", "run", matched.run), ends, beyond)
         return evaluation.score(matched)
 
     scored = evaluation.match(named, evaluation.lowest, score)
@@ -224,10 +231,12 @@ class Evaluation:
             found.append(run)
         levels = self.judgments.levels.values
         highest = float(levels[-1]) if levels.size else 0.0
-        without_relevant: dict[float, list[str]] = {}
-        for measure, scorer in self._evaluator.graded.scorers.items():
-            if highest < scorer.lowest_rel < np.inf:
-                without_relevant.setdefault(scorer.lowest_rel, []).append(str(measure))
+        graded = self._evaluator.graded
+        of_text = [graded.scorers[measure].lowest_rel for measure in graded.passage_measures]
+        # If no level is relevant, no topic has relevant text.
+        note_on_text = (
+            self.judgments.note_on_text(min(of_text)) if min(of_text, default=np.inf) <= highest else ""
+        )
         coverage = Coverage(
             tuple(runs),
             tuple(found),
@@ -236,7 +245,8 @@ class Evaluation:
             bool(np.isinf(self.rel) or (levels.size and highest >= self.rel)),
             partial(count_again, self._qrels, [*runs.values()], found, self.lowest),
             self._by_id,
-            without_relevant,
+            measures_without_relevant(graded.scorers, highest),
+            note_on_text,
         )
         coverage.warn()
         return Scores(tuple(runs), tuple(self.measures), tuple(self.judgments.query_ids), values, coverage)

@@ -70,7 +70,7 @@ class GradedEvaluator(Evaluator):
                     raise InputError(without_column(measure, column))
         self.passage_measures = [measure for measure in self.measures if needs_passages(measure)]
         if self.passage_measures and judgments.names and judgments.levels.highlights is None:
-            raise InputError(no_passages(self.passage_measures[0], "qrels"))
+            raise InputError(no_passages(self.passage_measures[0], "qrels", judgments.hint))
         self._check_intents()
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
@@ -82,6 +82,12 @@ class GradedEvaluator(Evaluator):
             if judgments.note:
                 warnings.warn(judgments.note, stacklevel=levels_to_caller())
             return
+        if over_intents and judgments.levels.highlights is not None:
+            warnings.warn(
+                f"{over_intents[0]} counts documents: it ignores the spans of the passages, so that any "
+                "passage of a document covers all intents of the document",
+                stacklevel=levels_to_caller(),
+            )
         if intents.probability is not None and over_intents:
             rel = min(self.scorers[measure].lowest_rel for measure in over_intents)
             judgments.check_listed(rel)

@@ -180,7 +180,14 @@ def as_float(value: Any, describe: Callable[[], str]) -> float:
             return float(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise InputError(f"{describe()}: {short_repr(value)} is not a number")
+    problem = "is not a number"
+    if isinstance(value, str):
+        try:
+            float(value)
+            problem = "is a string; convert the column to numbers"
+        except ValueError:
+            problem = "is not a number; replace words by numbers, for example vital by 2 and okay by 1"
+    raise InputError(f"{describe()} {short_repr(value)} {problem}")
 
 
 def _floats_if_numeric(column: Any) -> Floats | None:

@@ -11,7 +11,7 @@ import numpy as np
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Ints
 from ir_graded.errors import FileFormatError, InputError, format_ids, short_repr
 
-from .sources import is_path_or_dataset_id, passage_table
+from .sources import is_path_or_dataset_id
 from .table import Table
 
 #: Passages that end behind their documents: they count, or are an error.
@@ -76,25 +76,25 @@ def rows_beyond(table: Table, lengths: Mapping[str, int]) -> Ints:
     known = pl.Series(lengths.keys(), dtype=pl.String), pl.Series(lengths.values(), dtype=pl.Int64)
     end = table.doc_id.replace_strict(*known, default=None, return_dtype=pl.Int64)
     if missing := table.doc_id.filter(end.is_null()).unique(maintain_order=True).to_list():
-        raise InputError(f"no length is given for {len(missing)} documents of the run: {format_ids(missing)}")
+        raise InputError(
+            f"no length is given for {len(missing)} documents of the {table.kind}: {format_ids(missing)}"
+        )
     assert table.passage is not None  # noqa: S101  # for the type checker
     stop = table.passage.start + table.passage.length
     return np.flatnonzero(stop > end.to_numpy())
 
 
-def check_ends(run: Any, lengths: Mapping[str, int], beyond: str) -> None:
-    """Check that all documents of a run have a length, and if wanted that passages end in their documents.
+def check_ends(table: Table, lengths: Mapping[str, int], beyond: str) -> None:
+    """Check that all documents of a table have a length, and if wanted that passages end in their documents.
 
     Args:
-        run: a run with passages in any form.
+        table: qrels or a run with passages.
         lengths: the length of each document.
         beyond: 'keep', or 'raise' where no passage may end behind its document.
 
     Raises:
-        InputError: the run has no passages, a document has no length, or with 'raise' a passage ends
-            behind its document.
+        InputError: a document has no length, or with 'raise' a passage ends behind its document.
     """
-    table = passage_table("a table of lengths", "run", run)
     table.check_values()
     rows = rows_beyond(table, lengths)
     if rows.size and beyond == "raise":
@@ -102,8 +102,8 @@ def check_ends(run: Any, lengths: Mapping[str, int], beyond: str) -> None:
         assert table.passage is not None  # noqa: S101  # for the type checker
         start, length = table.passage.start[row], table.passage.length[row]
         raise InputError(
-            f"run: {table.describe(row)}: the passage {start:.0f}:{length:.0f} ends behind its document, "
-            f"which has length {lengths[table.doc_id[row]]}; beyond='keep' keeps it"
+            f"{table.kind}: {table.describe(row)}: the passage {start:.0f}:{length:.0f} ends behind its "
+            f"document, which has length {lengths[table.doc_id[row]]}; beyond='keep' keeps it"
         )
 
 

@@ -54,7 +54,8 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
         frame["aspects"] = pd.Series(table.objects("aspects"), dtype="object")
     for name in ("iteration", "equivalence_class"):
         if name in table.further and (name != "iteration" or table.repeats_documents(name)):
-            frame[name] = pd.Series(table.text(name).to_list(), dtype="str")
+            texts = table.text(name) if name == "iteration" else table.ids(name)
+            frame[name] = pd.Series(texts.to_list(), dtype="str")
     levels = frame["relevance"].to_numpy()
     if (np.abs(levels) < EXACT_INTEGERS_BELOW).all() and (levels == np.floor(levels)).all():
         frame["relevance"] = levels.astype(np.int64)

@@ -9,8 +9,8 @@ from typing import Any
 from ir_graded.errors import FileFormatError, InputError, short_repr
 
 from .chunk_files import DOCUMENTS
-from .conventions import CONVENTIONS, convention_of, missing
-from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
+from .conventions import CONVENTIONS, LIKE_SPAN, convention_of, missing
+from .table import VALUE_COLUMNS, Table, from_frame
 
 #: JSON of search engines: key of the list of queries; then the keys of the id or text of a query, of its
 #: ratings (a list, or levels by document), and of document and level of a rating.
@@ -50,7 +50,9 @@ def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str])
                 f"{kind}: {place(row)} is {short_repr(record)}, expected a dict with {', '.join(names)}"
             )
     further = [
-        name for name in records[0] if name not in names and (kind == "qrels" or name in PASSAGE_COLUMNS)
+        name
+        for name in records[0]
+        if name not in names and (kind == "qrels" or str(name).lower() in LIKE_SPAN)
     ]
     return _rows(
         kind,

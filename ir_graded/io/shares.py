@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,5 +71,6 @@ def _as_array(vectors: list[Any], describe: Callable[[int], str]) -> Floats:
             )
     found = np.empty((len(vectors), len(vectors[0])))
     for row, vector in enumerate(vectors):
-        found[row] = [as_float(share, partial(describe, row)) for share in vector]
+        where = f"{describe(row)}: the share"
+        found[row] = [as_float(share, where.__str__) for share in vector]
     return found

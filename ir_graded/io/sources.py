@@ -53,17 +53,18 @@ def passage_table(purpose: str, kind: str, source: Any) -> Table:
     """Qrels or a run as a table. Raises InputError where they hold no passages."""
     table = None if isinstance(source, Mapping) else table_of(kind, source)
     if table is None or table.passage is None:
-        raise InputError(no_passages(purpose, kind))
+        hint = table.hint if table is not None else ""
+        raise InputError(no_passages(purpose, kind, hint))
     table.check_ids()
     return table
 
 
-def no_passages(purpose: object, kind: str) -> str:
+def no_passages(purpose: object, kind: str, hint: str = "") -> str:
     """Return the message that qrels or a run lack passages, which a measure or a function needs."""
     columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
     return (
-        f"{purpose} needs passages, but there are none in the {kind}: give a table or named tuples with the "
-        f"fields {columns}, or a file that has them; a dict of dicts cannot have passages"
+        f"{purpose} needs passages, but there are none in the {kind}: {hint and f'{hint}; '}give a table "
+        f"or named tuples with the fields {columns}, or a file that has them; a dict of dicts cannot have passages"
     )
 
 

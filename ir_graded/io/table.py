@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.spans import Spans
 from ir_graded.errors import InputError, short_repr
 
-from .conventions import SWAPPED, convention_of, missing
+from .conventions import SPAN, SWAPPED, convention_of, hint_on_intents, hint_on_spans, missing
 from .forks import check_fork
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class Table:
         passage: first position and length of the passage of each row, as float64, if there are passages.
         further: all other columns of qrels by name, such as ``iteration``; each is read on demand.
         unused_intents: by topic the intents that have a probability and no row, for errors.
+        hint: hint on columns of spans with other names, for errors.
     """
 
     kind: str
@@ -74,9 +75,16 @@ class Table:
     passage: Passage | None = None
     further: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     unused_intents: Mapping[str, list[str]] = field(default_factory=dict)
+    hint: str = ""
 
     def __len__(self) -> int:
         return len(self.value)
+
+    @property
+    def why_no_repeats(self) -> str:
+        """Advice for the error about a document in several rows."""
+        advice = "keep one of the rows (only passages, with start and length, may repeat a document)"
+        return "; ".join(filter(None, (advice, self.hint, hint_on_intents(self.further))))
 
     def check_ids(self) -> None:
         """Raise InputError if an id is missing."""
@@ -103,16 +111,17 @@ class Table:
         return describe_document(self.query_id[row], self.doc_id[row], self.place(row))
 
     def ids(self, name: str) -> pl.Series:
-        """Return a further column as text, converted like ids; null for missing values."""
+        """Return a further column as text, converted like ids; null for missing and blank values."""
         from . import columns
 
         try:
-            return columns.as_strings(self.further[name]())
+            texts = columns.as_strings(self.further[name]())
         except InputError as error:
             raise InputError(f"{self.kind}: {name}: {error}") from None
+        return texts.set(texts.str.strip_chars() == "", None)
 
     def text(self, name: str) -> pl.Series:
-        """Return a further column as text, converted like ids. Raises InputError if a value is missing."""
+        """Return a further column as text, like ids. Raises InputError if a value is missing or blank."""
         texts = self.ids(name)
         if texts.null_count():
             raise InputError(f"{self.kind}: {self.describe(int(texts.is_null().arg_true()[0]))}: no {name}")
@@ -151,6 +160,7 @@ class Table:
             lambda wanted: self.query_objects(rows[wanted]),
             None if self.passage is None else self.passage[rows],
             self._further_at(rows),
+            hint=self.hint,
         )
 
     def part(self, begin: int, end: int) -> Table:
@@ -165,6 +175,7 @@ class Table:
             lambda wanted: self.query_objects(begin + wanted),
             None if self.passage is None else Passage(self.passage.start[rows], self.passage.length[rows]),
             self._further_at(np.arange(begin, end, dtype=np.int64)),
+            hint=self.hint,
         )
 
     def check_passages(self) -> None:
@@ -193,10 +204,9 @@ def at_rows(column: pl.Series, rows: Ints) -> pl.Series:
 
 VALUE_NAMES = {"qrels": "level", "run": "score", "chunks": "score"}
 VALUE_COLUMNS = {"qrels": "relevance", "run": "score"}
-PASSAGE_COLUMNS = ("start", "length")
+PASSAGE_COLUMNS = SPAN
 #: Other names of further columns of qrels.
 OTHER_NAMES = {"iteration": "subtopic_id"}
-ONLY_PASSAGES = "only passages, with both start and length, may repeat a document"
 
 
 def describe_document(query_id: object, doc_id: object, place: str = "") -> str:
@@ -235,7 +245,8 @@ def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -
     further = with_other_names(
         {name: partial(columns.get_column, kind, frame, name) for name in others if name not in wanted}
     )
-    return from_columns(kind, query_id, doc_id, value, place, passage, further)
+    table = from_columns(kind, query_id, doc_id, value, place, passage, further)
+    return replace(table, hint=hint_on_spans(present))
 
 
 def with_other_names(further: dict[str, Callable[[], Any]]) -> dict[str, Callable[[], Any]]:
@@ -275,7 +286,8 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
 
     others = [name for name in getattr(given[0], "_fields", ()) if name not in _STANDARD] if given else []
     further = with_other_names({name: partial(column, name) for name in others})
-    return from_columns(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage, further)
+    table = from_columns(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage, further)
+    return replace(table, hint=hint_on_spans(getattr(row, "_fields", ()) if values else ()))
 
 
 def _not_a_row(kind: str, row: Any) -> str:

@@ -12,10 +12,10 @@ import numpy as np
 
 from ir_graded.core.levels import Highlights, Levels
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import InputError, NoSharedTopicsError, short_repr
+from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, short_repr
 from ir_graded.io.conventions import SWAPPED
 from ir_graded.io.intents import ITERATION
-from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
+from ir_graded.io.table import Table, at_rows, describe_document
 
 from .articles import articles_of
 from .aspects import ASPECTS, aspects_of
@@ -42,6 +42,7 @@ class Judgments:
         ranks_rows: whether measures rank the rows of runs with passages.
         note: description of documents with several levels, of which the highest counts; empty without any.
         unused_intents: by topic the intents that have a probability and no document.
+        hint: hint on columns of spans with other names, for errors.
     """
 
     query_ids: list[Any]
@@ -53,6 +54,7 @@ class Judgments:
     note: str = ""
     ranks_rows: bool = False
     unused_intents: Mapping[str, list[str]] = field(default_factory=dict)
+    hint: str = ""
     _lookups: dict[float, Lookup] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -79,6 +81,20 @@ class Judgments:
                 doc_ids = [doc_ids[row] for row in wanted.tolist()]
             self._lookups[lowest] = Lookup(self.levels.topics, topic, wanted, doc_ids)
         return self._lookups[lowest]
+
+    def note_on_text(self, rel: float) -> str:
+        """Return a sentence on topics without text highlighted with a level >= ``rel``; empty without any."""
+        highlights = self.levels.highlights
+        if highlights is None:
+            return ""
+        spans = highlights.spans[highlights.level >= rel]
+        topic = self.levels.topic[spans.article[spans.stop > spans.start]]
+        without = np.setdiff1d(np.arange(len(self.names)), topic)
+        names = format_ids([self.names[number] for number in without.tolist()])
+        if not names:
+            return ""
+        subject = f"Topic {names} has" if without.size == 1 else f"Topics {names} have"
+        return f"{subject} no highlighted text."
 
     def check_listed(self, rel: float) -> None:
         """Raise InputError if a document of level >= ``rel`` is of an intent without a probability."""
@@ -173,6 +189,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
         columns,
         note,
         unused_intents=table.unused_intents,
+        hint=table.hint,
     )
 
 
@@ -241,7 +258,7 @@ def _check_one_level(table: Table, document: Ints) -> None:
         where = describe_document(table.query_id[row], table.doc_id[row])
         if ITERATION in rows.columns and rows[ITERATION].n_unique() > 1:
             where += f", intent {rows[ITERATION][row]!r}"
-        raise InputError(f"qrels: {where} has {levels}; {ONLY_PASSAGES}")
+        raise InputError(f"qrels: {where} has {levels}; {table.why_no_repeats}")
 
 
 def _note_of_levels(table: Table, document: Ints, level: Floats) -> str:

@@ -26,7 +26,7 @@ from ir_graded.core.spans import Spans
 from ir_graded.core.tie_groups import TieGroups
 from ir_graded.errors import InputError, printable
 from ir_graded.io.files import read_file, run_pieces
-from ir_graded.io.table import ONLY_PASSAGES, Table, at_rows, describe_document
+from ir_graded.io.table import Table, at_rows, describe_document
 
 from .articles import articles_of
 from .judgments import Judgments
@@ -344,4 +344,4 @@ def _check_duplicates(table: Table, topic: Ints, key: Keys) -> None:
             where = describe_document(table.query_id[row], doc_id)
             one, other = table.place(first), table.place(row)
             places = f"at {one} and at {other}" if one != other else f"in {one}"
-            raise InputError(f"run: {where} appears twice, {places}; {ONLY_PASSAGES}")
+            raise InputError(f"run: {where} appears twice, {places}; {table.why_no_repeats}")

@@ -14,7 +14,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
 from functools import wraps
 from typing import Any, TypeAlias
@@ -246,10 +246,16 @@ def parse_trec_measure(measure: str) -> list[Measure]:
         raise
 
 
-def read_measures(measures: Iterable[str | Measure] | str | Measure) -> list[Measure]:
-    """Return measure objects for objects and strings, in order and without repeats.
+def read_measures(
+    measures: Iterable[str | Measure] | str | Measure, *, repeats: bool = False
+) -> list[Measure]:
+    """Return measure objects for objects and strings, in order.
 
     A string may name several measures, separated by blanks, and a name of trec_eval may give several.
+
+    Args:
+        measures: measure objects and strings, mixed.
+        repeats: whether to keep equal measures; by default each is returned once.
 
     Raises:
         UnknownMeasureError: a name is unknown.
@@ -262,16 +268,22 @@ def read_measures(measures: Iterable[str | Measure] | str | Measure) -> list[Mea
             f"measures={short_repr(measures)} must be a measure, its name, or a list of these: "
             "for example ['P-measure', 'nDCG@10']"
         )
+    if isinstance(given, Mapping) or hasattr(given, "columns"):
+        raise ParameterError(
+            f"measures is a {type(given).__name__}, not a list of measures; measures come first: "
+            "evaluate(measures, qrels, runs)"
+        )
     found: list[Measure] = []
     for item in given:
         found += _measures_in(item) if isinstance(item, str) else _named(item, parse)
     try:
-        return list(dict.fromkeys(found))
+        distinct = list(dict.fromkeys(found))
     except ValueError as error:
         # ir-measures compares measures by their text, and Python cannot print an int of thousands of digits.
         raise ParameterError(
             f"a measure of ir-measures has a parameter that cannot be printed: {error}"
         ) from None
+    return found if repeats else distinct
 
 
 def read_measure(measure: str | Measure) -> Measure:

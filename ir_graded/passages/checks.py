@@ -44,7 +44,8 @@ def check_submission(run: Any, task: str, lengths: Any = None) -> pd.DataFrame:
 
     Returns:
         A row per problem: query_id, doc_id, row, other_row and problem; empty if the run follows the rules.
-        Rows are counted from 0 in the order of the input; other_row is -1 if the problem concerns one row.
+        Rows are counted from 0 in the order of the input. ``row`` is ranked below ``other_row``, which is -1
+        if the problem concerns one row.
 
     Raises:
         InputError: the run holds no passages, or the lengths lack a document.
@@ -71,7 +72,7 @@ def check_submission(run: Any, task: str, lengths: Any = None) -> pd.DataFrame:
     articles = articles_of(table, groups.topic)
     assert articles is not None  # noqa: S101  # for the type checker
     order, _, _ = order_rows(table, groups, articles)
-    problems = [*_order_problems(order, articles.article[order]), *_overlaps(articles)]
+    problems = [*_order_problems(order, articles.article[order]), *_overlaps(articles, order)]
     problems = [problem for problem in problems if problem[2] in TASKS[task]]
     if lengths is not None:
         problems += [(row, -1, BEYOND) for row in rows_beyond(table, read_lengths(lengths)).tolist()]
@@ -101,8 +102,12 @@ def _order_problems(order: Ints, article: Ints) -> list[Problem]:
     return found + [(row, other, INTERLEAVED) for (row, other), one in zip(pairs, back, strict=True) if one]
 
 
-def _overlaps(articles: Articles) -> list[Problem]:
-    """Return each row that begins inside others of its article, with the one of these that ends last."""
+def _overlaps(articles: Articles, order: Ints) -> list[Problem]:
+    """Return each row that begins inside others of its article, with the one of these that ends last.
+
+    Of the two, the row that is ranked lower comes first. ``order`` holds the rows by rank.
+    """
+    rank = np.argsort(order)
     spans = articles.passage.spans(articles.article)
     ahead, _ = spans.overlapping()
     rows = np.flatnonzero(np.isin(articles.article, articles.article[ahead]))
@@ -114,7 +119,8 @@ def _overlaps(articles: Articles) -> list[Problem]:
         if part.article[at] != article:
             article, reached, last = int(part.article[at]), 0, -1
         if last >= 0 and part.start[at] < reached and part.start[last] < part.stop[at]:
-            found.append((int(rows[at]), int(rows[last]), OVERLAP))
+            upper, lower = sorted((int(rows[at]), int(rows[last])), key=rank.__getitem__)
+            found.append((lower, upper, OVERLAP))
         if part.stop[at] >= reached:
             reached, last = int(part.stop[at]), at
     return found

@@ -6,6 +6,7 @@ The libraries are not imported: objects are recognised by their attributes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ir_graded.errors import InputError, short_repr
@@ -42,7 +43,8 @@ def run_of_chunks(
         A row per chunk with query_id, doc_id, score (minus the rank), start and length, in characters.
 
     Raises:
-        InputError: a chunk lacks its position or its document, or the position is invalid.
+        InputError: a query has no list of chunks, or a chunk lacks its position or its document, or the
+            position is invalid.
 
     Example:
         >>> from ir_graded import passages
@@ -52,8 +54,17 @@ def run_of_chunks(
     """
     if isinstance(results, Mapping):
         lists = {as_text(query_id): chunks for query_id, chunks in results.items()}
+    elif not _is_list_of_chunks(results):
+        raise InputError(f"expected {{query_id: list of chunks}}, found {short_repr(results)}")
     else:
         lists = {str(number): chunks for number, chunks in enumerate(results)}
+    for query_id, chunks in lists.items():
+        if not _is_list_of_chunks(chunks):
+            hint = "" if isinstance(results, Mapping) else "; this looks like one list of chunks"
+            raise InputError(
+                f"expected {{query_id: list of chunks}}{hint}: for query {query_id!r}, {short_repr(chunks)} "
+                "is given in place of a list"
+            )
     rows = [
         (query_id, -float(rank), *_span(Node(chunk, f"query {query_id!r}, chunk {rank - 1}"), doc_id))
         for query_id, chunks in lists.items()
@@ -82,8 +93,21 @@ def chunk_table(chunks: Iterable[Any], doc_id: DocumentName = None) -> pd.DataFr
           doc_id  start  length
         0   a.md     10      20
     """
+    if not _is_list_of_chunks(chunks):
+        raise InputError(f"expected a list of chunks, found {short_repr(chunks)}")
     rows = [_span(Node(chunk, f"chunk {at}"), doc_id) for at, chunk in enumerate(chunks)]
     return _frame(rows, ["doc_id", "start", "length"])
+
+
+def _is_list_of_chunks(given: Any) -> bool:
+    """Return whether a value can be a list of chunks; a chunk or a chunk with its score is not one."""
+    if isinstance(given, tuple) and any(isinstance(part, Real) for part in given):
+        return False
+    return (
+        isinstance(given, Iterable)
+        and not isinstance(given, (str, bytes, Mapping))
+        and not any(hasattr(given, name) for name in ("page_content", "start_char_idx", "node"))
+    )
 
 
 def _frame(rows: list[Any], names: list[str]) -> pd.DataFrame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Container
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,22 +11,25 @@ import numpy as np
 from ir_graded.core.levels import Highlights
 from ir_graded.core.segments import count, whole_total
 from ir_graded.core.spans import Spans
-from ir_graded.errors import InputError
-from ir_graded.io.columns import column_names
+from ir_graded.errors import CoverageWarning, InputError, format_ids
 from ir_graded.io.sources import no_passages
 from ir_graded.io.table import Table, from_columns
+from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures.stopping import safe_divide
+
+from .units import check_columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool = False) -> pd.DataFrame:
-    """Compute the IoU of the best retrieval that a chunking allows, per topic.
+    """Compute the IoU of retrieving every chunk that contains gold text, per topic.
 
     ``precision_omega = characters both in T and highlighted / characters in T or highlighted``, where T are
-    the chunks that share a character with a highlighted span; 0 if T is empty.
+    the chunks that share a character with a highlighted span; 0 if T is empty. Retrieving fewer chunks can
+    give a higher IoU if a chunk contains little gold text.
 
     Args:
         qrels: qrels with passages in any form.
@@ -38,6 +43,10 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
 
     Raises:
         InputError: the qrels hold no passages, or the chunks lack a column or hold an invalid position.
+
+    Warns:
+        CoverageWarning: a topic has no highlighted text, or a document with highlighted text has no chunk;
+            both lower the values. Once per call.
 
     Source:
         Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024).
@@ -56,13 +65,14 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     judgments = prepare_qrels(qrels)
     levels = judgments.levels
     if judgments.names and levels.highlights is None:
-        raise InputError(no_passages("precision_omega", "qrels"))
+        raise InputError(no_passages("precision_omega", "qrels", judgments.hint))
     highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
     gold = highlights.spans[highlights.level >= rel]
     table = _chunk_table(chunks)
     code = {
         doc_id: number for number, doc_id in enumerate(table.doc_id.unique(maintain_order=True).to_list())
     }
+    _warn(judgments, gold, code, rel)
     document = np.array([code.get(doc_id, -1) for doc_id in judgments.doc_ids], dtype=np.int64)
     of_chunk = np.array([code[doc_id] for doc_id in table.doc_id.to_list()], dtype=np.int64)
     assert table.passage is not None  # noqa: S101  # for the type checker
@@ -86,17 +96,26 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     return pd.DataFrame(found)
 
 
-def _chunk_table(chunks: Any) -> Table:
-    names = ("doc_id", "start", "length")
-    there = (
-        list(column_names(chunks)) if hasattr(chunks, "columns") or hasattr(chunks, "column_names") else []
+def _warn(judgments: Judgments, gold: Spans, chunked: Container[str], rel: float) -> None:
+    """Issue a CoverageWarning about topics without gold text and about gold documents without chunks."""
+    numbers = np.unique(gold.article[gold.stop > gold.start]).tolist()
+    unchunked = dict.fromkeys(
+        doc_id for number in numbers if (doc_id := judgments.doc_ids[number]) not in chunked
     )
-    missing = [name for name in names if name not in there]
-    if missing:
-        raise InputError(
-            f"chunks: expected a table with doc_id, start and length; it lacks {', '.join(missing)}"
+    notes = [judgments.note_on_text(rel)]
+    if unchunked:
+        documents = "1 document has" if len(unchunked) == 1 else f"{len(unchunked)} documents have"
+        notes.append(
+            f"{documents} highlighted text but no chunk: {format_ids([*unchunked])}; check that the doc_ids "
+            "of the chunks are those of the qrels."
         )
-    doc_id, start, length = (chunks[name] for name in names)
+    if text := " ".join(filter(None, notes)):
+        warnings.warn(text, CoverageWarning, stacklevel=3)
+
+
+def _chunk_table(chunks: Any) -> Table:
+    check_columns("chunks", chunks)
+    doc_id, start, length = (chunks[name] for name in ("doc_id", "start", "length"))
     size = len(doc_id)
     return from_columns(
         *("chunks", [""] * size, doc_id, [0.0] * size, lambda row: f"row {row}", (start, length))

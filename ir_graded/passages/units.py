@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from ir_graded.core.segments import Bools, Ints
-from ir_graded.errors import InputError
+from ir_graded.errors import InputError, short_repr
+from ir_graded.io.columns import column_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Text = TypeVar("Text")
-#: The text of each document in bytes, by doc_id.
-Texts: TypeAlias = Mapping[str, bytes] | Callable[[str], bytes]
+#: The text of each document, as str or in bytes of UTF-8, by doc_id.
+Texts: TypeAlias = Mapping[str, str | bytes] | Callable[[str], str | bytes]
+_COLUMNS = ("doc_id", "start", "length")
 
 
 def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
@@ -23,14 +25,15 @@ def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
 
     Args:
         table: qrels or a run with doc_id, start and length.
-        texts: the text of each document in bytes: a mapping from doc_id or a function of it.
+        texts: the text of each document, as str or in bytes of UTF-8: a mapping from doc_id or a function of
+            it.
 
     Returns:
         The table with start and length in characters.
 
     Raises:
-        InputError: a span begins or ends inside a character or after the end of its text, or a text is
-            missing.
+        InputError: a span begins or ends inside a character or after the end of its text, a text is missing,
+            or the table lacks a column.
 
     Example:
         >>> import pandas as pd
@@ -43,12 +46,15 @@ def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
           doc_id  start  length
         0      a      2       1
     """
+    if not hasattr(table, "groupby"):
+        raise InputError(f"table is a {type(table).__name__}; it must be a pandas DataFrame")
+    check_columns("table", table)
     start = table["start"].to_numpy(dtype=np.int64)
     stop = start + table["length"].to_numpy(dtype=np.int64)
     new_start, new_stop = np.zeros_like(start), np.zeros_like(stop)
     for key, found in table.groupby("doc_id", sort=False).indices.items():
         doc_id, rows = str(key), np.asarray(found, dtype=np.int64)
-        data = np.frombuffer(text_of(texts, doc_id), dtype=np.uint8)
+        data = np.frombuffer(_bytes_of(texts, doc_id), dtype=np.uint8)
         # Bytes 10xxxxxx continue a character.
         begins = np.append((data & 0xC0) != 0x80, True)  # noqa: PLR2004
         number = np.concatenate(([0], np.cumsum(begins[:-1])))
@@ -64,6 +70,33 @@ def text_of(texts: Mapping[str, Text] | Callable[[str], Text], doc_id: str) -> T
         return texts(doc_id) if callable(texts) else texts[doc_id]
     except KeyError:
         raise InputError(f"texts lack document {doc_id!r}") from None
+    except TypeError:
+        if callable(texts):
+            raise
+        raise InputError(
+            f"texts are {short_repr(texts)}; they must be a mapping from doc_id to text, or a function of a "
+            "doc_id"
+        ) from None
+
+
+def check_columns(name: str, table: Any) -> None:
+    """Raise InputError for a table without the columns doc_id, start and length."""
+    present = column_names(table) if hasattr(table, "columns") or hasattr(table, "column_names") else ()
+    missing = [column for column in _COLUMNS if column not in present]
+    if missing:
+        raise InputError(
+            f"{name}: a table with {', '.join(_COLUMNS)} is needed; it has no {', '.join(missing)}"
+        )
+
+
+def _bytes_of(texts: Texts, doc_id: str) -> bytes:
+    """Return the text of a document in bytes of UTF-8."""
+    text = text_of(texts, doc_id)
+    if isinstance(text, str):
+        return text.encode()
+    if isinstance(text, bytes):
+        return text
+    raise InputError(f"texts: document {doc_id!r} is {short_repr(text)}; it must be a str or bytes")
 
 
 def _check(  # parts of the message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import namedtuple
 from types import SimpleNamespace
 
@@ -201,6 +202,23 @@ def test_chunks_of_libraries_are_one_run(chunks):
     assert frame.dtypes.astype(str).to_dict() == passages.run_of_chunks([]).dtypes.astype(str).to_dict()
     assert rows(passages.run_of_chunks({7: chunks})) == [("7", *row[1:]) for row in expected]
     assert rows(passages.chunk_table(chunks)) == [(doc, *span) for _, doc, _, *span in expected]
+
+
+@pytest.mark.parametrize("chunks", SAME.values(), ids=SAME)
+def test_one_list_of_chunks_is_not_a_run(chunks):
+    message = "expected {query_id: list of chunks}; this looks like one list of chunks: for query '0', "
+    with pytest.raises(InputError, match=f"^{re.escape(message)}"):
+        passages.run_of_chunks(chunks)
+    for chunk in (chunks[0], None, 5, "text"):
+        with pytest.raises(
+            InputError, match=r"^expected {query_id: list of chunks}: for query 'q', .* in place"
+        ):
+            passages.run_of_chunks({"q": chunk})
+        with pytest.raises(InputError, match=r"^expected "):
+            passages.run_of_chunks(chunk)
+        with pytest.raises(InputError, match=r"^expected a list of chunks, found "):
+            passages.chunk_table(chunk)
+    assert rows(passages.run_of_chunks({"q": iter(chunks)})) == rows(passages.run_of_chunks({"q": chunks}))
 
 
 def test_the_name_of_the_document_may_be_elsewhere():

@@ -12,7 +12,7 @@ from passages import passage_cases
 from reference import chunks
 
 import ir_graded
-from ir_graded import InputError, ParameterError, passages
+from ir_graded import CoverageWarning, InputError, ParameterError, passages
 from ir_graded.cli.main import main
 
 examples = settings(max_examples=60, deadline=None, derandomize=True)
@@ -39,9 +39,40 @@ def test_omega_of_a_chunking():
     assert omega(GOLD, cut)["precision_omega"].tolist() == [40 / 60]
     touching = omega(GOLD, cut, touching=True)
     assert touching.to_dict("list") == {"query_id": ["1"], "precision_omega": [40 / 90], "chunks": [3]}
-    assert omega(GOLD, [("y", 0, 9)])["precision_omega"].tolist() == [0]
 
 
+def test_gold_documents_without_a_chunk_warn():
+    many = [("1", doc, 1, 0, 9) for doc in "abcd"]
+    for gold, cut, message in (
+        (GOLD, [("y", 0, 9)], "^1 document has highlighted text but no chunk: 'x'; check that the doc_ids"),
+        (GOLD, [], "^1 document has highlighted text but no chunk: 'x'; "),
+        (many, [("e", 0, 9)], "^4 documents have highlighted text but no chunk: 'a', 'b', 'c' [.]{3}; "),
+    ):
+        with pytest.warns(CoverageWarning, match=message):
+            assert omega(gold, cut)["precision_omega"].tolist() == [0]
+
+
+@pytest.mark.parametrize("empty", [("2", "x", 1, 5, 0), ("2", "x", 0, 5, 9)])
+def test_topics_without_highlighted_text_warn(empty):
+    gold = passage_cases.frame("qrels", [*GOLD, empty])
+    with pytest.warns(CoverageWarning, match=r"^Topic '2' has no highlighted text\.$") as caught:
+        found = passages.precision_omega(gold, chunk_frame([("x", 0, 40)]))
+    assert [one.filename for one in caught] == [__file__]
+    assert found["precision_omega"].tolist() == [1, 0]
+    run = passage_cases.frame("run", [("1", "x", 1, 0, 40), ("2", "x", 1, 0, 40)])
+    for measure in ("CharP", "CharR", "IoU", "MAgP"):
+        with pytest.warns(CoverageWarning, match=r"^Topic '2' has no highlighted text\.$"):
+            ir_graded.evaluate(["RR", measure], gold, run)
+    ir_graded.evaluate("nDCG", gold, run)
+
+
+def test_a_rel_that_no_span_reaches_warns():
+    gold = passage_cases.frame("qrels", [*GOLD, ("2", "x", 1, 0, 9)])
+    with pytest.warns(CoverageWarning, match=r"^Topics '1', '2' have no highlighted text\.$"):
+        passages.precision_omega(gold, chunk_frame([("x", 0, 40)]), rel=2)
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @examples
 @given(
     gold=passage_cases.qrels().map(near),
@@ -136,6 +167,15 @@ def test_problems_are_those_of_the_reference(run, task, known):
             assert chunks.overlapping_rows([(*x[1:2], *x[3:]) for x in (one, other)])
 
 
+@pytest.mark.parametrize("spans", [[(0, 9), (5, 9)], [(5, 9), (0, 9)]])
+@pytest.mark.parametrize("scores", [(2, 1), (1, 2)])
+def test_the_lower_ranked_of_two_overlapping_rows_is_the_problem(spans, scores):
+    run = [("1", "a", score, *span) for score, span in zip(scores, spans, strict=True)]
+    found = passages.check_submission(passage_cases.frame("run", run), "focused")
+    lower = scores.index(1)
+    assert found[["row", "other_row"]].to_numpy().tolist() == [[lower, 1 - lower]]
+
+
 def test_a_row_inside_a_long_one_is_found_behind_others():
     run = passage_cases.one_topic([("a", 1, "0:100 10:5 30:5")])
     found = passages.check_submission(passage_cases.frame("run", run), "focused")
@@ -183,6 +223,22 @@ def test_a_passage_behind_the_end_is_kept_or_an_error():
         ir_graded.evaluate("CharP", JUDGED, run, lengths=ends, beyond="raise")
     with pytest.raises(InputError, match=f"run 'bad': run: {problem}"):
         ir_graded.evaluate("CharP", JUDGED, {"good": run[:1], "bad": run}, lengths=ends, beyond="raise")
+
+
+def test_a_gold_span_behind_the_end_is_kept_or_an_error():
+    run, ends = passage_cases.frame("run", [("1", "a", 2, 0, 10)]), {"a": 10}
+    rows = [("1", "a", 1, 0, 5), ("1", "a", 1, 8, 12), ("1", "b", 0, 0, 0)]
+    gold = passage_cases.frame("qrels", rows)
+    ir_graded.evaluate("CharP", gold, run, lengths=ends)
+    problem = (
+        "qrels: topic '1', document 'a' .*: the passage 8:12 ends behind its document, which has length 10"
+    )
+    for form in (gold, gold.itertuples(index=False)):
+        with pytest.raises(InputError, match=f"^{problem}; beyond='keep'"):
+            ir_graded.evaluate("CharP", form, run, lengths=ends, beyond="raise")
+    ir_graded.evaluate("CharP", iter(gold.itertuples(index=False)), run, lengths={"a": 20}, beyond="raise")
+    with pytest.raises(InputError, match="no length is given for 1 documents of the qrels: 'a'"):
+        ir_graded.evaluate("CharP", gold, run, lengths={"b": 20}, beyond="raise")
 
 
 @pytest.mark.parametrize("beyond", ["keep", "raise"])
@@ -255,6 +311,33 @@ def test_the_command_lists_problems_and_exits_with_1(tmp_path, capsys):
 
 
 TEXTS = {"a": "a é 文 𝄞 b".encode()}
+
+
+def test_text_that_is_a_str_is_taken_as_utf_8():
+    table = chunk_frame([("a", 2, 2), ("a", 5, 3)])
+    expected = passages.to_characters(table, TEXTS)
+    text = TEXTS["a"].decode()
+    for texts in ({"a": text}, {"a": text}.__getitem__):
+        pd.testing.assert_frame_equal(passages.to_characters(table, texts), expected)
+
+
+@pytest.mark.parametrize(
+    ("table", "texts", "problem"),
+    [
+        ([("a", 0, 1)], TEXTS, "table is a list; it must be a pandas DataFrame"),
+        (chunk_frame([("a", 0, 1)]).drop(columns="start"), TEXTS, "table: .* is needed; it has no start"),
+        (chunk_frame([("a", 0, 1)]), {"a": 5}, "texts: document 'a' is 5; it must be a str or bytes"),
+        (chunk_frame([("a", 0, 1)]), [1], r"texts are \[1\]; they must be a mapping from doc_id"),
+    ],
+)
+def test_tables_and_texts_that_cannot_be_converted(table, texts, problem):
+    with pytest.raises(InputError, match=f"^{problem}"):
+        passages.to_characters(table, texts)
+
+
+def test_an_error_of_a_function_for_texts_is_kept():
+    with pytest.raises(TypeError):
+        passages.to_characters(chunk_frame([("a", 0, 1)]), lambda: b"")
 
 
 def test_bytes_become_characters():

@@ -60,6 +60,7 @@ def evaluated(measures, relevance, scores, mask, further, ties="doc_id"):
         return ir_graded.evaluate(measures, qrels, run, ties=ties).values[:, 0]
 
 
+@pytest.mark.filterwarnings("ignore:No document of relevance:ir_graded.CoverageWarning")
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("seed", range(4))
 def test_values_are_those_of_evaluate_to_the_last_bit(scale, seed):
@@ -81,6 +82,7 @@ def test_values_are_those_of_evaluate_to_the_last_bit(scale, seed):
         assert not wrong
 
 
+@pytest.mark.filterwarnings("ignore:No document of relevance:ir_graded.CoverageWarning")
 @pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic"])
 @pytest.mark.parametrize("scale", SCALES)
 def test_ties_are_ordered_as_in_evaluate(ties, scale):
@@ -104,6 +106,32 @@ def test_rows_are_scored_alike_in_blocks(monkeypatch):
 def test_there_is_a_row_for_each_measure_in_order():
     found = arrays.score_arrays(["RR", "P@2", ir_measures.AP], [[0, 1, 1]])
     assert found.tolist() == [[0.5], [0.5], [(1 / 2 + 2 / 3) / 2]]
+
+
+@pytest.mark.parametrize("ties", ["position", "expected"])
+@pytest.mark.parametrize(
+    ("measures", "rows"),
+    [
+        (["Q", "Q(beta=1)", "RR"], ["Q", "Q", "RR"]),
+        (["Q", "Q"], ["Q", "Q"]),
+        (["RR", "nDCG@2", "RR", "ndcg_cut_2"], ["RR", "nDCG@2", "RR", "nDCG@2"]),
+        (["P_1,2", "RR", "P@1"], ["P@1", "P@2", "RR", "P@1"]),
+        ("Q RR Q", ["Q", "RR", "Q"]),
+    ],
+)
+def test_repeated_measures_keep_their_rows(measures, rows, ties):
+    relevance, scores = [[0, 2, 1], [1, 0, 0]], [[3.0, 2.0, 1.0], [1.0, 1.0, 2.0]]
+    found = arrays.score_arrays(measures, relevance, scores, ties=ties)
+    assert found.tolist() == [
+        arrays.score_arrays(row, relevance, scores, ties=ties)[0].tolist() for row in rows
+    ]
+
+
+@pytest.mark.parametrize("beside", [[], ["Q"], ["nDCG"]])
+def test_rows_without_relevant_documents_are_counted(beside):
+    mask = [[True, True], [True, True], [False, True], [False, False]]
+    found = arrays.score_arrays(["NumRet", "NumQ", *beside], [[0, 0], [1, 0], [0, 0], [0, 0]], mask=mask)
+    assert found[:2].tolist() == [[2, 2, 1, 0], [1, 1, 1, 0]]
 
 
 def test_an_empty_batch_and_empty_rows():
@@ -287,6 +315,43 @@ def test_a_level_above_the_highest_of_a_measure_is_an_error():
 def test_measures_that_need_more_are_errors(measure, needed):
     with pytest.raises(ParameterError, match=f"^.+ {needed}.*: use evaluate"):
         arrays.score_arrays(["Q", measure], [[1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        ("RBP(p=0.8)", r"RBP has no rel.*gRBP\(p=0.8\).*RBP\(p=0.8,rel=1\)"),
+        ("BPM(T=10)", r"needs a cutoff and a max_rel: for example BPM\(T=10,max_rel=2\)@10$"),
+        ("INST(T=1)", r"needs a max_rel: for example INST\(max_rel=2\)$"),
+        ("SDCG@10", r"needs a max_rel: for example SDCG\(max_rel=2\)@10$"),
+    ],
+)
+def test_missing_parameters_are_named_first(measure, message):
+    with pytest.raises(ParameterError, match=message):
+        arrays.score_arrays(measure, [[1, 0]])
+
+
+def test_soft_labels_below_the_relevant_level_are_warned_of_once():
+    measures, soft = ["Q", "nDCG", "AP(rel=2)", "Q", "RR"], [[0.9, 0.0], [0.4, 0.1]]
+    message = (
+        r"^No document of relevance has a level of 1 or more, so nothing is relevant for Q, RR\. "
+        r"No document of relevance has a level of 2 or more, so nothing is relevant for AP\(rel=2\)\.$"
+    )
+    with pytest.warns(ir_graded.CoverageWarning, match=message) as found:
+        scores = arrays.score_arrays(measures, soft)
+    assert len(found) == 1
+    assert found[0].filename == __file__
+    assert scores[[0, 2, 3, 4]].any(axis=1).tolist() == [False] * 4
+    assert scores[1].tolist() == [1.0, 1.0]
+
+
+def test_levels_without_effect_cause_no_warning():
+    soft, mask = [[0.5, 0.0, 3.0]], [[True, True, False]]
+    with pytest.warns(ir_graded.CoverageWarning, match="nothing is relevant for Q"):
+        arrays.score_arrays("Q", soft, mask=mask)
+    assert arrays.score_arrays("Q", soft, mask=mask, ideal=[[0.5, 1.0]]).tolist() == [[0.0]]
+    assert arrays.score_arrays(["Q", "AP"], [[0, 0]]).tolist() == [[0.0], [0.0]]
+    assert arrays.score_arrays(["NumRet", "nDCG"], [[0.5, 0]]).tolist() == [[2.0], [1.0]]
 
 
 @pytest.mark.parametrize("ties", ["doc_id", "random", None])

@@ -219,7 +219,6 @@ def test_a_bad_score_or_level_in_a_file_is_rejected(form, text, made, tmp_path):
 
 NO_NUMBERS = [
     "x",
-    "2",
     "",
     b"1",
     [1],
@@ -254,9 +253,19 @@ def test_a_score_or_level_in_dicts_that_is_not_a_number_is_rejected(wrong):
 def test_numbers_as_text_are_rejected(form, tmp_path):
     rows = [("1", "b", "3"), ("1", "a", "2"), ("2", "c", "1")]
     make = (TABLES | {"dicts": forms.dicts})[form]
-    where = "topic '1', document 'b'", "is not a number"
+    where = "topic '1', document 'b'", "'3' is a string; convert the column to numbers"
     assert_run_rejected(lambda: make("run", rows, tmp_path), *where, "score")
     assert_qrels_rejected(lambda: make("qrels", rows, tmp_path), *where, "level")
+
+
+@pytest.mark.parametrize("form", [*TYPED, *ANYTHING, "dicts"])
+def test_words_in_place_of_numbers_are_rejected(form, tmp_path):
+    rows = [("1", "b", "vital"), ("1", "a", "okay"), ("2", "c", "okay")]
+    make = (TABLES | {"dicts": forms.dicts})[form]
+    problem = "'vital' is not a number; replace words by numbers, for example vital by 2 and okay by 1"
+    where = "topic '1', document 'b'"
+    assert_run_rejected(lambda: make("run", rows, tmp_path), where, f"the score {problem}")
+    assert_qrels_rejected(lambda: make("qrels", rows, tmp_path), where, f"the level {problem}")
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])

@@ -22,6 +22,15 @@ def files(tmp_path, monkeypatch):
     Path("bm25.run").write_text("1 Q0 a 1 12.5 t\n1 Q0 b 2 11.25 t\n1 Q0 x 3 9.5 t\n")
 
 
+@pytest.mark.parametrize("convert", [pd.DataFrame, pl.DataFrame, lambda _: QRELS])
+def test_measures_that_do_not_come_first_are_noticed(convert):
+    qrels = convert({"query_id": ["1"], "doc_id": ["a"], "relevance": [1]})
+    with pytest.raises(
+        ir_graded.ParameterError, match=r"measures come first: evaluate\(measures, qrels, runs\)"
+    ):
+        ir_graded.evaluate(qrels, RUN, "Q")
+
+
 @pytest.mark.usefixtures("files")
 def test_swapped_files_are_noticed():
     with pytest.raises(ir_graded.FileFormatError) as caught:

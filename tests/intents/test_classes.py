@@ -254,6 +254,19 @@ def test_conflicting_classes_of_a_document_are_rejected():
         score("EC-Q", "bac", other)
 
 
+def test_documents_with_a_blank_class_are_classes_by_themselves(tmp_path):
+    path = tmp_path / "qrels.csv"
+    path.write_text(
+        "query_id,doc_id,relevance,equivalence_class\n1,a,1,\n1,b,1, \n1,c,1,x\n1,d,1,x\n", encoding="utf-8"
+    )
+    read = ir_graded.read_qrels(path)
+    assert read["equivalence_class"].isna().tolist() == [True, True, False, False]
+    run = {"1": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
+    for qrels in (path, read):
+        scores = ir_graded.evaluate(["EC(measure='Q')", "EC(measure='nCG')@2"], qrels, run)
+        assert scores.mean().iloc[0].tolist() == [1, 1]
+
+
 def test_qrels_without_classes_are_rejected():
     with pytest.raises(InputError, match="equivalence_class"):
         score("EC-Q", "bac", {"1": CLASS_LEVELS})

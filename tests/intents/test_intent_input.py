@@ -200,6 +200,25 @@ def test_assessment_rounds_instead_of_intents_warn():
         value(qrels, "D-Q@10", intents={"t": {"0.5": 0.5, "1": 0.5}})
 
 
+def test_a_blank_intent_in_a_file_is_rejected(tmp_path):
+    path = tmp_path / "qrels.csv"
+    path.write_text("query_id,iteration,doc_id,relevance\nev,x,p1,1\nev,,p2,1\n", encoding="utf-8")
+    for options in ({}, {"intents": {"ev": {"x": 1.0}}}):
+        with pytest.raises(InputError, match=r"topic 'ev', document 'p2' \(.*line 3\): no iteration$"):
+            value(path, "I-rec", **options)
+
+
+def test_spans_beside_measures_over_intents_warn():
+    spans = {"iteration": ["x", "y"], "start": [0, 50], "length": 10}
+    qrels = pd.DataFrame({"query_id": "t", "doc_id": "a", "relevance": 1, **spans})
+    run = pd.DataFrame({"query_id": "t", "doc_id": ["a"], "score": 1.0, "start": 0, "length": 10})
+    with pytest.warns(UserWarning, match="^I-rec@3 counts documents: it ignores the spans") as caught:
+        scores = ir_graded.evaluate(["CharR", "I-rec@3"], qrels, run)
+    assert [one.filename for one in caught] == [__file__]
+    assert scores.mean().iloc[0].tolist() == [0.5, 1.0]
+    ir_graded.evaluate("CharR", qrels, run)
+
+
 # ------------------------------------------------------------------------------------------- bad input
 
 
@@ -207,9 +226,11 @@ def test_assessment_rounds_instead_of_intents_warn():
     ("columns", "problem"),
     [
         ({"iteration": None}, "topic 't', document 'a' (row 0): no iteration"),
+        ({"iteration": ""}, "topic 't', document 'a' (row 0): no iteration"),
+        ({"iteration": ["1"] * 4 + [" "] * 5}, "(row 4): no iteration"),
         ({"probability": -0.5}, "document 'a' (row 0), intent '1': the probability is -0.5"),
         ({"probability": float("inf")}, "intent '1': the probability is inf"),
-        ({"probability": "much"}, "document 'a' (row 0): the probability: 'much' is not a number"),
+        ({"probability": "much"}, "document 'a' (row 0): the probability 'much' is not a number"),
         ({"probability": 0.0}, "the probabilities of topic 't' sum to 0;"),
         (
             {"probability": 0.5},
@@ -253,7 +274,7 @@ def test_invalid_columns_are_rejected(columns, problem):
         ({"t": {"1": 0, "2": 0, "3": 0}}, "sum to 0;"),
         ({"t": {"1": -1}}, "topic 't', intent '1': the probability is -1"),
         ({"t": {"1": float("nan")}}, "intent '1': the probability is nan"),
-        ({"t": {"1": "x"}}, "intent '1': the probability: 'x' is not a number"),
+        ({"t": {"1": "x"}}, "intent '1': the probability 'x' is not a number"),
         (
             {"t": {"1": (1, "n")}},
             "the intent_type is 'n'; it must be 'inf' (informational) or 'nav' (navigational)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import namedtuple
 from functools import partial
 
@@ -148,7 +149,12 @@ def test_a_missing_number_is_rejected(form, missing):
     assert_each_place_rejected(form, missing, "{column} is missing")
 
 
-@pytest.mark.parametrize("value", ["12", "", "0:10", b"5", [3], {}], ids=str)
+@pytest.mark.parametrize("form", ANYTHING)
+def test_a_number_that_is_text_is_rejected(form):
+    assert_each_place_rejected(form, "12", "the {column} '12' is a string; convert the column to numbers")
+
+
+@pytest.mark.parametrize("value", ["", "0:10", b"5", [3], {}], ids=str)
 @pytest.mark.parametrize("form", ANYTHING)
 def test_a_value_that_is_not_a_number_is_rejected(form, value):
     assert_each_place_rejected(form, value, "the {column}", "is not a number")
@@ -174,8 +180,12 @@ def test_a_null_in_a_typed_column_is_rejected(column, kind):
 @KINDS
 def test_columns_of_text_are_rejected(kind):
     texts = cases.frame(kind, ROWS[kind]).astype({"start": "str"})
-    assert_side_rejected(kind, lambda: texts, "topic '1'", "row 0", "start", "'0' is not a number")
-    assert_side_rejected(kind, lambda: pl.DataFrame(texts), "row 0", "start", "'0' is not a number")
+    assert_side_rejected(
+        kind, lambda: texts, "topic '1'", "row 0", "start", "'0' is a string; convert the column to numbers"
+    )
+    assert_side_rejected(
+        kind, lambda: pl.DataFrame(texts), "row 0", "start", "'0' is a string; convert the column to numbers"
+    )
 
 
 def test_the_largest_positions_are_accepted():
@@ -357,7 +367,13 @@ def test_a_missing_id_is_rejected(form, kind, name):
 @KINDS
 def test_scores_and_levels_that_are_text_are_rejected(kind):
     rows = with_value(kind, 3, cases.VALUE[kind], "1")
-    assert_side_rejected(kind, lambda: tuples(kind, rows), "topic '1'", "item 3", "'1' is not a number")
+    assert_side_rejected(
+        kind,
+        lambda: tuples(kind, rows),
+        "topic '1'",
+        "item 3",
+        "'1' is a string; convert the column to numbers",
+    )
 
 
 def test_topics_that_are_equal_as_text_are_rejected():
@@ -386,3 +402,38 @@ def test_a_wrong_row_of_a_topic_without_qrels_changes_no_score(wrong):
         assert "'9'" in str(error)  # noqa: PT017
     else:
         assert found == good
+
+
+SPANS_BY_OTHER_NAMES = [
+    ({"start": [0, 9], "end": 20}, "the table has start, end but not length (length = end - start)"),
+    ({"start": [0, 9]}, "the table has start but not length (length = end - start)"),
+    ({"Start": [0, 9], "Length": 5}, "the table has Start, Length but not start and length"),
+    ({"offset": [0, 9], "length": 5}, "the table has offset, length but not start"),
+]
+
+
+@pytest.mark.parametrize(("spans", "hint"), SPANS_BY_OTHER_NAMES)
+def test_spans_by_other_names_are_named_in_errors(spans, hint):
+    run = pd.DataFrame({"query_id": "1", "doc_id": "a", "score": [2.0, 1.0], **spans})
+    gold = pd.DataFrame({"query_id": "1", "doc_id": "a", "relevance": [2, 1], **spans})
+    right = {"start": [0, 9], "length": 5}
+    good_run = pd.DataFrame({"query_id": "1", "doc_id": "a", "score": [2.0, 1.0], **right})
+    good_gold = pd.DataFrame({"query_id": "1", "doc_id": "a", "relevance": [2, 1], **right})
+    match = rf"keep one of the rows .*; {re.escape(hint)}"
+    for given in (run, pl.from_pandas(run), run.to_dict("records"), [*run.itertuples(index=False)]):
+        with pytest.raises(InputError, match=rf"appears twice.*; {match}"):
+            ir_graded.evaluate("CharP", good_gold, given)
+    for given in (gold, pl.from_pandas(gold), gold.to_dict("records")):
+        with pytest.raises(InputError, match=rf"has level 2 at .*; {match}"):
+            ir_graded.evaluate("CharP", given, good_run)
+        with pytest.raises(InputError, match=f"needs passages, .*{re.escape(hint)}"):
+            ir_graded.evaluate("CharP", given[:1], good_run)
+    with pytest.raises(InputError, match=f"show needs passages, .*{re.escape(hint)}"):
+        ir_graded.passages.show(good_gold, run, "1")
+
+
+def test_intents_by_another_name_are_named_in_errors():
+    rows = {"query_id": "1", "doc_id": "a", "relevance": [2, 1], "intent": ["x", "y"]}
+    problem = "has level 2 at row 0 and level 1 at row 1; .*; the table has intent; rename it to iteration"
+    with pytest.raises(InputError, match=problem):
+        ir_graded.evaluate("Q", pd.DataFrame(rows), {"1": {"a": 1.0}})
