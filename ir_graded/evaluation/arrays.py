@@ -117,7 +117,7 @@ def score_arrays(
     # Documents below this level do not affect scores, so most of a row can be skipped.
     lowest = min(scorer.lowest_level for scorer in scorers.values())
     used = present & (every >= lowest)
-    # Counts such as NumRet are 0 only for rows without documents.
+    # Measures such as NumQ depend on whether a row has documents.
     others = np.flatnonzero(present.any(axis=1) & ~used.any(axis=1))
     if others.size:
         used[others, present[others].argmax(axis=1)] = True

@@ -64,7 +64,8 @@ def no_passages(purpose: object, kind: str, hint: str = "") -> str:
     columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
     return (
         f"{purpose} needs passages, but there are none in the {kind}: {hint and f'{hint}; '}give a table "
-        f"or named tuples with the fields {columns}, or a file that has them; a dict of dicts cannot have passages"
+        f"or named tuples with the fields {columns}, or a file that has them; a dict of dicts cannot have "
+        "passages"
     )
 
 

@@ -15,9 +15,7 @@ def every_measure(*, passages=False):
     wanted = {*measure_cases.MEASURES, *(measure_cases.PASSAGE_MEASURES if passages else ())}
     ours = {id(one): one for one in REGISTRY.values() if one.NAME in wanted}.values()
     needed = {"cutoff": 10, "recall": 0.1}
-    given = [
-        (one, next((at for name, at in needed.items() if _requires(one, name)), None)) for one in ours
-    ]
+    given = [(one, next((at for name, at in needed.items() if _requires(one, name)), None)) for one in ours]
     complete = [one if at is None else one @ at for one, at in given]
     return [one for one in complete if not scorer_of(one).qrel_columns]
 
