@@ -114,8 +114,8 @@ def against_baseline(
         >>> tests = against_baseline({"Q": pd.DataFrame(systems)}, "old").to_frame().round(3)
         >>> tests[["run", "difference", "p", "p_holm", "significant", "minimum_detectable"]]
             run  difference      p  p_holm  significant  minimum_detectable
-        0  same         0.0  1.000    1.00        False                 NaN
-        1   new         0.2  0.005    0.01         True               0.092
+        0  same         0.0  1.000   1.000        False                 NaN
+        1   new         0.2  0.004   0.008         True               0.092
     """
     check_options(alpha=alpha, n_resamples=n_resamples)
     matrices = matrices_by_measure(scores)

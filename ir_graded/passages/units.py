@@ -85,7 +85,7 @@ def check_columns(name: str, table: Any) -> None:
     missing = [column for column in _COLUMNS if column not in present]
     if missing:
         raise InputError(
-            f"{name}: a table with {', '.join(_COLUMNS)} is needed; it has no {', '.join(missing)}"
+            f"{name}: expected a table with {', '.join(_COLUMNS)}; it lacks {', '.join(missing)}"
         )
 
 

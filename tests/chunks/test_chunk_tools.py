@@ -325,7 +325,11 @@ def test_text_that_is_a_str_is_taken_as_utf_8():
     ("table", "texts", "problem"),
     [
         ([("a", 0, 1)], TEXTS, "table is a list; it must be a pandas DataFrame"),
-        (chunk_frame([("a", 0, 1)]).drop(columns="start"), TEXTS, "table: .* is needed; it has no start"),
+        (
+            chunk_frame([("a", 0, 1)]).drop(columns="start"),
+            TEXTS,
+            "table: expected a table with .*; it lacks start",
+        ),
         (chunk_frame([("a", 0, 1)]), {"a": 5}, "texts: document 'a' is 5; it must be a str or bytes"),
         (chunk_frame([("a", 0, 1)]), [1], r"texts are \[1\]; they must be a mapping from doc_id"),
     ],

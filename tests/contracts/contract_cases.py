@@ -172,6 +172,10 @@ def needs_tables(measure):
     return scorer_of(measure).NEEDS_PASSAGES or bool(scorer_of(measure).qrel_columns)
 
 
+#: The qrels have spans and intents at once, of which measures over intents ignore the spans.
+BOTH_COLUMNS = pytest.mark.filterwarnings("ignore:.* counts documents. it ignores the spans:UserWarning")
+
+
 def with_columns(qrels):
     """Return qrels with the columns of ``WITH_COLUMNS``, with values that depend on the level alone."""
     level = qrels["relevance"].to_numpy(dtype=float)

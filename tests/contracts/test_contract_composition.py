@@ -13,6 +13,8 @@ from ir_measures.measures import Measure
 import ir_graded
 from ir_graded.measures import GradedMeasure
 
+pytestmark = cases.BOTH_COLUMNS
+
 #: Parameters that a measure of ir-measures may need.
 NEEDED = ({}, {"cutoff": 5}, {"rel": 1}, {"max_rel": 3}, {"max_rel": 3, "cutoff": 5}, {"recall": 0.5})
 

@@ -6,6 +6,8 @@ from contracts import contract_cases as cases, counterexamples
 from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure, base
 from ir_graded.measures.classic import CLASSICS, base as classics_base, scorer_of
 
+pytestmark = cases.BOTH_COLUMNS
+
 CLASSES = list(dict.fromkeys(map(cases.declared, cases.ALL)))
 EACH_CLASS = pytest.mark.parametrize("declared", CLASSES, ids=lambda kind: kind.__name__)
 

@@ -9,6 +9,8 @@ from hypothesis import given, strategies as st
 from ir_graded import ParameterError
 from ir_graded.measures import GradedMeasure
 
+pytestmark = cases.BOTH_COLUMNS
+
 #: A range without an upper limit has no highest value.
 SUBJECTS = [subject for subject in cases.having("ideal") if math.isfinite(cases.declared(subject).RANGE[1])]
 

@@ -3,6 +3,8 @@
 from contracts import contract_cases as cases
 from hypothesis import given, strategies as st
 
+pytestmark = cases.BOTH_COLUMNS
+
 
 def without_relevant(measure, qrels, run):
     """Return the run without the documents that may count."""

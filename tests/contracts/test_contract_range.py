@@ -6,6 +6,8 @@ import re
 from contracts import contract_cases as cases
 from hypothesis import given, strategies as st
 
+pytestmark = cases.BOTH_COLUMNS
+
 
 @cases.each(cases.ALL)
 @cases.examples(20)

@@ -11,6 +11,8 @@ from hypothesis import given, strategies as st
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import GradedMeasure
 
+pytestmark = cases.BOTH_COLUMNS
+
 
 def assert_is(other, measure):
     assert other == measure

@@ -6,6 +6,8 @@ from hypothesis import given, strategies as st
 
 from ir_graded.measures import GradedMeasure
 
+pytestmark = cases.BOTH_COLUMNS
+
 
 def is_cut(measure):
     """Return whether a measure has a cutoff, and a value without it."""
