@@ -82,6 +82,6 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is loaded is looked through no more: a process for a mutant then shares it unchanged."""
+    """Keep the garbage collector away from loaded objects: processes of mutants then share them unchanged."""
     gc.collect()
     gc.freeze()

@@ -141,7 +141,7 @@ def test_precision_of_articles_of_one_length_is_that_of_documents():
 
 
 def test_articles_of_a_topic_do_not_touch_those_of_another():
-    """The same rows in several topics score as in one, and so do runs without rows for a topic."""
+    """Rows score equally in one and in several topics, also if a run has no rows for a topic."""
     qrels, run = passage_cases.random_rows(5, topics=6, articles=30, judged=20)
     together = cases.scores(cases.OVERLAPPING, qrels, run)
     for topic in {row[0] for row in qrels}:
