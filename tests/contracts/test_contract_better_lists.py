@@ -6,7 +6,7 @@ import pytest
 from contracts import contract_cases as cases
 from hypothesis import given, strategies as st
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, cases.BOTH_COLUMNS]
 
 
 def changed(docs, high, low, better):

@@ -9,7 +9,7 @@ from measures import measure_cases
 
 from ir_graded.evaluation.provider import PROVIDER
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, cases.BOTH_COLUMNS]
 
 
 def renamed(dicts, topics, docs):

@@ -89,7 +89,7 @@ def test_a_reader_that_leaves_early_gives_a_silent_exit_code(folder):
 def test_closed_output_is_reported_before_any_work(folder):
     code, out, err = shell("ir_graded evaluate qrels.txt nowhere.run -m Q >&-", folder)
     assert (code, out) == (2, "")
-    assert err == "ir_graded: standard output is closed: redirect it to /dev/null where it is not wanted\n"
+    assert err == "ir_graded: standard output is closed: redirect it to /dev/null if you do not need it\n"
 
 
 def test_an_error_with_closed_stderr_has_its_exit_code(folder):
