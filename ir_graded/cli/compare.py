@@ -141,14 +141,7 @@ _OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
     help="Also test each group of topics separately. FILE: lines of topic and group.",
 )
 @options.ties
-@click.option(
-    "-B",
-    "--resamples",
-    type=click.IntRange(1, 10_000_000),
-    default=10_000,
-    show_default=True,
-    help="Number of replicates.",
-)
+@options.resamples(10_000)
 @score_sources.seed
 @click.option(
     "-o",

@@ -46,7 +46,7 @@ _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
     show_default=True,
     help="Number of best runs to compare.",
 )
-@options.resamples
+@options.resamples()
 @score_sources.seed
 @score_sources.folder
 @options.output

@@ -20,7 +20,7 @@ from .output import frame_text, show
 )
 @score_sources.test
 @score_sources.alpha
-@options.resamples
+@options.resamples()
 @click.option(
     "--one-run-per-team",
     "teams",

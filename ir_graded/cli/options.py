@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
@@ -94,15 +94,6 @@ quiet = click.option(
     callback=_silence,
     help="Do not print warnings, such as those on topics that runs lack.",
 )
-#: More replicates than the limit would not change printed digits, and may not fit into memory.
-resamples = click.option(
-    "-B",
-    "--resamples",
-    type=click.IntRange(1, 10_000_000),
-    default=1000,
-    show_default=True,
-    help="Number of replicates.",
-)
 provider = click.option(
     "--provider",
     type=click.Choice(list(PROVIDERS)),
@@ -163,3 +154,16 @@ def judgments(qrels: str, intents: str | None, groups: Iterable[str]) -> Any:
 def read(texts: Iterable[str]) -> list[Measure]:
     """Return the measures in options."""
     return read_measures(texts)
+
+
+def resamples(default: int = 1000) -> Callable[[Any], Any]:
+    """Return the option for the number of replicates."""
+    # More replicates than the limit would not change printed digits, and may not fit into memory.
+    return click.option(
+        "-B",
+        "--resamples",
+        type=click.IntRange(1, 10_000_000),
+        default=default,
+        show_default=True,
+        help="Number of replicates.",
+    )

@@ -23,7 +23,7 @@ from .output import show
     show_default=True,
     help="Confidence level of the intervals; the significance level of tests is 1 - level.",
 )
-@options.resamples
+@options.resamples()
 @click.option(
     "--samples",
     type=click.IntRange(0, 1_000_000),

@@ -23,7 +23,7 @@ from .output import frame_text, show
     "--labels-by", metavar="MEASURE", help="Add the ranks of the runs by this measure, one of -m or --matrix."
 )
 @score_sources.alpha
-@options.resamples
+@options.resamples()
 @score_sources.seed
 @score_sources.folder
 @options.output

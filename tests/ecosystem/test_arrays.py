@@ -211,6 +211,7 @@ def of_jax():
     return jax.numpy.asarray, lambda array: array.astype("bfloat16"), jax.enable_x64(True)
 
 
+@pytest.mark.filterwarnings("ignore:No document of relevance:ir_graded.CoverageWarning")
 @pytest.mark.parametrize("library", [of_torch, of_jax])
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_measure_has_the_same_bits_from_other_libraries(library, scale):
