@@ -107,7 +107,8 @@ class _Classes:
         """Return the coefficients of confusion matrices, shape ``(..., coefficients)``."""
         with np.errstate(divide="ignore", invalid="ignore"):
             total = counts.sum(axis=(-2, -1))
-            found = [np.full_like(total, np.nan)] * (len(_NAMES) - 1)
+            # On a scale of one level, all labels agree.
+            found = [np.where(total > 0, 1.0, np.nan)] * (len(_NAMES) - 1)
             if len(self.levels) >= _FEWEST:
                 weights = [_weights(self.levels, power) for power in range(3)]
                 found = [
@@ -293,8 +294,9 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     ``pe = sum w_ij p_i. p_.j``; Gwet's AC has ``pe = sum w / (q (q-1)) * sum pi (1 - pi)``, where pi is the
     mean of both margins and q the number of levels. Krippendorff's ``alpha = 1 - Do / De`` uses coincidences:
     a row with m labels adds its ordered pairs of labels divided by m - 1. Kappa is low if nearly all labels
-    are equal; AC is not. For the intervals, topics are drawn with replacement and the coefficient is that of
-    the sum of their matrices.
+    are equal; AC is not. If the scale has one level, all these coefficients are 1; if it has several and all
+    labels have one level, kappa and alpha are undefined (NaN). For the intervals, topics are drawn with
+    replacement and the coefficient is that of the sum of their matrices.
 
     Args:
         labels: a table with a row per topic and document and a column per set; NaN for a missing label.

@@ -14,13 +14,17 @@ from ir_graded.core.segments import Bools, Floats, exact_sum
 
 from .effects import mean_and_spread
 from .matrix import matrices_by_measure, number_of, rows_of_systems
-from .options import check_options
-from .randomisation import randomisation_p
+from .options import check_options, check_significance_is_possible
+from .randomisation import enumerates, randomisation_p, smallest_p
 from .resampling import Seed, generator
 from .sample_size import detectable_of_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+#: Default number of replicates, independent of alpha and of the number of systems.
+_REPLICATES = 100_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,6 +62,16 @@ class BaselineTests(ShortRepr):
         return np.asarray(self.p_holm < self.alpha)
 
     @property
+    def exact(self) -> bool:
+        """Whether the p-values count all sign patterns instead of random ones."""
+        return enumerates(self.topics, self.n_resamples)
+
+    @property
+    def smallest_p_holm(self) -> float:
+        """Smallest corrected p-value that a test can have with any scores."""
+        return _smallest(self.topics, self.n_resamples, len(self.systems))
+
+    @property
     def dz(self) -> Floats:
         """Effect size of each difference, ``difference / spread``; shape ``(measures, systems)``."""
         return self.difference / self.spread
@@ -80,7 +94,7 @@ class BaselineTests(ShortRepr):
 
 
 def against_baseline(
-    scores: Any, baseline: Hashable, *, alpha: float = 0.05, n_resamples: int = 10_000, rng: Seed = 0
+    scores: Any, baseline: Hashable, *, alpha: float = 0.05, n_resamples: int | None = None, rng: Seed = 0
 ) -> BaselineTests:
     """Test which systems differ significantly from a baseline.
 
@@ -89,20 +103,25 @@ def against_baseline(
     and measures share the same flips. If ``2^n <= B`` for n topics, each sign pattern is used once and
     ``p = #{|mean(z*)| >= |mean(z)|} / 2^n`` is exact. Holm's correction is for the systems that one measure
     compares: with the m p-values ascending, the i-th becomes ``min(1, max over j <= i of (m - j + 1) p_j)``.
-    No corrected p falls below ``m / (B + 1)``, or ``2 m / 2^n`` if exact: choose B well above ``m / alpha``.
+    No corrected p falls below ``m / (B + 1)``, nor below ``2 m / 2^n``. Tables and ``ir_graded.report`` call
+    this function with the default B, so their p-values are the same.
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x
             systems.
         baseline: name of the system that the others are compared with.
         alpha: significance level, between 0 and 1.
-        n_resamples: number of replicates B, at least 1.
+        n_resamples: number of replicates B, at least 1; None for 100,000.
         rng: a seed or a generator.
 
     Raises:
         InputError: there are fewer than two topics or systems, a score is not finite, or measures, topics or
             systems do not fit together.
-        ParameterError: an option is out of its range, or the baseline is not a system.
+        ParameterError: an option is out of its range, the baseline is not a system, or n_resamples is too
+            small for any corrected p-value below alpha.
+
+    Warns:
+        CoverageWarning: the topics are so few that no corrected p-value can fall below alpha.
 
     Source:
         Fisher, "The design of experiments" (1935); for retrieval: Smucker, Allan and Carterette (CIKM 2007);
@@ -117,16 +136,28 @@ def against_baseline(
         0  same         0.0  1.000   1.000        False                 NaN
         1   new         0.2  0.004   0.008         True               0.092
     """
-    check_options(alpha=alpha, n_resamples=n_resamples)
+    replicates = _REPLICATES if n_resamples is None else n_resamples
+    check_options(alpha=alpha, n_resamples=replicates)
     matrices = matrices_by_measure(scores)
     names = next(iter(matrices.values())).systems
     of_baseline = number_of(baseline, names, "baseline")
     others = [number for number in range(len(names)) if number != of_baseline]
     values = np.stack([matrix.values.T for matrix in matrices.values()])
+    topics, compared = values.shape[2], len(others)
+    check_significance_is_possible(
+        lambda size: np.array([_smallest(topics, size, compared)]),
+        n_resamples,
+        replicates,
+        alpha,
+        tests=compared,
+        topics=[f"{topics} topics"],
+        cannot=f"the randomisation test of {compared} run{'s' * (compared > 1)} cannot find a difference",
+        advice="more topics",
+    )
     z = values[:, others] - values[:, [of_baseline]]
     against = np.full(len(others), of_baseline)
     spread = np.stack([mean_and_spread(of_measure, others, against)[1] for of_measure in values])
-    p = randomisation_p(z, int(n_resamples), generator(rng), two_sided=True)
+    p = randomisation_p(z, int(replicates), generator(rng), two_sided=True)
     return BaselineTests(
         measures=tuple(matrices),
         systems=tuple(names[number] for number in others),
@@ -135,10 +166,14 @@ def against_baseline(
         p=read_only(p),
         p_holm=read_only(np.stack([holm(row) for row in p])),
         spread=read_only(spread),
-        topics=z.shape[2],
+        topics=topics,
         alpha=float(alpha),
-        n_resamples=int(n_resamples),
+        n_resamples=int(replicates),
     )
+
+
+def _smallest(topics: int, n_resamples: float, compared: int) -> float:
+    return min(1.0, compared * smallest_p(topics, n_resamples, two_sided=True))
 
 
 def holm(p: Floats) -> Floats:

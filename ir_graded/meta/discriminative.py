@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from ir_graded._utils.extras import extra
 from ir_graded._utils.progress import progress_bar
 from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.errors import CoverageWarning
 
 from .effects import mean_and_spread
 from .matrix import ScoreMatrix
@@ -139,7 +141,8 @@ def discriminative_power(
     ``t(z) = mean(z) / (sd(z) / sqrt(n))`` with the statistics of B replicates ``w*`` of the shifted
     ``w = z - mean(z)``: ``ASL = #{|t(w*)| >= |t(z)|} / B``, two-sided. Identical systems have
     ASL 1, a constant difference has ASL 0. A replicate of equal values has t = 0 if they are 0, else t is
-    infinite. Statistics closer than 1e-12 count as equal.
+    infinite. Statistics closer than 1e-12 count as equal. An ASL of 0 means less than ``1 / B``; it counts as
+    significant at any alpha, as in the papers, so alpha should be at least ``1 / B``.
 
     Args:
         scores: score matrix, topics x systems: a DataFrame or anything that ``np.asarray`` takes.
@@ -163,6 +166,9 @@ def discriminative_power(
             duplicate name.
         ParameterError: an option is unknown or out of its range.
 
+    Warns:
+        CoverageWarning: alpha is below ``1 / B`` in a test with ASLs of 0, the bootstrap or Tukey HSD.
+
     Source:
         Sakai, "Evaluating evaluation metrics based on the bootstrap" (SIGIR 2006); the randomised Tukey HSD:
         Carterette, "Multiple testing in statistical analysis of systems-based IR experiments" (TOIS 2012).
@@ -181,6 +187,13 @@ def discriminative_power(
     """
     check_test(test, alpha, n_resamples)
     check_options(memory_mib=memory_mib, progress=progress)
+    if test in ("bootstrap", "tukey_hsd") and alpha < 1 / n_resamples:
+        warnings.warn(
+            f"n_resamples={n_resamples} is too small for alpha={alpha:g}: an ASL "
+            f"below {1 / n_resamples:.3g} is counted as 0; use at least 1 / alpha replicates",
+            CoverageWarning,
+            stacklevel=2,
+        )
     matrix = ScoreMatrix.of(scores)
     pairs = Pairs.of(len(matrix.systems))
     with one_blas_thread():
@@ -239,6 +252,17 @@ def significant_pairs(matrix: ScoreMatrix, *, test: str, alpha: float, n_resampl
             )
         )
     return np.asarray(asl < alpha)
+
+
+def smallest_tukey_asl(systems: int, topics: int, n_resamples: float) -> float:
+    """Return the smallest ASL of Tukey's test that can be known; infinite replicates are allowed.
+
+    The scores of two of the m systems go to any two systems, the same two on all n topics, in at least
+    ``m (m - 1)`` of ``(m (m - 1))^n`` cases. B replicates show no ASL below ``1 / (B + 1)``, which counts
+    the observed scores as a replicate.
+    """
+    of_all_permutations = float(systems * (systems - 1)) ** (1 - topics)
+    return max(of_all_permutations, 1 / (n_resamples + 1))
 
 
 def check_test(test: str, alpha: float, n_resamples: int) -> None:

@@ -14,6 +14,7 @@ from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.segments import Floats
 
 from .matrix import ScoreMatrix, number_of
+from .noncentral import noncentralities
 from .options import check_options
 from .sample_size import ROUNDING, score_variance
 
@@ -99,8 +100,8 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, level: float 
     # It is undefined for two topics, as Gamma(0) is infinite.
     bias = np.exp(special.gammaln(f / 2) - special.gammaln((f - 1) / 2)) / np.sqrt(f / 2) if f > 1 else np.nan
     ends = [
-        special.nctdtrinc(f, tail, np.abs(dz) * np.sqrt(topics)) / np.sqrt(topics)
-        for tail in ((1 + level) / 2, (1 - level) / 2)
+        noncentralities(np.abs(dz) * np.sqrt(topics), f, tail) / np.sqrt(topics)
+        for tail in ((1 - level) / 2, (1 + level) / 2)
     ]
     low, high = np.where(dz < 0, -np.stack(ends[::-1]), np.stack(ends))
     two_way, one_way = (score_variance(matrix, model=model).variance for model in ("two-way", "one-way"))

@@ -6,12 +6,13 @@ import math
 import reprlib
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints, exact_sum
-from ir_graded.errors import InputError, ParameterError
+from ir_graded.errors import MOST_IDS, InputError, ParameterError, format_ids, short_repr
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 _FEWEST = 2
 #: Sums, products and roundings of scores up to this size do not overflow.
 _LARGEST = 1e130
-#: Number of decimals of means; further decimals are rounding errors.
-_DECIMALS = 12
+#: Number of decimals of means and differences; further decimals are rounding errors.
+DECIMALS = 12
 #: Names of columns that hold the topics, in any case and with any separator between words.
 _TOPIC_COLUMNS = frozenset(
     f"{thing}{word}" for thing in ("topic", "query") for word in ("", "id", "no", "num", "number")
@@ -307,7 +308,12 @@ def reference_name(reference: Any, measures: Collection[str], option: str = "ref
 def number_of(system: Any, systems: Sequence[Hashable], option: str) -> int:
     """Return the position of a system. Raises ParameterError if no system has this name."""
     if system not in systems:
-        raise ParameterError(f"{option}={system!r} must be one of {', '.join(map(repr, systems))}")
+        near = get_close_matches(str(system), list(map(str, systems)), 1)
+        hint = f". Did you mean {short_repr(near[0])}?" if near else ""
+        of_all = f" ({len(systems)} in total)" if len(systems) > MOST_IDS else ""
+        raise ParameterError(
+            f"{option}={short_repr(system)} must be one of {format_ids(systems)}{of_all}{hint}"
+        )
     return systems.index(system)
 
 
@@ -322,7 +328,7 @@ def rows_of_systems(result: Any, *columns: str) -> pd.DataFrame:
 
 def means_of(matrix: ScoreMatrix) -> Floats:
     """Return the means of the systems, rounded so that the order of topics makes no difference."""
-    return np.asarray((exact_sum(matrix.values.T) / len(matrix.topics)).round(_DECIMALS))
+    return np.asarray((exact_sum(matrix.values.T) / len(matrix.topics)).round(DECIMALS))
 
 
 def ranks_of(means: Floats) -> Ints:

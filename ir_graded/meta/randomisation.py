@@ -9,15 +9,21 @@ from ir_graded.core.segments import Floats, Ints
 from .resampling import replicate_blocks, sign_flips, sign_patterns
 from .studentised import TOLERANCE
 
+#: Products of more than 2^18 numbers start threads of BLAS, which wait for each other on a busy machine.
+_PER_ROW = 4
 
-def enumerates(topics: int, n_resamples: int) -> bool:
+
+def enumerates(topics: int, n_resamples: float) -> bool:
     """Return whether all ``2^topics`` sign patterns are at most the number of replicates."""
     return 1 << topics <= n_resamples
 
 
-def smallest_p(topics: int, n_resamples: int) -> float:
-    """Return the smallest p-value that a one-sided test on these topics can give."""
-    return 1 / (2**topics if enumerates(topics, n_resamples) else n_resamples + 1)
+def smallest_p(topics: int, n_resamples: float, *, two_sided: bool) -> float:
+    """Return the smallest p-value that a test on these topics can give; infinite replicates are allowed."""
+    of_all_patterns = (2 if two_sided else 1) / float(2 ** min(topics, 1000))
+    if enumerates(topics, n_resamples):
+        return of_all_patterns
+    return max(of_all_patterns, 1 / (n_resamples + 1))
 
 
 def randomisation_p(z: Floats, n_resamples: int, rng: np.random.Generator, *, two_sided: bool) -> Floats:
@@ -32,7 +38,8 @@ def randomisation_p(z: Floats, n_resamples: int, rng: np.random.Generator, *, tw
     count: Ints = np.zeros((measures, systems), dtype=np.int64)
     exact = enumerates(topics, n_resamples)
     start = 0
-    for size in replicate_blocks(2**topics if exact else n_resamples, topics + measures * systems):
+    rows = max(topics + measures * systems, systems * topics // _PER_ROW)
+    for size in replicate_blocks(2**topics if exact else n_resamples, rows):
         flips = sign_patterns(topics, start, size) if exact else sign_flips(rng, topics, size)
         count += np.count_nonzero(statistic(z @ flips) >= least[:, :, np.newaxis], axis=2)
         start += size

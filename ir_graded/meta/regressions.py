@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +14,13 @@ import numpy as np
 from ir_graded._utils.arrays import read_only
 from ir_graded._utils.extras import extra
 from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
-from ir_graded.errors import CoverageWarning, InputError, ParameterError
+from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, ParameterError, format_ids
 
 from .baseline import holm
 from .effects import mean_and_spread
-from .matrix import matrices_by_measure, number_of
-from .options import check_choice, check_options
-from .randomisation import enumerates, randomisation_p, smallest_p
+from .matrix import DECIMALS, matrices_by_measure, number_of
+from .options import check_choice, check_options, check_significance_is_possible
+from .randomisation import randomisation_p, smallest_p
 from .resampling import Seed, generator
 from .sample_size import Design
 from .significance import significance
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
 ALL_TOPICS = "all"
 
 
-class TooFewTopicsWarning(CoverageWarning):
-    """Warning that a test can never be significant, because its topics have too few sign patterns."""
+class NothingToLoseWarning(CoverageWarning):
+    """Warning that no system can be worse, because the baseline scores no more than the tolerance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +52,15 @@ class Regressions:
         p_corrected: p-values corrected for all tests, same shape.
         spread: standard deviation of "system - baseline", same shape; NaN if all differences are equal.
         topics: number of topics of each group.
+        judged: mean share of judged documents down to the cutoff of the measure, else 10, shape as
+            ``difference``; NaN if only scores are given.
+        baseline_judged: that of the baseline, shape ``(groups, measures)``.
         alpha: significance level.
         tolerance: largest loss of the mean with which a system is not worse.
         test: the test.
         correction: the correction.
         n_resamples: number of replicates.
+        notes: sentences on what limits the comparison.
     """
 
     groups: tuple[str, ...]
@@ -67,16 +73,20 @@ class Regressions:
     p_corrected: Floats
     spread: Floats
     topics: tuple[int, ...]
+    judged: Floats
+    baseline_judged: Floats
     alpha: float
     tolerance: float
     test: str
     correction: str
     n_resamples: int
+    notes: tuple[str, ...] = ()
 
     @property
     def worse(self) -> Bools:
         """Whether a system loses significantly and more than the tolerance; shape as ``difference``."""
-        return np.asarray((self.difference < -self.tolerance) & (self.p_corrected < self.alpha))
+        above_tolerance = (self.difference + self.tolerance).round(DECIMALS) < 0
+        return np.asarray(above_tolerance & (self.p_corrected < self.alpha))
 
     @property
     def passed(self) -> bool:
@@ -89,21 +99,32 @@ class Regressions:
         return _smallest(self.test, self.correction, self.topics, self.n_resamples, self.p.shape)
 
     @property
-    def minimum_detectable(self) -> Floats:
-        """Smallest loss that a one-sided paired t test detects with probability .8; shape as ``difference``.
+    def alpha_of_each(self) -> float:
+        """Alpha of a single test: with a correction, ``alpha`` is divided by the number of tests."""
+        return self.alpha if self.correction == "none" else self.alpha / self.p.size
 
-        The spread of the pair is taken as known. With a correction, alpha is divided by the number of tests.
+    @property
+    def minimum_detectable(self) -> Floats:
+        """Smallest loss that is found worse with probability .8; shape as ``difference``.
+
+        A loss is found if a one-sided paired t test at ``alpha_of_each`` is significant and the mean is
+        lower by more than the tolerance, d. So it is at least ``d + 0.842 spread / sqrt(n)``. The spread of
+        the pair is taken as known.
         """
-        tests = 1 if self.correction == "none" else self.p.size
-        design = Design(variance=0.5, alpha=self.alpha / tests, power=0.8, alternative="greater")
+        special = extra("scipy.special", "meta")
+        design = Design(variance=0.5, alpha=self.alpha_of_each, power=0.8, alternative="greater")
         of_one = np.array([design.detectable(topics) for topics in self.topics])
-        return np.asarray(self.spread * of_one[:, np.newaxis, np.newaxis])
+        beyond = special.ndtri(0.8) / np.sqrt(self.topics)
+        by_test, by_tolerance = (
+            factor[:, np.newaxis, np.newaxis] * self.spread for factor in (of_one, beyond)
+        )
+        return np.asarray(np.maximum(by_test, self.tolerance + by_tolerance))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per group, measure and system.
 
-        Columns: group, topics, measure, run, baseline (its mean), mean, difference, p, p_corrected,
-        minimum_detectable, worse.
+        Columns: group, topics, judged, baseline_judged, measure, run, baseline (its mean), mean, difference,
+        p, p_corrected, minimum_detectable, worse.
         """
         import pandas as pd
 
@@ -113,6 +134,8 @@ class Regressions:
             {
                 "group": [self.groups[at] for at in group],
                 "topics": [self.topics[at] for at in group],
+                "judged": self.judged.reshape(-1),
+                "baseline_judged": self.baseline_judged[group, measure],
                 "measure": [self.measures[at] for at in measure],
                 "run": [self.systems[at] for at in system],
                 "baseline": base,
@@ -140,10 +163,10 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
 ) -> Regressions:
     """Find systems that are significantly worse than a baseline, by more than a tolerance.
 
-    Let z be the differences "system - baseline" per topic. A system is worse if ``mean(z) < -tolerance`` and
-    its corrected p-value is below alpha. Each test has the null hypothesis ``mean(z) >= 0`` and the
-    alternative ``mean(z) < 0``. The tests of all systems, measures and groups are one family for the
-    correction.
+    Let z be the differences "system - baseline" per topic, rounded to 12 decimals. A system is worse if
+    ``mean(z) < -tolerance`` and its corrected p-value is below alpha. Each test has the null hypothesis
+    ``mean(z) >= 0`` and the alternative ``mean(z) < 0``. The tests of all systems, measures and groups are
+    one family for the correction.
 
     Args:
         scores: the result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x
@@ -153,7 +176,8 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         tolerance: largest loss of the mean, in units of the measure, with which a system is not worse; >= 0.
         test: 'randomisation' (random signs of z, ``p = (#{mean(z*) <= mean(z)} + 1) / (B + 1)``; with n
             topics and ``2^n <= B`` all sign patterns, ``p = #{mean(z*) <= mean(z)} / 2^n``), 't' (Student's
-            paired test) or 'bootstrap' (the paired bootstrap test of ``significance``).
+            paired test) or 'bootstrap' (the paired bootstrap test of ``significance``, with
+            ``p = (#{t(w*) <= t(z)} + 1) / (B + 1)``).
         correction: 'holm' and 'bonferroni' control the probability of any false positive; 'bh' (Benjamini
             and Hochberg) controls the expected share of false positives; or 'none'.
         groups: groups of some of the topics, such as ``{"1": "easy", "2": "hard"}``. Each group is tested
@@ -164,12 +188,15 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     Raises:
         InputError: there are fewer than two topics in total or in a group, fewer than two systems, or a
             score that is not finite.
-        ParameterError: an option is out of its range, the baseline is not a system, or n_resamples is too
-            small for any corrected p-value below alpha.
+        ParameterError: an option is out of its range, the baseline is not a system, n_resamples is too
+            small for any corrected p-value below alpha, or the tolerance is not below the mean of the
+            baseline, where no score is negative.
 
     Warns:
         CoverageWarning: all topics or a group are so few that the randomisation test cannot be significant:
-            no p-value of n topics falls below ``1 / 2^n``, before the correction.
+            no p-value of n topics falls below ``1 / 2^n``, before the correction; or the baseline scores 0
+            on all topics or a group, or no more than the tolerance on a group, so that no system can be
+            worse.
 
     Source:
         Smucker, Allan and Carterette (CIKM 2007); Holm (Scand. J. Statistics, 1979); Benjamini and Hochberg
@@ -195,17 +222,32 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     of_baseline = number_of(baseline, names, "baseline")
     others = [number for number in range(len(names)) if number != of_baseline]
     every = np.stack([matrix.values.T for matrix in matrices.values()])
-    parts = _parts(first.topics, groups or {})
+    parts = topics_by_group(first.topics, groups or {})
     sizes = {name: topics.size for name, topics in parts.items()}
     shape = len(parts), len(matrices), len(others)
-    least = _smallest(test, correction, tuple(sizes.values()), n_resamples, shape)
-    _check_significance_is_possible(test, sizes, n_resamples, least, alpha)
+    comparisons = math.prod(shape)
+    check_significance_is_possible(
+        lambda replicates: _smallest(test, correction, tuple(sizes.values()), replicates, shape).min((1, 2)),
+        n_resamples,
+        n_resamples,
+        alpha,
+        tests=comparisons,
+        topics=[
+            f"{topics} topics{'' if name == ALL_TOPICS else f' of the group {name!r}'}"
+            for name, topics in sizes.items()
+        ],
+        cannot=(
+            f"the {test} test with {comparisons} comparison{'s' * (comparisons > 1)} cannot find a run worse"
+        ),
+        advice="more topics or test='t'",
+    )
     random = generator(rng)
     found = [
         _of_part(every[:, :, topics], others, of_baseline, lambda z: TESTS[test](z, n_resamples, random))
         for topics in parts.values()
     ]
     base, difference, spread, p = (read_only(np.stack(column)) for column in zip(*found, strict=True))
+    _check_losses_are_possible(every, base, (*matrices,), baseline, sizes, float(tolerance))
     return Regressions(
         groups=tuple(parts),
         measures=tuple(matrices),
@@ -217,6 +259,8 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         p_corrected=read_only(CORRECTIONS[correction](p.reshape(-1)).reshape(p.shape)),
         spread=spread,
         topics=tuple(sizes.values()),
+        judged=read_only(np.full(p.shape, np.nan)),
+        baseline_judged=read_only(np.full(base.shape, np.nan)),
         alpha=float(alpha),
         tolerance=float(tolerance),
         test=test,
@@ -225,10 +269,18 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     )
 
 
-def _parts(topics: tuple[Hashable, ...], groups: Mapping[Any, Any]) -> dict[str, Ints]:
+def topics_by_group(topics: tuple[Hashable, ...], groups: Mapping[Any, Any]) -> dict[str, Ints]:
     """Return the indices of all topics and of each group. Raises InputError if a group is too small."""
     of_topic = {str(topic): str(group) for topic, group in groups.items()}
     member = [of_topic.get(str(topic)) for topic in topics]
+    unknown = [*of_topic.keys() - {str(topic) for topic in topics}]
+    without = [topic for topic, group in zip(topics, member, strict=True) if group is None]
+    # Groups may be of more topics or of fewer, but not both: then ids differ.
+    if unknown and without:
+        raise InputError(
+            f"groups: no scored topic is named {format_ids(sorted(unknown))}, and {format_ids(without)} "
+            f"({len(without)} in total) have no group; are the ids equal?"
+        )
     parts = {ALL_TOPICS: np.arange(len(topics), dtype=np.int64)}
     for name in dict.fromkeys(of_topic.values()):
         if name == ALL_TOPICS:
@@ -242,7 +294,7 @@ def _parts(topics: tuple[Hashable, ...], groups: Mapping[Any, Any]) -> dict[str,
 
 
 def _smallest(
-    test: str, correction: str, topics: tuple[int, ...], n_resamples: int, shape: tuple[int, ...]
+    test: str, correction: str, topics: tuple[int, ...], n_resamples: float, shape: tuple[int, ...]
 ) -> Floats:
     """Return the smallest corrected p-values: a correction rises with each of the p-values."""
     p = np.empty(shape)
@@ -250,26 +302,47 @@ def _smallest(
     return CORRECTIONS[correction](p.reshape(-1)).reshape(shape)
 
 
-def _check_significance_is_possible(
-    test: str, sizes: dict[str, int], n_resamples: int, least: Floats, alpha: float
+def _check_losses_are_possible(
+    values: Floats,
+    base: Floats,
+    measures: tuple[str, ...],
+    baseline: Hashable,
+    sizes: dict[str, int],
+    tolerance: float,
 ) -> None:
-    """Raise ParameterError where replicates are too few for a p-value below alpha; warn where topics are."""
-    few = []
-    for (name, topics), p in zip(sizes.items(), least.min(axis=(1, 2)), strict=True):
-        if p < alpha:
-            continue
-        if test != "randomisation" or not enumerates(topics, n_resamples):
-            raise ParameterError(
-                f"n_resamples={n_resamples} is too small: with {least.size} tests no corrected p-value can "
-                f"fall below {p:.3g}, and alpha is {alpha}"
+    """Raise ParameterError if the tolerance exceeds any possible loss; warn if the baseline scores 0.
+
+    Args:
+        values: all scores, shape ``(measures, systems, topics)``.
+        base: means of the baseline, shape ``(groups, measures)``.
+        measures: names of the measures.
+        baseline: the baseline.
+        sizes: number of topics of each group, all topics first.
+        tolerance: the tolerance.
+    """
+    # Where scores are negative, the lowest possible score is not known.
+    hopeless = (base <= tolerance) & (values.min(axis=(1, 2)) >= 0)
+    said, asked = [], ""
+    for group, measure in np.argwhere(hopeless).tolist():
+        name, mean = [*sizes][group], float(base[group, measure])
+        where = f"all {sizes[name]} topics" if name == ALL_TOPICS else f"the {sizes[name]} of group {name!r}"
+        if mean == 0:
+            said.append(f"scores 0 on {where} by {measures[measure]}")
+            asked = (
+                "; do the ids of run and qrels match, and are levels of the qrels relevant to the measure?"
             )
-        few.append(f"{topics} topics{'' if name == ALL_TOPICS else f' of the group {name!r}'} (p >= {p:.3g})")
-    if few:
+        elif name == ALL_TOPICS:
+            raise ParameterError(
+                f"tolerance={tolerance:g} must be below the mean of {baseline!r}, {mean:.4g} by "
+                f"{measures[measure]}: no system can lose more than that"
+            )
+        else:
+            said.append(f"has the mean {mean:.4g} on {where} by {measures[measure]}, within the tolerance")
+    if said:
+        more = f" (and {len(said) - MOST_IDS} more)" if len(said) > MOST_IDS else ""
         warnings.warn(
-            f"the {test} test with {least.size} comparison{'s' * (least.size > 1)} cannot find a run worse "
-            f"on {', '.join(few)}: its smallest corrected p-value is not below alpha={alpha:g}; "
-            "use more topics or test='t'",
-            TooFewTopicsWarning,
+            f"{baseline!r} {', '.join(said[:MOST_IDS])}{more}, so no system can be worse there{asked}",
+            NothingToLoseWarning,
             stacklevel=3,
         )
 
@@ -279,7 +352,7 @@ def _of_part(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return, for some topics, means of the baseline, and differences with their spread and p-values."""
     against = np.full(len(others), baseline)
-    z = values[:, others] - values[:, [baseline]]
+    z = (values[:, others] - values[:, [baseline]]).round(DECIMALS)
     spread = np.stack([mean_and_spread(of_measure, others, against)[1] for of_measure in values])
     topics = values.shape[2]
     return exact_sum(values[:, baseline]) / topics, exact_sum(z) / topics, spread, test(z)
@@ -304,13 +377,14 @@ def _student(z: Floats, _n_resamples: int, _rng: np.random.Generator) -> Floats:
 
 
 def _bootstrap(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
-    """Return the ASL of 0 against each z, all with the same replicates."""
+    """Return p-values of 0 against each z, all with the same replicates, and never 0."""
     seed = int(rng.integers(0, 2**62))
     p = np.empty(z.shape[:2])
     for at in np.ndindex(p.shape):
         matrix = np.stack((np.zeros_like(z[at]), z[at]), axis=1)
         found = significance(matrix, n_resamples=n_resamples, rng=seed, progress=False)
-        p[at] = found.asl.loc[[0], [1]].to_numpy()[0, 0] if z[at].any() else 1.0
+        count = np.rint(found.asl.loc[[0], [1]].to_numpy()[0, 0] * n_resamples)
+        p[at] = (count + 1) / (n_resamples + 1) if z[at].any() else 1.0
     return p
 
 
@@ -328,8 +402,8 @@ TESTS: dict[str, Callable[[Floats, int, np.random.Generator], Floats]] = {
     "bootstrap": _bootstrap,
 }
 #: The smallest p-value of a test, from the numbers of topics and of replicates.
-LEAST: dict[str, Callable[[int, int], float]] = {
-    "randomisation": smallest_p,
+LEAST: dict[str, Callable[[int, float], float]] = {
+    "randomisation": partial(smallest_p, two_sided=False),
     "t": lambda _topics, _n_resamples: 0.0,
     "bootstrap": lambda _topics, n_resamples: 1 / (n_resamples + 1),
 }

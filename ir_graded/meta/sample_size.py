@@ -6,6 +6,7 @@ paired and unpaired data" (ICTIR 2018), here with exact noncentral distributions
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -148,14 +149,19 @@ class Design:
     power: float = 0.8
     alternative: str = "two-sided"
 
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of a difference, the root of 2 V, which overflows for the largest V."""
+        return math.sqrt(2 * self.variance) if self.variance < 1 else 2 * math.sqrt(self.variance / 2)
+
     def power_at(self, topics: int, difference: float) -> float:
         """Return the power of a t test or an anova with a number of topics."""
         if self.test == "anova":
             last = (topics - 1) * (self.systems - (self.model == "two-way"))
-            noncentrality = topics * difference**2 / (2 * self.variance)
+            noncentrality = topics * (difference / self.deviation) ** 2
             return power_of_f(noncentrality, self.systems - 1, last, self.alpha)
         degrees = topics - 1 if self.paired else 2 * topics - 2
-        noncentrality = difference * np.sqrt(topics / (2 * self.variance))
+        noncentrality = difference / self.deviation * np.sqrt(topics)
         return power_of_t(noncentrality, degrees, self.alpha, two_sided=self.alternative == "two-sided")
 
     def width_at(self, topics: int) -> float:
@@ -164,7 +170,7 @@ class Design:
         f = topics - 1
         bias = np.sqrt(2 / f) * np.exp(special.gammaln(topics / 2) - special.gammaln(f / 2))
         quantile = -special.stdtrit(f, self.alpha / 2)
-        return float(2 * quantile * np.sqrt(2 * self.variance / topics) * bias)
+        return float(2 * quantile * self.deviation / np.sqrt(topics) * bias)
 
     def value_at(self, topics: int, difference: float) -> float:
         """Return the power, or the expected width of an interval."""
@@ -207,11 +213,11 @@ class Design:
         """Return the approximate number of topics by Nagata's formulas; NaN if they do not apply."""
         if self.test == "anova":
             one, two = _NAGATA.get((self.alpha, self.power), (np.nan, np.nan))
-            return float((one + two * np.sqrt(self.systems - 1)) * 2 * self.variance / difference**2)
+            return float((one + two * np.sqrt(self.systems - 1)) * (self.deviation / difference) ** 2)
         if self.test == "interval" or not self.paired or self.alternative != "two-sided":
             return float("nan")
         z, of_power = extra("scipy.special", "meta").ndtri([1 - self.alpha / 2, self.power])
-        return float((z + of_power) ** 2 * 2 * self.variance / difference**2 + z**2 / 2)
+        return float(((z + of_power) * self.deviation / difference) ** 2 + z**2 / 2)
 
 
 def _design(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import platform
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -14,10 +14,17 @@ from ir_measures.measures import Measure
 from ir_measures.measures.base import SumAgg
 
 from ir_graded._version import __version__
-from ir_graded.errors import ParameterError
+from ir_graded.errors import CoverageWarning, ParameterError
+from ir_graded.evaluation.coverage import levels_to_caller
 from ir_graded.evaluation.evaluate import Evaluation, ScoredRun, with_progress
 from ir_graded.evaluation.provider import native_scorers
-from ir_graded.evaluation.score_intervals import MOST_IMPUTED, Options, ScoreIntervals, intervals_of
+from ir_graded.evaluation.score_intervals import (
+    MOST_IMPUTED,
+    OnlyRelevantError,
+    Options,
+    ScoreIntervals,
+    intervals_of,
+)
 from ir_graded.evaluation.scores import Scores
 from ir_graded.evaluation.ties import OpenByTies, Orders
 from ir_graded.evaluation.unjudged import (
@@ -34,13 +41,11 @@ from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import takes_ties
 from ir_graded.meta import BaselineTests, ConfidenceIntervals, against_baseline, confidence_intervals
+from ir_graded.meta.matrix import number_of
 
 #: Libraries whose version may change a figure.
 _LIBRARIES = ("ir-measures", "numpy", "pandas", "polars", "matplotlib")
 _DEPTHS = np.array(DEPTHS, dtype=np.int64)
-#: Replicates of the test per run and share of alpha, enough for Holm's correction.
-_PER_COMPARISON = 10
-_MOST_FLIPS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +57,9 @@ class Contents:
         intervals: their means with confidence intervals.
         tests: tests of all runs against the baseline; None without a baseline.
         unjudged: shares of unjudged documents.
-        imputed: scores with the uncertainty from unjudged documents; None without samples.
+        imputed: scores with the uncertainty from unjudged documents; None without samples or non-relevant
+            documents.
+        not_imputed: why there are samples but no such scores; '' without a reason.
         ties: effect of ties on each run, for the measures that ir_graded computes.
         seed: seed of all random numbers.
         command: command that creates this report.
@@ -64,6 +71,7 @@ class Contents:
     tests: BaselineTests | None
     unjudged: Unjudged
     imputed: ScoreIntervals | None
+    not_imputed: str
     ties: tuple[OpenByTies, ...]
     seed: int
     command: str
@@ -134,13 +142,16 @@ def collect(  # noqa: PLR0913  # those of report
     intervals = confidence_intervals(scores, level=level, n_resamples=n_resamples, rng=seed)
     tests = None
     if baseline is not None:
-        alpha = round(1 - level, 12)
-        wanted = math.ceil(_PER_COMPARISON * (len(named) - 1) / alpha)
-        flips = max(n_resamples, min(wanted, _MOST_FLIPS))
-        tests = against_baseline(scores, baseline, alpha=alpha, n_resamples=flips, rng=seed)
+        tests = against_baseline(scores, baseline, alpha=round(1 - level, 12), rng=seed)
     unjudged = unjudged_of(judgments, named, _DEPTHS, shares)
-    imputed = None if options is None else intervals_of(evaluation, named, scores, options)
-    return Contents(scores, intervals, tests, unjudged, imputed, ties, seed, command, title)
+    imputed, not_imputed = None, ""
+    if options is not None:
+        try:
+            imputed = intervals_of(evaluation, named, scores, options)
+        except OnlyRelevantError as error:
+            not_imputed = str(error)
+            warnings.warn(not_imputed, CoverageWarning, stacklevel=levels_to_caller())
+    return Contents(scores, intervals, tests, unjudged, imputed, not_imputed, ties, seed, command, title)
 
 
 def _writable(name: str) -> str:
@@ -152,9 +163,7 @@ def _baseline(baseline: str | None, runs: Mapping[str, Any]) -> str | None:
     """Return the name of the baseline, given as a name, a path or either without its extension."""
     if baseline is None:
         return None
-    found = find_run(_writable(str(baseline)), runs)
-    if found is None:
-        raise ParameterError(f"baseline={baseline!r} must be one of {', '.join(map(repr, runs))}")
+    found = find_run(_writable(str(baseline)), runs) or [*runs][number_of(baseline, [*runs], "baseline")]
     if len(runs) == 1:
         raise ParameterError(f"baseline={baseline!r} is the only run; add a run to compare with it")
     return found

@@ -52,11 +52,9 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
 
     The page needs no network. Means have percentile bootstrap intervals over the topics
     (``ir_graded.meta.confidence_intervals``). With a baseline, each run is tested against it with a two-sided
-    randomisation test and Holm's correction (``ir_graded.meta.against_baseline``), alpha ``1 - level``. The
-    number of replicates is ``n_resamples`` or, if larger, ten times the number of compared runs divided by
-    alpha, at most 100,000. Warnings of ``evaluate``, for example about missing topics of a run, are issued
-    and shown on the page. The same input and options give the same page. The file is written as a whole or
-    not at all.
+    randomisation test and Holm's correction (``ir_graded.meta.against_baseline``), alpha ``1 - level``.
+    Warnings of ``evaluate``, for example about missing topics of a run, are issued and shown on the page. The
+    same input and options give the same page. The file is written as a whole or not at all.
 
     Args:
         measures: measure objects and strings, as in ``evaluate``; the first orders the leaderboard.
@@ -76,16 +74,22 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     Raises:
         GradedError: jinja2 or matplotlib is not installed: ``pip install 'ir-graded[report]'``.
         InputError: the qrels or a run cannot be scored, or there are fewer than two topics.
-        ParameterError: an option is out of range, or the baseline is not a run.
+        ParameterError: an option is out of range, the baseline is not a run, or ``1 - level`` is too small
+            for any significant difference.
         OSError: the file cannot be written.
+
+    Warns:
+        CoverageWarning: a run does not match the qrels well, or the topics are so few that no difference from
+            the baseline can be significant, or no judged document is non-relevant, so that intervals from
+            unjudged documents are left out. The page then says so.
 
     Example:
         >>> import ir_graded, tempfile, pathlib
-        >>> qrels = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
-        >>> runs = {"good": {"1": {"a": 2.0}, "2": {"c": 1.0}}, "poor": {"1": {"b": 1.0}, "2": {"x": 1.0}}}
+        >>> covid = ir_graded.sample()
+        >>> runs = {name: covid.runs[name] for name in ("bm25_baseline", "sab20.1.meta.docs")}
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     place = pathlib.Path(folder, "report.html")
-        ...     ir_graded.report(["Q", "AP"], qrels, runs, place, baseline="poor")
+        ...     ir_graded.report(["Q", "AP"], covid.qrels, runs, place, baseline="bm25_baseline")
         ...     print(place.read_text(encoding="utf-8")[:15])
         <!doctype html>
     """

@@ -154,7 +154,7 @@ def test_edge_cases_have_defined_values():
     assert constant["kappa"] == 0
     assert constant[["alpha", "ac1"]].tolist() == pytest.approx([-0.153846, 0.460674], abs=6e-7)
     one_class = two([1, 1, 1], [1, 1, 1])
-    assert one_class.drop("overlap").isna().all()
+    assert (one_class == 1).all()
     declared = two([1, 1, 1], [1, 1, 1], levels=[0, 1])
     assert declared[["kappa", "alpha"]].isna().all()
     assert declared["ac1"] == 1

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 import ir_graded
-from ir_graded.errors import InputError, ParameterError
+from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.meta import against_baseline, confidence_intervals, discriminative_power, resampling
 from ir_graded.meta.baseline import holm
+from ir_graded.meta.randomisation import randomisation_p
 from ir_graded.meta.resampling import sign_flips, topic_counts
 
 SYSTEMS = ["a", "b", "c", "d"]
@@ -171,7 +172,7 @@ def test_scores_in_tenths_have_the_p_values_of_whole_numbers():
 @pytest.mark.parametrize("topics", [3, 5, 12])
 def test_p_values_of_few_topics_count_all_sign_patterns(topics):
     """Fisher's exact test: two of all patterns have equal signs."""
-    tests = against_baseline({"Q": np.stack([np.zeros(topics), np.ones(topics)]).T}, 0)
+    tests = against_baseline({"Q": np.stack([np.zeros(topics), np.ones(topics)]).T}, 0, alpha=0.3)
     assert tests.p.tolist() == [[2 / 2**topics]]
 
 
@@ -202,7 +203,7 @@ def test_only_a_p_value_below_alpha_is_significant():
 
 def test_identical_systems_do_not_differ():
     same = pd.DataFrame({"a": [0.1, 0.7, 0.3], "b": [0.1, 0.7, 0.3]})
-    found = against_baseline({"Q": same}, "a", n_resamples=99)
+    found = against_baseline({"Q": same}, "a", alpha=0.3)
     assert found.p[0, 0] == found.p_holm[0, 0] == 1
     assert not found.significant.any()
 
@@ -228,9 +229,69 @@ def test_the_correction_is_within_one_measure():
     assert (frame["significant"] == (frame["p_holm"] < 0.05)).all()
 
 
+def better_on_each_topic(systems, topics):
+    """A baseline, and systems with a higher score on each topic."""
+    step = np.linspace(0.1, 0.2, topics)[:, np.newaxis] * np.arange(systems + 1)
+    return {"Q": pd.DataFrame(step, columns=["old", *(f"new{number}" for number in range(systems))])}
+
+
+def test_many_systems_can_differ_significantly_with_the_default_replicates():
+    """10,000 replicates allow no corrected p-value below 125/10,001 = .012."""
+    found = against_baseline(better_on_each_topic(125, 30), "old", alpha=0.01)
+    assert (found.n_resamples, found.exact, found.significant.sum()) == (100_000, False, 125)
+    assert found.smallest_p_holm == found.p_holm.min() == 125 / 100_001
+
+
+@pytest.mark.parametrize("topics", [8, 12])
+def test_the_smallest_p_is_that_of_differences_on_every_topic(topics):
+    found = against_baseline(better_on_each_topic(3, topics), "old")
+    assert found.exact
+    assert found.p_holm.tolist() == [[found.smallest_p_holm] * 3] == [[3 * 2 / 2**topics] * 3]
+
+
+def test_replicates_too_few_for_the_systems_are_an_error():
+    scores = better_on_each_topic(5, 20)
+    with pytest.raises(ParameterError) as raised:
+        against_baseline(scores, "old", n_resamples=99)
+    assert str(raised.value) == (
+        "n_resamples=99 is too small: with 5 tests no corrected p-value can fall below 0.05, and alpha is "
+        "0.05; use n_resamples=990"
+    )
+    assert against_baseline(scores, "old", n_resamples=100).significant.all()
+    with pytest.raises(ParameterError, match="default of 100,000 replicates is too small: with 5 tests"):
+        against_baseline(scores, "old", alpha=4e-5)
+
+
+@pytest.mark.parametrize("n_resamples", [None, 20, 10_000])
+def test_topics_too_few_for_any_significant_difference_are_warned_of(n_resamples):
+    """The advice is more topics, also where the replicates are fewer than the sign patterns."""
+    scores = better_on_each_topic(3, 6)
+    with pytest.warns(CoverageWarning) as said:
+        found = against_baseline(scores, "old", n_resamples=n_resamples)
+    assert str(said[0].message) == (
+        "the randomisation test of 3 runs cannot find a difference on 6 topics (p >= 0.0938): its smallest "
+        "corrected p-value is not below alpha=0.05; use more topics"
+    )
+    assert not found.significant.any()
+    assert against_baseline(scores, "old", alpha=0.1).significant.all()
+
+
+def test_signs_are_drawn_as_by_numpy_for_large_blocks():
+    z = np.random.default_rng(3).normal(0.01, 0.1, (1, 1, 700))
+    p = randomisation_p(z, 500, np.random.default_rng(5), two_sided=True)
+    signs = 1 - 2 * np.random.default_rng(5).integers(0, 2, (500, 700))
+    reached = np.count_nonzero(np.abs(signs @ z[0, 0]) >= abs(z.sum()))
+    assert p.tolist() == [[(reached + 1) / 501]]
+
+
 def test_an_unknown_baseline_is_named():
-    with pytest.raises(ParameterError, match="baseline='x' must be one of 'a', 'b', 'c', 'd'"):
+    with pytest.raises(ParameterError, match="baseline='x' must be one of 'a', 'b', 'c'"):
         against_baseline(matrices(), "x")
+    with pytest.raises(ParameterError) as raised:
+        against_baseline(better_on_each_topic(125, 9), "new_24")
+    assert str(raised.value) == (
+        "baseline='new_24' must be one of 'old', 'new0', 'new1' ... (126 in total). Did you mean 'new24'?"
+    )
     with pytest.raises(ParameterError, match="alpha=2 must be"):
         against_baseline(matrices(), "a", alpha=2)
     with pytest.raises(ParameterError, match="n_resamples=0 must be"):

@@ -63,7 +63,7 @@ CORRELATIONS = pytest.mark.parametrize(
 @EACH
 def test_invalid_score_matrices_are_rejected(method, wrong, message):
     with pytest.raises(InputError, match=message):
-        method(wrong, n_resamples=5)
+        method(wrong, n_resamples=20)
 
 
 @pytest.mark.parametrize("size", [1e129, 2.0**400, 1e-300])
@@ -148,7 +148,7 @@ def test_runs_may_have_names_of_topic_columns():
 
 def test_two_measures_of_one_name_are_rejected():
     with pytest.raises(InputError, match="measure '1' appears twice"):
-        meta.compare({1: SCORES, "1": SCORES}, n_resamples=5)
+        meta.compare({1: SCORES, "1": SCORES}, n_resamples=20)
     with pytest.raises(InputError, match="measure '1' appears twice"):
         meta.rank_correlations({1: SCORES, "1": SCORES}, reference="1")
 
@@ -219,7 +219,7 @@ def test_correlations_of_huge_scores_equal_those_of_small_ones(correlation):
 
 
 def arrays():
-    power, stable = meta.discriminative_power(SCORES, n_resamples=5), meta.stability(SCORES, n_resamples=5)
+    power, stable = meta.discriminative_power(SCORES, n_resamples=20), meta.stability(SCORES, n_resamples=5)
     matrix, swaps = meta.significance(SCORES, n_resamples=5), meta.swap(SCORES, n_resamples=5)
     found = meta.rank_correlations({"one": SCORES, "two": SCORES}, reference="one")
     return {
@@ -242,7 +242,7 @@ def test_results_are_read_only(name):
 
 def test_tables_of_results_are_copies():
     for method in METHODS.values():
-        result = method(SCORES, n_resamples=5)
+        result = method(SCORES, n_resamples=20)
         table = result.to_frame()
         table.iloc[0, table.columns.get_loc(table.select_dtypes("number").columns[0])] = 9
         assert not (result.to_frame().select_dtypes("number") == 9).any(axis=None)

@@ -1,5 +1,6 @@
 """Discriminative power compared with plain references, scipy, invariants, error rates and real matrices."""
 
+import itertools
 import math
 import warnings
 from itertools import combinations
@@ -11,9 +12,9 @@ from collections_data import ROOT, needs_shared_data
 from hypothesis import given, settings, strategies as st
 from reference import meta_power as plain
 
-from ir_graded.errors import InputError, ParameterError
+from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.meta import studentised
-from ir_graded.meta.discriminative import discriminative_power
+from ir_graded.meta.discriminative import discriminative_power, smallest_tukey_asl
 from ir_graded.meta.resampling import permuted_rows, sign_flips, topic_counts
 
 TESTS = ["bootstrap", "t", "randomisation", "tukey_hsd"]
@@ -492,3 +493,29 @@ def test_options_out_of_range_are_rejected(option):
 def test_matrices_that_cannot_be_compared_are_rejected(values, message):
     with pytest.raises(InputError, match=message):
         discriminative_power(values)
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "tukey_hsd"])
+def test_alpha_below_one_replicate_causes_a_warning(test):
+    values = MATRICES["continuous"]
+    expected = discriminative_power(values, test=test, n_resamples=B, alpha=1 / B)
+    with pytest.warns(CoverageWarning, match=rf"^n_resamples={B} is too small for alpha=0\.01: ") as caught:
+        found = discriminative_power(values, test=test, n_resamples=B, alpha=0.01)
+    assert [one.filename for one in caught] == [__file__]
+    assert found.asl.equals(expected.asl)
+    for exact in ("t", "randomisation"):  # their ASL is never 0 for lack of replicates
+        discriminative_power(values, test=exact, n_resamples=B, alpha=0.01)
+
+
+@pytest.mark.parametrize(("systems", "topics"), [(2, 2), (2, 3), (3, 2)])
+def test_smallest_asl_of_tukey_is_that_of_all_permutations(systems, topics):
+    """The scores are as far apart as they can be; every order of each topic is enumerated."""
+    values = np.tile(np.arange(systems, dtype=float), (topics, 1))
+    orders = list(itertools.product(itertools.permutations(range(systems)), repeat=topics))
+    ranges = [
+        np.ptp(np.stack([row[list(o)] for row, o in zip(values, order, strict=True)]).sum(0))
+        for order in orders
+    ]
+    share = np.mean(np.array(ranges) >= topics * (systems - 1))
+    assert smallest_tukey_asl(systems, topics, math.inf) == pytest.approx(share)
+    assert smallest_tukey_asl(systems, 9999, 99) == 0.01

@@ -93,6 +93,36 @@ def test_random_scores_have_the_intervals_of_the_plain_reference(quantile):
 
 
 @FEW
+def test_a_given_weight_has_the_interval_of_welch():
+    """The difference of mean(F) and mean(f - Y), two independent samples, plus the mean of Y."""
+    row = row_of(Y, f, F[:6], power_tuning=1)
+    welch = stats.ttest_ind(F[:6], np.subtract(f, Y), equal_var=False).confidence_interval(0.95)
+    assert row[["low", "high"]].tolist() == pytest.approx([welch.low, welch.high])
+    student = stats.t.interval(0.95, 7, np.mean(Y), stats.sem(Y))
+    assert row[["human_low", "human_high"]].tolist() == pytest.approx(student)
+
+
+@FEW
+@pytest.mark.parametrize("quantile", ["t", "normal"])
+def test_a_given_weight_needs_five_other_topics(quantile):
+    message = r"^power_tuning=0\.5 needs at least 5 topics without human labels, found 4: add topics"
+    with pytest.raises(InputError, match=message):
+        row_of(Y, f, F[:4], power_tuning=0.5, quantile=quantile)
+    assert row_of(Y, f, F[:5], power_tuning=0.5, quantile=quantile)["n_unlabelled"] == 5
+    for options in ({}, {"power_tuning": 0}):
+        assert row_of(Y, f, F[:1], quantile=quantile, **options)["n_unlabelled"] == 1
+
+
+@pytest.mark.parametrize("more", [5, 10, 50])
+@pytest.mark.parametrize("weight", [0.5, 1])
+def test_intervals_of_a_given_weight_and_few_other_topics_cover_the_mean(more, weight):
+    y, model, mean = lenient_scores(np.random.default_rng(4), 50 + more)
+    found = prediction_powered({"Q": y[:50]}, {"Q": model}, power_tuning=weight)
+    covered = (found.low <= mean) & (found.high >= mean)
+    assert 0.92 <= covered.mean() <= 0.965
+
+
+@FEW
 def test_a_constant_or_negatively_correlated_model_is_ignored():
     assert row_of(Y, [0.1] * 8, [0.1] * 5)["tuning"] == 0
     assert row_of(Y, [1 - value for value in Y], F)["tuning"] == 0

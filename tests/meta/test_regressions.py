@@ -1,6 +1,7 @@
 """Which systems are worse than a baseline: one-sided tests, a tolerance, one family of tests."""
 
 import itertools
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 from scipy import stats
 
 from ir_graded import CoverageWarning, InputError, ParameterError, meta
+from ir_graded.meta.regressions import LEAST
 
 TESTS = ("randomisation", "t", "bootstrap")
 CORRECTIONS = ("holm", "bonferroni", "bh", "none")
@@ -112,6 +114,68 @@ def test_a_significant_loss_within_the_tolerance_passes():
     assert within.p[0, 0, 0] < 0.001
 
 
+def test_a_loss_of_exactly_the_tolerance_passes():
+    z = np.full(12, -0.25)
+    assert meta.regressions(scores(z), "old", tolerance=0.25).passed
+    assert not meta.regressions(scores(z), "old", tolerance=0.2499).passed
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_loss_that_is_equal_up_to_rounding_passes(test):
+    base = np.linspace(0.3, 0.8, 12)
+    assert (base - 0.1 - base).min() < -0.1  # by rounding
+    for loss, tolerance in ((0.1, 0.1), (1e-15, 0)):
+        lost = {"Q": pd.DataFrame({"old": base, "new": base - loss})}
+        assert meta.regressions(lost, "old", tolerance=tolerance, test=test).passed
+
+
+def test_a_p_value_of_exactly_alpha_is_not_significant():
+    """Of the 32 sign patterns of 5 topics, one has so low a sum."""
+    z = np.full(5, -0.1)
+    with pytest.warns(CoverageWarning, match=r"worse on 5 topics \(p >= 0\.0312\)"):
+        found = meta.regressions(scores(z), "old", alpha=1 / 32)
+    assert (found.p.tolist(), found.passed) == ([[[1 / 32]]], True)
+
+
+@pytest.mark.parametrize("n_resamples", [1, 99])
+def test_the_bootstrap_never_gives_p_of_0(n_resamples):
+    z = -0.1 + 0.001 * np.sin(np.arange(30))
+    found = meta.regressions(scores(z), "old", test="bootstrap", n_resamples=n_resamples, alpha=0.6)
+    assert found.p.tolist() == [[[1 / (n_resamples + 1)]]]
+
+
+def test_a_tolerance_that_no_loss_can_exceed_is_an_error():
+    losing = scores(np.full(9, -0.1))  # the baseline has the mean 0.5
+    with pytest.raises(ParameterError, match=r"^tolerance=0\.5 must be below the mean of 'old', 0\.5 by Q"):
+        meta.regressions(losing, "old", tolerance=0.5)
+    assert meta.regressions(losing, "old", tolerance=0.499).passed
+    negative = {"Q": losing["Q"] - 5}
+    assert meta.regressions(negative, "old", tolerance=0.5).passed
+
+
+def test_a_baseline_that_scores_0_is_warned_of():
+    base = np.repeat([0.0, 0.01, 0.5], 10)
+    matrix = pd.DataFrame({"old": base, "new": base})
+    groups = {at: "abc"[at // 10] for at in range(30)}
+    with pytest.warns(CoverageWarning) as caught:
+        meta.regressions({"Q": matrix}, "old", groups=groups, tolerance=0.02)
+    assert [str(one.message) for one in caught] == [
+        "'old' scores 0 on the 10 of group 'a' by Q, has the mean 0.01 on the 10 of group 'b' by Q, within "
+        "the tolerance, so no system can be worse there; do the ids of run and qrels match, and are levels "
+        "of the qrels relevant to the measure?"
+    ]
+    with pytest.warns(
+        CoverageWarning, match="'old' scores 0 on all 30 topics by Q, so no system can be worse"
+    ):
+        meta.regressions({"Q": matrix - matrix}, "old")
+
+
+def test_scores_alone_have_no_share_of_judged_documents():
+    found = meta.regressions(scores(np.zeros(10)), "old")
+    assert found.notes == ()
+    assert found.to_frame()[["judged", "baseline_judged"]].isna().all(axis=None)
+
+
 def test_all_systems_measures_and_groups_are_one_family():
     rng = np.random.default_rng(3)
     matrices = {name: rng.random((20, 4)) for name in ("Q", "AP")}
@@ -130,12 +194,13 @@ def test_all_systems_measures_and_groups_are_one_family():
         assert found.p_corrected.reshape(-1) == pytest.approx(np.minimum(expected, 1))
 
 
-def test_a_group_has_the_values_of_its_topics_alone():
+@pytest.mark.parametrize("size", [2, 5])
+def test_a_group_has_the_values_of_its_topics_alone(size):
     rng = np.random.default_rng(5)
     matrix = rng.random((12, 3))
-    groups = {str(at): "first" for at in range(5)}
+    groups = {str(at): "first" for at in range(size)}
     whole = meta.regressions({"Q": matrix}, 0, test="t", groups=groups, correction="none").to_frame()
-    alone = meta.regressions({"Q": matrix[:5]}, 0, test="t", correction="none").to_frame()
+    alone = meta.regressions({"Q": matrix[:size]}, 0, test="t", correction="none").to_frame()
     part = whole[whole["group"] == "first"].reset_index(drop=True).drop(columns="group")
     pd.testing.assert_frame_equal(part, alone.drop(columns="group"))
 
@@ -147,6 +212,31 @@ def test_minimum_detectable_is_what_a_test_of_the_family_detects():
     options = {"alpha": 0.025, "alternative": "greater"}
     expected = meta.minimum_detectable_difference(None, 50, variance=z[0].var(ddof=1) / 2, **options)
     assert found.minimum_detectable[0, 0, 0] == pytest.approx(expected)
+
+
+def test_a_detectable_loss_exceeds_the_tolerance():
+    """A normal mean with the detectable loss is below minus the tolerance with probability .8."""
+    z = np.random.default_rng(6).normal(0, 0.1, 50)
+    found = meta.regressions(scores(z, [z + 0.3]), "old", tolerance=0.2)
+    (loss, _), deviation = found.minimum_detectable[0, 0], z.std(ddof=1) / np.sqrt(50)
+    assert NormalDist(-loss, deviation).cdf(-0.2) == pytest.approx(0.8)
+
+
+def test_groups_of_other_topics_are_rejected():
+    values = scores(np.sin(np.arange(6)))
+    groups = {0: "a", 1: "a", "2.": "a", "3.": "a", 4: "b", 5: "b"}
+    with pytest.raises(
+        InputError, match=r"no scored topic is named '2\.', '3\.', and 2, 3 \(2 in total\) have no"
+    ):
+        meta.regressions(values, "old", groups=groups, test="t")
+    assert meta.regressions(values, "old", groups=dict.fromkeys(range(4), "a"), test="t").groups == (
+        "all",
+        "a",
+    )
+    assert meta.regressions(values, "old", groups=dict.fromkeys(range(9), "a"), test="t").groups == (
+        "all",
+        "a",
+    )
 
 
 def test_a_seed_gives_the_same_result():
@@ -170,6 +260,17 @@ def test_topics_too_few_for_any_significant_result_are_warned_of():
     assert "not below alpha=0.05; use more topics or test='t'" in str(said[0].message)
     for options in ({"test": "t"}, {"alpha": 0.07}, {"correction": "none"}, {"correction": "bh"}):
         assert not meta.regressions(scores(z, [z]), "old", **options).passed
+
+
+def test_topics_are_named_where_no_number_of_replicates_suffices():
+    with pytest.warns(CoverageWarning, match=r"worse on 4 topics \(p >= 0\.0625\): .* use more topics"):
+        meta.regressions(scores(-np.ones(4)), "old", n_resamples=10)
+
+
+def test_a_test_without_replicates_is_not_said_to_have_too_few(monkeypatch):
+    monkeypatch.setitem(LEAST, "t", lambda topics, _n_resamples: 1 / topics)
+    with pytest.warns(CoverageWarning, match=r"the t test with 1 comparison .* 9 topics \(p >= 0\.1"):
+        meta.regressions(scores(-np.ones(9)), "old", test="t")
 
 
 def test_a_group_too_small_for_any_significant_result_is_warned_of():
@@ -208,7 +309,7 @@ def test_wrong_options_are_errors(options, message):
     ("groups", "message"),
     [
         ({0: "a", 1: "b", 2: "b"}, "groups: 'a' has 1 of the scored topics"),
-        ({"no topic": "a"}, "groups: 'a' has 0 of the scored topics"),
+        ({"no topic": "a"}, "groups: no scored topic is named 'no topic', and 0, 1, 2 ..."),
         ({0: "all", 1: "all"}, "groups: a group is named 'all'"),
     ],
 )

@@ -3,6 +3,7 @@
 import math
 from itertools import product
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,8 @@ from reference import sample_size as plain
 from scipy import stats
 
 from ir_graded import meta
-from ir_graded.errors import InputError, ParameterError
-from ir_graded.meta.noncentral import power_of_f, power_of_t
+from ir_graded.errors import CoverageWarning, InputError, ParameterError
+from ir_graded.meta.noncentral import noncentralities, power_of_f, power_of_t
 
 SCORES = np.array(
     [(0.9, 0.5, 0.3), (0.8, 0.4, 0.1), (0.4, 0.4, 0.1), (0.7, 0.2, 0.4), (0.6, 0.5, 0.2), (0.3, 0.2, 0.3)]
@@ -192,7 +193,7 @@ def test_few_topics_at_a_tiny_alpha_need_a_huge_difference(alpha, options):
 
 def test_pairs_have_a_detectable_difference_at_nearly_any_alpha():
     def detectable(alpha):
-        return meta.discriminative_power(SCORES, alpha=alpha).to_frame()["minimum_detectable"]
+        return meta.discriminative_power(SCORES, test="t", alpha=alpha).to_frame()["minimum_detectable"]
 
     assert detectable(1e-300).isna().all()
     assert (detectable(1e-12) > 10).all()
@@ -290,6 +291,60 @@ def test_worked_effect_sizes_match():
     assert row[["low", "high"]].tolist() == pytest.approx([0.095464, 2.255882], abs=6e-7)
 
 
+@pytest.mark.parametrize(
+    ("degrees", "t", "tail", "noncentrality"),
+    [
+        (1, 0.3, 0.025, -1.7497486251399687),
+        (4, 2.953122116, 0.025, 0.096010464570068077),
+        (4, 2.953122116, 0.975, 5.6545205944465017),
+        (9, 60, 0.975, 87.293319199279654),
+        (49, 2, 0.025, -0.0091574881829345451),
+        (49, 200, 0.025, 160.4452703118406),
+        (1, 200, 0.975, 448.28614899278654),
+        (1999, 3.5, 0.995, 6.079336824466121),
+    ],
+)
+def test_noncentralities_have_twelve_digits(degrees, t, tail, noncentrality):
+    """Roots of the integral of Phi(t s - noncentrality) over s = chi / sqrt(degrees), by mpmath."""
+    found = noncentralities(np.array([t, np.nan, 0.0]), degrees, tail)
+    assert found[0] == pytest.approx(noncentrality, rel=1e-12, abs=1e-13)
+    assert np.isnan(found[1])
+    assert found[2] == pytest.approx(NormalDist().inv_cdf(tail), rel=1e-12)
+
+
+def test_ends_of_the_interval_of_dz_have_twelve_digits():
+    z = np.array([0.3, 0.6, -0.1, 0.2, 0.4])
+    t = float(stats.ttest_1samp(z, 0).statistic)
+    for sign in (1, -1):
+        found = meta.effect_sizes(np.stack([sign * z, 0 * z], axis=1))
+        ends = sorted(sign * np.array([found.low[0], found.high[0]]) * np.sqrt(5))
+        tails = [stats.nct.sf(t, 4, end) for end in ends]
+        assert tails == pytest.approx([0.025, 0.975], rel=1e-12)
+
+
+def test_an_enormous_effect_has_an_interval():
+    z = 0.1 + 1e-9 * np.array([1, -1, 2, -2, 0.5, 0.0])
+    found = meta.effect_sizes(np.stack([z, 0 * z], axis=1))
+    assert 0 < found.low[0] < found.dz[0] < found.high[0] < 3 * found.dz[0]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"paired": False}, {"test": "anova", "systems": 4}, {"test": "interval"}]
+)
+@pytest.mark.parametrize("variance", [5e-324, 1e-300, 1e308])
+def test_extreme_variances_scale_the_detectable_difference(options, variance):
+    one = meta.minimum_detectable_difference(None, 50, variance=1.0, **options)
+    found = meta.minimum_detectable_difference(None, 50, variance=variance, **options)
+    assert found == pytest.approx(math.sqrt(variance) * one, rel=1e-12, abs=0)
+    if variance < 1:
+        size = meta.topic_set_size(None, found * 1.0001, variance=variance, **options)
+        assert 49 <= size.n_topics <= 50
+        expected = meta.topic_set_size(None, one * 1.0001, variance=1.0, **options).approximation
+        assert size.approximation == pytest.approx(expected, nan_ok=True)
+        if options.get("test") != "interval":
+            assert meta.power(None, found, 50, variance=variance, **options) == pytest.approx(0.8)
+
+
 def test_effect_sizes_equal_the_plain_reference():
     scores = np.random.default_rng(2).random((12, 4))
     found = meta.effect_sizes(scores, 2, level=0.9).to_frame()
@@ -313,11 +368,12 @@ def test_effect_of_constant_differences_is_nan():
 
 def test_results_of_tests_state_the_detectable_difference():
     frame = meta.discriminative_power(SCORES, test="t").to_frame()
-    against = meta.against_baseline({"Q": SCORES}, 1, n_resamples=20).to_frame()
+    with pytest.warns(CoverageWarning, match="on 6 topics"):
+        against = meta.against_baseline({"Q": SCORES}, 1).to_frame()
     z = (SCORES[:, 0] - SCORES[:, 1]).tolist()
     expected = plain.detectable(lambda d: plain.power_paired_t(d, 6)) * math.sqrt(plain.variance(z))
     for row in (frame.iloc[0], against.iloc[0]):
         assert row["dz"] == pytest.approx(plain.dz(z))
         assert row["minimum_detectable"] == pytest.approx(expected, rel=1e-8)
-    same = meta.discriminative_power([[0.1, 0.1], [0.4, 0.4]], n_resamples=9).to_frame()
+    same = meta.discriminative_power([[0.1, 0.1], [0.4, 0.4]], n_resamples=20).to_frame()
     assert same[["dz", "minimum_detectable"]].isna().all(axis=None)

@@ -90,10 +90,10 @@ def chance_corrected(observed: Fraction, expected: Fraction) -> float:
 
 
 def observed_agreement(counts: Counts, scale: Sequence[float], kind: str = "identity") -> Fraction | float:
-    """po = sum w_ij p_ij; NaN without a pair or with one level."""
+    """po = sum w_ij p_ij; NaN without a pair; 1.0, as a float, with one level."""
     n = sum(map(sum, counts))
     if n == 0 or len(scale) < 2:
-        return nan
+        return 1.0 if n else nan
     return weighted_sum(kind, scale, lambda i, j: Fraction(counts[i][j], n))
 
 
@@ -101,7 +101,7 @@ def kappa(counts: Counts, scale: Sequence[float], kind: str = "identity") -> flo
     """Cohen's kappa, pe = sum w_ij p_i. p_.j."""
     observed = observed_agreement(counts, scale, kind)
     if not isinstance(observed, Fraction):
-        return nan
+        return observed
     rows, columns = margins(counts)
     return chance_corrected(observed, weighted_sum(kind, scale, lambda i, j: rows[i] * columns[j]))
 
@@ -110,7 +110,7 @@ def gwet(counts: Counts, scale: Sequence[float], kind: str = "identity") -> floa
     """Gwet's AC1 (identity) or AC2, pe = sum w_ij / (q (q-1)) * sum pi_i (1 - pi_i)."""
     observed = observed_agreement(counts, scale, kind)
     if not isinstance(observed, Fraction):
-        return nan
+        return observed
     rows, columns = margins(counts)
     q = len(scale)
     pi = [(row + column) / 2 for row, column in zip(rows, columns, strict=True)]
@@ -162,11 +162,11 @@ def squared_distance(
 
 
 def alpha(o: Sequence[Sequence[Fraction]], scale: Sequence[float], measurement: str = "ordinal") -> float:
-    """Return alpha = 1 - Do / De; NaN without a pair or if De = 0."""
+    """Return alpha = 1 - Do / De; NaN without a pair or if De = 0; 1 with one level."""
     n = [sum(row) for row in o]
     N = sum(n)
-    if N == 0:
-        return nan
+    if N == 0 or len(scale) < 2:
+        return 1.0 if N else nan
     observed = expected = Fraction(0)
     for i, j in itertools.product(range(len(scale)), repeat=2):
         d = squared_distance(measurement, scale, n, i, j)

@@ -93,10 +93,10 @@ def test_one_class_and_no_pair():
     assert math.isnan(agreement.kappa(counts, [0, 1]))
     assert math.isnan(alpha(counts, [0, 1]))
     assert agreement.gwet(counts, [0, 1]) == 1
-    for counts, scale in (([[8]], [0]), ([[0, 0], [0, 0]], [0, 1])):
-        assert math.isnan(agreement.kappa(counts, scale))
-        assert math.isnan(agreement.gwet(counts, scale))
-        assert math.isnan(alpha(counts, scale))
+    nothing = [[0, 0], [0, 0]]
+    for counts, scale, value in (([[8]], [0], 1), ([[0]], [0], math.nan), (nothing, [0, 1], math.nan)):
+        found = agreement.kappa(counts, scale), agreement.gwet(counts, scale), alpha(counts, scale)
+        assert found == pytest.approx((value,) * 3, nan_ok=True)
         assert math.isnan(agreement.overlap(counts, scale))
 
 

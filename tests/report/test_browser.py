@@ -20,6 +20,7 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install chromium"),
     pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:the randomisation test:ir_graded.CoverageWarning"),  # few topics
 ]
 
 #: The browser makes no network request, and needs neither a sandbox nor a graphics card.

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import warnings
+from collections import Counter
 from html.parser import HTMLParser
 from statistics import stdev
 
@@ -89,7 +90,7 @@ def test_the_page_contains_the_numbers(tmp_path):
     # One of the 27 draws of three topics draws a topic three times: beyond 2.5% at both ends.
     text = made(tmp_path, baseline="three", seed=4, n_resamples=4000)
     said = " ".join(" ".join(Page(text).text).split())
-    board = said[said.index(" Run Q AP ") : said.index("significantly better or")]
+    board = said[said.index(" Run Q AP ") : said.index("are too few for a significant difference")]
     assert re.findall(r" (one|two|three) ", board) == ["one", "two", "three"]  # best first
     number = "([-+]?[0-9.]+)"
     for run, by_measure in BY_TOPIC.items():
@@ -110,17 +111,47 @@ def test_the_page_contains_the_numbers(tmp_path):
         values = [BY_TOPIC[run]["Q"][topic] for run in ("one", "two", "three")]
         assert f"{topic + 1} " + " ".join(f"{value:.4f}" for value in values) in said
     assert "4,000 replicates, level 95%, seed 4" in said
-    assert "4,000 replicates, seed 4" in said
+    assert "all 8 sign patterns, p =" in said
     assert "for 2 comparisons by each measure" in said
     assert f"ir_graded {ir_graded.__version__}, Python" in said
 
 
-@pytest.mark.parametrize(("level", "replicates"), [(0.95, "400"), (0.5, "50"), (0.99999, "100,000")])
-def test_the_test_has_enough_replicates_to_be_significant(tmp_path, level, replicates):
-    text = made(tmp_path, ["Q"], baseline="one", level=level)
-    assert f"{replicates} replicates, seed 0, p =" in text
-    smallest = 2 / (int(replicates.replace(",", "")) + 1)
-    assert f"No corrected p falls below {smallest:.2g}." in text
+def test_the_p_values_are_those_of_against_baseline_and_of_tables(tmp_path):
+    covid = ir_graded.sample()
+    baseline = "bm25_baseline"
+    text = made(tmp_path, ["nDCG@10"], covid.qrels, covid.runs, baseline=baseline, level=0.999)
+    assert "100,000 replicates, seed 0, p =" in text
+    assert "No corrected p falls below 0.00019." in text
+    scores = ir_graded.evaluate(["nDCG@10"], covid.qrels, covid.runs)
+    tests = ir_graded.meta.against_baseline(scores, baseline, alpha=0.001)
+    printed = [f"p = {p:.3f}" if p >= 0.001 else "p < 0.001" for p in tests.p_holm[0]]
+    assert Counter(re.findall(r"p [=<] [01]\.\d{3}(?=[< ])", html.unescape(text))) == Counter(printed)
+    significant = int(tests.significant.sum())
+    assert text.count('class="unseen">significantly') == significant > 0
+    assert scores.to_html(baseline=baseline, alpha=0.001).count("<sup>†</sup>") == significant + 1  # caption
+
+
+def test_a_page_of_too_few_topics_claims_no_significance(tmp_path):
+    with pytest.warns(ir_graded.CoverageWarning, match=r"on 3 topics \(p >= 0\.5\)"):
+        text = made(tmp_path, ["Q"], baseline="one")
+    assert "3 topics are too few for a significant difference from the baseline at 0.05" in text
+    assert "significantly better" not in text
+    assert "all 8 sign patterns, p = share" in text
+    assert "No corrected p falls below 0.5." in text
+    text = made(tmp_path, ["Q"], baseline="one", level=0.4)
+    assert "significantly better</span> or" in text
+
+
+@pytest.mark.parametrize("path", ["a\0b", "a\0b/page.html"])
+def test_a_path_with_a_nul_character_is_rejected(path):
+    with pytest.raises(InputError, match=r"^the file name 'a\\x00b.*' has a NUL character$"):
+        ir_graded.report("Q", QRELS, RUNS, path)
+
+
+def test_a_level_without_any_significant_difference_is_an_error(tmp_path):
+    covid = ir_graded.sample()
+    with pytest.raises(ParameterError, match="default of 100,000 replicates is too small: with 19 tests"):
+        made(tmp_path, ["Q"], covid.qrels, covid.runs, baseline="bm25_baseline", level=0.9999)
 
 
 def test_significant_differences_are_marked(tmp_path):

@@ -66,7 +66,7 @@ def of_several_measures(out: Recorder, where: str, scores: Any, resamples: int) 
         out.result("confidence_intervals", f"{where}, level {level}", found)
     systems = list(scores[names[0]].columns) if isinstance(scores, dict) else list(scores.runs)
     for baseline in (systems[0], systems[-1]):
-        found = meta.against_baseline(scores, baseline, n_resamples=resamples, rng=2)
+        found = meta.against_baseline(scores, baseline, rng=2)
         out.result("against_baseline", f"{where}, {baseline}", found)
     for test in _TESTS[:1] if out.quick else _TESTS:
         options: dict[str, Any] = {"n_resamples": resamples, "rng": 3, "fuzziness": 0.03}
