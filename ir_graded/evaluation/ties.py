@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -11,8 +12,8 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded.core.judged_run import JudgedRun
-from ir_graded.core.segments import Floats
-from ir_graded.errors import ParameterError
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.errors import CoverageWarning, ParameterError
 from ir_graded.io.ids import as_text
 from ir_graded.io.named_runs import named_runs
 from ir_graded.io.sources import table_of
@@ -21,11 +22,15 @@ from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.matching.precision import comparable
 from ir_graded.measures.aggregation import aggregate
+from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import with_ties
+from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
+from .coverage import levels_to_caller
 from .provider import GradedEvaluator, native_scorers, wanted_columns
 from .unjudged import ratio
+from .upstream import check_measures, lowest_rel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +82,9 @@ def ties(measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: An
     wanted = read_measures(measures)
     if not wanted:
         raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
+    for measure in wanted:
+        in_orders = [with_ties(measure, order) for order in _ORDERS]
+        check_measures(in_orders, native_scorers(in_orders))
     judgments = prepare_qrels(qrels, wanted_columns(wanted))
     judgments.require_topics("look at")
     orders = Orders(wanted, judgments)
@@ -153,6 +161,57 @@ class OpenByTies:
             return cls(0.0, 0.0)
         widest = np.max(found, axis=0)
         return cls(float((widest > _ROUNDING).mean()), float(widest.max()))
+
+
+class DefaultTies:
+    """``ties=None``: the mean over the orders of tied documents for measures that have it, else one order.
+
+    Args:
+        measures: the measures; those with ``ties`` keep it.
+
+    Attributes:
+        measures: the measures in order, with ``ties='expected'`` where they have this mean.
+    """
+
+    def __init__(self, measures: Iterable[Measure]) -> None:
+        self.measures: list[Measure] = []
+        # Lowest relevant level of each measure without a mean.
+        self._without: dict[Measure, float] = {}
+        for measure in measures:
+            scorer = scorer_of(measure)
+            if scorer is not None and scorer.ties != TIES.default:
+                self.measures.append(measure)
+                continue
+            try:
+                self.measures.append(with_ties(measure, "expected"))
+            except ParameterError:
+                self.measures.append(measure)
+                self._without[measure] = lowest_rel([measure]) if scorer is None else scorer.lowest_rel
+
+    def topics(self, judged_run: JudgedRun, values: Floats) -> Ints:
+        """Return the topics in which a tied document is relevant for a measure without a mean.
+
+        Args:
+            judged_run: a run, matched down to the lowest relevant level.
+            values: its levels by index.
+        """
+        if judged_run.ties is None or not self._without:
+            return np.zeros(0, dtype=np.int64)
+        relevant = values[judged_run.level_index] >= min(self._without.values())
+        return np.unique(judged_run.topic[relevant & (judged_run.ties.tied > 1)])
+
+    def warn(self, topics: int, order: str, ties: str) -> None:
+        """Issue a CoverageWarning if there are such topics; the order is named for them and as ``ties``."""
+        if topics:
+            have = "topic has" if topics == 1 else "topics have"
+            names = ", ".join(map(str, self._without))
+            warnings.warn(
+                f"{topics} {have} relevant documents with tied scores. "
+                f"{names}: no expected score over their orders is defined, so they are ranked by {order}. "
+                f"Set ties={ties!r} to accept this order",
+                CoverageWarning,
+                stacklevel=levels_to_caller(),
+            )
 
 
 def tied_share(judgments: Judgments, run: Any) -> float:

@@ -69,9 +69,9 @@ def test_levels_of_any_size_are_scored(name, level):
 @pytest.mark.parametrize("level", [2**20 + 1, 1e9, -1e9])
 def test_other_providers_are_not_asked_for_a_table_of_all_levels(level):
     with pytest.raises(
-        ir_graded.InputError, match=r"'a' has level \S+, but infAP takes levels to 1048576 only"
+        ir_graded.InputError, match=r"'a' has level \S+, but SetAP takes levels to 1048576 only"
     ):
-        score("infAP", level)
+        score("SetAP", level)
 
 
 def gains(keys):

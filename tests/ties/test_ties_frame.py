@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 import pytest
-from ir_measures import infAP
+from ir_measures import SetAP, infAP
 
 import ir_graded
 from ir_graded.measures.classic.ties import takes_ties
@@ -58,8 +58,10 @@ def test_a_run_without_documents_has_no_share():
 def test_measures_of_other_providers_are_rejected():
     with pytest.raises(
         ir_graded.ParameterError,
-        match="ir_graded does not compute infAP, and other providers do not support ties",
+        match="ir_graded does not compute SetAP, and other providers do not support ties",
     ):
+        ir_graded.ties(SetAP, QRELS, RUNS)
+    with pytest.raises(ir_graded.ParameterError, match=r"^infAP has no exact mean over the orders"):
         ir_graded.ties(infAP, QRELS, RUNS)
     with pytest.raises(ir_graded.ParameterError, match="no measure given"):
         ir_graded.ties([], QRELS, RUNS)
@@ -75,7 +77,7 @@ def test_the_order_named_by_a_measure_is_ignored():
 def test_a_report_shows_the_range_over_ties(tmp_path):
     pytest.importorskip("jinja2")
     place = tmp_path / "report.html"
-    ir_graded.report(["RR", infAP, "Q(ties='expected')"], QRELS, RUNS, place)
+    ir_graded.report(["RR", SetAP, infAP, "Q(ties='expected')"], QRELS, RUNS, place)
     page = place.read_text(encoding="utf-8")
     assert '<th scope="col" data-kind="number">Ties</th>' in page
     assert '67% <span class="ends">up to 0.500</span>' in page

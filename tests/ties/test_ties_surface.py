@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import run_command
-from ir_measures import AP, RR, Judged, NumRet, P, SetP, infAP, nDCG
+from ir_measures import AP, RR, Judged, NumRet, P, SetAP, SetP, infAP, nDCG
 from reference import ties as reference
 from reference.test_reference_ties import OF_EXAMPLE_A, OF_EXAMPLE_B
 from reference.tie_cases import IDS, VARIANTS, case, rng_of
@@ -21,8 +21,9 @@ from ir_graded import AWP, BR, EBR, GAP, NCU, MAgP, O, ParameterError, Q, gP, gR
 from ir_graded.core.tie_groups import TieGroups
 from ir_graded.io import table
 from ir_graded.matching.match import match_run, prepare_qrels
-from ir_graded.matching.tables import match_ranked
+from ir_graded.matching.tables import _RankedTies, match_ranked
 from ir_graded.measures import REGISTRY
+from ir_graded.measures.base import StopUtility
 from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.classic.ties import with_ties
 
@@ -166,6 +167,18 @@ def test_tie_groups_continue_from_table_to_table(size):
     assert in_tables.ties.tied.tolist() == whole.ties.tied.tolist()
 
 
+def test_a_tie_continues_over_batches_of_which_one_is_empty():
+    batches = [[3.0, 2.0], [2.0], [], [2.0, 1.0], [1.0]]
+    needed = [[1], [], [], [0, 1], [0]]
+    ties = _RankedTies()
+    for scores_given, rows in zip(batches, needed, strict=True):
+        ties.add(np.array(scores_given), np.array(rows, dtype=np.int64))
+    found = ties.groups()
+    # Ranks 2 to 4 have the score 2, ranks 5 and 6 the score 1.
+    assert found.first.tolist() == [2, 2, 5, 5]
+    assert found.tied.tolist() == [3, 3, 2, 2]
+
+
 # ------------------------------------------------------------------------------------- the parameter
 
 
@@ -199,9 +212,28 @@ def test_no_other_provider_supports_a_classic_with_ties(name):
         return
     takes = CLASSICS[name].MEASURE.SUPPORTED_PARAMS
     params = {"rel": 1} if name == "RBP" else {"cutoff": 10} if "cutoff" in takes else {}
-    measure = with_ties(CLASSICS[name].MEASURE(**params), "expected")
+    measure = with_ties(CLASSICS[name].MEASURE(**params), "optimistic")
     supporting = [p.NAME for p in ir_measures.DefaultPipeline.providers if p.supports(measure)]
     assert supporting == ["ir_graded"]
+
+
+def test_infap_has_no_exact_mean_over_orders():
+    """b (level 1) ties with u (pooled, not judged) at ranks 2 and 3, below a (level 1)."""
+    qrels, run = {"1": {"a": 1, "b": 1, "u": -1}}, {"1": {"a": 2.0, "b": 1.0, "u": 1.0}}
+    e = 0.00001
+    share = (1 + e) / (1 + 2 * e)
+    found = ir_graded.evaluate(["infAP(ties='optimistic')", "infAP(ties='pessimistic')", infAP], qrels, run)
+    at_2, at_3 = 1 / 2 + 1 / 2 * share, 1 / 3 + 2 / 3 * share
+    expected = [(1 + at_2) / 2, (1 + at_3) / 2, (1 + at_3) / 2]
+    assert found.values.ravel().tolist() == pytest.approx(expected, abs=1e-15)
+    message = "^infAP has no exact mean .* ties must be 'doc_id', 'optimistic' or 'pessimistic'$"
+    for call in (
+        lambda: ir_graded.evaluate("infAP(ties='expected')", qrels, run),
+        lambda: ir_graded.evaluate(["Q", "infAP"], qrels, run, ties="expected"),
+        lambda: ir_graded.score_arrays("infAP", [[1, 0]], [[1.0, 1.0]], ties="expected"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            call()
 
 
 def test_evaluate_applies_ties_to_all_measures_that_depend_on_order():
@@ -233,10 +265,18 @@ def test_the_warning_of_runs_with_one_score_names_ids_only_if_they_matter():
 def test_invalid_ties_of_evaluate_are_rejected():
     with pytest.raises(ParameterError, match="ties='x' must be one of 'doc_id', 'expected', 'optimistic'"):
         ir_graded.evaluate(["Q"], QRELS, RUN, ties="x")
-    with pytest.raises(ParameterError, match="requires measures that ir_graded computes, but infAP is left"):
-        ir_graded.evaluate(["Q", infAP], QRELS, RUN, ties="expected")
+    with pytest.raises(ParameterError, match="requires measures that ir_graded computes, but SetAP is left"):
+        ir_graded.evaluate(["Q", SetAP], QRELS, RUN, ties="expected")
     with pytest.raises(ParameterError, match="AP, nDCG@10 are left"):
         ir_graded.evaluate(["Q", "AP", "nDCG@10"], QRELS, RUN, ties="expected", provider="upstream")
+
+
+def test_a_missing_parameter_of_a_base_measure_is_named_with_ties_too():
+    measure = ir_graded.D(measure="nDCG(dcg='exp-log2')")
+    with pytest.raises(
+        ParameterError, match=r"needs a cutoff because its base measure does: for example .*@10$"
+    ):
+        ir_graded.evaluate(measure, QRELS, RUN, ties="expected")
 
 
 @pytest.mark.parametrize("ask", [partial(ir_graded.evaluate, ties="expected"), ir_graded.ties])
@@ -325,9 +365,34 @@ def test_an_own_measure_without_expected_scores_rejects_them():
     assert own.ties == "expected"
     with pytest.raises(ParameterError, match="has no expected score"):
         scores([own], QRELS, RUN)
+    with pytest.raises(ParameterError, match="Own has no expected score"):
+        with_ties(Own(), "expected")
+    assert with_ties(Own(), "optimistic").ties == "optimistic"
+
+
+def test_an_own_stop_and_utility_need_their_means():
+    class Stop(StopUtility):
+        NAME = "Stop"
+
+    class Both(Stop):
+        mean_stop = mean_utility = StopUtility.utility
+
+    assert not Stop().has_expected_score
+    assert Both().has_expected_score
+    for name in ("mean_stop", "mean_utility"):
+        half = type("Half", (Stop,), {name: StopUtility.utility})
+        assert not half().has_expected_score
+    whole = type("Whole", (Stop,), {"expected_contributions": StopUtility.utility})
+    assert whole().has_expected_score
 
 
 def test_judged_shares_are_means_over_orders():
     found = ir_graded.evaluate(Judged @ 2, QRELS, RUN, ties="expected")
     assert found.values.tolist() == [[[0.75, 0.5]]]
     assert {NumRet, SetP}.isdisjoint(map(str, REGISTRY))
+
+
+def test_a_classic_with_ties_has_the_mean_of_the_classic():
+    """The subclass with ties defines the method for all classics, so the method alone does not tell."""
+    assert with_ties(AP, "optimistic").has_expected_score
+    assert not with_ties(infAP, "optimistic").has_expected_score
