@@ -27,6 +27,7 @@ from .errors import (
     MeasureSyntaxError,
     NoSharedTopicsError,
     ParameterError,
+    SampledJudgmentsWarning,
     UnknownMeasureError,
 )
 from .measures import (
@@ -187,6 +188,7 @@ __all__ = [
     "Q",
     "R_measure",
     "R_pref",
+    "SampledJudgmentsWarning",
     "ScoreBounds",
     "ScoreIntervals",
     "Scores",

@@ -6,6 +6,8 @@ All errors derive from :class:`GradedError`. It is a ``ValueError``, as ir-measu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class GradedError(ValueError):
     """Base class of all errors of this package."""
@@ -39,15 +41,19 @@ class CoverageWarning(UserWarning):
     """Warning that qrels and runs do not match well, for example missing topics or scores that all tie."""
 
 
+class SampledJudgmentsWarning(CoverageWarning):
+    """Warning that judgments are a sample, which the measures score as if it were complete."""
+
+
 #: Number of characters of a value that a message shows.
 _SHOWN = 400
 #: Number of ids that a message shows.
 MOST_IDS = 3
 
 
-def format_ids(ids: list[str]) -> str:
+def format_ids(ids: Sequence[object]) -> str:
     """Format the first ids for a message, with dots if there are more."""
-    return ", ".join(map(repr, ids[:MOST_IDS])) + (" ..." if len(ids) > MOST_IDS else "")
+    return ", ".join(map(short_repr, ids[:MOST_IDS])) + (" ..." if len(ids) > MOST_IDS else "")
 
 
 def short_repr(value: object) -> str:

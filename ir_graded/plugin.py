@@ -61,7 +61,8 @@ def _reading_strings(original: Callable[[Any, Any], Evaluator]) -> Callable[[Any
 
     @wraps(original)
     def _evaluator(measures: Any, qrels: Any) -> Evaluator:
-        objects = read_measures(measures)
+        # A measure object of ir-measures is the key of its results, so it must stay as given.
+        objects = read_measures(measures, as_given=True)
         if not any(isinstance(measure, GradedMeasure) for measure in objects):
             return original(objects, qrels)
         return compose(objects, qrels)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ir_graded.errors import cut
+
 QUEPID = ("query", "docid", "rating")
 #: Names of topic, document and value by kind: of ir-measures, PyTerrier, BEIR and MTEB, and Quepid.
 CONVENTIONS = {
@@ -67,4 +69,4 @@ def missing(kind: str, names: Iterable[object]) -> str:
     if found:
         hint = f"; it looks like {'a run' if other == 'run' else other} ({', '.join(found)}): {SWAPPED}"
     lacking = ", ".join(name for name in wanted if name not in present)
-    return f"the table has no column {lacking}; it has {', '.join(map(str, present))}{hint}"
+    return f"the table has no column {lacking}; it has {cut(', '.join(map(str, present)))}{hint}"

@@ -7,7 +7,7 @@ format that the caller names is not checked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,14 @@ NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?")
 _LEVEL = re.compile(r"L[0-9]+")
 #: Usual second fields of TREC lines; the second field of a Genomics line is never one of them.
 NO_ITERATION = ("0", "Q0")
+
+#: Number of fields of a line of sampled judgments, and the highest usual stratum.
+_OF_SAMPLES = 5
+_HIGHEST = 9
+_NOT_PASSAGES = (
+    "; sampled judgments (topic 0 doc stratum level, or topic doc level method iprob) are not passages and "
+    "cannot be read"
+)
 
 #: Takes the fields of a first line and the whole line; returns why it may be of another format, or None.
 FirstLine = Callable[[Sequence[str], str], str | None]
@@ -130,6 +138,55 @@ def ntcir_qrels(fields: Sequence[str], _: str) -> str | None:
             "L3, L2, L1 or L0 in place of S, A, B or C"
         )
     return None
+
+
+def genomics_qrels(fields: Sequence[str], line: str) -> str | None:
+    """Return why fields separated by tabs may be sampled judgments: their aspects are a number."""
+    aspects = line.split("\t")[4].strip()
+    if prel(fields) is None and NUMBER.fullmatch(aspects) is None:
+        return None
+    return (
+        f"the fifth field is {aspects}: passages (topic pmid start length aspects) or sampled judgments "
+        "(topic doc level method iprob), which cannot be read? Name the format if they are passages: "
+        "format='genomics' or format='inex'"
+    )
+
+
+def prel(fields: Sequence[str]) -> str | None:
+    """Return what is wrong with a line of sampled judgments with inclusion probabilities."""
+    if len(fields) != _OF_SAMPLES or not all(map(INTEGER.fullmatch, fields[2:4])):
+        return None
+    if fields[4] != "NA" and not (NUMBER.fullmatch(fields[4]) and 0 < float(fields[4]) <= 1):
+        return None
+    return (
+        "looks like sampled judgments (topic doc level method iprob), which cannot be read from such a file; "
+        "give a table or named tuples with the fields query_id, doc_id, relevance, iprob"
+    )
+
+
+def fol_counts(fields: Sequence[str]) -> str | None:
+    """Return what is wrong with rel_chars, doc_len and bep of a line of INEX qrels."""
+    counts = fields[3:5]
+    if len(counts) < 2 or not all(map(INTEGER.fullmatch, counts)):  # noqa: PLR2004  # both
+        problem = "rel_chars and doc_len, the fourth and fifth field, must be whole numbers"
+    elif not all(map(INTEGER.fullmatch, fields[5:6])):  # optional
+        problem = f"bep, the sixth field, is {fields[5]!r}, but must be a whole number"
+    elif 0 <= int(counts[0]) <= int(counts[1]):
+        return None
+    else:
+        problem = f"rel_chars is {counts[0]} and doc_len {counts[1]}, but 0 <= rel_chars <= doc_len"
+    return problem + (_NOT_PASSAGES if len(fields) == _OF_SAMPLES else "")
+
+
+def fol_qrels(lines: Iterable[Sequence[str]]) -> str | None:
+    """Return why the lines of a whole file may be sampled judgments in place of INEX qrels."""
+    if not all(len(fields) == _OF_SAMPLES and int(fields[3]) <= _HIGHEST for fields in lines):
+        return None
+    return (
+        f"all lines have five fields, and no fourth field is above {_HIGHEST}: INEX passages (topic Q0 file "
+        "rel_chars doc_len) or sampled judgments (topic 0 doc stratum level), which cannot be read? "
+        "Name the format if they are passages: format='inex'"
+    )
 
 
 def ntcir_by_semicolons(line: str) -> str | None:

@@ -5,7 +5,7 @@ A format is a declaration in :data:`FORMATS`. To add a format, add a declaration
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from ir_graded.errors import FileFormatError, ParameterError
 from . import doubts
 from .chunk_files import DOCUMENTS, DocumentFormat
 from .conventions import SWAPPED
-from .doubts import INTEGER, LETTERS
+from .doubts import INTEGER, LETTERS, NO_ITERATION
 from .table import VALUE_COLUMNS
 
 Kind = Literal["run", "qrels"]
@@ -113,6 +113,8 @@ class VaryingFormat:
         rows: returns the rows (query_id, doc_id, value, start, length) of a line, given as fields and as a
             whole; raises ValueError with the problem.
         further: names of further text columns, whose values follow in the rows.
+        doubt: returns why a file whose first line fits may be of another format, or None.
+        review: takes the fields of all lines; returns why the file may be of another format, or None.
     """
 
     name: str
@@ -121,6 +123,8 @@ class VaryingFormat:
     fits: Callable[[Sequence[str], str], bool]
     rows: Callable[[Sequence[str], str], list[PassageRow]]
     further: tuple[str, ...] = ()
+    doubt: doubts.FirstLine | None = None
+    review: Callable[[Iterable[Sequence[str]]], str | None] | None = None
 
     @property
     def title(self) -> str:
@@ -140,10 +144,10 @@ def _start_length(start: str, length: str) -> tuple[int, int]:
     return int(start), int(length)
 
 
-def _fol_rows(fields: Sequence[str], line: str) -> list[PassageRow]:
+def _fol_rows(fields: Sequence[str], line: str) -> list[PassageRow]:  # noqa: ARG001  # as _fol_fits
     """Parse ``topic Q0 file rel_chars doc_len [bep [start:length ...]]``, with a row per passage or one."""
-    if not _fol_fits(fields, line):
-        raise ValueError("rel_chars and doc_len, the fourth and fifth field, must be whole numbers")
+    if problem := doubts.fol_counts(fields):
+        raise ValueError(problem)
     topic, file, relevant = fields[0], fields[2], int(fields[3]) > 0
     if not relevant or len(fields) <= _FOL_FIRST_PASSAGE:
         return [(topic, file, float(relevant), 0, 0)]
@@ -152,8 +156,8 @@ def _fol_rows(fields: Sequence[str], line: str) -> list[PassageRow]:
 
 
 def _fol_fits(fields: Sequence[str], line: str) -> bool:  # noqa: ARG001  # other formats use it
-    counts = fields[3:5]
-    return len(counts) == 2 and all(map(INTEGER.fullmatch, counts))  # noqa: PLR2004
+    numbers = fields[3:_FOL_FIRST_PASSAGE]  # a run with whole scores has text as its sixth field
+    return len(numbers) >= 2 and all(map(INTEGER.fullmatch, numbers))  # noqa: PLR2004
 
 
 def _gold_rows(_: Sequence[str], line: str) -> list[PassageRow]:
@@ -167,8 +171,9 @@ def _gold_rows(_: Sequence[str], line: str) -> list[PassageRow]:
 
 
 def _gold_fits(_: Sequence[str], line: str) -> bool:
-    fields = line.split("\t")
-    return len(fields) >= _GOLD_WIDTH and all(INTEGER.fullmatch(text.strip()) for text in fields[2:4])
+    fields = [*map(str.strip, line.split("\t"))]
+    has_span = len(fields) >= _GOLD_WIDTH and all(map(INTEGER.fullmatch, fields[2:4]))
+    return has_span and fields[1] not in NO_ITERATION
 
 
 _FOL_FIRST_PASSAGE = 6
@@ -281,8 +286,11 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         layout="topic doc <level>",
         only_named=True,
     ),
-    VaryingFormat("genomics", "qrels", _GOLD_FIELDS, _gold_fits, _gold_rows, ("aspects",)),
-    VaryingFormat("inex", "qrels", _FOL_FIELDS, _fol_fits, _fol_rows),
+    VaryingFormat(
+        *("genomics", "qrels", _GOLD_FIELDS, _gold_fits, _gold_rows, ("aspects",)),
+        doubt=doubts.genomics_qrels,
+    ),
+    VaryingFormat("inex", "qrels", _FOL_FIELDS, _fol_fits, _fol_rows, review=doubts.fol_qrels),
 )
 
 
@@ -322,9 +330,8 @@ def recognise(
 def _doubt(fitting: Format | VaryingFormat | None, fields: Sequence[str], whole: str) -> str | None:
     """Return why a first line may be of another format than the one it fits, or None."""
     if fitting is None:
-        return doubts.ntcir_by_semicolons(whole)
-    doubt = fitting.doubt if isinstance(fitting, Format) else None
-    return None if doubt is None else doubt(fields, whole)
+        return doubts.ntcir_by_semicolons(whole) or doubts.prel(fields)
+    return None if fitting.doubt is None else fitting.doubt(fields, whole)
 
 
 def named(kind: Kind, name: str) -> Format | VaryingFormat | DocumentFormat:

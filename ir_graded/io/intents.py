@@ -154,6 +154,12 @@ def _checked(intents: Any, topics: list[str]) -> dict[tuple[str, str], tuple[flo
     layout = "topic intent probability [inf|nav]"
     pairs = read_pairs("intents", intents, (ITERATION, "intent"), layout, _of_fields, _of_columns)
     values = [value if isinstance(value, (tuple, list)) else (value,) for value in pairs.values]
+    for row, value in enumerate(values):
+        if len(value) not in {1, 2}:
+            raise InputError(
+                f"{pairs.describe(row)}: {short_repr(value)} must be a probability, or a pair of a "
+                "probability and a type"
+            )
     given, types = zip(*((*value, TYPES[0])[:2] for value in values), strict=True) if values else ((), ())
     probability = columns.as_floats([*given], lambda row: f"{pairs.describe(row)}: the probability")
     check_probabilities(probability, pairs.describe)

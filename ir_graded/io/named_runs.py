@@ -17,8 +17,16 @@ from .table import Table
 
 
 def named_runs(runs: Any) -> dict[str, Any]:
-    """Return runs by name, from one run, a path, a list of paths or runs, or a mapping from names."""
+    """Return runs by name, from one run, a path, a list of paths or runs, or a mapping from names.
+
+    Raises InputError for an empty dict, or if two runs have the same name.
+    """
     if isinstance(runs, Mapping):
+        if not runs:
+            raise InputError(
+                "the dict of the runs is empty; give a run (topic -> doc_id -> score), or a dict from names "
+                "to runs"
+            )
         return _by_name(runs) if _names_runs(runs) else {"run": runs}
     if is_path_or_dataset_id(runs):
         return _by_path([runs])

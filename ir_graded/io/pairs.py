@@ -99,7 +99,25 @@ def read_pairs(
         if text.null_count():
             row = int(text.is_null().arg_true()[0])
             raise InputError(f"{describe(row)}: the topic or the {noun} is missing")
-    return Pairs(list(zip(*texts, strict=True)), values, describe, place)
+    pairs = list(zip(*texts, strict=True))
+    if isinstance(source, Mapping):
+        _check_distinct(name, noun, pairs, list(zip(*ids, strict=True)))
+    return Pairs(pairs, values, describe, place)
+
+
+def _check_distinct(name: str, noun: str, pairs: list[tuple[str, str]], given: list[tuple[Any, Any]]) -> None:
+    """Raise InputError if two keys of a dict, such as 1 and '1', are the same as text."""
+    topics: dict[str, Any] = {}
+    others: dict[tuple[str, str], Any] = {}
+    for pair, (topic, other) in zip(pairs, given, strict=True):
+        twin = topics.setdefault(pair[0], topic)
+        if twin is not topic:
+            raise InputError(f"{name}: the topics {twin!r} and {topic!r} are the same as text")
+        if pair in others:
+            raise InputError(
+                f"{name}: topic {topic!r}: the {noun}s {others[pair]!r} and {other!r} are the same as text"
+            )
+        others[pair] = other
 
 
 def _of_dicts(name: str, source: Mapping[Any, Any], noun: str) -> _Rows:

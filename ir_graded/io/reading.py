@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
-from ir_graded.errors import ParameterError, short_repr
+from ir_graded.errors import ParameterError, SampledJudgmentsWarning, short_repr
 
 from .files import read_file
 from .sources import table_of
-from .table import VALUE_COLUMNS, Table
+from .table import INCLUSION, NUMBERS, VALUE_COLUMNS, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,12 +40,16 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
     Returns:
         A row per judgment. Levels are int64 if all are whole numbers, else float64. Passages have one row
         each, with the further columns start and length. If a document is judged for several intents, there is
-        a column iteration; if there are classes of documents, a column equivalence_class.
+        a column iteration; if there are classes of documents, a column equivalence_class. The columns
+        probability and intent_type of intents, and iprob of sampled judgments, are kept.
 
     Raises:
         FileFormatError: the file or a line of it cannot be read, or it may be of two formats.
         InputError: the dataset does not exist, or it has no qrels.
         OSError: the file cannot be opened, or the dataset cannot be downloaded.
+
+    Warns:
+        SampledJudgmentsWarning: some judgments have an inclusion probability (iprob) below 1.
     """
     import pandas as pd
 
@@ -52,10 +57,19 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
     frame = frame_of(table)
     if "aspects" in table.further:
         frame["aspects"] = pd.Series(table.objects("aspects"), dtype="object")
-    for name in ("iteration", "equivalence_class"):
-        if name in table.further and (name != "iteration" or table.repeats_documents(name)):
+    further = [name for name in ("equivalence_class", INCLUSION) if name in table.further]
+    if "iteration" in table.further:
+        of_intents = [name for name in ("probability", "intent_type") if name in table.further]
+        if of_intents or table.repeats_documents("iteration"):
+            further += ["iteration", *of_intents]
+    for name in further:
+        if name in NUMBERS:
+            frame[name] = table.numbers(name)
+        else:
             texts = table.text(name) if name == "iteration" else table.ids(name)
             frame[name] = pd.Series(texts.to_list(), dtype="str")
+    if note := table.note_on_sample():
+        warnings.warn(note, SampledJudgmentsWarning, stacklevel=2)
     levels = frame["relevance"].to_numpy()
     if (np.abs(levels) < EXACT_INTEGERS_BELOW).all() and (levels == np.floor(levels)).all():
         frame["relevance"] = levels.astype(np.int64)

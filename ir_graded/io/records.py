@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from ir_graded.errors import FileFormatError, InputError, short_repr
+from ir_graded.errors import FileFormatError, InputError, cut, short_repr
 
 from .chunk_files import DOCUMENTS
 from .conventions import CONVENTIONS, LIKE_SPAN, convention_of, missing
@@ -51,7 +53,7 @@ def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str])
             )
     further = [
         name
-        for name in records[0]
+        for name in dict.fromkeys(chain.from_iterable(records))
         if name not in names and (kind == "qrels" or str(name).lower() in LIKE_SPAN)
     ]
     return _rows(
@@ -66,6 +68,19 @@ def from_dicts(kind: str, topics: Mapping[Any, Mapping[Any, Any]]) -> Table:
     """Return the rows of a dict of dicts."""
     rows = [(topic, doc, value) for topic, docs in topics.items() for doc, value in docs.items()]
     return _rows(kind, rows, lambda row: f"item {row}")
+
+
+def frame_in_dicts(content: Mapping[Any, Any]) -> str:
+    """Return why a dict is not one of dicts by topic, but the columns or rows of a frame; empty if it is not.
+
+    ``to_dict()`` and ``to_json()`` of a frame return such a dict. Ids that are numbers would count as levels.
+    """
+    if not is_record(content) and not is_record(next(iter(content.values()), None)):
+        return ""
+    return (
+        "a dict of the columns or rows of a frame; give the frame itself or a list of records, as written by "
+        "to_dict('records') or to_json(orient='records')"
+    )
 
 
 def _rows(
@@ -90,15 +105,9 @@ def read_json(kind: str, data: bytes, path: str) -> Table:
     def place(row: int) -> str:
         return f"{path}, item {row}"
 
-    try:
-        try:
-            content = json.loads(data)
-        except json.JSONDecodeError as error:
-            if not error.msg.startswith("Extra data"):
-                raise
-            content = [json.loads(line) for line in data.splitlines() if line.strip()]
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise FileFormatError(f"{path}: looks like JSON but cannot be read: {error}") from None
+    content = _content(data, path)
+    if isinstance(content, Mapping) and (problem := frame_in_dicts(content)):
+        raise FileFormatError(f"{path}: {problem}")
     rated = _rated(content) if kind == "qrels" else None
     if rated is not None:
         return _rows(kind, rated, place)
@@ -112,10 +121,37 @@ def read_json(kind: str, data: bytes, path: str) -> Table:
         return from_dicts(kind, content)
     shown, present = "an array", set()
     if isinstance(content, Mapping):
-        shown, present = f"an object with {', '.join([*content][:5])}", {*content}
+        shown, present = f"an object with {cut(', '.join([*content][:5]))}", {*content}
     named = next((one.name for one in DOCUMENTS if one.kind == kind and present & one.keys), None)
     hint = f"expected {_KNOWN[kind]}" if named is None else f"read it with format={named!r}"
     raise FileFormatError(f"{path}: is JSON, {shown}; {hint}")
+
+
+def _content(data: bytes, path: str) -> Any:
+    """Return the value of JSON; of JSON Lines, a list. Raises FileFormatError if it cannot be read."""
+    try:
+        try:
+            content = json.loads(data, object_pairs_hook=_object)
+        except json.JSONDecodeError as error:
+            if not error.msg.startswith("Extra data"):
+                raise
+            lines = (line for line in data.splitlines() if line.strip())
+            decoder = json.JSONDecoder(object_pairs_hook=_object)  # json.loads would create one per line
+            return [decoder.decode(line.decode()) for line in lines]
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{path}: looks like JSON but cannot be read: {error}") from None
+    # JSON Lines with one record; in the columns of a frame, all values are nested.
+    is_line = is_record(content) and not all(isinstance(value, (Mapping, list)) for value in content.values())
+    return [content] if is_line else content
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON. Raises ValueError for a repeated key, of which json would keep the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise ValueError(f"the key {short_repr(twice)} appears twice in an object")
+    return found
 
 
 def _rated(content: Any) -> list[tuple[Any, Any, float]] | None:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+#: Column of qrels with the inclusion probabilities of sampled judgments, as in ir-datasets.
+INCLUSION = "iprob"
+#: Further columns of qrels that are numbers: of intents, and of sampled judgments.
+NUMBERS = ("probability", INCLUSION)
 #: Fields of qrels that are always read.
 _STANDARD = ("query_id", "doc_id", "relevance")
 # From this number of rows on, loading what Polars needs for arrays is worth the time.
@@ -135,6 +140,30 @@ class Table:
             self.further[name](), lambda row: f"{self.kind}: {self.describe(row)}: the {name}"
         )
 
+    def note_on_sample(self) -> str:
+        """Return sentences on judgments that are a sample; empty if the table has no such judgments.
+
+        Raises InputError if an inclusion probability is not a number above 0 and at most 1.
+        """
+        if INCLUSION not in self.further:
+            return ""
+        given = self.numbers(INCLUSION)
+        wrong = np.flatnonzero(~((given > 0) & (given <= 1)))
+        if wrong.size:
+            row = int(wrong[0])
+            value = "missing" if np.isnan(given[row]) else f"{given[row]:g}"
+            raise InputError(
+                f"{self.kind}: {self.describe(row)}: the inclusion probability ({INCLUSION}) is {value}; it "
+                "must be above 0 and at most 1 (1 if the document was certain to be judged)"
+            )
+        sampled = np.count_nonzero(given < 1)
+        if not sampled:
+            return ""
+        return (
+            f"{sampled} of {len(given)} judgments have an inclusion probability ({INCLUSION}) below 1. "
+            "Measures score the sample as if it were complete."
+        )
+
     def objects(self, name: str) -> list[Any]:
         """Return a further column as objects of the caller, such as vectors."""
         from . import columns
@@ -211,7 +240,8 @@ OTHER_NAMES = {"iteration": "subtopic_id"}
 
 def describe_document(query_id: object, doc_id: object, place: str = "") -> str:
     """Describe a document of a topic and its place."""
-    return f"topic {query_id!r}, document {doc_id!r}{f' ({place})' if place else ''}"
+    ids = f"topic {short_repr(query_id)}, document {short_repr(doc_id)}"
+    return f"{ids} ({place})" if place else ids
 
 
 def check_values(kind: str, value: Floats, describe: Callable[[int], str]) -> None:
@@ -284,8 +314,11 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
     def column(name: str) -> list[Any]:
         return [getattr(row, name, None) for row in given]
 
-    others = [name for name in getattr(given[0], "_fields", ()) if name not in _STANDARD] if given else []
-    further = with_other_names({name: partial(column, name) for name in others})
+    fields = chain.from_iterable(getattr(one, "_fields", ()) for one in dict.fromkeys(map(type, given)))
+    others: dict[str, Callable[[], Any]] = {
+        name: partial(column, name) for name in fields if name not in _STANDARD
+    }
+    further = with_other_names(others)
     table = from_columns(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage, further)
     return replace(table, hint=hint_on_spans(getattr(row, "_fields", ()) if values else ()))
 

@@ -35,7 +35,9 @@ def read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) -
         return table
     if chosen is None:
         chosen = _recognised(data, kind, where)
-    elif isinstance(chosen, Format):
+    elif isinstance(chosen, VaryingFormat):
+        chosen = replace(chosen, review=None)
+    else:
         chosen = chosen.named(next((len(raw.split()) for raw in io.BytesIO(data) if raw.strip()), 0))
     if chosen is None:
         return _table(kind, empty(kind), where)
@@ -109,6 +111,11 @@ def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
             raise line_error(path, line, f"expected {format.expected}: {error}", raw) from None
         found += passages
         lines += [line] * len(passages)
+    if format.review is not None:
+        every = (raw.split() for raw in io.BytesIO(data) if raw.strip())
+        doubt = format.review([field.decode(errors="replace") for field in fields] for fields in every)
+        if doubt is not None:
+            raise FileFormatError(f"{path}: {doubt}")
     extra = (("start", 3), ("length", 4))
     further = {name: [row[at] for row in found] for at, name in enumerate(format.further, 5)}
     try:

@@ -15,6 +15,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, short_repr
 from ir_graded.io.conventions import SWAPPED
 from ir_graded.io.intents import ITERATION
+from ir_graded.io.records import frame_in_dicts
 from ir_graded.io.table import Table, at_rows, describe_document
 
 from .articles import articles_of
@@ -43,6 +44,7 @@ class Judgments:
         note: description of documents with several levels, of which the highest counts; empty without any.
         unused_intents: by topic the intents that have a probability and no document.
         hint: hint on columns of spans with other names, for errors.
+        note_on_sample: sentences on judgments that are a sample; empty without any.
     """
 
     query_ids: list[Any]
@@ -55,6 +57,7 @@ class Judgments:
     ranks_rows: bool = False
     unused_intents: Mapping[str, list[str]] = field(default_factory=dict)
     hint: str = ""
+    note_on_sample: str = ""
     _lookups: dict[float, Lookup] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -190,6 +193,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
         note,
         unused_intents=table.unused_intents,
         hint=table.hint,
+        note_on_sample=table.note_on_sample(),
     )
 
 
@@ -275,6 +279,8 @@ def _note_of_levels(table: Table, document: Ints, level: Floats) -> str:
 def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
     """Return judgments from a dict of dicts, query_id -> doc_id -> level."""
     items = list(qrels.items())  # one snapshot, in case another thread adds topics
+    if problem := frame_in_dicts(dict(items)):
+        raise InputError(f"qrels: {problem}")
     query_ids, topics = [query_id for query_id, _ in items], [docs for _, docs in items]
     names = text_ids(query_ids, "query_id", "qrels")
     for name, docs in zip(names, topics, strict=True):

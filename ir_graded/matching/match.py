@@ -128,6 +128,11 @@ def _check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:
         else table_of("run", run).query_id.unique().drop_nulls().to_list()
     )
     if topics and prepared.number.keys().isdisjoint(topics):
+        if isinstance(run, Mapping) and all(isinstance(docs, Mapping) and not docs for docs in run.values()):
+            raise NoSharedTopicsError(
+                f"run {name!r} has no document, only empty dicts for {format_ids(sorted(topics))}; if these "
+                "are names of runs, all runs are empty"
+            )
         raise NoSharedTopicsError(
             f"run {name!r} and the qrels share no topic: "
             f"the run has {format_ids(sorted(topics))}, the qrels have {format_ids(sorted(prepared.names))}"

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 
@@ -30,6 +31,8 @@ from .stopping import gains_on_scale
 #: Measure objects by every name that measure strings can use.
 REGISTRY: dict[str, GradedMeasure] = {}
 
+#: Largest number of levels without judgments that exact bounds consider.
+_MOST_LEVELS = 100
 #: Parameters that nearly every measure takes.
 COMMON: dict[str, Param] = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY, "ties": TIES}
 
@@ -45,6 +48,8 @@ class Scorer:
     NEEDS_PASSAGES: ClassVar[bool] = False
     #: Whether the measure ranks the rows of a run, rather than articles by their best row.
     NEEDS_ROWS: ClassVar[bool] = False
+    #: Whether the score depends on the order of the rows of the qrels.
+    NEEDS_QRELS_ORDER: ClassVar[bool] = False
     #: Whether the score rises with every gain and depends on retrieved documents only.
     MONOTONE: ClassVar[bool] = False
 
@@ -52,6 +57,11 @@ class Scorer:
     def lacks(self) -> Mapping[str, str]:
         """Properties that the measure lacks with these parameters; ``LACKS`` for most measures."""
         return self.LACKS
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a higher score means a better ranking; False for counts of other things."""
+        return True
 
     @property
     def cut(self) -> Cut:
@@ -82,6 +92,11 @@ class Scorer:
     def highest_level(self) -> float | None:
         """Highest level for which the measure is defined; None without one."""
         return None
+
+    @property
+    def infers_scale(self) -> bool:
+        """Whether scores depend on the highest level of all qrels, because no highest level is set."""
+        return False
 
     def relabelled(self, views: Views) -> tuple[Scorer, Views]:
         """Return a scorer and views with relabelled levels, for measures that replace levels.
@@ -120,6 +135,11 @@ class Scorer:
         """Order of documents with equal scores, one of the words of ``TIES``."""
         return str(TIES.default)
 
+    @property
+    def has_expected_score(self) -> bool:
+        """Whether the measure defines its mean over the orders of tied documents."""
+        return type(self).expected_contributions is not Scorer.expected_contributions
+
     def expected_contributions(self, views: Views) -> TiedContributions:  # noqa: ARG002  # for subclasses
         """Return the contribution of each tie group to the mean score over all orders of tied documents.
 
@@ -150,9 +170,9 @@ class Scorer:
         """Whether a further judgment can only raise the score. In a condensed list it can also lower it."""
         return self.MONOTONE and not self.cut.judged_only
 
-    def best_level(self, levels: Levels) -> float:  # noqa: ARG002  # for measures with gains
-        """Return the level with the largest gain on the scale."""
-        return self.lowest_rel
+    def best_levels(self, levels: Levels) -> list[float]:  # noqa: ARG002  # for measures with gains
+        """Return the levels of which one gives unjudged documents the highest score."""
+        return [self.lowest_rel]
 
     def below(self, last: Ints) -> Floats:
         """Return what relevant documents at all ranks below ``last`` of each topic would add to the score."""
@@ -221,8 +241,8 @@ class GradedMeasure(Scorer, Measure):
         self.validated = True
 
     def score(self, views: Views) -> Floats:
-        # Rounding can put a perfect list one ulp above 1.
-        return np.minimum(super().score(views), 1.0)
+        # Rounding can put a perfect list one ulp above the highest score.
+        return np.minimum(super().score(views), self.RANGE[1])
 
     def grades(self, levels: Levels) -> Grades:
         grades = super().grades(levels)
@@ -263,10 +283,12 @@ class GradedMeasure(Scorer, Measure):
         """Return the measure with another order of tied documents.
 
         Raises:
-            ParameterError: the measure does not have the parameter ``ties``.
+            ParameterError: the measure does not have the parameter ``ties``, or has no expected score.
         """
         if "ties" not in self.SUPPORTED_PARAMS:
             raise ParameterError(f"{self} takes no ties, given ties={ties!r}")
+        if ties == "expected" and not self.has_expected_score:
+            raise ParameterError(f"{self} has no expected score over the orders of tied documents")
         return self(ties=ties)
 
     @property
@@ -319,6 +341,13 @@ class StopUtility(GradedMeasure):
         """Return the mean of ``sum of stop * utility`` over the orders of tied documents, per tie group."""
         raise ParameterError(f"{self} does not define the mean of its stop over tied documents")
 
+    @property
+    def has_expected_score(self) -> bool:
+        of, base = type(self), StopUtility
+        if of.expected_contributions is not base.expected_contributions:
+            return True
+        return of.mean_stop is not base.mean_stop and of.mean_utility is not base.mean_utility
+
     def expected_contributions(self, views: Views) -> TiedContributions:
         tied = views.tied(self.cut)
         return TiedContributions(tied, self.mean_stop(tied, self.mean_utility(tied.view)))
@@ -340,13 +369,27 @@ class ScaledMeasure(StopUtility):
             return levels.gmax[topic]
         return float(max(self._scale(levels).values(), default=0.0))
 
+    @property
+    def infers_scale(self) -> bool:
+        return self.highest_level is None
+
     def grades(self, levels: Levels) -> Grades:
         grades = super().grades(levels)
         return grades if self.highest_level is None else replace(grades, gmax=float(self.gmax(levels)))
 
-    def best_level(self, levels: Levels) -> float:
-        with_gain = {level: gain for level, gain in self._scale(levels).items() if gain > 0}
-        return max(with_gain, key=with_gain.__getitem__, default=0.0)
+    def best_levels(self, levels: Levels) -> list[float]:
+        scale = self._scale(levels)
+        best = max(scale, key=scale.__getitem__, default=0.0)
+        largest = scale.get(best, 0.0)
+        # If `gains` lowers the highest levels, whole levels that the qrels lack may have larger gains.
+        begin, end = math.floor(largest) + 1, math.floor(self.max_rel(levels)) + 1
+        if end - begin > _MOST_LEVELS:
+            raise ParameterError(
+                f"{self}: the gain of all known levels is at most {largest:g}, so one of {end - begin} other "
+                f"levels up to {end - 1} could be best; exact bounds support {_MOST_LEVELS} of them"
+            )
+        others = [float(level) for level in range(begin, end) if level >= self["rel"] and level not in scale]
+        return [best if largest > 0 else 0.0, *others]
 
     def _scale(self, levels: Levels) -> dict[float, float]:
         return gains_on_scale(levels, self.overrides("gains"), self["rel"], self.max_rel(levels))
@@ -376,7 +419,12 @@ class BlendedUtility(BlendedRatioMeasure, StopUtility):
 
 
 def register(measure: GradedMeasure, *aliases: str) -> None:
-    """Add a measure to REGISTRY under its printed name and ``aliases``."""
+    """Add a measure to REGISTRY under its printed name and ``aliases``.
+
+    Raises:
+        ValueError: another measure has the name, here or in ir-measures. To compute a measure of ir-measures,
+            register a ``Classic`` for it with ``ir_graded.measures.classic.base.register``.
+    """
     check_lacks(measure.NAME, measure.LACKS)
     add_names(measure, measure.NAME, *aliases)
 
@@ -386,4 +434,15 @@ def add_names(measure: GradedMeasure, *names: str) -> None:
     for name in names:
         if REGISTRY.get(name, measure) != measure:
             raise ValueError(f"the name {name!r} is taken by {REGISTRY[name]!r}")
-        REGISTRY[name] = measure
+        theirs = ir_measures.measures.registry.get(name)
+        # The class is another one of that name after an earlier import of its module.
+        if theirs is not None and not isinstance(theirs, GradedMeasure) and _path(theirs) != _path(measure):
+            raise ValueError(
+                f"the name {name!r} is taken by a measure of ir-measures: choose another name. To "
+                "compute that measure, register a Classic with ir_graded.measures.classic.base.register"
+            )
+    REGISTRY.update(dict.fromkeys(names, measure))
+
+
+def _path(measure: Measure) -> tuple[str, str]:
+    return type(measure).__module__, type(measure).__qualname__

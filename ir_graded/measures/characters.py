@@ -200,7 +200,9 @@ class _CharR(SetMeasure):
         return dict(zip(levels.tolist(), steps.tolist(), strict=True))
 
     def score(self, views: Views) -> Floats:
-        return self.contributions(views).total() if self["overlap"] == "each" else super().score(views)
+        score = super().score(views)
+        # Only characters that count in each row that holds them can add up to more than 1.
+        return score if self["overlap"] == "each" else np.minimum(score, 1.0)
 
 
 class _CharF(SetMeasure):

@@ -67,6 +67,10 @@ class _EC(ComposedMeasure):
     def qrel_columns(self) -> tuple[str, ...]:
         return ("equivalence_class",)
 
+    @property
+    def infers_scale(self) -> bool:
+        return self.base.infers_scale
+
     def score(self, views: Views) -> Floats:
         scorer, views = self._by_class(views)
         return scorer.score(views)

@@ -82,6 +82,7 @@ class _PassageAP(GenomicsMeasure):
     PRETTY_NAME = "Passage Average Precision"
     SHORT_DESC = "TREC Genomics' PASSAGE MAP: precision of the characters at each row that finds text."
     SOURCE = "Hersh et al. 2007"
+    NEEDS_QRELS_ORDER = True
 
     def contributions(self, views: Views) -> Contributions:
         view, chosen = self.passages(views), self.chosen(views)
@@ -216,6 +217,7 @@ class _AspectAP(GenomicsMeasure):
     PRETTY_NAME = "Aspect Average Precision"
     SHORT_DESC = "TREC Genomics' ASPECT MAP: average precision over the rows with new aspects."
     SOURCE = "Hersh et al. 2007"
+    NEEDS_QRELS_ORDER = True
 
     @property
     def qrel_columns(self) -> tuple[str, ...]:

@@ -216,6 +216,10 @@ class _GFR(ComposedMeasure):
         limits = (self.optional("max_rel"), self.base.highest_level)
         return min((limit for limit in limits if limit is not None), default=None)
 
+    @property
+    def infers_scale(self) -> bool:
+        return self.optional("max_rel") is None
+
     def score(self, views: Views) -> Floats:
         scores = [self.base.score(views), *(gf.score(views) for gf in self.fairness().values())]
         return np.asarray(sum(scores) / len(scores))

@@ -326,8 +326,9 @@ class _I_rec(IntentMeasure):
     """Intent recall: the share of the intents that the list covers.
 
     ``I-rec@k = intents with a relevant document among the first k / intents with a relevant document in the
-    qrels``. In [0, 1]. It ignores probabilities, levels and ranks, and equals StRecall(rel=r)@k of
-    ir-measures.
+    qrels``. In [0, 1]. An intent without a relevant document is left out of the denominator, so nuggets that
+    no answer supports do not lower the score. It ignores probabilities, levels and ranks, and equals
+    StRecall(rel=r)@k of ir-measures.
 
     Parameters: cutoff, rel, judged_only, ties (by doc_id, or expected).
 

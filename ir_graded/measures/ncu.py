@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats
 from ir_graded.core.tie_means import TiedDocuments, Utility
@@ -152,6 +150,10 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
         }
 
     @property
+    def infers_scale(self) -> bool:
+        return super().infers_scale and self["stop"] == "err"
+
+    @property
     def is_monotone(self) -> bool:
         is_cascade = self["stop"] == "err" and self._family is RankUtility
         return is_cascade and not self.over_ideal and not self.cut.judged_only
@@ -205,7 +207,7 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
     def mean_rank_biased(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
         """Return the mean of the rank-biased sum: each document weighs gamma times the one before."""
         series = stopping.geometric_sum(tied.view, self["gamma"], self["norm"])
-        return tied.cascade(1.0 / series, np.full_like(series, self["gamma"]), utility)
+        return tied.rank_biased(1.0 / series, self["gamma"], utility)
 
     def stop(self, view: View) -> Floats:
         return self.DISTRIBUTIONS[self["stop"]].compute(self, view)

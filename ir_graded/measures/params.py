@@ -12,7 +12,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from ir_measures.measures import ParamInfo
+from ir_measures.measures import Measure, ParamInfo
 
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 
@@ -40,6 +40,21 @@ def format_value(value: object) -> str:
     if isinstance(value, list):
         return "[" + ",".join(map(format_value, value)) + "]"
     return repr(value)
+
+
+def with_floats(measure: Measure) -> Measure:
+    """Return a measure of ir-measures with floats for whole numbers where it declares floats."""
+    declared = measure.SUPPORTED_PARAMS
+    floats = {
+        name: float(value)
+        for name, value in measure.params.items()
+        if name in declared
+        and declared[name].dtype is float
+        and isinstance(value, (int, np.integer))
+        and not isinstance(value, bool)
+        and abs(int(value)) < EXACT_INTEGERS_BELOW
+    }
+    return measure(**floats) if floats else measure
 
 
 class Param(ParamInfo):

@@ -24,8 +24,9 @@ from ir_measures.measures import Measure
 
 from ir_graded.errors import GradedError, MeasureSyntaxError, ParameterError, cut, short_repr
 
-from . import REGISTRY
+from . import REGISTRY, GradedMeasure
 from .classic.ties import separate_ties
+from .params import with_floats
 from .unknown import is_nearly_known, unknown_measure
 
 # The message of ir-measures.
@@ -247,7 +248,7 @@ def parse_trec_measure(measure: str) -> list[Measure]:
 
 
 def read_measures(
-    measures: Iterable[str | Measure] | str | Measure, *, repeats: bool = False
+    measures: Iterable[str | Measure] | str | Measure, *, repeats: bool = False, as_given: bool = False
 ) -> list[Measure]:
     """Return measure objects for objects and strings, in order.
 
@@ -256,6 +257,8 @@ def read_measures(
     Args:
         measures: measure objects and strings, mixed.
         repeats: whether to keep equal measures; by default each is returned once.
+        as_given: whether to keep whole numbers of measure objects where ir-measures accepts only floats; by
+            default, and always in strings, ``SetF(beta=2)`` becomes ``SetF(beta=2.0)``.
 
     Raises:
         UnknownMeasureError: a name is unknown.
@@ -275,7 +278,10 @@ def read_measures(
         )
     found: list[Measure] = []
     for item in given:
-        found += _measures_in(item) if isinstance(item, str) else _named(item, parse)
+        named = _measures_in(item) if isinstance(item, str) else _named(item, parse)
+        if isinstance(item, str) or not as_given:
+            named = [one if isinstance(one, GradedMeasure) else with_floats(one) for one in named]
+        found += named
     try:
         distinct = list(dict.fromkeys(found))
     except ValueError as error:
@@ -301,6 +307,10 @@ def _measures_in(text: str) -> list[Measure]:
         return _read_here(text)
     except (NameError, ValueError):
         pieces = _split(text)
+        if not pieces:
+            raise ParameterError(
+                f"no measure given in {short_repr(text)}: write for example 'P-measure nDCG@10'"
+            ) from None
         if len(pieces) == 1:
             raise
         return [measure for piece in pieces for measure in _read_here(piece)]

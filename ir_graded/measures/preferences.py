@@ -197,6 +197,10 @@ class _R_pref(_Preference, ScaledMeasure):
                 f"(given max_rel={params['max_rel']!r}); use it with penalty 'N'"
             )
 
+    @property
+    def infers_scale(self) -> bool:
+        return super().infers_scale and self["penalty"] == "N"
+
     def stop(self, view: View) -> Floats:
         return graded_uniform(view, view.levels.table(self.overrides("gains")))
 

@@ -95,6 +95,11 @@ class _gRBP(_WeightedGain, ScaledMeasure):
     def lowest_level(self) -> float:
         return 0.0 if self["residual"] else super().lowest_level
 
+    @property
+    def infers_scale(self) -> bool:
+        # Divided by the ideal list, the largest gain cancels out.
+        return super().infers_scale and not self.over_ideal
+
     def check_combination(self, params: Mapping[str, Any]) -> None:
         for name, default in (("ties", TIES.default), ("norm", IDEAL_NORM.default)):
             if params.get("residual") and params.get(name, default) != default:

@@ -135,6 +135,15 @@ def test_citations_equal_the_reference(qrels, run):
         assert values == pytest.approx(expected[answer], abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    "gold_of_second", [[], [("a#2", "x", 0, 0, 40)]], ids=["not in the qrels", "level 0"]
+)
+def test_a_cited_sentence_without_gold_lowers_precision(gold_of_second):
+    gold = passage_cases.frame("qrels", [("a#1", "x", 1, 0, 40), *gold_of_second])
+    cited = passage_cases.frame("run", [("a#1", "x", 1, 0, 40), ("a#2", "x", 1, 0, 40)])
+    assert passages.citations(gold, cited).to_numpy().tolist() == [["a", 0.5, 1.0, 2, 1]]
+
+
 def test_a_sentence_without_answer_is_rejected():
     with pytest.raises(InputError, match="topic '1' has no '#' between"):
         passages.citations(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import ir_measures
 import pandas as pd
 import pytest
 from chunks import chunk_cases as cases
@@ -11,7 +12,8 @@ from collections_data import ROOT, needs_shared_data
 from passages import passage_cases
 
 import ir_graded
-from ir_graded import AiP, CharF, CharP, CharR, CoverageWarning, InputError, IoU, ParameterError, iP
+from ir_graded import AiP, CharF, CharP, CharR, CoverageWarning, InputError, IoU, ParameterError, Q, iP
+from ir_graded.matching import tables
 
 # A relevant article with two spans, one with one span, one judged without any.
 QRELS = passage_cases.one_topic([("a", 1, "0:30 100:50"), ("b", 1, "10:20"), ("c", 0, "0:0")])
@@ -35,8 +37,8 @@ def test_three_articles(measure, value):
 
 def test_measures_of_rows_and_of_documents_in_one_call():
     names = ["CharP@1", "MAiP", "MAgP", "SetP", "SetR", "SetF", "Q", "nDCG"]
-    tables = passage_cases.frame("qrels", QRELS), passage_cases.frame("run", RUN)
-    found = ir_graded.evaluate(names, *tables).mean().iloc[0].to_dict()
+    judged, run = passage_cases.frame("qrels", QRELS), passage_cases.frame("run", RUN)
+    found = ir_graded.evaluate(names, judged, run).mean().iloc[0].to_dict()
     expected = [0.3, 0.278949634094, 0.466666666667, 2 / 3, 1, 0.8]
     assert list(found.values())[:6] == pytest.approx(expected, abs=1e-12)
     documents = [
@@ -45,6 +47,40 @@ def test_measures_of_rows_and_of_documents_in_one_call():
     ]
     alone = ir_graded.evaluate(["Q", "nDCG"], *documents).mean().iloc[0].to_dict()
     assert {name: found[name] for name in alone} == alone
+
+
+#: Several passages of a document: the gold document is at rank 2, its passage at rank 4.
+ONE_GOLD = [("1", "b", 1, 0, 10)]
+THREE_OF_A = [("1", "a", 4, 0, 10), ("1", "a", 3, 10, 10), ("1", "a", 2, 20, 10), ("1", "b", 1, 0, 10)]
+CUTOFFS = (
+    r"^The cutoffs of {} count documents \(each at its best passage\), but those of {} count passages, "
+    r"so do not compare them at one cutoff; {}topic '1' has 4 passages of 2 documents\.$"
+)
+
+
+def test_cutoffs_that_count_documents_and_passages_warn_once():
+    gold, run = passage_cases.frame("qrels", ONE_GOLD), passage_cases.frame("run", THREE_OF_A)
+    single = run.iloc[2:]
+    words = CUTOFFS.format("nDCG@3, P@3, RR@3", "CharR@3", "in run 'repeats', ")
+    measures = ["nDCG@3", "P@3", "RR@3", "AP", "CharR@3", "CharP"]
+    with pytest.warns(CoverageWarning, match=words) as caught:
+        found = ir_graded.evaluate(measures, gold, {"single": single, "repeats": run, "again": run})
+    assert [one.filename for one in caught] == [__file__]
+    expected = [0.630929753571, 1 / 3, 0.5, 0.5, 0, 0.25]
+    assert found.values[:, 1, 0].tolist() == pytest.approx(expected, abs=1e-12)
+    # Without warnings: one kind of cutoff, or one passage of each document.
+    ir_graded.evaluate(["nDCG@3", "RR@3", "CharR"], gold, run)
+    ir_graded.evaluate(["nDCG", "CharR@3", "iP@0.1"], gold, run)
+    ir_graded.evaluate(measures, gold, single)
+
+
+def test_cutoffs_of_both_kinds_warn_in_ir_measures():
+    gold, run = passage_cases.frame("qrels", ONE_GOLD), passage_cases.frame("run", THREE_OF_A)
+    for documents, given in (("Q@3", [Q @ 3]), ("nDCG@3, P@3", [ir_measures.nDCG @ 3, ir_measures.P @ 3])):
+        for function in (ir_measures.calc_aggregate, ir_measures.calc):
+            with pytest.warns(CoverageWarning, match=CUTOFFS.format(documents, "CharR@3", "")) as caught:
+                function([*given, CharR @ 3], gold, run)
+            assert len(caught) == 1
 
 
 @pytest.mark.parametrize(
@@ -135,6 +171,16 @@ def test_rows_that_touch_do_not_overlap(spans):
     assert cases.score(AiP, [("1", "x", 1, 0, 40)], run) > 0 or spans == "3:0 3:0"
 
 
+@pytest.mark.parametrize("topic", ["1", "2", "3"])
+def test_overlapping_rows_are_found_in_any_part_of_a_run(topic, monkeypatch):
+    monkeypatch.setattr(tables, "_ROWS", 1)
+    qrels = [(name, "x", 1, 0, 40) for name in "123"]
+    run = [(name, "x", 2, 0, 30) for name in "123"] + [(topic, "x", 1, 20, 40)]
+    run.sort(key=lambda row: row[0])
+    with pytest.raises(InputError, match=f"topic '{topic}', document 'x': 0:30 .* and 20:40"):
+        cases.scores([AiP], qrels, run)
+
+
 def test_an_empty_row_inside_another_overlaps():
     run = passage_cases.one_topic([("x", 1, "0:10 4:0")])
     with pytest.raises(InputError, match=r"0:10 .* 4:0"):
@@ -151,6 +197,12 @@ def test_tied_rows_rank_by_document_descending_then_by_position():
     run = [("1", "b", 1.0, 5, 5), ("1", "a", 1.0, 0, 7), ("1", "b", 1.0, 0, 3), ("1", "c", 1.0, 0, 1)]
     # c 0:1, b 0:3, b 5:5, a 0:7
     assert [cases.score(CharP @ k, qrels, run) for k in (1, 2, 3, 4)] == [0, 0, 5 / 9, 5 / 16]
+
+
+def test_tied_rows_with_one_start_rank_by_length():
+    run = [("1", "b", 1.0, 12, 1), ("1", "b", 1.0, 0, 20), ("1", "b", 1.0, 0, 10)]
+    # 0:10, 0:20, 12:1
+    assert [cases.score(CharP @ k, [("1", "b", 1, 0, 10)], run) for k in (1, 2, 3)] == [1, 10 / 30, 10 / 31]
 
 
 @needs_shared_data

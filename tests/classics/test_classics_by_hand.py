@@ -20,6 +20,7 @@ from ir_measures import (
     SetP,
     SetR,
     Success,
+    infAP,
     nDCG,
 )
 
@@ -29,6 +30,8 @@ from ir_graded.measures.classic import CLASSICS
 #: x is unjudged, and d has a negative level; e is not retrieved. Ranking: x a c d b.
 QRELS = {"1": {"a": 2, "b": 1, "c": 0, "d": -1, "e": 1}}
 RUN = {"1": {"x": 5.0, "a": 4.0, "c": 3.0, "d": 2.0, "b": 1.0}}
+#: Smoothing in infAP.
+E = 0.00001
 CONDENSED = {"judged_only": True}  # a c b
 
 CASES = [
@@ -52,6 +55,9 @@ CASES = [
     # c is the only document judged not relevant; b is ranked below it.
     (Bpref, (1 + 0) / 3),
     (Bpref(rel=2), 1),
+    # At the rank of a, nothing above is of the pool. Above b are a, c (not relevant) and d (not judged).
+    (infAP, (1 / 2 + 1 / 5 + 3 / 5 * (1 + E) / (2 + 2 * E)) / 3),
+    (infAP(rel=2), 1 / 2),
     (nDCG, (2 / log2(3) + 1 / log2(6)) / (2 + 1 / log2(3) + 1 / log2(4))),
     (nDCG @ 2, 2 / log2(3) / (2 + 1 / log2(3))),
     (nDCG(**CONDENSED), (2 + 1 / log2(4)) / (2 + 1 / log2(3) + 1 / log2(4))),

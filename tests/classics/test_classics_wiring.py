@@ -83,8 +83,8 @@ def test_the_provider_can_be_chosen_by_name():
     ]
     assert by_topic == [("1", AP, pytest.approx(AP_1)), ("2", AP, 0)]
     assert provider.calc([NumRet], QRELS, RUN).aggregated == {NumRet: 3}
-    with pytest.raises(ValueError, match="the provider ir_graded has no infAP, NumRel"):
-        provider.evaluator([AP, ir_measures.infAP, ir_measures.NumRel(rel=2)], QRELS)
+    with pytest.raises(ValueError, match="the provider ir_graded has no SetAP, NumRel"):
+        provider.evaluator([AP, ir_measures.SetAP, ir_measures.NumRel(rel=2)], QRELS)
 
 
 def test_the_provider_lists_the_classics():
@@ -120,7 +120,7 @@ def test_evaluate_computes_the_classics_itself():
     with pytest.raises(RuntimeError, match="ir_measures was called"):
         ir_graded.evaluate(["AP"], QRELS, RUN, provider="upstream")
     with pytest.raises(RuntimeError, match="ir_measures was called"):
-        ir_graded.evaluate(["AP", "infAP"], QRELS, RUN)
+        ir_graded.evaluate(["AP", "SetAP"], QRELS, RUN)
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
@@ -141,6 +141,43 @@ def test_measures_of_one_call_do_not_affect_each_other():
     assert together[1].tolist() == [3, 0]
 
 
+#: Documents with intents, and a run.
+BY_INTENT = pd.DataFrame(
+    [("1", "a", 2, "i"), ("1", "a", 2, "j"), ("1", "b", 2, "i"), ("1", "c", 1, "k"), ("1", "d", 1, "j")],
+    columns=["query_id", "doc_id", "relevance", "iteration"],
+)
+IN_ORDER = pd.DataFrame({"query_id": "1", "doc_id": [*"xabycd"], "score": [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]})
+LEFT_TO_OTHERS = {
+    "pyndeval": [
+        *("alpha_nDCG(alpha=0.3)@5", "alpha_nDCG@5", "nNRBP", "ERR_IA@3", "ERR_IA(rel=2)@5", "P_IA@3"),
+        *("alpha_DCG(alpha=0.3)@3", "NRBP(beta=0.8)", "nNRBP(alpha=0.3)", "StRecall@3", "AP_IA(rel=2)"),
+    ],
+    "recalls": ["IPrec@0.125", "IPrec@0.12", "IPrec@0.5", "IPrec(rel=2)@0.12", "IPrec@0.121", "SetAP"],
+    "pytrec_eval": [
+        *("AP(judged_only=True)", "NumRet", "NumQ", "nDCG", "nDCG(gains={1:5})", "NumRet(rel=2)", "SetF"),
+        *("SetF(beta=2.0)", "P(rel=2)@3", "nDCG(judged_only=True)@3", "SetAP(judged_only=True)"),
+    ],
+}
+
+
+@pytest.mark.parametrize("group", LEFT_TO_OTHERS)
+@pytest.mark.parametrize("step", [1, -1])
+def test_measures_of_other_providers_do_not_affect_each_other(group, step):
+    """In one call of ir-measures, all but the first parameters of pyndeval gave 0, and IPrec@0.125 did."""
+    if group == "pyndeval":
+        pytest.importorskip("pyndeval", reason="pyndeval is not installed")
+    names = LEFT_TO_OTHERS[group][::step]
+    alone = [
+        ir_measures.calc_aggregate([ir_measures.parse_measure(name)], BY_INTENT, IN_ORDER) for name in names
+    ]
+    alone = [value for found in alone for value in found.values()]
+    assert min(alone) > 0
+    together = ir_graded.evaluate(names, BY_INTENT, IN_ORDER, provider="upstream")
+    assert together.values.ravel().tolist() == alone
+    mixed = ir_measures.calc_aggregate([*names[:3], "Q", *names[3:]], BY_INTENT, IN_ORDER)
+    assert [value for measure, value in mixed.items() if str(measure) != "Q"] == alone
+
+
 @pytest.mark.parametrize("provider", ["", "Auto", "pytrec_eval", None])
 def test_an_unknown_provider_is_rejected(provider):
     with pytest.raises(ir_graded.ParameterError, match=r"provider=.* must be 'auto' or 'upstream'"):
@@ -152,8 +189,8 @@ def test_upstream_rejects_fractional_levels():
     assert ir_graded.evaluate("nDCG", qrels, RUN).values.item() == pytest.approx(1 / np.log2(3))
     with pytest.raises(ir_graded.InputError, match=r"but nDCG takes whole levels only; provider='auto'"):
         ir_graded.evaluate("nDCG", qrels, RUN, provider="upstream")
-    with pytest.raises(ir_graded.InputError, match=r"level 0.5, but infAP takes whole levels only$"):
-        ir_graded.evaluate(["nDCG", "infAP"], qrels, RUN)
+    with pytest.raises(ir_graded.InputError, match=r"level 0.5, but SetAP takes whole levels only$"):
+        ir_graded.evaluate(["nDCG", "SetAP"], qrels, RUN)
 
 
 @pytest.mark.parametrize("provider", ["auto", "upstream"])

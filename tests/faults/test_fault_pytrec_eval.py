@@ -132,7 +132,7 @@ def test_the_lock_is_released_between_two_metrics():
     [
         lambda: ir_measures.evaluator(MIXED, QRELS),
         lambda: evaluate("nDCG", QRELS, RUN, provider="upstream"),
-        lambda: evaluate("infAP", QRELS, RUN),
+        lambda: evaluate("SetAP", QRELS, RUN),
     ],
     ids=["mixed evaluator", "upstream", "measure of upstream"],
 )

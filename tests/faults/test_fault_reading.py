@@ -333,7 +333,7 @@ def test_a_pipe_that_ends_inside_a_line_is_rejected(tmp_path):
     "call",
     [
         lambda run: ir_graded.evaluate("Q", QRELS, run),
-        lambda run: ir_graded.evaluate(["Q", "infAP"], QRELS, run),
+        lambda run: ir_graded.evaluate(["Q", "SetAP"], QRELS, run),
         lambda run: ir_graded.explain("Q", QRELS, run, "1"),
         lambda run: ir_graded.unjudged(QRELS, run),
     ],

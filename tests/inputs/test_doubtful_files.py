@@ -178,6 +178,82 @@ def test_real_trec_qrels_are_read_as_trec(name):
     assert qrels_rows(ROOT / name) == expected
 
 
+# ------------------------------------------------------------------------------- sampled judgments
+
+SAMPLEVAL = "1 0 d1 1 2\n1 0 d2 2 -1\n1 0 d3 2 0\n1 0 d4 2 1\n"
+PREL = "10 GX1-2 0 1 0.1659\n10 GX1-3 1 1 1\n"
+BOTH = r"\(INEX qrels\): .*; sampled judgments \(topic 0 doc stratum level, or topic doc level method iprob\)"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (SAMPLEVAL, f"line 2: .*{BOTH}.*'1[ \\\\t]+0"),
+        ("1 0 d1 1 1\n1 0 d2 2 1\n", f"line 2: .*{BOTH}"),
+        ("1 0 4711 2 -1\n1 0 4712 1 2\n", f"line 1: .*{BOTH}"),
+        (PREL, r"line 1: .*sampled judgments \(topic doc level method iprob\)"),
+        ("10 GX1-2 0 1 1\n10 GX1-3 1 1 0.5\n", "sampled judgments"),
+        ("10 GX1-2 0 2 NA\n", "line 1: .*sampled judgments"),
+        ("10 GX1-2 0 1 1\n10 GX1-3 1 1 1\n", "sampled judgments"),
+    ],
+)
+@pytest.mark.parametrize("blank", [" ", "\t"])
+def test_sampled_judgments_are_not_passages(write, text, problem, blank):
+    path = write(text.replace(" ", blank), "qrels.txt")
+    with pytest.raises(FileFormatError, match=problem):
+        ir_graded.read_qrels(path)
+    with pytest.raises(FileFormatError, match=problem):
+        ir_graded.evaluate("AP", path, {"1": {"d2": 1.0}, "10": {"GX1-2": 1.0}})
+
+
+@needs_shared_data
+def test_a_real_sample_is_not_passages():
+    with pytest.raises(FileFormatError, match=f"line 1: .*{BOTH}"):
+        ir_graded.read_qrels(ROOT / "sampled" / "sample.sampleval.txt.gz")
+
+
+# Levels with strata, and with numbers of assessors.
+@pytest.mark.parametrize("lines", [["1 0 d1 1 1", "1 0 d2 1 2"], ["1 0 d1 1 107", "1 0 d2 0 93"]])
+def test_five_fields_with_small_numbers_need_a_named_format(write, lines):
+    path = write("\n\n".join(lines), "qrels.txt")
+    with pytest.raises(FileFormatError, match=r"qrels.txt: all lines .*INEX .* or sampled .*format='inex'"):
+        ir_graded.read_qrels(path)
+    rows = qrels_rows(path, format="inex")
+    assert [row[1:3] for row in rows] == [("d1", 1), ("d2", int(lines[1].split()[3]))]
+
+
+@pytest.mark.parametrize("counts", ["9 8", "-1 8", "0 -1"])
+def test_an_article_with_impossible_counts_is_rejected(write, counts):
+    path = write(f"1 Q0 851 30 500 100 0:30\n1 Q0 852 {counts} 0 0:9\n", "qrels.txt")
+    for options in ({}, {"format": "inex"}):
+        message = problem_of(partial(ir_graded.read_qrels, **options), path)
+        assert message.startswith("line 2: ")
+        assert "but 0 <= rel_chars <= doc_len" in message
+        assert "sampled" not in message
+
+
+@pytest.mark.parametrize("blank", [" ", "\t"])
+@pytest.mark.parametrize("end", ["", " 100", " 100 0:30"])
+@pytest.mark.parametrize("file", ["851", "a"])
+def test_articles_are_read_with_any_blank(write, blank, end, file):
+    text = f"1 Q0 {file} 30 500{end}\n1 Q0 b 0 500\n"
+    length = 30 if ":" in end else 0
+    expected = [("1", file, 1, 0, length), ("1", "b", 0, 0, 0)]
+    assert qrels_rows(write(text.replace(" ", blank), "qrels.txt")) == expected
+
+
+@needs_shared_data
+def test_real_articles_and_gold_standards_are_still_read():
+    assert len(ir_graded.read_qrels(ROOT / "inex" / "INEX_Qrels.txt")) > 10329
+    assert set(ir_graded.read_qrels(ROOT / "genomics" / "gold07.txt")["relevance"]) == {1}
+
+
+def test_a_gold_standard_with_a_number_as_aspects_needs_a_named_format(write):
+    path = write("200\t12642603\t67096\t14274\t7\n", "qrels.txt")
+    assert problem_of(ir_graded.read_qrels, path).startswith("line 1: the fifth field is 7: passages")
+    assert qrels_rows(path, format="genomics") == [("200", "12642603", 1, 67096, 14274, "7")]
+
+
 # -------------------------------------------------------------------- Genomics runs of six fields
 
 GENOMICS = "200 12595615 1 48.63 28426 295 york\n200 15814577 2 43.338 5656 125 york\n"

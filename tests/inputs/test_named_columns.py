@@ -7,10 +7,12 @@ import sys
 import pandas as pd
 import polars as pl
 import pytest
+from helpers import error_message
 from packed import gzipped
 
 import ir_graded
 from ir_graded import FileFormatError, InputError
+from ir_graded.io.files import read_file
 
 QRELS = {"1": {"a": 2.0, "b": 0.5}, "2": {"c": 1.0}}
 RUN = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "2": {"c": 1.5}}
@@ -189,6 +191,136 @@ def test_json_lines_and_json_of_runs_are_read(tmp_path):
     (tmp_path / "run.json").write_text(json.dumps(RUN))
     assert scores("run", tmp_path / "run.jsonl") == EXPECTED
     assert scores("run", tmp_path / "run.json") == EXPECTED
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+@pytest.mark.parametrize("further", [{}, {"iteration": "i"}, {"SIZE": [0.5, 0.5]}])
+def test_json_lines_with_one_record_are_read(end, further, tmp_path):
+    (tmp_path / "q.jsonl").write_text(json.dumps({"qid": "1", "docno": "a", "label": 2, **further}) + end)
+    (tmp_path / "run.jsonl").write_text(json.dumps({"qid": "1", "docno": "a", "score": 2}) + end)
+    found = ir_graded.evaluate("Q", tmp_path / "q.jsonl", tmp_path / "run.jsonl")
+    assert found.values.tolist() == [[[1.0]]]
+
+
+def test_a_field_that_the_first_record_lacks_is_read():
+    records = [
+        {"query_id": "1", "doc_id": "a", "relevance": 1},
+        {"query_id": "1", "doc_id": "b", "relevance": 1, "start": 0, "length": 9},
+    ]
+    with pytest.raises(InputError, match=r"document 'a' \(item 0\): start is missing"):
+        scores("qrels", records)
+
+
+COLUMNS = pd.DataFrame({"query_id": [1, 1], "doc_id": [7, 8], "relevance": [1, 2]})
+
+
+@pytest.mark.parametrize("orient", ["columns", "index"])
+def test_columns_and_rows_of_a_frame_are_not_topics(orient, tmp_path):
+    """Read as topics, they give scores if ids are numbers: the run has the same columns."""
+    text = COLUMNS.to_json(orient=orient)
+    (tmp_path / "q.json").write_text(text)
+    with pytest.raises(FileFormatError, match=r"q\.json: .*columns or rows of a frame.*orient='records'"):
+        scores("qrels", tmp_path / "q.json")
+    with pytest.raises(InputError, match=r"qrels: .*columns or rows of a frame"):
+        scores("qrels", json.loads(text))
+    with pytest.raises(InputError, match=r"qrels: .*columns or rows of a frame"):
+        scores("qrels", COLUMNS.to_dict("list"))
+
+
+@pytest.mark.parametrize("text", ['{"1": {"a": 1, "a": 2}}', '{"1": {"a": 1}, "a": {"b": 1}, "a": {}}'])
+def test_a_repeated_key_in_json_is_an_error(text, tmp_path):
+    (tmp_path / "q.json").write_text(text)
+    with pytest.raises(FileFormatError, match=r"q\.json: .*the key 'a' appears twice in an object"):
+        scores("qrels", tmp_path / "q.json")
+
+
+def test_a_number_of_json_with_thousands_of_digits_is_an_error(tmp_path):
+    (tmp_path / "q.json").write_text(f'{{"1": {{"a": {"1" * 5000}}}}}')
+    with pytest.raises(FileFormatError, match=r"q\.json: looks like JSON but cannot be read: .*4300 digits"):
+        scores("qrels", tmp_path / "q.json")
+
+
+LONG = "k" * 20_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({LONG: 1}),
+        json.dumps({LONG: {"a": "x"}}),
+        json.dumps({"1": {LONG: "x"}}),
+        json.dumps([{"query_id": "1", "doc_id": "a", LONG: 1}, {LONG: 1}]),
+        json.dumps([{"query_id": "1", "doc_id": "a", "relevance": 1}, {LONG: 1}]),
+        f'{{"1": {{"{LONG}": 1, "{LONG}": 1}}}}',
+        f"query_id,doc_id,score,{LONG}\n1,a,1,1\n",
+        f"query_id,doc_id,relevance\n1,a,{LONG}\n",
+    ],
+)
+def test_long_keys_and_fields_are_cut_in_messages(text, tmp_path):
+    (tmp_path / "q").write_text(text)
+    assert len(error_message(InputError, scores, "qrels", tmp_path / "q")) < 2000
+
+
+# ------------------------------------------------------------------------- intents, and samples
+
+INTENTS = "query_id,iteration,doc_id,relevance,probability\n"
+
+
+def test_probabilities_are_numbers_in_every_form_with_names(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text(f"{INTENTS}1,i,a,1,.75\n1, j,b,1,0.25\n1,j,a,1, 2.5e-1 \n")
+    run = {"1": {"a": 1.0}}
+    expected = ir_graded.evaluate("D(measure='nDCG')@2", path, run).values.tolist()
+    table = pd.read_csv(path, skipinitialspace=True)
+    assert table["probability"].tolist() == [0.75, 0.25, 0.25]
+    assert ir_graded.evaluate("D(measure='nDCG')@2", table, run).values.tolist() == expected
+    kept = ir_graded.read_qrels(path)
+    assert kept["probability"].tolist() == [0.75, 0.25, 0.25]
+    assert kept["iteration"].tolist() == ["i", "j", "j"]
+    assert ir_graded.evaluate("D(measure='nDCG')@2", kept, run).values.tolist() == expected
+    equal = ir_graded.evaluate("D(measure='nDCG')@2", table.drop(columns="probability"), run).values.tolist()
+    assert equal != expected
+
+
+def test_an_intent_without_a_probability_is_unlisted(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text(f"{INTENTS}1,i,a,1,1\n1,j,b,0,\n")
+    assert ir_graded.evaluate("I-rec@1", path, {"1": {"a": 1.0}}).values.tolist() == [[[1.0]]]
+    path.write_text(f"{INTENTS}1,i,a,1,1\n1,j,b,1,\n")
+    with pytest.raises(InputError, match="relevant to intent 'j', which has no probability"):
+        ir_graded.evaluate("I-rec@1", path, {"1": {"a": 1.0}})
+
+
+def test_a_probability_that_is_not_a_number_names_the_line_if_it_is_needed(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text(f"{INTENTS}1,i,a,1,1\n1,j,a,1,high\n")
+    run = {"1": {"a": 1.0}}
+    assert ir_graded.evaluate("AP", path, run).values.tolist() == [[[1.0]]]
+    problem = r"document 'a' \(.*q\.csv, line 3\): the probability: could not convert string to float: 'high'"
+    with pytest.raises(FileFormatError, match=problem):
+        ir_graded.evaluate("D(measure='nDCG')@2", path, run)
+
+
+@pytest.mark.parametrize("name", ["iteration", "subtopic_id", "probability", "iprob", "aspects", "group"])
+def test_a_further_column_of_qrels_that_is_read_appears_once(name, tmp_path):
+    (tmp_path / "q.csv").write_text(f"query_id,doc_id,relevance,{name},,{name},\n1,a,1,2,,3,\n")
+    table = read_file("qrels", tmp_path / "q.csv")
+    with pytest.raises(FileFormatError, match=f"line 1: several columns are named {name}"):
+        table.further["iteration" if name == "subtopic_id" else name]()
+
+
+def test_columns_that_are_not_read_may_share_a_name(tmp_path):
+    (tmp_path / "q.csv").write_text("query_id,doc_id,relevance,note,note\n1,a,1,x,y\n")
+    assert ir_graded.evaluate("AP", tmp_path / "q.csv", {"1": {"a": 1.0}}).values.tolist() == [[[1.0]]]
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"), [("iteration", "I-rec@1"), ("subtopic_id", "I-rec@1"), ("iprob", "AP")]
+)
+def test_a_repeated_column_of_intents_or_samples_is_rejected(name, measure, tmp_path):
+    (tmp_path / "q.csv").write_text(f"query_id,doc_id,relevance,{name},{name}\n1,a,1,1,1\n")
+    with pytest.raises(InputError, match=f"line 1: several columns are named {name}"):
+        ir_graded.evaluate(measure, tmp_path / "q.csv", {"1": {"a": 1.0}})
 
 
 # -------------------------------------------------------------------------------------------- ranx

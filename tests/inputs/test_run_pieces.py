@@ -7,6 +7,7 @@ import os
 import threading
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 import zstandard
@@ -281,3 +282,23 @@ def test_parquet_errors_name_file_and_row(tmp_path, monkeypatch):
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(FileFormatError, match=r"run\.parquet: cannot be read as Parquet"):
         match_run(judgments, path, 1.0, 2)
+
+
+def test_passages_in_parts_have_the_scores_of_the_whole_run(tmp_path, monkeypatch):
+    """The last part has the first topic of the qrels, so the rows of all parts are sorted by topic."""
+    frame = {
+        "query_id": ["1", "2"],
+        "doc_id": ["a", "b"],
+        "relevance": [1, 1],
+        "start": [0, 5],
+        "length": [10, 10],
+    }
+    path = tmp_path / "x.run"
+    path.write_text(
+        "2 Q0 b 1 9 x 0 10\n2 Q0 c 2 8 x 0 10\n1 Q0 d 1 9 x 0 30\n1 Q0 a 2 8 x 0 10\n", encoding="utf-8"
+    )
+    scores = [ir_graded.evaluate(["CharR@2", "CharP@2"], pd.DataFrame(frame), path)]
+    monkeypatch.setattr(table_runs, "_ROWS", 1)
+    run = ir_graded.read_run(path)
+    scores.append(ir_graded.evaluate(["CharR@2", "CharP@2"], pd.DataFrame(frame), run))
+    assert scores[0].values.tolist() == scores[1].values.tolist() == [[[1.0, 0.5]], [[0.25, 0.25]]]

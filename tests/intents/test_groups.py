@@ -260,6 +260,14 @@ def test_a_target_of_another_length_is_rejected():
         score(GF(groups="HINDEX", target=[0.5, 0.5, 0]))
 
 
+@pytest.mark.parametrize(("params", "highest"), [({}, 4), ({"max_rel": 10}, 4), ({"max_rel": 3}, 3)])
+def test_levels_above_the_scale_of_either_part_are_rejected(params, highest):
+    measure = GFR(groups={"GENDER": "JSD"}, measure="ERR", **params) @ 3
+    assert score(measure, EXAMPLE.assign(relevance=1)) > 0
+    with pytest.raises(InputError, match=f"has level 5, above {highest}, the highest level of the measure"):
+        score(measure, EXAMPLE.assign(relevance=5))
+
+
 def test_expected_ties_are_rejected():
     with pytest.raises(ParameterError, match="takes no ties"):
         ir_graded.evaluate([GF(groups="HINDEX")], EXAMPLE, EXAMPLE_RUN, ties="expected")

@@ -12,7 +12,7 @@ from intents.test_intents_against_reference import known_of, random_topics, rows
 from packed import gzipped
 
 import ir_graded
-from ir_graded import InputError, ParameterError
+from ir_graded import CoverageWarning, InputError, ParameterError
 from ir_graded.cli.main import main
 
 TOPICS = {"t": EXAMPLE_A}
@@ -133,7 +133,7 @@ def test_measures_of_documents_take_the_highest_level():
     qrels = [ir_measures.Qrel("t", "a", 1, "2"), ir_measures.Qrel("t", "a", 2, "1")]
     qrels += [ir_measures.Qrel("t", "b", 1, "1"), ir_measures.Qrel("t", "c", 1, "3")]
     run = {"t": {"x": 3.0, "b": 2.0, "a": 1.0}}
-    for measures in (["nDCG@10", "D-Q@10"], ["nDCG@10", "infAP", "D-Q@10"]):
+    for measures in (["nDCG@10", "D-Q@10"], ["nDCG@10", "SetAP", "D-Q@10"]):
         found = ir_graded.evaluate(measures, qrels, run)
         assert f"{found.values[0].item():.4f}" == "0.5209"
     # ir-measures' own nDCG also gets one row per document.
@@ -208,15 +208,24 @@ def test_a_blank_intent_in_a_file_is_rejected(tmp_path):
             value(path, "I-rec", **options)
 
 
-def test_spans_beside_measures_over_intents_warn():
+def test_spans_beside_measures_over_intents_warn_once():
     spans = {"iteration": ["x", "y"], "start": [0, 50], "length": 10}
     qrels = pd.DataFrame({"query_id": "t", "doc_id": "a", "relevance": 1, **spans})
-    run = pd.DataFrame({"query_id": "t", "doc_id": ["a"], "score": 1.0, "start": 0, "length": 10})
-    with pytest.warns(UserWarning, match="^I-rec@3 counts documents: it ignores the spans") as caught:
-        scores = ir_graded.evaluate(["CharR", "I-rec@3"], qrels, run)
+    run = pd.DataFrame({"query_id": "t", "doc_id": "a", "score": [2.0, 1.0], "start": [0, 10], "length": 10})
+    words = "^{} counts documents: it ignores the spans .* give each intent a topic of its own and use CharR"
+    with pytest.warns(CoverageWarning, match=words.format("I-rec@3")) as caught:
+        scores = ir_graded.evaluate(["CharR@3", "I-rec@3", "D-nDCG@3"], qrels, run)
     assert [one.filename for one in caught] == [__file__]
-    assert scores.mean().iloc[0].tolist() == [0.5, 1.0]
+    assert scores.mean().iloc[0].tolist() == [0.5, 1.0, 1.0]
+    tables = qrels, run.merge(qrels[["query_id", "iteration"]])
+    by_intent = [table.assign(query_id="t#" + table["iteration"]) for table in tables]
+    assert ir_graded.evaluate("CharR", *by_intent).values.tolist() == [[[1.0, 0.0]]]
     ir_graded.evaluate("CharR", qrels, run)
+    pytest.importorskip("pyndeval", reason="pyndeval is not installed")
+    for measures, first in ((["StRecall@3", "CharR"], r"StRecall@3"), (["StRecall@3", "I-rec@3"], "I-rec@3")):
+        with pytest.warns(CoverageWarning, match=words.format(first)) as caught:
+            ir_graded.evaluate(measures, qrels, run)
+        assert [one.filename for one in caught] == [__file__]
 
 
 # ------------------------------------------------------------------------------------------- bad input
@@ -282,6 +291,10 @@ def test_invalid_columns_are_rejected(columns, problem):
         ({"t": 5}, "topic 't': expected a dict by intent, found 5"),
         (5, "intents: cannot read 5; give a dict of dicts by topic and intent"),
         ({"t": {None: 1}}, "topic 't', intent None: the topic or the intent is missing"),
+        ({"t": {1: 0.3, "1": 0.3}}, "intents: topic 't': the intents 1 and '1' are the same as text"),
+        ({1: {"a": 1}, "1": {"b": 1}}, "intents: the topics 1 and '1' are the same as text"),
+        ({"t": {"1": ()}}, "topic 't', intent '1': () must be a probability, or a pair of"),
+        ({"t": {"1": [1, "nav", 2]}}, "intent '1': [1, 'nav', 2] must be a probability, or a pair of"),
         (
             pd.DataFrame([["t", "1", 0.5, 0.5]], columns=["query_id", "iteration", *["probability"] * 2]),
             "intents: the table has several columns named 'probability'",
@@ -323,6 +336,7 @@ def test_qrels_without_intents_are_rejected(qrels):
         value(qrels, "D(measure='Q')@10")
     with pytest.raises(InputError, match=r"^intents are given, but the qrels have no column iteration: "):
         value(qrels, intents={"t": {"1": 1}})
+    pytest.importorskip("pyndeval", reason="pyndeval is not installed")
     with pytest.raises(InputError, match=r"^StRecall@5 needs intents"):
         value(qrels, "StRecall@5")
 

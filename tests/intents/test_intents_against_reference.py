@@ -146,6 +146,27 @@ def test_sums_that_differ_in_the_last_bit_are_one_gain():
     assert scores("D(measure='P-measure')", {"t": EXAMPLE_D})["t"] == pytest.approx(0.928571428571, abs=1e-11)
 
 
+def test_intents_without_a_relevant_document_share_no_probability():
+    rows = [("a", 1, "x"), ("b", 1, "y"), ("c", 0, "z")]
+    qrels = [ir_measures.Qrel("t", doc, level, intent) for doc, level, intent in rows]
+    run, expected = {"t": {"b": 2.0, "a": 1.0}}, [0.815464876786, 5 / 6]
+    known = {"t": {"x": 1 / 3, "y": 1 / 3, "z": 1 / 3}}
+    with pytest.warns(UserWarning, match="no document of the qrels has two intents"):
+        found = ir_graded.evaluate("IA-nDCG@10 P+Q@10", qrels, run).values.ravel()
+    assert found == pytest.approx(expected, abs=1e-12)
+    given = ir_graded.evaluate("IA-nDCG@10 P+Q@10", qrels, run, intents=known).values.ravel()
+    assert given == pytest.approx([2 / 3 * value for value in expected], abs=1e-12)
+
+
+def test_a_level_below_0_is_unjudged_in_a_condensed_list_beside_other_measures():
+    rows = [("u", -1, "x"), ("a", 2, "x"), ("a", 1, "y"), ("b", 1, "y")]
+    qrels = pd.DataFrame(rows, columns=["doc_id", "relevance", "iteration"]).assign(query_id="t")
+    run = {"t": {"u": 3.0, "a": 2.0, "b": 1.0}}
+    for name in ("D", "DIN", "IA"):
+        measure = f"{name}(measure='nDCG(judged_only=True)')@10"
+        assert ir_graded.evaluate([measure, "Judged@5"], qrels, run).values.ravel().tolist() == [1, 1]
+
+
 # --------------------------------------------------------------------------------------------- reference
 
 

@@ -1,12 +1,25 @@
 """Names that no measure has: the error says which measure was probably meant."""
 
+import ir_measures
+import pandas as pd
 import pytest
+from classics.classic_cases import UPSTREAM
 
 import ir_graded
 from ir_graded.measures.parsing import read_measure, read_measures
 
 QRELS = {"1": {"a": 2}}
 RUN = {"1": {"x": 2.0, "a": 1.0}}
+TABLE = pd.DataFrame([("1", "a", 2, "i"), ("1", "a", 2, "j"), ("1", "b", 1, "j")])
+TABLE.columns = ["query_id", "doc_id", "relevance", "iteration"]
+#: The parameters for which ir-measures declares floats.
+WITH_FLOATS = [
+    (measure, name)
+    for measure in {id(one): one for one in ir_measures.measures.registry.values()}.values()
+    for name, param in measure.SUPPORTED_PARAMS.items()
+    if param.dtype is float and not isinstance(measure, ir_graded.GradedMeasure)
+]
+INSTALLED = [provider for provider in UPSTREAM.providers if provider.is_available()]
 
 
 @pytest.mark.parametrize(
@@ -27,6 +40,21 @@ RUN = {"1": {"x": 2.0, "a": 1.0}}
         ("ncugu,p", "NCUgu,P"),
         ("nDGC(dcg='exp-log2')@10", "nDCG(dcg='exp-log2')@10"),
         ("Qq", "Q"),
+        ("hit_rate@10", "Success@10"),
+        ("HR@10", "Success@10"),
+        ("hits@5", "Success@5"),
+        ("top_k_accuracy@5", "Success@5"),
+        ("precision@10", "P@10"),
+        ("mrr@10", "RR@10"),
+        ("recip_rank@10", "RR@10"),
+        ("recall_at_10", "R@10"),
+        ("ndcg_cut@10", "nDCG@10"),
+        ("ndcg_at_10", "nDCG@10"),
+        ("mrr_10", "RR@10"),
+        ("f1", "SetF"),
+        ("F-measure", "SetF"),
+        ("average_precision", "AP"),
+        ("R-precision", "Rprec"),
     ],
 )
 def test_an_unknown_name_suggests_the_measure_that_was_meant(given, meant):
@@ -42,6 +70,62 @@ def test_an_unknown_name_suggests_the_measure_that_was_meant(given, meant):
 def test_a_name_that_is_near_no_measure_gets_no_suggestion():
     with pytest.raises(NameError, match=r"^Unknown measure 'xyzzy'\. Run `ir_graded measures` for the full"):
         ir_graded.evaluate("xyzzy", QRELS, RUN)
+
+
+@pytest.mark.parametrize("name", ["kendall", "relative_P_10", "R_cap@10"])
+def test_a_measure_that_does_not_exist_here_gets_no_suggestion(name):
+    with pytest.raises(NameError, match=rf"^Unknown measure '{name}'\. Run"):
+        ir_graded.evaluate(name, QRELS, RUN)
+
+
+@pytest.mark.parametrize(("name", "measure"), [("gm_map", "AP"), ("GMAP", "AP"), ("gm_bpref", "Bpref")])
+def test_geometric_means_are_said_to_be_missing(name, measure):
+    message = (
+        f"^Unknown measure '{name}'. The geometric mean over topics is not available; {measure} has the "
+        "arithmetic mean. Run"
+    )
+    with pytest.raises(NameError, match=message):
+        ir_graded.evaluate(name, QRELS, RUN)
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\t\n"])
+def test_a_blank_string_names_no_measure(blank):
+    for call in (
+        lambda: ir_measures.calc([blank], QRELS, RUN),
+        lambda: ir_graded.evaluate(["Q", blank], QRELS, RUN),
+        lambda: read_measure(blank),
+    ):
+        with pytest.raises(ir_graded.ParameterError, match=r"^no measure given in '.*': write for example"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("measure", "param"), WITH_FLOATS, ids=[f"{measure}-{name}" for measure, name in WITH_FLOATS]
+)
+def test_whole_numbers_are_taken_where_ir_measures_declares_floats(measure, param):
+    """ir-measures takes no ints for them: SetF(beta=2) was rejected as 'not a number'."""
+    needed = {"rel": 1} if measure.NAME == "RBP" else {"max_rel": 2, "cutoff": 3}
+    needed = {name: value for name, value in needed.items() if name in measure.SUPPORTED_PARAMS}
+    whole, exact = (measure(**needed, **{param: number}) for number in (1, 1.0))
+    (found,) = read_measures(whole)
+    assert found == exact
+    assert type(found.params[param]) is float
+    assert read_measures(f"{measure.NAME}({param}=1)")[0].params == {param: 1.0}
+    if any(provider.supports(exact) for provider in INSTALLED):
+        values = [ir_graded.evaluate(one, TABLE, RUN).values for one in (whole, exact)]
+        assert values[0].tolist() == values[1].tolist()
+
+
+def test_a_whole_number_is_taken_with_ties():
+    scores = ir_graded.evaluate("RBP(p=1,rel=1,ties='expected')", QRELS, RUN)
+    assert scores.values.item() == pytest.approx(1 / 1000, abs=1e-15)
+    assert scores.names == ["RBP(p=1.0,rel=1,ties='expected')"]
+
+
+def test_calls_of_ir_measures_keep_whole_numbers():
+    """There, the measure as given is the key of the results."""
+    with pytest.raises(AssertionError, match="invalid param beta=2"):
+        ir_measures.calc([ir_measures.SetF(beta=2)], QRELS, RUN)
 
 
 def test_a_short_name_with_another_base_lists_those_that_exist():
@@ -100,4 +184,4 @@ def test_scores_are_asked_for_by_one_measure():
     with pytest.raises(ir_graded.ParameterError, match=r"'Q AP' names 2 measures \(Q, AP\): give one"):
         scores.matrix("Q AP")
     with pytest.raises(ir_graded.ParameterError, match="names 0 measures"):
-        read_measure("")
+        read_measure([])

@@ -13,6 +13,7 @@ import ir_graded
 from ir_graded.evaluation import provider
 from ir_graded.measures import REGISTRY, GradedMeasure, base, params
 from ir_graded.measures.classic import CLASSICS
+from ir_graded.measures.classic.base import register as register_classic
 
 MEASURES = {measure.NAME: REGISTRY[measure.NAME] for measure in REGISTRY.values()}
 EACH = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
@@ -141,6 +142,32 @@ def test_a_name_is_registered_once():
     with pytest.raises(ValueError, match="'Q' is taken by Q"):
         base.add_names(ir_graded.O, "Q")
     assert REGISTRY["Q"] == ir_graded.Q
+
+
+@pytest.mark.parametrize("name", ["INST", "MAP", "nDCG"])
+def test_a_name_of_ir_measures_is_rejected(name):
+    """Strings with the parameters of ir-measures' measure could no longer be read."""
+    toy = type("Toy", (type(ir_graded.Q),), {"NAME": name})()
+    for measure, aliases in ((toy, ()), (ir_graded.Q, ("NewQ", name))):
+        with pytest.raises(
+            ValueError, match=f"'{name}' is taken by a measure of ir-measures: choose another"
+        ):
+            base.register(measure, *aliases)
+    assert {name, "NewQ"}.isdisjoint(REGISTRY)
+    assert str(ir_measures.parse_measure("INST(max_rel=2)")) == "INST(max_rel=2)"
+
+
+def test_a_classic_computes_a_measure_of_ir_measures(monkeypatch):
+    """A class that declares the measure of ir-measures has its name and parameters."""
+    monkeypatch.setitem(CLASSICS, "SetAP", CLASSICS["SetR"])  # replaced below, and removed afterwards
+
+    @register_classic(ir_measures.SetAP)
+    class Toy(CLASSICS["SetR"]):
+        """Recall under the name of SetAP."""
+
+    qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 1.0}}
+    assert ir_graded.evaluate("SetAP(rel=1)", qrels, run).values.item() == 0.5
+    assert Toy.MEASURE is ir_measures.SetAP
 
 
 def test_registering_again_changes_nothing():

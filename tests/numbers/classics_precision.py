@@ -31,6 +31,15 @@ def bpref(topic, levels):
     return total / topic.R
 
 
+def inf_ap(topic, levels):
+    e, total = decimal(0.00001), Decimal(0)
+    for n in relevant_ranks(topic):
+        above = [levels[doc] for doc in topic.retrieved[: n - 1] if doc in levels]
+        r, judged = topic.count(n) - 1, sum(level >= 0 for level in above)
+        total += 1 / decimal(n) + decimal(len(above)) / n * (r + e) / (judged + 2 * e)
+    return total / topic.R
+
+
 @cache
 def discount(n):
     return decimal(2).ln() / decimal(n + 1).ln()
@@ -97,6 +106,7 @@ CLASSIC = {
     "Rprec": lambda topic, _: decimal(topic.count(topic.R)) / topic.R,
     "Success": lambda topic, _: decimal(found(topic) > 0),
     "Bpref": bpref,
+    "infAP": inf_ap,
     "nDCG": ndcg,
     "ERR": classic_err,
     "RBP": rbp,

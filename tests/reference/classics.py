@@ -101,6 +101,22 @@ def bpref(params: dict, levels: Levels, ranked: list[str]) -> float:
     return float(sum(terms) / len(relevant))
 
 
+def inferred_average_precision(params: dict, levels: Levels, ranked: list[str]) -> float:
+    """infAP: 1/R * sum over relevant ranks n of 1/n + P/n * (r + e) / (r + s + 2e), with e = 0.00001.
+
+    Above n, r documents are relevant and s are judged not relevant (level from 0 to below rel). P documents
+    are of the pool: these, and those of a negative level.
+    """
+    e, terms = Fraction(1, 100_000), []
+    for n, doc_id in enumerate(ranked, start=1):
+        if doc_id in relevant_documents(params, levels):
+            pool = [levels[above] for above in ranked[: n - 1] if above in levels]
+            r = sum(level >= params["rel"] for level in pool)
+            s = sum(0 <= level < params["rel"] for level in pool)
+            terms.append(Fraction(1, n) + Fraction(len(pool), n) * (r + e) / (r + s + 2 * e))
+    return float(sum(terms) / len(relevant_documents(params, levels)))
+
+
 def gain(params: dict, level: float) -> Fraction | float:
     """Gain of a level in nDCG: the level, or 2^level - 1; 0 for levels below 0."""
     if level <= 0:
@@ -160,6 +176,7 @@ MEASURES: dict[str, Callable[[dict, Levels, list[str]], float]] = {
     "Rprec": r_precision,
     "Success": success,
     "Bpref": bpref,
+    "infAP": inferred_average_precision,
     "nDCG": ndcg,
     "ERR": err,
     "RBP": rbp,

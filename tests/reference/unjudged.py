@@ -82,19 +82,15 @@ def score_of_order(
     return ties.score_of_order(name, params, levels, order, highest_level, all_levels)
 
 
-def best_level(
-    name: str, params: dict, levels: Levels, highest_level: float, all_levels: set[float] | None = None
-) -> float:
-    """Return the level with the largest gain on the scale."""
+def levels_of_scale(name: str, params: dict, known: set[float], highest_level: float) -> set[float]:
+    """Return the levels that a document may have: the known ones and all whole levels up to max_rel."""
     if name == "ERR":
-        return 4
+        return {4}
     if name in ("gRBP", "iRBU"):
-        scale = all_levels or {*levels.values(), highest_level}
-        topic = ranked.Topic(params, levels, [], highest_level, scale)
-        candidates = [*scale, *topic.params["gains"], topic.max_rel]
-        in_range = [level for level in candidates if topic.params["rel"] <= level <= topic.max_rel]
-        return max(in_range, key=topic.gain_of_level, default=0)
-    return params.get("rel", 1)  # the others use relevant and other documents, not gains
+        highest = params.get("max_rel", highest_level)
+        every = {*known, *params.get("gains", {}), highest, *range(int(highest) + 1)}
+        return {level for level in every if params.get("rel", 1) <= level <= highest} or {0}
+    return {params.get("rel", 1)}  # the others use relevant and other documents, not gains
 
 
 #: Measures that rise with every gain and use neither R nor an ideal list.
@@ -133,10 +129,16 @@ def bounds(
     def score(completed: Levels) -> float:
         return score_of_order(name, params, completed, order, highest_level, all_levels)
 
-    best = best_level(name, params, levels, highest_level, all_levels)
-    lower = score(levels)
-    upper = score({**levels, **{doc_id: best for doc_id in order if not is_judged(levels, doc_id)}})
-    return lower, upper + (tail(name, params, len(order)) if best > 0 else 0)
+    known = all_levels or {*levels.values(), highest_level}
+
+    def filled_with(level: float) -> float:
+        filled = {**levels, **{doc_id: level for doc_id in order if not is_judged(levels, doc_id)}}
+        has_gain = params.get("gains", {}).get(level, level) > 0
+        value = score_of_order(name, params, filled, order, highest_level, known | {level})
+        return value + (tail(name, params, len(order)) if has_gain else 0)
+
+    uppers = map(filled_with, levels_of_scale(name, params, known, highest_level))
+    return score(levels), max(uppers)
 
 
 def tail(name: str, params: dict, retrieved: int) -> float:

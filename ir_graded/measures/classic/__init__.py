@@ -25,8 +25,8 @@ def scorer_of(measure: Measure) -> Scorer | None:
     Return None for measures, parameters and values that only other providers of ir-measures compute.
 
     Example:
-        >>> from ir_measures import AP, infAP
-        >>> type(scorer_of(AP @ 10)).__name__, scorer_of(infAP)
+        >>> from ir_measures import AP, SetAP
+        >>> type(scorer_of(AP @ 10)).__name__, scorer_of(SetAP)
         ('AveragePrecision', None)
     """
     if isinstance(measure, GradedMeasure):

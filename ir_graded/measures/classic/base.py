@@ -42,6 +42,8 @@ class Classic(Scorer):
     MEASURE: ClassVar[Measure]
     #: Whether the score depends on the order of the documents.
     RANKED: ClassVar[bool] = True
+    #: Whether negative levels have a meaning; the provider of ir-measures cannot be given them safely.
+    COUNTS_NEGATIVE: ClassVar[bool] = False
 
     def __init__(self, measure: Measure) -> None:
         self.measure = measure

@@ -201,8 +201,8 @@ class ExpectedReciprocalRank(Classic):
     def highest_level(self) -> float:
         return self.TOP_LEVEL
 
-    def best_level(self, levels: Levels) -> float:  # noqa: ARG002  # gdeval's scale is fixed
-        return self.TOP_LEVEL
+    def best_levels(self, levels: Levels) -> list[float]:  # noqa: ARG002  # gdeval's scale is fixed
+        return [self.TOP_LEVEL]
 
     def is_defined(self) -> bool:
         return is_natural(self["cutoff"])

@@ -1,4 +1,4 @@
-"""Classics for binary relevance: AP, RR, P, R, Rprec, Success and Bpref."""
+"""Classics for binary relevance: AP, RR, P, R, Rprec, Success, Bpref and infAP."""
 
 from __future__ import annotations
 
@@ -278,3 +278,77 @@ class BinaryPreference(Classic):
 
     def columns(self, views: Views) -> dict[str, Floats]:
         return {"others_above": self.others_above(views).astype(np.float64)}
+
+
+@register(ir_measures.infAP)
+class InferredAveragePrecision(Classic):
+    """Inferred average precision: an estimate of AP where only a sample of the pool was judged.
+
+    ``infAP = 1/R * sum over relevant ranks n of 1/n + P(n)/n * (r + e)/(r + s + 2e)``. Above rank n, r
+    documents are relevant, s are judged not relevant (level >= 0 and < rel), and P(n) are of the pool: these,
+    and those of a level below 0, which marks a document of the pool that was not judged. e is 0.00001.
+    Documents that are not in the qrels only keep their rank. R counts the relevant documents of the sample.
+
+    Parameters: rel, as in trec_eval.
+
+    Source: Yilmaz and Aslam, "Estimating Average Precision with Incomplete and Imperfect Judgments" (CIKM
+    2006), as in trec_eval.
+
+    Example:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> qrels, run = {"1": {"a": 1, "b": -1, "c": 1}}, {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}
+        >>> PROVIDER.calc_aggregate([ir_measures.infAP], qrels, run)  # (1 + 1/3 + 2/3 * 1.00001/1.00002) / 2
+        {infAP: 0.999996...}
+
+    Lacks ideal:
+        >>> measure, qrels = ir_measures.infAP, {"1": {"a": 1, "b": 1}}
+        >>> run = {"1": {"a": 2.0, "b": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run)
+        {infAP: 0.999997...}
+
+    Lacks swap:
+        >>> measure, qrels = ir_measures.infAP, {"1": {"a": 1, "u": -1}}
+        >>> run = {"1": {"x": 4.0, "y": 3.0, "u": 2.0, "a": 1.0}}
+        >>> changed = {"1": {"x": 4.0, "y": 3.0, "a": 2.0, "u": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run), PROVIDER.calc_aggregate([measure], qrels, changed)
+        ({infAP: 0.375}, {infAP: 0.333333...})
+
+    Lacks exchange:
+        >>> measure, qrels = ir_measures.infAP(rel=2), {"1": {"a": 2, "b": 1, "c": 2, "u": -1}}
+        >>> run = {"1": {"c": 4.0, "u": 3.0, "x": 2.0, "a": 1.0}}
+        >>> changed = {"1": {"c": 4.0, "u": 3.0, "b": 2.0, "a": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run), PROVIDER.calc_aggregate([measure], qrels, changed)
+        ({infAP(rel=2): 0.874997...}, {infAP(rel=2): 0.8125})
+    """
+
+    LACKS = {
+        "ideal": "the share of relevant documents above is smoothed, so that it is below 1",
+        "swap": "a document of the pool that was not judged counts as relevant in part for those below it",
+        "exchange": "a document judged not relevant counts against those below it, an unjudged one does not",
+    }
+    COUNTS_NEGATIVE = True
+
+    #: Smoothing of the share of relevant documents among those judged.
+    EPSILON = 0.00001
+
+    @property
+    def lowest_level(self) -> float:
+        return -np.inf
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        return Contributions(view, self._expected_precision(views), num_rel(view))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view = views[self.cut]
+        return {"stop": 1.0 / view.R[view.topic], "utility": self._expected_precision(views)}
+
+    def _expected_precision(self, views: Views) -> Floats:
+        """Return the expected precision at the rank of each relevant document."""
+        view, rel = views[self.cut], self.cut.rel
+        # All views have the relevant documents in the same order.
+        judged, pool = (
+            found.C[found.level >= rel] - 1 for found in (views[Cut(rel=0.0)], views[Cut(rel=-np.inf)])
+        )
+        share = (view.C - 1 + self.EPSILON) / (judged + 2 * self.EPSILON)
+        return (1.0 + pool * share) / view.n

@@ -105,6 +105,10 @@ class NumRetrieved(Classic):
     MONOTONE = True
 
     @property
+    def higher_is_better(self) -> bool:
+        return self["rel"] is not None
+
+    @property
     def lowest_rel(self) -> float:
         return np.inf if self["rel"] is None else super().lowest_rel
 
@@ -150,6 +154,10 @@ class NumRelevant(Classic):
     RANGE = COUNT_RANGE
     LACKS = {"nothing": "all relevant documents count, retrieved or not"}
 
+    @property
+    def higher_is_better(self) -> bool:
+        return False
+
     def is_defined(self) -> bool:
         return super().is_defined() and self["rel"] == 1
 
@@ -187,6 +195,10 @@ class NumTopics(Classic):
 
     RANKED = False
     LACKS = {"nothing": "every topic counts, whatever was retrieved"}
+
+    @property
+    def higher_is_better(self) -> bool:
+        return False
 
     @property
     def lowest_rel(self) -> float:

@@ -18,7 +18,7 @@ from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError, short_repr
 from ir_graded.measures.base import GradedMeasure
 from ir_graded.measures.contributions import Contributions, TiedContributions
-from ir_graded.measures.params import TIES
+from ir_graded.measures.params import TIES, with_floats
 
 from . import check_computable, scorer_of
 from .base import CLASSICS, Classic
@@ -32,10 +32,15 @@ class TiedClassic(GradedMeasure):
     def __init__(self, **params: Any) -> None:
         classic = self.CLASSIC.MEASURE
         ties: str = self._canonical("ties", params.pop("ties", TIES.default))
-        self.measure: Measure = type(classic)(**params)
+        self.measure: Measure = with_floats(type(classic)(**params))
         self.scorer = self.CLASSIC(self.measure)
+        if ties == "expected" and not self.has_expected_score:
+            raise ParameterError(
+                f"{self.measure} has no exact mean over the orders of tied documents: ties must be 'doc_id', "
+                "'optimistic' or 'pessimistic'"
+            )
         known = classic.SUPPORTED_PARAMS
-        given = sorted(params.items())
+        given = sorted(self.measure.params.items())
         not_default = {k: v for k, v in given if k not in known or v != known[k].default}
         Measure.__init__(self, **not_default, **({} if ties == TIES.default else {"ties": ties}))
 
@@ -79,6 +84,10 @@ class TiedClassic(GradedMeasure):
 
     def contributions(self, views: Views) -> Contributions:
         return self.scorer.contributions(views)
+
+    @property
+    def has_expected_score(self) -> bool:
+        return self.scorer.has_expected_score
 
     def expected_contributions(self, views: Views) -> TiedContributions:
         return self.scorer.expected_contributions(views)
