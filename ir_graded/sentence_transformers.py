@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,14 @@ import numpy as np
 import polars as pl
 from ir_measures.measures import Measure
 
-from .errors import InputError
+from .core.segments import Ints
+from .errors import InputError, ParameterError, short_repr
 from .evaluation.arrays import numbers_of
-from .evaluation.evaluate import Evaluation
+from .evaluation.evaluate import Evaluation, ScoredRun, in_order
+from .evaluation.ties import DefaultTies
 from .io.ids import as_text
+from .matching.match import MatchedRun
+from .measures.params import TIES
 from .measures.parsing import read_measures
 
 try:
@@ -31,7 +37,8 @@ class GradedRetrievalEvaluator(BaseEvaluator):
 
     Called with a model, it encodes the judged queries and the corpus, and ranks by ``model.similarity``.
     Called with similarities, an array of shape ``(queries, documents)``, it ranks by these. It returns the
-    metrics by name. If ``output_path`` is given, it appends a line to a CSV file in this folder.
+    metrics by name. If ``output_path`` is given, it appends a line to the CSV file of its ``name`` in this
+    folder. A file with other columns raises an error before anything is encoded.
 
     Args:
         queries: texts by query_id.
@@ -40,11 +47,20 @@ class GradedRetrievalEvaluator(BaseEvaluator):
         measures: the measures, as for ``evaluate``; the first one is the ``primary_metric``.
         name: prefix of the names of the metrics, such as ``dev_nDCG@10``.
         depth: number of documents to keep per query, plus any that are as similar as the last; at least 1.
+        ties: order of documents with equal similarities, one of the words of ``evaluate``. By default
+            'expected', the mean over all orders, and 'doc_id' for measures that do not define this mean.
+            Names of metrics show ``ties`` only if it is given.
         encode: options of ``model.encode``, such as ``batch_size``.
 
     Raises:
-        InputError: no query is judged, the qrels cannot be scored, or similarities have a wrong shape or
-            contain NaN.
+        InputError: no query is judged, the qrels cannot be scored, similarities have a wrong shape or contain
+            NaN, the model is a CrossEncoder, or the CSV file has other columns.
+        ParameterError: ``depth`` is not a whole number >= 1, ``ties`` is not a valid word, or it is
+            'expected' and a measure does not define this mean.
+
+    Warns:
+        CoverageWarning: relevant documents of a query are equally similar, and by default a measure ranks
+            them by id; or for another reason that ``evaluate`` lists.
 
     Example:
         >>> queries, corpus = {"q1": "red car"}, {"d1": "blue sky", "d2": "a car", "d3": "a red car"}
@@ -62,39 +78,76 @@ class GradedRetrievalEvaluator(BaseEvaluator):
         *,
         name: str = "",
         depth: int = 1000,
+        ties: str | None = None,
         **encode: Any,
     ) -> None:
         super().__init__()
-        self._evaluation = Evaluation(read_measures(measures), qrels)
-        self._metrics = [f"{name}{name and '_'}{measure}" for measure in self._evaluation.measures]
+        if not isinstance(depth, (int, np.integer)) or isinstance(depth, bool) or depth < 1:
+            raise ParameterError(f"depth={short_repr(depth)} must be a whole number >= 1")
+        given = read_measures(measures)
+        if ties is not None:
+            given = in_order(given, "auto", ties)
+        self._ties = DefaultTies(given if ties is None else [])
+        self._scored = self._ties.measures or given
+        self._evaluation = Evaluation(list(dict.fromkeys(self._scored)), qrels)
+        self._metrics = [f"{name}{name and '_'}{measure}" for measure in given]
         self._depth, self._encode = depth, encode
         self.name, self.primary_metric, self.greater_is_better = name, self._metrics[0], True
         self._query_ids, self._queries = pl.Series([*map(as_text, queries)]), [*queries.values()]
         self._doc_ids, self._documents = pl.Series([*map(as_text, corpus)]), [*corpus.values()]
         topics = set(self._evaluation.judgments.names)
         self._judged = [at for at, query_id in enumerate(self._query_ids) if query_id in topics]
-        if not self._judged or not self._documents or depth < 1:
-            raise InputError("GradedRetrievalEvaluator needs a judged query, a document and depth >= 1")
+        if not self._judged or not self._documents:
+            raise InputError("GradedRetrievalEvaluator needs a judged query and a document")
 
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
+        path = None if output_path is None else self._file(output_path)
         blocks = self._of_model(model) if hasattr(model, "encode") else self._of_array(model)
         run = {"run": pl.concat([self._first(*block) for block in blocks])}
-        scored = self._evaluation.match(run, self._evaluation.lowest, self._evaluation.score)
-        means: list[float] = self._evaluation.scores(run, scored).aggregates[0].tolist()
-        metrics = dict(zip(self._metrics, means, strict=True))
+        ((scored, tied),) = self._evaluation.match(run, self._evaluation.lowest, self._score)
+        self._ties.warn(tied.size, "doc_id", TIES.default)
+        means = self._evaluation.scores(run, [scored]).aggregates[0].tolist()
+        of_measure = dict(zip(self._evaluation.measures, means, strict=True))
+        metrics = {
+            name: of_measure[measure] for name, measure in zip(self._metrics, self._scored, strict=True)
+        }
         if hasattr(model, "model_card_data"):
             self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
-        if output_path is not None:
-            path = Path(output_path, f"Graded-Retrieval_evaluation{self.name and '_'}{self.name}_results.csv")
+        if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("ab") as file:
                 line = pl.DataFrame({"epoch": epoch, "steps": steps, **metrics})
                 line.write_csv(file, include_header=not file.tell())
         return metrics
 
+    def _file(self, folder: str) -> Path:
+        """Return the path of the CSV file. Raises InputError if it exists with other columns."""
+        name = re.sub(r"[/\\:\0]", "_", self.name)  # so that it stays inside the folder
+        path = Path(folder, f"Graded-Retrieval_evaluation{name and '_'}{name}_results.csv")
+        columns = ["epoch", "steps", *self._metrics]
+        if path.exists() and path.stat().st_size:
+            with path.open(newline="", encoding="utf-8") as file:
+                found = next(csv.reader(file))
+            if found != columns:
+                raise InputError(
+                    f"{path} has the columns {', '.join(found)}, but this evaluator writes "
+                    f"{', '.join(columns)}: give the evaluator another name, or use another output_path"
+                )
+        return path
+
+    def _score(self, matched: MatchedRun) -> tuple[ScoredRun, Ints]:
+        """Return the scores of a run, and the topics in which they depend on the ids of tied documents."""
+        values = self._evaluation.judgments.levels.values
+        return self._evaluation.score(matched), self._ties.topics(matched.judged, values)
+
     def _of_array(self, similarities: Any) -> Iterator[tuple[list[int], Any]]:
+        if hasattr(similarities, "predict"):
+            raise InputError(
+                f"{type(similarities).__name__} scores pairs of texts and encodes no queries or documents: "
+                "score all pairs with predict, and call the evaluator with an array [queries, documents]"
+            )
         values, shape = numbers_of("similarities", similarities), (len(self._queries), len(self._documents))
         if values.shape != shape:
             raise InputError(f"similarities has shape {values.shape}; expected [queries, documents], {shape}")

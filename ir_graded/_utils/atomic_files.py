@@ -15,8 +15,10 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
 
     Raises:
         OSError: the folder does not exist or is not writable.
-        InputError: the path exists and is not a file.
+        InputError: the path exists and is not a file, or has a NUL character, which no file name has.
     """
+    if "\0" in os.fspath(path):
+        raise InputError(f"the file name {os.fspath(path)!r} has a NUL character")
     place = Path(os.path.realpath(path))
     if not place.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(place.parent))

@@ -26,6 +26,7 @@ from ir_graded.measures.parsing import read_measures
 from .coverage import levels_to_caller, measures_without_relevant, notes_without_relevant
 from .evaluate import in_order
 from .provider import native_scorers, needs_passages
+from .ties import DefaultTies
 from .upstream import check_parameters
 
 #: Order of documents with equal scores: by position in the row, since rows have no doc_ids.
@@ -48,9 +49,11 @@ def score_arrays(
     *,
     mask: Any = None,
     ideal: Any = None,
-    ties: str = BY_POSITION,
+    ties: str | None = None,
 ) -> Any:
-    """Score rankings that are rows of arrays. The scores equal those of ``evaluate`` to the last bit.
+    """Score rankings that are rows of arrays.
+
+    The scores equal those of ``evaluate(ties='expected')``, up to rounding.
 
     Each row is a topic and holds the levels of its documents, in ranked order or with scores. Arrays may be
     NumPy arrays, nested lists, or arrays of PyTorch, JAX, CuPy and other libraries that support DLPack. The
@@ -65,8 +68,9 @@ def score_arrays(
         mask: True for documents and False for padding, same shape; None if there is no padding.
         ideal: the levels of all relevant documents of each row, whether in the row or not, shape
             ``(batch, m)``, in any order and padded with 0; None if each row contains all of them.
-        ties: order of documents with equal scores: 'position', by position in the row; 'expected', the mean
-            over all orders; 'optimistic' or 'pessimistic', by level descending or ascending.
+        ties: order of documents with equal scores: 'expected', the mean over all orders; 'position', by
+            position in the row; 'optimistic' or 'pessimistic', by level descending or ascending. By default
+            'expected', and 'position' for measures that do not define this mean.
 
     Returns:
         float64 scores of shape ``(measures, batch)``, with a row per measure in the given order, also for
@@ -78,13 +82,15 @@ def score_arrays(
     in training loops: ``"nERR(max_rel=3)"``.
 
     Raises:
-        ParameterError: a measure needs more than levels and scores, or ``ties`` is not one of these words.
+        ParameterError: a measure needs more than levels and scores, ``ties`` is not one of these words, or
+            it is 'expected' and a measure does not define this mean.
         InputError: an array has the wrong shape, or contains NaN, a negative or infinite level, or a level
             above 2**53; or ``ideal`` lacks a relevant document of the row.
 
     Warns:
         CoverageWarning: there are levels above 0, but nothing is relevant for a measure, as with soft labels
-            below 1; once per call.
+            below 1; once per call. Or relevant documents of a row have equal scores, and by default a
+            measure ranks them by position.
 
     Example:
         >>> import ir_graded, numpy as np
@@ -95,7 +101,9 @@ def score_arrays(
                [0.8333, 0.6667],
                [1.    , 0.5   ]])
     """
-    wanted = _measures(measures, ties)
+    read = _measures(measures, ties)
+    default = DefaultTies(read if ties is None and scores is not None else [])
+    wanted = default.measures or read
     scorers = native_scorers(wanted)
     level = numbers_of("relevance", relevance)
     if level.ndim != 2:  # noqa: PLR2004
@@ -113,7 +121,8 @@ def score_arrays(
         _check_levels("ideal", further, np.ones(further.shape, dtype=np.bool_))
         every = np.hstack((level, further))
         present = np.hstack((shown, _not_shown(level, shown, further)))
-    _check_highest(scorers.values(), level, shown)
+    named = native_scorers(read)  # so that messages have the names that the caller gave
+    _check_highest(named.values(), level, shown)
     # Documents below this level do not affect scores, so most of a row can be skipped.
     lowest = min(scorer.lowest_level for scorer in scorers.values())
     used = present & (every >= lowest)
@@ -123,9 +132,10 @@ def score_arrays(
         used[others, present[others].argmax(axis=1)] = True
     values = _values(every[used])
     found_any = values.size and values[-1] >= lowest
-    _warn_without_relevant(scorers, values[-1] if found_any else every.max(where=present, initial=0))
+    _warn_without_relevant(named, values[-1] if found_any else every.max(where=present, initial=0))
     present = used
-    tied = any(scorer.ties != TIES.default for scorer in scorers.values())
+    tied = bool(default.measures) or any(scorer.ties != TIES.default for scorer in scorers.values())
+    by_position = 0
     found = np.empty((len(wanted), len(level)))
     # Blocks of this size fit into the cache of the processor.
     size = max(1, _CELLS // max(1, every.shape[1]))
@@ -133,15 +143,18 @@ def score_arrays(
         rows = slice(begin, begin + size)
         levels = _levels(values, every[rows], present[rows])
         codes = None if ranked_by is None else _codes(ranked_by[rows], shown[rows])
-        views = Views(levels, _run(levels, present[rows], shown[rows], codes, tied=tied))
+        run = _run(levels, present[rows], shown[rows], codes, tied=tied)
+        by_position += default.topics(run, values).size
+        views = Views(levels, run)
         for number, measure in enumerate(wanted):
             found[number, rows] = scorers[measure].score_with_ties(views)
+    default.warn(by_position, "position", BY_POSITION)
     return _like(relevance, found)
 
 
-def _measures(measures: Any, ties: str) -> list[Measure]:
+def _measures(measures: Any, ties: str | None) -> list[Measure]:
     """Return the measures with repeats. Raises ParameterError for one that needs more than the arrays."""
-    if ties != BY_POSITION and (ties == TIES.default or not TIES.validate(ties)):
+    if ties is not None and ties != BY_POSITION and (ties == TIES.default or not TIES.validate(ties)):
         words = ", ".join(map(repr, [BY_POSITION, *(word for word in TIES.words if word != TIES.default)]))
         raise ParameterError(f"ties={ties!r} must be one of {words}: rows have no doc_ids")
     read = read_measures(measures, repeats=True)
@@ -159,7 +172,7 @@ def _measures(measures: Any, ties: str) -> list[Measure]:
             needed = "passages" if needs_passages(measure) else ", ".join(scorer.qrel_columns)
             raise ParameterError(f"{measure} needs {needed} in addition to levels and scores: use evaluate")
         scorer.validate_params()
-    if ties == BY_POSITION:
+    if ties is None or ties == BY_POSITION:
         return read
     return [in_order([measure], "auto", ties)[0] for measure in read]
 

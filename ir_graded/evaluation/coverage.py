@@ -15,8 +15,9 @@ import numpy as np
 
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core.judged_run import JudgedRun
-from ir_graded.errors import MOST_IDS, CoverageWarning, GradedError
-from ir_graded.io.sources import ensure_rereadable
+from ir_graded.errors import MOST_IDS, CoverageWarning, GradedError, format_ids
+from ir_graded.io.ids import as_text
+from ir_graded.io.sources import ensure_rereadable, table_of
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 from ir_graded.measures.base import Scorer
@@ -55,8 +56,11 @@ class RunCoverage:
         retrieved: number of topics of the qrels for which the run has documents.
         first_missing: name of the first topic without documents; None if there is no such topic.
         unknown: number of topics of the run that are not in the qrels.
-        nothing_judged: whether it is known that no document of the run is judged.
+        nothing_judged: documents of a topic in the run and in the qrels, as a clause, if it is known that no
+            document of the run is judged; else empty.
         is_tie: whether some topic has several documents, and all documents of each topic have the same score.
+        repeated: description of a topic with several passages of a document; empty without any, or if no
+            measure ranks passages.
         shares: shares of judged documents; None if they have to be counted first.
         fingerprint: hash of the documents found, if shares have to be counted.
     """
@@ -64,8 +68,9 @@ class RunCoverage:
     retrieved: int
     first_missing: str | None
     unknown: int
-    nothing_judged: bool
+    nothing_judged: str
     is_tie: bool
+    repeated: str
     shares: Shares | None
     fingerprint: int | None
 
@@ -79,11 +84,28 @@ class RunCoverage:
             retrieved,
             None if retrieved == len(names) else names[int(found.n_retrieved.argmin())],
             found.n_unknown,
-            judged is not None and not judged.topic.size and retrieved > 0,
+            _examples(judgments, matched)
+            if judged is not None and not judged.topic.size and retrieved
+            else "",
             found.is_flat and int(found.n_retrieved.max(initial=0)) > 1,
+            repeated_documents(judgments, found),
             None if judged is None else judged_shares(judged),
             _fingerprint(judgments, found) if judged is None else None,
         )
+
+
+def repeated_documents(judgments: Judgments, found: JudgedRun) -> str:
+    """Return a description of a topic with several passages of a document; empty without any."""
+    if found.rows is None:
+        return ""
+    topics, passages = found.rows.topics, found.rows.sizes
+    several = np.flatnonzero(passages > found.n_retrieved[topics])
+    if not several.size:
+        return ""
+    at = several[0]
+    documents = int(found.n_retrieved[topics[at]])
+    of = "1 document" if documents == 1 else f"{documents} documents"
+    return f"topic {judgments.names[topics[at]]!r} has {passages[at]} passages of {of}"
 
 
 def _all_judged(judgments: Judgments, matched: MatchedRun) -> JudgedRun | None:
@@ -95,6 +117,22 @@ def _all_judged(judgments: Judgments, matched: MatchedRun) -> JudgedRun | None:
         # Without relevant documents, search again for judged ones.
         return match_run(judgments, matched.run, LOWEST_JUDGED, processors())
     return None
+
+
+def _examples(judgments: Judgments, matched: MatchedRun) -> str:
+    """Return a clause with documents of the first topic that the run and the qrels share."""
+    topic = int(np.flatnonzero(matched.judged.n_retrieved)[0])
+    name, run = judgments.names[topic], matched.run
+    if isinstance(run, Mapping):
+        found = next([*map(str, docs)] for query_id, docs in list(run.items()) if as_text(query_id) == name)
+    else:
+        table = table_of("run", run)
+        found = table.doc_id.filter(table.query_id == name).to_list()
+    judged = [judgments.doc_ids[at] for at in np.flatnonzero(judgments.levels.topic == topic).tolist()]
+    return (
+        f"for topic {name!r} it retrieved {format_ids(found)}, and the qrels have "
+        f"{format_ids(judged) or 'no document'}"
+    )
 
 
 def _fingerprint(judgments: Judgments, found: JudgedRun) -> int:
@@ -152,6 +190,7 @@ class Coverage:
         by_id: whether some measure ranks documents with equal scores by id.
         without_relevant: lowest relevant level -> the measures for which no document is relevant.
         note_on_text: sentence on topics without highlighted text, if a measure needs passages.
+        cutoffs: clause on measures whose cutoffs count documents and others whose cutoffs count passages.
     """
 
     names: tuple[str, ...]
@@ -163,6 +202,7 @@ class Coverage:
     by_id: bool = True
     without_relevant: Mapping[float, Sequence[str]] = field(default_factory=dict)
     note_on_text: str = ""
+    cutoffs: str = ""
 
     def __post_init__(self) -> None:
         self._shares = known_shares(self.runs)
@@ -209,11 +249,16 @@ class Coverage:
         if self.note_on_text:
             yield self.note_on_text
         of = dict(zip(self.names, self.runs, strict=True))
+        repeating = next((name for name, run in of.items() if run.repeated), None)
+        if self.cutoffs and repeating is not None:
+            yield f"{self.cutoffs}; in run {repeating!r}, {of[repeating].repeated}."
         lacking = {name: self._lack(run) for name, run in of.items() if 0 < run.retrieved < self.topics}
         yield from _of_runs(lacking, "lacks topics", "lack topics")
         empty = [name for name, run in of.items() if not run.retrieved]
         yield from _of_runs(dict.fromkeys(empty, "is empty and scores 0"), "is empty", "are empty")
-        unjudged = dict.fromkeys([name for name, run in of.items() if run.nothing_judged], _UNJUDGED)
+        unjudged = {
+            name: f"{_UNJUDGED} ({run.nothing_judged})" for name, run in of.items() if run.nothing_judged
+        }
         yield from _of_runs(unjudged, "has no judged document", "have no judged document")
         words = _TIED if self.by_id else _TIED_WITHOUT_IDS
         tied = dict.fromkeys([name for name, run in of.items() if run.is_tie], words)

@@ -29,7 +29,7 @@ from .coverage import Coverage, RunCoverage, count_again, measures_without_relev
 from .provider import GradedEvaluator, native_scorers
 from .scores import Scores
 from .swapped import warn_if_swapped
-from .upstream import lowest_rel, mix, needed_with_others
+from .upstream import check_measures, lowest_rel, mix, needed_with_others
 
 
 def _graded_only(measures: list[Measure]) -> dict[Measure, Scorer]:
@@ -57,9 +57,9 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
 ) -> Scores:
     """Score runs by measures of this package and of ir-measures.
 
-    AP, RR, nDCG, P, R, Rprec, Success, Bpref, RBP, ERR, Judged, NumRet, NumRel, NumQ, SetP, SetR and SetF
-    are computed in the same pass, with the same values as ir-measures' providers. Levels that are not whole
-    numbers are supported; the other providers of ir-measures reject them.
+    AP, RR, nDCG, P, R, Rprec, Success, Bpref, infAP, RBP, ERR, Judged, NumRet, NumRel, NumQ, SetP, SetR and
+    SetF are computed in the same pass, with the same values as ir-measures' providers. Levels that are not
+    whole numbers are supported; the other providers of ir-measures reject them.
 
     Args:
         measures: measure objects and strings, mixed: ``["P-measure@1000", nDCG@10, "map"]``.
@@ -92,9 +92,12 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
 
     Warns:
         CoverageWarning: a run lacks topics of the qrels, is empty, has no judged document or gives all
-            documents of a topic the same score, nothing in the qrels is relevant, or a topic has no
-            highlighted text for measures of passages; once per call.
+            documents of a topic the same score, nothing in the qrels is relevant, a topic has no highlighted
+            text for measures of passages, or a run has several passages of a document and some cutoffs count
+            documents, others passages; once per call.
             ``Scores.coverage`` has the counts.
+        SampledJudgmentsWarning: judgments have an inclusion probability (column ``iprob``) below 1; the
+            measures score the sample as if it were complete.
 
     Example:
         >>> import ir_graded
@@ -110,6 +113,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         raise ParameterError(f"beyond={short_repr(beyond)} must be {' or '.join(map(repr, BEYOND))}")
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
+    wanted = in_order(read_measures(measures), provider, ties)
+    check_measures(wanted, PROVIDERS[provider](wanted))
     judged = qrels if intents is None else add_intents(qrels, intents)
     ends = None if lengths is None else read_lengths(lengths)
     if ends is not None and beyond == "raise" and not isinstance(judged, Mapping):
@@ -118,7 +123,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             judged.check_ids()
             # Empty spans name no text: a topic without gold has one without a document.
             check_ends(judged.filter(np.flatnonzero(judged.passage.length)), ends, beyond)
-    evaluation = Evaluation(in_order(read_measures(measures), provider, ties), judged, provider)
+    evaluation = Evaluation(wanted, judged, provider)
     named = named_runs(runs)
     warn_if_swapped(qrels, next(iter(named.values()), None))
 
@@ -145,6 +150,8 @@ def in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]
             f"ties={ties!r} requires measures that ir_graded computes, but {', '.join(map(str, others))} "
             f"{'is' if len(others) == 1 else 'are'} left to ir-measures' providers, which order by doc_id"
         )
+    for scorer in here.values():
+        scorer.validate_params()  # so that a missing parameter is named before its effect on ties
     named = {measure for measure in measures if here[measure].ties != TIES.default}
     tied = (measure if measure in named else with_ties(measure, ties) for measure in measures)
     return list(dict.fromkeys(tied))
@@ -171,12 +178,14 @@ class Evaluation:
     def __init__(self, measures: list[Measure], qrels: Any, provider: str = "auto") -> None:
         if not measures:
             raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
+        scorers = PROVIDERS[provider](measures)
+        check_measures(measures, scorers)
         self.measures = measures
         self.judgments = prepare_qrels(qrels, needed_with_others(measures))
         self.judgments.require_topics("evaluate")
         # Documents may be counted again later.
         self._qrels = self.judgments if is_read_once(qrels) else qrels
-        graded = GradedEvaluator(PROVIDERS[provider](measures), self.judgments)
+        graded = GradedEvaluator(scorers, self.judgments)
         self.judgments = graded.judgments
         self._evaluator = mix(measures, graded)
         others = self._evaluator.others
@@ -247,6 +256,7 @@ class Evaluation:
             self._by_id,
             measures_without_relevant(graded.scorers, highest),
             note_on_text,
+            graded.cutoffs,
         )
         coverage.warn()
         return Scores(tuple(runs), tuple(self.measures), tuple(self.judgments.query_ids), values, coverage)

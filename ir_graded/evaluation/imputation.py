@@ -121,16 +121,21 @@ class Imputation:
     """The documents that get levels, and the distribution of levels.
 
     Attributes:
-        judgments: the qrels including these documents, whose level there has no meaning.
+        judgments: the qrels including these documents, whose level there has no meaning. Topics are sorted by
+            length and name, so that random numbers do not depend on the order of the qrels.
+        topics: position of each of these topics in the given qrels.
         bin: bin of each document of these qrels that gets a level, -1 for others.
         scale: positions in ``Levels.values`` of the levels >= 0.
+        judged: number of judged documents that the runs retrieved, shape ``(bins, levels)``.
         alpha: parameters of the shares of the levels, shape ``(topics, bins, levels)``.
         left_out: number of unjudged documents down to the depth in bins with too few judged documents.
     """
 
     judgments: Judgments
+    topics: Ints
     bin: Ints
     scale: Ints
+    judged: Floats
     alpha: Floats
     left_out: int
 
@@ -140,6 +145,9 @@ class Imputation:
         import polars as pl
 
         runs = list(runs)
+        names = judgments.names
+        by_name = sorted(range(len(names)), key=lambda at: (len(names[at]), names[at]))  # 9 before 10
+        number = np.argsort(by_name)
         levels = judgments.levels
         level = levels.values[levels.level_index]
         known = pl.DataFrame(
@@ -152,7 +160,7 @@ class Imputation:
         pool = fused(pooled(judgments, runs), len(runs)).join(
             known, on=["topic", "doc_id"], how="left", maintain_order="left"
         )
-        topic = pool["topic"].to_numpy()
+        topic = number[pool["topic"].to_numpy()]
         document = np.array(pool["document"].fill_null(-1), dtype=np.int64)
         place = pool["place"].to_numpy()
         bin_of = np.searchsorted(BIN_ENDS, place)
@@ -167,7 +175,7 @@ class Imputation:
         wanted = unjudged & enough[bin_of]
         new = np.flatnonzero(wanted & (document < 0))
         document[new] = levels.topic.size + np.arange(new.size)
-        topics = np.concatenate((levels.topic, topic[new]))
+        topics = np.concatenate((number[levels.topic], topic[new]))
         of_bin, of_place = np.full(topics.size, -1), np.zeros(topics.size, dtype=np.int64)
         of_bin[document[wanted]], of_place[document[wanted]] = bin_of[wanted], place[wanted]
         # Imputed documents are in fused order, independent of the form of the qrels and the order of runs.
@@ -175,12 +183,21 @@ class Imputation:
         doc_ids = [*judgments.doc_ids, *pool["doc_id"].gather(new).to_list()]
         level_index = np.concatenate((levels.level_index, np.zeros(new.size, dtype=np.int64)))
         extended = Judgments(
-            judgments.query_ids,
-            judgments.names,
+            [judgments.query_ids[at] for at in by_name],
+            [names[at] for at in by_name],
             Levels(levels.topics, topics[order], level_index[order], levels.values),
             [doc_ids[at] for at in order.tolist()],
         )
-        return cls(extended, of_bin[order], scale, alpha, int(np.count_nonzero(unjudged & ~wanted)))
+        left_out = int(np.count_nonzero(unjudged & ~wanted))
+        return cls(
+            extended,
+            np.array(by_name, dtype=np.int64),
+            of_bin[order],
+            scale,
+            counts.sum(axis=0),
+            alpha,
+            left_out,
+        )
 
     @cached_property
     def imputed(self) -> segments.Bools:

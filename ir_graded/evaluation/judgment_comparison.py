@@ -14,7 +14,7 @@ from ir_graded._utils.short_reprs import ShortRepr
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError
+from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, short_repr
 from ir_graded.io.named_runs import named_runs
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
@@ -29,6 +29,7 @@ from ir_graded.meta.resampling import Seed
 
 from .coverage import Coverage, RunCoverage, known_shares
 from .provider import GradedEvaluator, native_scorers
+from .upstream import check_measures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +133,8 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     check_test(test, alpha, n_resamples)
     if (runs is None) != (measures is None):
         raise ParameterError("give both runs and measures, or neither")
-    union = _Union.of(_named_sets(a, b), maps or {})
+    wanted = [] if measures is None else _read(measures)
+    union = _Union.of(_named_sets(a, b), {} if maps is None else maps)
     reference, *others = union.sets
     found = agreement(
         np.maximum(union.labels, 0.0),
@@ -145,14 +147,14 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         rng=rng,
     )
     found = replace(found, sets=tuple(union.sets))
-    if runs is None or measures is None:
+    if runs is None:
         return JudgmentComparison(found, {})
     options = {"test": test, "alpha": alpha, "n_resamples": n_resamples, "rng": rng}
     # Sets of judgments to score with: each as a whole, or its intersection with the reference.
     jobs = {name: ((reference, reference), (name, name)) for name in others}
     if pairs == "shared":
         jobs = {name: ((reference, name), (name, reference)) for name in others}
-    scores = _scores(union, {job for both in jobs.values() for job in both}, runs, read_measures(measures))
+    scores = _scores(union, {job for both in jobs.values() for job in both}, runs, wanted)
     known: dict[_Job, dict[Any, Any]] = {a: {} for a, _ in jobs.values()}
     concluded = {
         name: conclude(scores[a], scores[b], top_k, known[a], options) for name, (a, b) in jobs.items()
@@ -197,6 +199,11 @@ class _Union:
         """Collect the judgments of all sets. Raises InputError if two share nothing."""
         import polars as pl
 
+        if not isinstance(maps, Mapping) or not all(isinstance(one, Mapping) for one in maps.values()):
+            raise ParameterError(
+                f"maps={short_repr(maps)} must be a dict from the name of a set to a dict from level to "
+                "level: for example {'b': {0: 0, 1: 2}}"
+            )
         for name in maps:
             number_of(name, list(sets), "maps")
         prepared = {name: _prepared(name, qrels) for name, qrels in sets.items()}
@@ -267,7 +274,7 @@ def _mapped(name: str, judgments: Judgments, levels: Mapping[float, float] | Non
         missing = [value for value in values.tolist() if value not in levels]
         if missing:
             raise InputError(f"maps: {name!r} has the level {missing[0]:g}, which is missing in its map")
-        mapped = np.array([levels[value] for value in values.tolist()])
+        mapped = np.fromiter((levels[value] for value in values.tolist()), dtype=object, count=values.size)
         values = as_finite(mapped, lambda at: f"maps: {name!r}: the level for {values[at]:g}")
     return values[judgments.levels.level_index]
 
@@ -313,20 +320,27 @@ class _Scorer:
 _Job = tuple[str, str]
 
 
-def _scores(
-    union: _Union, jobs: set[_Job], runs: Any, measures: list[Measure]
-) -> dict[_Job, dict[str, ScoreMatrix]]:
-    """Return the score matrices of each job; the runs are read and matched once."""
-    native = native_scorers(measures)
-    for measure in measures:
+def _read(measures: Any) -> list[Measure]:
+    """Return the measures. Raises ParameterError if one cannot be computed from levels only."""
+    found = read_measures(measures)
+    native = native_scorers(found)
+    for measure in found:
         if measure not in native:
             check_computable(measure)
-    others = [measure for measure in measures if measure not in native or native[measure].qrel_columns]
-    if others or not measures:
+    others = [measure for measure in found if measure not in native or native[measure].qrel_columns]
+    if others or not found:
         names = ", ".join(map(str, others)) or "none given"
         raise ParameterError(
             f"{names}: compare_judgments needs measures of levels only that ir_graded computes"
         )
+    check_measures(found, native)
+    return found
+
+
+def _scores(
+    union: _Union, jobs: set[_Job], runs: Any, measures: list[Measure]
+) -> dict[_Job, dict[str, ScoreMatrix]]:
+    """Return the score matrices of each job; the runs are read and matched once."""
     column = dict(zip(union.sets, union.labels.T, strict=True))
     scorers = {}
     for name, limit in jobs:

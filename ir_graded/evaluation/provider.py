@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Any, NamedTuple
 
+import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 from ir_measures.providers import Evaluator, Provider
@@ -17,7 +18,7 @@ from ir_graded._utils.threads import processors
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
-from ir_graded.errors import InputError
+from ir_graded.errors import CoverageWarning, InputError, SampledJudgmentsWarning
 from ir_graded.io.intents import ITERATION
 from ir_graded.io.sources import no_passages
 from ir_graded.io.table import PASSAGE_COLUMNS
@@ -29,7 +30,8 @@ from ir_graded.measures.aggregation import aggregate
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.classic import CLASSICS, check_computable, scorer_of
 
-from .coverage import levels_to_caller
+from .coverage import levels_to_caller, repeated_documents
+from .scales import warn_of_parts
 
 
 class MetricWithResidual(NamedTuple):
@@ -54,6 +56,10 @@ class GradedEvaluator(Evaluator):
     Args:
         scorers: the measures with their scorers (see ``scorer_of``), in the order of the results.
         judgments: the prepared qrels.
+
+    Attributes:
+        cutoffs: clause on measures whose cutoffs count documents and others whose cutoffs count passages;
+            empty without measures of both kinds.
     """
 
     def __init__(self, scorers: Mapping[Measure, Scorer], judgments: Judgments) -> None:
@@ -72,6 +78,11 @@ class GradedEvaluator(Evaluator):
         if self.passage_measures and judgments.names and judgments.levels.highlights is None:
             raise InputError(no_passages(self.passage_measures[0], "qrels", judgments.hint))
         self._check_intents()
+        if judgments.note_on_sample:
+            warnings.warn(judgments.note_on_sample, SampledJudgmentsWarning, stacklevel=levels_to_caller())
+            # Further evaluators of these judgments need not warn again.
+            self.judgments = replace(judgments, note_on_sample="")
+        self.cutoffs = clause_on_cutoffs(self.measures)
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
     def _check_intents(self) -> None:
@@ -82,12 +93,7 @@ class GradedEvaluator(Evaluator):
             if judgments.note:
                 warnings.warn(judgments.note, stacklevel=levels_to_caller())
             return
-        if over_intents and judgments.levels.highlights is not None:
-            warnings.warn(
-                f"{over_intents[0]} counts documents: it ignores the spans of the passages, so that any "
-                "passage of a document covers all intents of the document",
-                stacklevel=levels_to_caller(),
-            )
+        warn_of_spans(over_intents, judgments)
         if intents.probability is not None and over_intents:
             rel = min(self.scorers[measure].lowest_rel for measure in over_intents)
             judgments.check_listed(rel)
@@ -124,7 +130,9 @@ class GradedEvaluator(Evaluator):
 
     def iter_calc(self, run: Any) -> Iterator[Metric | MetricWithResidual]:
         """Yield the metric of every measure for every topic of the qrels, as in ir-measures."""
-        views = self.views(self.match(run))
+        judged_run = self.match(run)
+        views = self.views(judged_run)
+        self._warn_of_cutoffs(judged_run)
         for measure, scorer in self.scorers.items():
             metrics = self.judgments.query_ids, repeat(measure), scorer.score_with_ties(views).tolist()
             residual = scorer.residual(views)
@@ -135,7 +143,56 @@ class GradedEvaluator(Evaluator):
 
     def calc_aggregate(self, run: Any) -> dict[Measure, float]:
         """Return the aggregate of each measure over the topics of the qrels: mean, or sum of counts."""
-        return {measure: aggregate(measure, scores) for measure, scores in self.scores(run).items()}
+        judged_run = self.match(run)
+        self._warn_of_cutoffs(judged_run)
+        scores = self.scores_of(judged_run)
+        return {measure: aggregate(measure, of_topics) for measure, of_topics in scores.items()}
+
+    def _warn_of_cutoffs(self, judged_run: JudgedRun) -> None:
+        repeated = self.cutoffs and repeated_documents(self.judgments, judged_run)
+        if repeated:
+            warnings.warn(f"{self.cutoffs}; {repeated}.", CoverageWarning, stacklevel=levels_to_caller())
+
+
+def warn_of_spans(over_intents: Sequence[Measure], judgments: Judgments) -> None:
+    """Warn if measures over intents are computed from qrels with spans, which they ignore."""
+    if over_intents and judgments.levels.highlights is not None:
+        warnings.warn(
+            f"{over_intents[0]} counts documents: it ignores the spans of the passages, so that any passage "
+            "of a document covers all intents of the document, and the run that finds the least text may "
+            "score highest; to score the text found for each intent, give each intent a topic of its own and "
+            "use CharR (guide: Evaluate chunks)",
+            CoverageWarning,
+            stacklevel=levels_to_caller(),
+        )
+
+
+def clause_on_cutoffs(measures: Iterable[Measure]) -> str:
+    """Return which cutoffs count documents and which count passages; empty without measures of both kinds.
+
+    Measures over intents are left out, since another warning says that they count documents; so are measures
+    of articles such as gP, which are defined by passages.
+    """
+    documents, passages = [], []
+    for measure in measures:
+        if "cutoff" not in measure.params or needs_subtopics(measure):
+            continue
+        scorer = scorer_of(measure)
+        if scorer is not None and scorer.NEEDS_ROWS:
+            passages.append(str(measure))
+        elif scorer is None or not (scorer.NEEDS_PASSAGES or ITERATION in scorer.qrel_columns):
+            documents.append(str(measure))
+    if not documents or not passages:
+        return ""
+    return (
+        f"The cutoffs of {', '.join(documents)} count documents (each at its best passage), but those of "
+        f"{', '.join(passages)} count passages, so do not compare them at one cutoff"
+    )
+
+
+def needs_subtopics(measure: Measure) -> bool:
+    """Return whether a measure of ir-measures needs subtopics in the qrels (column ``iteration``)."""
+    return any(measure.NAME == known.NAME for known in ir_measures.pyndeval.SUPPORTED_MEASURES)
 
 
 def needs_passages(measure: Measure) -> bool:
@@ -198,7 +255,9 @@ class GradedProvider(Provider):
         unknown = [measure for measure in measures if measure not in scorers]
         if unknown:
             raise ValueError(f"the provider {self.NAME} has no {', '.join(map(str, unknown))}")
-        return GradedEvaluator(scorers, prepare_qrels(qrels, wanted_columns(measures)))
+        evaluator = GradedEvaluator(scorers, prepare_qrels(qrels, wanted_columns(measures)))
+        warn_of_parts(scorers, evaluator.judgments, qrels)
+        return evaluator
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Return the columns that the measures require in a run."""

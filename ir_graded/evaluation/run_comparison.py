@@ -4,23 +4,44 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded.errors import InputError
+from ir_graded._utils.arrays import read_only
+from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.errors import MOST_IDS, InputError, ParameterError, format_ids, printable
+from ir_graded.io.conventions import CONVENTIONS
+from ir_graded.io.datasets import load_dataset
 from ir_graded.io.file_text import read_text
+from ir_graded.io.headed import delimited_rows
 from ir_graded.io.lines import fields_of, line_error
 from ir_graded.io.named_runs import find_run, named_runs
+from ir_graded.io.paths import standard_input
 from ir_graded.io.sources import is_file, is_path_or_dataset_id
-from ir_graded.meta.regressions import Regressions, regressions
+from ir_graded.matching.match import MatchedRun
+from ir_graded.measures.classic import scorer_of
+from ir_graded.measures.parsing import read_measures
+from ir_graded.meta.matrix import DECIMALS
+from ir_graded.meta.regressions import ALL_TOPICS, Regressions, regressions, topics_by_group
 
-from .evaluate import evaluate
+from .evaluate import Evaluation, ScoredRun, in_order, with_progress
+from .swapped import warn_if_swapped
+from .unjudged import LOWEST_JUDGED, mean_of_known, unjudged_share
 
 #: Number of fields in a line of a file of groups.
 _FIELDS = 2
+#: First field of a header, which a file of groups may have.
+_HEADERS = {names[0] for names in CONVENTIONS["run"]}
+#: Largest share of the topics that a baseline may lack.
+_MOST_MISSING = 0.1
+#: Depth of the share of judged documents for measures without a cutoff.
+_DEPTH = 10
 
 
 def compare_runs(
@@ -35,16 +56,19 @@ def compare_runs(
 ) -> Regressions:
     """Find runs that are significantly worse than a baseline, by more than a tolerance.
 
-    A topic that is missing from a run scores 0. See ``meta.regressions`` for the tests.
+    A topic that is missing from a run scores 0. See ``meta.regressions`` for the tests. ``judged`` and
+    ``baseline_judged`` of the result are the mean shares of judged documents, as 1 minus the share of
+    ``unjudged``; where they differ, ``notes`` names measures that leave unjudged documents out.
 
     Args:
-        measures: as for ``evaluate``; higher scores of each must be better.
+        measures: as for ``evaluate``; higher scores of each must be better, unlike those of NumRel.
         qrels: as for ``evaluate``.
         baseline: the run to compare with, in any form that ``evaluate`` takes, or the name or path of one of
             the runs, also without its extension.
         runs: the candidates, as for ``evaluate``.
-        groups: groups of topics, each tested separately in addition to all topics: a file of lines
-            ``topic group``, or a mapping from topics to groups.
+        groups: groups of topics, each tested separately in addition to all topics: a mapping from topics to
+            groups, or a file of lines ``topic group``, separated by blanks, tabs or commas. Where topics hold
+            blanks, the separator must be a tab or a comma. A header that begins with ``query_id`` is skipped.
         ties: as for ``evaluate``.
         options: options of ``meta.regressions``: alpha, tolerance, test, correction, n_resamples and rng.
 
@@ -52,10 +76,14 @@ def compare_runs(
         The comparison. Its ``passed`` is False if any run is worse by any measure on any group.
 
     Raises:
-        InputError: qrels or a run cannot be scored, a run has the name of the baseline, or a group has fewer
-            than two topics.
+        InputError: qrels or a run cannot be scored, a run has the name of the baseline, the baseline is the
+            only run or lacks more than 10% of the topics of the qrels, or a group has fewer than two topics.
         FileFormatError: a line of the groups cannot be read.
-        ParameterError: an option is out of its range.
+        ParameterError: an option is out of its range, higher scores of a measure are not better, or the
+            tolerance is not below the mean of the baseline.
+
+    Warns:
+        CoverageWarning: as for ``evaluate`` and ``meta.regressions``.
 
     Example:
         >>> import ir_graded
@@ -71,22 +99,94 @@ def compare_runs(
         0     BBGhelani1       0.061        0.936  False
         1  bm25_baseline      -0.185        0.001   True
     """
+    read = in_order(read_measures(measures), "auto", ties)
+    _check_higher_is_better(read)
     name, named = _named(baseline, runs)
-    scores = evaluate(measures, qrels, named, ties=ties)
-    return regressions(scores, name, groups=_groups(groups), **options)
+    of_topic = _groups(groups)
+    evaluation = Evaluation(read, qrels)
+    warn_if_swapped(qrels, next(iter(named.values())))
+    depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)
+
+    def score(matched: MatchedRun) -> tuple[ScoredRun, Floats]:
+        judged = matched.judged.from_level(evaluation.judgments.levels, LOWEST_JUDGED)
+        return evaluation.score(matched), 1 - unjudged_share(judged, depths)
+
+    matched = evaluation.match(named, min(evaluation.lowest, LOWEST_JUDGED), score)
+    scored, shares = zip(*with_progress(matched, len(named), None), strict=True)
+    at = [*named].index(name)
+    parts = topics_by_group(tuple(evaluation.judgments.query_ids), of_topic)
+    _check_complete(name, np.isnan(shares[at][0]), parts, evaluation.judgments.names)
+    scores = evaluation.scores(named, scored)
+    found = regressions(scores, name, groups=of_topic, **options)
+    judged = np.stack([mean_of_known(np.array(shares)[:, :, topics]) for topics in parts.values()])
+    judged = judged.swapaxes(1, 2)
+    compared = replace(
+        found, judged=read_only(np.delete(judged, at, axis=2)), baseline_judged=read_only(judged[:, :, at])
+    )
+    return replace(compared, notes=tuple(_notes_on_judged(compared, read, depths.tolist())))
+
+
+def _check_higher_is_better(measures: list[Measure]) -> None:
+    """Raise ParameterError for a measure by which no run can be worse, such as NumRel."""
+    for measure in measures:
+        scorer = scorer_of(measure)
+        if scorer is not None and not scorer.higher_is_better:
+            reason = scorer.lacks.get("nothing", "")
+            raise ParameterError(
+                f"{measure}: no run can be worse by it, because a higher score is not better"
+                f"{reason and f' ({reason})'}; use a measure of rankings, such as nDCG@10"
+            )
+
+
+def _check_complete(name: str, lacks: Bools, parts: Mapping[str, Ints], topics: Sequence[str]) -> None:
+    """Raise InputError if the baseline lacks so many topics that nothing could be worse on them."""
+    for group, members in parts.items():
+        missing = members[lacks[members]]
+        if missing.size > _MOST_MISSING * members.size:
+            where = "the qrels" if group == ALL_TOPICS else f"group {group!r}"
+            raise InputError(
+                f"the baseline {name!r} lacks {missing.size} of the {members.size} topics of {where} "
+                f"(the first is {topics[missing[0]]!r}); no run could be worse on them, so it must have "
+                f"at least {1 - _MOST_MISSING:.0%}: add them, or leave them out of the qrels"
+            )
+
+
+def _notes_on_judged(found: Regressions, measures: list[Measure], depths: Sequence[int]) -> Iterable[str]:
+    """Yield a sentence if runs and baseline differ in their shares of judged documents."""
+    difference = (found.judged - found.baseline_judged[:, :, np.newaxis]).round(DECIMALS)
+    condensed = [bool(measure.params.get("judged_only")) for measure in measures]
+    difference[:, condensed] = 0.0  # unjudged documents have no effect
+    differs = np.nan_to_num(difference) != 0
+    if not differs.any():
+        return
+    most = np.unravel_index(np.nanargmax(np.abs(difference)), difference.shape)
+    group, measure, run = map(int, most)
+    where = "" if found.groups[group] == ALL_TOPICS else f" on group {found.groups[group]!r}"
+    others = [
+        str(one(judged_only=True))
+        for one, said in zip(measures, differs.any(axis=(0, 2)), strict=True)
+        if said and "judged_only" in one.SUPPORTED_PARAMS
+    ]
+    second = f"; for a second look without them, use {' '.join(others)}" if others else ""
+    yield (
+        f"The share of judged documents differs in {differs.sum()} of {differs.size} comparisons, most in "
+        f"judged@{depths[measure]} for {measures[measure]}{where}: "
+        f"{found.judged[group, measure, run]:.4g} of {found.systems[run]}, "
+        f"{found.baseline_judged[group, measure]:.4g} of {found.baseline}. "
+        f"This affects measures that count unjudged documents as not relevant{second}."
+    )
 
 
 def _named(baseline: Any, runs: Any) -> tuple[str, dict[str, Any]]:
     """Return the name of the baseline, and all runs with it by name."""
     candidates = named_runs(runs)
-    if is_path_or_dataset_id(baseline) and not _is_other_file(baseline, candidates):
-        chosen = find_run(baseline, candidates)
-        if chosen is not None and len(candidates) == 1:
-            raise InputError(
-                f"baseline={os.fspath(baseline)!r} is the only run; add a run to compare with it"
-            )
-        if chosen is not None:
-            return chosen, candidates
+    if is_path_or_dataset_id(baseline):
+        same = _same(baseline, candidates)
+        if same and len(same) == len(candidates):
+            raise InputError(f"{same[0]} is both the baseline and the only run; give another run to compare")
+        if same:
+            return same[0], {name: run for name, run in candidates.items() if name not in same[1:]}
+        _check_known(os.fspath(baseline), [*candidates])
     given = named_runs(baseline)
     if len(given) != 1:
         raise InputError(f"baseline: expected one run, found {len(given)}")
@@ -102,10 +202,25 @@ def _named(baseline: Any, runs: Any) -> tuple[str, dict[str, Any]]:
     return name, {name: run, **candidates}
 
 
-def _is_other_file(path: str | os.PathLike[str], runs: Mapping[str, Any]) -> bool:
-    """Return whether a path is that of a file, and not of one of these runs."""
-    paths = (Path(run) for run in runs.values() if is_path_or_dataset_id(run))
-    return is_file(path) and Path(path) not in paths
+def _same(baseline: str | os.PathLike[str], runs: Mapping[str, Any]) -> list[str]:
+    """Return the names of the runs that are the baseline, by its file, or by its name if it is not a file."""
+    path = standard_input(baseline)
+    if not (is_file(path) and Path(path).exists()):
+        found = find_run(baseline, runs)
+        return [] if found is None else [found]
+    files = {name: run for name, run in runs.items() if is_file(run) and Path(run).exists()}
+    return [name for name, run in files.items() if Path(run).samefile(path)]
+
+
+def _check_known(baseline: str, runs: list[str]) -> None:
+    """Raise InputError for a name without a folder that is neither a file, a dataset nor a run."""
+    if os.sep in baseline or is_file(standard_input(baseline)) or load_dataset(baseline) is not None:
+        return
+    near = [repr(name) for name in get_close_matches(baseline, runs, MOST_IDS)]
+    there = f"did you mean {' or '.join(near)}?" if near else f"the runs are {format_ids(runs)}"
+    raise InputError(
+        f"the baseline {baseline!r} is not a file, a dataset id of ir_datasets or the name of a run; {there}"
+    )
 
 
 def _groups(groups: Any) -> Mapping[Any, Any]:
@@ -113,11 +228,33 @@ def _groups(groups: Any) -> Mapping[Any, Any]:
     if groups is None or isinstance(groups, Mapping):
         return groups or {}
     path, found = os.fspath(groups), dict[str, str]()
-    for line, raw in enumerate(io.BytesIO(read_text(path)), 1):
-        fields = fields_of(raw, line, path)
-        if not fields:
-            continue
-        if len(fields) != _FIELDS or fields[0] in found:
-            raise line_error(path, line, "expected a topic that has no group yet, and its group", raw)
-        found[fields[0]] = fields[1]
+    for line, fields in _rows(read_text(path), path):
+        if len(fields) != _FIELDS or not all(fields):
+            problem = f"expected a topic and its group, found {len(fields)} fields"
+            hint = "; where topics hold blanks, separate the fields by a tab or a comma"
+            raise line_error(path, line, problem + hint, " ".join(fields).encode())
+        topic, group = fields
+        if topic in found:
+            raise line_error(path, line, f"topic {topic!r} has a group already", " ".join(fields).encode())
+        found[topic] = group
+    if not found:
+        raise InputError(f"{printable(path)}: there are no groups; expected lines of a topic and its group")
     return found
+
+
+def _rows(data: bytes, path: str) -> Iterable[tuple[int, list[str]]]:
+    """Yield the fields of each line that is not blank, separated by tabs, commas or blanks."""
+    first = data.lstrip().partition(b"\n")[0].strip()
+    mark = next((mark for mark in "\t," if mark.encode() in first), None)
+    if mark is None:
+        for line, raw in enumerate(io.BytesIO(data), 1):
+            fields = fields_of(raw, line, path)
+            if fields and (line > 1 or fields[0] not in _HEADERS):
+                yield line, fields
+        return
+    rows, lines = delimited_rows(data, mark, path)
+    for line, row in zip(lines, rows, strict=True):
+        # Several tabs may align the groups.
+        fields = [field.strip() for field in row if mark != "\t" or field.strip()]
+        if line > lines[0] or fields[0] not in _HEADERS:
+            yield line, fields

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,15 +102,16 @@ def score_bounds(measures: Iterable[str | Measure] | str | Measure, qrels: Any, 
             f"{', '.join(without)}: exact bounds require a score that rises with every gain and depends on "
             "retrieved documents only; use ir_graded.score_intervals to estimate intervals for other measures"
         )
-    best = [scorer.best_level(levels) for scorer in scorers]
+    best = [scorer.best_levels(levels) for scorer in scorers]
 
     def bounds(matched: MatchedRun) -> tuple[ScoredRun, list[Floats]]:
         judged = matched.judged.from_level(levels, LOWEST_JUDGED)
-        filled = {level: with_all_judged(levels, judged, level) for level in set(best)}
+        filled = {level: with_all_judged(levels, judged, level) for level in set(chain(*best))}
         upper = []
-        for scorer, level in zip(scorers, best, strict=True):
-            below = scorer.below(judged.n_retrieved) if level > 0 else 0.0
-            upper.append(scorer.score(filled[level]) + below)
+        for scorer, candidates in zip(scorers, best, strict=True):
+            below = scorer.below(judged.n_retrieved)
+            scores = [scorer.score(filled[level]) + (below if level > 0 else 0.0) for level in candidates]
+            upper.append(np.max(scores, axis=0))
         return evaluation.score(matched), upper
 
     named = named_runs(runs)

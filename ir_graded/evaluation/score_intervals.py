@@ -20,7 +20,7 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import Views
-from ir_graded.errors import CoverageWarning, ParameterError
+from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.io.named_runs import named_runs
 from ir_graded.io.sources import ensure_rereadable
 from ir_graded.matching.match import MatchedRun, match_runs
@@ -32,7 +32,7 @@ from ir_graded.meta.resampling import Seed, generator
 
 from .coverage import levels_to_caller
 from .evaluate import Evaluation
-from .imputation import FEWEST, SPREAD, Imputation, TopicDraws
+from .imputation import BIN_ENDS, FEWEST, SPREAD, Imputation, TopicDraws
 from .scores import Scores
 
 if TYPE_CHECKING:
@@ -48,6 +48,10 @@ _BYTES_OF_DOCUMENT, _BYTES_OF_HIT = 64, 160
 _MUCH = 0.5
 #: Runs with more than this share of imputed documents are marked in tables.
 MOST_IMPUTED = 0.2
+
+
+class OnlyRelevantError(InputError):
+    """Raised when no judged document is non-relevant, so no level can be drawn for unjudged documents."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,25 +134,34 @@ def score_intervals(  # what to evaluate, and how
     run found look as good as the others, and means are too high. If most relevant documents are unjudged,
     measures of recall (AP, Q) are too low.
 
+    Intervals of means are too narrow. In simulations with hidden judgments and several runs, 95% intervals
+    contained the scores of topics at a cutoff of 10 in at least 90% of the cases, but the means in 65% to
+    100% of the cases, and those of AP and Q in 19% to 82% (see "Coverage of the intervals" in the guide).
+    Levels do not depend on the run, so means of good runs are too low and those of weak runs too high.
+
     Args:
         measures: measures of documents that this package computes, as in ``evaluate``.
         qrels: qrels in any form of ``evaluate``.
         runs: one or several runs in any form of ``evaluate``.
-        depth: a whole number >= 1; by default the largest cutoff of the measures.
+        depth: a whole number >= 1 and < 2**63; by default the largest cutoff of the measures.
         n_samples: number of samples, at least 1.
         confidence: share of the samples in an interval, between 0 and 1.
-        rng: a seed or a generator; None is seed 0. A seed gives the same result with any number of threads.
+        rng: a seed or a generator; None is seed 0. A seed gives the same result with any number of threads
+            and any order of topics, documents and runs.
 
     Returns:
         Mean, low and high for each measure, run and topic, and for the aggregates over topics.
 
     Raises:
         ParameterError: an option is out of range, ``depth`` is missing, or a measure is not supported.
-        NoSharedTopicsError, InputError, ValueError, NameError: as for ``evaluate``.
+        InputError: as for ``evaluate``; or there are unjudged documents to draw levels for, but no judged
+            document is non-relevant, so their share cannot be estimated.
+        NoSharedTopicsError, ValueError, NameError: as for ``evaluate``.
 
     Warns:
         CoverageWarning: as in ``evaluate``; or the samples increase the number of relevant documents by more
-            than half; or no unjudged document got a level, so that the intervals have width 0.
+            than half; or all judged documents of a bin are relevant; or no unjudged document got a level, so
+            that the intervals have width 0.
 
     Source:
         Froebe, Gienapp, Potthast and Hagen, "Bootstrapped nDCG Estimation in the Presence of Unjudged
@@ -213,6 +226,7 @@ def intervals_of(
     scorers, depth = evaluation.scorers("score_intervals"), options.depth_for(evaluation)
     source, n_samples = generator(options.rng), int(options.n_samples)
     imputation = Imputation.of(evaluation.judgments, named.values(), depth)
+    _check_non_relevant(evaluation, imputation)
     retrieved = list(
         match_runs(
             imputation.judgments,
@@ -227,14 +241,15 @@ def intervals_of(
     ends = np.empty((3, *scores.values.shape))
     moved = np.zeros((*scores.values.shape[:2], n_samples))
     samples = Samples(imputation, scorers, retrieved, shift, seeds)
-    for topics, values in samples.scored():
+    for block, values in samples.scored():
+        topics = imputation.topics[block]
         zero = scores.values[:, :, topics]
         above = values - zero[..., np.newaxis]
-        ends[0, :, :, topics] = zero + above.mean(axis=3)
+        ends[0][:, :, topics] = zero + above.mean(axis=3)
         ends[1:, :, :, topics] = np.quantile(values, [tail, 1 - tail], axis=3)
         for topic in range(above.shape[2]):  # one by one, so that the sums do not depend on the blocks
             moved += above[:, :, topic]
-    _warn_of_growth(evaluation, samples.added)
+    _warn_of_growth(evaluation, scorers, samples.added)
     if imputation.left_out and not imputation.imputed.any():
         _warn_of_none(imputation.left_out, depth)
     counts = [isinstance(measure.aggregator(), SumAgg) for measure in evaluation.measures]
@@ -262,16 +277,53 @@ def _deepest(scorers: Iterable[Scorer]) -> float:
     return max(np.inf if cut.judged_only or cut.cutoff is None else cut.cutoff for cut in cuts)
 
 
-def _warn_of_growth(evaluation: Evaluation, added: Ints) -> None:
+def _check_non_relevant(evaluation: Evaluation, imputation: Imputation) -> None:
+    """Raise OnlyRelevantError if levels are drawn from relevant documents alone; warn of such bins."""
+    values = evaluation.judgments.levels.values
+    scale = values[imputation.scale]
+    below = (scale == 0) | (scale < evaluation.rel)  # level 0 may have a gain
+    non_relevant = f"a level >= 0 and < {evaluation.rel:g}" if evaluation.rel > 1 else "level 0"
+    to_draw = imputation.left_out or imputation.imputed.any()
+    if to_draw and not np.isin(evaluation.judgments.levels.level_index, imputation.scale[below]).any():
+        where = f"the qrels have no judged non-relevant document ({non_relevant})"
+    elif imputation.imputed.any() and not imputation.judged[:, below].any():
+        where = f"the runs retrieved no judged non-relevant document ({non_relevant})"
+    else:
+        used = np.unique(imputation.bin[imputation.imputed])
+        first = [1, *(BIN_ENDS + 1).tolist()]
+        last = [f"-{end}" for end in BIN_ENDS.tolist()] + [" and below"]
+        only = [f"{first[at]}{last[at]}" for at in used if not imputation.judged[at][below].any()]
+        if only:
+            warnings.warn(
+                f"All judged documents at fused ranks {', '.join(only)} are relevant: nearly all unjudged "
+                "documents there are drawn relevant, and scores may be far too high. Judge non-relevant "
+                "documents at these ranks, too.",
+                CoverageWarning,
+                stacklevel=levels_to_caller(),
+            )
+        return
+    raise OnlyRelevantError(
+        f"{where}, so the share of relevant documents among the unjudged ones cannot be estimated, and there "
+        "are no intervals; add judged non-relevant documents, or use ir_graded.score_bounds for measures "
+        "with exact bounds"
+    )
+
+
+def _warn_of_growth(evaluation: Evaluation, scorers: Iterable[Scorer], added: Ints) -> None:
     """Warn if the samples add many relevant documents to the known ones."""
     levels = evaluation.judgments.levels.values
     known = evaluation.judgments.levels.level_index >= np.searchsorted(levels, evaluation.rel)
     relevant = np.count_nonzero(known)
     growth = float(added.mean()) / relevant if relevant else 0.0
     if growth > _MUCH:
+        depend = [str(m) for m, s in zip(evaluation.measures, scorers, strict=True) if not s.is_monotone]
+        effect = (
+            f"too few are judged for intervals of {', '.join(depend)}, which depend on all of them"
+            if depend
+            else "most relevant documents retrieved may be unjudged, and scores depend on their drawn levels"
+        )
         warnings.warn(
-            f"The samples add {100 * growth:.0f}% to the known relevant documents: too few are judged for "
-            "intervals of measures that depend on all of them, such as AP and Q.",
+            f"The samples add {100 * growth:.0f}% to the known relevant documents: {effect}.",
             CoverageWarning,
             stacklevel=levels_to_caller(),
         )

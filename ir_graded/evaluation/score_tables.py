@@ -13,11 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ir_graded.core.segments import Floats
-from ir_graded.errors import InputError, ParameterError
+from ir_graded.errors import InputError, ParameterError, printable
 from ir_graded.io.named_runs import find_run
 
 #: Sign of a significant difference from the baseline.
 DAGGER = "†"
+#: Number of replicates of the Tukey HSD test.
+_REPLICATES = 10_000
 #: Signs of each run and measure, as text.
 Signs = npt.NDArray[np.object_]
 
@@ -48,14 +50,36 @@ class Tabled(Protocol):
 
 _LATEX = {character: f"\\{character}" for character in "&%$#_{}"}
 _LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_LATEX |= {"|": r"\textbar{}", "<": r"\textless{}", ">": r"\textgreater{}", "": "{}"}
+#: Special characters, and places for an empty group: before a "[" or "*" that a row separator would take as
+#: its argument, and between characters that form a ligature, such as "--" and "?`".
+_SPECIAL_IN_LATEX = re.compile(r"[&%$#_{}~^\\|<>]|\A(?=[\[*])|(?<=([-`',]))(?=\1)|(?<=[?!])(?=`)")
+#: Special characters, and ampersands that begin an entity.
+_SPECIAL_IN_MARKDOWN = re.compile(r"[\\|*_`<>\[\]~$]|&(?=#?\w+;)")
 
 
-def _in_latex(text: str) -> str:
-    return re.sub(r"[&%$#_{}~^\\]", lambda found: _LATEX[found[0]], text)
+def in_latex(text: str) -> str:
+    r"""Escape a name for LaTeX, on one line; control characters are written as Python escapes.
+
+    Example:
+        >>> print(in_latex("[a|b]--#1"), in_latex("?`*"))
+        {}[a\textbar{}b]-{}-\#1 ?{}`*
+    """
+    return _SPECIAL_IN_LATEX.sub(lambda found: _LATEX[found[0]], printable(text))
 
 
-def _in_markdown(text: str) -> str:
-    return re.sub(r"([\\|*_`<\[\]])", r"\\\1", text)
+def in_markdown(text: str) -> str:
+    r"""Escape a name for a cell of Markdown, on one line.
+
+    Example:
+        >>> print(in_markdown("a|b_*c\n"))
+        a\|b\_\*c\\n
+    """
+    return _SPECIAL_IN_MARKDOWN.sub(r"\\\g<0>", printable(text))
+
+
+def _in_html(text: str) -> str:
+    return escape(printable(text))
 
 
 def _latex(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
@@ -108,9 +132,9 @@ class Style:
 
 
 STYLES = {
-    "latex": Style(_in_latex, r"\textbf{{{}}}", _raised, _latex),
-    "markdown": Style(_in_markdown, "**{}**", _raised_in_html, _markdown),
-    "html": Style(escape, "<strong>{}</strong>", _raised_in_html, _html),
+    "latex": Style(in_latex, r"\textbf{{{}}}", _raised, _latex),
+    "markdown": Style(in_markdown, "**{}**", _raised_in_html, _markdown),
+    "html": Style(_in_html, "<strong>{}</strong>", _raised_in_html, _html),
 }
 
 
@@ -137,14 +161,13 @@ def table(
     caption = f"Mean scores over {len(scores.query_ids)} topics. Best values in bold."
     if baseline is not None:
         baseline = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
-        runs = _against(scores, baseline, alpha, signs)
-        caption += (
-            f" {write.raised(DAGGER, DAGGER)}: differs significantly from {write.text(baseline)} (two-sided "
-            f"paired randomisation test, Holm's correction for the {runs} runs of each measure, "
-            f"alpha = {alpha:g})."
-        )
-    if letters:
-        named = _pairs(scores, alpha, signs)
+        if runs := _against(scores, baseline, alpha, signs):
+            caption += (
+                f" {write.raised(DAGGER, DAGGER)}: differs significantly from {write.text(baseline)} "
+                f"(two-sided paired randomisation test, Holm's correction for the {runs} runs of each "
+                f"measure, alpha = {alpha:g})."
+            )
+    if letters and (named := _pairs(scores, alpha, signs)):
         names = {run: f"({named[run]}) {name}" for run, name in names.items()}
         caption += (
             " Raised letters: significantly better than these runs (randomised Tukey HSD test of all pairs "
@@ -163,27 +186,48 @@ def table(
 
 
 def _against(scores: Tabled, baseline: str, alpha: float, signs: Signs) -> int:
-    """Add daggers to runs that differ significantly from the baseline. Return how many runs are tested."""
+    """Add daggers to runs that differ significantly from the baseline.
+
+    Return how many runs are tested, 0 if the topics are too few for any significant difference.
+    """
     from ir_graded.meta.baseline import against_baseline
 
     tests = against_baseline(scores, baseline, alpha=alpha)
     for at, system in enumerate(tests.systems):
         signs[scores.runs.index(str(system)), tests.significant[:, at]] += DAGGER
-    return len(tests.systems)
+    return len(tests.systems) if tests.smallest_p_holm < alpha else 0
 
 
 def _pairs(scores: Tabled, alpha: float, signs: Signs) -> dict[int, str]:
-    """Add to each run the letters of runs that are significantly worse. Return the letter of each run."""
-    from ir_graded.meta.discriminative import significant_pairs
+    """Add to each run the letters of runs that are significantly worse.
+
+    Return the letter of each run, nothing if the topics are too few for any significant difference.
+    """
+    from ir_graded.meta.discriminative import significant_pairs, smallest_tukey_asl
     from ir_graded.meta.matrix import matrices_by_measure
-    from ir_graded.meta.options import check_options
+    from ir_graded.meta.options import check_options, check_significance_is_possible
 
     check_options(alpha=alpha)
     if len(scores.runs) > len(ascii_lowercase):
         raise InputError(f"letters=True allows at most {len(ascii_lowercase)} runs, found {len(scores.runs)}")
     letters = dict(zip(scores.best_first, ascii_lowercase, strict=False))
-    for at, matrix in enumerate(matrices_by_measure(scores).values()):
-        different = significant_pairs(matrix, test="tukey_hsd", alpha=alpha, n_resamples=10_000, rng=0)
+    matrices = matrices_by_measure(scores)
+    runs, topics = len(scores.runs), len(scores.query_ids)
+    check_significance_is_possible(
+        lambda size: np.array([smallest_tukey_asl(runs, topics, size)]),
+        None,
+        _REPLICATES,
+        alpha,
+        tests=runs * (runs - 1) // 2,
+        topics=[f"{topics} topics"],
+        cannot=f"the randomised Tukey HSD test of {runs} runs cannot find a difference",
+        advice="more topics",
+        more_replicates="discriminative_power",
+    )
+    if smallest_tukey_asl(runs, topics, _REPLICATES) >= alpha:
+        return {}
+    for at, matrix in enumerate(matrices.values()):
+        different = significant_pairs(matrix, test="tukey_hsd", alpha=alpha, n_resamples=_REPLICATES, rng=0)
         for one, other in np.transpose(np.triu_indices(len(letters), 1))[different].tolist():
             better, worse = sorted((one, other), key=lambda run: -scores.aggregates[run, at])
             signs[better, at] += letters[worse]

@@ -174,7 +174,12 @@ class Scores:
         Raises:
             InputError: there is no run, there are fewer than two topics or runs for a test, or more runs than
                 letters.
-            ParameterError: ``baseline`` is not a run, or another option is out of range.
+            ParameterError: ``baseline`` is not a run, another option is out of range, or alpha is too small
+                for any significant difference.
+
+        Warns:
+            CoverageWarning: the topics are so few that no difference can be significant, from the baseline or
+                between any two runs. The table then says nothing about this test.
         """
         return table(self, "latex", baseline=baseline, letters=letters, digits=digits, alpha=alpha)
 

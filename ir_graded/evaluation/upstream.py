@@ -6,6 +6,7 @@ accepts nothing else. pytrec_eval is called through its guard.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, pairwise
@@ -21,7 +22,7 @@ from ir_measures.util import Metric
 from ir_graded._utils.pytrec_eval_guard import RelevanceEvaluator
 from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
-from ir_graded.core.segments import Floats
+from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.io.ids import as_text
 from ir_graded.io.intents import ITERATION
@@ -32,9 +33,19 @@ from ir_graded.matching.dict_checks import text_ids, unchanged
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
-from ir_graded.measures.classic import check_computable, scorer_of
+from ir_graded.measures.base import Scorer
+from ir_graded.measures.classic import Classic, check_computable, scorer_of
 
-from .provider import GradedEvaluator, wanted_columns, without_column
+from .provider import (
+    GradedEvaluator,
+    clause_on_cutoffs,
+    native_scorers,
+    needs_subtopics,
+    wanted_columns,
+    warn_of_spans,
+    without_column,
+)
+from .scales import warn_of_parts
 
 _HIGHEST = 1 << 20  # highest level that is passed to other providers
 #: Examples of parameters that measures of ir-measures require, for messages.
@@ -53,17 +64,19 @@ class MixedEvaluator(Evaluator):
     def __init__(self, measures: list[Measure], graded: GradedEvaluator, qrels: Any = None) -> None:
         super().__init__(measures, graded.judgments.query_ids)
         self.graded = graded
+        graded.cutoffs = clause_on_cutoffs(measures)
         self._qrels = qrels
         self.others = [measure for measure in measures if measure not in graded.scorers]
         subtopics = [measure for measure in self.others if needs_subtopics(measure)]
         plain = [measure for measure in self.others if measure not in subtopics]
         self.evaluators: list[Evaluator] = []
         if plain:
-            self.evaluators.append(pipeline_evaluator(plain, qrels_dicts(graded.judgments)))
+            dicts = qrels_dicts(graded.judgments)
+            self.evaluators += [pipeline_evaluator(group, dicts) for group in groups_of_calls(plain)]
         if subtopics:
             of_intents = graded.judgments.levels.intents
             rows = qrels if of_intents is None else list(qrels_by_intent(graded.judgments))
-            self.evaluators.append(pipeline_evaluator(subtopics, rows))
+            self.evaluators += [pipeline_evaluator(group, rows) for group in groups_of_calls(subtopics)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The evaluators of other providers cannot be pickled and are created again.
@@ -117,31 +130,41 @@ def compose(measures: list[Measure], qrels: Any) -> Evaluator:
         measures: measures of this package and of others.
         qrels: the qrels in any form.
     """
-    scorers = {measure: measure for measure in measures if isinstance(measure, GradedMeasure)}
     with_subtopics = any(map(needs_subtopics, measures))
     if with_subtopics and isinstance(qrels, Iterator):
         qrels = list(qrels)
-    graded = GradedEvaluator(scorers, prepare_qrels(qrels, needed_with_others(measures)))
+    judgments = prepare_qrels(qrels, needed_with_others(measures))
+    negative = _is_negative(judgments).any()
+    scorers = {
+        measure: scorer
+        for measure, scorer in native_scorers(measures).items()
+        if isinstance(measure, GradedMeasure) or (negative and _counts_negative(scorer))
+    }
+    graded = GradedEvaluator(scorers, judgments)
+    warn_of_parts(scorers, judgments, qrels)
     if len(scorers) == len(measures):
         return graded
     return MixedEvaluator(measures, graded, qrels if with_subtopics else None)
 
 
 def mix(measures: list[Measure], graded: GradedEvaluator) -> MixedEvaluator:
-    """Return the evaluator for ``evaluate``, after checks that the other providers do not perform.
+    """Return the evaluator for ``evaluate``, after checks of qrels that the other providers do not perform.
 
     Raises:
-        InputError: a level is not a whole number or is too large, or a measure needs qrels by subtopic.
-        ParameterError: a measure has invalid parameters.
+        InputError: a level is not a whole number, too large, or negative where negative levels count, or a
+            measure needs qrels by subtopic.
     """
     others = [measure for measure in measures if measure not in graded.scorers]
-    for measure in others:
-        check_parameters(measure)
     if others:
         _check_whole_levels(others, graded.judgments)
-    for measure in filter(needs_subtopics, others):
+        _check_negative_levels(others, graded.judgments)
+    over_subtopics = [measure for measure in others if needs_subtopics(measure)]
+    for measure in over_subtopics:
         if graded.judgments.levels.intents is None:
             raise InputError(without_column(measure, ITERATION))
+    # The evaluator of the measures of this package warns of its own.
+    if not any(ITERATION in scorer.qrel_columns for scorer in graded.scorers.values()):
+        warn_of_spans(over_subtopics, graded.judgments)
     with wrap_provider_errors(others):
         return MixedEvaluator(measures, graded)
 
@@ -169,9 +192,30 @@ def lowest_rel(measures: list[Measure]) -> float:
     return min(given) if len(given) == len(measures) else float(np.nextafter(0.0, 1.0))
 
 
-def needs_subtopics(measure: Measure) -> bool:
-    """Return whether a measure of ir-measures needs subtopics in the qrels (column ``iteration``)."""
-    return any(measure.NAME == known.NAME for known in ir_measures.pyndeval.SUPPORTED_MEASURES)
+def groups_of_calls(measures: Iterable[Measure]) -> list[list[Measure]]:
+    """Return measures in groups, one for each call of ir-measures, so that they cannot affect each other.
+
+    In one call, its provider for pyndeval gives 0 for all parameters but the first, that for pytrec_eval adds
+    nDCG and counts to a call with other gains or ``judged_only``, and recalls with two equal decimals become
+    one.
+    """
+    groups: dict[tuple[object, ...], list[Measure]] = {}
+    shared: Counter[tuple[object, ...]] = Counter()
+    for measure in measures:
+        known = measure.SUPPORTED_PARAMS
+        options = {
+            name: value
+            for name, value in measure.params.items()
+            if name not in {"cutoff", "recall"} and (name not in known or value != known[name].default)
+        }
+        key: tuple[object, ...] = (repr(sorted(options.items())),)
+        recall = measure.params.get("recall")
+        if isinstance(recall, float):
+            rounded = (*key, measure.NAME, f"{recall:.2f}")
+            shared[rounded] += 1
+            key += (shared[rounded],)
+        groups.setdefault(key, []).append(measure)
+    return list(groups.values())
 
 
 @contextmanager
@@ -188,6 +232,33 @@ def wrap_provider_errors(measures: list[Measure]) -> Iterator[None]:
         ) from error
 
 
+def check_measures(measures: list[Measure], scorers: Mapping[Measure, Scorer]) -> None:
+    """Raise an error for a measure that cannot be computed; called before any input is read.
+
+    Args:
+        measures: all measures.
+        scorers: those that ir_graded computes, with their scorers.
+
+    Raises:
+        ParameterError: a measure has invalid parameters, or lacks one.
+        ValueError: no provider supports a measure.
+    """
+    for scorer in scorers.values():
+        scorer.validate_params()
+    others = [measure for measure in measures if measure not in scorers]
+    for measure in others:
+        check_parameters(measure)
+    providers = ir_measures.DefaultPipeline.providers
+    unsupported = [
+        measure
+        for measure in others
+        if not any(provider.supports(measure) and provider.is_available() for provider in providers)
+    ]
+    if unsupported:
+        # Raises the error of ir-measures, which names the packages to install.
+        pipeline_evaluator(unsupported, {})
+
+
 def check_parameters(measure: Measure) -> None:
     """Raise ParameterError if a measure of ir-measures has invalid parameters."""
     check_computable(measure)
@@ -197,6 +268,9 @@ def check_parameters(measure: Measure) -> None:
             raise _wrong_value(measure, name)
     params = measure.SUPPORTED_PARAMS.items()
     missing = [name for name, param in params if param.required and name not in measure.params]
+    if "cutoff" in measure.SUPPORTED_PARAMS.keys() - measure.params.keys() and needs_subtopics(measure):
+        # pyndeval has none of these measures without a cutoff, but ir-measures does not require one.
+        missing.append("cutoff")
     if missing:
         example = measure(**{name: _EXAMPLES.get(name, 1) for name in missing})
         raise ParameterError(f"{measure} needs a {' and a '.join(missing)}: for example {example}")
@@ -244,6 +318,30 @@ def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
         here = [str(measure) for measure in measures if scorer_of(measure) is not None]
         way_out = f"; provider='auto' supports any levels for {', '.join(here)}" if here else ""
         raise InputError(f"qrels: {where} has level {level:g}, but {names} {take} {only} only{way_out}")
+
+
+def _counts_negative(scorer: Scorer | None) -> bool:
+    """Return whether negative levels have a meaning for a measure of ir-measures."""
+    return isinstance(scorer, Classic) and scorer.COUNTS_NEGATIVE
+
+
+def _is_negative(judgments: Judgments) -> Bools:
+    """Return whether the level of each judged document is negative."""
+    return (judgments.levels.values < 0)[judgments.levels.level_index]
+
+
+def _check_negative_levels(measures: list[Measure], judgments: Judgments) -> None:
+    """Raise InputError if a negative level has a meaning for a measure: pytrec_eval gets none."""
+    affected = [measure for measure in measures if _counts_negative(scorer_of(measure))]
+    negative = np.flatnonzero(_is_negative(judgments))
+    if affected and negative.size:
+        levels, row = judgments.levels, int(negative[0])
+        where = describe_document(judgments.names[levels.topic[row]], judgments.doc_ids[row])
+        raise InputError(
+            f"qrels: {where} has level {levels.values[levels.level_index[row]]:g}, which {affected[0]} "
+            "counts as pooled and not judged, but pytrec_eval cannot be given it safely; provider='auto' "
+            f"computes {affected[0]}"
+        )
 
 
 class GuardedPytrecEvalProvider(PytrecEvalProvider):

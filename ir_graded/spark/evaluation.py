@@ -62,8 +62,9 @@ def evaluate(
         NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
         InputError: a column is missing or of another type, a row has no run or query_id, a measure needs
             passages but there are none, or a document appears twice in a topic longer than longest_topic.
-        ParameterError: a measure is neither one of this package nor a classic that it computes, or an
-            option is out of its range.
+        ParameterError: a measure is neither one of this package nor a classic that it computes, needs further
+            columns or the order of the qrels (measures over intents, classes or groups, PassageAP, AspectAP),
+            or an option is out of its range.
 
     Example:
         >>> import ir_graded.spark
@@ -175,6 +176,11 @@ def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> list[Meas
             columns = ", ".join(scorers[measure].qrel_columns)
             raise ParameterError(
                 f"{measure} needs the columns {columns} of the qrels, which are not sent to Spark's workers; "
+                "use ir_graded.evaluate"
+            )
+        if scorers[measure].NEEDS_QRELS_ORDER:
+            raise ParameterError(
+                f"{measure} depends on the order of the rows of the qrels, which Spark does not keep; "
                 "use ir_graded.evaluate"
             )
     return wanted

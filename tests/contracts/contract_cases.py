@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import math
 import random
 from dataclasses import dataclass
 
 import ir_measures
+import pandas as pd
 import pytest
 from classics import classic_cases
 from hypothesis import Phase, settings, strategies as st
@@ -42,6 +44,16 @@ from ir_graded.measures.classic import CLASSICS, scorer_of
 from ir_graded.measures.params import LevelTable
 
 PASSAGES = [REGISTRY[name] for name in sorted({m.NAME for m in REGISTRY.values() if m.NEEDS_PASSAGES})]
+
+
+def is_computed(measure):
+    """Return whether the measure has all required parameters."""
+    try:
+        return PROVIDER.supports(measure)
+    except ValueError:
+        return False
+
+
 #: Measures that need further columns of the qrels, each with parameters that make it computable.
 WITH_COLUMNS = {
     "EC": [EC(measure=base, **at) for base in ("iRBU", "Q", "AP", "P-measure") for at in ({}, {"cutoff": 3})],
@@ -57,9 +69,10 @@ WITH_COLUMNS = {
     ],
     **{
         measure.NAME: [
-            measure(measure=base, **at)
-            for base in ("R-measure", "R-WP", "R-measure(beta=3,rel=2)")
+            one
+            for base in (*measure.SUPPORTED_PARAMS["measure"].names, "R-measure(beta=3,rel=2)")
             for at in ({}, {"cutoff": 3})
+            if is_computed(one := measure(measure=base, **at))
         ]
         for measure in (D, D_sharp, DIN, DIN_sharp, IA, IA_sharp)
     },
@@ -101,11 +114,11 @@ def each(subjects):
 # ---------------------------------------------------------------------------------------------- drawn
 
 
-def measures(subject):
-    """Draw a measure with parameters that make it computable."""
+def measures(subject, having=None):
+    """Draw a measure with parameters that make it computable; ``having`` is a property that it must have."""
     chosen = WITH_COLUMNS | OF_ROWS
     if subject.NAME in chosen:
-        return st.sampled_from(chosen[subject.NAME])
+        return st.sampled_from([one for one in chosen[subject.NAME] if having not in lacks(one)])
     if isinstance(subject, GradedMeasure):
         return measure_cases.parameters(subject).map(lambda params: subject(**params))
     return st.sampled_from(classic_cases.supported(subject.NAME))
@@ -176,14 +189,23 @@ def needs_tables(measure):
 BOTH_COLUMNS = pytest.mark.filterwarnings("ignore:.* counts documents. it ignores the spans:UserWarning")
 
 
+#: For each intent the lowest level of its documents, its probability and its type.
+INTENTS = {"every": (-math.inf, 0.5, "inf"), "one": (1, 0.2, "nav"), "high": (2, 0.3, "inf")}
+
+
 def with_columns(qrels):
-    """Return qrels with the columns of ``WITH_COLUMNS``, with values that depend on the level alone."""
+    """Return qrels with the columns of ``WITH_COLUMNS``, with values that depend on the level alone.
+
+    The higher the level of a document, the more intents it has.
+    """
+    qrels = pd.concat(
+        qrels[qrels["relevance"] >= lowest].assign(iteration=name, probability=share, intent_type=kind)
+        for name, (lowest, share, kind) in INTENTS.items()
+    )
     level = qrels["relevance"].to_numpy(dtype=float)
     share = 1 / (2 + abs(level))
     return qrels.assign(
-        iteration="0",
         aspects=qrels["relevance"].astype(str),
-        probability=1.0,
         equivalence_class=[None if each < 1 else str(each) for each in level],
         SIZE=[None if each == 0 else [one, 1 - one] for each, one in zip(level, share, strict=True)],
     )
@@ -266,14 +288,6 @@ def is_seen(measure, level):
 def without(measure, *names):
     """Return the measure without some of its parameters."""
     return type(measure)(**{name: value for name, value in measure.params.items() if name not in names})
-
-
-def is_computed(measure):
-    """Return whether the measure has all required parameters."""
-    try:
-        return PROVIDER.supports(measure)
-    except ValueError:
-        return False
 
 
 def ideal_rankings(measure, qrels):

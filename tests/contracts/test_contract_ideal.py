@@ -48,7 +48,9 @@ def is_with_norm(subject):
 @cases.examples(15)
 @given(data=st.data())
 def test_the_ideal_list_has_the_highest_score(subject, data):
-    measure = with_a_cutoff_where_it_must_be(with_positive_weights(data.draw(cases.measures(subject))))
+    measure = with_a_cutoff_where_it_must_be(
+        with_positive_weights(data.draw(cases.measures(subject, "ideal")))
+    )
     assert_the_ideal_list_is_best(measure, data.draw(cases.collections(subject)).qrels)
 
 
@@ -57,7 +59,7 @@ def test_the_ideal_list_has_the_highest_score(subject, data):
 @given(data=st.data(), cutoff=st.integers(1, 16))
 def test_the_ideal_list_has_the_highest_score_at_any_cutoff_with_norm_cutoff(subject, data, cutoff):
     """Except when the documents with the largest stop weights are not those with the largest gains."""
-    drawn = cases.without(with_positive_weights(data.draw(cases.measures(subject))), "stops")
+    drawn = cases.without(with_positive_weights(data.draw(cases.measures(subject, "ideal"))), "stops")
     measure = drawn(norm="cutoff", cutoff=cutoff)
     assert_the_ideal_list_is_best(measure, data.draw(cases.collections(subject)).qrels)
 

@@ -22,7 +22,7 @@ def without_relevant(measure, qrels, run):
 @cases.examples(12)
 @given(data=st.data())
 def test_nothing_relevant_retrieved_scores_0(subject, data):
-    measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
+    measure, one = data.draw(cases.measures(subject, "nothing")), data.draw(cases.collections(subject))
     found = cases.scores(measure, one.qrels, without_relevant(measure, one.qrels, one.run))
     assert found == dict.fromkeys(one.qrels, 0)
 
@@ -31,7 +31,7 @@ def test_nothing_relevant_retrieved_scores_0(subject, data):
 @cases.examples(6)
 @given(data=st.data())
 def test_topics_without_relevant_documents_or_without_a_ranking_score_0(subject, data):
-    measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
+    measure, one = data.draw(cases.measures(subject, "nothing")), data.draw(cases.collections(subject))
     qrels = one.qrels
     irrelevant = without_relevant(measure, qrels, qrels)
     assert not any(cases.scores(measure, irrelevant, one.run).values())

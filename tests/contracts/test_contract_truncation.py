@@ -18,8 +18,9 @@ def cut_measures(subject):
     """Return the measure with a cutoff that it works without, and other parameters."""
     if isinstance(subject, GradedMeasure):
         # norm='cutoff' has no value without a cutoff.
-        with_any = st.tuples(cases.measures(subject), st.integers(1, 16))
-        return with_any.map(lambda drawn: cases.without(drawn[0], "norm") @ drawn[1])
+        with_any = st.tuples(cases.measures(subject, "truncation"), st.integers(1, 16))
+        drawn = with_any.map(lambda drawn: cases.without(drawn[0], "norm") @ drawn[1])
+        return drawn.filter(lambda one: is_cut(one) and "truncation" not in cases.lacks(one))
     return st.sampled_from([measure for measure in classic_cases.supported(subject.NAME) if is_cut(measure)])
 
 

@@ -14,6 +14,7 @@ from ir_graded import InputError, ParameterError
 from ir_graded.evaluation import arrays
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import takes_ties
+from ir_graded.measures.contributions import Contributions
 
 SUBJECTS = [
     *measure_cases.VARIANTS,
@@ -72,7 +73,7 @@ def test_values_are_those_of_evaluate_to_the_last_bit(scale, seed):
         ({"mask": mask}, mask, nothing),
         ({}, every, nothing),
     ]:
-        got = arrays.score_arrays(SUBJECTS, relevance, **given)
+        got = arrays.score_arrays(SUBJECTS, relevance, **given, ties="position")
         expected = evaluated(SUBJECTS, relevance, given.get("scores"), shown, beyond)
         wrong = [
             str(m)
@@ -83,23 +84,23 @@ def test_values_are_those_of_evaluate_to_the_last_bit(scale, seed):
 
 
 @pytest.mark.filterwarnings("ignore:No document of relevance:ir_graded.CoverageWarning")
-@pytest.mark.parametrize("ties", ["expected", "optimistic", "pessimistic"])
+@pytest.mark.parametrize("ties", [None, "expected", "optimistic", "pessimistic"])
 @pytest.mark.parametrize("scale", SCALES)
 def test_ties_are_ordered_as_in_evaluate(ties, scale):
     measures = [measure for measure in SUBJECTS if takes_ties(measure)]
     relevance, scores, mask, _, further = batch(scale, 5)
     got = arrays.score_arrays(measures, relevance, scores, mask=mask, ties=ties)
-    expected = evaluated(measures, relevance, scores, mask, np.zeros_like(further), ties)
+    expected = evaluated(measures, relevance, scores, mask, np.zeros_like(further), ties or "expected")
     assert got.tobytes() == expected.tobytes()
-    by_position = arrays.score_arrays(measures, relevance, scores, mask=mask)
+    by_position = arrays.score_arrays(measures, relevance, scores, mask=mask, ties="position")
     assert got.tobytes() != by_position.tobytes()
 
 
 def test_rows_are_scored_alike_in_blocks(monkeypatch):
     relevance, scores, mask, ideal, _ = batch("graded", 1)
-    whole = arrays.score_arrays(SUBJECTS, relevance, scores, mask=mask, ideal=ideal)
+    whole = arrays.score_arrays(SUBJECTS, relevance, scores, mask=mask, ideal=ideal, ties="position")
     monkeypatch.setattr(arrays, "_CELLS", 30)
-    parts = arrays.score_arrays(SUBJECTS, relevance, scores, mask=mask, ideal=ideal)
+    parts = arrays.score_arrays(SUBJECTS, relevance, scores, mask=mask, ideal=ideal, ties="position")
     assert parts.tobytes() == whole.tobytes()
 
 
@@ -219,8 +220,8 @@ def test_every_measure_has_the_same_bits_from_other_libraries(library, scale):
     relevance, scores, mask, ideal, _ = batch(scale, 3)
     with context:
         given = made(relevance), made(scores)
-        found = arrays.score_arrays(SUBJECTS, *given, mask=made(mask), ideal=made(ideal))
-        expected = arrays.score_arrays(SUBJECTS, relevance, scores, mask=mask, ideal=ideal)
+        found = arrays.score_arrays(SUBJECTS, *given, mask=made(mask), ideal=made(ideal), ties="position")
+        expected = arrays.score_arrays(SUBJECTS, relevance, scores, mask=mask, ideal=ideal, ties="position")
         assert type(found) is type(given[0])
         assert np.asarray(found).tobytes() == expected.tobytes()
         eighths = np.round(scores * 8) / 8  # bfloat16 holds them
@@ -309,7 +310,7 @@ def test_a_level_above_the_highest_of_a_measure_is_an_error():
         ("I-rec", "needs iteration in addition to"),
         ("D-nDCG@10", "needs iteration in addition to"),
         ("EC(measure='Q')", "needs equivalence_class in addition to"),
-        ("infAP", "is computed by a provider of ir-measures, which needs doc_ids"),
+        ("SetAP", "is computed by a provider of ir-measures, which needs doc_ids"),
         ("alpha_nDCG@5", "is computed by a provider of ir-measures, which needs doc_ids"),
     ],
 )
@@ -322,7 +323,7 @@ def test_measures_that_need_more_are_errors(measure, needed):
     ("measure", "message"),
     [
         ("RBP(p=0.8)", r"RBP has no rel.*gRBP\(p=0.8\).*RBP\(p=0.8,rel=1\)"),
-        ("BPM(T=10)", r"needs a cutoff and a max_rel: for example BPM\(T=10,max_rel=2\)@10$"),
+        ("BPM(T=10)", r"needs a cutoff and a max_rel: for example BPM\(T=10.0,max_rel=2\)@10$"),
         ("INST(T=1)", r"needs a max_rel: for example INST\(max_rel=2\)$"),
         ("SDCG@10", r"needs a max_rel: for example SDCG\(max_rel=2\)@10$"),
     ],
@@ -355,7 +356,46 @@ def test_levels_without_effect_cause_no_warning():
     assert arrays.score_arrays(["NumRet", "nDCG"], [[0.5, 0]]).tolist() == [[2.0], [1.0]]
 
 
-@pytest.mark.parametrize("ties", ["doc_id", "random", None])
+def test_equal_scores_are_not_ordered_by_position_by_default():
+    zeros = np.zeros((1, 4))
+    found = arrays.score_arrays(["RR", "nDCG@1"], [[1, 0, 0, 0]], zeros)
+    assert found.tolist() == [[(1 + 1 / 2 + 1 / 3 + 1 / 4) / 4], [1 / 4]]
+    assert arrays.score_arrays(["RR", "nDCG@1"], [[1, 0, 0, 0]], zeros, ties="position").tolist() == [
+        [1],
+        [1],
+    ]
+    assert arrays.score_arrays("RR(ties='pessimistic')", [[1, 0, 0, 0]], zeros).tolist() == [[1 / 4]]
+    assert arrays.score_arrays("RR", [[1, 0, 0, 0]]).tolist() == [[1]]
+
+
+class FirstLevel(ir_graded.GradedMeasure):
+    """The level of the first document over 4, whose mean over orders of ties nobody defined. In [0, 1]."""
+
+    NAME, PRETTY_NAME, SHORT_DESC, SOURCE = ("FirstLevel",) * 4
+
+    def contributions(self, views):
+        view = views[self.cut]
+        return Contributions(view, np.where(view.n == 1, view.level / 4, 0.0))
+
+
+def test_a_measure_without_a_mean_over_orders_is_ranked_by_position_with_a_warning():
+    relevance, tied = [[0, 4, 1], [2, 0, 0], [2, 0, 1]], [[1.0, 1.0, 0.0], [2.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
+    message = (
+        r"^2 topics have relevant documents with tied scores\. FirstLevel: no expected score over their "
+        r"orders is defined, so they are ranked by position\. Set ties='position' to accept this order$"
+    )
+    with pytest.warns(ir_graded.CoverageWarning, match=message) as found:
+        scores = arrays.score_arrays([FirstLevel(), "P@1"], relevance, tied)
+    assert (len(found), found[0].filename) == (1, __file__)
+    assert scores.tolist() == [[0, 0.5, 0.5], [0.5, 1, 2 / 3]]
+    assert arrays.score_arrays(FirstLevel(), relevance, tied, ties="position").tolist() == [[0, 0.5, 0.5]]
+    assert arrays.score_arrays(FirstLevel(), relevance).tolist() == [[0, 0.5, 0.5]]
+    assert arrays.score_arrays(FirstLevel(rel=2), [[2, 1, 1]], [[1.0, 0.0, 0.0]]).tolist() == [[0.5]]
+    with pytest.raises(ParameterError, match=r"^FirstLevel has no expected score over the orders"):
+        arrays.score_arrays(FirstLevel(), relevance, ties="expected")
+
+
+@pytest.mark.parametrize("ties", ["doc_id", "random", ["expected"], 1])
 def test_ties_must_be_one_of_their_words(ties):
     with pytest.raises(ParameterError, match=r"ties=.* must be one of 'position', 'expected'"):
         arrays.score_arrays("Q", [[1, 0]], ties=ties)

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import ir_measures
 import pandas as pd
 import pytest
-from ir_measures import AP, RR, Judged, NumRet, P, alpha_nDCG, infAP, nDCG
+from ir_measures import AP, RR, Judged, NumRet, P, SetAP, alpha_nDCG, infAP, nDCG
 from ir_measures.providers import Evaluator, Provider
 
 import ir_graded
@@ -74,6 +74,14 @@ def test_calc_aggregate_takes_strings_and_objects_in_the_given_order():
         expected = NAMES if order is MIXED else names(ir_graded.measures.parsing.read_measures(MIXED[::-1]))
         assert names(ir_measures.calc_aggregate(order, QRELS, RUN)) == expected
     assert ir_measures.calc_aggregate(MIXED, QRELS, RUN) == ir_measures.calc(MIXED, QRELS, RUN).aggregated
+
+
+@pytest.mark.parametrize(("name", "expected"), [("SetF(beta=2)", 1.0), ("IPrec@1", 1.0)])
+def test_whole_numbers_in_strings_may_stand_for_floats(name, expected):
+    given = {"1": {"a": 1}}, {"1": {"a": 1.0}}
+    assert list(ir_measures.calc_aggregate([name, "Q"], *given).values()) == [expected, 1.0]
+    (found,) = ir_measures.calc_aggregate([name], *given).values()
+    assert found == expected
 
 
 def test_a_list_of_strings_is_enough():
@@ -247,10 +255,10 @@ def test_the_provider_is_registered_once_and_scores():
     assert PROVIDER.calc_aggregate([Q], QRELS, RUN) == ir_measures.calc_aggregate([Q], QRELS, RUN)
     assert PROVIDER.supports(Q @ 3)
     assert PROVIDER.supports(AP)
-    assert not PROVIDER.supports(infAP)
+    assert not PROVIDER.supports(SetAP)
     assert ir_measures.DefaultPipeline.supports(Q @ 3)
-    with pytest.raises(ValueError, match="infAP"):
-        PROVIDER.evaluator([Q, infAP], QRELS)
+    with pytest.raises(ValueError, match="SetAP"):
+        PROVIDER.evaluator([Q, SetAP], QRELS)
 
 
 def state():
@@ -418,8 +426,8 @@ def test_command_line_of_ir_measures_reads_the_names(command_line):
 def test_command_line_of_ir_measures_takes_the_provider(command_line):
     asked = ["Q", "GAP@3", "AP", "nDCG@10", "NumRet"]
     assert command_line("--provider", "ir_graded", *asked) == expected_lines(asked)
-    with pytest.raises(ValueError, match="infAP"):
-        command_line("--provider", "ir_graded", "Q", "infAP")
+    with pytest.raises(ValueError, match="SetAP"):
+        command_line("--provider", "ir_graded", "Q", "SetAP")
 
 
 def test_command_line_of_ir_measures_prints_topics(command_line):

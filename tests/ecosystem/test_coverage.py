@@ -92,9 +92,30 @@ def test_an_empty_run_is_named():
 
 def test_a_run_without_a_judged_document_is_named():
     strange = {topic: {"x": 2.0, "y": 1.0} for topic in TOPICS}
-    assert message_of("Q", QRELS, {"u": strange}) == "Run 'u' has no judged document."
+    message = message_of("Q", QRELS, {"u": strange})
+    assert message.startswith("Run 'u' has no judged document (for topic '1' it retrieved 'x', 'y'")
     unlooked = {topic: {"d": 2.0, "y": 1.0} for topic in TOPICS}
-    assert message_of("Judged@10", QRELS, {"u": unlooked}) == "Run 'u' has no judged document."
+    assert "Run 'u' has no judged document (for" in message_of("Judged@10", QRELS, {"u": unlooked})
+
+
+@pytest.mark.parametrize("form", [dicts, pandas(), path])
+def test_ids_that_never_match_are_shown_on_both_sides(form, tmp_path):
+    qrels = {"2": {"WT01-1": 1}, "1": {f"WT02-{number}": 1 for number in range(5)}}
+    rows = [("9", "a", 1.0), *(("1", f"wt02-{number}", -float(number)) for number in range(5))]
+    message = message_of("Q", qrels, form("run", rows, tmp_path))
+    assert message.endswith(
+        "has no judged document (for topic '1' it retrieved 'wt02-0', 'wt02-1', 'wt02-2' ..., and the qrels "
+        "have 'WT02-0', 'WT02-1', 'WT02-2' ...)."
+    )
+
+
+def test_an_empty_dict_is_not_a_run():
+    with pytest.raises(InputError, match=r"^the dict of the runs is empty; give a run"):
+        evaluate("Q", QRELS, {})
+    with pytest.raises(
+        InputError, match=r"no document, only empty dicts for 'new', 'old'; .* all runs are empty"
+    ):
+        evaluate("Q", QRELS, {"old": {}, "new": {}})
 
 
 @pytest.mark.parametrize("measures", ["Q", "Bpref", "AP(rel=2)", "Judged@10", "NumRet", ["NumRet", "AP"]])
@@ -192,7 +213,7 @@ def test_many_runs_are_named_up_to_three_and_counted():
 
 def test_the_warning_points_at_the_calling_line():
     with pytest.warns(CoverageWarning) as caught:
-        evaluate("Q", QRELS, {})
+        evaluate("Q", QRELS, {"full": FULL, "e": {}})
     assert caught[0].filename == __file__
 
 

@@ -8,16 +8,20 @@ import zipfile
 
 import ir_datasets
 import ir_measures
+import pandas as pd
+import polars as pl
 import pytest
 import requests
+from helpers import run_command
 from ir_datasets.datasets.base import Dataset
 from ir_datasets.formats import BaseQrels, TrecQrels, TrecScoredDocs, TsvQueries
+from ir_datasets.formats.trec import TrecPrels
 from ir_datasets.util import Download, LocalDownload
 from ir_measures import AP, nDCG
 
 import ir_graded
 from ecosystem import forms
-from ir_graded import InputError
+from ir_graded import InputError, SampledJudgmentsWarning
 
 QRELS, RUN = forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN)
 MEASURES = ["Q", "P-measure@1000", "nERR@3", AP, nDCG @ 10]
@@ -125,6 +129,105 @@ def test_read_qrels_and_read_run_take_datasets(whole):
     qrels, run = ir_graded.read_qrels(whole), ir_graded.read_run(ir_datasets.load(whole))
     assert list(qrels.itertuples(index=False, name=None)) == forms.QRELS
     assert list(run.itertuples(index=False, name=None)) == forms.RUN
+
+
+# ------------------------------------------------------------------------------ sampled judgments
+
+PRELS = "101 a 2 1 0.25\n101 b 0 0 1.0\n102 c 1 1 0.5\n"
+SAMPLED = (
+    r"^2 of 3 judgments have an inclusion probability \(iprob\) below 1\. Measures score the sample as if"
+)
+OF_SAMPLE = {"101": {"a": 2.0, "b": 1.0}, "102": {"x": 2.0, "c": 1.0}}
+
+
+@pytest.fixture
+def sample(register, tmp_path):
+    """Id of a dataset with sampled judgments."""
+    (tmp_path / "prels").write_text(PRELS, encoding="utf-8")
+    return register(TrecPrels(LocalDownload(tmp_path / "prels"), {}), name="ir-graded-tests/sample")
+
+
+def forms_of(sample, folder):
+    """Yield sampled judgments in each form that holds inclusion probabilities."""
+    yield sample
+    yield ir_datasets.load(sample)
+    rows = list(ir_datasets.load(sample).qrels_iter())
+    yield iter(rows)
+    yield rows
+    yield [row._asdict() for row in rows]
+    frame = pd.DataFrame(rows)
+    yield frame
+    yield pl.from_pandas(frame)
+    for name, write in (("csv", frame.to_csv), ("parquet", frame.to_parquet)):
+        write(folder / f"q.{name}", index=False)
+        yield folder / f"q.{name}"
+    frame.to_json(folder / "q.jsonl", orient="records", lines=True)
+    yield folder / "q.jsonl"
+    with pytest.warns(SampledJudgmentsWarning, match=SAMPLED):
+        kept = ir_graded.read_qrels(sample)
+    assert kept["iprob"].tolist() == [0.25, 1.0, 0.5]
+    yield kept
+
+
+def test_sampled_judgments_give_one_warning_and_the_values_of_before(sample, tmp_path):
+    complete = {"101": {"a": 2, "b": 0}, "102": {"c": 1}}
+    expected = ir_graded.evaluate(["Q", AP], complete, OF_SAMPLE).values.tolist()
+    for qrels in forms_of(sample, tmp_path):
+        with pytest.warns(SampledJudgmentsWarning, match=SAMPLED) as caught:
+            found = ir_graded.evaluate(["Q", AP], qrels, OF_SAMPLE)
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+        assert found.values.tolist() == expected
+        assert len(found.coverage) == 1
+
+
+def test_every_entry_warns_of_sampled_judgments(sample, tmp_path):
+    calls = [
+        lambda: ir_measures.calc(["Q", AP], sample, OF_SAMPLE),
+        lambda: ir_measures.evaluator(["Q"], ir_datasets.load(sample).qrels_iter()),
+        lambda: ir_graded.explain("Q", sample, OF_SAMPLE, "101"),
+        lambda: ir_graded.score_bounds("P@2", sample, OF_SAMPLE),
+        lambda: ir_graded.report(["Q"], sample, OF_SAMPLE, tmp_path / "r.html"),
+        lambda: ir_graded.evaluate(["infAP"], sample, OF_SAMPLE),
+    ]
+    for call in calls:
+        with pytest.warns(SampledJudgmentsWarning, match=SAMPLED) as caught:
+            call()
+        assert [one.category for one in caught].count(SampledJudgmentsWarning) == 1
+    assert issubclass(SampledJudgmentsWarning, ir_graded.CoverageWarning)
+
+
+def test_the_command_prints_the_warning_of_sampled_judgments(sample, tmp_path, capsys):
+    (tmp_path / "run").write_text("101 Q0 a 1 2 t\n102 Q0 c 1 1 t\n")
+    _, out, err = run_command(capsys, "evaluate", sample, str(tmp_path / "run"), "-m", "Q")
+    assert err.startswith(
+        "ir_graded: warning: 2 of 3 judgments have an inclusion probability (iprob) below 1."
+    )
+    assert "run" in out
+
+
+@pytest.mark.filterwarnings("error")
+def test_judgments_that_were_all_certain_are_complete(sample):
+    rows = [row._replace(iprob=1.0) for row in ir_datasets.load(sample).qrels_iter()]
+    assert ir_graded.evaluate("Q", rows, OF_SAMPLE).values.shape == (1, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("iprob", "problem"),
+    [
+        (0, "is 0; it must be above 0 and at most 1"),
+        (1.5, "is 1.5"),
+        (None, r"is missing; it must be above 0 and at most 1 \(1 if the document was certain"),
+        (-1, "is -1"),
+    ],
+)
+def test_an_impossible_inclusion_probability_is_an_error(sample, iprob, problem):
+    rows = list(ir_datasets.load(sample).qrels_iter())
+    rows[1] = rows[1]._replace(iprob=iprob)
+    with pytest.raises(
+        InputError, match=rf"document 'b' \(item 1\): the inclusion probability \(iprob\) {problem}"
+    ):
+        scored(rows)
 
 
 def test_level_definitions_are_read_from_a_dataset(whole):

@@ -5,8 +5,11 @@ from __future__ import annotations
 import random
 
 import ir_measures
+import numpy as np
 import pytest
 import pytrec_eval
+from classics.classic_cases import frame
+from helpers import rows_of
 from ir_measures import (
     AP,
     RR,
@@ -28,7 +31,7 @@ from ir_measures import (
     nDCG,
 )
 
-from ir_graded import evaluate
+from ir_graded import InputError, evaluate, explain
 
 PYTREC_EVAL = ir_measures.providers.registry["pytrec_eval"]
 CONDENSABLE = [
@@ -79,6 +82,21 @@ def by_evaluate(measures, qrels, run):
     }
 
 
+def by_evaluate_here(measures, qrels, run):
+    (values,) = evaluate(measures, qrels, run).values
+    return {(str(measures[0]), topic): value for topic, value in zip(qrels, values[0].tolist(), strict=True)}
+
+
+def as_frames(qrels, run, _):
+    return frame(qrels, "relevance"), frame(run, "score")
+
+
+def as_files(qrels, run, folder):
+    (folder / "qrels.txt").write_text("".join(f"{t} 0 {doc} {level}\n" for t, doc, level in rows_of(qrels)))
+    (folder / "a.run").write_text("".join(f"{t} Q0 {doc} 1 {score} r\n" for t, doc, score in rows_of(run)))
+    return folder / "qrels.txt", folder / "a.run"
+
+
 def by_a_mixed_call(measures, qrels, run):
     found = {}
     for measure in measures:
@@ -111,25 +129,54 @@ def test_negative_levels_in_a_mixed_call_change_no_value(ours):
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("ours", [by_evaluate, by_a_mixed_call])
 def test_a_topic_of_negative_levels_scores_like_one_without_relevant_documents(ours):
-    measures = [*MEASURES, infAP, infAP(rel=2)]
     for qrels, run in collections(25, {"1": [-1, -2, -5], "2": [0, 1, 2]}):
         without = {"1": {"never retrieved": 0}, "2": qrels["2"]}
-        assert texts(ours(measures, qrels, run)) == texts(by_pytrec_eval(measures, without, run))
+        assert texts(ours(MEASURES, qrels, run)) == texts(by_pytrec_eval(MEASURES, without, run))
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-@pytest.mark.parametrize("ours", [by_evaluate, by_a_mixed_call])
-def test_inf_ap_equals_that_of_qrels_without_negative_rows(ours):
-    """Only infAP uses them: as documents of the pool that were not judged."""
+@pytest.mark.parametrize("ours", [by_evaluate_here, by_a_mixed_call])
+def test_inf_ap_counts_negative_levels_as_pooled_and_not_judged(ours):
+    """The rows were dropped, so that other documents above counted as outside the pool."""
     changed = 0
     for qrels, run in collections(25, {"1": LEVELS}):
         qrels["1"]["d0"] = 0
         without = {"1": {doc: level for doc, level in qrels["1"].items() if level >= 0}}
-        found = ours([infAP], qrels, run)
-        assert texts(found) == texts(by_pytrec_eval([infAP], without, run))
         clipped = {"1": {doc: max(level, -1) for doc, level in qrels["1"].items()}}
-        changed += found != by_pytrec_eval([infAP], clipped, run)
+        for measure in (infAP, infAP(rel=2)):
+            found = ours([measure], qrels, run)
+            assert found == pytest.approx(by_pytrec_eval([measure], clipped, run), abs=1e-15)
+            changed += found != pytest.approx(by_pytrec_eval([measure], without, run), abs=1e-15)
     assert changed
+
+
+@pytest.mark.parametrize("form", [dict, as_frames, as_files])
+def test_inf_ap_of_a_worked_example(form, tmp_path):
+    """b and c are relevant, n is not, m is pooled and not judged, and x is not in the pool; rank by rank."""
+    qrels = {"1": {"a": 3, "b": 1, "c": 2, "u": 2, "n": 0, "m": -1, "l": -3}, "2": {"m": -1}}
+    run = {"1": {doc: -float(n) for n, doc in enumerate("bxalncm")}, "2": {"m": 1.0}}
+    e = 0.00001
+    terms = [1, 1 / 3 + 1 / 3 * (1 + e) / (1 + 2 * e), 1 / 6 + 4 / 6 * (2 + e) / (3 + 2 * e)]
+    tables = (qrels, run) if form is dict else form(qrels, run, tmp_path)
+    found = evaluate(["infAP", "infAP(rel=3)"], *tables)
+    # With rel=3, b is judged not relevant, and rank 2 is outside the pool.
+    assert found.values[:, 0].tolist() == pytest.approx(
+        np.array([[sum(terms) / 4, 0], [1 / 3 + 1 / 3 * e / (1 + 2 * e), 0]]), abs=1e-15
+    )
+    table = explain("infAP", *tables, "1").frame
+    assert table["doc_id"].tolist() == ["b", "a", "c"]
+    assert table["contribution"].tolist() == pytest.approx([term / 4 for term in terms], abs=1e-15)
+
+
+def test_upstream_rejects_negative_levels_for_inf_ap():
+    message = (
+        r"^qrels: topic '1', document 'b' has level -1, which infAP\(rel=2\) counts as pooled and not "
+        r"judged, but pytrec_eval cannot be given it safely; provider='auto' computes infAP\(rel=2\)$"
+    )
+    with pytest.raises(InputError, match=message):
+        evaluate([AP, infAP(rel=2)], QRELS, RUN, provider="upstream")
+    without = {"1": {"a": 2, "d": 0}}
+    assert texts(by_evaluate([infAP], without, RUN)) == texts(by_pytrec_eval([infAP], without, RUN))
 
 
 QRELS = {"1": {"a": 2, "b": -1, "c": -4, "d": 0}, "2": {"a": -1}, "3": {"b": 1}}
@@ -138,7 +185,7 @@ RUN = {"1": {"b": 4.0, "a": 3.0, "c": 2.0, "x": 1.0}, "2": {"a": 1.0}, "3": {"b"
 
 @pytest.mark.parametrize(
     "measures",
-    [[AP], [nDCG], [Bpref, infAP], [nDCG(gains={1: -1, -1: 3})], [nDCG(gains={2: -5}), AP(judged_only=True)]],
+    [[AP], [nDCG], [Bpref, SetAP], [nDCG(gains={1: -1, -1: 3})], [nDCG(gains={2: -5}), AP(judged_only=True)]],
     ids=str,
 )
 def test_pytrec_eval_gets_no_level_below_0(measures, monkeypatch):

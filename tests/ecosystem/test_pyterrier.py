@@ -16,6 +16,7 @@ from scipy import stats
 import ir_graded
 from ecosystem.processes import python
 from ir_graded import Q, nERR
+from ir_graded.evaluation import scales
 from ir_graded.measures import REGISTRY
 
 TOPICS = pd.DataFrame({"qid": ["1", "2", "3", "4"], "query": ["one", "two", "three", "four"]})
@@ -239,6 +240,96 @@ def test_a_baseline_adds_wins_losses_and_p_values(correction):
 def test_batches_of_topics_change_no_score(size):
     assert_means(experiment(batch_size=size))
     assert per_topic(experiment(batch_size=size, perquery=True)) == EXPECTED_PER_TOPIC
+
+
+#: Measures whose scale is the highest level of the qrels; only topics 1 and 3 have level 3.
+SCALED = ["gRBP", "nERR@10", "EBR", "GAP", "R-pref(penalty='relative')", "gRBP(norm='ideal')"]
+PARTS = (
+    "^gRBP, nERR@10, EBR: the highest level of the qrels, to which gains are relative, is 1 in one and 3 in "
+    "another of two successive calls with other topics, .* for example gRBP\\(max_rel=3\\)$"
+)
+
+
+@pytest.fixture
+def no_earlier_call(monkeypatch):
+    """Forget the preceding call of ir-measures."""
+    monkeypatch.setattr(scales, "_preceding", None)
+
+
+@pytest.mark.usefixtures("no_earlier_call")
+@pytest.mark.parametrize("size", [1, 3])
+def test_batches_with_other_highest_levels_warn(size, monkeypatch):
+    """The same topics got other scores: gRBP .061 in batches of one topic, .046 together."""
+    with pytest.warns(ir_graded.CoverageWarning, match=PARTS):
+        found = per_topic(experiment(eval_metrics=SCALED, batch_size=size, perquery=True))
+    # The warning changes no score: each is that of its batch alone.
+    for batch in (TOPICS[at : at + size] for at in range(0, len(TOPICS), size)):
+        monkeypatch.setattr(scales, "_preceding", None)
+        part = {"topics": batch, "qrels": QRELS[QRELS["qid"].isin(batch["qid"])]}
+        alone = pt.Experiment(systems(), eval_metrics=SCALED, names=[*EXPECTED], perquery=True, **part)
+        assert per_topic(alone).items() <= found.items()
+
+
+@pytest.mark.usefixtures("no_earlier_call")
+def test_batches_with_max_rel_or_one_highest_level_do_not_warn():
+    named = ["gRBP(max_rel=3)", "nERR(max_rel=3)@10", *SCALED[3:]]
+    pd.testing.assert_frame_equal(
+        experiment(eval_metrics=named, batch_size=1), experiment(eval_metrics=named)
+    )
+    # Each batch of two topics has a document of level 3.
+    pd.testing.assert_frame_equal(
+        experiment(eval_metrics=SCALED, batch_size=2), experiment(eval_metrics=SCALED)
+    )
+
+
+@pytest.mark.usefixtures("no_earlier_call")
+def test_two_collections_do_not_warn():
+    """Rows of one frame have different labels, but both frames begin with row 0."""
+    topics, qrels, run = (table.assign(qid="x" + table["qid"]) for table in (TOPICS, QRELS, ranked(FIRST)))
+    qrels["label"] = qrels["label"].clip(upper=1)
+    for _ in range(2):
+        experiment(eval_metrics=SCALED)
+        pt.Experiment([pt.Transformer.from_df(run)], topics, qrels, eval_metrics=SCALED)
+
+
+@pytest.mark.usefixtures("no_earlier_call")
+def test_calls_outside_pyterrier_do_not_warn():
+    for topic, level in (("1", 3), ("2", 1)):
+        qrels = pd.DataFrame(
+            {"query_id": topic, "doc_id": ["a", "b"], "relevance": [level, 0]}, [topic, "last"]
+        )
+        ir_measures.calc_aggregate(["nERR"], qrels, {topic: {"a": 1.0}})
+
+
+@pytest.mark.usefixtures("no_earlier_call")
+def test_only_successive_calls_with_other_topics_and_levels_warn(monkeypatch):
+    monkeypatch.setattr(scales, "_is_of_pyterrier", lambda: True)
+
+    def score(measures, topic, level, row=None):
+        rows = {"query_id": topic, "doc_id": ["a", "b"], "relevance": [level, 0], "equivalence_class": "i"}
+        qrels = pd.DataFrame(rows, [row or topic, "last"])
+        return ir_measures.calc_aggregate(measures, qrels, {topic: {"a": 1.0}})
+
+    score(["nERR"], "1", 3)
+    score(["nERR"], "2", 3)
+    score(["nERR"], "2", 1)  # other judgments of the same topic
+    score(["nERR"], "3", 0)  # scores 0 on any scale
+    score(["nERR", "gRBP"], "4", 3)  # another call of other measures
+    score(["Q"], "5", 2)
+    score(["nERR", "gRBP"], "6", 1, row="4")  # rows of one frame have different labels
+    score(["nERR", "gRBP"], "4", 3)
+    for call in (ir_measures.calc_aggregate, ir_graded.evaluate):
+        call(["nERR", "gRBP"], {"6": {"a": 1}}, {"6": {"a": 1.0}})
+    with pytest.warns(ir_graded.CoverageWarning, match=r"nERR, gRBP: .* is 1 in one and 3 in") as caught:
+        score(["nERR", "gRBP"], "7", 1)
+    assert [warning.filename for warning in caught] == [ir_measures.providers.base.__file__]
+    many = ["EC(measure='iRBU')", "EC(measure='nERR')", "EC(measure='EBR')", "EC(measure='niRBU')"]
+    score(many, "1", 2.5)
+    with pytest.warns(
+        ir_graded.CoverageWarning,
+        match=r"^EC.*, EC.*, EC.* \.\.\.: .* is 2 in one and 2.5 in another .* max_rel of the base measure$",
+    ):
+        score(many, "2", 2)
 
 
 @pytest.mark.filterwarnings("ignore:.*not found in qrels:UserWarning")  # PyTerrier warns of topic 9

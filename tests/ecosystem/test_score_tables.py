@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import ir_graded
-from ir_graded import FileFormatError, InputError, ParameterError
+from ir_graded import CoverageWarning, FileFormatError, InputError, ParameterError
 from ir_graded.evaluation.scores import Scores
 
 TOPICS = 20
@@ -30,7 +30,7 @@ def test_latex_has_booktabs_bold_daggers_and_the_test_in_the_caption():
     assert lines[0] == r"\begin{table}"
     assert lines[3:5] == [r"\begin{tabular}{lrr}", r"\toprule"]
     rows = [line.removesuffix(r" \\").split(" & ") for line in lines if line.endswith(r"\\")]
-    assert [row[0] for row in rows] == ["run", r"new\_a\&b", "same|x", "old"]
+    assert [row[0] for row in rows] == ["run", r"new\_a\&b", r"same\textbar{}x", "old"]
     means = scored().aggregates
     assert rows[1][1] == rf"\textbf{{{means[1, 0]:.3f}}}$^{{{{\dagger}}}}$"
     assert rows[3][1] == rf"{means[0, 0]:.3f}$^{{\phantom{{{{\dagger}}}}}}$"
@@ -54,6 +54,51 @@ def test_the_baseline_may_be_named_by_its_path_or_without_extension(baseline):
         assert write(baseline=baseline) == write(baseline="bm25.run")
     with pytest.raises(ParameterError, match=r"baseline='bm' must be one of 'bm25\.run'"):
         scores.to_latex(baseline="bm")
+
+
+#: Names with characters that TeX or Markdown would change, as they must be written.
+NAMES = {
+    "#1": (r"\#1", "#1"),
+    "[a]": (r"{}[a]", r"\[a\]"),
+    "*a*": (r"{}*a*", r"\*a\*"),
+    "a[0]": (r"a[0]", r"a\[0\]"),
+    "a|b": (r"a\textbar{}b", r"a\|b"),
+    "<a>": (r"\textless{}a\textgreater{}", r"\<a\>"),
+    "a--b---c": (r"a-{}-b-{}-{}-c", "a--b---c"),
+    "?`!`": (r"?{}`!{}`", r"?\`!\`"),
+    "``a'',,": (r"`{}`a'{}',{},", r"\`\`a'',,"),
+    "a\nb": (r"a\textbackslash{}nb", r"a\\nb"),
+    "a\x1bb": (r"a\textbackslash{}x1bb", r"a\\x1bb"),
+    "&amp; & ~x~ $y$": (r"\&amp; \& \textasciitilde{}x\textasciitilde{} \$y\$", r"\&amp; & \~x\~ \$y\$"),
+    r"{\^%_": (r"\{\textbackslash{}\textasciicircum{}\%\_", r"{\\^%\_"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_with_special_characters_are_escaped(name):
+    latex, markdown = NAMES[name]
+    scores = scored((name, "new", "other"))
+    for letter in ("", "(c) "):
+        options = {"baseline": name, "letters": bool(letter)}
+        text = scores.to_latex(**options)
+        assert f"\n{letter}{latex} & " in text
+        assert f"differs significantly from {latex} (two-sided" in text
+        text = scores.to_markdown(**options)
+        assert f"\n| {letter}{markdown} | " in text
+        assert f"differs significantly from {markdown} (two-sided" in text
+        assert scores.to_html(**options).count("\n") == 6
+
+
+def test_a_test_that_cannot_succeed_has_no_caption():
+    values = scored().values[:, :, :4]
+    scores = Scores(("old", "new", "same"), scored().measures, (1, 2, 3, 4), values)
+    for write in (scores.to_latex, scores.to_markdown, scores.to_html):
+        with pytest.warns(CoverageWarning, match=r"cannot find a difference on 4 topics \(p >= 0\.25\)"):
+            text = write(baseline="old")
+        assert text == write()
+        assert "randomisation" in write(baseline="old", alpha=0.3)
+    with pytest.raises(ParameterError, match="default of 100,000 replicates is too small"):
+        scored().to_latex(baseline="old", alpha=1e-5)
 
 
 def test_letters_name_the_runs_that_are_significantly_worse():
@@ -81,6 +126,31 @@ def test_letters_name_the_runs_that_are_significantly_worse():
         assert len([sign for sign in letters if sign in "abcd"]) == (asl < 0.05).sum()
 
 
+def test_letters_of_a_test_that_cannot_succeed_are_left_out():
+    for runs, topics, least in ((2, 3, "0.25"), (2, 5, r"0\.0625"), (3, 2, r"0\.167")):
+        values = scored().values[:, :runs, :topics]
+        scores = Scores(scored().runs[:runs], scored().measures, tuple(range(topics)), values)
+        for write in (scores.to_latex, scores.to_markdown, scores.to_html):
+            message = rf"Tukey HSD test of {runs} runs cannot .* on {topics} topics \(p >= {least}\)"
+            with pytest.warns(CoverageWarning, match=message):
+                text = write(letters=True)
+            assert text == write()
+            assert "Tukey" in write(letters=True, alpha=0.3)
+
+
+def test_letters_require_an_alpha_that_the_replicates_can_show():
+    message = (
+        r"^the default of 10,000 replicates is too small: with 3 tests no corrected p-value can fall below "
+        r"0\.0001, and alpha is 1e-07; use a larger alpha, or "
+        r"discriminative_power with 10,000,000 replicates$"
+    )
+    with pytest.raises(ParameterError, match=message):
+        scored().to_markdown(letters=True, alpha=1e-7)
+    with pytest.raises(ParameterError, match="10,000 replicates is too small"):
+        scored().to_markdown(letters=True, alpha=0.99e-4)
+    assert "alpha = 0.0001" in scored().to_markdown(letters=True, alpha=1e-4)
+
+
 def test_letters_and_daggers_go_together():
     text = scored().to_latex(baseline="old", letters=True)
     assert r"$^{{\dagger}c}$" in text
@@ -99,7 +169,7 @@ def test_letters_name_at_most_as_many_runs_as_there_are():
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(tmp_path):
-    table = scored(("a_b & c%", r"x~y^z\w", "#{h}$1 <é>")).to_latex(baseline="a_b & c%", letters=True)
+    table = scored(("a_b & c%", r"[x~y^z\w", "*#{h}$1 <é>|?`--")).to_latex(baseline="a_b & c%", letters=True)
     packages = r"\documentclass{article}\usepackage{booktabs}\usepackage[T1]{fontenc}\begin{document}"
     (tmp_path / "t.tex").write_text(f"{packages}\n{table}\n\\end{{document}}\n", encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]

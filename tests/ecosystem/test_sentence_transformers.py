@@ -3,12 +3,13 @@
 import csv
 import warnings
 
+import ir_measures
 import numpy as np
 import pytest
 
 import ir_graded
 from ecosystem.processes import python
-from ir_graded import InputError, sentence_transformers as adapter
+from ir_graded import InputError, ParameterError, sentence_transformers as adapter
 from ir_graded.sentence_transformers import GradedRetrievalEvaluator
 
 TEXT = "the a quick brown fox jumps over lazy dog cat mat sat on red blue car"
@@ -93,7 +94,7 @@ def test_depth_cuts_rankings_and_keeps_ties_of_the_last():
     values = np.array([[3, 2, 2, 1]] * 2)
     corpus = dict.fromkeys("abcd", "")
     evaluator = GradedRetrievalEvaluator(
-        {"q": "", "r": ""}, corpus, {"q": {"b": 1}, "r": {"d": 1}}, ["NumRet", "RR"], depth=2
+        {"q": "", "r": ""}, corpus, {"q": {"b": 1}, "r": {"d": 1}}, ["NumRet", "RR"], depth=2, ties="doc_id"
     )
     assert evaluator(values[:, [0, 3, 3, 3]]) == {"NumRet": 8, "RR": (1 / 4 + 1 / 2) / 2}
     assert evaluator(values) == {"NumRet": 6, "RR": 1 / 6}
@@ -109,6 +110,56 @@ def test_a_line_for_each_call_is_added_to_the_file(tmp_path):
     ]
 
 
+def test_another_evaluator_does_not_write_into_a_file_with_other_columns(tmp_path):
+    GradedRetrievalEvaluator(QUERIES, CORPUS, QRELS, ["nDCG@10", "Q"])(Model(), str(tmp_path))
+    (file,) = tmp_path.iterdir()
+    before, model = file.read_bytes(), Model()
+    other = GradedRetrievalEvaluator(QUERIES, CORPUS, QRELS, ["RR", "AP"])
+    message = (
+        r"results\.csv has the columns epoch, steps, nDCG@10, Q, but this evaluator writes epoch, steps, RR"
+    )
+    with pytest.raises(InputError, match=message):
+        other(model, str(tmp_path))
+    assert file.read_bytes() == before
+    assert model.encoded == []
+    GradedRetrievalEvaluator(QUERIES, CORPUS, QRELS, ["RR", "AP"], name="b")(model, str(tmp_path))
+    assert len([*tmp_path.iterdir()]) == 2
+
+
+@pytest.mark.parametrize("name", ["../../x", "a/b", "..\\x", "/x"])
+def test_the_file_of_any_name_is_in_the_folder(tmp_path, name):
+    folder = tmp_path / "a" / "b"
+    for _ in range(2):
+        GradedRetrievalEvaluator(QUERIES, CORPUS, QRELS, name=name)(Model(), str(folder))
+    assert [path.parent for path in tmp_path.rglob("*.csv")] == [folder]
+
+
+def test_equal_similarities_give_the_mean_over_orders_by_default():
+    given, similar = ({"q": ""}, dict.fromkeys("abcd", ""), {"q": {"d": 1}}), [[1.0, 0.0, 0.0, 0.0]]
+    mean = pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 3)
+    assert GradedRetrievalEvaluator(*given, ["RR"])(similar) == {"RR": mean}
+    named = ["RR", "RR(ties='expected')", "RR(ties='pessimistic')"]
+    assert GradedRetrievalEvaluator(*given, named)(similar) == dict(
+        zip(named, [mean, mean, 1 / 4], strict=True)
+    )
+    assert GradedRetrievalEvaluator(*given, ["RR"], ties="doc_id")(similar) == {"RR": 1 / 2}
+    pessimistic = GradedRetrievalEvaluator(*given, ["RR", "NumRet"], ties="pessimistic")
+    assert pessimistic(similar) == {"RR(ties='pessimistic')": 1 / 4, "NumRet": 4}
+
+
+def test_a_measure_without_a_mean_over_orders_is_ranked_by_id_with_a_warning():
+    qrels = [ir_measures.Qrel("q", "a", 1, "i"), ir_measures.Qrel("q", "b", 1, "j")]
+    judged = ir_graded.with_intents(qrels, {"q": {"i": 0.75, "j": 0.25}})
+    evaluator = GradedRetrievalEvaluator({"q": ""}, dict.fromkeys("abc", ""), judged, ["DIN-nDCG@1", "RR"])
+    message = (
+        r"^1 topic has relevant documents with tied scores\. DIN\(measure='nDCG'\)@1: no expected score over "
+        r"their orders is defined, so they are ranked by doc_id\. Set ties='doc_id' to accept this order$"
+    )
+    with pytest.warns(ir_graded.CoverageWarning, match=message):
+        found = evaluator([[1.0, 1.0, 0.0]])
+    assert found == {"DIN(measure='nDCG')@1": pytest.approx(1 / 3), "RR": 1}
+
+
 def test_ids_are_compared_as_text():
     evaluator = GradedRetrievalEvaluator({1: "", "2": ""}, {10: "", "11": ""}, {"1": {"10": 1}, 2: {11: 2}})
     assert evaluator([[0.9, 0.1], [0.2, 0.8]]) == {"nDCG@10": 1, "Q": 1}
@@ -117,16 +168,24 @@ def test_ids_are_compared_as_text():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"queries": {"q9": "t"}}, "needs a judged query, a document and depth >= 1"),
-        ({"corpus": {}}, "needs a judged query, a document"),
-        ({"depth": 0}, "depth >= 1"),
+        ({"queries": {"q9": "t"}}, "needs a judged query and a document"),
+        ({"corpus": {}}, "needs a judged query and a document"),
+        ({"depth": 0}, "depth=0 must be a whole number >= 1"),
+        ({"depth": 1.5}, "depth=1.5 must be a whole number >= 1"),
+        ({"depth": "10"}, "depth='10' must be a whole number >= 1"),
+        ({"depth": True}, "depth=True must be a whole number >= 1"),
+        ({"ties": "position"}, "ties='position' must be"),
+        (
+            {"measures": "infAP", "ties": "expected"},
+            "infAP has no exact mean over the orders of tied documents",
+        ),
         ({"corpus": {1.5: "t"}}, "an id is text or a whole number"),
         ({"qrels": {"q1": {"d01": float("nan")}}}, "missing or NaN"),
         ({"measures": "nonsense"}, "nonsense"),
     ],
 )
 def test_wrong_arguments_are_errors_before_training(changed, message):
-    with pytest.raises((InputError, NameError), match=message):
+    with pytest.raises((InputError, ParameterError, NameError), match=message):
         GradedRetrievalEvaluator(**{"queries": QUERIES, "corpus": CORPUS, "qrels": QRELS, **changed})
 
 
@@ -144,6 +203,15 @@ def test_wrong_arguments_are_errors_before_training(changed, message):
 def test_wrong_similarities_are_errors(values, message):
     with pytest.raises(InputError, match=message):
         GradedRetrievalEvaluator(QUERIES, CORPUS, QRELS)(values)
+
+
+def test_a_model_that_scores_pairs_is_an_error():
+    class CrossEncoder:
+        def predict(self, pairs):
+            return np.zeros(len(pairs))
+
+    with pytest.raises(InputError, match=r"^CrossEncoder scores pairs of texts .* with predict"):
+        GradedRetrievalEvaluator(QUERIES, CORPUS, QRELS)(CrossEncoder())
 
 
 def test_the_library_is_not_imported_with_the_package():

@@ -80,10 +80,10 @@ def test_jsonl_has_an_object_per_line():
 
 def test_markdown_and_latex_are_written():
     lines = call("nDCG@2", "qrels.txt", "x.run", "1", "-o", "markdown").splitlines()
-    assert lines[3].startswith(r"| 2      | S\|_")
+    assert lines[3].startswith(r"| 2      | S\|\_")
     assert lines[-1].startswith("| score ")
     latex = call("nDCG@2", "qrels.txt", "x.run", "1", "-o", "latex")
-    assert r"S|\_" in latex
+    assert r"S\textbar{}\_" in latex
     assert "score" in latex
 
 
@@ -106,7 +106,7 @@ def test_wrong_arguments_fail_with_a_message(capsys):
     assert "they have '1', '2'" in error_of(capsys, "Q", "qrels.txt", "x.run", "3")
     assert "Did you mean 'Q'?" in error_of(capsys, "Qu", "qrels.txt", "x.run", "1")
     assert "names 2 measures" in error_of(capsys, "Q AP", "qrels.txt", "x.run", "1")
-    assert "names 0 measures" in error_of(capsys, " ", "qrels.txt", "x.run", "1")
+    assert "no measure given" in error_of(capsys, " ", "qrels.txt", "x.run", "1")
     assert "takes no parameter 'bta'" in error_of(capsys, "Q(bta=1)", "qrels.txt", "x.run", "1")
     assert "counts topics" in error_of(capsys, "NumQ", "qrels.txt", "x.run", "1")
     assert "absent.run" in error_of(capsys, "Q", "qrels.txt", "absent.run", "1")

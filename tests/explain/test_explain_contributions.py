@@ -93,6 +93,7 @@ def test_contributions_to_classics_sum_to_the_score(name, seed):
     "measure",
     [
         "AP", "AP(rel=2)@5", "AP(judged_only=True)", "RR@10", "P@5", "R@5", "Rprec", "Success@3", "Bpref",
+        "infAP",
         "nDCG", "nDCG@5", "nDCG(dcg='exp-log2')@10", "nDCG(gains={1: 0, 2: 7, 0: 1})", "ERR@10",
         ir_measures.nDCG(gains={0: -1, 1: 5}, judged_only=True), "RBP(p=0.8,rel=1)", "Judged@10", "Judged",
         "NumRet(rel=1)", "SetP", "SetP(relative=True)", "SetP(judged_only=True)", "SetR", "SetF(beta=0.5)",

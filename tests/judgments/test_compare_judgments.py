@@ -111,6 +111,14 @@ def test_negative_levels_agree_with_zero():
     assert found.agreement.to_frame()["value"].eq(1).all()
 
 
+def test_equal_sets_of_one_level_agree():
+    one = {"1": {"a": 1, "b": 1}, "2": {"c": 1}}
+    for others in (one, {"b": one, "c": one}):
+        found = ir_graded.compare_judgments(one, others, n_resamples=2).agreement.to_frame()
+        assert (found[["value", "low", "high"]] == 1).all(axis=None)
+        assert not found["undefined"].any()
+
+
 def test_file_names_name_the_sets(tmp_path):
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
@@ -162,6 +170,9 @@ PASSAGES = pd.DataFrame([["1", "a", 1, 0, 5]], columns=["query_id", "doc_id", "r
         (A, A, {"runs": RUNS, "measures": "I-rec@10"}, ParameterError, "I-rec@10: compare_judgments needs"),
         (A, A, {"maps": {"b": {0: 0, 1: "x", 2: 2}}}, InputError, "maps: 'b': the level for 1 is 'x'"),
         (A, A, {"maps": {"b": {0: 0, 1: math.nan, 2: 2}}}, InputError, "maps: 'b': the level for 1 is nan"),
+        (A, A, {"maps": {"b": {0: 0, 1: [1], 2: 2}}}, InputError, r"maps: 'b': the level for 1 is \[1\]"),
+        (A, A, {"maps": {"a": [1]}}, ParameterError, r"maps=\{'a': \[1\]\} must be a dict from the name"),
+        (A, A, {"maps": [1]}, ParameterError, r"maps=\[1\] must be a dict from the name of a set to a dict"),
         (A, {"1": {"a": "high"}}, {}, InputError, "topic '1', document 'a'"),
     ],
 )

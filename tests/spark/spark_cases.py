@@ -17,7 +17,9 @@ def every_measure(*, passages=False):
     needed = {"cutoff": 10, "recall": 0.1}
     given = [(one, next((at for name, at in needed.items() if _requires(one, name)), None)) for one in ours]
     complete = [one if at is None else one @ at for one, at in given]
-    return [one for one in complete if not scorer_of(one).qrel_columns]
+    return [
+        one for one in complete if not scorer_of(one).qrel_columns and not scorer_of(one).NEEDS_QRELS_ORDER
+    ]
 
 
 def _requires(measure, name):

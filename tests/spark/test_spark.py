@@ -301,7 +301,9 @@ def test_errors_are_raised_before_the_job(spark):
     with pytest.raises(NoSharedTopicsError, match="qrels are empty"):
         evaluate("Q", judged.limit(0), ranked)
     with pytest.raises(ParameterError, match="do not run on Spark"):
-        evaluate("infAP", judged, ranked)
+        evaluate("SetAP", judged, ranked)
+    with pytest.raises(ParameterError, match="PassageAP depends on the order of the rows of the qrels"):
+        evaluate("PassageAP", judged, ranked)
     with pytest.raises(ParameterError, match="longest_topic=0"):
         evaluate("Q", judged, ranked, longest_topic=0)
     with pytest.raises(InputError, match="a row has no query_id"):

@@ -1,84 +1,50 @@
-"""The validation experiment: judgments of one team are hidden, and intervals should cover the true scores.
-
-Lists of TREC-COVID round 1 are condensed to judged documents, so that the true scores are known. The pool
-of the round contains the first seven documents of the contributing run of each team.
-"""
+"""Validation experiments: judgments are hidden, and intervals should cover the true scores as documented."""
 
 import csv
-from collections import defaultdict
+from pathlib import Path
 
 import numpy as np
 import pytest
-from collections_data import ROOT, needs_shared_data, ranked_runs
+from collections_data import needs_shared_data
+from unjudged import coverage
 
-import ir_graded
-
-MEASURES = ["nDCG@10", "P@10", "nERR@10", "AP@100", "Q@100"]
-POOLED = 7
+GUIDE = Path(__file__).resolve().parents[2] / "docs/guide"
 
 
-def qrels_of(path):
-    qrels = defaultdict(dict)
-    for row in ir_graded.read_qrels(path).itertuples():
-        qrels[row.query_id][row.doc_id] = row.relevance
-    return dict(qrels)
-
-
-def first_runs():
-    """Return the run of each team that contributed judgments, best first."""
-    with (ROOT / "trec-covid/leaderboards/round1.csv").open(encoding="utf-8") as lines:
-        rows = list(csv.DictReader(lines))
-    return {row["team"]: row["run"] for row in reversed(rows) if row["contributed judgments"] == "yes"}
-
-
-def hidden(qrels, own, others):
-    """Return the qrels without the documents that only the first ranks of one run contributed."""
-    return {
-        topic: {d: level for d, level in levels.items() if d not in own[topic] or d in others[topic]}
-        for topic, levels in qrels.items()
-    }
-
-
-def experiment(step, n_samples=150):
-    """Yield per team the true scores, and the intervals without its judgments; ``step`` 1 takes all teams."""
-    qrels = qrels_of(ROOT / "trec-covid/qrels/qrels.covid-round1.txt.gz")
-    runs = ranked_runs("round1.ranked1000.tsv.xz")
-    judged = {name: condensed(runs[name], qrels) for name in first_runs().values() if name in runs}
-    tops = {name: {t: set(list(docs)[:POOLED]) for t, docs in run.items()} for name, run in judged.items()}
-    for name in list(judged)[::step]:
-        own = {topic: tops[name].get(topic, set()) for topic in qrels}
-        rest = [top for other, top in tops.items() if other != name]
-        others = {topic: set().union(*(top.get(topic, set()) for top in rest)) for topic in qrels}
-        known = hidden(qrels, own, others)
-        truth = ir_graded.evaluate(MEASURES, qrels, {name: judged[name]})
-        found = ir_graded.score_intervals(MEASURES, known, judged, n_samples=n_samples)
-        yield truth, found, found.scores.runs.index(name)
-
-
-def condensed(run, qrels):
-    """Return a run as a dict with judged documents only."""
-    kept = defaultdict(dict)
-    for topic, doc_id, score in run.itertuples(index=False):
-        if doc_id in qrels.get(topic, {}):
-            kept[topic][doc_id] = score
-    return dict(kept)
+def rows_of_guide(name):
+    with (GUIDE / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 @pytest.mark.slow
 @needs_shared_data
-def test_intervals_cover_the_scores_with_hidden_judgments():
-    inside, means, bias, zero = [], [], [], []
-    for truth, found, run in experiment(6):
-        true = truth.values[:, 0]
-        low, high = found.low[:, run], found.high[:, run]
-        uncertain = high > low
-        held = (low - 1e-12 <= true) & (true <= high + 1e-12)
-        inside.append([held[at][uncertain[at]] for at in range(len(MEASURES))])
-        mean = truth.aggregates[0]
-        means.append((found.overall[1, :, run] <= mean) & (mean <= found.overall[2, :, run]))
-        bias.append(found.overall[0, :, run] - mean)
-        zero.append(found.scores.aggregates[run] - mean)
-    coverage = [np.concatenate([one[at] for one in inside]).mean() for at in range(len(MEASURES))]
-    assert min(coverage[:3]) >= 0.93
+def test_intervals_cover_the_scores_with_hidden_judgments_of_one_team():
+    topics, means, imputed, zero, _ = coverage.summary(coverage.by_team(step=6))[::2]
+    assert min(topics[:3]) >= 0.93
     assert np.mean(means) >= 0.8
-    assert (np.abs(np.mean(bias, axis=0)) < np.abs(np.mean(zero, axis=0)))[:3].all()
+    assert (np.abs(imputed) < np.abs(zero))[:3].all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", coverage.DESIGNS)
+def test_the_bundled_sample_has_the_coverage_in_the_guide(design):
+    qrels, runs = coverage.collection("sample")
+    found = coverage.summary(coverage.simulated(qrels, runs, design, repetitions=5))
+    for name, (end, _) in coverage.TABLES.items():
+        (row,) = [
+            row
+            for row in rows_of_guide(name)
+            if (row["collection"], row["judgments hidden"]) == (coverage.COLLECTIONS["sample"][0], design)
+        ]
+        documented = np.array([row[measure].split(" / ") for measure in coverage.MEASURES], dtype=float).T
+        first, _, second, _ = range(2 * end - 4, 2 * end)
+        for at, values in zip((first, second), documented, strict=True):
+            assert (np.abs(found[at] - values) <= 4 * found[at + 1] + 0.02).all(), (name, at)
+
+
+def test_the_guide_has_the_coverage_of_all_collections():
+    for name in coverage.TABLES:
+        rows = [(row["collection"], row["judgments hidden"]) for row in rows_of_guide(name)]
+        titles = [title for title, _ in coverage.COLLECTIONS.values()]
+        assert rows == [(title, design) for title in titles for design in coverage.DESIGNS][: len(rows)]
+        assert len(rows) == 2 * len(titles) - 1

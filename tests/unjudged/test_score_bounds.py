@@ -1,5 +1,6 @@
 """Exact bounds of scores: every measure compared with the plain reference, and measures without bounds."""
 
+import itertools
 import random
 
 import numpy as np
@@ -36,11 +37,31 @@ def test_worked_examples_have_their_bounds(measure, lower, upper):
     assert found.residual.item() == found.upper.item() - found.lower.item()
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+@pytest.mark.parametrize("measure", [gRBP @ 3, iRBU, NCU(stop="err", utility="rr")], ids=str)
+@pytest.mark.parametrize("gains", [{2: 0}, {2: 0, 3: 0}, {3: 1}, {3: 2}], ids=str)
+@pytest.mark.parametrize("levels", [{"a": 2}, {"a": 3}, {"a": 3, "b": 1}, {"a": 2, "b": 2, "z": 3}], ids=str)
+def test_upper_bounds_reach_levels_that_the_qrels_lack(measure, gains, levels):
+    measure, run = measure(gains=gains), {"x": 3.0, "a": 2.0, "y": 1.0}
+    unjudged_levels = itertools.product(range(max(levels.values()) + 1), repeat=2)
+    completions = [levels | dict(zip("xy", both, strict=True)) for both in unjudged_levels]
+    scores = [ir_graded.evaluate(measure, {"1": one}, {"1": run}).values.item() for one in completions]
+    found = ir_graded.score_bounds(measure, {"1": levels}, {"1": run})
+    assert found.upper.item() == pytest.approx(max(scores), rel=0, abs=1e-15)
+
+
+def test_a_scale_with_too_many_unknown_levels_has_no_bounds():
+    words = "all known levels is at most 0, so one of 200 other levels up to 200 could be best"
+    with pytest.raises(ParameterError, match=words):
+        ir_graded.score_bounds("gRBP(gains={200:0})", {"1": {"a": 200}}, {"1": {"x": 1.0}})
+
+
 def parameters(rng, name):
     params = {"rel": rng.choice((1, 1, 2))} if name != "ERR" else {}
     if name in ("gRBP", "iRBU"):
-        params["gains"] = rng.choice(({}, {1: 1, 2: 3, 3: 7}, {1: 5, 3: 2}, {2: 0}))
-        params["max_rel"] = rng.choice((3, 4))
+        params["gains"] = rng.choice(({}, {1: 1, 2: 3, 3: 7}, {1: 5, 3: 2}, {2: 0}, {3: 0}, {3: 1, 4: 2}))
+        if rng.random() < 0.7:
+            params["max_rel"] = rng.choice((3, 4))
     if name in ("gRBP", "iRBU", "RBP"):
         params["p"] = rng.choice((0.5, 0.8, 0.99))
     if name in ("P", "Success", "ERR"):
@@ -145,7 +166,7 @@ def test_measure_without_bounds_is_rejected_by_name(measure):
 
 
 @pytest.mark.parametrize("function", ["score_bounds", "score_intervals"])
-@pytest.mark.parametrize("measure", ["infAP", "MAgP"])
+@pytest.mark.parametrize("measure", ["SetAP", "MAgP"])
 def test_passage_measures_and_measures_of_other_providers_are_rejected(function, measure):
     with pytest.raises(ir_graded.GradedError, match=measure):
         getattr(ir_graded, function)(measure, QRELS, RUN)

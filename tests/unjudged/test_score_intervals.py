@@ -289,6 +289,65 @@ def test_form_and_order_of_the_input_make_no_difference():
     assert np.array_equal(backwards.low[:, ::-1], expected.low)
 
 
+def shuffled(rows, seed):
+    return random.Random(seed).sample(rows, len(rows))  # noqa: S311
+
+
+def nested(rows):
+    found = {}
+    for topic, doc_id, value in rows:
+        found.setdefault(topic, {})[doc_id] = value
+    return found
+
+
+def as_frame(value):
+    return lambda rows: pd.DataFrame(rows, columns=["query_id", "doc_id", value])
+
+
+def as_file(template, folder, names):
+    def written(rows):
+        path = folder / f"{next(names)}.txt"
+        path.write_text("".join(template.format(*row) for row in rows))
+        return path
+
+    return written
+
+
+@pytest.mark.usefixtures("any_bin")
+@pytest.mark.parametrize("form", ["dict", "frame", "file"])
+@pytest.mark.parametrize("seed", range(3))
+def test_order_of_rows_topics_and_runs_makes_no_difference(form, seed, tmp_path):
+    qrels, runs = random_input(seed, topics=25)
+    names = map(str, range(100))
+    write_qrels, write_run = {
+        "dict": (nested, nested),
+        "frame": (as_frame("relevance"), as_frame("score")),
+        "file": (
+            as_file("{0} 0 {1} {2}\n", tmp_path, names),
+            as_file("{0} Q0 {1} 0 {2} tag\n", tmp_path, names),
+        ),
+    }[form]
+    rows = cases.run_rows(qrels)
+    rows_of = {name: cases.run_rows(run) for name, run in runs.items()}
+    measures = ["nDCG@5", "Q", "AP@9", "P@5", "NumRet(rel=1)"]
+
+    def ask(qrels, runs):
+        return ir_graded.score_intervals(measures, qrels, runs, depth=9, n_samples=40, rng=seed)
+
+    expected = ask(qrels, runs)
+    for order in range(3):
+        given = {name: write_run(shuffled(rows_of[name], order)) for name in shuffled(list(runs), order)}
+        found = ask(write_qrels(shuffled(rows, order)), given)
+        assert found.scores.query_ids != expected.scores.query_ids
+        topics = [found.scores.query_ids.index(topic) for topic in expected.scores.query_ids]
+        at = [found.scores.runs.index(name) for name in runs]
+        for attribute in ("zero", "mean_score", "low", "high"):
+            values = getattr(found, attribute)[:, at][:, :, topics]
+            assert np.array_equal(values, getattr(expected, attribute)), attribute
+        assert np.array_equal(found.overall[:, :, at], expected.overall)
+        assert np.array_equal(found.imputed[at], expected.imputed)
+
+
 @pytest.mark.usefixtures("any_bin")
 def test_run_without_unjudged_documents_has_intervals_of_one_point():
     qrels = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"a": 0, "g": 1}, "3": {"a": 1}}
@@ -332,6 +391,8 @@ def test_depth_is_the_largest_cutoff_by_default():
     [
         ({"depth": 0}, "depth=0 must be None or a whole number >= 1"),
         ({"depth": 2.5}, "depth=2.5 must be"),
+        ({"depth": 2**63}, r"depth=9223372036854775808 must be None or a whole number >= 1 and < 2\*\*63"),
+        ({"depth": 10**5000}, "depth=<int of too many digits> must be"),
         ({"n_samples": 0}, "n_samples=0 must be a whole number >= 1"),
         ({"confidence": 1}, "confidence=1 must be a number between 0 and 1"),
         ({"rng": -1}, "rng=-1 must be"),
@@ -358,3 +419,80 @@ def test_frames_and_plot_show_the_intervals():
     assert np.array_equal(mean.xs("zero", axis=1, level=1).to_numpy(), expected.to_numpy())
     pytest.importorskip("matplotlib")
     assert "95% interval" in found.plot("nDCG@10").axes[0].get_xlabel()
+
+
+# ---------------------------------------------------------------------- nothing judged non-relevant
+
+
+def few_relevant(levels, topics=30):
+    """Return qrels and a run with unjudged documents, the judged ones at the first ranks."""
+    names = [str(topic) for topic in range(topics)]
+    qrels = {t: {f"d{at}": level for at, level in enumerate(levels)} for t in names}
+    run = {t: {doc_id: -float(at) for at, doc_id in enumerate(["d0", "x", "d1", "y", "z"])} for t in names}
+    return qrels, run
+
+
+ONLY_RELEVANT = (
+    r"the qrels have no judged non-relevant document \(level 0\), so the share of relevant documents .*"
+    "score_bounds"
+)
+
+
+@pytest.mark.parametrize("topics", [2, 30])
+@pytest.mark.parametrize("levels", [(1, 1), (1, 2), (1, 1, -1)])
+def test_qrels_without_non_relevant_documents_are_rejected(levels, topics):
+    qrels, run = few_relevant(levels, topics)
+    with pytest.raises(ir_graded.InputError, match=ONLY_RELEVANT):
+        ir_graded.score_intervals(["P@3", "Q@3"], qrels, run, n_samples=5)
+    assert ir_graded.unjudged(qrels, run, depths=[3]).share.tolist() == [[pytest.approx(1 / 3)]]
+    assert ir_graded.score_bounds("P@3", qrels, run).upper.max() == 1
+
+
+def test_levels_below_the_measures_rel_are_non_relevant():
+    qrels, run = few_relevant((2, 1))
+    found = ir_graded.score_intervals("P(rel=2)@3", qrels, run, n_samples=50)
+    assert (found.low < found.high).any()
+    with pytest.raises(ir_graded.InputError, match=r"\(a level >= 0 and < 2\), so the share of relevant"):
+        ir_graded.score_intervals("P(rel=2)@3", few_relevant((2, 3))[0], run, n_samples=5)
+    with pytest.raises(ir_graded.InputError, match=r"no judged non-relevant document \(level 0\)"):
+        ir_graded.score_intervals(["P(rel=2)@3", "P@3"], qrels, run, n_samples=5)
+
+
+def test_level_0_is_non_relevant_although_it_has_a_gain():
+    qrels, run = few_relevant((0, 1))
+    found = ir_graded.score_intervals("nDCG(gains={0: 1, 1: 3})@3", qrels, run, n_samples=20)
+    assert (found.low < found.high).any()
+
+
+def test_non_relevant_documents_that_no_run_retrieved_do_not_help():
+    qrels, run = few_relevant((1, 1, 0))
+    with pytest.raises(ir_graded.InputError, match="the runs retrieved no judged non-relevant document"):
+        ir_graded.score_intervals("P@3", qrels, run, n_samples=5)
+
+
+def test_qrels_without_non_relevant_documents_suffice_where_all_is_judged():
+    qrels, run = few_relevant((1, 1))
+    found = ir_graded.score_intervals("P@1", qrels, run, n_samples=5)
+    assert np.array_equal(found.low, found.high)
+
+
+def test_ranks_without_judged_non_relevant_documents_cause_a_warning():
+    qrels, run = few_relevant((1, 1, 0))
+    for documents in run.values():
+        documents |= {"w": -6.0, "d2": -7.0}
+    with pytest.warns(ir_graded.CoverageWarning, match=r"judged documents at fused ranks 1-5 are relevant"):
+        ir_graded.score_intervals("P@5", qrels, run, n_samples=5)
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(
+    ("measures", "words"),
+    [
+        (["P@3", "Q@3", "AP@3"], "documents: too few are judged for intervals of Q@3, AP@3, which"),
+        ("P@3", "documents: most relevant documents retrieved may be unjudged"),
+    ],
+)
+def test_warning_of_growth_names_the_requested_measures(measures, words):
+    qrels, run = few_relevant((1, 0))
+    with pytest.warns(ir_graded.CoverageWarning, match=words):
+        ir_graded.score_intervals(measures, qrels, run, n_samples=20)

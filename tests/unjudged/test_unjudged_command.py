@@ -13,7 +13,7 @@ MEASURES = ["-m", "P@3 gRBP(p=0.8)@10"]
 @pytest.fixture
 def files(tmp_path):
     qrels, run = tmp_path / "qrels.txt", tmp_path / "some.run"
-    qrels.write_text("".join(f"{t} 0 d{n} {n % 3}\n" for t in range(30) for n in range(0, 20, 2)))
+    qrels.write_text("".join(f"{t} 0 d{n} {n % 4}\n" for t in range(30) for n in range(0, 20, 2)))
     run.write_text("".join(f"{t} Q0 d{n} {n} {20 - n} r\n" for t in range(30) for n in range(1, 20)))
     return str(qrels), str(run)
 

@@ -50,7 +50,7 @@ def test_without_samples_nothing_is_imputed(tmp_path):
 def test_the_command_takes_samples_and_depth(tmp_path, capsys):
     pytest.importorskip("jinja2")
     qrels, run, page = tmp_path / "q", tmp_path / "r", tmp_path / "page.html"
-    qrels.write_text("".join(f"{t} 0 d{n} {n % 3}\n" for t in range(30) for n in range(0, 20, 2)))
+    qrels.write_text("".join(f"{t} 0 d{n} {n % 4}\n" for t in range(30) for n in range(0, 20, 2)))
     run.write_text("".join(f"{t} Q0 d{n} {n} {20 - n} r\n" for t in range(30) for n in range(1, 20)))
     call = ["report", qrels, run, "-m", "Q", "--samples", "20", "--depth", "5", "--html", page]
     code, _, err = run_command(capsys, *call)
@@ -64,3 +64,22 @@ def test_depth_without_samples_is_rejected(tmp_path):
     pytest.importorskip("jinja2")
     with pytest.raises(ir_graded.ParameterError, match=r"depth=5 needs n_samples >= 1"):
         page_of(tmp_path, depth=5)
+
+
+def test_qrels_with_relevant_documents_alone_leave_the_intervals_out(tmp_path, capsys):
+    pytest.importorskip("jinja2")
+    qrels, run, page = tmp_path / "q", tmp_path / "r", tmp_path / "page.html"
+    qrels.write_text("".join(f"{t} 0 d{n} 1\n" for t in range(30) for n in (0, 2)))
+    run.write_text("".join(f"{t} Q0 d{n} {n} {20 - n} r\n" for t in range(30) for n in range(9)))
+    reason = "the qrels have no judged non-relevant document (level 0), so the share of relevant documents"
+    call = ["report", qrels, run, "-m", "P@5", "--samples", "20", "--html", page]
+    code, _, err = run_command(capsys, *call)
+    assert (code, err.count("\n")) == (0, 1)
+    assert reason in err
+    text = page.read_text(encoding="utf-8")
+    assert f"Intervals from unjudged documents are left out: {reason}" in text
+    assert "doubts-caption" not in text
+    code, _, err = run_command(capsys, "evaluate", qrels, run, "-m", "P@5", "--unjudged", "intervals")
+    assert (code, err.count("\n")) == (2, 1)
+    assert reason in err
+    assert "or use --unjudged bounds for measures" in err

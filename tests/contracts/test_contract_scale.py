@@ -1,0 +1,65 @@
+"""The score of a topic depends on the levels of other topics exactly if the measure says so."""
+
+import pytest
+from contracts import contract_cases as cases
+from hypothesis import given, strategies as st
+
+import ir_graded
+from ir_graded.evaluation.provider import GradedEvaluator, wanted_columns
+from ir_graded.matching.match import prepare_qrels
+from ir_graded.measures.classic import scorer_of
+
+pytestmark = cases.BOTH_COLUMNS
+
+
+def scores(measure, qrels, run):
+    """Return the score of each topic, without the warnings of calls of ir_measures."""
+    evaluator = GradedEvaluator(
+        {measure: scorer_of(measure)}, prepare_qrels(qrels, wanted_columns([measure]))
+    )
+    return dict(zip(evaluator.judgments.names, evaluator.scores(run)[measure].tolist(), strict=True))
+
+
+def parts(measure, one):
+    """Yield the topics of a collection with their qrels, and the run."""
+    if not cases.needs_tables(measure):
+        yield one.qrels, one.run
+        yield from (({topic: levels}, one.run) for topic, levels in one.qrels.items())
+        return
+    qrels, run = cases.passage_tables(one.qrels, one.run)
+    yield qrels, run
+    yield from ((rows, run) for _, rows in qrels.groupby("query_id", sort=False))
+
+
+@cases.each(cases.ALL)
+@cases.examples(10)
+@given(data=st.data())
+def test_a_topic_scores_the_same_alone_unless_the_scale_is_inferred(subject, data):
+    measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
+    (qrels, run), *alone = parts(measure, one)
+    together = scores(measure, qrels, run)
+    if scorer_of(measure).infers_scale:
+        return
+    for rows, of_run in alone:
+        for topic, score in scores(measure, rows, of_run).items():
+            assert score == pytest.approx(together[topic], abs=cases.ROUNDING), (measure, topic)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        "gRBP", "gRBP(residual=True)", "EBR", "nEBR", "iRBU", "niRBU", "nERR", "NCU(stop='err')", "R-pref",
+        "NCU(stop='err',utility='rr')", "nERR(gains={1:2})", "EC(measure='nERR')",
+        ir_graded.GF(groups="SIZE"), ir_graded.GFR(groups={"SIZE": "JSD"}, measure="Q"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_measures_that_infer_their_scale_say_so(measure):
+    (measure,) = ir_graded.measures.parsing.read_measures(measure)
+    assert scorer_of(measure).infers_scale
+    found = {}
+    for highest in (2, 3):
+        qrels = {"1": {"a": 2, "b": 1, "c": 0}, "2": {"a": highest}}
+        tables = cases.passage_tables(qrels, {"1": {"c": 3.0, "b": 2.0, "a": 1.0}, "2": {"a": 1.0}})
+        found[highest] = scores(measure, *(table.drop(columns=["start", "length"]) for table in tables))["1"]
+    assert found[2] != found[3]
