@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import click
 
-from ir_graded.errors import InputError, printable
+from ir_graded.errors import CoverageWarning, InputError, printable
 
 from . import options, score_sources
 from .output import FORMATS, Leaderboard, json_line, places as with_places, show
@@ -21,29 +21,38 @@ if TYPE_CHECKING:
 #: Exit code if a run is worse.
 WORSE = 1
 _VALUES = ["baseline", "mean", "difference", "p", "p_corrected", "minimum_detectable"]
+_JUDGED = ["judged", "baseline_judged"]
 
 
 def _sentences(found: Regressions, digits: int) -> str:
     """Return how many comparisons failed, how they were tested and the smallest loss that they detect."""
-    tests, worse = found.p.size, int(found.worse.sum())
-    return (
-        f"{worse} of {tests} comparisons with {found.baseline} worse (loss above {found.tolerance:g}, "
-        f"corrected p below {found.alpha:g}). One-sided {found.test} test on {found.topics[0]} topics, "
-        f"correction {found.correction}." + _detectable(found, digits)
-    )
-
-
-def _detectable(found: Regressions, digits: int) -> str:
-    """Say which loss a t test would have seen, unless the test used can see none."""
     import numpy as np
 
-    detectable, said = found.minimum_detectable[0], ""
-    if (found.smallest_p_corrected[0] >= found.alpha).any():
-        return said
-    if not np.isnan(detectable).all():
-        least = with_places(float(np.nanmax(detectable)), digits)
-        said = f" A one-sided paired t test with these topics detects a loss of {least} with probability .8."
-    if np.isnan(detectable).any():
+    tests, worse = found.p.size, int(found.worse.sum())
+    scopes = [f"{found.topics[0]} topics"] + [
+        f"the {topics} of group {name}"
+        for name, topics in zip(found.groups[1:], found.topics[1:], strict=True)
+    ]
+    said = (
+        f"{worse} of {tests} comparisons with {found.baseline} worse (loss above {found.tolerance:g}, "
+        f"corrected p below {found.alpha:g}). One-sided {found.test} test on {', on '.join(scopes)}, "
+        f"correction {found.correction}."
+    )
+    losses, undefined = [], False
+    rows = zip(scopes, found.minimum_detectable, found.smallest_p_corrected, strict=True)
+    for scope, detectable, least in rows:
+        if (least >= found.alpha).any():
+            continue  # the test used can find no loss
+        undefined |= bool(np.isnan(detectable).any())
+        if not np.isnan(detectable).all():
+            losses.append(f"{with_places(float(np.nanmax(detectable)), digits)} on {scope}")
+    if losses:
+        beyond = " and this tolerance" if found.tolerance else ""
+        said += (
+            f" A one-sided paired t test at alpha={found.alpha_of_each:.3g}{beyond} detects a loss of "
+            f"{', of '.join(losses)} with probability .8."
+        )
+    if undefined:
         said += " minimum_detectable is not defined (nan) where all topics have the same difference."
     return said
 
@@ -53,13 +62,15 @@ def _table(style: str) -> Callable[[Regressions, int], str]:
         frame = found.to_frame()
         labels = ["run", "measure", *(["group"] if len(found.groups) > 1 else [])]
         verdict = ["worse" if worse else "ok" for worse in frame["worse"]]
-        cells = frame[_VALUES].to_numpy().tolist()
+        cells = frame[_VALUES + _JUDGED].to_numpy().tolist()
         rows = [
             ([str(label) for label in of_row], [*values, said])
             for of_row, values, said in zip(frame[labels].to_numpy().tolist(), cells, verdict, strict=True)
         ]
-        table = FORMATS[style](Leaderboard(labels, [*_VALUES, "verdict"], rows, "statistic"), digits)
-        return f"{table}\n\n{printable(_sentences(found, digits))}"
+        table = FORMATS[style](
+            Leaderboard(labels, [*_VALUES, *_JUDGED, "verdict"], rows, "statistic"), digits
+        )
+        return "\n\n".join([table, *map(printable, (_sentences(found, digits), *found.notes))])
 
     return write
 
@@ -69,7 +80,7 @@ def _json(found: Regressions, digits: int) -> str:
         json.loads(json_line({str(name): _plain(value, digits) for name, value in row.items()}))
         for row in found.to_frame().to_dict("records")
     ]
-    names = ("baseline", "alpha", "tolerance", "test", "correction", "n_resamples", "passed")
+    names = ("baseline", "alpha", "tolerance", "test", "correction", "n_resamples", "passed", "notes")
     return json.dumps({**{name: getattr(found, name) for name in names}, "comparisons": rows}, indent=2)
 
 
@@ -86,13 +97,15 @@ def _junit(found: Regressions, digits: int) -> str:
     for row in found.to_frame().to_dict("records"):
         name = printable(f"{row['measure']} on {row['group']}")
         case = ET.SubElement(suite, "testcase", classname=printable(str(row["run"])), name=name, time="0")
-        values = {name: with_places(float(row[name]), digits) for name in _VALUES}
+        values = {name: with_places(float(row[name]), digits) for name in _VALUES + _JUDGED}
         said = ", ".join(f"{name} {value}" for name, value in values.items())
         if row["worse"]:
             message = f"{values['difference']} against {found.baseline}, p {values['p_corrected']}"
             ET.SubElement(case, "failure", message=printable(message), type="worse").text = said
         else:
             ET.SubElement(case, "system-out").text = said
+    if found.notes:
+        ET.SubElement(suite, "system-out").text = printable(" ".join(found.notes))
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode")
 
@@ -138,7 +151,8 @@ _OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
 @click.option(
     "--groups",
     metavar="FILE",
-    help="Also test each group of topics separately. FILE: lines of topic and group.",
+    help="Also test each group of topics separately. FILE: lines of topic and group, separated by blanks, or "
+    "by tabs or commas if topics hold blanks.",
 )
 @options.ties
 @options.resamples(10_000)
@@ -169,19 +183,33 @@ def compare(  # noqa: PLR0913, PLR0917  # one parameter an option
 
     A RUN is worse by a measure if its mean is lower by more than the tolerance and the difference is
     significant. With --fail-if worse the exit code is 1 if a RUN is worse by any measure on any group, 0 if
-    none is, and 2 if something could not be read or computed, or a test has so few topics that it can never
-    fail.
+    none is, and 2 if something could not be read or computed, or if none is and a test can never fail: it has
+    too few topics, or BASELINE scores 0.
     """
     from ir_graded.evaluation.run_comparison import compare_runs
-    from ir_graded.meta.regressions import TooFewTopicsWarning
+    from ir_graded.meta.options import TooFewTopicsWarning
+    from ir_graded.meta.regressions import NothingToLoseWarning
+
+    never_worse = (TooFewTopicsWarning, NothingToLoseWarning)
+    impossible: list[str] = []
+    show_warning = warnings.showwarning
+
+    def collect(message: Warning | str, category: type[Warning], *place: Any, **source: Any) -> None:
+        if issubclass(category, never_worse):
+            impossible.append(str(message))
+        else:
+            show_warning(message, category, *place, **source)
 
     read = options.read(measures)
-    try:
-        with warnings.catch_warnings():
-            if fail_if:
-                warnings.simplefilter("error", TooFewTopicsWarning)
-            found = compare_runs(read, qrels, baseline, list(runs), n_resamples=resamples, rng=seed, **chosen)
-    except TooFewTopicsWarning as warning:
-        raise InputError(f"--fail-if {fail_if} could never fail: {warning}") from None
+    with warnings.catch_warnings():
+        if fail_if:
+            for category in never_worse:
+                warnings.simplefilter("always", category)
+            warnings.showwarning = collect
+        found = compare_runs(read, qrels, baseline, list(runs), n_resamples=resamples, rng=seed, **chosen)
+    if impossible and found.passed:
+        raise InputError(f"--fail-if {fail_if}: a comparison could never fail: {'; '.join(impossible)}")
+    for message in impossible:
+        warnings.warn(message, CoverageWarning, stacklevel=1)
     show(_OUTPUTS[output](found, places))
     return WORSE if fail_if and not found.passed else 0

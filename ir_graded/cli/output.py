@@ -15,6 +15,7 @@ import numpy as np
 
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, printable
+from ir_graded.evaluation.score_tables import in_latex, in_markdown
 from ir_graded.evaluation.scores import Scores
 
 if TYPE_CHECKING:
@@ -122,29 +123,27 @@ def json_line(record: Mapping[str, Any]) -> str:
     return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 
-def _as_it_is(label: str) -> str:
-    return label
-
-
-def _in_markdown(label: str) -> str:
-    """Return a name for a cell of Markdown; a backslash before a bar keeps it from ending the cell."""
-    return label.replace("\\", r"\\").replace("|", r"\|")
-
-
-def _tabulated(style: str, escaped: Callable[[str], str] = _as_it_is) -> Callable[[Leaderboard, int], str]:
+def _tabulated(style: str, escaped: Callable[[str], str] = printable) -> Callable[[Leaderboard, int], str]:
     def write(board: Leaderboard, digits: int) -> str:
         from tabulate import tabulate
 
         rows = [
-            [*(escaped(printable(label)) for label in labels), *(places(value, digits) for value in values)]
+            [*map(escaped, labels), *(places(value, digits) for value in values)]
             for labels, values in board.rows
         ]
         align = ["left"] * len(board.labels) + ["right"] * len(board.measures)
-        head = [*board.labels, *board.measures]
+        head = [*map(escaped, board.labels), *map(escaped, board.measures)]
         # Names of runs and topics that look like numbers are unchanged.
         return str(tabulate(rows, head, tablefmt=style, disable_numparse=True, colalign=align))
 
     return write
+
+
+def _latex(board: Leaderboard, digits: int) -> str:
+    """Return a table for LaTeX with the rules of booktabs."""
+    rules = iter((r"\toprule", r"\midrule", r"\bottomrule"))
+    lines = _tabulated("latex_raw", in_latex)(board, digits).splitlines()
+    return "\n".join(next(rules) if line == r"\hline" else line for line in lines)
 
 
 def _separated(delimiter: str) -> Callable[[Leaderboard, int], str]:
@@ -177,6 +176,6 @@ FORMATS: dict[str, Callable[[Leaderboard, int], str]] = {
     "tsv": _separated("\t"),
     "jsonl": _json_lines,
     "csv": _separated(","),
-    "latex": _tabulated("latex_booktabs"),
-    "markdown": _tabulated("pipe", _in_markdown),
+    "latex": _latex,
+    "markdown": _tabulated("pipe", in_markdown),
 }

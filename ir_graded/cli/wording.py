@@ -6,7 +6,10 @@ import re
 
 #: Options by the parameters they set.
 _OPTIONS = {
-    **{name: f"--{name}" for name in ("alpha", "baseline", "depth", "difference", "level", "power")},
+    **{
+        name: f"--{name}"
+        for name in ("alpha", "baseline", "depth", "difference", "level", "power", "tolerance")
+    },
     **{name: f"--{name}" for name in ("provider", "seed", "test", "ties")},
     "n_resamples": "--resamples",
     "n_samples": "--samples",
@@ -19,6 +22,7 @@ _PARAMETER = re.compile(
 )
 _FUNCTIONS = {
     "use ir_graded.score_intervals to": "use --unjudged intervals to",
+    "use ir_graded.score_bounds for": "use --unjudged bounds for",
     "ir_graded.evaluate computes": "`ir_graded evaluate` computes",
 }
 

@@ -92,12 +92,16 @@ def test_json_lines(run):
 
 
 def test_latex_and_markdown_escape_cell_separators(files, run):
-    (files / "a|b_c.run").write_text(POOR)
-    _, latex, _ = run("evaluate", "qrels.txt", "a|b_c.run", "-m", "Q", "-o", "latex")
-    _, markdown, _ = run("evaluate", "qrels.txt", "a|b_c.run", "-m", "Q", "-o", "markdown")
-    assert r"b\_c.run" in latex
-    assert r"\toprule" in latex
-    assert r"a\|b_c.run" in markdown
+    (files / "[a|b_c--.run").write_text(POOR)
+    _, latex, _ = run(
+        "evaluate", "qrels.txt", "[a|b_c--.run", "-m", "NCU(stop='up_to_preferred') Q", "-o", "latex"
+    )
+    _, markdown, _ = run("evaluate", "qrels.txt", "[a|b_c--.run", "-m", "Q", "-o", "markdown")
+    rules = [line for line in latex.splitlines() if line.endswith("rule")]
+    assert rules == [r"\toprule", r"\midrule", r"\bottomrule"]
+    assert r" {}[a\textbar{}b\_c-{}-.run & " in latex
+    assert r"up\_to\_preferred" in latex
+    assert r"| \[a\|b\_c--.run " in markdown
 
 
 BACKSLASHES = {"table": "\\", "markdown": r"\\", "latex": r"\textbackslash{}"}
@@ -267,7 +271,7 @@ def test_missing_topics_are_one_line_on_stderr(run, output):
 
 @pytest.mark.usefixtures("cut")
 def test_meta_warns_of_its_runs(run):
-    arguments = ("meta", "qrels.txt", "cut.run", "poor.run", "-m", "Q AP", "-B", "9")
+    arguments = ("meta", "qrels.txt", "cut.run", "poor.run", "-m", "Q AP", "-B", "20")
     code, out, err = run(*arguments)
     assert (code, err) == (0, CUT)
     assert run(*arguments, "--quiet") == (0, out, "")

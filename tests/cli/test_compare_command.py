@@ -6,6 +6,7 @@ import sys
 from functools import partial
 from xml.etree import ElementTree as ET
 
+import ir_measures
 import pytest
 from helpers import assert_command_fails, run_command
 
@@ -47,7 +48,10 @@ def compare(capsys, folder):  # noqa: ARG001  # the command runs there
     [
         ("same.run better.run -m RR --fail-if worse", 0),
         ("better.run worse.run -m RR --fail-if worse", 1),
-        ("worse.run -m RR --fail-if worse --tolerance 0.9", 0),
+        ("worse.run -m RR --fail-if worse --tolerance 0.5", 0),
+        ("worse.run -m RR --fail-if worse --tolerance 0.9", 2),
+        ("worse.run -m NumRel --fail-if worse", 2),
+        ('"$PWD/old.run" -m RR --fail-if worse', 2),
         ("worse.run -m RR", 0),
         ("missing.run -m RR --fail-if worse", 2),
         ("worse.run -m nonsense --fail-if worse", 2),
@@ -68,17 +72,18 @@ def test_table_has_a_row_for_each_run_and_measure_and_says_what_was_tested(compa
     code, out, _ = compare("worse.run", "same.run", "-m", "RR P@1")
     assert code == 0
     lines = out.splitlines()
-    assert [line.split()[::8] for line in lines[2:6]] == [
+    assert [line.split()[::10] for line in lines[2:6]] == [
         ["worse.run", "worse"],
         ["same.run", "ok"],
         ["worse.run", "worse"],
         ["same.run", "ok"],
     ]
-    assert lines[-1].startswith(
+    assert lines[-3].startswith(
         "2 of 4 comparisons with old.run worse (loss above 0, corrected p below 0.05). "
-        "One-sided randomisation test on 30 topics, correction holm. A one-sided paired t test with "
-        "these topics detects a loss of 0."
+        "One-sided randomisation test on 30 topics, correction holm. A one-sided paired t test "
+        "at alpha=0.0125 detects a loss of 0."
     )
+    assert " on 30 topics with probability .8." in lines[-3]
 
 
 def test_an_undefined_minimum_detectable_is_explained(compare):
@@ -99,7 +104,7 @@ def test_a_gate_that_could_never_fail_is_an_error(compare):
     failed = compare("worse.run", "-m", "RR", "--fail-if", "worse")
     assert_command_fails(
         failed,
-        "--fail-if worse could never fail: the randomisation test with 1 comparison",
+        "--fail-if worse: a comparison could never fail: the randomisation test with 1 comparison",
         "worse on 4 topics (p >= 0.0625)",
         "not below --alpha 0.05; use more topics or --test t",
     )
@@ -119,6 +124,163 @@ def test_a_gate_on_a_group_of_three_topics_is_an_error(compare, folder):
     (folder / "groups.tsv").write_text("1 hard\n2 hard\n3 hard\n")
     failed = compare("same.run", "-m", "RR", "--groups", "groups.tsv", "--fail-if", "worse")
     assert_command_fails(failed, "3 topics of the group 'hard' (p >= 0.125)")
+
+
+@pytest.mark.parametrize("tolerance", ["0.75", "5"])
+def test_a_tolerance_above_any_loss_is_an_error(compare, tolerance):
+    failed = compare("worse.run", "-m", "RR", "--tolerance", tolerance)
+    assert_command_fails(failed, f"--tolerance {tolerance} must be below the mean of 'old.run', 0.75 by RR")
+
+
+@pytest.mark.parametrize("measure", ["NumRel", "NumQ", "NumRet"])
+def test_a_measure_by_which_no_run_can_be_worse_is_an_error(compare, measure):
+    failed = compare("worse.run", "-m", f"RR {measure}")
+    assert_command_fails(failed, f"{measure}: no run can be worse by it", "a higher score is not better")
+    assert compare("worse.run", "-m", "NumRet(rel=1) Judged@10")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("measure", "level"), [("Q(rel=5)", 1), ("AP", 0.3)], ids=["no such level", "labels below 1"]
+)
+def test_a_gate_on_a_baseline_that_scores_0_is_an_error(compare, folder, measure, level):
+    rows = "".join(f"{topic},hit,{level}\n" for topic in range(TOPICS))
+    (folder / "qrels.txt").write_text("query_id,doc_id,relevance\n" + rows)
+    found = compare("worse.run", "-m", measure, "--fail-if", "worse", "--quiet")
+    assert_command_fails(
+        found,
+        "--fail-if worse: a comparison could never fail: "
+        f"'old.run' scores 0 on all 30 topics by {measure}, so no",
+        "do the ids of run and qrels match, and are levels of the qrels relevant to the measure?",
+    )
+    code, _, err = compare("worse.run", "-m", measure)
+    assert (code, "'old.run' scores 0 on all 30 topics" in err) == (0, True)
+
+
+@pytest.mark.parametrize("kept", [0, 6, 26])
+def test_a_baseline_without_more_than_a_tenth_of_the_topics_is_an_error(compare, folder, kept):
+    lines = (folder / "old.run").read_text().splitlines(keepends=True)
+    (folder / "old.run").write_text("".join(lines[: 3 * kept]))
+    assert_command_fails(
+        compare("same.run", "-m", "RR"),
+        f"the baseline 'old.run' lacks {30 - kept} of the 30 topics of the qrels (the first is '{kept}')",
+        "must have at least 90%",
+    )
+
+
+def test_a_baseline_may_lack_a_tenth_of_the_topics_and_a_run_any(compare, folder):
+    lines = (folder / "old.run").read_text().splitlines(keepends=True)
+    (folder / "old.run").write_text("".join(lines[:81]))
+    (folder / "part.run").write_text("".join(lines[:18]))
+    assert compare("same.run", "-m", "RR", "--fail-if", "worse")[0] == 0
+    code, _, err = compare("part.run", "-m", "RR", "--fail-if", "worse")
+    assert (code, "lacks 24 of the 30 topics" in err) == (1, True)
+
+
+def test_one_file_as_baseline_and_run_is_an_error_under_any_path(compare, folder):
+    (folder / "link.run").symlink_to("old.run")
+    for paths in (["./old.run"], [str(folder / "old.run")], ["link.run"], ["./old.run", "link.run"]):
+        assert_command_fails(compare(*paths, "-m", "RR"), "is both the baseline and the only run")
+    code, out, _ = compare("link.run", str(folder / "old.run"), "worse.run", "-m", "RR", "-o", "json")
+    assert (code, [row["run"] for row in json.loads(out)["comparisons"]]) == (0, ["worse.run"])
+
+
+def test_a_baseline_that_lacks_topics_of_a_group_is_rejected(compare, folder):
+    lines = (folder / "old.run").read_text().splitlines(keepends=True)
+    (folder / "old.run").write_text("".join(line for line in lines if line.split()[0] not in {"0", "1"}))
+    (folder / "groups.txt").write_text(
+        "".join(f"{topic} {'hard' if topic < 8 else 'easy'}\n" for topic in range(TOPICS))
+    )
+    assert compare("worse.run", "-m", "RR", "--fail-if", "worse", "--quiet")[0] == 1  # 2 of 30 may be missing
+    found = compare("worse.run", "-m", "RR", "--fail-if", "worse", "--groups", "groups.txt")
+    assert_command_fails(found, "lacks 2 of the 8 topics of group 'hard' (the first is '0')")
+
+
+def test_a_file_without_groups_is_rejected(compare, folder):
+    (folder / "groups.txt").write_text("\n")
+    assert_command_fails(
+        compare("worse.run", "-m", "RR", "--groups", "groups.txt"), "groups.txt: there are no groups"
+    )
+
+
+def test_a_group_that_cannot_be_worse_hides_no_loss(compare, folder):
+    """The group none has no relevant document that old.run retrieved; both runs are tested on all topics."""
+    (folder / "qrels.txt").write_text(
+        "".join(f"{topic} 0 {'hit' if topic < 24 else 'unseen'} 1\n" for topic in range(TOPICS))
+    )
+    (folder / "groups.txt").write_text(
+        "topic group\n".replace("topic", "query_id")
+        + "".join(f"{topic} {'some' if topic < 24 else 'none'}\n" for topic in range(TOPICS))
+    )
+    gate = ("-m", "RR", "--fail-if", "worse", "--groups", "groups.txt")
+    code, out, err = compare("worse.run", *gate)
+    assert (code, "2 of 3 comparisons" in out) == (1, True)
+    assert "warning: 'old.run' scores 0 on the 6 of group 'none' by RR" in err
+    failed = compare("better.run", *gate)
+    assert_command_fails(failed, "a comparison could never fail: 'old.run' scores 0 on the 6 of group 'none'")
+
+
+def test_each_group_has_its_own_detectable_loss(compare, folder):
+    groups = "".join(f"{topic} {'hard' if topic < 8 else 'easy'}\n" for topic in range(TOPICS))
+    (folder / "groups.txt").write_text(groups)
+    _, out, _ = compare("worse.run", "-m", "RR", "--groups", "groups.txt")
+    losses = [line.split()[8] for line in out.splitlines()[2:5]]
+    assert len(set(losses)) == 3
+    said = out.splitlines()[-1]
+    assert "test on 30 topics, on the 8 of group hard, on the 22 of group easy, correction" in said
+    assert (
+        f"detects a loss of {losses[0]} on 30 topics, of {losses[1]} on the 8 of group hard, "
+        f"of {losses[2]} on the 22 of group easy with probability .8." in said
+    )
+
+
+@pytest.fixture
+def unjudged(folder):
+    """All ten documents of old.run are judged, and seven of new.run, above which three are not."""
+    judged = [f"d{rank}" for rank in range(10)]
+    runs = {"old": judged, "new": ["n0", "n1", "n2", *judged[:7]]}
+    (folder / "qrels.txt").write_text(
+        "".join(f"{topic} 0 {doc} {int(doc < 'd5')}\n" for topic in range(TOPICS) for doc in judged)
+    )
+    for name, docs in runs.items():
+        lines = (f"{topic} Q0 {doc} 0 {-at} t\n" for topic in range(TOPICS) for at, doc in enumerate(docs))
+        (folder / f"{name}.run").write_text("".join(lines))
+
+
+NOTE = (
+    "The share of judged documents differs in 2 of 2 comparisons, most in judged@3 for P@3: 0 of new.run, 1 "
+    "of old.run. This affects measures that count unjudged documents as not relevant; for a second look "
+    "without them, use "
+    "nDCG(judged_only=True) P(judged_only=True)@3."
+)
+
+
+@pytest.mark.usefixtures("unjudged")
+def test_every_output_has_the_shares_of_judged_documents_and_a_note(compare):
+    given = ("new.run", "-m", "nDCG P@3", "-o")
+    for style in ("table", "markdown"):
+        _, out, _ = compare(*given, style)
+        rows = [line.replace("|", " ").replace("\\_", "_").split() for line in out.splitlines()[:4]]
+        assert rows[0][-3:] == ["judged", "baseline_judged", "verdict"]
+        assert [row[-3:] for row in rows[2:]] == [
+            ["0.7000", "1.0000", "worse"],
+            ["0.0000", "1.0000", "worse"],
+        ]
+        assert out.splitlines()[-1] == NOTE
+    found = json.loads(compare(*given, "json")[1])
+    assert [(row["judged"], row["baseline_judged"]) for row in found["comparisons"]] == [(0.7, 1), (0, 1)]
+    assert found["notes"] == [NOTE]
+    suite = ET.fromstring(compare(*given, "junit")[1])  # noqa: S314  # the text of the command
+    assert suite[0].find("failure").text.endswith(", judged 0.7000, baseline_judged 1.0000")
+    assert suite.find("system-out").text == NOTE
+    assert compare("new.run", "-m", "nDCG(judged_only=True)", "--fail-if", "worse")[0] == 0
+
+
+@pytest.mark.usefixtures("unjudged")
+def test_there_is_no_note_where_unjudged_documents_make_no_difference(compare, folder):
+    (folder / "same.run").write_text((folder / "old.run").read_text())
+    for given in (("same.run", "-m", "nDCG"), ("new.run", "-m", "nDCG(judged_only=True)")):
+        _, out, _ = compare(*given, "-o", "json")
+        assert json.loads(out)["notes"] == []
 
 
 def test_markdown_is_a_table_with_groups(compare):
@@ -194,6 +356,42 @@ def test_a_wrong_line_of_groups_is_an_error_that_names_it(compare, folder):
     assert_command_fails(compare("same.run", "-m", "RR", "--groups", "twice.tsv"), "twice.tsv, line 2")
 
 
+@pytest.mark.parametrize(
+    ("mark", "header"),
+    [("\t", ""), ("\t\t", ""), (",", ""), (", ", ""), ("\t", "qid\tkind\n"), (",", "query_id,kind\n")],
+)
+def test_topics_of_groups_may_hold_blanks(capsys, folder, mark, header):
+    topics = [f"what is {topic}" for topic in range(TOPICS)]
+    (folder / "qrels.csv").write_text("query_id,doc_id,relevance\n" + "".join(f"{t},hit,1\n" for t in topics))
+    for name, first in (("old", "hit"), ("new", "x")):
+        rows = "".join(
+            f"{topic},hit,1\n{topic},{first},2\n" if first == "x" else f"{topic},hit,1\n" for topic in topics
+        )
+        (folder / f"{name}.csv").write_text("query_id,doc_id,score\n" + rows)
+    groups = "".join(
+        f"{topic}{mark}{'early' if at < 10 else 'late on'}\n\n" for at, topic in enumerate(topics)
+    )
+    (folder / "groups").write_text(header + groups)
+    given = ("qrels.csv", "old.csv", "new.csv", "-m", "RR", "--groups", "groups", "-o", "json")
+    code, out, _ = run_command(capsys, "compare", *given)
+    rows = json.loads(out)["comparisons"]
+    assert (code, [(row["group"], row["topics"]) for row in rows]) == (
+        0,
+        [("all", 30), ("early", 10), ("late on", 20)],
+    )
+
+
+def test_wrong_groups_name_the_separators(compare, folder):
+    (folder / "wrong.txt").write_text("what is 1 even\n")
+    failed = compare("same.run", "-m", "RR", "--groups", "wrong.txt")
+    assert_command_fails(
+        failed, "wrong.txt, line 1: expected a topic and its group, found 4 fields", "by a tab or a comma"
+    )
+    for text in ("1,even\n2,\n", "1\teven\n2\n", "1,even\n1,odd\n"):
+        (folder / "wrong.txt").write_text(text)
+        assert_command_fails(compare("same.run", "-m", "RR", "--groups", "wrong.txt"), "wrong.txt, line 2: ")
+
+
 # ------------------------------------------------------------------------------------------ compare_runs
 
 QRELS = {str(topic): {"hit": 1} for topic in range(12)}
@@ -232,7 +430,7 @@ def assert_old_is_the_baseline(found):
 
 
 def test_a_baseline_that_is_the_only_run_is_an_error(compare):
-    assert_command_fails(compare("old.run", "-m", "RR"), "--baseline old.run is the only run")
+    assert_command_fails(compare("old.run", "-m", "RR"), "old.run is both the baseline and the only run")
 
 
 def test_a_missing_baseline_is_no_run_of_another_folder(capsys, folder):
@@ -255,3 +453,60 @@ def test_groups_of_a_mapping_and_ties_are_passed_on():
     found = ir_graded.compare_runs("RR", QRELS, OLD, tied, groups=groups, ties="pessimistic", test="t")
     assert found.groups == ("all", "low", "high")
     assert found.difference.reshape(-1).tolist() == [-0.5, -0.5, -0.5]
+    lucky = ir_graded.compare_runs("RR", QRELS, OLD, tied, ties="optimistic")
+    assert lucky.difference.tolist() == [[[0]]]
+
+
+def test_judged_is_one_minus_the_unjudged_share_of_the_topics_retrieved():
+    """A negative level counts as unjudged, and a topic without documents is left out."""
+    qrels = {topic: {"hit": 1, "x": -1} for topic in QRELS}
+    new = {topic: {"hit": 3.0, "x": 2.0, "y": 1.0} for topic in list(QRELS)[:9]}
+    groups = {topic: "low" if int(topic) < 6 else "high" for topic in QRELS}
+    with pytest.warns(ir_graded.CoverageWarning, match="lacks 3 of the 12 topics"):
+        found = ir_graded.compare_runs(["RR", "P@1"], qrels, OLD, {"new": new}, groups=groups, test="t")
+    assert found.judged[:, :, 0].tolist() == [[pytest.approx(1 / 3), 1]] * 3
+    assert found.baseline_judged.tolist() == [[0.5, 1]] * 3
+    frame = found.to_frame()
+    assert frame.columns[1:4].tolist() == ["topics", "judged", "baseline_judged"]
+    assert frame["baseline_judged"].tolist() == [0.5, 1] * 3
+    share = 1 - ir_graded.unjudged(qrels, {"new": new}, depths=[10]).share[0, 0]
+    assert found.judged[0, 0, 0] == pytest.approx(share)
+
+
+def test_runs_that_can_be_read_once_are_compared():
+    rows = [(topic, doc, score) for topic, docs in NEW.items() for doc, score in docs.items()]
+    found = ir_graded.compare_runs("RR", QRELS, OLD, {"new": (ir_measures.ScoredDoc(*row) for row in rows)})
+    assert (found.passed, found.judged.tolist(), found.baseline_judged.tolist()) == (
+        False,
+        [[[0.5]]],
+        [[0.5]],
+    )
+
+
+def test_a_baseline_that_scores_0_is_warned_of():
+    with pytest.warns(ir_graded.CoverageWarning) as caught:
+        found = ir_graded.compare_runs("RR", QRELS, {"b": {t: {"D-1": 1.0, "D-2": 0.5} for t in QRELS}}, OLD)
+    assert found.passed
+    assert [str(one.message) for one in caught] == [
+        "Run 'b' has no judged document (for topic '0' it retrieved 'D-1', 'D-2', and the qrels have 'hit').",
+        "'b' scores 0 on all 12 topics by RR, so no system can be worse there; do the ids of run and qrels "
+        "match, and are levels of the qrels relevant to the measure?",
+    ]
+
+
+def test_the_text_that_names_no_baseline_gets_suggestions():
+    runs = {f"run{number}": OLD for number in range(100)} | {"bm25-base": OLD}
+    with pytest.raises(ir_graded.InputError) as caught:
+        ir_graded.compare_runs("RR", QRELS, "bm25_base", runs)
+    assert str(caught.value) == (
+        "the baseline 'bm25_base' is not a file, a dataset id of ir_datasets or the name of a run; did you "
+        "mean 'bm25-base'?"
+    )
+    with pytest.raises(ir_graded.InputError, match=r"the runs are 'run0', 'run1', 'run2' \.\.\.$"):
+        ir_graded.compare_runs("RR", QRELS, "monot5", runs)
+
+
+def test_a_name_of_two_runs_names_no_baseline():
+    runs = {"bm25.run": OLD, "bm25.txt": NEW}
+    with pytest.raises(ir_graded.InputError, match=r"did you mean 'bm25\.(run|txt)' or 'bm25\.(run|txt)'\?"):
+        ir_graded.compare_runs("RR", QRELS, "bm25", runs)

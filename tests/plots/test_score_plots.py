@@ -21,7 +21,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 
 def scores_of(topics=8, runs=("a", "b")):
     rng = np.random.default_rng(1)
-    measures = tuple(ir_graded.evaluate(["Q", "NCU(stop='rb', gamma=0.7)"], {"1": {"a": 1}}, {}).measures)
+    measures = tuple(
+        ir_graded.evaluate(["Q", "NCU(stop='rb', gamma=0.7)"], {"1": {"a": 1}}, {"1": {}}).measures
+    )
     values = rng.random((2, len(runs), topics))
     return ir_graded.Scores(tuple(runs), measures, tuple(f"t{at}" for at in range(topics)), values)
 
