@@ -1,29 +1,80 @@
-"""Fail if the package has become slow compared with a peer: ratios of small workloads, for CI.
+"""Fail if the package has become slower in comparison with peers: small workloads, for CI.
 
-    python benchmarks/guard.py
+    python benchmarks/guard.py              # exits with 1 if a call has become 1.3 times as slow
+    python benchmarks/guard.py --record     # writes guard.json: on another machine, with other libraries
+    python benchmarks/guard.py --slow 1.5   # makes our calls slower, to test this check: all must be missed
+    python benchmarks/guard.py --only Spark # the comparisons with this word in their names
 
-The peers take turns in one process. The ratio of the medians is compared with its limit, which is about half
-of the usual ratio. A machine is busy at times, so a limit counts as missed only if every attempt misses it.
-The script then exits with 1.
+Our call and the call of a peer take turns, and each turn gives a ratio of their costs. A pair passes if the
+median ratio is at most 1.3 times that of ``guard.json``. Turns end when those on one side of the limit lead
+by five, so a pair near its limit takes more turns.
+
+The cost is processor time, in this process and its children: on a busy machine, the elapsed time of a call
+says little. A call that waits longer or uses fewer threads is therefore not noticed.
 """
 
 from __future__ import annotations
 
+import os
+
+# Before the libraries are loaded: their idle threads take processor time.
+os.environ |= {"OPENBLAS_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+
+import argparse
+import ctypes
+import gc
+import json
+import math
 import platform
+import resource
+import statistics
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import peers
-from timing import in_turn
+import spark_peer
 from workloads import Collection, Store, passages, score_matrix
 
 import ir_graded
 from ir_graded._utils.threads import processors
 from ir_graded.meta.discriminative import discriminative_power
+from ir_graded.reporting import report
 
-ROUNDS, ATTEMPTS = 5, 4
+RECORDED = Path(__file__).with_name("guard.json")
+LIMIT = 1.3
+#: The turns end with such a lead of one side, or after so many.
+LEAD, MOST_TURNS = 5, 35
+#: Of one recorded ratio; each process has its own.
+PROCESSES, TURNS = 3, 7
+#: Measured where PySpark and Java are.
+SPARK = "Spark: evaluate and mean beside a plain job on equal tables"
+#: A turn repeats a call until it takes so many seconds.
+SECONDS = 0.2
+
+Call = Callable[[], object]
+
+
+def processor_seconds() -> float:
+    """Return the processor time of this process and its ended children."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
+
+
+def keep_freed_memory() -> None:
+    """Keep freed memory in this process; glibc else returns it by rules that depend on earlier calls.
+
+    The cost of a call would depend on the pairs measured before: fresh memory has to be cleared.
+    """
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None)
+    if set_option is not None:
+        set_option(-3, 32 << 20)  # M_MMAP_THRESHOLD, its maximum
+        set_option(-1, (1 << 31) - 1)  # M_TRIM_THRESHOLD
 
 
 @dataclass(frozen=True)
@@ -32,158 +83,233 @@ class Pair:
 
     Attributes:
         name: the name of the comparison.
-        usual: the usual ratio of the peer's time to ours.
-        limit: the smallest ratio that passes.
         ours: our call; it computes ten measures where there are measures.
         peer: the peer's call.
+        clock: the processor time so far.
     """
 
     name: str
-    usual: float
-    limit: float
-    ours: Callable[[], object]
-    peer: Callable[[], object]
+    ours: Call
+    peer: Call
+    clock: Callable[[], float] = processor_seconds
 
-    def ratio(self) -> float:
-        """Return the ratio of the peer's time to ours, from the medians of rounds in turn."""
-        figures = in_turn(ROUNDS, {"ours": self.ours, "peer": self.peer})
-        return figures["peer"].seconds / figures["ours"].seconds
+    def slower(self, factor: float) -> Pair:
+        """Return the pair with our call made so many times as slow."""
 
-    def passes(self) -> bool:
-        """Return whether an attempt reaches the limit, and print the result of each attempt."""
-        for attempt in range(1, ATTEMPTS + 1):
-            ratio = self.ratio()
-            said = f"{self.name}: ratio {ratio:.3g} (usually {self.usual}, limit {self.limit:.3g})"
-            if ratio >= self.limit:
-                print(said, flush=True)
-                return True
-            print(f"{said}: MISSED, attempt {attempt} of {ATTEMPTS}", flush=True)
-        return False
+        def ours() -> None:
+            begin = self.clock()
+            self.ours()
+            end = time.process_time() + (factor - 1) * (self.clock() - begin)
+            while time.process_time() < end:
+                pass
+
+        return replace(self, ours=ours)
+
+    def ratios(self) -> Iterator[float]:
+        """Yield the ratio of our cost to the peer's, turn by turn."""
+        calls = self.ours, self.peer
+        for call in calls:
+            call()  # the first one reads files and fills caches
+        gc.collect()
+        gc.freeze()  # collections in the calls would visit the data of all pairs
+        times = [math.ceil(SECONDS / max(self._cost(call), 1e-4)) for call in calls]
+        while True:
+            ours, peer = (self._cost(call, n) / n for call, n in zip(calls, times, strict=True))
+            yield ours / peer
+
+    def _cost(self, call: Call, times: int = 1) -> float:
+        gc.collect()
+        begin = self.clock()
+        for _ in range(times):
+            call()
+        return self.clock() - begin
+
+    def passes(self, recorded: float) -> bool:
+        """Return whether the median ratio is within the limit, and print it."""
+        limit, found, lead = LIMIT * recorded, list[float](), 0
+        for ratio in self.ratios():
+            found.append(ratio)
+            lead += 1 if ratio <= limit else -1
+            if abs(lead) == LEAD or len(found) == MOST_TURNS:
+                break
+        median = statistics.median(found)
+        print(
+            f"{self.name}: {median:.4g}, {median / recorded:.2f} of the recorded {recorded:.4g}, "
+            f"{len(found)} turns{'' if median <= limit else ': MISSED'}",
+            flush=True,
+        )
+        return median <= limit
 
 
-def pairs(folder: Path) -> list[Pair]:
-    """Return the comparisons with their limits."""
-    few = Collection.of(1_000, 1_000, (1, 2), 1, seed=1)
-    many = Collection.of(60, 1_000, (1_200, 1_200), 70, seed=2)
+def pairs(folder: Path) -> Iterator[Pair]:
+    """Yield the comparisons."""
+    few = Collection.of(300, 1_000, (1, 2), 1, seed=1)
+    many = Collection.of(100, 1_000, (1_200, 1_200), 70, seed=2)
     store = Store(folder, 1)
     qrels, path = store.files("few", few)
-    submitted_qrels, submitted = store.submissions(10)
-    few_run, many_run, arrow, scores = few.dicts(), many.dicts(), few.pandas(), score_matrix(50, 60)
+    submitted_qrels, submitted = store.submissions(6, topics=30)
+    yield Pair(
+        "start: --version beside imports of NumPy and Polars",
+        lambda: _run("-m", "ir_graded", "--version"),
+        lambda: _run("-c", "import numpy, polars"),
+    )
+    yield Pair(
+        "whole process: evaluate beside ir_measures on a file of 30,000 lines",
+        lambda: _run(*peers.ir_graded_command(submitted_qrels, submitted[1])[1:]),
+        lambda: _run(*peers.ir_measures_command(submitted_qrels, submitted[1])[1:]),
+    )
+    few_run, many_run, arrow, scores = few.dicts(), many.dicts(), few.pandas(), score_matrix(50, 40)
     objects = arrow.astype({"query_id": object, "doc_id": object})
-    intents = many.by_intent(5)
-    highlighted, rows = passages(40)
+    some = Collection.of(30, 1_000, (1_200, 1_200), 70, seed=2)
+    intents, some_run = some.by_intent(5), some.dicts()
+    highlighted, rows = passages(20)
     few_ours, many_ours = peers.ir_graded_evaluator(few.qrels), peers.ir_graded_evaluator(many.qrels)
     few_peer, many_peer = peers.pytrec_eval_dicts(few.qrels), peers.pytrec_eval_dicts(many.qrels)
-    return [
-        Pair(
-            "ten runs as submitted to a track, beside pytrec_eval",
-            4.0,
-            2.0,
-            lambda: ir_graded.evaluate(peers.TEN, submitted_qrels, submitted, progress=False),
-            peers.pytrec_eval_files(submitted_qrels, submitted),
-        ),
-        *(_shuffled(many, ties, usual) for ties, usual in ((0.05, 2.8), (0.5, 2.1))),
-        _tied(few, 0.05, "few", usual=1.0, limit=1 / 1.5),  # at most 1.5 times as slow
-        _tied(many, 0.5, "many", usual=0.7, limit=0.35),
-        Pair(
-            f"intervals of {peers.SAMPLES} samples, three runs, beside one evaluation",
-            0.015,
-            0.0075,
-            lambda: ir_graded.score_intervals(
-                peers.UNJUDGED, submitted_qrels, submitted[:3], n_samples=peers.SAMPLES
-            ),
-            lambda: ir_graded.evaluate(peers.UNJUDGED, submitted_qrels, submitted[:3], progress=False),
-        ),
-        Pair(
-            "dict of dicts, few judged, beside pytrec_eval",
-            12.0,
-            6.0,
-            lambda: few_ours.calc_aggregate(few_run),
-            lambda: few_peer(few_run),
-        ),
-        Pair(
-            "dict of dicts, many judged, beside pytrec_eval",
-            4.0,
-            2.0,
-            lambda: many_ours.calc_aggregate(many_run),
-            lambda: many_peer(many_run),
-        ),
-        Pair(
-            "D#-nDCG@10 beside nDCG@10, five intents",
-            0.7,
-            1 / 3,  # at most 3 times as slow
-            lambda: ir_graded.evaluate("D#-nDCG@10", intents, many_run),
-            lambda: ir_graded.evaluate("nDCG@10", intents, many_run),
-        ),
-        Pair(
-            "four measures of characters beside MAgP",
-            0.65,
-            0.25,
-            lambda: ir_graded.evaluate(["CharP@10", "CharR@10", "IoU@10", "AiP"], highlighted, rows),
-            lambda: ir_graded.evaluate("MAgP(beta=0.25)", highlighted, rows),
-        ),
-        Pair(
-            "file beside Polars reading three columns",
-            0.5,
-            0.25,
-            lambda: ir_graded.evaluate(peers.TEN, qrels, path),
-            lambda: peers.polars_three_columns(path),
-        ),
-        Pair(
-            "DataFrame with Arrow strings beside Polars reading a file of it",
-            1.7,
-            0.8,
-            lambda: few_ours.calc_aggregate(arrow),
-            lambda: peers.polars_three_columns(path),
-        ),
-        Pair(
-            "DataFrame with object columns beside Polars reading a file of it",
-            0.8,
-            0.4,
-            lambda: few_ours.calc_aggregate(objects),
-            lambda: peers.polars_three_columns(path),
-        ),
-        Pair(
-            "discriminative power of 60 systems beside a loop over the pairs",
-            18.0,
-            9.0,
-            lambda: discriminative_power(scores),
-            lambda: peers.pair_by_pair(scores),
-        ),
-    ]
+    yield Pair(
+        "six runs as submitted to a track, beside pytrec_eval on one",
+        lambda: ir_graded.evaluate(peers.TEN, submitted_qrels, submitted, progress=False),
+        peers.pytrec_eval_files(submitted_qrels, submitted[:1]),
+    )
+    for ties in (0.05, 0.5):
+        yield _shuffled(many, ties)
+    yield _tied(few, 0.05, "few")
+    yield _tied(many, 0.5, "many")
+    yield Pair(
+        "intervals of 20 samples beside one evaluation",
+        lambda: ir_graded.score_intervals(peers.UNJUDGED, submitted_qrels, submitted[0], n_samples=20),
+        lambda: ir_graded.evaluate(peers.UNJUDGED, submitted_qrels, submitted[0]),
+    )
+    yield Pair(
+        "compare: a baseline with two runs, beside their evaluation by pytrec_eval",
+        lambda: ir_graded.compare_runs(peers.TEN, submitted_qrels, submitted[0], submitted[1:3]),
+        peers.pytrec_eval_files(submitted_qrels, submitted[:3]),
+    )
+    yield Pair(
+        "report: two runs, beside pictures by matplotlib alone",
+        lambda: report(["nDCG@10"], submitted_qrels, submitted[:2], folder / "report.html"),
+        lambda: peers.matplotlib_pictures(2),
+    )
+    yield Pair(
+        "dict of dicts, few judged, beside pytrec_eval",
+        lambda: few_ours.calc_aggregate(few_run),
+        lambda: few_peer(few_run),
+    )
+    yield Pair(
+        "dict of dicts, many judged, beside pytrec_eval",
+        lambda: many_ours.calc_aggregate(many_run),
+        lambda: many_peer(many_run),
+    )
+    yield Pair(
+        "D#-nDCG@10 beside nDCG@10, five intents",
+        lambda: ir_graded.evaluate("D#-nDCG@10", intents, some_run),
+        lambda: ir_graded.evaluate("nDCG@10", intents, some_run),
+    )
+    yield Pair(
+        "four measures of characters beside MAgP",
+        lambda: ir_graded.evaluate(["CharP@10", "CharR@10", "IoU@10", "AiP"], highlighted, rows),
+        lambda: ir_graded.evaluate("MAgP(beta=0.25)", highlighted, rows),
+    )
+    yield Pair(
+        "file beside Polars reading three columns",
+        lambda: ir_graded.evaluate(peers.TEN, qrels, path),
+        lambda: peers.polars_three_columns(path),
+    )
+    yield Pair(
+        "DataFrame with Arrow strings beside Polars reading a file of it",
+        lambda: few_ours.calc_aggregate(arrow),
+        lambda: peers.polars_three_columns(path),
+    )
+    yield Pair(
+        "DataFrame with object columns beside Polars reading a file of it",
+        lambda: few_ours.calc_aggregate(objects),
+        lambda: peers.polars_three_columns(path),
+    )
+    yield Pair(
+        "discriminative power of 40 systems beside a loop over the pairs",
+        lambda: discriminative_power(scores),
+        lambda: peers.pair_by_pair(scores),
+    )
 
 
-def _shuffled(collection: Collection, ties: float, usual: float) -> Pair:
+def _run(*arguments: str) -> None:
+    subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+def _shuffled(collection: Collection, ties: float) -> Pair:
     qrels, run = collection.shuffled(ties)
     ours, peer = peers.ir_graded_evaluator(qrels), peers.pytrec_eval_dicts(qrels)
     return Pair(
         f"dict of dicts in random order, {ties:.0%} tied, beside pytrec_eval",
-        usual,
-        usual / 2,
         lambda: ours.calc_aggregate(run),
         lambda: peer(run),
     )
 
 
-def _tied(collection: Collection, ties: float, judged: str, usual: float, limit: float) -> Pair:
+def _tied(collection: Collection, ties: float, judged: str) -> Pair:
     """Compare means over the orders of tied documents with the order by id."""
     qrels, run = collection.shuffled(ties)
     ours, by_id = peers.ir_graded_evaluator(qrels, peers.expected()), peers.ir_graded_evaluator(qrels)
     return Pair(
         f"expected scores, {judged} judged, {ties:.0%} tied, beside scores by doc_id",
-        usual,
-        limit,
         lambda: ours.calc_aggregate(run),
         lambda: by_id.calc_aggregate(run),
     )
 
 
+def measured(only: str, folder: Path) -> Iterator[Pair]:
+    """Yield the comparisons with a word in their names; Spark's only where Spark is."""
+    yield from (pair for pair in pairs(folder) if only in pair.name)
+    if only not in SPARK:
+        return
+    if reason := spark_peer.missing():
+        print(f"{SPARK}: skipped, because {reason}", flush=True)
+        return
+    with spark_peer.spark_calls(folder) as (ours, peer):
+        yield Pair(SPARK, ours, peer, spark_peer.seconds_of_family)
+
+
+def record(only: str) -> None:
+    """Write the median of the ratios of several processes for each pair."""
+    found: dict[str, list[float]] = {}
+    for _ in range(PROCESSES):
+        command = [sys.executable, __file__, "--medians", "--only", only]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        for name, ratio in json.loads(done.stdout.splitlines()[-1]).items():
+            found.setdefault(name, []).append(ratio)
+    ratios = json.loads(RECORDED.read_text(encoding="utf-8")) if only else {}
+    for name, several in found.items():
+        ratios[name] = float(f"{statistics.median(several):.4g}")
+        print(
+            f"{name}: {ratios[name]:.4g}, in {PROCESSES} processes {min(several):.4g} to {max(several):.4g}"
+        )
+    RECORDED.write_text(json.dumps(ratios, indent=2) + "\n", encoding="utf-8")
+
+
 def main() -> int:
-    print(f"Python {platform.python_version()}, {processors()} processors")
-    with tempfile.TemporaryDirectory() as folder:
-        missed = [pair.name for pair in pairs(Path(folder)) if not pair.passes()]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--record", action="store_true", help="write guard.json")
+    parser.add_argument("--slow", type=float, default=1.0, help="make our calls so many times as slow")
+    parser.add_argument("--only", default="", help="comparisons with this word in their names")
+    parser.add_argument("--medians", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.record:
+        record(options.only)
+        return 0
+    keep_freed_memory()
+    with tempfile.TemporaryDirectory() as name:
+        chosen = (pair.slower(options.slow) for pair in measured(options.only, Path(name)))
+        if options.medians:
+            print(json.dumps({pair.name: statistics.median(islice(pair.ratios(), TURNS)) for pair in chosen}))
+            return 0
+        print(f"Python {platform.python_version()}, {processors()} processors", flush=True)
+        recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
+        passed = {pair.name: pair.passes(recorded[pair.name]) for pair in chosen}
+    if not passed:
+        parser.error(f"no comparison was measured with --only {options.only!r}")
+    missed = [name for name, holds in passed.items() if not holds]
     for name in missed:
         print(f"Slower than allowed: {name}")
+    print(f"{len(missed)} of {len(passed)} comparisons missed")
     return 1 if missed else 0
 
 

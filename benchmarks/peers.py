@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -207,3 +208,14 @@ def polars_three_columns(run: Path) -> pl.DataFrame:
     types |= {"rank": pl.Int64, "score": pl.Float64, "tag": pl.String}
     file = pl.scan_csv(run, separator=" ", has_header=False, schema=types, quote_char=None)
     return file.select("topic", "doc", "score").collect()
+
+
+def matplotlib_pictures(number: int) -> None:
+    """Draw bar charts of 50 bars as SVG with matplotlib."""
+    from matplotlib.figure import Figure as Picture
+
+    for _ in range(number):
+        picture = Picture(layout="constrained")
+        axes = picture.subplots()
+        axes.barh([f"topic {bar}" for bar in range(50)], np.linspace(-1, 1, 50))
+        picture.savefig(BytesIO(), format="svg")

@@ -1,5 +1,6 @@
 """The benchmarks run at a tiny scale, and their checks pass."""
 
+import importlib
 import lzma
 import os
 import subprocess
@@ -31,7 +32,11 @@ SECTIONS = [
 
 
 def beside_peers(*arguments):
-    command = [sys.executable, str(BENCHMARKS / "beside_peers.py"), *map(str, arguments)]
+    return program("beside_peers.py", *arguments)
+
+
+def program(name, *arguments):
+    command = [sys.executable, str(BENCHMARKS / name), *map(str, arguments)]
     env = {name: value for name, value in os.environ.items() if name != "TREC_EVAL"}
     return subprocess.run(  # noqa: S603  # the project's own program
         command, capture_output=True, text=True, check=False, env=env
@@ -91,3 +96,53 @@ def test_an_unknown_section_is_rejected():
     done = beside_peers("--only", "dicts,frame")
     assert done.returncode == 2
     assert "unknown section 'frame'" in done.stderr
+
+
+@pytest.fixture
+def guard(monkeypatch):
+    """The module, without the variables that it sets for its own process."""
+    for name in ("OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"):
+        monkeypatch.setenv(name, os.environ.get(name, "1"))
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    return importlib.import_module("guard")
+
+
+def pair_of(guard, costs):
+    """Return a pair whose calls of the package have these costs in turn, and the peer's a cost of 1."""
+    now, each = [0.0], iter(costs)
+
+    def spend(seconds):
+        now[0] += seconds
+
+    return guard.Pair("a pair", lambda: spend(next(each)), lambda: spend(1.0), lambda: now[0])
+
+
+@pytest.mark.parametrize(("cost", "passes"), [(2.0, True), (2.59, True), (2.61, False), (3.0, False)])
+def test_the_limit_of_the_guard_is_above_the_recorded_ratio(guard, cost, passes):
+    costs = iter([cost] * 7)  # two before the turns, and five turns
+    assert pair_of(guard, costs).passes(2.0) is passes
+    assert not [*costs]
+
+
+@pytest.mark.parametrize("passes", [True, False])
+def test_the_guard_goes_on_where_turns_disagree_and_takes_the_median(guard, passes, capsys):
+    usual, other = (2.0, 3.0) if passes else (3.0, 2.0)
+    costs = [usual, usual, *[other, usual] * 4, *[usual] * 5]
+    assert pair_of(guard, costs).passes(2.0) is passes
+    assert f"a pair: {usual:g}, {usual / 2:.2f} of the recorded 2, 13 turns" in capsys.readouterr().out
+
+
+def test_the_guard_ends_where_turns_always_disagree(guard):
+    assert not pair_of(guard, [3.0, 3.0, *[3.0, 2.0] * 17, 3.0]).passes(2.0)
+
+
+@pytest.mark.parametrize(("slow", "status"), [(1.0, 0), (1.5, 1)])
+def test_the_guard_notices_a_slower_call(slow, status):
+    done = program("guard.py", "--only", "discriminative", "--slow", slow)
+    assert done.returncode == status, done.stdout + done.stderr
+
+
+def test_the_guard_rejects_a_word_in_no_name():
+    done = program("guard.py", "--only", "unknown")
+    assert done.returncode == 2
+    assert "no comparison was measured with --only 'unknown'" in done.stderr

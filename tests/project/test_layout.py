@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
 from conftest import MARKERS
 
 TESTS = Path(__file__).parents[1]
+PROJECT = (TESTS.parent / "pyproject.toml").read_text(encoding="utf-8")
+#: Folders that mutation testing leaves out: they run other processes or programs, need a JVM or real
+#: collections, or test the plain references, the documentation and the project.
+NOT_FOR_MUTANTS = {
+    *("collections", "differential", "docs", "faults", "fuzz", "notebooks"),
+    *("plots", "project", "recorder", "reference", "spark"),
+}
 
 
 def module(path):
@@ -28,3 +36,15 @@ def test_no_two_files_have_one_import_name():
 def test_folders_that_have_a_marker_exist():
     """If a folder were renamed, its tests would lose the marker."""
     assert [folder for folder in MARKERS if not any((TESTS / folder).glob("test_*.py"))] == []
+
+
+def test_mutation_testing_selects_every_folder_of_tests_and_no_file_that_is_gone():
+    named = re.findall(r'"(?:--ignore=|--deselect=)?tests/([\w/]+(?:\.py)?)', PROJECT)
+    assert [path for path in named if not (TESTS / path).exists()] == []
+    folders = {path.parent.name for path in TESTS.glob("*/test_*.py")}
+    assert folders - {*named} == NOT_FOR_MUTANTS
+
+
+def test_mutation_testing_mutates_every_room_that_computes():
+    mutated = re.findall(r'"ir_graded/(\w+)/\*\.py"', PROJECT)
+    assert {"core", "evaluation", "io", "matching", "measures", "meta", "passages"} <= {*mutated}
