@@ -134,7 +134,7 @@ TASKS: dict[str, Task] = {
         _of(
             "ir_graded",
             "GradedError InputError FileFormatError NoSharedTopicsError ParameterError MeasureSyntaxError "
-            "UnknownMeasureError CoverageWarning",
+            "UnknownMeasureError CoverageWarning SampledJudgmentsWarning",
         ),
     ),
 }

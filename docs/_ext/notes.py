@@ -222,10 +222,11 @@ NOTES: dict[str, Note] = {
     ),
     "I-rec": Note(
         (_I_REC,),
-        "Use it if the first page should cover each intent. For answers, it is the share of the nuggets "
-        "that the first k documents support; ``rel=2`` counts vital nuggets if their level is 2. It ignores "
-        "levels above ``rel`` and the order of the first k documents, so it does not replace a measure of "
-        "the ranking. :ref:`D# <measure-d-sharp>` combines both.",
+        "Use it if the first page should cover each intent. I is the set of intents that have a relevant "
+        "document in the qrels: an intent without one is left out of the denominator. Do not use it to score "
+        "answers by nuggets, since a nugget that no answer supports must lower the score. It ignores levels "
+        "above ``rel`` and the order of the first k documents, so it does not replace a measure of the "
+        "ranking. :ref:`D# <measure-d-sharp>` combines both.",
         ("I-rec@3",),
         "intent-example",
     ),
