@@ -39,15 +39,20 @@ settings.register_profile(
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A module's own tests go first, then those of its package; the first parameters of every test first."""
+    """A module's own tests go first, then those of its package, then all files in turn.
+
+    Of every test, the first parameters go first.
+    """
     package, _, module = os.environ.get("MUTANT_UNDER_TEST", "").partition(".x")[0].rpartition(".")
     package = package.rpartition(".")[2]
-    seen = Counter()
+    seen, of_file = Counter(), Counter()
     order = {}
     for item in items:
         own = item.path.stem.startswith(f"test_{module}")
         near = package.startswith(item.path.parent.name)  # those of reporting lie in tests/report
-        order[item] = (not own, not near, seen[item.function], hasattr(item.function, "hypothesis"))
+        drawn = hasattr(item.function, "hypothesis")
+        order[item] = (not own, not near, seen[item.function], of_file[item.path], drawn)
+        of_file[item.path] += not seen[item.function]
         seen[item.function] += 1
     items.sort(key=order.__getitem__)
     if os.environ.get("MUTANT_UNDER_TEST") not in ("stats", "list_all_tests"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import shutil
 import subprocess
 
@@ -102,3 +103,20 @@ def test_the_page_for_pyterrier_prints_its_output():
         elif block.argument == "text":
             assert told(printed.splitlines()) == told(block.lines)
     assert printed is not None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_test_file_program_and_session_on_a_page_exists(page):
+    text = page.read_text(encoding="utf-8")
+    paths = re.findall(r"(?<![\w./])(?:tests|benchmarks|notebooks|\.ci|ir_graded)/[\w./]*\w", text)
+    shipped = (path for path in paths if (ROOT / path.split("/")[0]).exists())  # an sdist lacks benchmarks
+    missing = {path for path in shipped if not (ROOT / path).exists()}
+    named = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    missing |= {*re.findall(r"(?<![\w/])test_\w+\.py", text)} - named
+    if (ROOT / "noxfile.py").exists():
+        known = re.findall(
+            r"^def (\w+)\(session", (ROOT / "noxfile.py").read_text(encoding="utf-8"), re.MULTILINE
+        )
+        used = {name for words in re.findall(r"nox -s ((?:[a-z][\w.-]* ?)+)", text) for name in words.split()}
+        missing |= {name for name in used if name.partition("-")[0] not in known}
+    assert not missing
