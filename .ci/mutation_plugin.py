@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from tqdm import tqdm
 
+from ir_graded._utils.threads import check_fork
 from ir_graded.errors import GradedError
-from ir_graded.io.forks import check_fork
 
 #: A mutant meets at most so many tests, and at most so many examples of each.
 TESTS = int(os.environ.get("MUTATION_TESTS", "60"))

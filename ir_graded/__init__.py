@@ -14,118 +14,25 @@ Example:
 
 from __future__ import annotations
 
+import ast
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from . import plugin
+from . import errors, measures, plugin
 from ._version import __version__ as __version__
-from .errors import (
-    CoverageWarning,
-    FileFormatError,
-    GradedError,
-    InputError,
-    MeasureSyntaxError,
-    NoSharedTopicsError,
-    ParameterError,
-    SampledJudgmentsWarning,
-    UnknownMeasureError,
-)
-from .measures import (
-    AWP,
-    BR,
-    DIN,
-    EBR,
-    EC,
-    GAP,
-    GF,
-    GFR,
-    IA,
-    NCU,
-    R_WP,
-    AiP,
-    AspectAP,
-    B_pref,
-    CharF,
-    CharP,
-    CharR,
-    D,
-    D_sharp,
-    DIN_sharp,
-    GradedMeasure,
-    I_rec,
-    IA_sharp,
-    IoU,
-    MAgP,
-    O,
-    P_measure,
-    P_plus,
-    P_plus_Q,
-    P_plus_Q_sharp,
-    Passage2AP,
-    PassageAP,
-    Q,
-    R_measure,
-    R_pref,
-    gP,
-    gR,
-    gRBP,
-    iP,
-    iRBU,
-    nCG,
-    nDCG_JK,
-    nERR,
-)
-
-if TYPE_CHECKING:
-    from . import meta, passages
-    from .data.sample import sample
-    from .evaluation.arrays import score_arrays
-    from .evaluation.collection_statistics import CollectionStatistics, collection_statistics
-    from .evaluation.evaluate import evaluate
-    from .evaluation.explain import Explanation, explain
-    from .evaluation.judgment_comparison import JudgmentComparison, compare_judgments
-    from .evaluation.run_comparison import compare_runs
-    from .evaluation.score_bounds import ScoreBounds, score_bounds
-    from .evaluation.score_intervals import ScoreIntervals, score_intervals
-    from .evaluation.scores import Scores
-    from .evaluation.ties import ties
-    from .evaluation.unjudged import Unjudged, unjudged
-    from .io.datasets import level_definitions
-    from .io.groups import with_groups
-    from .io.intents import with_intents
-    from .io.reading import read_qrels, read_run
-    from .reporting import report
+from .errors import *
+from .measures import *
 
 plugin.register()
 
-# Loaded on first access, so that importing the package is fast.
+# Loaded on first access, so that importing the package is fast. The stub names each object with its module.
 _LAZY = {
-    "CollectionStatistics": "evaluation.collection_statistics",
-    "Explanation": "evaluation.explain",
-    "JudgmentComparison": "evaluation.judgment_comparison",
-    "ScoreBounds": "evaluation.score_bounds",
-    "ScoreIntervals": "evaluation.score_intervals",
-    "Scores": "evaluation.scores",
-    "Unjudged": "evaluation.unjudged",
-    "collection_statistics": "evaluation.collection_statistics",
-    "compare_judgments": "evaluation.judgment_comparison",
-    "compare_runs": "evaluation.run_comparison",
-    "evaluate": "evaluation.evaluate",
-    "explain": "evaluation.explain",
-    "level_definitions": "io.datasets",
-    "meta": "",
-    "passages": "",
-    "read_qrels": "io.reading",
-    "read_run": "io.reading",
-    "report": "reporting",
-    "sample": "data.sample",
-    "score_arrays": "evaluation.arrays",
-    "score_bounds": "evaluation.score_bounds",
-    "score_intervals": "evaluation.score_intervals",
-    "ties": "evaluation.ties",
-    "unjudged": "evaluation.unjudged",
-    "with_groups": "io.groups",
-    "with_intents": "io.intents",
+    name.name: statement.module
+    for statement in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
+    if isinstance(statement, ast.ImportFrom)
+    for name in statement.names
+    if name.name not in globals() and name.name != "*"
 }
 
 
@@ -142,83 +49,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY})
 
 
-__all__ = [
-    "AWP",
-    "BR",
-    "DIN",
-    "EBR",
-    "EC",
-    "GAP",
-    "GF",
-    "GFR",
-    "IA",
-    "NCU",
-    "R_WP",
-    "AiP",
-    "AspectAP",
-    "B_pref",
-    "CharF",
-    "CharP",
-    "CharR",
-    "CollectionStatistics",
-    "CoverageWarning",
-    "D",
-    "DIN_sharp",
-    "D_sharp",
-    "Explanation",
-    "FileFormatError",
-    "GradedError",
-    "GradedMeasure",
-    "IA_sharp",
-    "I_rec",
-    "InputError",
-    "IoU",
-    "JudgmentComparison",
-    "MAgP",
-    "MeasureSyntaxError",
-    "NoSharedTopicsError",
-    "O",
-    "P_measure",
-    "P_plus",
-    "P_plus_Q",
-    "P_plus_Q_sharp",
-    "ParameterError",
-    "Passage2AP",
-    "PassageAP",
-    "Q",
-    "R_measure",
-    "R_pref",
-    "SampledJudgmentsWarning",
-    "ScoreBounds",
-    "ScoreIntervals",
-    "Scores",
-    "Unjudged",
-    "UnknownMeasureError",
-    "collection_statistics",
-    "compare_judgments",
-    "compare_runs",
-    "evaluate",
-    "explain",
-    "gP",
-    "gR",
-    "gRBP",
-    "iP",
-    "iRBU",
-    "level_definitions",
-    "meta",
-    "nCG",
-    "nDCG_JK",
-    "nERR",
-    "passages",
-    "read_qrels",
-    "read_run",
-    "report",
-    "sample",
-    "score_arrays",
-    "score_bounds",
-    "score_intervals",
-    "ties",
-    "unjudged",
-    "with_groups",
-    "with_intents",
-]  # fmt: skip
+__all__ = [*errors.__all__, *measures.__all__, *_LAZY]

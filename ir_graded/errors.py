@@ -8,6 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+__all__ = [
+    "CoverageWarning",
+    "FileFormatError",
+    "GradedError",
+    "InputError",
+    "MeasureSyntaxError",
+    "NoSharedTopicsError",
+    "ParameterError",
+    "SampledJudgmentsWarning",
+    "UnknownMeasureError",
+]
+
 
 class GradedError(ValueError):
     """Base class of all errors of this package."""

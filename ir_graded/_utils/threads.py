@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from itertools import chain, islice
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ir_graded.errors import GradedError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -47,3 +52,53 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: i
         raise
     finally:
         pool.shutdown(wait=not interrupted, cancel_futures=True)
+
+
+_THREADS = Path("/proc/self/task")
+#: This process and its ancestors that had threads of Polars when they forked.
+_forked_with_threads: set[int] = set()
+
+
+def check_fork() -> None:
+    """Raise GradedError if Polars cannot work in this process. Call this before using Polars.
+
+    Raises:
+        GradedError: the threads of Polars are in a process from which this one was forked.
+    """
+    if _forked_with_threads - {os.getpid()}:
+        raise GradedError(
+            "this process was forked after Polars had started its threads, which a fork leaves behind: only "
+            "dicts of dicts can be scored here; start processes with multiprocessing.get_context('spawn') or "
+            "'forkserver'"
+        )
+
+
+def _before_fork() -> None:
+    if "polars" in sys.modules and (not _THREADS.exists() or any(map(_is_of_pool, _THREADS.glob("*/comm")))):
+        _forked_with_threads.add(os.getpid())
+
+
+def _is_of_pool(name: Path) -> bool:
+    with suppress(OSError):  # the thread may have ended
+        return name.read_bytes() == b"polars-0\n"  # importing Polars starts others, which no work waits for
+    return False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork)
+
+
+def progress_bar(items: Iterable[Any] | None = None, *, progress: bool | None, **options: Any) -> Any:
+    """Return a tqdm bar over ``items`` that disappears when it is done.
+
+    Args:
+        items: an iterable; without one, the caller updates the bar.
+        progress: whether to show a bar; None shows one on a terminal. If standard error is closed, no bar is
+            shown.
+        options: further options of tqdm, such as ``total`` and ``unit``.
+    """
+    from tqdm import tqdm
+
+    # With None, tqdm shows a bar on a terminal only.
+    disable = None if progress is None else not progress
+    return tqdm(items, disable=True if sys.stderr is None else disable, leave=False, **options)

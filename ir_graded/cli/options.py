@@ -12,7 +12,7 @@ from ir_measures.measures import Measure
 
 from ir_graded.errors import short_repr
 from ir_graded.evaluation.evaluate import PROVIDERS
-from ir_graded.io.paths import standard_input
+from ir_graded.io.text import standard_input
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
@@ -141,11 +141,11 @@ def judgments(qrels: str, intents: str | None, groups: Iterable[str]) -> Any:
             raise click.UsageError(f"--groups {short_repr(text)} must be NAME=FILE, each NAME once")
         files[name] = file
     if files:
-        from ir_graded.io.groups import with_groups
+        from ir_graded.io.annotations import with_groups
 
         judged = with_groups(qrels, files)
     if intents is not None:
-        from ir_graded.io.intents import add_intents
+        from ir_graded.io.annotations import add_intents
 
         judged = add_intents(judged, intents)
     return judged

@@ -15,8 +15,7 @@ import numpy as np
 
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, printable
-from ir_graded.evaluation.score_tables import in_latex, in_markdown
-from ir_graded.evaluation.scores import Scores
+from ir_graded.evaluation.scores import Scores, in_latex, in_markdown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import segments
+from .passages import Spans
 from .segments import Bools, Floats, Ints
-from .spans import Spans
 
 Kept = TypeVar("Kept")
 

@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from . import segments
-from .counted import CountedDocuments
+from .judged_run import CountedDocuments
 from .segments import Bools, Floats, Ints
 
 #: Number of ranks that are processed at a time.

@@ -2,6 +2,11 @@
 
 A :class:`View` holds, for all topics at once, the ranks ``n`` of the relevant documents and the values of
 ``C(n)``, ``cg(n)``, ``cg*(n)`` and ``BR(n)`` at these ranks. The measures of one evaluation share views.
+
+View for passage measures: the articles with relevance that a run retrieved, with F-scores.
+
+Symbols are those of Kamps, Lalmas and Pehcevski (2007): P(a), R(a), F(a) and gP(r). Their rank r is ``n`` and
+their Numrel is ``R``, as in the other views.
 """
 
 from __future__ import annotations
@@ -15,14 +20,152 @@ from typing import Any
 import numpy as np
 
 from . import segments
-from .article_view import ArticleView
-from .counted import CountedDocuments
-from .judged_run import JudgedRun
-from .levels import LARGE, Ideal, Levels, Overrides
-from .passage_rows import Found
-from .passage_view import PassageView, found_text
-from .segments import Bools, Floats, Ints
+from .judged_run import CountedDocuments, JudgedRun
+from .levels import LARGE, Highlights, Ideal, Levels, Overrides
+from .passages import Found, PassageRows, Spans
+from .segments import Bools, Floats, Ints, cumulative_sum, whole_total
 from .tie_means import TiedDocuments, Utility
+
+
+def f_score(overlap: Ints, retrieved: Ints, highlighted: Ints, beta: float) -> Floats:
+    """Return F(a) = (1 + beta^2) P R / (beta^2 P + R), or R where beta is inf; 0 without overlap.
+
+    With P = overlap/retrieved and R = overlap/highlighted this is
+    (1 + beta^2) overlap / (beta^2 highlighted + retrieved), which divides once.
+    """
+    of_highlighted, of_retrieved = f_weights(beta)
+    weight = of_highlighted * highlighted + of_retrieved * retrieved
+    overlaps = overlap > 0
+    ratio = (of_highlighted + of_retrieved) * overlap / np.where(overlaps, weight, 1.0)
+    # Rounding can put a perfect article one ulp above 1.
+    return np.where(overlaps, np.minimum(ratio, 1.0), 0.0)
+
+
+def f_weights(beta: float) -> tuple[float, float]:
+    """Return the weights of the lengths of highlighted and of retrieved text in the divisor of F."""
+    if np.isinf(beta):
+        return 1.0, 0.0
+    if beta <= 1:
+        return float(beta) ** 2, 1.0
+    # Divide by beta^2 so that the square does not overflow.
+    return 1.0, (1 / float(beta)) ** 2
+
+
+class ArticleView(CountedDocuments):
+    """The articles with relevance that a run retrieved, in the order of its ranking.
+
+    An article has relevance where spans of level >= ``rel`` highlight at least one position of it.
+
+    Attributes:
+        F: F-score of each article.
+    """
+
+    kind = "articles with relevance"
+
+    def __init__(self, levels: Levels, hits: JudgedRun, rel: float, beta: float, cutoff: int | None) -> None:
+        # Passages are missing only for empty qrels and empty runs.
+        retrieved_spans = hits.retrieved or Spans.empty()
+        highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
+        relevant_spans = highlights.spans[highlights.level >= rel]
+        articles = levels.topic.size
+        highlighted = relevant_spans.union_length(articles)
+        super().__init__(levels, hits, highlighted[hits.document] > 0, hits.rank, cutoff)
+        self._R = segments.count(levels.topic[highlighted > 0], levels.topics)
+        retrieved = retrieved_spans.union_length(articles)
+        overlap = highlighted + retrieved - retrieved_spans.concat(relevant_spans).union_length(articles)
+        self._overlap, self._lengths, self._beta = overlap, (retrieved, highlighted), beta
+        self.F: Floats = self._f_score(self.document)
+
+    def _f_score(self, article: Ints) -> Floats:
+        retrieved, highlighted = self._lengths
+        return f_score(self._overlap[article], retrieved[article], highlighted[article], self._beta)
+
+    @property
+    def R(self) -> Ints:
+        """Number of articles with relevance of each topic (Numrel), shape ``(topics,)``."""
+        return self._R
+
+    @property
+    def worth(self) -> Floats:
+        """F-score of all judged articles retrieved, also below the cutoff; -1 for those without relevance."""
+        return np.where(self._counts, self._f_score(self.hits.document), -1.0)
+
+    @property
+    def gP(self) -> Floats:
+        """Generalised precision at each article: the sum of F down to it, divided by its rank."""
+        return np.asarray(segments.cumulative_sum(self.F, self.start) / self.n)
+
+
+class PassageView(CountedDocuments):
+    """The rows that hold highlighted text, in the order of the ranking of rows.
+
+    Attributes:
+        all: all rows of the run that are kept.
+        at: place of each row among those of ``rows`` in :class:`Found`.
+        found: highlighted characters in each row that are not in a better row.
+        each: all highlighted characters in each row.
+    """
+
+    kind = "rows with highlighted text"
+    countable = False
+
+    def __init__(self, levels: Levels, found: Found, cutoff: int | None) -> None:
+        rows = found.rows
+        at = np.flatnonzero(found.each > 0)
+        document = rows.spans.article[at]
+        hits = JudgedRun(
+            rows.topic[at], rows.rank[at], levels.level_index[document], document, found.lengths.sizes
+        )
+        super().__init__(levels, hits, np.ones(at.size, dtype=np.bool_), hits.rank, cutoff)
+        self.all = found
+        self.at: Ints = at[self._rows]
+        at = self.at
+        self.found: Ints = found.first[at]
+        self.each: Ints = found.each[at]
+        self.rows: PassageRows = replace(rows, topic=rows.topic[at], rank=rows.rank[at], spans=rows.spans[at])
+
+    @property
+    def R(self) -> Ints:
+        """Number of highlighted characters of each topic, shape ``(topics,)``."""
+        return self.all.total
+
+    @property
+    def found_down_to(self) -> Ints:
+        """Highlighted characters down to each row, each counted once."""
+        return cumulative_sum(self.found.astype(np.float64), self.start).astype(np.int64)
+
+    @property
+    def precision(self) -> Floats:
+        """Highlighted characters found down to each row, as a share of all characters in these rows."""
+        return np.asarray(self.found_down_to / self.all.lengths.down_to(self.n, self.topic))
+
+    @property
+    def total_found(self) -> Ints:
+        """Highlighted characters found down to the cutoff, each counted once, shape ``(topics,)``."""
+        return self.sum_by_topic(self.found.astype(np.float64)).astype(np.int64)
+
+    def retrieved_characters(self, *, once: bool) -> Ints:
+        """Return the characters in the rows of each topic down to the cutoff; ``once`` ignores repeats."""
+        lengths = self.all.lengths.first(self.cutoff)
+        if not once:
+            return lengths
+        rows = self.all.rows
+        repeated = self.all.repeated
+        if self.cutoff is not None:
+            repeated = np.where(rows.rank <= self.cutoff, repeated, 0)
+        return lengths - whole_total(repeated, rows.topic, self.levels.topics)
+
+
+def found_text(levels: Levels, hits: JudgedRun, rel: float, *, official: bool = False) -> Found:
+    """Find the text that spans of level >= ``rel`` highlight in the rows of a run.
+
+    With ``official``, only spans that have aspects count, if aspects are known.
+    """
+    highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
+    rows = hits.rows or PassageRows.concat([])
+    wanted = highlights.official(rel) if official else highlights.level >= rel
+    highlighted = levels.kept(("highlighted", rel, official), highlights.spans[wanted].union)
+    return Found.of(rows, highlighted, levels.topic, levels.topics)
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from ir_measures.measures import Measure
 
-from ir_graded.core.judged_run import JudgedRun
+from ir_graded.core.judged_run import JudgedRun, TieGroups
 from ir_graded.core.levels import Levels
 from ir_graded.core.ranking import descending_codes
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.core.tie_groups import TieGroups
 from ir_graded.core.views import Views
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
-from ir_graded.matching.precision import comparable
+from ir_graded.matching.lookup import comparable
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.arrays import read_only
-from ir_graded._utils.short_reprs import ShortRepr
+from ir_graded._utils.results import ShortRepr, read_only
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.io.named_runs import named_runs
+from ir_graded.io.sources import named_runs
 from ir_graded.matching.match import match_runs, prepare_qrels
-from ir_graded.meta.options import check_options
+from ir_graded.meta.samples import check_options
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.progress import progress_bar
-from ir_graded._utils.threads import Result
+from ir_graded._utils.threads import Result, progress_bar
 from ir_graded.core.segments import Floats
-from ir_graded.errors import ParameterError, short_repr
-from ir_graded.io.intents import add_intents
-from ir_graded.io.lengths import BEYOND, check_ends, read_lengths
-from ir_graded.io.named_runs import named_runs
-from ir_graded.io.sources import is_read_once, passage_table, table_of
+from ir_graded.errors import CoverageWarning, ParameterError, short_repr
+from ir_graded.io.annotations import BEYOND, add_intents, check_ends, read_lengths
+from ir_graded.io.sources import is_read_once, named_runs, passage_table, table_of
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
@@ -25,11 +24,44 @@ from ir_graded.measures.classic.ties import check_ties, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
-from .coverage import Coverage, RunCoverage, count_again, measures_without_relevant
+from .coverage import Coverage, RunCoverage, count_again, levels_to_caller, measures_without_relevant
 from .provider import GradedEvaluator, native_scorers
 from .scores import Scores
-from .swapped import warn_if_swapped
 from .upstream import check_measures, lowest_rel, mix, needed_with_others
+
+#: Documents of a topic that are looked at.
+_MOST_DOCUMENTS = 1000
+#: Highest level of usual scales.
+_HIGHEST_LEVEL = 10
+
+
+def warn_if_swapped(qrels: Any, run: Any) -> None:
+    """Issue a CoverageWarning where dicts of qrels and of a run look swapped.
+
+    The scores of a run are seldom small whole numbers, and levels are seldom fractions that all differ. Both
+    together, in the first topic, are taken for a sign. Other forms than dicts name their columns.
+    """
+    levels, scores = _values_of_first_topic(qrels), _values_of_first_topic(run)
+    if (
+        len(set(levels)) == len(levels) > 1
+        and all(isinstance(level, (float, np.floating)) for level in levels)
+        and not any(level.is_integer() for level in map(float, levels))
+        and scores
+        and all(type(score) is int or isinstance(score, np.integer) for score in scores)
+        and all(0 <= score <= _HIGHEST_LEVEL for score in scores)
+    ):
+        warnings.warn(
+            "These look like a run and qrels: all levels are fractions, and all scores are small whole "
+            "numbers. Are the arguments swapped? The qrels come before the run.",
+            CoverageWarning,
+            stacklevel=levels_to_caller(),
+        )
+
+
+def _values_of_first_topic(source: Any) -> list[Any]:
+    """Return the first values of the first topic of a dict of dicts; none of any other form."""
+    documents = next(iter(source.values()), None) if isinstance(source, dict) else None
+    return list(islice(documents.values(), _MOST_DOCUMENTS)) if isinstance(documents, Mapping) else []
 
 
 def _graded_only(measures: list[Measure]) -> dict[Measure, Scorer]:

@@ -21,13 +21,12 @@ from ir_graded.errors import (
     printable,
     short_repr,
 )
-from ir_graded.io.ids import as_text
-from ir_graded.io.named_runs import named_runs
+from ir_graded.io.columns import as_text
+from ir_graded.io.sources import named_runs
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_runs, prepare_qrels
-from ir_graded.measures.base import Scorer
+from ir_graded.measures.base import Contributions, Scorer, TiedContributions
 from ir_graded.measures.classic import CLASSICS, scorer_of
-from ir_graded.measures.contributions import Contributions, TiedContributions
 from ir_graded.measures.parsing import read_measures
 
 from .provider import GradedEvaluator, wanted_columns

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.short_reprs import ShortRepr
+from ir_graded._utils.results import ShortRepr
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, short_repr
-from ir_graded.io.named_runs import named_runs
+from ir_graded.io.sources import named_runs
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures.classic import check_computable
@@ -24,8 +24,7 @@ from ir_graded.meta.agreement import Agreement, agreement
 from ir_graded.meta.conclusions import Conclusions, conclude
 from ir_graded.meta.discriminative import check_test
 from ir_graded.meta.matrix import ScoreMatrix, as_finite, number_of
-from ir_graded.meta.options import check_choice, check_options
-from ir_graded.meta.resampling import Seed
+from ir_graded.meta.samples import Seed, check_choice, check_options
 
 from .coverage import Coverage, RunCoverage, known_shares
 from .provider import GradedEvaluator, native_scorers

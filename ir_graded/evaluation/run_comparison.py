@@ -13,26 +13,21 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.arrays import read_only
+from ir_graded._utils.results import read_only
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import MOST_IDS, InputError, ParameterError, format_ids, printable
-from ir_graded.io.conventions import CONVENTIONS
-from ir_graded.io.datasets import load_dataset
-from ir_graded.io.file_text import read_text
-from ir_graded.io.headed import delimited_rows
-from ir_graded.io.lines import fields_of, line_error
-from ir_graded.io.named_runs import find_run, named_runs
-from ir_graded.io.paths import standard_input
-from ir_graded.io.sources import is_file, is_path_or_dataset_id
+from ir_graded.io.columns import CONVENTIONS
+from ir_graded.io.lines import delimited_rows, fields_of, line_error
+from ir_graded.io.sources import find_run, is_file, is_path_or_dataset_id, load_dataset, named_runs
+from ir_graded.io.text import read_text, standard_input
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.parsing import read_measures
+from ir_graded.meta.baseline import ALL_TOPICS, Regressions, regressions, topics_by_group
 from ir_graded.meta.matrix import DECIMALS
-from ir_graded.meta.regressions import ALL_TOPICS, Regressions, regressions, topics_by_group
 
-from .evaluate import Evaluation, ScoredRun, in_order, with_progress
-from .swapped import warn_if_swapped
-from .unjudged import LOWEST_JUDGED, mean_of_known, unjudged_share
+from .coverage import LOWEST_JUDGED, mean_of_known, unjudged_share
+from .evaluate import Evaluation, ScoredRun, in_order, warn_if_swapped, with_progress
 
 #: Number of fields in a line of a file of groups.
 _FIELDS = 2

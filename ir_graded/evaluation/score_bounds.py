@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.arrays import read_only
-from ir_graded._utils.short_reprs import ShortRepr
+from ir_graded._utils.results import ShortRepr, read_only
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 from ir_graded.errors import ParameterError
-from ir_graded.io.named_runs import named_runs
+from ir_graded.io.sources import named_runs
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.parsing import read_measures
 
+from .coverage import LOWEST_JUDGED
 from .evaluate import Evaluation, ScoredRun
 from .scores import Scores
-from .unjudged import LOWEST_JUDGED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,22 +14,19 @@ from ir_measures.measures import Measure
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import CoverageWarning, ParameterError
-from ir_graded.io.ids import as_text
-from ir_graded.io.named_runs import named_runs
-from ir_graded.io.sources import table_of
-from ir_graded.matching.articles import one_row_an_article
+from ir_graded.io.columns import as_text
+from ir_graded.io.sources import named_runs, table_of
 from ir_graded.matching.judgments import Judgments
+from ir_graded.matching.lookup import comparable, one_row_an_article
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
-from ir_graded.matching.precision import comparable
-from ir_graded.measures.aggregation import aggregate
+from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
-from .coverage import levels_to_caller
+from .coverage import levels_to_caller, ratio
 from .provider import GradedEvaluator, native_scorers, wanted_columns
-from .unjudged import ratio
 from .upstream import check_measures, lowest_rel
 
 if TYPE_CHECKING:

@@ -24,13 +24,12 @@ from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, ParameterError, short_repr
-from ir_graded.io.ids import as_text
-from ir_graded.io.intents import ITERATION
+from ir_graded.io.annotations import ITERATION
+from ir_graded.io.columns import as_text
 from ir_graded.io.sources import table_of
 from ir_graded.io.table import Table, describe_document
-from ir_graded.matching.articles import one_row_an_article
-from ir_graded.matching.dict_checks import text_ids, unchanged
-from ir_graded.matching.judgments import Judgments
+from ir_graded.matching.judgments import Judgments, text_ids, unchanged
+from ir_graded.matching.lookup import one_row_an_article
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
@@ -42,10 +41,10 @@ from .provider import (
     native_scorers,
     needs_subtopics,
     wanted_columns,
+    warn_of_parts,
     warn_of_spans,
     without_column,
 )
-from .scales import warn_of_parts
 
 _HIGHEST = 1 << 20  # highest level that is passed to other providers
 #: Examples of parameters that measures of ir-measures require, for messages.

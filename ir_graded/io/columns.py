@@ -11,9 +11,140 @@ import numpy as np
 import polars as pl
 
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import InputError, short_repr
+from ir_graded.errors import InputError, cut, short_repr
 
-from .ids import as_text, invalid_id, is_missing, type_of_id
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT or pandas' NA."""
+    try:
+        # NaN and NaT differ from themselves; comparing NA gives NA.
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except (TypeError, ArithmeticError):
+        # A signalling NaN of decimal cannot be compared either.
+        return True
+    except ValueError:
+        # An array is compared elementwise.
+        return False
+
+
+def as_text(value: Any) -> str:
+    """Return an id as text, by one rule for all forms of qrels and runs.
+
+    A string counts by its characters, even if its class defines another ``__str__``; bytes are decoded as
+    UTF-8; a whole number, even if it is a float, becomes its digits.
+
+    Raises:
+        InputError: the value is anything else, such as 1.5, True, a date or a path.
+    """
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        try:
+            return str(int(value))
+        except ValueError:
+            # Python cannot print an int with thousands of digits.
+            raise InputError(f"{short_repr(value)} is not an id; write it as text") from None
+    if isinstance(value, (float, np.floating)):
+        # Larger floats may represent several whole numbers.
+        limit = 2.0 ** (np.finfo(type(value)).nmant + 1)
+        if not (float(value).is_integer() and abs(float(value)) < limit):
+            raise invalid_id(value)
+        return str(int(value))
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        try:
+            return bytes(value).decode()
+        except UnicodeDecodeError:
+            raise InputError(f"the id {short_repr(bytes(value))} is not valid UTF-8") from None
+    raise invalid_id(value)
+
+
+def invalid_id(value: Any) -> InputError:
+    """Return the error for a value that cannot be an id."""
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return InputError(
+            f"the float {short_repr(value)} may represent several whole numbers; give ids as text or integers"
+        )
+    return InputError(
+        f"an id is text or a whole number, not a {type(value).__name__} such as {short_repr(value)}"
+    )
+
+
+def type_of_id(value: Any) -> type:
+    """Return the type that distinguishes ids that are equal as text.
+
+    Subclasses of ``str``, and integers or floats of NumPy, count as the Python type, to which they are equal.
+    """
+    for kind, subclasses in ((str, str), (int, (int, np.integer)), (float, (float, np.floating))):
+        if isinstance(value, subclasses):
+            return kind
+    return type(value)
+
+
+QUEPID = ("query", "docid", "rating")
+#: Names of topic, document and value by kind: of ir-measures, PyTerrier, BEIR and MTEB, and Quepid.
+CONVENTIONS = {
+    "qrels": (
+        ("query_id", "doc_id", "relevance"),
+        ("qid", "docno", "label"),
+        ("query-id", "corpus-id", "score"),
+        QUEPID,
+    ),
+    "run": (
+        ("query_id", "doc_id", "score"),
+        ("qid", "docno", "score"),
+        ("query-id", "corpus-id", "score"),
+    ),
+}
+
+
+#: Asked where qrels look like a run, or a run like qrels.
+SWAPPED = "are the qrels and the run swapped?"
+
+
+def convention_of(kind: str, names: Iterable[object]) -> tuple[str, str, str] | None:
+    """Return the first names of topic, document and value that all exist, else None."""
+    present = set(names)
+    return next((found for found in CONVENTIONS[kind] if present.issuperset(found)), None)
+
+
+#: Columns of spans, and names that mean the like.
+SPAN = ("start", "length")
+LIKE_SPAN = {*SPAN, "end", "stop", "offset", "start_index", "end_index"}
+#: Names that mean the column iteration of qrels.
+_LIKE_INTENT = {"intent", "intent_id", "subtopic"}
+
+
+def hint_on_spans(names: Iterable[object]) -> str:
+    """Return a hint on columns of spans with other names than start and length; empty without any."""
+    present = [*map(str, names)]
+    lacking = [name for name in SPAN if name not in present]
+    like = [name for name in present if name.lower() in LIKE_SPAN]
+    if not lacking or not like:
+        return ""
+    return f"the table has {', '.join(like)} but not {' and '.join(lacking)} (length = end - start)"
+
+
+def hint_on_intents(names: Iterable[object]) -> str:
+    """Return a hint on a column of intents with another name than iteration; empty without any."""
+    present = [*map(str, names)]
+    like = next((name for name in present if name.lower() in _LIKE_INTENT), "")
+    if not like or "iteration" in present:
+        return ""
+    return f"the table has {like}; rename it to iteration if it holds intents"
+
+
+def missing(kind: str, names: Iterable[object]) -> str:
+    """Return a message with the missing columns, the existing columns, and the likely kind of table."""
+    present = [*names]
+    wanted = CONVENTIONS[kind][0]
+    other = "run" if kind == "qrels" else "qrels"
+    found = convention_of(other, present)
+    hint = ""
+    if found:
+        hint = f"; it looks like {'a run' if other == 'run' else other} ({', '.join(found)}): {SWAPPED}"
+    lacking = ", ".join(name for name in wanted if name not in present)
+    return f"the table has no column {lacking}; it has {cut(', '.join(map(str, present)))}{hint}"
+
 
 #: Errors that Polars raises for lists of objects that are not text, such as numbers beyond 128 bits.
 _NOT_TEXT = (

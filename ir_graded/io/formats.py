@@ -1,21 +1,230 @@
 """Line formats of run and qrels files: the meaning of the fields of a line.
 
 A format is a declaration in :data:`FORMATS`. To add a format, add a declaration.
+
+Checks for files that fit a format by their number of fields but may be in another format.
+
+Reading such a file could silently give wrong levels or scores, so it raises an error with the reason. A
+format that the caller names is not checked.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ir_graded.errors import FileFormatError, ParameterError
 
-from . import doubts
-from .chunk_files import DOCUMENTS, DocumentFormat
-from .conventions import SWAPPED
-from .doubts import INTEGER, LETTERS, NO_ITERATION
+from .columns import SWAPPED
+from .records import DOCUMENTS, DocumentFormat
 from .table import VALUE_COLUMNS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+#: Levels of the letters of NTCIR, also in collections without S.
+LETTERS = {"S": 3.0, "A": 2.0, "B": 1.0, "C": 0.0}
+
+#: A whole number.
+INTEGER = re.compile(r"[+-]?[0-9]+")
+#: A finite number.
+NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?")
+_LEVEL = re.compile(r"L[0-9]+")
+#: Usual second fields of TREC lines; the second field of a Genomics line is never one of them.
+NO_ITERATION = ("0", "Q0")
+
+#: Number of fields of a line of sampled judgments, and the highest usual stratum.
+_OF_SAMPLES = 5
+_HIGHEST = 9
+_NOT_PASSAGES = (
+    "; sampled judgments (topic 0 doc stratum level, or topic doc level method iprob) are not passages and "
+    "cannot be read"
+)
+
+#: Takes the fields of a first line and the whole line; returns why it may be of another format, or None.
+FirstLine = Callable[[Sequence[str], str], str | None]
+
+
+@dataclass(frozen=True)
+class Review:
+    """Check of one field of all lines, used only if some field of the file is a single letter.
+
+    Attributes:
+        field: position of the field.
+        first_wrong: takes the texts of the field and the values of all rows; returns the first row that does
+            not agree with the format, or None.
+        problem: takes the fields of that row's line; returns what is wrong.
+        of_named: whether the check is also used if the caller names the format.
+    """
+
+    field: int
+    first_wrong: Callable[[pl.Series, pl.Series], int | None]
+    problem: Callable[[Sequence[str]], str]
+    of_named: bool = False
+
+
+def _first(wrong: pl.Series) -> int | None:
+    return int(wrong.arg_true()[0]) if wrong.any() else None
+
+
+# ---------------------------------------------------------------------------------------------- qrels
+
+
+def early_ntcir(fields: Sequence[str]) -> bool:
+    """Return whether the second of four fields is an NTCIR letter and the last one 0 or 1."""
+    return fields[1] in LETTERS and fields[3] in ("0", "1")
+
+
+def ntcir_intents(fields: Sequence[str]) -> bool:
+    """Return whether the last of four fields is a level such as L2."""
+    return _LEVEL.fullmatch(fields[3]) is not None
+
+
+def ntcir_classes(fields: Sequence[str]) -> bool:
+    """Return whether the third of four fields is a level and the second is not a TREC iteration."""
+    is_iteration = INTEGER.fullmatch(fields[1]) or fields[1] in NO_ITERATION
+    return _LEVEL.fullmatch(fields[2]) is not None and not is_iteration
+
+
+def _first_contradiction(marks: pl.Series, levels: pl.Series) -> int | None:
+    """Return the first row whose last field does not agree with its letter in a rigid or a relaxed file."""
+    import polars as pl
+
+    of_b = marks.filter(levels == LETTERS["B"])
+    relaxed = len(of_b) > 0 and of_b[0] == "1"
+    relevant = levels >= (LETTERS["B"] if relaxed else LETTERS["A"])
+    return _first(marks != relevant.cast(pl.Int8).cast(pl.String))
+
+
+def _contradiction(fields: Sequence[str]) -> str:
+    return (
+        f"the last field is {fields[3]!r} for the letter {fields[1]}; a file must be rigid "
+        "(1 for S and A, else 0) or relaxed (1 for S, A and B, else 0) throughout; "
+        "format='trec' takes the last field as the level"
+    )
+
+
+def _by_letters(fields: Sequence[str]) -> str:
+    return (
+        f"looks like an NTCIR file by letters, but the level is {fields[3]!r}; "
+        "name the format (format='trec' takes the fourth field)"
+    )
+
+
+#: In NTCIR qrels by letters, the last field repeats the information of the letter.
+MARKS = Review(3, _first_contradiction, _contradiction, of_named=True)
+#: In TREC qrels, the second field is never an NTCIR letter.
+NO_LETTERS = Review(1, lambda texts, _: _first(texts.is_in(list(LETTERS))), _by_letters)
+
+
+def trec_qrels(fields: Sequence[str], line: str) -> str | None:
+    """Return why four fields may be judgments of equivalence classes or of passages."""
+    if _LEVEL.fullmatch(fields[2]):
+        return (
+            "the third field looks like a level: an NTCIR file of equivalence classes (topic doc L<level> "
+            "class)? Name the format: format='ntcir-classes', or format='trec' for documents such as L2"
+        )
+    tabbed = line.rstrip("\r\n").split("\t")
+    if len(tabbed) == len(fields) + 1 and not tabbed[-1] and _whole(fields, 1, 2, 3):
+        return (
+            "four fields of TREC qrels (topic iteration doc level), or a Genomics gold standard without "
+            "aspects (topic pmid start length)? Name the format: format='trec' or format='genomics'"
+        )
+    return None
+
+
+def ntcir_qrels(fields: Sequence[str], _: str) -> str | None:
+    """Return why three fields with a letter or a number as the level are not NTCIR qrels."""
+    if NUMBER.fullmatch(fields[2]):
+        return (
+            f"level {fields[2]!r} is not L0, L1, L2, ...; format='ntcir-continuous' reads three fields with "
+            "a number as the level"
+        )
+    if fields[2] in LETTERS:
+        return (
+            "letters as levels belong to four fields, topic letter doc 0|1; with three fields the level is "
+            "L3, L2, L1 or L0 in place of S, A, B or C"
+        )
+    return None
+
+
+def genomics_qrels(fields: Sequence[str], line: str) -> str | None:
+    """Return why fields separated by tabs may be sampled judgments: their aspects are a number."""
+    aspects = line.split("\t")[4].strip()
+    if prel(fields) is None and NUMBER.fullmatch(aspects) is None:
+        return None
+    return (
+        f"the fifth field is {aspects}: passages (topic pmid start length aspects) or sampled judgments "
+        "(topic doc level method iprob), which cannot be read? Name the format if they are passages: "
+        "format='genomics' or format='inex'"
+    )
+
+
+def prel(fields: Sequence[str]) -> str | None:
+    """Return what is wrong with a line of sampled judgments with inclusion probabilities."""
+    if len(fields) != _OF_SAMPLES or not all(map(INTEGER.fullmatch, fields[2:4])):
+        return None
+    if fields[4] != "NA" and not (NUMBER.fullmatch(fields[4]) and 0 < float(fields[4]) <= 1):
+        return None
+    return (
+        "looks like sampled judgments (topic doc level method iprob), which cannot be read from such a file; "
+        "give a table or named tuples with the fields query_id, doc_id, relevance, iprob"
+    )
+
+
+def fol_counts(fields: Sequence[str]) -> str | None:
+    """Return what is wrong with rel_chars, doc_len and bep of a line of INEX qrels."""
+    counts = fields[3:5]
+    if len(counts) < 2 or not all(map(INTEGER.fullmatch, counts)):  # noqa: PLR2004  # both
+        problem = "rel_chars and doc_len, the fourth and fifth field, must be whole numbers"
+    elif not all(map(INTEGER.fullmatch, fields[5:6])):  # optional
+        problem = f"bep, the sixth field, is {fields[5]!r}, but must be a whole number"
+    elif 0 <= int(counts[0]) <= int(counts[1]):
+        return None
+    else:
+        problem = f"rel_chars is {counts[0]} and doc_len {counts[1]}, but 0 <= rel_chars <= doc_len"
+    return problem + (_NOT_PASSAGES if len(fields) == _OF_SAMPLES else "")
+
+
+def fol_qrels(lines: Iterable[Sequence[str]]) -> str | None:
+    """Return why the lines of a whole file may be sampled judgments in place of INEX qrels."""
+    if not all(len(fields) == _OF_SAMPLES and int(fields[3]) <= _HIGHEST for fields in lines):
+        return None
+    return (
+        f"all lines have five fields, and no fourth field is above {_HIGHEST}: INEX passages (topic Q0 file "
+        "rel_chars doc_len) or sampled judgments (topic 0 doc stratum level), which cannot be read? "
+        "Name the format if they are passages: format='inex'"
+    )
+
+
+def ntcir_by_semicolons(line: str) -> str | None:
+    """Return what is wrong with a line of NTCIR qrels whose four fields are separated by semicolons."""
+    parts = line.strip().split(";")
+    if len(parts) == 4 and any(map(_LEVEL.fullmatch, parts[2:])):  # noqa: PLR2004
+        return "the fields are separated by semicolons; separate them by blanks or tabs"
+    return None
+
+
+# ----------------------------------------------------------------------------------------------- runs
+
+
+def trec_run(fields: Sequence[str], _: str) -> str | None:
+    """Return why six fields may be a line of a Genomics run without run_id."""
+    if _whole(fields, 1, 2, 4, 5):
+        return (
+            "six fields of a TREC run (topic Q0 doc rank score tag), or of a Genomics run without run_id "
+            "(topic pmid rank score start length)? Name the format: format='trec' or format='genomics'"
+        )
+    return None
+
+
+def _whole(fields: Sequence[str], *positions: int) -> bool:
+    """Return whether the fields at these positions are whole numbers and the second is not 0 or Q0."""
+    return fields[1] not in NO_ITERATION and all(INTEGER.fullmatch(fields[at]) for at in positions)
+
 
 Kind = Literal["run", "qrels"]
 
@@ -61,8 +270,8 @@ class Format:
     may_lack: int = 0
     only_named: bool = False
     shows: Callable[[Sequence[str]], bool] | None = None
-    doubt: doubts.FirstLine | None = None
-    review: doubts.Review | None = None
+    doubt: FirstLine | None = None
+    review: Review | None = None
 
     @property
     def title(self) -> str:
@@ -123,7 +332,7 @@ class VaryingFormat:
     fits: Callable[[Sequence[str], str], bool]
     rows: Callable[[Sequence[str], str], list[PassageRow]]
     further: tuple[str, ...] = ()
-    doubt: doubts.FirstLine | None = None
+    doubt: FirstLine | None = None
     review: Callable[[Iterable[Sequence[str]]], str | None] | None = None
 
     @property
@@ -146,7 +355,7 @@ def _start_length(start: str, length: str) -> tuple[int, int]:
 
 def _fol_rows(fields: Sequence[str], line: str) -> list[PassageRow]:  # noqa: ARG001  # as _fol_fits
     """Parse ``topic Q0 file rel_chars doc_len [bep [start:length ...]]``, with a row per passage or one."""
-    if problem := doubts.fol_counts(fields):
+    if problem := fol_counts(fields):
         raise ValueError(problem)
     topic, file, relevant = fields[0], fields[2], int(fields[3]) > 0
     if not relevant or len(fields) <= _FOL_FIRST_PASSAGE:
@@ -191,7 +400,7 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         doc_id=2,
         value=4,
         layout="topic Q0 doc rank score tag",
-        doubt=doubts.trec_run,
+        doubt=trec_run,
     ),
     Format(
         "inex",
@@ -226,8 +435,8 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         value=1,
         layout="topic S|A|B|C doc 0|1",
         letters=True,
-        shows=doubts.early_ntcir,
-        review=doubts.MARKS,
+        shows=early_ntcir,
+        review=MARKS,
     ),
     Format(
         "ntcir-intents",
@@ -239,7 +448,7 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         layout="topic intent doc L<level>",
         prefix="L",
         further=(("iteration", 1),),
-        shows=doubts.ntcir_intents,
+        shows=ntcir_intents,
     ),
     Format(
         "ntcir-classes",
@@ -251,7 +460,7 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         layout="topic doc L<level> class",
         prefix="L",
         further=(("equivalence_class", 3),),
-        shows=doubts.ntcir_classes,
+        shows=ntcir_classes,
     ),
     Format(
         "trec",
@@ -262,8 +471,8 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         value=3,
         layout="topic iteration doc level",
         further=(("iteration", 1),),
-        doubt=doubts.trec_qrels,
-        review=doubts.NO_LETTERS,
+        doubt=trec_qrels,
+        review=NO_LETTERS,
     ),
     Format(
         "ntcir",
@@ -274,7 +483,7 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         value=2,
         layout="topic doc L<level>",
         prefix="L",
-        doubt=doubts.ntcir_qrels,
+        doubt=ntcir_qrels,
     ),
     Format(
         "ntcir-continuous",
@@ -288,9 +497,9 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
     ),
     VaryingFormat(
         *("genomics", "qrels", _GOLD_FIELDS, _gold_fits, _gold_rows, ("aspects",)),
-        doubt=doubts.genomics_qrels,
+        doubt=genomics_qrels,
     ),
-    VaryingFormat("inex", "qrels", _FOL_FIELDS, _fol_fits, _fol_rows, review=doubts.fol_qrels),
+    VaryingFormat("inex", "qrels", _FOL_FIELDS, _fol_fits, _fol_rows, review=fol_qrels),
 )
 
 
@@ -330,7 +539,7 @@ def recognise(
 def _doubt(fitting: Format | VaryingFormat | None, fields: Sequence[str], whole: str) -> str | None:
     """Return why a first line may be of another format than the one it fits, or None."""
     if fitting is None:
-        return doubts.ntcir_by_semicolons(whole) or doubts.prel(fields)
+        return ntcir_by_semicolons(whole) or prel(fields)
     return None if fitting.doubt is None else fitting.doubt(fields, whole)
 
 
@@ -367,7 +576,7 @@ def _has_value(format: Format | VaryingFormat, fields: Sequence[str], whole: str
         except ValueError:
             return False
     text = fields[format.value].removeprefix(format.prefix)
-    return text in LETTERS if format.letters else doubts.NUMBER.fullmatch(text) is not None
+    return text in LETTERS if format.letters else NUMBER.fullmatch(text) is not None
 
 
 def _of(kind: Kind) -> list[Format | VaryingFormat]:

@@ -10,27 +10,166 @@ first. Python parses single lines only to report an error.
 from __future__ import annotations
 
 import codecs
+import csv
 import io
 import math
 import re
-from collections.abc import Callable
-from typing import NoReturn
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, NoReturn
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from ir_graded.errors import FileFormatError
+from ir_graded.errors import FileFormatError, cut
 
-from .doubts import LETTERS
-from .formats import Format, Kind, shortened
-from .spacing import (
-    LineNumbers,
-    count_white_space,
-    count_white_space_exactly,
-    has_letter_fields,
-    normalise_spacing,
-    split_after_newlines,
-)
-from .table import VALUE_COLUMNS
+from .columns import CONVENTIONS, QUEPID, convention_of, missing
+from .formats import LETTERS, Format, Kind, shortened
+from .table import NUMBERS, PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame, with_other_names
+
+LineNumbers = npt.NDArray[np.int64]
+_Bytes = npt.NDArray[np.uint8]
+_Mask = npt.NDArray[np.bool_]
+
+#: Bytes that are processed together: few enough for the temporary arrays to stay in the processor cache.
+_BLOCK = 1 << 18
+
+_FIRST, _LAST = b"AS"
+_TAB, _NEWLINE, _RETURN, _BLANK = b"\t\n\r "
+#: White space inside lines other than blanks, as in C's isspace() and bytes.split().
+_OTHER_BLANKS = (b"\t", b"\v", b"\f")
+
+
+def count_white_space(data: bytes) -> int | None:
+    """Count the white characters of a text in which single blanks and newlines separate all fields.
+
+    Control characters count as white. They make the count differ from the number of fields, with which the
+    caller compares it.
+
+    Returns:
+        The count, including the newline that may be missing at the end; None if two are adjacent or the text
+        begins with one.
+    """
+    return _count_if_single(data, _blank_or_control)
+
+
+def count_white_space_exactly(data: bytes) -> int | None:
+    """Count as ``count_white_space``, for a text that may have control characters in its fields."""
+    return _count_if_single(data, _white)
+
+
+def _blank_or_control(values: _Bytes) -> _Mask:
+    return np.asarray(values <= _BLANK)
+
+
+def _white(values: _Bytes) -> _Mask:
+    # The five characters \t \n \v \f \r; the difference wraps around below \t.
+    return np.asarray((values == _BLANK) | ((values - np.uint8(_TAB)) <= _RETURN - _TAB))
+
+
+def _count_if_single(data: bytes, white_in: Callable[[_Bytes], _Mask]) -> int | None:
+    values = np.frombuffer(data, np.uint8)
+    count = 0
+    before = True
+    for start in range(0, values.size, _BLOCK):
+        white = white_in(values[start : start + _BLOCK])
+        if (before and white[0]) or (white[1:] & white[:-1]).any():
+            return None
+        before = bool(white[-1])
+        count += int(np.count_nonzero(white))
+    return count + (not before)
+
+
+def has_letter_fields(text: bytes) -> bool:
+    """Return whether some field of a text, except the first and the last, is a single letter from A to S.
+
+    Single white characters must separate the fields. This is much faster than parsing a column.
+    """
+    values = np.frombuffer(text, np.uint8)
+    for start in range(0, values.size, _BLOCK):
+        block = values[start : start + _BLOCK + 2]
+        white = block <= _BLANK
+        # Bytes below A wrap around to large numbers.
+        alone = (block - np.uint8(_FIRST))[1:-1] <= _LAST - _FIRST
+        np.logical_and(alone, white[2:], out=alone)
+        np.logical_and(alone, white[:-2], out=alone)
+        if alone.any():
+            return True
+    return False
+
+
+def normalise_spacing(data: bytes) -> tuple[bytes, LineNumbers | None]:
+    """Normalise any spacing for the parser; a carriage return inside a line is kept.
+
+    Returns:
+        The text, and the line number of each of its lines, or None if no line was dropped.
+    """
+    texts: list[bytes] = []
+    numbers: list[LineNumbers] = []
+    total = 0
+    for block in split_after_newlines(data, _BLOCK):
+        text, kept, count = _normalise_lines(block)
+        texts.append(text)
+        numbers.append(kept + (1 + total))
+        total += count
+    lines = np.concatenate(numbers) if numbers else None
+    return b"".join(texts), None if lines is None or lines.size == total else lines
+
+
+def split_after_newlines(data: bytes, size: int) -> Iterator[bytes]:
+    """Yield a text in blocks that end in newlines; add the last newline if it is missing."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + size) + 1
+        if end:
+            yield data[start:end]
+        else:
+            rest = data[start:]
+            yield rest if rest.endswith(b"\n") else rest + b"\n"
+            return
+        start = end
+
+
+def _normalise_lines(block: bytes) -> tuple[bytes, LineNumbers, int]:
+    """Normalise lines that all end in a newline; return the text, the lines kept and their number."""
+    values = np.frombuffer(block, np.uint8)
+    for other in _OTHER_BLANKS:
+        if other in block:
+            # Adding is much faster than assignment by mask.
+            values = values + (values == ord(other)).view(np.uint8) * np.uint8(_BLANK - ord(other))
+    mark = _blanks_before_white(values, b"\r" in block)
+    values = _without(values, mark)
+    newline = values == _NEWLINE
+    opens_line = np.empty(values.size, np.bool_)
+    opens_line[0] = True
+    opens_line[1:] = newline[:-1]
+    empty = opens_line & newline
+    count = int(np.count_nonzero(newline))
+    kept = np.flatnonzero(~empty[newline]) if empty.any() else np.arange(count, dtype=np.int64)
+    values = _without(values, empty | (opens_line & (values == _BLANK)))
+    return values.tobytes(), kept, count
+
+
+def _blanks_before_white(values: _Bytes, returns: bool) -> _Mask:
+    """Mark all blanks of a sequence except the last; at the end of a line, mark all and the return."""
+    blank = values == _BLANK
+    newline = values == _NEWLINE
+    mark = np.zeros(values.size, np.bool_)
+    if returns:
+        ending = (values[:-1] == _RETURN) & newline[1:]
+        newline[:-1] |= ending
+        np.logical_and(blank[:-1], blank[1:] | newline[1:], out=mark[:-1])
+        mark[:-1] |= ending
+    else:
+        np.logical_and(blank[:-1], blank[1:] | newline[1:], out=mark[:-1])
+    return mark
+
+
+def _without(values: _Bytes, mark: _Mask) -> _Bytes:
+    return values[~mark] if mark.any() else values
+
 
 _PIECE = 1 << 20
 #: White space that must be normalised first; usually visible at the beginning of the text.
@@ -260,3 +399,136 @@ def line_error(path: str, line: int, problem: str, raw: bytes) -> FileFormatErro
     """Return an error with the problem, the line and its position."""
     shown = shortened(raw.removesuffix(b"\n").removesuffix(b"\r")[:400].decode(errors="replace"))
     return FileFormatError(f"{path}, line {line}: {problem}: {shown}")
+
+
+#: Largest number of bytes in a header.
+_LONGEST = 1 << 14
+_WORD = re.compile(r"[\w-]+")
+
+
+def delimiter_of(data: bytes, path: str) -> str | None:
+    """Return the separator of a text whose first line names the columns; None for other text.
+
+    Raises FileFormatError if the line has these names with another separator or in capitals.
+    """
+    first = data[:_LONGEST].lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r")
+    line = first.decode(errors="replace").replace('"', "")
+    for mark in "\t,;":
+        if any(convention_of(kind, map(str.strip, line.split(mark))) for kind in CONVENTIONS):
+            return mark
+    if "\r" not in line and any(
+        found := convention_of(kind, _WORD.findall(line.lower())) for kind in CONVENTIONS
+    ):
+        problem = (
+            f"looks like a header; expected {', '.join(found or ())} separated by tabs, commas or semicolons"
+        )
+        raise line_error(path, 1 + data[: data.index(first)].count(b"\n"), problem, first)
+    return None
+
+
+def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
+    """Read a text with a header.
+
+    Raises FileFormatError for a header of the other kind (run or qrels), or if a line cannot be read.
+    """
+    rows, lines = delimited_rows(data, delimiter, path)
+    names = [name.strip() for name in rows[0]]
+    found = convention_of(kind, names)
+    if found == QUEPID:  # writes queries without ratings in a row of one field
+        given = [at for at, row in enumerate(rows) if len(row) > 1]
+        rows, lines = [rows[at] for at in given], [lines[at] for at in given]
+    if found is None:
+        raise line_error(path, lines[0], missing(kind, names), delimiter.join(names).encode())
+    numeric = [found[2], *(PASSAGE_COLUMNS if {*PASSAGE_COLUMNS} <= {*names} else ())]
+    used = [*found[:2], *numeric]
+    if twice := [name for name in used if names.count(name) > 1]:
+        problem = f"several columns are named {cut(twice[0])}"
+        raise line_error(path, lines[0], problem, delimiter.join(names).encode())
+    places = [names.index(name) for name in used]
+    values = np.empty((len(rows) - 1, len(numeric)))
+    for number, (row, line) in enumerate(zip(rows[1:], lines[1:], strict=True)):
+        try:
+            if len(row) != len(names):
+                raise ValueError(f"expected {len(names)} fields as in the header, found {len(row)}")
+            row[:] = map(str.strip, row)
+            for place in places:
+                if not row[place]:
+                    raise ValueError(f"the field {names[place]} is empty")
+            values[number] = [_number(row[place]) for place in places[2:]]
+        except ValueError as error:
+            raise line_error(path, line, cut(str(error)), delimiter.join(row).encode()) from None
+    columns = dict(zip(names, zip(*rows[1:], strict=True), strict=True)) if len(rows) > 1 else {}
+    frame = pl.DataFrame(
+        {name: pl.Series(columns.get(name, ()), dtype=pl.String) for name in names if name not in found}
+        | {
+            "query_id": pl.Series(columns.get(found[0], ()), dtype=pl.String),
+            "doc_id": pl.Series(columns.get(found[1], ()), dtype=pl.String),
+            VALUE_COLUMNS[kind]: values[:, 0],
+        }
+        | dict(zip(numeric[1:], values.T[1:], strict=True))
+    )
+    table = from_frame(kind, frame, lambda row: f"{path}, line {lines[row + 1]}")
+    repeated = {
+        name: partial(_ambiguous, name, path, lines[0])
+        for name in table.further.keys() & names
+        if names.count(name) > 1
+    }
+    own = {name: read for name, read in table.further.items() if name in names}
+    return _with_numbers(replace(table, further=with_other_names(own | repeated)))
+
+
+def _ambiguous(name: str, path: str, line: int) -> Any:
+    """Raise FileFormatError when a further column is read whose name appears twice in the header."""
+    raise FileFormatError(f"{path}, line {line}: several columns are named {cut(name)}; keep one")
+
+
+def _with_numbers(table: Table) -> Table:
+    """Return a table whose further columns of numbers, which are text, are converted on demand."""
+    columns = {name: partial(_as_numbers, table, name) for name in NUMBERS if name in table.further}
+    return replace(table, further={**table.further, **columns})
+
+
+def _as_numbers(table: Table, name: str) -> pl.Series:
+    """Return a further column as numbers, NaN for empty fields."""
+    found = np.full(len(table), np.nan)
+    for row, text in enumerate(table.further[name]()):
+        try:
+            if text:
+                found[row] = _number(text)
+        except ValueError as error:
+            problem = f"the {name}: {cut(str(error))}"
+            raise FileFormatError(f"{table.kind}: {table.describe(row)}: {problem}") from None
+    return pl.Series(found)
+
+
+def delimited_rows(data: bytes, delimiter: str, path: str) -> tuple[list[list[str]], list[int]]:
+    """Return the rows of a text that are not blank, and the numbers of the lines in which they end.
+
+    Raises FileFormatError if a line cannot be read.
+    """
+    check_byte_order_marks(data, int, path)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problem = "the file must be text in UTF-8"
+        raise line_error(path, line, problem, data.split(b"\n", line)[line - 1]) from None
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        for row in reader:
+            if any(map(str.strip, row)):
+                rows.append(row)
+                lines.append(reader.line_num)
+    except csv.Error as error:
+        problem = f"{error}; a field that begins with a quotation mark must end with one"
+        raise line_error(path, reader.line_num, problem, b"") from None
+    return rows, lines
+
+
+def _number(text: str) -> float:
+    # Python also reads 1_0 and digits of other scripts.
+    if "_" in text or not text.isascii():
+        raise ValueError(f"not a number: {text!r}")
+    return float(text)

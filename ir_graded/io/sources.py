@@ -4,17 +4,162 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ir_graded.errors import InputError
+import numpy as np
 
-from .datasets import is_dataset, iterate_rows, load_dataset, unknown_dataset
-from .files import read_file
-from .paths import check_path
+from ir_graded.core.segments import EXACT_INTEGERS_BELOW
+from ir_graded.errors import InputError, ParameterError, SampledJudgmentsWarning, short_repr
+
+from .._utils.threads import check_fork
+from . import parquet
 from .records import from_dicts, from_records, is_ranx, is_record
-from .table import VALUE_COLUMNS, Table, from_frame, from_tuples
+from .table import INCLUSION, NUMBERS, VALUE_COLUMNS, Table, from_frame, from_tuples
+from .text import check_path, errors_with_path, run_name, standard_input
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def is_dataset(source: object) -> bool:
+    """Return whether ``source`` is a dataset of ir-datasets, without importing it."""
+    return hasattr(source, "has_qrels") and hasattr(source, "has_scoreddocs")
+
+
+def _description(dataset: Any) -> str:
+    """Return a description of a dataset, which may have no id."""
+    return f"dataset {dataset.dataset_id()!r}" if hasattr(dataset, "dataset_id") else "the dataset"
+
+
+def load_dataset(dataset_id: str) -> Any | None:
+    """Return the dataset with an id, else None. Raises OSError if it cannot be loaded."""
+    import ir_datasets
+
+    try:
+        return ir_datasets.load(dataset_id)
+    except KeyError:
+        return None
+    except Exception as error:
+        raise _download_error(f"dataset {dataset_id!r}", error) from error
+
+
+def unknown_dataset(name: str) -> InputError:
+    """Return the error for a name that is neither a dataset nor a file."""
+    return InputError(
+        f"{name!r} is neither a file nor a dataset id of ir_datasets "
+        "(such as 'msmarco-passage/trec-dl-2019/judged')"
+    )
+
+
+def _download_error(name: str, error: Exception) -> OSError:
+    """Return the error for a dataset that ir_datasets cannot provide.
+
+    ir_datasets does not catch the errors of downloads, archives and parsers, which may be of any class.
+    """
+    reason = short_repr(error.args[0]) if error.args else "no reason is given"
+    return OSError(f"{name} cannot be downloaded: {reason} ({type(error).__name__})")
+
+
+def iterate_rows(kind: str, dataset: Any) -> Any:
+    """Return the qrels of a dataset, or its scoreddocs as a run, as an iterator of named tuples.
+
+    Raises:
+        InputError: the dataset has none.
+        OSError: the download fails, raised during iteration.
+    """
+    if kind == "qrels":
+        if not dataset.has_qrels():
+            raise InputError(f"{_description(dataset)} has no qrels")
+        return _downloaded(dataset, dataset.qrels_iter)
+    if not dataset.has_scoreddocs():
+        raise InputError(f"{_description(dataset)} has no scoreddocs, so it gives no run")
+    return _downloaded(dataset, dataset.scoreddocs_iter)
+
+
+def _downloaded(dataset: Any, rows_of: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+    try:
+        yield from rows_of()
+    except Exception as error:
+        raise _download_error(_description(dataset), error) from error
+
+
+def level_definitions(source: Any) -> dict[int, str]:
+    """Return the definitions of the levels of a dataset, as text from the dataset.
+
+    Args:
+        source: a dataset of ir-datasets or its id.
+
+    Returns:
+        Level to text, by level descending, useful for choosing ``gains`` and ``rel``. The qrels may have
+        other levels.
+
+    Raises:
+        InputError: the id is unknown or the dataset has no qrels.
+    """
+    dataset = source if is_dataset(source) else load_dataset(str(source))
+    if dataset is None:
+        raise unknown_dataset(str(source))
+    if not dataset.has_qrels():
+        raise InputError(f"{_description(dataset)} has no qrels")
+    definitions = dataset.qrels_defs() or {}
+    return {level: " ".join(definitions[level].split()) for level in sorted(definitions, reverse=True)}
+
+
+def read_file(kind: str, path: str | os.PathLike[str], format: str | None = None) -> Table:
+    """Read a file of qrels or of a run.
+
+    Args:
+        kind: 'qrels' or 'run'.
+        path: Parquet, or text in UTF-8, plain or in gzip, zstandard or xz (detected by the first bytes).
+        format: name of a text format; None to detect it by the number of fields of the first line.
+
+    Raises:
+        FileFormatError: the file or a line of it cannot be read.
+        InputError: the path is not valid, or a row of a Parquet file cannot be scored.
+        OSError: the file cannot be opened.
+    """
+    from .text import read_text_file
+
+    check_fork()
+    check_path(path)
+    with errors_with_path(path):
+        if format is None and parquet.is_parquet(path):
+            return parquet.read_parquet(kind, path)
+        return read_text_file("qrels" if kind == "qrels" else "run", path, format)
+
+
+def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[Callable[[], Table]]:
+    """Yield functions that each return the table of a piece of a run, at least one.
+
+    Args:
+        path: the file.
+        size: bytes of a piece of a text file.
+        rows: rows of a piece of a Parquet file.
+    """
+    from .text import text_file_pieces
+
+    check_fork()
+    whole = partial(read_file, "run", path)
+    with errors_with_path(path):
+        if Path(path).stat().st_size <= size:
+            yield whole
+            return
+        if parquet.is_parquet(path):
+            pieces = parquet.parquet_pieces(path, rows)
+        else:
+            pieces = map(errors_with_path(path), text_file_pieces(path, size))
+        empty = True
+        for piece in pieces:
+            yield piece
+            empty = False
+        if empty:
+            yield whole
+
 
 _FORMS = (
     "a dict of dicts, a DataFrame (pandas or Polars) or Arrow table, an iterable of named tuples, "
@@ -127,3 +272,246 @@ def _table_of_path_or_dataset_id(kind: str, place: str | os.PathLike[str]) -> Ta
         problem = f"{os.strerror(errno.ENOENT)}, and no dataset of ir_datasets has this id"
         raise FileNotFoundError(errno.ENOENT, problem, name)
     raise unknown_dataset(name)
+
+
+def named_runs(runs: Any) -> dict[str, Any]:
+    """Return runs by name, from one run, a path, a list of paths or runs, or a mapping from names.
+
+    Raises InputError for an empty dict, or if two runs have the same name.
+    """
+    if isinstance(runs, Mapping):
+        if not runs:
+            raise InputError(
+                "the dict of the runs is empty; give a run (topic -> doc_id -> score), or a dict from names "
+                "to runs"
+            )
+        return _by_name(runs) if _names_runs(runs) else {"run": runs}
+    if is_path_or_dataset_id(runs):
+        return _by_path([runs])
+    if isinstance(runs, (list, tuple)) and runs and not hasattr(runs, "_fields"):
+        if all(is_path_or_dataset_id(run) for run in runs):
+            return _by_path(runs)
+        if not any(hasattr(run, "_fields") or is_record(run) for run in runs):
+            return {f"run {number}": run for number, run in enumerate(runs, start=1)}
+    return {"run": runs}
+
+
+def find_run(wanted: str | os.PathLike[str], runs: Mapping[str, Any]) -> str | None:
+    """Return the name of the one run that is meant by its name or path, with or without extension, or None.
+
+    Args:
+        wanted: the name or path. A path with a folder never means a run whose path has another folder.
+        runs: runs, or their paths, by name.
+    """
+    text = os.fspath(wanted)
+    if text in runs:
+        return text
+    path, base = Path(text), run_name(text)
+    near = [
+        name
+        for name, run in runs.items()
+        if path.name == text or not is_path_or_dataset_id(run) or Path(run).parent == path.parent
+    ]
+    found = [name for name in near if Path(name).name == base] or [
+        name for name in near if Path(name).stem == base
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _names_runs(runs: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping is from names to runs, rather than one run (topic -> doc_id -> score)."""
+    return any(map(_is_run, list(runs.values())))
+
+
+def _is_run(value: Any) -> bool:
+    """Return whether a value can only be a run, not the dict of a topic or a number in its place."""
+    if isinstance(value, Mapping):
+        # Checking one value is enough: either all are dicts of documents or all are scores.
+        return isinstance(next(iter(value.values()), None), Mapping)
+    return (
+        isinstance(value, Table)
+        or is_ranx(value)
+        or is_path_or_dataset_id(value)
+        or is_dataset(value)
+        or hasattr(value, "__iter__")
+        or hasattr(type(value), "columns")
+    )
+
+
+def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
+    try:
+        named = {str(name): run for name, run in runs.items()}
+    except ValueError:
+        raise InputError("the name of a run is an int with too many digits; give the name as text") from None
+    if len(named) < len(runs):
+        names = list(map(str, runs))
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"two runs have the same name as text: {twice!r}")
+    return named
+
+
+def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
+    """Return runs by file name without the suffix of a compression, or by path if file names repeat."""
+    given = [os.fspath(file) for path in paths for file in _files(standard_input(path))]
+    names = list(map(run_name, given))
+    unique = [name if names.count(name) == 1 else path for name, path in zip(names, given, strict=True)]
+    if len(set(unique)) < len(unique):
+        twice = next(name for name in unique if unique.count(name) > 1)
+        raise InputError(f"the run {twice} is given twice")
+    return dict(zip(unique, given, strict=True))
+
+
+def _files(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
+    """Return the files of a folder, sorted by name and without hidden files, or else the path itself."""
+    if not os.fspath(path):
+        raise InputError("the path of a run is empty")
+    if not (is_file(path) and Path(path).is_dir()):
+        return [path]
+    files = [file for file in sorted(Path(path).iterdir()) if not file.is_dir() and file.name[0] != "."]
+    if not files:
+        raise InputError(f"the folder {os.fspath(path)} has no files")
+    return [*files]
+
+
+def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = None) -> pd.DataFrame:
+    """Read qrels as a frame with the columns query_id, doc_id (text) and relevance.
+
+    Args:
+        source: a file (TREC ``topic iteration doc level``, NTCIR ``topic doc L2``, with intents
+            ``topic intent doc L2``, with classes ``topic doc L2 class`` or, by letters,
+            ``topic S|A|B|C doc 0|1``, INEX FOL
+            ``topic Q0 file rel_chars doc_len [bep [start:length ...]]`` or Genomics gold standard
+            ``topic pmid start length aspects`` separated by tabs; plain, gzip, zstandard or xz; any
+            spacing), or a dataset of ir_datasets or its id.
+        format: 'trec', 'ntcir', 'ntcir-intents', 'ntcir-classes', 'ntcir-early', 'inex' or 'genomics'; by
+            default detected from the columns. These formats are not detected: 'ntcir-continuous'
+            (``topic doc 0.5``), 'legalbench', the benchmark or the results of LegalBench-RAG in JSON, and
+            'chroma', the questions of Chroma's chunking evaluation in CSV; query_id of the last two is the
+            position of the question, from 0.
+
+    Returns:
+        A row per judgment. Levels are int64 if all are whole numbers, else float64. Passages have one row
+        each, with the further columns start and length. If a document is judged for several intents, there is
+        a column iteration; if there are classes of documents, a column equivalence_class. The columns
+        probability and intent_type of intents, and iprob of sampled judgments, are kept.
+
+    Raises:
+        FileFormatError: the file or a line of it cannot be read, or it may be of two formats.
+        InputError: the dataset does not exist, or it has no qrels.
+        OSError: the file cannot be opened, or the dataset cannot be downloaded.
+
+    Warns:
+        SampledJudgmentsWarning: some judgments have an inclusion probability (iprob) below 1.
+    """
+    import pandas as pd
+
+    table = _table("qrels", source, format)
+    frame = frame_of(table)
+    if "aspects" in table.further:
+        frame["aspects"] = pd.Series(table.objects("aspects"), dtype="object")
+    further = [name for name in ("equivalence_class", INCLUSION) if name in table.further]
+    if "iteration" in table.further:
+        of_intents = [name for name in ("probability", "intent_type") if name in table.further]
+        if of_intents or table.repeats_documents("iteration"):
+            further += ["iteration", *of_intents]
+    for name in further:
+        if name in NUMBERS:
+            frame[name] = table.numbers(name)
+        else:
+            texts = table.text(name) if name == "iteration" else table.ids(name)
+            frame[name] = pd.Series(texts.to_list(), dtype="str")
+    if note := table.note_on_sample():
+        warnings.warn(note, SampledJudgmentsWarning, stacklevel=2)
+    levels = frame["relevance"].to_numpy()
+    if (np.abs(levels) < EXACT_INTEGERS_BELOW).all() and (levels == np.floor(levels)).all():
+        frame["relevance"] = levels.astype(np.int64)
+    return frame
+
+
+def read_run(
+    source: str | os.PathLike[str] | Any, *, format: str | None = None, rank: str = "score"
+) -> pd.DataFrame:
+    """Read a run as a frame with the columns query_id, doc_id (text) and score.
+
+    Args:
+        source: a file (TREC ``topic Q0 doc rank score tag``, INEX FOL ``topic Q0 file rank rsv run_id
+            start length`` or Genomics ``topic pmid rank score start length run_id``; plain, gzip,
+            zstandard or xz; any spacing), or a dataset of ir_datasets or its id, whose scoreddocs are
+            read. In INEX FOL the order of the lines is the ranking, so the score is minus the position
+            within the topic.
+        format: 'trec', 'inex' or 'genomics'; by default detected by the number of columns. If 'genomics' is
+            given, the last field, run_id, may be missing. 'legalbench' reads the results of LegalBench-RAG in
+            JSON, ranked in their order.
+        rank: 'score', or 'column' to rank a run of format 'genomics' by its rank column, as in the official
+            program: by rank, then pmid as text, start and length. The score is then minus the position within
+            the topic.
+
+    Returns:
+        A row per document. Passages have one row each, with the further columns start and length.
+
+    Raises:
+        FileFormatError: the file or a line of it cannot be read, or it may be of two formats.
+        InputError: the dataset does not exist, or it has no scoreddocs.
+        OSError: the file cannot be opened, or the dataset cannot be downloaded.
+    """
+    if rank not in {"score", "column"}:
+        raise ParameterError(f"rank={short_repr(rank)} must be 'score' or 'column'")
+    if rank == "column" and format != "genomics":
+        raise ParameterError("rank='column' is for runs of format='genomics'")
+    table = _table("run", source, format)
+    return frame_of(_by_rank_column(table) if rank == "column" else table)
+
+
+def _by_rank_column(table: Table) -> Table:
+    """Return a run with scores that rank it by its column rank."""
+    import polars as pl
+
+    assert table.passage is not None  # noqa: S101  # runs of this format hold passages
+    columns = {
+        "topic": table.query_id,
+        "rank": table.text("rank").cast(pl.Int64),
+        "doc_id": table.doc_id,
+        "start": table.passage.start,
+        "length": table.passage.length,
+    }
+    order = pl.DataFrame(columns).with_row_index("row").sort(*columns)
+    score = np.empty(len(table))
+    within = order.select(position=pl.int_range(1, pl.len() + 1).over("topic"))["position"]
+    score[order["row"].to_numpy()] = -within.to_numpy()
+    return replace(table, value=score)
+
+
+def qrels_frame(qrels: Any) -> pd.DataFrame:
+    """Return a copy of qrels of any form as a frame with all further columns."""
+    import pandas as pd
+
+    if isinstance(qrels, Mapping):
+        rows = [(topic, doc, level) for topic, docs in qrels.items() for doc, level in docs.items()]
+        return pd.DataFrame(rows, columns=["query_id", "doc_id", VALUE_COLUMNS["qrels"]])
+    if isinstance(qrels, pd.DataFrame):
+        return qrels.copy()
+    table = table_of("qrels", qrels)
+    frame = frame_of(table)
+    for name in table.further:
+        if name not in frame:
+            frame[name] = pd.Series(table.objects(name))
+    return frame
+
+
+def _table(kind: str, source: Any, format: str | None) -> Table:
+    return table_of(kind, source) if format is None else read_file(kind, source, format)
+
+
+def frame_of(table: Table) -> pd.DataFrame:
+    """Return a table as a frame, without further columns."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {
+        "query_id": pd.Series(table.query_id.to_list(), dtype="str"),
+        "doc_id": pd.Series(table.doc_id.to_list(), dtype="str"),
+        VALUE_COLUMNS[table.kind]: table.value.copy(),
+    }
+    if table.passage is not None:
+        columns["start"] = table.passage.start.astype(np.int64)
+        columns["length"] = table.passage.length.astype(np.int64)
+    return pd.DataFrame(columns)

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.core.spans import Spans
 from ir_graded.errors import InputError, short_repr
 
-from .conventions import SPAN, SWAPPED, convention_of, hint_on_intents, hint_on_spans, missing
-from .forks import check_fork
+from .._utils.threads import check_fork
+from .columns import SPAN, SWAPPED, convention_of, hint_on_intents, hint_on_spans, missing
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,15 +12,12 @@ from typing import Any
 import numpy as np
 
 from ir_graded.core import ranking
-from ir_graded.core.judged_run import JudgedRun
+from ir_graded.core.judged_run import JudgedRun, TieGroups
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.core.tie_groups import TieGroups
 from ir_graded.errors import InputError, short_repr
 
-from .dict_checks import numbers_of, text_ids, unchanged
-from .judgments import Judgments
-from .lookup import Lookup
-from .precision import comparable
+from .judgments import Judgments, numbers_of, text_ids, unchanged
+from .lookup import Lookup, comparable
 
 # Number of rows that are ranked together: enough for NumPy to be efficient, few enough for the cache.
 _BATCH_ROWS = 1 << 18

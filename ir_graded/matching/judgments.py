@@ -3,30 +3,244 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded.core.levels import Highlights, Levels
-from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.levels import Aspects, Highlights, Intents, Levels
+from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, short_repr
-from ir_graded.io.conventions import SWAPPED
-from ir_graded.io.intents import ITERATION
+from ir_graded.io.annotations import ITERATION, are_nav, check_probabilities, check_sum
+from ir_graded.io.columns import SWAPPED, as_text, is_missing
 from ir_graded.io.records import frame_in_dicts
-from ir_graded.io.table import Table, at_rows, describe_document
+from ir_graded.io.table import VALUE_NAMES, Table, at_rows, check_values, describe_document
 
-from .articles import articles_of
-from .aspects import ASPECTS, aspects_of
-from .dict_checks import numbers_of, text_ids, unchanged
-from .intents import intents_of
-from .lookup import Lookup, document_keys
-from .memberships import CLASS, OTHERS, classes_of, shares_of
+from .lookup import Lookup, articles_of, document_keys
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+@contextmanager
+def unchanged(kind: str, names: Sequence[str], topics: Sequence[Sized]) -> Iterator[None]:
+    """Raise InputError if another thread changes the size of the dict of a topic inside this context.
+
+    Args:
+        kind: 'qrels' or 'run'.
+        names: the topics.
+        topics: the dict of each.
+    """
+    sizes = [*map(len, topics)]
+
+    def check(reason: Exception | None = None) -> None:
+        for name, topic, size in zip(names, topics, sizes, strict=True):
+            if len(topic) != size:
+                raise InputError(
+                    f"{kind}: topic {name!r} was changed while it was scored; "
+                    "pass a copy that no other thread changes"
+                ) from reason
+
+    try:
+        yield
+    except Exception as error:
+        check(error)
+        raise
+    check()
+
+
+def text_ids(ids: list[Any], name: str, where: str) -> list[str]:
+    """Return ids as text. Raises InputError if one is missing, or two differ only in type.
+
+    Args:
+        ids: the distinct ids.
+        name: 'query_id' or 'doc_id'.
+        where: source of the ids, for messages.
+    """
+    if set(map(type, ids)) <= {str}:
+        return ids
+    if any(map(is_missing, ids)):
+        raise InputError(f"{where}: a {name} is missing (None or NaN)")
+    try:
+        names = [as_text(value) for value in ids]
+    except InputError as error:
+        raise InputError(f"{where}: {name}: {error}") from None
+    if len(set(names)) < len(names):
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        raise InputError(f"{where}: two values of {name} are the same as text: {twice!r}")
+    return names
+
+
+def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
+    """Return the levels or scores of a topic. Raises InputError if one is missing or not a number."""
+    from ir_graded.io import columns
+
+    doc_ids = list(docs)
+
+    def describe(row: int) -> str:
+        return describe_document(name, doc_ids[row])
+
+    values = columns.as_floats(
+        list(docs.values()), lambda row: f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]}"
+    )
+    check_values(kind, values, describe)
+    return values
+
+
+#: Column of qrels with aspects, separated by ``|``.
+ASPECTS = "aspects"
+
+
+def aspects_of(table: Table, topic: Ints) -> Aspects:
+    """Return the aspects of each row; a row with a missing value has none.
+
+    Args:
+        table: the rows of the qrels.
+        topic: topic of each row.
+
+    Raises:
+        InputError: the aspects of a row are not text.
+    """
+    known = np.zeros(len(table), dtype=np.bool_)
+    span: list[int] = []
+    aspect: list[int] = []
+    numbers: dict[tuple[int, str], int] = {}
+    for row, (number, given) in enumerate(zip(topic.tolist(), table.objects(ASPECTS), strict=True)):
+        if is_missing(given):
+            continue
+        if not isinstance(given, str):
+            raise InputError(f"qrels: {table.describe(row)}: the aspects {short_repr(given)} are not text")
+        known[row] = True
+        for name in {part.strip() for part in given.split("|")}:
+            span.append(row)
+            aspect.append(numbers.setdefault((number, name), len(numbers)))
+    return Aspects(known, np.array(span, dtype=np.int64), np.array(aspect, dtype=np.int64))
+
+
+def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> tuple[Intents, list[str]]:
+    """Return the intents of qrels, and the name of each.
+
+    Args:
+        table: the rows of the qrels.
+        topic: topic of each row.
+        document: position in the levels of the qrels of the document of each row.
+        names: the topics.
+
+    Raises:
+        InputError: an intent is missing, or its probability or type is not valid or differs between rows.
+    """
+    import polars as pl
+
+    text = table.text(ITERATION)
+    describe = partial(describe_intent, table, text)
+    codes = text.cast(pl.Categorical)
+    key = topic << 32 | codes.to_physical().to_numpy().astype(np.int64)
+    found, first, intent = np.unique(key, return_index=True, return_inverse=True)
+    of_intent = found >> 32
+    probability = None
+    if "probability" in table.further:
+        given = table.numbers("probability")
+        check_probabilities(given, describe, unlisted=True)
+        probability = given[first]
+        _check_one_value(table, text, "probability", intent, first, np.nan_to_num(given, nan=-1.0))
+        bounds = np.searchsorted(of_intent, np.arange(len(names) + 1))
+        for number, name in enumerate(names):
+            of_topic = probability[bounds[number] : bounds[number + 1]]
+            if listed := of_topic[~np.isnan(of_topic)].tolist():
+                check_sum(name, listed)
+    is_nav = np.zeros(found.size, dtype=np.bool_)
+    if "intent_type" in table.further:
+        nav = are_nav(table.text("intent_type"), describe)
+        _check_one_value(table, text, "intent_type", intent, first, nav)
+        is_nav = nav[first]
+    # One judgment for each intent and document, in the order of intents.
+    rows = np.unique(intent << 32 | document, return_index=True)[1]
+    levels = Levels.of(found.size, intent[rows], table.value[rows])
+    intents = Intents(of_intent, probability, is_nav, levels, document[rows])
+    return intents, text.gather(first).to_list()
+
+
+def describe_intent(table: Table, text: pl.Series, row: int) -> str:
+    """Describe a row by topic, document, intent and place."""
+    return f"qrels: {table.describe(row)}, intent {text[row]!r}"
+
+
+def _check_one_value(
+    table: Table, text: pl.Series, name: str, intent: Ints, first: Ints, value: Floats | Bools
+) -> None:
+    """Raise InputError if two rows of an intent differ."""
+    differs = value != value[first][intent]
+    if differs.any():
+        row = int(np.flatnonzero(differs)[0])
+        other = int(first[intent[row]])
+        given = table.objects(name)
+        raise InputError(
+            f"{describe_intent(table, text, row)} has {name} {short_repr(given[row])}, but "
+            f"{short_repr(given[other])} at {table.place(other) or 'another row'}; use the same value in both"
+        )
+
+
+#: The column of equivalence classes.
+CLASS = "equivalence_class"
+#: Further columns that are not attribute sets.
+OTHERS = frozenset({ITERATION, CLASS, ASPECTS})
+
+
+def classes_of(table: Table, topic: Ints, document: Ints) -> Ints:
+    """Return the class of each document as a number; a document without one is a class by itself.
+
+    Args:
+        table: the qrels.
+        topic: the topic of each row, as a number; classes belong to topics.
+        document: the document of each row, as a number from 0 up.
+
+    Raises:
+        InputError: rows of a document have different classes.
+    """
+    import polars as pl
+
+    rows = pl.DataFrame({"topic": topic, "class": table.ids(CLASS)}).with_row_index("row")
+    first = rows.select(pl.col("row").first().over("topic", "class"))["row"].to_numpy().astype(np.int64)
+    numbers = np.where(rows["class"].is_null().to_numpy(), -1 - document, first)
+    found = np.zeros(document.max(initial=-1) + 1, dtype=np.int64)
+    found[document] = numbers
+    _check_equal(table, document, found[document] != numbers, CLASS)
+    return found
+
+
+def shares_of(table: Table, name: str, document: Ints) -> Floats:
+    """Return the shares of groups in each document, shape ``(documents, groups)``; NaN if unknown.
+
+    Args:
+        table: the qrels.
+        name: the column that holds them.
+        document: the document of each row, as a number from 0 up.
+
+    Raises:
+        InputError: shares are wrong, or rows of a document differ.
+    """
+    from ir_graded.io.annotations import as_shares
+
+    shares = as_shares(table.objects(name), lambda row: f"qrels: {name}: {table.describe(row)}")
+    found = np.zeros((document.max(initial=-1) + 1, shares.shape[1]))
+    found[document] = shares
+    equal = (found[document] == shares) | (np.isnan(found[document]) & np.isnan(shares))
+    _check_equal(table, document, ~equal.all(axis=1), name)
+    return found
+
+
+def _check_equal(table: Table, document: Ints, differs: Bools, name: str) -> None:
+    """Raise InputError if rows of a document differ."""
+    if differs.any():
+        row = int(np.flatnonzero(differs)[0])
+        last = int(np.flatnonzero(document == document[row])[-1])
+        raise InputError(
+            f"qrels: {table.describe(row)}: its {name} differs from that at "
+            f"{table.place(last) or 'another row'}"
+        )
 
 
 @dataclass(frozen=True, eq=False)

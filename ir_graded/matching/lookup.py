@@ -1,20 +1,29 @@
-"""Hash lookup of judged documents, to find those that a run retrieved."""
+"""Hash lookup of judged documents, to find those that a run retrieved.
+
+Precision in which scores are compared: that of the installed pytrec_eval.
+
+Some versions rank by float32 scores, and all measures of one call must use the same ranking.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ir_graded._utils.pytrec_eval_guard import RelevanceEvaluator
 from ir_graded.core import segments
-from ir_graded.core.segments import Bools, Ints
-from ir_graded.io.table import at_rows
+from ir_graded.core.passages import Spans
+from ir_graded.core.ranking import Groups, Scores
+from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.io.table import Passage, Table, at_rows
 
 if TYPE_CHECKING:
     import polars as pl
+
 
 Keys = npt.NDArray[np.uint64]
 
@@ -120,3 +129,88 @@ class Lookup:
         row, document = row[really], document[really]
         order = np.argsort(row)
         return row[order], document[order]
+
+
+@lru_cache(maxsize=1)
+def compares_single_precision() -> bool:
+    """Return whether pytrec_eval ranks by float32 scores, by a test with two scores equal as float32."""
+    evaluator = RelevanceEvaluator({"1": {"a": 1}}, {"recip_rank"})
+    # In double precision a is first; as float32 the two tie, and b comes first.
+    return bool(evaluator.evaluate({"1": {"a": 1.00000001, "b": 1.0}})["1"]["recip_rank"] < 1)
+
+
+def comparable(scores: Floats) -> Scores:
+    """Return scores in the precision in which they are compared."""
+    if not compares_single_precision():
+        return scores
+    with np.errstate(over="ignore", under="ignore"):
+        return scores.astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Articles:
+    """The articles of a table with passages.
+
+    Attributes:
+        table: one row per article, with the largest value of its passages.
+        first: first row of each article in the table with passages.
+        article: the article of each row of the table with passages.
+        passage: the spans of these rows.
+    """
+
+    table: Table
+    first: Ints
+    article: Ints
+    passage: Passage
+
+    def groups(self, groups: Groups) -> Groups:
+        """Return the positions of the topics in ``table``, from their positions among the passages."""
+        group = np.searchsorted(groups.begin, self.first, side="right") - 1
+        begin = np.append(np.flatnonzero(np.diff(group, prepend=-1)), group.size)
+        return Groups(groups.number[group[begin[:-1]]], begin)
+
+    def spans(self, articles: Ints, number: Ints) -> Spans:
+        """Return the spans of some articles, with new article numbers."""
+        wanted = np.full(len(self.table), -1, dtype=np.int64)
+        wanted[articles] = number
+        owner = wanted[self.article]
+        rows = np.flatnonzero(owner >= 0)
+        return self.passage[rows].spans(owner[rows])
+
+
+def articles_of(table: Table, topic: Ints) -> Articles | None:
+    """Return the articles of a validated table; None if it has no passages."""
+    if table.passage is None:
+        return None
+    first, article = _articles(topic, table.doc_id)
+    value = np.full(first.size, -np.inf)
+    np.maximum.at(value, article, table.value)
+    rows = table.filter(first)
+    reduced = Table(table.kind, rows.query_id, rows.doc_id, value, rows.place, rows.query_objects)
+    return Articles(reduced, first, article, table.passage)
+
+
+def one_row_an_article(table: Table) -> Table:
+    """Return a table without passages: one row per article, with its largest value."""
+    import polars as pl
+
+    if table.passage is None:
+        return table
+    topic = table.query_id.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+    articles = articles_of(table, topic)
+    return table if articles is None else articles.table
+
+
+def _articles(topic: Ints, doc_id: pl.Series) -> tuple[Ints, Ints]:
+    """Return the first row of each article, ascending, and the article of each row."""
+    import polars as pl
+
+    # Passages of an article are usually adjacent: join neighbours first, then the few others by value.
+    begins = np.ones(topic.size, dtype=np.bool_)
+    begins[1:] = (topic[1:] != topic[:-1]) | (doc_id != doc_id.shift(1)).to_numpy()[1:]
+    begin = np.flatnonzero(begins)
+    article = np.cumsum(begins) - 1
+    blocks = pl.DataFrame({"topic": topic[begin], "doc": doc_id.gather(begin)}).with_row_index("block")
+    first = blocks.select(pl.col("block").min().over("topic", "doc"))["block"].to_numpy().astype(np.int64)
+    distinct, number = np.unique(first, return_inverse=True)
+    return begin[distinct], number[article].astype(np.int64)

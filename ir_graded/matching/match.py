@@ -12,7 +12,7 @@ import numpy as np
 from ir_graded._utils.threads import Result, processors
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids
-from ir_graded.io.ids import as_text
+from ir_graded.io.columns import as_text
 from ir_graded.io.sources import (
     ensure_rereadable,
     is_file,

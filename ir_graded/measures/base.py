@@ -2,31 +2,172 @@
 
 Each measure is one class with its names, description, parameters, stop distribution and utility. ``register``
 adds it to ``REGISTRY``, which the plugin, the command line and the tests use.
+
+Properties that every measure has on any input, unless its class declares that it lacks one.
+
+The tests check each property of each registered measure on random input. A class that lacks a property lists
+it in ``LACKS`` with the reason, and its docstring shows a counterexample, which the tests run.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
+from ir_measures.measures.base import Agg, MeanAgg
 
-from ir_graded.core.intent_views import Grades
+from ir_graded.core import segments
+from ir_graded.core.derived import Grades
+from ir_graded.core.judged_run import CountedDocuments
 from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import Cut, GradedView, View, Views
 from ir_graded.errors import ParameterError, cut, short_repr
 
-from .aggregation import ExactMean
-from .contributions import Contributions, TiedContributions
 from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, REL, TIES, Param, format_value
-from .properties import check_lacks
-from .stopping import gains_on_scale
+from .stopping import gains_on_scale, safe_divide
+
+#: The properties by name. A document is better than another if its level is higher and no parameter (gains,
+#: stops, weights) gives it a lower value.
+PROPERTIES: dict[str, str] = {
+    "nothing": "A topic for which the run retrieved nothing relevant scores 0.",
+    "ideal": "The ideal list (all relevant documents by gain, nothing else) has the highest possible score "
+    "without a cutoff, or at any cutoff if the measure needs one.",
+    "swap": "Swapping a better document with the one just above it never lowers the score.",
+    "exchange": "Swapping a better document with any document above it never lowers the score; nor does "
+    "replacing a document by a better one that was not retrieved.",
+    "truncation": "The score at cutoff k equals the score without a cutoff on the run cut at rank k.",
+}
+
+
+def check_lacks(name: str, lacks: Mapping[str, str]) -> None:
+    """Raise ValueError if ``LACKS`` has a key that is not a property."""
+    unknown = sorted(lacks.keys() - PROPERTIES.keys())
+    if unknown:
+        known = ", ".join(PROPERTIES)
+        raise ValueError(f"{name}: unknown property {unknown[0]!r} in LACKS; the properties are {known}")
+
+
+def exact_mean(values: Iterable[float]) -> float:
+    """Return the mean of ``values``, summed exactly and rounded once; NaN without values (as ir-measures)."""
+    values = list(values)
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+class ExactMean(Agg):
+    """Aggregator of ir-measures that uses :func:`exact_mean`."""
+
+    def __init__(self) -> None:
+        self.values: list[float] = []
+
+    def add(self, value: float) -> None:
+        """Add the score of a topic."""
+        self.values.append(value)
+
+    def result(self) -> float:
+        """Return the mean of the scores added."""
+        return exact_mean(self.values)
+
+
+def aggregate(measure: Measure, values: Floats) -> float:
+    """Return the aggregate of a measure over the topics: the mean, or the sum of counts such as NumRet."""
+    aggregator = measure.aggregator()
+    if type(aggregator) in (ExactMean, MeanAgg) and values.size:
+        # The last digit of ir-measures' sum depends on the order of the topics.
+        return exact_mean(values.tolist())
+    for value in values.tolist():
+        aggregator.add(value)
+    return float(aggregator.result())
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """A score as a sum over documents: ``score(topic) = sum of term over its documents / norm(topic)``.
+
+    Attributes:
+        view: the documents that the measure counts.
+        term: the summand of each document; None if each counts 1.
+        norm: divisor of the sum of each topic, shape ``(topics,)``; None if it is 1. A topic with divisor 0
+            scores 0.
+        norm_name: the divisor in words, if the columns of an explanation do not show it.
+    """
+
+    view: CountedDocuments
+    term: Floats | None = None
+    norm: Floats | None = None
+    norm_name: str = ""
+
+    def total(self) -> Floats:
+        """Return the score of each topic, shape ``(topics,)``. The sum is divided once, at the end."""
+        view = self.view
+        if self.term is None:
+            total = segments.count(view.topic, view.levels.topics).astype(np.float64)
+        else:
+            total = view.sum_by_topic(self.term)
+        return total if self.norm is None else safe_divide(total, self.norm)
+
+    @property
+    def rank(self) -> Ints:
+        """Rank of each document in the list that the measure looks at."""
+        return self.view.n
+
+    @property
+    def rank_in_run(self) -> Ints | None:
+        """Rank of each document in the run if the measure looks at a condensed list, else None."""
+        return self.view.rank_in_run
+
+    @property
+    def cutoff(self) -> int | None:
+        """Last rank that the measure looks at."""
+        return self.view.cutoff
+
+    @property
+    def relevant(self) -> Ints:
+        """Number of documents of each topic that would count if all were retrieved."""
+        return self.view.R
+
+    @property
+    def kind(self) -> str:
+        """Name of the documents that the measure counts."""
+        return self.view.kind
+
+    @property
+    def value(self) -> Floats:
+        """Contribution of each document to the score of its topic; they sum to the score up to rounding."""
+        term = np.ones(self.view.topic.size) if self.term is None else self.term
+        return term if self.norm is None else safe_divide(term, self.norm[self.view.topic])
+
+
+@dataclass(frozen=True, eq=False)
+class TiedContributions:
+    """A mean score over all orders of tied documents as a sum over tie groups.
+
+    Attributes:
+        tied: the documents that the measure counts, in topics with ties.
+        term: the summand of each tie group.
+        norm: as in :class:`Contributions`.
+    """
+
+    tied: TiedDocuments[Any]
+    term: Floats
+    norm: Floats | None = None
+
+    def total(self) -> Floats:
+        """Return the score of each topic, shape ``(topics,)``; 0 for topics without ties."""
+        total = segments.total(self.term, self.tied.topic, self.tied.view.levels.topics)
+        return total if self.norm is None else safe_divide(total, self.norm)
+
+    @property
+    def value(self) -> Floats:
+        """Contribution of each tie group to the score of its topic."""
+        return self.term if self.norm is None else safe_divide(self.term, self.norm[self.tied.topic])
+
 
 #: Measure objects by every name that measure strings can use.
 REGISTRY: dict[str, GradedMeasure] = {}

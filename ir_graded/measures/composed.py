@@ -12,7 +12,7 @@ from ir_graded.core.views import Cut
 from ir_graded.errors import ParameterError, short_repr
 
 # Short names need all base measures.
-from . import at_rank, ncu, rank_biased  # noqa: F401
+from . import cascade, ncu, one_list  # noqa: F401
 from .base import GradedMeasure, Scorer, add_names
 from .classic import scorer_of
 from .classic.ties import TiedClassic, with_ties

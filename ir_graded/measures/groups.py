@@ -2,23 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
 
+from ir_graded.core.derived import by_class
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
 
-from .base import ScaledMeasure, Scorer, register
+from .base import Contributions, ScaledMeasure, Scorer, register
 from .cascade import WHY_NO_IDEAL
-from .composed import BASES, BaseMeasure, ComposedMeasure, at_cutoff, computed
-from .contributions import Contributions
-from .divergences import DIVERGENCES
+from .composed import BASES, SHORT_NAMES, BaseMeasure, ComposedMeasure, add_short_names, at_cutoff, computed
 from .params import CUTOFF, GAINS, MAX_REL, REL, Attributes, ByAttributes, Choice, Shares
 from .stopping import cascade
+
+__all__ = ["EC", "GF", "GFR"]
+
+
+# Arguments: distributions ``a``, shape (distributions, groups), and the target ``t``, shape (groups,).
+
+
+def jensen_shannon(a: Floats, t: Floats) -> Floats:
+    """Return JSD = (KL(a || h) + KL(t || h))/2 with h = (a + t)/2 and log base 2 (Lin 1991)."""
+    h = (a + t) / 2.0
+    return (_kullback_leibler(a, h) + _kullback_leibler(np.broadcast_to(t, a.shape), h)) / 2.0
+
+
+def _kullback_leibler(a: Floats, h: Floats) -> Floats:
+    """Return KL(a || h) = sum of a_i log2(a_i / h_i), without the terms with a_i = 0."""
+    some = a > 0
+    ratio = np.divide(a, h, out=np.ones_like(h), where=some)
+    return np.asarray((a * np.log2(ratio)).sum(axis=-1))
+
+
+def normalised_match_distance(a: Floats, t: Floats) -> Floats:
+    """Return NMD = sum over i of abs(A_i - T_i) / (groups - 1), with cumulative A and T."""
+    distance = np.abs(np.cumsum(a, axis=-1) - np.cumsum(t)).sum(axis=-1)
+    return np.asarray(distance / (t.size - 1))
+
+
+def root_normalised_order_aware(a: Floats, t: Floats) -> Floats:
+    """Return RNOD = sqrt(OD / (groups - 1)).
+
+    OD is the mean over the groups i with t_i > 0 of the sum over j of abs(i - j) (a_j - t_j)^2.
+    """
+    groups = np.arange(t.size)
+    weight = np.abs(groups[t > 0][:, None] - groups).mean(axis=0)
+    return np.asarray(np.sqrt((a - t) ** 2 @ weight / (t.size - 1)))
+
+
+#: The divergences by name.
+DIVERGENCES: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "JSD": jensen_shannon,
+    "NMD": normalised_match_distance,
+    "RNOD": root_normalised_order_aware,
+}
+
 
 _SCALE = {"cutoff": CUTOFF, "rel": REL, "gains": GAINS, "max_rel": MAX_REL}
 _DIVERGENCE = Choice(
@@ -256,3 +298,92 @@ GF = _GF()
 register(GF)
 GFR = _GFR()
 register(GFR)
+
+
+_CLASSICS = ("AP", "P", "RR", "Success")
+
+
+class _EC(ComposedMeasure):
+    """A measure that counts each equivalence class of documents, such as near-duplicates, once.
+
+    ``EC = M(list of classes)``. In the run, the first relevant document of a class counts with its own level;
+    later ones are not relevant but keep their rank. The ideal list has each class once, with its highest
+    level, and R is the number of classes with a relevant document. Classes belong to one topic. A document
+    without a class is a class by itself: if no document has a class, EC equals M. In [0, 1].
+
+    Qrels need the column equivalence_class. Documents with equal scores are ordered by doc_id.
+
+    Parameters: measure (M, required, without a cutoff: Q, AWP, O-measure, P-measure, P+, NCU, nCG, BR,
+    R-measure, R-WP, EBR, iRBU, nERR, gRBP, nDCG, AP, P, RR, Success), cutoff.
+
+    Source: Sakai, "NTCIREVAL: A Generic Toolkit for Information Access Evaluation" (FIT 2011).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> rows = {"query_id": "1", "doc_id": ["a", "b", "c"], "relevance": [3, 1, 2]}
+        >>> qrels = pd.DataFrame({**rows, "equivalence_class": ["x", "x", "y"]})
+        >>> run = {"1": {"b": 3.0, "a": 2.0, "c": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.EC(measure="AP")], qrels, run)  # (1/1 + 2/3) / 2
+        {EC(measure='AP'): 0.833333...}
+
+    Lacks ideal:
+        >>> measure, qrels = ir_graded.EC(measure="AP"), qrels.assign(relevance=[2, 2, 1])
+        >>> run = {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}
+        >>> measure.calc_aggregate(qrels, run)
+        0.833333...
+
+    Lacks swap:
+        >>> measure, qrels = ir_graded.EC(measure="AP"), qrels.assign(relevance=[2, 2, 1])
+        >>> run, changed = {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}, {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [1.0, 0.833333...]
+    """
+
+    NAME = "EC"
+    PRETTY_NAME = "Measure over Equivalence Classes"
+    SHORT_DESC = "A measure that counts each class of equivalent documents once."
+    SOURCE = "Sakai 2011"
+    LACKS = {
+        "ideal": "a list of all relevant documents repeats classes; the ideal list has each class once",
+        "swap": "the better document may be of a class that was already counted above",
+    }
+    SUPPORTED_PARAMS = {
+        "measure": BaseMeasure("EC", (*BASES, *_CLASSICS)),
+        **ComposedMeasure.SUPPORTED_PARAMS,
+    }
+    TAKES_TIES = False
+
+    @property
+    def qrel_columns(self) -> tuple[str, ...]:
+        return ("equivalence_class",)
+
+    @property
+    def infers_scale(self) -> bool:
+        return self.base.infers_scale
+
+    def score(self, views: Views) -> Floats:
+        scorer, views = self._by_class(views)
+        return scorer.score(views)
+
+    def contributions(self, views: Views) -> Contributions:
+        scorer, views = self._by_class(views)
+        return scorer.contributions(views)
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        scorer, views = self._by_class(views)
+        return scorer.columns(views)
+
+    def _by_class(self, views: Views) -> tuple[Scorer, Views]:
+        """Return the scorer of the base measure and the views of the list of classes that it scores."""
+        scorer, seen = self.base.relabelled(views)
+        classes, rel = views.levels.classes, scorer.cut.rel
+        if classes is None:  # the qrels are empty, or they would have been rejected
+            return scorer, seen
+        if seen is not views:
+            return scorer, by_class(seen, classes, rel)
+        return scorer, views.kept(("classes", rel), lambda: by_class(views, classes, rel))
+
+
+EC = _EC()
+register(EC)
+add_short_names(EC, {**SHORT_NAMES, "Q": "Q", **{name: name for name in _CLASSICS}})

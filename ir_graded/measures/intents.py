@@ -15,8 +15,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded.core import segments
-from ir_graded.core.counted import CountedDocuments
-from ir_graded.core.intent_views import (
+from ir_graded.core.derived import (
     Grades,
     IntentView,
     by_global_gain,
@@ -25,18 +24,20 @@ from ir_graded.core.intent_views import (
     probabilities,
     relevant_intents,
 )
+from ir_graded.core.judged_run import CountedDocuments
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.tie_means import SEEN
 from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError
 
-from .base import GradedMeasure, Scorer, register
+from .base import Contributions, GradedMeasure, Scorer, TiedContributions, register
 from .composed import BaseMeasure, ComposedMeasure, add_short_names, at_cutoff, computed
-from .contributions import Contributions, TiedContributions
+from .one_list import WHY_NO_EXCHANGE, WHY_NO_SWAP, P_plus, Q
 from .params import BETA, CUTOFF, GAINS, JUDGED_ONLY, REL, TIES, Choice, Number
-from .preferred_rank import WHY_NO_SWAP, P_plus
-from .q import WHY_NO_EXCHANGE, Q
 from .stopping import first, safe_divide
+
+__all__ = ["DIN", "IA", "D", "DIN_sharp", "D_sharp", "IA_sharp", "I_rec", "P_plus_Q", "P_plus_Q_sharp"]
+
 
 #: Weight of I-rec in the # measures.
 GAMMA = Number("weight of I-rec against the measure without #", default=0.5, low=0, high=1)

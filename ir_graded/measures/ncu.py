@@ -15,9 +15,11 @@ from ir_graded.errors import ParameterError
 from . import stopping
 from .base import COMMON, BlendedUtility, add_names, register
 from .cascade import EBR, CascadeMeasure, RankUtility
+from .one_list import WHY_NO_EXCHANGE, O, P_measure, P_plus
 from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, PERSISTENCE, STOPS, Choice
-from .preferred_rank import O, P_measure, P_plus
-from .q import WHY_NO_EXCHANGE
+
+__all__ = ["NCU"]
+
 
 #: Reason why a utility that falls with the rank lacks the property 'ideal'.
 WHY_NO_IDEAL_RANK = "such a utility reaches 1 only at rank 1, where not all relevant documents can be"

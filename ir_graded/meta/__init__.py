@@ -6,8 +6,7 @@ index, or its column named topic, query_id, qid, num or similar.
 """
 
 from .agreement import Agreement, agreement
-from .baseline import BaselineTests, against_baseline
-from .comparison import Comparison, compare
+from .baseline import BaselineTests, Regressions, against_baseline, regressions
 from .conclusions import Conclusions, conclusions
 from .correlation import (
     RankCorrelations,
@@ -19,22 +18,20 @@ from .correlation import (
     tau_ap_b,
 )
 from .discriminative import DiscriminativePower, discriminative_power
-from .effects import EffectSizes, effect_sizes
-from .intervals import ConfidenceIntervals, confidence_intervals
-from .prediction_powered import PredictionPowered, prediction_powered
-from .regressions import Regressions, regressions
+from .intervals import ConfidenceIntervals, PredictionPowered, confidence_intervals, prediction_powered
+from .matrix import drop_identical, one_per_team, top
 from .sample_size import (
+    EffectSizes,
     ScoreVariance,
     TopicSetSize,
+    effect_sizes,
     minimum_detectable_difference,
     power,
     score_variance,
     topic_set_size,
 )
-from .selection import drop_identical, one_per_team, top
 from .significance import SignificanceMatrix, significance
-from .stability import Stability, stability
-from .swap import Swap, swap
+from .stability import Comparison, Stability, Swap, compare, stability, swap
 
 __all__ = [
     "Agreement",

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.arrays import read_only
-from ir_graded._utils.short_reprs import ShortRepr
+from ir_graded._utils.results import ShortRepr, read_only
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, ParameterError
 
 from .matrix import as_cells, as_finite, check_unique, number_of
-from .options import check_choice, check_options
-from .resampling import Seed, generator, topic_counts
+from .samples import Seed, check_choice, check_options, generator, topic_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -268,7 +266,7 @@ class Agreement(ShortRepr):
 
         Raises InputError if there are more than 20 levels, and therefore no confusion matrix.
         """
-        from ir_graded.plots.judgments import confusion_matrix
+        from ir_graded.plots.meta import confusion_matrix
 
         if not self.counts.size:
             raise InputError(f"the labels have {len(self.levels)} levels, too many for a confusion matrix")

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import math
+import warnings
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.arrays import read_only
-from ir_graded._utils.short_reprs import ShortRepr
-from ir_graded.core.segments import Bools, Floats, exact_sum
+from ir_graded._utils.extras import extra
+from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
+from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, ParameterError, format_ids
 
-from .effects import mean_and_spread
-from .matrix import matrices_by_measure, number_of, rows_of_systems
-from .options import check_options, check_significance_is_possible
-from .randomisation import enumerates, randomisation_p, smallest_p
-from .resampling import Seed, generator
-from .sample_size import detectable_of_pairs
+from .matrix import DECIMALS, matrices_by_measure, number_of, rows_of_systems
+from .sample_size import Design, detectable_of_pairs, mean_and_spread
+from .samples import Seed, check_choice, check_options, check_significance_is_possible, generator
+from .significance import significance
+from .studentised import TOLERANCE, enumerates, randomisation_p, smallest_p
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,3 +185,391 @@ def holm(p: Floats) -> Floats:
     corrected = np.empty_like(p)
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
     return corrected
+
+
+#: The group of all topics.
+ALL_TOPICS = "all"
+
+
+class NothingToLoseWarning(CoverageWarning):
+    """Warning that no system can be worse, because the baseline scores no more than the tolerance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Regressions:
+    """Differences of systems from a baseline, and which are worse, the result of :func:`regressions`.
+
+    Attributes:
+        groups: names of the groups of topics; the first is all topics.
+        measures: printed names of the measures.
+        systems: the systems except the baseline, in the given order.
+        baseline: the baseline.
+        baseline_mean: mean of the baseline, shape ``(groups, measures)``.
+        difference: mean of "system - baseline" over the topics, shape ``(groups, measures, systems)``.
+        p: p-values of the single tests, one-sided for a lower mean, same shape.
+        p_corrected: p-values corrected for all tests, same shape.
+        spread: standard deviation of "system - baseline", same shape; NaN if all differences are equal.
+        topics: number of topics of each group.
+        judged: mean share of judged documents down to the cutoff of the measure, else 10, shape as
+            ``difference``; NaN if only scores are given.
+        baseline_judged: that of the baseline, shape ``(groups, measures)``.
+        alpha: significance level.
+        tolerance: largest loss of the mean with which a system is not worse.
+        test: the test.
+        correction: the correction.
+        n_resamples: number of replicates.
+        notes: sentences on what limits the comparison.
+    """
+
+    groups: tuple[str, ...]
+    measures: tuple[str, ...]
+    systems: tuple[Hashable, ...]
+    baseline: Hashable
+    baseline_mean: Floats
+    difference: Floats
+    p: Floats
+    p_corrected: Floats
+    spread: Floats
+    topics: tuple[int, ...]
+    judged: Floats
+    baseline_judged: Floats
+    alpha: float
+    tolerance: float
+    test: str
+    correction: str
+    n_resamples: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def worse(self) -> Bools:
+        """Whether a system loses significantly and more than the tolerance; shape as ``difference``."""
+        above_tolerance = (self.difference + self.tolerance).round(DECIMALS) < 0
+        return np.asarray(above_tolerance & (self.p_corrected < self.alpha))
+
+    @property
+    def passed(self) -> bool:
+        """Whether no system is worse by any measure on any group."""
+        return not self.worse.any()
+
+    @property
+    def smallest_p_corrected(self) -> Floats:
+        """Smallest corrected p-value that each test can have with any scores; shape as ``difference``."""
+        return _smallest_of_family(self.test, self.correction, self.topics, self.n_resamples, self.p.shape)
+
+    @property
+    def alpha_of_each(self) -> float:
+        """Alpha of a single test: with a correction, ``alpha`` is divided by the number of tests."""
+        return self.alpha if self.correction == "none" else self.alpha / self.p.size
+
+    @property
+    def minimum_detectable(self) -> Floats:
+        """Smallest loss that is found worse with probability .8; shape as ``difference``.
+
+        A loss is found if a one-sided paired t test at ``alpha_of_each`` is significant and the mean is
+        lower by more than the tolerance, d. So it is at least ``d + 0.842 spread / sqrt(n)``. The spread of
+        the pair is taken as known.
+        """
+        special = extra("scipy.special", "meta")
+        design = Design(variance=0.5, alpha=self.alpha_of_each, power=0.8, alternative="greater")
+        of_one = np.array([design.detectable(topics) for topics in self.topics])
+        beyond = special.ndtri(0.8) / np.sqrt(self.topics)
+        by_test, by_tolerance = (
+            factor[:, np.newaxis, np.newaxis] * self.spread for factor in (of_one, beyond)
+        )
+        return np.asarray(np.maximum(by_test, self.tolerance + by_tolerance))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row per group, measure and system.
+
+        Columns: group, topics, judged, baseline_judged, measure, run, baseline (its mean), mean, difference,
+        p, p_corrected, minimum_detectable, worse.
+        """
+        import pandas as pd
+
+        group, measure, system = (at.reshape(-1) for at in np.indices(self.p.shape))
+        base = self.baseline_mean[group, measure]
+        return pd.DataFrame(
+            {
+                "group": [self.groups[at] for at in group],
+                "topics": [self.topics[at] for at in group],
+                "judged": self.judged.reshape(-1),
+                "baseline_judged": self.baseline_judged[group, measure],
+                "measure": [self.measures[at] for at in measure],
+                "run": [self.systems[at] for at in system],
+                "baseline": base,
+                "mean": base + self.difference.reshape(-1),
+                "difference": self.difference.reshape(-1),
+                "p": self.p.reshape(-1),
+                "p_corrected": self.p_corrected.reshape(-1),
+                "minimum_detectable": self.minimum_detectable.reshape(-1),
+                "worse": self.worse.reshape(-1),
+            }
+        )
+
+
+def regressions(  # noqa: PLR0913  # options, all by keyword
+    scores: Any,
+    baseline: Hashable,
+    *,
+    alpha: float = 0.05,
+    tolerance: float = 0.0,
+    test: str = "randomisation",
+    correction: str = "holm",
+    groups: Mapping[Any, Any] | None = None,
+    n_resamples: int = 10_000,
+    rng: Seed = 0,
+) -> Regressions:
+    """Find systems that are significantly worse than a baseline, by more than a tolerance.
+
+    Let z be the differences "system - baseline" per topic, rounded to 12 decimals. A system is worse if
+    ``mean(z) < -tolerance`` and its corrected p-value is below alpha. Each test has the null hypothesis
+    ``mean(z) >= 0`` and the alternative ``mean(z) < 0``. The tests of all systems, measures and groups are
+    one family for the correction.
+
+    Args:
+        scores: the result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x
+            systems.
+        baseline: name of the system that the others are compared with.
+        alpha: significance level, between 0 and 1.
+        tolerance: largest loss of the mean, in units of the measure, with which a system is not worse; >= 0.
+        test: 'randomisation' (random signs of z, ``p = (#{mean(z*) <= mean(z)} + 1) / (B + 1)``; with n
+            topics and ``2^n <= B`` all sign patterns, ``p = #{mean(z*) <= mean(z)} / 2^n``), 't' (Student's
+            paired test) or 'bootstrap' (the paired bootstrap test of ``significance``, with
+            ``p = (#{t(w*) <= t(z)} + 1) / (B + 1)``).
+        correction: 'holm' and 'bonferroni' control the probability of any false positive; 'bh' (Benjamini
+            and Hochberg) controls the expected share of false positives; or 'none'.
+        groups: groups of some of the topics, such as ``{"1": "easy", "2": "hard"}``. Each group is tested
+            separately, in addition to all topics.
+        n_resamples: number of replicates B, at least 1.
+        rng: a seed or a generator.
+
+    Raises:
+        InputError: there are fewer than two topics in total or in a group, fewer than two systems, or a
+            score that is not finite.
+        ParameterError: an option is out of its range, the baseline is not a system, n_resamples is too
+            small for any corrected p-value below alpha, or the tolerance is not below the mean of the
+            baseline, where no score is negative.
+
+    Warns:
+        CoverageWarning: all topics or a group are so few that the randomisation test cannot be significant:
+            no p-value of n topics falls below ``1 / 2^n``, before the correction; or the baseline scores 0
+            on all topics or a group, or no more than the tolerance on a group, so that no system can be
+            worse.
+
+    Source:
+        Smucker, Allan and Carterette (CIKM 2007); Holm (Scand. J. Statistics, 1979); Benjamini and Hochberg
+        (J. Royal Statistical Society B, 1995).
+
+    Example:
+        >>> import pandas as pd
+        >>> systems = {"old": [0.2, 0.3, 0.4] * 3, "slip": [0.1] * 9, "new": [0.5] * 9}
+        >>> found = regressions({"Q": pd.DataFrame(systems)}, "old", tolerance=0.01)
+        >>> found.passed
+        False
+        >>> found.to_frame()[["run", "difference", "worse"]].round(3)
+            run  difference  worse
+        0  slip        -0.2   True
+        1   new         0.2  False
+    """
+    check_options(alpha=alpha, n_resamples=n_resamples, tolerance=tolerance)
+    check_choice("test", test, TESTS)
+    check_choice("correction", correction, CORRECTIONS)
+    matrices = matrices_by_measure(scores)
+    first = next(iter(matrices.values()))
+    names = first.systems
+    of_baseline = number_of(baseline, names, "baseline")
+    others = [number for number in range(len(names)) if number != of_baseline]
+    every = np.stack([matrix.values.T for matrix in matrices.values()])
+    parts = topics_by_group(first.topics, groups or {})
+    sizes = {name: topics.size for name, topics in parts.items()}
+    shape = len(parts), len(matrices), len(others)
+    comparisons = math.prod(shape)
+    check_significance_is_possible(
+        lambda replicates: _smallest_of_family(
+            test, correction, tuple(sizes.values()), replicates, shape
+        ).min((1, 2)),
+        n_resamples,
+        n_resamples,
+        alpha,
+        tests=comparisons,
+        topics=[
+            f"{topics} topics{'' if name == ALL_TOPICS else f' of the group {name!r}'}"
+            for name, topics in sizes.items()
+        ],
+        cannot=(
+            f"the {test} test with {comparisons} comparison{'s' * (comparisons > 1)} cannot find a run worse"
+        ),
+        advice="more topics or test='t'",
+    )
+    random = generator(rng)
+    found = [
+        _of_part(every[:, :, topics], others, of_baseline, lambda z: TESTS[test](z, n_resamples, random))
+        for topics in parts.values()
+    ]
+    base, difference, spread, p = (read_only(np.stack(column)) for column in zip(*found, strict=True))
+    _check_losses_are_possible(every, base, (*matrices,), baseline, sizes, float(tolerance))
+    return Regressions(
+        groups=tuple(parts),
+        measures=tuple(matrices),
+        systems=tuple(names[number] for number in others),
+        baseline=baseline,
+        baseline_mean=base,
+        difference=difference,
+        p=p,
+        p_corrected=read_only(CORRECTIONS[correction](p.reshape(-1)).reshape(p.shape)),
+        spread=spread,
+        topics=tuple(sizes.values()),
+        judged=read_only(np.full(p.shape, np.nan)),
+        baseline_judged=read_only(np.full(base.shape, np.nan)),
+        alpha=float(alpha),
+        tolerance=float(tolerance),
+        test=test,
+        correction=correction,
+        n_resamples=int(n_resamples),
+    )
+
+
+def topics_by_group(topics: tuple[Hashable, ...], groups: Mapping[Any, Any]) -> dict[str, Ints]:
+    """Return the indices of all topics and of each group. Raises InputError if a group is too small."""
+    of_topic = {str(topic): str(group) for topic, group in groups.items()}
+    member = [of_topic.get(str(topic)) for topic in topics]
+    unknown = [*of_topic.keys() - {str(topic) for topic in topics}]
+    without = [topic for topic, group in zip(topics, member, strict=True) if group is None]
+    # Groups may be of more topics or of fewer, but not both: then ids differ.
+    if unknown and without:
+        raise InputError(
+            f"groups: no scored topic is named {format_ids(sorted(unknown))}, and {format_ids(without)} "
+            f"({len(without)} in total) have no group; are the ids equal?"
+        )
+    parts = {ALL_TOPICS: np.arange(len(topics), dtype=np.int64)}
+    for name in dict.fromkeys(of_topic.values()):
+        if name == ALL_TOPICS:
+            raise InputError(
+                f"groups: a group is named {ALL_TOPICS!r}, which is the name of all topics: rename it"
+            )
+        parts[name] = np.array([at for at, group in enumerate(member) if group == name], dtype=np.int64)
+        if parts[name].size < 2:  # noqa: PLR2004
+            raise InputError(f"groups: {name!r} has {parts[name].size} of the scored topics; a test needs 2")
+    return parts
+
+
+def _smallest_of_family(
+    test: str, correction: str, topics: tuple[int, ...], n_resamples: float, shape: tuple[int, ...]
+) -> Floats:
+    """Return the smallest corrected p-values: a correction rises with each of the p-values."""
+    p = np.empty(shape)
+    p[:] = np.array([LEAST[test](size, n_resamples) for size in topics])[:, np.newaxis, np.newaxis]
+    return CORRECTIONS[correction](p.reshape(-1)).reshape(shape)
+
+
+def _check_losses_are_possible(
+    values: Floats,
+    base: Floats,
+    measures: tuple[str, ...],
+    baseline: Hashable,
+    sizes: dict[str, int],
+    tolerance: float,
+) -> None:
+    """Raise ParameterError if the tolerance exceeds any possible loss; warn if the baseline scores 0.
+
+    Args:
+        values: all scores, shape ``(measures, systems, topics)``.
+        base: means of the baseline, shape ``(groups, measures)``.
+        measures: names of the measures.
+        baseline: the baseline.
+        sizes: number of topics of each group, all topics first.
+        tolerance: the tolerance.
+    """
+    # Where scores are negative, the lowest possible score is not known.
+    hopeless = (base <= tolerance) & (values.min(axis=(1, 2)) >= 0)
+    said, asked = [], ""
+    for group, measure in np.argwhere(hopeless).tolist():
+        name, mean = [*sizes][group], float(base[group, measure])
+        where = f"all {sizes[name]} topics" if name == ALL_TOPICS else f"the {sizes[name]} of group {name!r}"
+        if mean == 0:
+            said.append(f"scores 0 on {where} by {measures[measure]}")
+            asked = (
+                "; do the ids of run and qrels match, and are levels of the qrels relevant to the measure?"
+            )
+        elif name == ALL_TOPICS:
+            raise ParameterError(
+                f"tolerance={tolerance:g} must be below the mean of {baseline!r}, {mean:.4g} by "
+                f"{measures[measure]}: no system can lose more than that"
+            )
+        else:
+            said.append(f"has the mean {mean:.4g} on {where} by {measures[measure]}, within the tolerance")
+    if said:
+        more = f" (and {len(said) - MOST_IDS} more)" if len(said) > MOST_IDS else ""
+        warnings.warn(
+            f"{baseline!r} {', '.join(said[:MOST_IDS])}{more}, so no system can be worse there{asked}",
+            NothingToLoseWarning,
+            stacklevel=3,
+        )
+
+
+def _of_part(
+    values: Floats, others: list[int], baseline: int, test: Callable[[Floats], Floats]
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return, for some topics, means of the baseline, and differences with their spread and p-values."""
+    against = np.full(len(others), baseline)
+    z = (values[:, others] - values[:, [baseline]]).round(DECIMALS)
+    spread = np.stack([mean_and_spread(of_measure, others, against)[1] for of_measure in values])
+    topics = values.shape[2]
+    return exact_sum(values[:, baseline]) / topics, exact_sum(z) / topics, spread, test(z)
+
+
+# ----------------------------------------------------------------------------------- tests, corrections
+
+
+def _randomisation(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
+    return randomisation_p(z, n_resamples, rng, two_sided=False)
+
+
+def _student(z: Floats, _n_resamples: int, _rng: np.random.Generator) -> Floats:
+    deviation = z.std(axis=2, ddof=1)
+    deviation[np.ptp(z, axis=2) <= TOLERANCE * np.abs(z).max(axis=2)] = 0
+    mean = z.mean(axis=2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(mean == 0, 0.0, mean / (deviation / np.sqrt(z.shape[2])))
+    stats = extra("scipy.stats", "meta")
+    # Without any difference the p-value is 1.
+    return np.where(z.any(axis=2), stats.t.cdf(t, z.shape[2] - 1), 1.0)
+
+
+def _bootstrap(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
+    """Return p-values of 0 against each z, all with the same replicates, and never 0."""
+    seed = int(rng.integers(0, 2**62))
+    p = np.empty(z.shape[:2])
+    for at in np.ndindex(p.shape):
+        matrix = np.stack((np.zeros_like(z[at]), z[at]), axis=1)
+        found = significance(matrix, n_resamples=n_resamples, rng=seed, progress=False)
+        count = np.rint(found.asl.loc[[0], [1]].to_numpy()[0, 0] * n_resamples)
+        p[at] = (count + 1) / (n_resamples + 1) if z[at].any() else 1.0
+    return p
+
+
+def _benjamini_hochberg(p: Floats) -> Floats:
+    order = np.argsort(-p, kind="stable")
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum.accumulate(p[order] * p.size / np.arange(p.size, 0, -1))
+    return corrected
+
+
+#: p-values of differences of shape ``(measures, systems, topics)``, one-sided for a mean below 0.
+TESTS: dict[str, Callable[[Floats, int, np.random.Generator], Floats]] = {
+    "randomisation": _randomisation,
+    "t": _student,
+    "bootstrap": _bootstrap,
+}
+#: The smallest p-value of a test, from the numbers of topics and of replicates.
+LEAST: dict[str, Callable[[int, float], float]] = {
+    "randomisation": partial(smallest_p, two_sided=False),
+    "t": lambda _topics, _n_resamples: 0.0,
+    "bootstrap": lambda _topics, n_resamples: 1 / (n_resamples + 1),
+}
+CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
+    "holm": holm,
+    "bonferroni": lambda p: np.minimum(1.0, p * p.size),
+    "bh": _benjamini_hochberg,
+    "none": lambda p: p,
+}

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.arrays import read_only
-from ir_graded._utils.short_reprs import ShortRepr
+from ir_graded._utils.results import ShortRepr, read_only
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
 
 from .correlation import fitting_tau_ap, kendall_tau, kendall_tau_b
 from .discriminative import check_test, significant_pairs
 from .matrix import ScoreMatrix, best_first, matrices_by_measure, means_of, ranks_of
-from .options import check_options
-from .resampling import Seed
+from .samples import Seed, check_options
 from .studentised import Pairs
 
 if TYPE_CHECKING:
@@ -77,7 +75,7 @@ class Conclusions(ShortRepr):
 
     def plot(self) -> Figure:
         """Plot means under a against means under b, one panel per measure, labelling the largest moves."""
-        from ir_graded.plots.judgments import means_scatter
+        from ir_graded.plots.meta import means_scatter
 
         return means_scatter(
             self.measures, self.systems, self.means_a, self.means_b, self.table["tau_b"].tolist()

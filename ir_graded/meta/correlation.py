@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.arrays import read_only
 from ir_graded._utils.extras import extra
-from ir_graded._utils.short_reprs import ShortRepr
+from ir_graded._utils.results import ShortRepr, read_only
 from ir_graded.core.segments import Bools, Floats, exact_sum
 from ir_graded.errors import InputError
 

@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.arrays import read_only
 from ir_graded._utils.extras import extra
-from ir_graded._utils.progress import progress_bar
-from ir_graded._utils.short_reprs import ShortRepr
+from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.threads import progress_bar
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import CoverageWarning
 
-from .effects import mean_and_spread
 from .matrix import ScoreMatrix
-from .options import check_choice, check_options
-from .resampling import Seed, generator, permuted_rows, sign_flips, topic_counts
-from .sample_size import detectable_of_pairs
+from .sample_size import detectable_of_pairs, mean_and_spread
+from .samples import Seed, check_choice, check_options, generator, permuted_rows, sign_flips, topic_counts
 from .studentised import (
     SECONDS_BEFORE_BAR,
     TOLERANCE,

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.arrays import read_only
-from ir_graded._utils.short_reprs import ShortRepr
+from ir_graded._utils.extras import extra
+from ir_graded._utils.results import ShortRepr, read_only
 from ir_graded.core.segments import Floats, exact_sum
+from ir_graded.errors import InputError
 
-from .matrix import matrices_by_measure
-from .options import check_options
-from .resampling import Seed, generator, replicate_blocks, topic_counts
+from .matrix import ScoreMatrix, matrices_by_measure, number_of, rows_of_systems
+from .sample_size import ROUNDING
+from .samples import Seed, check_choice, check_options, generator, replicate_blocks, topic_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,3 +134,212 @@ def confidence_intervals(
         n_resamples=int(n_resamples),
         topics=topics,
     )
+
+
+_FEWEST = 2
+_FEW = 20
+#: With fewer other topics, simulated intervals of a given lambda cover the mean in less than 93%.
+_FEWEST_OTHERS = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PredictionPowered(ShortRepr):
+    """Means of systems, or differences from a baseline, with prediction-powered intervals.
+
+    All arrays have the shape ``(measures, systems)``.
+
+    Attributes:
+        measures: printed names of the measures.
+        systems: the systems except the baseline.
+        baseline: the baseline of the differences; None for means.
+        estimate: the estimate.
+        low: lower end of its interval.
+        high: upper end.
+        human: mean of the labelled topics under human labels.
+        human_low: lower end of its interval.
+        human_high: upper end.
+        llm: mean of all topics under the labels of the model.
+        tuning: weight lambda of the model, from 0 to 1.
+        equivalent_topics: number of topics with human labels only that would give an equally narrow interval.
+        n_labelled: number of topics with human labels, n.
+        n_unlabelled: number of other topics, N.
+        level: confidence level.
+    """
+
+    measures: tuple[str, ...]
+    systems: tuple[Hashable, ...]
+    baseline: Hashable | None
+    estimate: Floats
+    low: Floats
+    high: Floats
+    human: Floats
+    human_low: Floats
+    human_high: Floats
+    llm: Floats
+    tuning: Floats
+    equivalent_topics: Floats
+    n_labelled: int
+    n_unlabelled: int
+    level: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row per measure and system, with a column for each attribute from estimate on."""
+        frame = rows_of_systems(self, *_COLUMNS)
+        return frame.assign(n_labelled=self.n_labelled, n_unlabelled=self.n_unlabelled)
+
+
+_COLUMNS = (
+    *("estimate", "low", "high", "human", "human_low", "human_high"),
+    *("llm", "tuning", "equivalent_topics"),
+)
+
+
+def prediction_powered(
+    human: Any,
+    llm: Any,
+    *,
+    baseline: Hashable | None = None,
+    level: float = 0.95,
+    power_tuning: float | None = None,
+    quantile: str = "t",
+) -> PredictionPowered:
+    """Compute intervals of means from few topics with human labels and many with labels of a model.
+
+    Let Y and f be the scores of n topics under human labels and under model labels, and F the scores of N
+    other topics under model labels. Then ``estimate = lambda mean(F) + mean(Y - lambda f)``,
+    ``lambda = cov(Y, f) / ((1 + n/N) var(f and F))`` within [0, 1] (cov divided by n, var by n + N - 1),
+    ``se^2 = lambda^2 var(F) / N + var(Y - lambda f) / n``, and the interval is ``estimate +- q se``. With a
+    baseline, Y, f and F are differences from it. A model that is pure noise gets lambda near 0, which gives
+    Student's interval of the human labels.
+
+    With few other topics the estimated lambda is small, but a given one need not be. A given lambda therefore
+    needs at least five other topics, ``var(F)`` is divided by N - 1, and q has Welch's degrees of freedom:
+    ``(a + b)^2 / (a^2 / (N - 1) + b^2 / (n - 1))``, with a and b the two terms of ``se^2``.
+
+    Assumptions and limits: (1) The labelled topics must be a random sample of all topics; with topics chosen
+    by difficulty, intervals nearly always miss. (2) The same model and prompt must have labelled the same
+    kind of pool in both groups, and the measures must treat unjudged documents alike. (3) The method corrects
+    the mean over topics, even for a model that favours a system, but not individual topics. (4) It does not
+    cover missing judgments, ranks or discriminative power. (5) Intervals are not simultaneous: with many
+    systems, correct for their number.
+
+    Args:
+        human: scores of the labelled topics under human labels: result of ``ir_graded.evaluate``, or a
+            mapping from measures to score matrices.
+        llm: scores of the same systems by the same measures under the labels of the model, on the labelled
+            topics and further ones.
+        baseline: a system; if given, differences from it are estimated instead of means.
+        level: confidence level, between 0 and 1.
+        power_tuning: lambda, from 0 to 1; by default it is estimated.
+        quantile: ``'t'``, Student's with n - 1 degrees of freedom (Welch's with a given lambda), or
+            ``'normal'``, with variances over n and N, as in PPI++; with few topics the latter gives intervals
+            that are too short.
+
+    Raises:
+        InputError: a labelled topic is missing under the model, there are fewer than two labelled topics or
+            no other topics (with a given lambda above 0, fewer than five), or systems or measures differ.
+        ParameterError: an option is out of its range, or the baseline is not a system.
+
+    Warns:
+        UserWarning: fewer than 20 topics are labelled.
+
+    Source:
+        Angelopoulos, Duchi and Zrnic, "PPI++: efficient prediction-powered inference" (2023).
+
+    Example:
+        >>> import numpy as np
+        >>> llm = np.random.default_rng(0).random((200, 2))
+        >>> human = 0.8 * llm[:30] + 0.1
+        >>> found = prediction_powered({"Q": human}, {"Q": llm})
+        >>> found.tuning.round(2).tolist(), (found.equivalent_topics > 100).tolist()
+        ([[0.59, 0.75]], [[True, True]])
+    """
+    check_options(level=level, power_tuning=power_tuning)
+    check_choice("quantile", quantile, ("t", "normal"))
+    measures, labelled, model, systems, topics = _paired(human, llm, 1 if baseline is None else _FEWEST)
+    if baseline is not None:
+        at = number_of(baseline, systems, "baseline")
+        labelled, model = (np.delete(v - v[:, [at]], at, axis=1) for v in (labelled, model))
+        systems = tuple(system for system in systems if system != baseline)
+    n, N = len(topics), model.shape[2] - len(topics)
+    if n < _FEW:
+        warnings.warn(
+            f"only {n} topics have human labels: below {_FEW}, intervals miss more often than stated",
+            stacklevel=2,
+        )
+    if power_tuning and N < _FEWEST_OTHERS:
+        raise InputError(
+            f"power_tuning={power_tuning:g} needs at least {_FEWEST_OTHERS} topics without human labels, "
+            f"found {N}: add topics with labels of the model, or leave power_tuning out"
+        )
+    Y, f, F = labelled, model[:, :, :n], model[:, :, n:]
+    weight = _tuning(Y, f, model) if power_tuning is None else np.full(Y.shape[:2], float(power_tuning))
+    one = 1 if quantile == "t" else 0
+    rest = Y - weight[:, :, np.newaxis] * f
+    of_model = weight**2 * F.var(axis=2, ddof=one if power_tuning else 0) / N
+    of_rest, of_labels = (values.var(axis=2, ddof=one) / n for values in (rest, Y))
+    se, human_se = np.sqrt(of_model + of_rest), np.sqrt(of_labels)
+    stats = extra("scipy.stats", "meta")
+    human_q = float((stats.t(n - 1) if quantile == "t" else stats.norm).ppf((1 + level) / 2))
+    q = human_q
+    if power_tuning and quantile == "t":
+        # Shares of the variance, because squares of the smallest variances would underflow.
+        share = of_model / np.where(se, of_model + of_rest, 1.0)
+        q = stats.t.ppf((1 + level) / 2, 1 / (share**2 / (N - 1) + (1 - share) ** 2 / (n - 1)))
+    estimate, of_human = weight * F.mean(axis=2) + rest.mean(axis=2), Y.mean(axis=2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worth = n * (human_se / se) ** 2
+    found = [
+        *(estimate, estimate - q * se, estimate + q * se),
+        *(of_human, of_human - human_q * human_se, of_human + human_q * human_se),
+        *(model.mean(axis=2), weight, worth),
+    ]
+    return PredictionPowered(
+        measures=measures,
+        systems=systems,
+        baseline=baseline,
+        **dict(zip(_COLUMNS, map(read_only, found), strict=True)),
+        n_labelled=n,
+        n_unlabelled=N,
+        level=float(level),
+    )
+
+
+def _paired(
+    human: Any, llm: Any, fewest_systems: int
+) -> tuple[tuple[str, ...], Floats, Floats, tuple[Hashable, ...], tuple[Hashable, ...]]:
+    """Return measures, human and model scores (measures x systems x topics), systems and labelled topics.
+
+    The labelled topics come first under the model.
+    """
+    of_human, of_model = (matrices_by_measure(scores, fewest_systems) for scores in (human, llm))
+    if set(of_human) != set(of_model):
+        raise InputError(
+            f"the measures differ: {', '.join(of_human)} by humans, {', '.join(of_model)} by the model"
+        )
+    first, second = next(iter(of_human.values())), next(iter(of_model.values()))
+    known = dict.fromkeys(second.topics)
+    missing = [topic for topic in first.topics if topic not in known]
+    if missing:
+        raise InputError(f"topic {missing[0]!r} has human labels but no scores under the model")
+    labelled = set(first.topics)
+    topics = (*first.topics, *(topic for topic in second.topics if topic not in labelled))
+    if len(topics) == len(labelled):
+        raise InputError("all topics have human labels; add topics that have labels of the model only")
+    order = ScoreMatrix(np.zeros((len(topics), len(first.systems))), topics, first.systems)
+    return (
+        tuple(of_human),
+        np.stack([matrix.values.T for matrix in of_human.values()]),
+        np.stack([of_model[name].aligned(order, f"{name} by the model").values.T for name in of_human]),
+        first.systems,
+        first.topics,
+    )
+
+
+def _tuning(Y: Floats, f: Floats, together: Floats) -> Floats:
+    """Return lambda of each measure and system; 0 if the scores under the model are all equal."""
+    n, N = Y.shape[2], together.shape[2] - Y.shape[2]
+    covariance = ((Y - Y.mean(axis=2, keepdims=True)) * (f - f.mean(axis=2, keepdims=True))).mean(axis=2)
+    spread = (1 + n / N) * together.var(axis=2, ddof=1)
+    equal = np.ptp(together, axis=2) <= ROUNDING * np.abs(together).max(axis=2)
+    return np.clip(np.where(equal, 0.0, covariance) / np.where(equal, 1.0, spread), 0.0, 1.0)

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.arrays import read_only
-from ir_graded._utils.short_reprs import ShortRepr
+from ir_graded._utils.results import ShortRepr, read_only
 from ir_graded.core.segments import Floats, Ints
 
 from .correlation import align
 from .matrix import ScoreMatrix, means_of, ranks_of
-from .options import check_choice, check_options
-from .resampling import Seed, generator, topic_counts
+from .samples import Seed, check_choice, check_options, generator, topic_counts
 from .studentised import (
     TOLERANCE,
     PairBlock,

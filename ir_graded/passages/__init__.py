@@ -5,13 +5,9 @@ core. Only ``submissions`` reads XML. Measures of passages are in ``measures``.
 """
 
 from .checks import check_submission
-from .chunks import chunk_table, run_of_chunks
-from .citations import citations
-from .findings import Findings
-from .omega import precision_omega
-from .strip import Strip, show
+from .chunks import chunk_table, citations, precision_omega, run_of_chunks, to_characters
+from .findings import Findings, Strip, show
 from .submissions import read_submission
-from .units import to_characters
 
 __all__ = [
     "Findings",

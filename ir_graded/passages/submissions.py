@@ -7,19 +7,164 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from ir_graded._utils.extras import install_hint
 from ir_graded.errors import FileFormatError, InputError
 from ir_graded.io.formats import shortened
 
-from .elements import MAX_STEPS, Steps, parse_location, qualified_name, spans_of
-from .xml_trees import import_etree, parse
-
 if TYPE_CHECKING:
     import pandas as pd
+
+
+#: A location: names with their positions, from the document element down; the last may be text().
+Steps: TypeAlias = tuple[tuple[str, int], ...]
+
+_TEXT = "text()"
+#: Highest number of steps of a path; libxml2 does not read deeper articles.
+MAX_STEPS = 256
+_NAME = r"""(?![0-9.-])[^\s/\[\]()@*'"|=<>+,$!:]+"""
+_STEP = re.compile(rf"/(text\(\)|{_NAME}(?::{_NAME})?)(?:\[([1-9][0-9]{{0,8}})\])?")
+
+
+def parse_location(path: str) -> Steps:
+    """Return the steps of a path; none if it is not a plain path from the document element down."""
+    steps: list[tuple[str, int]] = []
+    at = 0
+    while at < len(path):
+        step = _STEP.match(path, at)
+        if step is None or (steps and steps[-1][0] == _TEXT) or len(steps) > MAX_STEPS:
+            return ()
+        steps.append((step[1], int(step[2] or 1)))
+        at = step.end()
+    return tuple(steps)
+
+
+def spans_of(etree: Any, root: Any, wanted: Iterable[Steps]) -> dict[Steps, tuple[int, int]]:
+    """Return first position and length of the text of elements and text nodes, in one walk.
+
+    Args:
+        etree: the module of lxml.
+        root: the document element, without references to entities.
+        wanted: the locations to find.
+
+    Returns:
+        The spans of the locations that exist, and of all elements above them. Text is everything between the
+        tags except comments and processing instructions. Positions count characters.
+    """
+    walk = _Walk(etree, wanted)
+    walk.element(root, (), Counter())
+    return walk.found
+
+
+class _Walk:
+    """Walk over the tree of an article, counting text and recording the spans of some locations."""
+
+    def __init__(self, etree: Any, wanted: Iterable[Steps]) -> None:
+        self.tostring = etree.tostring
+        self.wanted = {steps[:n] for steps in wanted for n in range(1, len(steps) + 1)}
+        self.found: dict[Steps, tuple[int, int]] = {}
+        self.position = 0
+
+    def element(self, element: Any, above: Steps, counts: Counter[str]) -> None:
+        """Walk over an element. ``above`` is its parent, ``counts`` the children of the parent so far."""
+        start = self.position
+        here = self._step(above, qualified_name(element), counts)
+        if here in self.wanted:
+            inside: Counter[str] = Counter()
+            self._text(element.text, here, inside)
+            for child in element:
+                # The tags of comments and processing instructions are functions.
+                if isinstance(child.tag, str):
+                    self.element(child, here, inside)
+                self._text(child.tail, here, inside)
+            self.found[here] = (start, self.position - start)
+        else:
+            # No location inside is wanted, so take the text of the element at once, which is fastest.
+            self.position += len(self.tostring(element, method="text", encoding="unicode", with_tail=False))
+
+    def _text(self, text: str | None, above: Steps, counts: Counter[str]) -> None:
+        """Pass over a text node."""
+        if text:
+            here = self._step(above, _TEXT, counts)
+            if here in self.wanted:
+                self.found[here] = (self.position, len(text))
+            self.position += len(text)
+
+    @staticmethod
+    def _step(above: Steps, name: str, counts: Counter[str]) -> Steps:
+        counts[name] += 1
+        return (*above, (name, counts[name]))
+
+
+def qualified_name(element: Any) -> str:
+    """Return the name of an element with its prefix, as in the article."""
+    name: str = element.tag.rpartition("}")[2]
+    return f"{element.prefix}:{name}" if element.prefix else name
+
+
+_NOT_EXPANDED = (
+    "is an entity, and entities are not expanded: replace it by the characters, "
+    "or by numbers such as &#233;, and remove the declaration"
+)
+#: End of the messages of libxml2; for an error inside an entity it is not the place in the file.
+_PLACE = re.compile(r"\.?, line [0-9]+, column [0-9]+$")
+
+
+def import_etree(path: str | os.PathLike[str]) -> Any:
+    """Return the module lxml.etree. Raises InputError with the path if lxml is not installed."""
+    # Imported by its name: lxml comes without type information.
+    try:
+        return import_module("lxml.etree")
+    except ImportError as error:
+        raise InputError(
+            f"{os.fspath(path)}: reading XML submissions requires lxml: {install_hint('xml')}"
+        ) from error
+
+
+def parse(etree: Any, data: bytes, where: str) -> Any:
+    """Return the document element. Raises FileFormatError for invalid XML and for entities."""
+    try:
+        root = etree.fromstring(data, _parser(etree))
+    except etree.XMLSyntaxError as error:
+        problem = _PLACE.sub("", str(error.msg))
+        line = _error_line(etree, data, error.lineno)
+        raise FileFormatError(f"{where}, line {line}: cannot be read as XML: {problem}") from None
+    for entity in root.iter(etree.Entity):
+        raise FileFormatError(f"{where}, line {entity.sourceline}: {shortened(entity.text)} {_NOT_EXPANDED}")
+    types = root.getroottree().docinfo.internalDTD
+    declared = [] if types is None else types.entities()
+    if declared:
+        line = data.count(b"\n", 0, max(data.find(b"<!ENTITY"), 0)) + 1
+        raise FileFormatError(f"{where}, line {line}: {shortened(declared[0].name)} {_NOT_EXPANDED}")
+    return root
+
+
+def _parser(etree: Any) -> Any:
+    return etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False
+    )
+
+
+def _error_line(etree: Any, data: bytes, line: int) -> int:
+    """Return the line of an error; for an error inside an entity, the line that refers to it."""
+    if b"<!ENTITY" not in data:
+        return line
+    parser = _parser(etree)
+    fed = 0
+    try:
+        for fed, text in enumerate(data.splitlines(keepends=True), 1):  # noqa: B007  # looked at below
+            parser.feed(text)
+        parser.close()
+    except etree.XMLSyntaxError:
+        pass
+    return max(line, fed)
+
 
 #: A directory of ``<file>.xml``, or a callable from an article to its content or its path.
 Articles: TypeAlias = str | os.PathLike[str] | Callable[[str], bytes | str | os.PathLike[str]]

@@ -5,9 +5,7 @@ import plots, never the reverse. No other package imports matplotlib.
 """
 
 from .diversity import coverage, groups
-from .profile import profile
-from .scores import cutoffs, differences, leaderboard, unjudged
-from .stopping import stop_curve
+from .scores import cutoffs, differences, leaderboard, profile, stop_curve, unjudged
 
 __all__ = [
     "coverage",

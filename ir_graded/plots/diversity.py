@@ -13,8 +13,7 @@ from ir_graded.errors import InputError
 from . import style
 
 if TYPE_CHECKING:
-    from .drawable import TopicOfRun
-    from .style import Axes, Figure
+    from .style import Axes, Figure, TopicOfRun
 
 _MAX_TITLE_LENGTH = 34
 _MAX_TICK_LENGTH = 12

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ir_graded.errors import InputError
+from ir_graded.core.judged_run import JudgedRun
+from ir_graded.core.levels import Levels
+from ir_graded.core.segments import Floats
+from ir_graded.core.views import Views
+from ir_graded.errors import InputError, ParameterError, short_repr
 
 from . import style
 
 if TYPE_CHECKING:
-    from .drawable import MeanIntervals, ScoreTables, UnjudgedShares
-    from .style import Axes, Figure
+    from .style import Axes, Figure, MeanIntervals, ScoreTables, TopicProfile, UnjudgedShares
+
 
 _BETTER, _WORSE = style.COLOURS[:2]
 #: Up to this number of topics, each has a bar and a name; more topics are drawn as one area.
@@ -252,3 +256,141 @@ def _decade_ticks(last: int) -> tuple[list[int], list[str]]:
     """Return positions and labels of the ticks 1, 10, 100, ..."""
     ticks = [10**power for power in range(len(str(last)))]
     return ticks, [f"{tick:,}" for tick in ticks]
+
+
+_MAX_TITLE_LENGTH = 44
+#: Width of the lines down to the axis, in points; many lines are thinner.
+_WIDTH = 3.0
+_MANY = 40
+_BARS, _LINE = style.COLOURS[0], style.COLOURS[1]
+
+
+def profile(explanation: TopicProfile, ax: Axes | None = None) -> Figure:
+    """Plot stop distribution (left axis) and utility (right axis) over the ranks of relevant documents.
+
+    For measures without a stop distribution, contributions are shown instead, and the blended ratio, if they
+    have it, instead of the utility.
+
+    Args:
+        explanation: result of ``explain``.
+        ax: axes to draw into; by default a new figure.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+        ParameterError: ``ax`` is not a matplotlib Axes.
+
+    Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval Metrics"
+        (EVIA 2008).
+    """
+    columns = explanation.columns
+    bars = "stop" if "stop" in columns else "contribution"
+    points = next((name for name in ("utility", "BR", "gP") if name in columns), None)
+    named = [_NAMES[name] for name in (bars, points) if name is not None]
+    with style.canvas(ax, named) as axes:
+        rank = columns["rank"]
+        deepest = int(rank.max(initial=1))
+        width = _WIDTH * min(1.0, _MANY / max(rank.size, 1))
+        handles: list[Any] = [
+            axes.vlines(rank, 0, columns[bars], color=_BARS, linewidth=width, label=named[0])
+        ]
+        axes.set_xlabel("rank")
+        axes.set_ylabel(named[0])
+        style.format_rank_axis(axes, deepest)
+        axes.set_ylim(0, 1.08 * float(columns[bars].max(initial=0.0)) or 1.0)
+        if points is not None:
+            right = axes.twinx()
+            handles += right.plot(
+                rank,
+                columns[points],
+                label=named[1],
+                color=_LINE,
+                linestyle=(0, (4, 1.6)),
+                linewidth=0.9,
+                marker="o",
+                markerfacecolor="white",
+                markeredgewidth=0.8,
+            )
+            right.set_ylim(0, 1.08)
+            right.set_ylabel(named[1])
+            right.spines["right"].set_visible(True)
+        if not rank.size:
+            axes.text(0.5, 0.5, "no document counts", transform=axes.transAxes, ha="center", va="center")
+        axes.set_title(
+            f"{style.label(explanation.measure, _MAX_TITLE_LENGTH - 10)}, "
+            f"topic {style.label(explanation.query_id, 10)}"
+        )
+        _draw_legend(axes, handles, named, own_figure=ax is None)
+    return style.figure_of(axes)
+
+
+_NAMES = {
+    "stop": "stop probability",
+    "contribution": "contribution",
+    "utility": "utility",
+    "BR": "blended ratio",
+    "gP": "gP",
+}
+
+
+def _draw_legend(axes: Axes, handles: list[Any], names: list[str], *, own_figure: bool) -> None:
+    """Draw the legend below the axes, because there is another axis on the right."""
+    if own_figure:
+        style.legend(axes, own_figure, (handles, names))
+    else:
+        axes.legend(
+            handles,
+            names,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.22),
+            ncols=len(names),
+            frameon=False,
+            handlelength=3.0,
+        )
+
+
+def stop_curve(measures: Sequence[Any], n_relevant: int = 10, ax: Axes | None = None) -> Figure:
+    """Plot the probability of stopping against the number of relevant documents seen so far.
+
+    The list has exactly ``n_relevant`` documents of level 1.
+
+    Args:
+        measures: measures with a stop distribution, such as ``ir_graded.NCU(stop="rb", gamma=0.7)``.
+        n_relevant: number of relevant documents.
+        ax: axes to draw into; by default a new figure.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+        ParameterError: a measure has no stop distribution, or the number is not a whole number >= 1.
+
+    Source: Sakai and Robertson (2008), Figure 1.
+    """
+    if isinstance(n_relevant, bool) or not isinstance(n_relevant, (int, np.integer)) or n_relevant < 1:
+        raise ParameterError(f"n_relevant={n_relevant!r} must be a whole number >= 1")
+    chosen = list(measures) if isinstance(measures, Sequence) else [measures]
+    curves = {str(measure): _stop(measure, n_relevant) for measure in chosen}
+    labels = [style.label(name) for name in curves]
+    with style.canvas(ax, labels) as axes:
+        seen = np.arange(1, n_relevant + 1)
+        for number, (label, curve) in enumerate(zip(labels, curves.values(), strict=True)):
+            axes.plot(seen, curve, label=label, **style.line_style(number))
+        axes.set_xlabel("relevant documents so far")
+        axes.set_ylabel("probability of stopping")
+        axes.set_ylim(bottom=0)
+        style.legend(axes, ax is None)
+    return style.figure_of(axes)
+
+
+def _stop(measure: Any, n_relevant: int) -> Floats:
+    """Return the stop distribution of a measure over the list."""
+    topic = np.zeros(n_relevant, dtype=np.int64)
+    levels = Levels.of(1, topic, np.ones(n_relevant))
+    document = np.arange(n_relevant, dtype=np.int64)
+    run = JudgedRun.of(levels, document, document + 1, np.array([n_relevant]))
+    columns = measure.columns(Views(levels, run)) if hasattr(measure, "columns") else {}
+    if "stop" not in columns or len(columns["stop"]) != n_relevant:
+        raise ParameterError(
+            f"{short_repr(measure)} has no stop distribution over the list; give measures such as "
+            "ir_graded.NCU(stop='rb', gamma=0.7) without a cutoff"
+        )
+    found: Floats = columns["stop"]
+    return found

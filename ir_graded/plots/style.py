@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import io
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from ir_graded._utils.extras import extra
+from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import ParameterError, printable, short_repr
 
 if TYPE_CHECKING:
-    # Other packages import these types from here, so that none of them imports matplotlib.
+    import pandas as pd
     from matplotlib.axes import Axes as Axes  # noqa: PLC0414
     from matplotlib.figure import Figure as Figure  # noqa: PLC0414
+
 
 #: Okabe and Ito (2008), without yellow, which is too pale for lines on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -220,3 +225,120 @@ def legend_rows(labels: Iterable[str], available: float = COLUMN_WIDTH) -> int:
     """Return the number of rows of a legend with these labels."""
     labels = [label for label in labels if label]
     return -(-len(labels) // legend_columns(labels, available))
+
+
+def svg(figure: Figure) -> str:
+    """Return the figure as SVG with letters as shapes, so that it looks the same without any font.
+
+    Characters that matplotlib's default font lacks are drawn as boxes.
+
+    Raises:
+        GradedError: matplotlib is not installed.
+    """
+    text = io.StringIO()
+    # A fixed salt and no date make the file reproducible.
+    options = {"svg.hashsalt": "ir_graded", "svg.fonttype": "path"}
+    with matplotlib().rc_context(options), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    return text.getvalue()
+
+
+class AslCurve(Protocol):
+    """Achieved significance levels of all pairs of systems, sorted descending."""
+
+    @property
+    def curve(self) -> Floats: ...
+    @property
+    def alpha(self) -> float: ...
+
+
+class StabilityCurve(Protocol):
+    """A point per fuzziness value."""
+
+    @property
+    def minority_rate(self) -> Floats: ...
+    @property
+    def proportion_of_ties(self) -> Floats: ...
+
+
+class SwapCurve(Protocol):
+    """Swap rates of bins of differences."""
+
+    @property
+    def lower(self) -> Floats: ...
+    @property
+    def observations(self) -> Ints: ...
+    @property
+    def rate(self) -> Floats: ...
+    @property
+    def max_rate(self) -> float: ...
+
+
+class SizeCurve(Protocol):
+    """Number of topics by the difference that they detect."""
+
+    @property
+    def present(self) -> int | None: ...
+    def curve(self) -> tuple[Floats, Floats]: ...
+
+
+class ScoreTables(Protocol):
+    """Scores of runs by several measures."""
+
+    @property
+    def names(self) -> list[str]: ...
+    def position(self, measure: Any, /) -> int: ...
+    def matrix(self, measure: Any, /) -> pd.DataFrame: ...
+
+
+class MeanIntervals(Protocol):
+    """Means of systems with the ends of their intervals, each of shape ``(measures, systems)``."""
+
+    @property
+    def measures(self) -> Sequence[str]: ...
+    @property
+    def systems(self) -> Sequence[object]: ...
+    @property
+    def mean(self) -> Floats: ...
+    @property
+    def low(self) -> Floats: ...
+    @property
+    def high(self) -> Floats: ...
+    @property
+    def level(self) -> float: ...
+
+
+class UnjudgedShares(Protocol):
+    """Shares of unjudged documents, of shapes ``(runs, depths)`` and ``(runs, ranks)``."""
+
+    @property
+    def runs(self) -> Sequence[str]: ...
+    @property
+    def depths(self) -> Sequence[int]: ...
+    @property
+    def share(self) -> Floats: ...
+    @property
+    def by_rank(self) -> Floats: ...
+
+
+class TopicProfile(Protocol):
+    """Columns with a value per relevant document that a run retrieved for one topic."""
+
+    @property
+    def measure(self) -> object: ...
+    @property
+    def query_id(self) -> object: ...
+    @property
+    def columns(self) -> Mapping[str, npt.NDArray[Any]]: ...
+
+
+class TopicOfRun(TopicProfile, Protocol):
+    """A topic profile with its run; the measure has ``NAME``, parameters, and for GF ``target``."""
+
+    @property
+    def measure(self) -> Any: ...
+    @property
+    def run(self) -> str: ...
+    @property
+    def retrieved(self) -> int: ...

@@ -15,7 +15,15 @@ from ir_measures.measures.base import SumAgg
 
 from ir_graded._version import __version__
 from ir_graded.errors import CoverageWarning, ParameterError
-from ir_graded.evaluation.coverage import levels_to_caller
+from ir_graded.evaluation.coverage import (
+    DEPTHS,
+    LOWEST_JUDGED,
+    RunShares,
+    Unjudged,
+    collect as unjudged_of,
+    levels_to_caller,
+    unjudged_shares,
+)
 from ir_graded.evaluation.evaluate import Evaluation, ScoredRun, with_progress
 from ir_graded.evaluation.provider import native_scorers
 from ir_graded.evaluation.score_intervals import (
@@ -27,16 +35,7 @@ from ir_graded.evaluation.score_intervals import (
 )
 from ir_graded.evaluation.scores import Scores
 from ir_graded.evaluation.ties import OpenByTies, Orders
-from ir_graded.evaluation.unjudged import (
-    DEPTHS,
-    LOWEST_JUDGED,
-    RunShares,
-    Unjudged,
-    collect as unjudged_of,
-    unjudged_shares,
-)
-from ir_graded.io.named_runs import find_run, named_runs
-from ir_graded.io.sources import ensure_rereadable
+from ir_graded.io.sources import ensure_rereadable, find_run, named_runs
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import takes_ties

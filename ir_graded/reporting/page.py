@@ -8,24 +8,106 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded._utils.extras import extra
+from ir_graded.core.segments import exact_sum
 from ir_graded.errors import ParameterError
 from ir_graded.evaluation.ties import OpenByTies
-from ir_graded.io.ids import as_text
+from ir_graded.io.columns import as_text
 from ir_graded.io.sources import is_path_or_dataset_id
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.options import check_options
-from ir_graded.meta.resampling import generator
-from ir_graded.plots.style import matplotlib
+from ir_graded.meta.samples import check_options, generator
+from ir_graded.plots import scores as plots
+from ir_graded.plots.style import matplotlib, plural, svg
 
-from . import figures
 from .contents import Contents, MeasureNote, collect, versions
+
+if TYPE_CHECKING:
+    from ir_graded.plots.style import Figure
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture for a page.
+
+    Attributes:
+        caption: text below the picture.
+        alt: text alternative for screen readers.
+        address: the picture as a data URI.
+        width: natural width, in CSS pixels.
+        height: natural height.
+    """
+
+    caption: str
+    alt: str
+    address: str
+    width: int
+    height: int
+
+    @classmethod
+    def of(cls, figure: Figure, caption: str, alt: str) -> Picture:
+        """Return the picture of a figure."""
+        data = b64encode(svg(figure).encode()).decode()
+        width, height = (round(96 * inches) for inches in figure.get_size_inches())
+        return cls(caption, alt, f"data:image/svg+xml;base64,{data}", width, height)
+
+
+def of_measures(contents: Contents) -> Iterator[Picture]:
+    """Yield per measure the leaderboard, and the best run by topic against the baseline or the second."""
+    for at, name in enumerate(contents.intervals.measures):
+        yield _leaderboard(contents, at, name)
+        rivals = contents.rivals(at)
+        if rivals is not None:
+            yield _differences(contents, at, name, *rivals)
+
+
+def of_unjudged(contents: Contents) -> Picture:
+    """Return the picture of unjudged documents over the ranks."""
+    found = contents.unjudged
+    depth = found.depths[0]
+    first = found.share[:, 0]
+    alt = "Nothing was retrieved."
+    if np.isfinite(first).any():
+        alt = (
+            f"Share of unjudged documents over the ranks of {plural(len(found.runs), 'run')}: down to rank "
+            f"{depth} from {np.nanmin(first):.0%} to {np.nanmax(first):.0%}; the table holds the numbers."
+        )
+    return Picture.of(plots.unjudged(found), "Unjudged documents over the ranks.", alt)
+
+
+def _leaderboard(contents: Contents, at: int, name: str) -> Picture:
+    found = contents.intervals
+    order = (-found.mean[at]).argsort(kind="stable")
+    best, worst = (
+        f"{found.systems[number]} with {found.mean[at, number]:.4f} "
+        f"({found.low[at, number]:.4f} to {found.high[at, number]:.4f})"
+        for number in (order[0], order[-1])
+    )
+    ends = f"the best is {best}, the last is {worst}" if len(order) > 1 else best
+    intervals = f"{100 * found.level:g}% confidence intervals"
+    alt = f"Means by {name} with {intervals} of {plural(len(order), 'run')}: {ends}."
+    caption = f"{name}: means with {intervals}, best first."
+    return Picture.of(plots.leaderboard(found, name), caption, alt)
+
+
+def _differences(contents: Contents, at: int, name: str, run: str, other: str) -> Picture:
+    of_run, of_other = (contents.scores.values[at, contents.scores.runs.index(one)] for one in (run, other))
+    difference = of_run - of_other
+    mean = exact_sum(difference) / difference.size
+    better, worse = int((difference > 0).sum()), int((difference < 0).sum())
+    alt = (
+        f"Differences in {name} by topic: {run} is better than {other} on {plural(better, 'topic')}, worse "
+        f"on {worse}, equal on {difference.size - better - worse}; their mean is {mean:+.4f}."
+    )
+    against = "the baseline" if contents.tests is not None else "the second best"
+    caption = f"{name}: {run} against {other}, {against}, topic by topic."
+    return Picture.of(plots.differences(contents.scores, name, run, other), caption, alt)
+
 
 #: Tables by topic with more scores than this are left out, because browsers would stall.
 _MOST_CELLS = 150_000
@@ -158,9 +240,9 @@ def render(contents: Contents) -> str:
         board=list(_board(contents)),
         tables=list(_by_topic(contents)) if cells <= _MOST_CELLS else [],
         cells=cells,
-        pictures=list(figures.of_measures(contents)),
+        pictures=list(of_measures(contents)),
         doubts=list(_doubts(contents)),
-        unjudged_picture=figures.of_unjudged(contents),
+        unjudged_picture=of_unjudged(contents),
         notes=[MeasureNote.of(measure) for measure in scores.measures],
         versions=versions(),
         level=f"{100 * contents.intervals.level:g}%",

@@ -11,13 +11,12 @@ from ir_measures.measures import Measure
 from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
 from ir_graded.evaluation.provider import native_scorers, needs_passages
 from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS, describe_document
-from ir_graded.matching.precision import compares_single_precision
-from ir_graded.measures.aggregation import aggregate
+from ir_graded.matching.lookup import compares_single_precision
+from ir_graded.measures.base import aggregate
 from ir_graded.measures.parsing import read_measure, read_measures
 
-from .files import Paths, as_paths, names_of_files
+from .files import ONE_RUN, Paths, as_paths, names_of_files, prepared
 from .partitions import SCORES, Scoring
-from .sources import ONE_RUN, prepared
 
 if TYPE_CHECKING:
     import pyarrow as pa

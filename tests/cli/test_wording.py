@@ -3,7 +3,7 @@
 import pytest
 from helpers import assert_command_fails, run_command
 
-from ir_graded.cli.wording import for_shell
+from ir_graded.cli.main import for_shell
 
 
 @pytest.fixture

@@ -12,9 +12,8 @@ from ir_graded.core.views import Views
 from ir_graded.evaluation.provider import GradedEvaluator, wanted_columns
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
-from ir_graded.measures.base import COMMON
+from ir_graded.measures.base import COMMON, Contributions
 from ir_graded.measures.classic import scorer_of
-from ir_graded.measures.contributions import Contributions
 
 pytestmark = cases.BOTH_COLUMNS
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from ir_graded import meta
 from ir_graded.meta.baseline import holm
-from ir_graded.meta.resampling import topic_counts
+from ir_graded.meta.samples import topic_counts
 
 
 def matrix(rng, topics, systems):

@@ -13,7 +13,7 @@ import pytest
 from packed import gzipped
 
 import ir_graded
-from ir_graded.io import file_text
+from ir_graded.io import text as file_text
 from ir_graded.measures.parsing import parse_measure, read_measures
 
 PLAIN = {"1": {"a": 1}}

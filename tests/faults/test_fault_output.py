@@ -11,7 +11,7 @@ import pytest
 from faults.fault_cases import called, command, needs_posix, shell, write_collection
 
 import ir_graded
-from ir_graded._utils.progress import progress_bar
+from ir_graded._utils.threads import progress_bar
 
 EVALUATE = command("evaluate", "qrels.txt", "one.run", "two.run", "-m", "Q AP")
 WRONG = command("evaluate", "qrels.txt", "nowhere.run", "-m", "Q")

@@ -29,7 +29,7 @@ from packed import gzipped
 import ir_graded
 from ir_graded.errors import FileFormatError, InputError, NoSharedTopicsError
 from ir_graded.evaluation import evaluate as evaluation
-from ir_graded.io import file_text, parquet
+from ir_graded.io import parquet, text as file_text
 from ir_graded.matching import tables as table_runs
 
 

@@ -34,7 +34,7 @@ from faults.fault_cases import (
 
 import ir_graded
 from ir_graded._utils.atomic_files import write_whole
-from ir_graded.cli.score_sources import write_figures
+from ir_graded.cli.sources import write_figures
 
 pytestmark = pytest.mark.slow
 

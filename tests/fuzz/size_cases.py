@@ -29,7 +29,7 @@ def scored(path):
 
 def as_matrix(path):
     """Read like tables on the command line."""
-    from ir_graded.cli.csv_files import read_matrices
+    from ir_graded.cli.sources import read_matrices
 
     read_matrices((str(path),))
 
@@ -47,7 +47,7 @@ def imported():
     import pandas as pd
     import polars as pl
 
-    import ir_graded.cli.csv_files
+    import ir_graded.cli.sources
     import ir_graded.passages.submissions
 
     assert lxml.etree

@@ -12,7 +12,7 @@ from packed import gzipped
 
 import ir_graded
 from fuzz.fuzz_cases import accepted, error_or_none, fuzz, spoilt
-from ir_graded.io import file_text
+from ir_graded.io import text as file_text
 from ir_graded.io.formats import FORMATS
 from ir_graded.matching import tables as table_runs
 

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from fuzz.fuzz_cases import COUNTS, LONGEST, fuzz, spoilt
 from fuzz.size_cases import as_qrels, as_run, scored
 from ir_graded.errors import FileFormatError
-from ir_graded.io.parquet_footer import column_sizes
+from ir_graded.io.parquet import column_sizes
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -12,7 +12,7 @@ from packed import gzipped
 import ir_graded
 from fuzz.size_cases import READERS, as_matrix, as_qrels, as_run, scored
 from ir_graded.errors import FileFormatError
-from ir_graded.io import decompression
+from ir_graded.io import text as decompression
 
 #: MiB that a call may use. A file rejected at 64 MiB is held once or twice before.
 MEMORY = 320

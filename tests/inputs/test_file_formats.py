@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from ir_graded.errors import FileFormatError, ParameterError
-from ir_graded.io import spacing as white
+from ir_graded.io import lines as white
 from ir_graded.io.formats import Format, named, recognise
 
 from .file_cases import (

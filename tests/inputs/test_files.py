@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ir_graded.errors import FileFormatError
-from ir_graded.io import file_text
-from ir_graded.io.named_runs import named_runs
+from ir_graded.io import text as file_text
+from ir_graded.io.sources import named_runs
 
 from .file_cases import (
     BOM,

@@ -7,7 +7,7 @@ import pytest
 from intents.intent_cases import random_distribution
 from reference import groups
 
-from ir_graded.measures.divergences import DIVERGENCES
+from ir_graded.measures.groups import DIVERGENCES
 
 EACH = pytest.mark.parametrize("name", DIVERGENCES)
 

@@ -22,7 +22,7 @@ from reference import groups, intents
 import ir_graded
 from ir_graded import GF, GFR
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.measures.divergences import DIVERGENCES
+from ir_graded.measures.groups import DIVERGENCES
 
 SCALE = {"gains": {2: 3}}
 

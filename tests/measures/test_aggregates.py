@@ -6,7 +6,7 @@ import ir_measures
 import numpy as np
 
 from ir_graded import Q
-from ir_graded.measures.aggregation import aggregate, exact_mean
+from ir_graded.measures.base import aggregate, exact_mean
 
 #: A plain running sum of these numbers is 0.
 CANCELLING = [1.0, 1e100, 1.0, -1e100]

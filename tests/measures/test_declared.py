@@ -4,7 +4,7 @@ import pytest
 
 from ir_graded import EBR, NCU, O, P_measure, P_plus, Q
 from ir_graded.measures import PROPERTIES
-from ir_graded.measures.properties import check_lacks
+from ir_graded.measures.base import check_lacks
 
 
 def test_only_known_properties_can_be_declared_as_lacking():

@@ -7,7 +7,7 @@ import pytest
 
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import LARGE, Ideal, Levels
-from ir_graded.core.spans import Spans
+from ir_graded.core.passages import Spans
 
 
 def ints(*values):

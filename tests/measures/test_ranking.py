@@ -9,9 +9,8 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from ir_graded.core import ranking
-from ir_graded.core.names import order_numbers
-from ir_graded.core.ranking import Groups, Hits, Rows, ranks
-from ir_graded.matching import precision
+from ir_graded.core.ranking import Groups, Hits, Rows, order_numbers, ranks
+from ir_graded.matching import lookup
 
 FLOATS = (np.float32, np.float64)
 
@@ -214,9 +213,9 @@ class Evaluator:
 
 @pytest.fixture
 def asked_anew():
-    precision.compares_single_precision.cache_clear()
+    lookup.compares_single_precision.cache_clear()
     yield
-    precision.compares_single_precision.cache_clear()
+    lookup.compares_single_precision.cache_clear()
 
 
 @pytest.mark.parametrize("single", [True, False])
@@ -225,8 +224,8 @@ def test_the_precision_equals_that_of_the_installed_pytrec_eval(single, monkeypa
     import pytrec_eval
 
     monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", Evaluator(single))
-    assert precision.compares_single_precision() is single
-    found = precision.comparable(np.array([1e300, 1e-300, 0.1]))
+    assert lookup.compares_single_precision() is single
+    found = lookup.comparable(np.array([1e300, 1e-300, 0.1]))
     assert found.dtype == (np.float32 if single else np.float64)
     assert found.tolist() == ([np.inf, 0.0, float(np.float32(0.1))] if single else [1e300, 1e-300, 0.1])
 
@@ -235,9 +234,9 @@ def test_the_precision_equals_that_of_the_installed_pytrec_eval(single, monkeypa
 def test_pytrec_eval_is_probed_once(monkeypatch):
     import pytrec_eval
 
-    expected = precision.compares_single_precision()
+    expected = lookup.compares_single_precision()
     monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", None)
-    assert precision.compares_single_precision() is expected
+    assert lookup.compares_single_precision() is expected
 
 
 GROUPS = st.tuples(st.integers(0, 3), st.integers(1, 4), st.sampled_from([0.0, 1.0]), st.integers(0, 9))

@@ -10,10 +10,10 @@ import pytest
 
 import ir_graded
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
-from ir_graded.meta import against_baseline, confidence_intervals, discriminative_power, resampling
+from ir_graded.meta import against_baseline, confidence_intervals, discriminative_power, samples
 from ir_graded.meta.baseline import holm
-from ir_graded.meta.randomisation import randomisation_p
-from ir_graded.meta.resampling import sign_flips, topic_counts
+from ir_graded.meta.samples import sign_flips, topic_counts
+from ir_graded.meta.studentised import randomisation_p
 
 SYSTEMS = ["a", "b", "c", "d"]
 
@@ -187,7 +187,7 @@ def test_blocks_of_replicates_change_nothing(monkeypatch):
     scores = matrices()
     whole = against_baseline(scores, "b", n_resamples=201, rng=9)
     intervals = confidence_intervals(scores, n_resamples=201, rng=9)
-    monkeypatch.setattr(resampling, "_IN_CACHE", 500)
+    monkeypatch.setattr(samples, "_IN_CACHE", 500)
     assert against_baseline(scores, "b", n_resamples=201, rng=9).p.tolist() == whole.p.tolist()
     assert confidence_intervals(scores, n_resamples=201, rng=9).low.tolist() == intervals.low.tolist()
 

@@ -15,7 +15,7 @@ from reference import meta_power as plain
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.meta import studentised
 from ir_graded.meta.discriminative import discriminative_power, smallest_tukey_asl
-from ir_graded.meta.resampling import permuted_rows, sign_flips, topic_counts
+from ir_graded.meta.samples import permuted_rows, sign_flips, topic_counts
 
 TESTS = ["bootstrap", "t", "randomisation", "tukey_hsd"]
 B = 60

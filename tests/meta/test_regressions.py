@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from ir_graded import CoverageWarning, InputError, ParameterError, meta
-from ir_graded.meta.regressions import LEAST
+from ir_graded.meta.baseline import LEAST
 
 TESTS = ("randomisation", "t", "bootstrap")
 CORRECTIONS = ("holm", "bonferroni", "bh", "none")

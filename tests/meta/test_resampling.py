@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ir_graded.errors import ParameterError
-from ir_graded.meta import resampling
-from ir_graded.meta.resampling import generator
+from ir_graded.meta import samples
+from ir_graded.meta.samples import generator
 
 TOPICS, MANY = 5, 4000
 
@@ -15,7 +15,7 @@ def seeded():
 
 
 def test_bootstrap_samples_have_as_many_topics_as_the_matrix():
-    counts = resampling.topic_counts(seeded(), TOPICS, MANY)
+    counts = samples.topic_counts(seeded(), TOPICS, MANY)
     assert counts.shape == (TOPICS, MANY)
     assert counts.dtype == np.float64
     assert counts.flags.c_contiguous
@@ -27,7 +27,7 @@ def test_bootstrap_samples_have_as_many_topics_as_the_matrix():
 
 
 def test_the_two_samples_of_a_trial_are_independent():
-    one, two = resampling.topic_count_pairs(seeded(), TOPICS, MANY)
+    one, two = samples.topic_count_pairs(seeded(), TOPICS, MANY)
     assert one.shape == two.shape == (TOPICS, MANY)
     assert (one.sum(axis=0) == TOPICS).all()
     assert (two.sum(axis=0) == TOPICS).all()
@@ -37,7 +37,7 @@ def test_the_two_samples_of_a_trial_are_independent():
 
 @pytest.mark.parametrize(("topics", "half"), [(2, 1), (5, 2), (6, 3)])
 def test_disjoint_halves_share_no_topic(topics, half):
-    one, two = resampling.disjoint_halves(seeded(), topics, MANY)
+    one, two = samples.disjoint_halves(seeded(), topics, MANY)
     for sets in (one, two):
         assert set(np.unique(sets)) == {0, 1}
         assert (sets.sum(axis=0) == half).all()
@@ -46,7 +46,7 @@ def test_disjoint_halves_share_no_topic(topics, half):
 
 
 def test_signs_are_plus_and_minus_equally_often():
-    flips = resampling.sign_flips(seeded(), TOPICS, MANY)
+    flips = samples.sign_flips(seeded(), TOPICS, MANY)
     assert flips.shape == (TOPICS, MANY)
     assert set(np.unique(flips)) == {-1, 1}
     assert flips.mean(axis=1) == pytest.approx([0] * TOPICS, abs=0.06)
@@ -54,7 +54,7 @@ def test_signs_are_plus_and_minus_equally_often():
 
 def test_permuted_rows_exchange_the_scores_of_a_topic():
     values = np.arange(12.0).reshape(3, 4)
-    dealt = [resampling.permuted_rows(rng, values) for rng in [seeded()] for _ in range(200)]
+    dealt = [samples.permuted_rows(rng, values) for rng in [seeded()] for _ in range(200)]
     for one in dealt:
         np.testing.assert_array_equal(np.sort(one, axis=1), values)
     assert {one[0, 0] for one in dealt} == {0, 1, 2, 3}
@@ -64,10 +64,10 @@ def test_permuted_rows_exchange_the_scores_of_a_topic():
 @pytest.mark.parametrize(
     "draw",
     [
-        resampling.topic_counts,
-        resampling.topic_count_pairs,
-        resampling.disjoint_halves,
-        resampling.sign_flips,
+        samples.topic_counts,
+        samples.topic_count_pairs,
+        samples.disjoint_halves,
+        samples.sign_flips,
     ],
 )
 def test_the_size_of_a_block_changes_nothing(draw):
@@ -83,17 +83,17 @@ def counted(drawn):
 
 def test_the_topics_of_a_seed_depend_only_on_documented_draws():
     drawn = seeded().integers(0, TOPICS, (20, TOPICS))
-    np.testing.assert_array_equal(resampling.topic_counts(seeded(), TOPICS, 20), counted(drawn))
+    np.testing.assert_array_equal(samples.topic_counts(seeded(), TOPICS, 20), counted(drawn))
     pairs = seeded().integers(0, TOPICS, (20, 2, TOPICS))
-    one, two = resampling.topic_count_pairs(seeded(), TOPICS, 20)
+    one, two = samples.topic_count_pairs(seeded(), TOPICS, 20)
     np.testing.assert_array_equal(one, counted(pairs[:, 0]))
     np.testing.assert_array_equal(two, counted(pairs[:, 1]))
     orders = seeded().permuted([list(range(TOPICS))] * 20, axis=1)
-    one, two = resampling.disjoint_halves(seeded(), TOPICS, 20)
+    one, two = samples.disjoint_halves(seeded(), TOPICS, 20)
     np.testing.assert_array_equal(one, counted(orders[:, :2]))
     np.testing.assert_array_equal(two, counted(orders[:, 2:4]))
     signs = 1 - 2 * seeded().integers(0, 2, (20, TOPICS)).T
-    np.testing.assert_array_equal(resampling.sign_flips(seeded(), TOPICS, 20), signs)
+    np.testing.assert_array_equal(samples.sign_flips(seeded(), TOPICS, 20), signs)
 
 
 def test_a_seed_is_a_nonnegative_integer_or_a_generator():

@@ -13,7 +13,7 @@ from scipy import stats
 
 from ir_graded import meta
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
-from ir_graded.meta.noncentral import noncentralities, power_of_f, power_of_t
+from ir_graded.meta.sample_size import noncentralities, power_of_f, power_of_t
 
 SCORES = np.array(
     [(0.9, 0.5, 0.3), (0.8, 0.4, 0.1), (0.4, 0.4, 0.1), (0.7, 0.2, 0.4), (0.6, 0.5, 0.2), (0.3, 0.2, 0.3)]

@@ -5,7 +5,7 @@ import pytest
 
 import ir_graded
 from ir_graded import meta
-from ir_graded._utils.short_reprs import short
+from ir_graded._utils.results import short
 
 RNG = np.random.default_rng(3)
 MATRIX = RNG.random((40, 6))

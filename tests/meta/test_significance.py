@@ -12,7 +12,7 @@ from reference import meta_power as plain
 from ir_graded.errors import InputError, ParameterError
 from ir_graded.meta import studentised
 from ir_graded.meta.discriminative import discriminative_power
-from ir_graded.meta.resampling import topic_counts
+from ir_graded.meta.samples import topic_counts
 from ir_graded.meta.significance import significance
 
 B = 60

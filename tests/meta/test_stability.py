@@ -9,8 +9,8 @@ import pytest
 from reference import meta_rank as plain
 
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.meta import resampling
-from ir_graded.meta.resampling import generator, topic_counts
+from ir_graded.meta import samples
+from ir_graded.meta.samples import generator, topic_counts
 from ir_graded.meta.stability import Stability, stability
 
 # The package's attribute of this name is the function.
@@ -107,10 +107,10 @@ def test_block_size_changes_nothing(scores, memory_mib):
 
 
 def test_small_memory_gives_small_blocks():
-    sizes = list(resampling.replicate_blocks(1000, 100, 0.5))
+    sizes = list(samples.replicate_blocks(1000, 100, 0.5))
     assert sum(sizes) == 1000
     assert max(sizes) * 100 * 8 < 0.5 * 2**20
-    assert len(list(resampling.replicate_blocks(1000, 100, 0.05))) > len(sizes)
+    assert len(list(samples.replicate_blocks(1000, 100, 0.05))) > len(sizes)
 
 
 def test_order_and_names_change_nothing(scores, fixed):
@@ -189,7 +189,7 @@ def test_result_is_frozen_and_prints_as_a_table(scores):
 
 
 def test_progress_is_shown_only_on_a_terminal(scores, capsys, monkeypatch):
-    monkeypatch.setattr(resampling, "_SECONDS_BEFORE_BAR", 0)
+    monkeypatch.setattr(samples, "_SECONDS_BEFORE_BAR", 0)
     stability(scores, n_resamples=5)
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)

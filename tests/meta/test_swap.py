@@ -8,11 +8,11 @@ import pytest
 from reference import meta_rank as plain
 
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.meta.resampling import disjoint_halves, generator, topic_count_pairs
-from ir_graded.meta.swap import Swap, swap
+from ir_graded.meta.samples import disjoint_halves, generator, topic_count_pairs
+from ir_graded.meta.stability import Swap, swap
 
 # The package's attribute of this name is the function.
-module = importlib.import_module("ir_graded.meta.swap")
+module = importlib.import_module("ir_graded.meta.stability")
 DRAW = {"bootstrap": topic_count_pairs, "disjoint": disjoint_halves}
 EACH = pytest.mark.parametrize("resample", DRAW)
 

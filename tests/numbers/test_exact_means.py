@@ -16,7 +16,7 @@ import pytest
 
 import ir_graded
 from ir_graded.evaluation.provider import PROVIDER
-from ir_graded.measures.aggregation import aggregate, exact_mean
+from ir_graded.measures.base import aggregate, exact_mean
 from ir_graded.meta.baseline import against_baseline
 from ir_graded.meta.correlation import rank_correlations
 

@@ -5,8 +5,7 @@ import pytest
 from passages.passage_cases import frame, one_topic
 
 from ir_graded import MAgP, gP, gR
-from ir_graded.core.article_view import f_score
-from ir_graded.core.views import Cut, Views
+from ir_graded.core.views import Cut, Views, f_score
 from ir_graded.matching.match import match_run, prepare_qrels
 
 QRELS = frame("qrels", one_topic([("a", 1, "0:10"), ("b", 1, "0:20"), ("c", 1, "0:5")]))

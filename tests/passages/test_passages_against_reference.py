@@ -12,7 +12,7 @@ from passages import passage_cases as cases
 from reference import passages
 
 import ir_graded
-from ir_graded.core.spans import Spans
+from ir_graded.core.passages import Spans
 
 examples = measure_cases.examples
 

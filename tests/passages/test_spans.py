@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given, strategies as st
 
-from ir_graded.core.spans import Spans
+from ir_graded.core.passages import Spans
 
 #: Article, first position and length.
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 20), st.integers(0, 8)), max_size=8)

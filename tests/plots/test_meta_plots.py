@@ -18,8 +18,7 @@ from matplotlib.figure import Figure  # noqa: E402
 
 from ir_graded.errors import GradedError, InputError, ParameterError  # noqa: E402
 from ir_graded.meta.correlation import rank_correlations  # noqa: E402
-from ir_graded.meta.stability import stability  # noqa: E402
-from ir_graded.meta.swap import swap  # noqa: E402
+from ir_graded.meta.stability import stability, swap  # noqa: E402
 from ir_graded.plots import meta as plots, style  # noqa: E402
 
 NAMES = ("Q", "AP", "nDCG@20", "ERR@20", "RR", "P-measure", "O-measure", "NCU(gu,p)", "iRBU(p=0.99)")
@@ -307,7 +306,7 @@ def test_missing_matplotlib_names_the_extra(monkeypatch):
 
 def test_importing_does_not_import_matplotlib():
     code = (
-        "import sys, ir_graded.plots.meta, ir_graded.plots.style, ir_graded.meta.swap, "
+        "import sys, ir_graded.plots.meta, ir_graded.plots.style, ir_graded.meta.stability, "
         "ir_graded.meta.stability, ir_graded.meta.correlation; "
         "print([m for m in ('matplotlib', 'scipy.stats') if m in sys.modules])"
     )

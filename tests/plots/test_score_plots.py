@@ -13,7 +13,7 @@ from matplotlib.figure import Figure  # noqa: E402
 import ir_graded  # noqa: E402
 from ir_graded.errors import InputError, ParameterError  # noqa: E402
 from ir_graded.plots import scores as plots, style  # noqa: E402
-from ir_graded.plots.svg import svg  # noqa: E402
+from ir_graded.plots.style import svg  # noqa: E402
 
 #: The runs lack topics on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")

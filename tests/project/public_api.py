@@ -40,8 +40,7 @@ MODULES = (
 NAMES = {
     "ir_graded.data.sample": ("Sample",),
     "ir_graded.measures": ("PROPERTIES",),
-    "ir_graded.measures.base": ("COMMON", "StopUtility", "register"),
-    "ir_graded.measures.contributions": ("Contributions",),
+    "ir_graded.measures.base": ("COMMON", "Contributions", "StopUtility", "register"),
     "ir_graded.measures.params": ("BETA", "GAINS", "Number"),
     "ir_graded.measures.stopping": ("uniform",),
     "ir_graded.plots.meta": ("asl_curve", "stability_curves", "swap_curves"),

@@ -18,7 +18,7 @@ from ties.tie_scores import HOW, measure_of, random_collection, run_of, scores, 
 
 import ir_graded
 from ir_graded import AWP, BR, EBR, GAP, NCU, MAgP, O, ParameterError, Q, gP, gR
-from ir_graded.core.tie_groups import TieGroups
+from ir_graded.core.judged_run import TieGroups
 from ir_graded.io import table
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.matching.tables import _RankedTies, match_ranked

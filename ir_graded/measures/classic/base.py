@@ -16,9 +16,8 @@ from ir_measures.measures import Measure
 from ir_graded.core import segments
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Cut, View
-from ir_graded.measures.base import Scorer
+from ir_graded.measures.base import Scorer, check_lacks
 from ir_graded.measures.params import NOT_PROVIDED
-from ir_graded.measures.properties import check_lacks
 
 #: Class of each classic by its name in ir-measures.
 CLASSICS: dict[str, type[Classic]] = {}

@@ -8,14 +8,13 @@ import ir_measures
 import numpy as np
 
 from ir_graded.core import segments
-from ir_graded.core.intent_views import Grades
+from ir_graded.core.derived import Grades
 from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
 from ir_graded.core.tie_means import by_rank
 from ir_graded.core.views import Cut, View, Views
-from ir_graded.measures.base import Scorer
+from ir_graded.measures.base import Contributions, Scorer, TiedContributions
 from ir_graded.measures.cascade import WHY_NO_IDEAL
-from ir_graded.measures.contributions import Contributions, TiedContributions
 from ir_graded.measures.stopping import satisfaction, unsatisfied_before
 
 from .base import Classic, is_natural, register

@@ -8,8 +8,8 @@ import numpy as np
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import SEEN, Utility, by_rank
 from ir_graded.core.views import Cut, View, Views
-from ir_graded.measures.contributions import Contributions, TiedContributions
-from ir_graded.measures.preferences import mean_others
+from ir_graded.measures.base import Contributions, TiedContributions
+from ir_graded.measures.gap import mean_others
 from ir_graded.measures.stopping import first, safe_divide
 
 from .base import RELEVANT, Classic, num_rel, num_rel_ret, register

@@ -12,7 +12,7 @@ from ir_graded.core.segments import Bools, Floats
 from ir_graded.core.tie_means import SEEN
 from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError
-from ir_graded.measures.contributions import Contributions, TiedContributions
+from ir_graded.measures.base import Contributions, TiedContributions
 from ir_graded.measures.stopping import safe_divide
 
 from .base import RELEVANT, Classic, num_rel, num_rel_ret, register

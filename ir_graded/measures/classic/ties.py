@@ -11,13 +11,12 @@ from typing import Any, ClassVar
 
 from ir_measures.measures import Measure
 
-from ir_graded.core.intent_views import Grades
+from ir_graded.core.derived import Grades
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError, short_repr
-from ir_graded.measures.base import GradedMeasure
-from ir_graded.measures.contributions import Contributions, TiedContributions
+from ir_graded.measures.base import Contributions, GradedMeasure, TiedContributions
 from ir_graded.measures.params import TIES, with_floats
 
 from . import check_computable, scorer_of

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sized
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+
+Array = TypeVar("Array", bound=np.ndarray[Any, Any])
+
+
+def read_only(values: Array) -> Array:
+    """Make an array read-only and return it."""
+    values.setflags(write=False)
+    return values
+
 
 #: Longest text of a value, and most numbers of an array, that are printed whole.
 _LONGEST, _MOST_NUMBERS = 60, 6

@@ -1,15 +1,20 @@
-"""Check the options of statistics."""
+"""Resampled topic sets as vectors of counts, drawn in blocks that fit in memory.
+
+All measures and all pairs of systems of one call use the same replicates. A seed gives the same numbers on
+every machine and for every block size.
+"""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from ir_graded.core.segments import Floats
+from ir_graded._utils.threads import progress_bar
+from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import CoverageWarning, ParameterError, short_repr
 
 #: Largest number of topics of a power or sample size; above it the expected width becomes inexact.
@@ -145,3 +150,84 @@ def fuzziness_values(fuzziness: Any) -> list[float]:
     if not values or not all(holds(value) for value in values):
         raise ParameterError(f"fuzziness={fuzziness!r} must be one or more numbers >= 0 and < 1")
     return [float(value) for value in values]
+
+
+Seed = int | np.random.Generator
+
+#: Number of arrays with a value per system (or topic) and replicate that exist at the same time.
+_COPIES = 8
+#: Number of values per array that fit into the processor cache together.
+_IN_CACHE = 2**16
+_SECONDS_BEFORE_BAR = 1.0
+
+
+def generator(rng: Seed) -> np.random.Generator:
+    """Return a generator from a seed or a generator. Raises ParameterError for anything else."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
+        return np.random.default_rng(int(rng))
+    raise ParameterError(f"rng={rng!r} must be a whole number >= 0 (a seed) or a numpy.random.Generator")
+
+
+def replicate_blocks(n_resamples: int, rows: int, memory_mib: float = 64) -> Iterator[int]:
+    """Yield numbers of replicates to draw at a time, so that arrays of ``rows`` values each stay small."""
+    size = max(1, int(min(_IN_CACHE, memory_mib * 2**20 / (8 * _COPIES)) / rows))
+    for start in range(0, n_resamples, size):
+        yield min(size, n_resamples - start)
+
+
+def replicate_blocks_with_progress(n_resamples: int, rows: int, memory_mib: float) -> Iterator[int]:
+    """Yield as ``replicate_blocks``, with a progress bar on a terminal if the work is long."""
+    options: dict[str, Any] = {"unit": "replicate", "unit_scale": True, "delay": _SECONDS_BEFORE_BAR}
+    with progress_bar(progress=None, total=int(n_resamples), **options) as bar:
+        for size in replicate_blocks(n_resamples, rows, memory_mib):
+            yield size
+            bar.update(size)
+
+
+def topic_counts(rng: np.random.Generator, topics: int, replicates: int) -> Floats:
+    """Draw bootstrap samples as counts of each topic, shape ``(topics, replicates)``.
+
+    Each replicate draws ``topics`` topics with replacement.
+    """
+    return _counts(rng.integers(0, topics, size=(replicates, topics)), topics)
+
+
+def topic_count_pairs(rng: np.random.Generator, topics: int, trials: int) -> tuple[Floats, Floats]:
+    """Draw two independent bootstrap samples per trial, each of shape ``(topics, trials)``."""
+    drawn = rng.integers(0, topics, size=(trials, 2, topics))
+    return _counts(drawn[:, 0], topics), _counts(drawn[:, 1], topics)
+
+
+def disjoint_halves(rng: np.random.Generator, topics: int, trials: int) -> tuple[Floats, Floats]:
+    """Draw two disjoint sets of floor(topics/2) topics per trial, as counts of 0 and 1."""
+    order = rng.permuted(np.tile(np.arange(topics), (trials, 1)), axis=1)
+    half = topics // 2
+    return _counts(order[:, :half], topics), _counts(order[:, half : 2 * half], topics)
+
+
+def sign_flips(rng: np.random.Generator, topics: int, replicates: int) -> Floats:
+    """Draw signs +1 and -1, shape ``(topics, replicates)``."""
+    # The highest bit is what ``rng.integers(0, 2)`` returns, at a third of the time.
+    drawn = rng.integers(0, 2**32, size=(replicates, topics), dtype=np.uint32)
+    return np.asarray((drawn.view(np.int32) >> 31 | 1).astype(np.float64).T)
+
+
+def sign_patterns(topics: int, start: int, count: int) -> Floats:
+    """Return the sign patterns from number ``start`` of all ``2^topics``, shape ``(topics, count)``."""
+    bits = np.arange(start, start + count) >> np.arange(topics)[:, np.newaxis] & 1
+    return np.asarray(1.0 - 2.0 * bits)
+
+
+def permuted_rows(rng: np.random.Generator, values: Floats) -> Floats:
+    """Return a matrix with the scores of each topic permuted among the systems."""
+    return rng.permuted(values, axis=1)
+
+
+def _counts(drawn: Ints, topics: int) -> Floats:
+    """Count how often each topic occurs in each row of ``drawn``, shape ``(topics, rows)``."""
+    sets = drawn.shape[0]
+    cell = drawn + topics * np.arange(sets)[:, np.newaxis]
+    counts = np.bincount(cell.reshape(-1), minlength=sets * topics).reshape(sets, topics)
+    return np.ascontiguousarray(counts.T, dtype=np.float64)

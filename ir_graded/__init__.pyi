@@ -1,0 +1,25 @@
+from . import meta as meta, passages as passages
+from ._version import __version__ as __version__
+from .data.sample import sample as sample
+from .errors import *
+from .evaluation.arrays import score_arrays as score_arrays
+from .evaluation.collection_statistics import (
+    CollectionStatistics as CollectionStatistics,
+    collection_statistics as collection_statistics,
+)
+from .evaluation.coverage import Unjudged as Unjudged, unjudged as unjudged
+from .evaluation.evaluate import evaluate as evaluate
+from .evaluation.explain import Explanation as Explanation, explain as explain
+from .evaluation.judgment_comparison import (
+    JudgmentComparison as JudgmentComparison,
+    compare_judgments as compare_judgments,
+)
+from .evaluation.run_comparison import compare_runs as compare_runs
+from .evaluation.score_bounds import ScoreBounds as ScoreBounds, score_bounds as score_bounds
+from .evaluation.score_intervals import ScoreIntervals as ScoreIntervals, score_intervals as score_intervals
+from .evaluation.scores import Scores as Scores
+from .evaluation.ties import ties as ties
+from .io.annotations import with_groups as with_groups, with_intents as with_intents
+from .io.sources import level_definitions as level_definitions, read_qrels as read_qrels, read_run as read_run
+from .measures import *
+from .reporting import report as report

@@ -1,0 +1,575 @@
+"""Read run and qrels files as tables: as a whole, or a run in pieces.
+
+Decompression of gzip, zstandard and xz, detected by their first bytes, in steps of bounded output.
+
+A small malicious file can expand to any size. Data that expand to far more than runs or qrels do are an
+error. The file objects of the libraries have no such limit, and miss truncated zstandard and joined xz data.
+
+Decompressed text of a file, as a whole or in pieces of whole topics that are scored separately.
+
+A piece ends where the topic of its lines changes. The caller detects topics that reappear in a later piece. A
+compressed file is read piece by piece; each piece of a plain file is read by the thread that loads it, so
+that threads read in parallel.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import lzma
+import os
+import re
+import stat
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from io import FileIO
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ir_graded.errors import FileFormatError, InputError, short_repr
+
+from .formats import Format, Kind, PassageRow, VaryingFormat, named, recognise, shortened
+from .lines import (
+    LineNumbers,
+    check_byte_order_marks,
+    delimiter_of,
+    empty,
+    fields_of,
+    line_error,
+    parse_lines,
+    read_headed,
+)
+from .records import DocumentFormat, is_json, read_json
+from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Passage, Table, at_rows, from_columns
+
+_COMPRESSIONS = (".gz", ".xz", ".zst")
+#: Attributes of a file that change when the file changes.
+_STATE = ("st_dev", "st_ino", "st_size", "st_mtime_ns")
+#: The file behind ``-``, and the folder of the pipes that a shell names, as in ``<(zcat x.run)``.
+_STANDARD_INPUT, _PIPES = "/dev/stdin", "/dev/fd/"
+
+
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Raise InputError if a path is not valid for a file, or is bytes."""
+    name = os.fspath(path)
+    if not isinstance(name, str):
+        raise InputError(f"the path {short_repr(name)} is bytes; give it as text")
+    try:
+        possible = b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise InputError(f"no file can have the path {short_repr(name)}")
+
+
+def standard_input(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Return the path of the standard input for ``-``, and any other path unchanged."""
+    return _STANDARD_INPUT if path == "-" and not Path("-").exists() else path
+
+
+def run_name(path: str | os.PathLike[str]) -> str:
+    """Return the name of a run that is given by its path: the name of the file, without a compression."""
+    place = os.fspath(path)
+    if place == _STANDARD_INPUT:
+        return "-"
+    return place if place.startswith(_PIPES) else uncompressed_name(path)
+
+
+def uncompressed_name(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file without the suffix of a compression."""
+    return Path(path).stem if Path(path).suffix in _COMPRESSIONS else Path(path).name
+
+
+@contextmanager
+def errors_with_path(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Add the path to errors of the operating system, which lack it after the file is open."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = os.fspath(path)
+        raise
+
+
+def check_unchanged(path: str | os.PathLike[str], before: os.stat_result) -> None:
+    """Raise FileFormatError if a regular file was written to or replaced since ``before``."""
+    if stat.S_ISREG(before.st_mode):
+        now = Path(path).stat()
+        if any(getattr(now, name) != getattr(before, name) for name in _STATE):
+            raise FileFormatError(f"{os.fspath(path)}: was changed while it was read")
+
+
+#: Compressed bytes that are read, and usually decompressed, at a time: few, because they may expand a lot.
+READ = 1 << 16
+#: Number of bytes that identify a compression.
+MAGIC = 6
+
+#: Above this size, the expansion of a text is checked.
+_EXPANDED = 1 << 26
+#: Largest allowed expansion. Runs and qrels expand less, most of them less than ten times.
+_RATIO = 200
+#: The output of a step.
+_STEP = 1 << 22
+#: Memory limit for xz: several times the need of its highest level.
+_XZ_MEMORY = 1 << 28
+#: Zstandard has no limit for the output of a step; four bytes expand to at most 128 KiB.
+_ZSTANDARD_STEP = 1 << 12
+
+#: Start of a frame, or of the skippable frame that parallel compressors write first.
+_ZSTANDARD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
+#: Unsupported compressions by their first bytes.
+_NOT_READ = {"bzip2": re.compile(rb"BZh[1-9]"), "zip": re.compile(rb"PK\x03\x04")}
+
+
+class Codec(NamedTuple):
+    """A compression.
+
+    Attributes:
+        name: its name in messages.
+        start: returns a decompressor of one member, with the interface of zlib, lzma and zstandard.
+        error: error of the decompressor for corrupt data.
+        step: number of bytes per call.
+        limit: further arguments of ``decompress``: the largest output.
+    """
+
+    name: str
+    start: Callable[[], Any]
+    error: type[Exception]
+    step: int = READ
+    limit: tuple[int, ...] = (_STEP,)
+
+
+def codec_of(data: bytes, path: str) -> Codec | None:
+    """Return the compression of data by their first bytes; None if they are not compressed."""
+    if data.startswith(b"\x1f\x8b"):
+        return Codec("gzip", partial(zlib.decompressobj, zlib.MAX_WBITS | 16), zlib.error)
+    if data.startswith(b"\xfd7zXZ\0"):
+        return Codec("xz", partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _XZ_MEMORY), lzma.LZMAError)
+    if _ZSTANDARD.match(data):
+        try:
+            import zstandard
+        except ImportError as error:
+            raise FileFormatError(
+                f"{path}: compressed with zstandard; install the package 'zstandard' to read it"
+            ) from error
+        start = zstandard.ZstdDecompressor().decompressobj
+        return Codec("zstandard", start, zstandard.ZstdError, _ZSTANDARD_STEP, ())
+    for name, magic in _NOT_READ.items():
+        if magic.match(data) and not data.isascii():
+            raise FileFormatError(
+                f"{path}: compressed with {name}, which is not supported; decompress it, or compress it with "
+                "gzip, zstandard or xz"
+            )
+    return None
+
+
+def decompressed(blocks: Iterator[bytes], codec: Codec, path: str) -> Iterator[bytes]:
+    """Decompress all members of a stream; null bytes after a member are padding.
+
+    Raises:
+        FileFormatError: the data are corrupt or truncated, or expand to far more than runs or qrels do.
+    """
+    member = codec.start()
+    taken = given = 0
+    try:
+        for data in _steps(blocks, codec.step):
+            taken += len(data)
+            rest, text = data, b""
+            while rest or len(text) == _STEP:
+                if member.eof:
+                    rest = rest.lstrip(b"\0")
+                    if not rest:
+                        break
+                    member = codec.start()
+                text = member.decompress(rest, *codec.limit)
+                rest = member.unused_data or getattr(member, "unconsumed_tail", b"")
+                given += len(text)
+                check_expansion(given, taken, f"{path}: the {codec.name} data")
+                yield text
+    except codec.error as error:
+        what = "too much memory is needed for the" if "memory" in str(error).lower() else "corrupt"
+        raise FileFormatError(f"{path}: {what} {codec.name} data ({error})") from error
+    if not member.eof:
+        raise FileFormatError(f"{path}: truncated {codec.name} data")
+
+
+def _steps(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
+    for block in blocks:
+        for start in range(0, len(block), size):
+            yield block[start : start + size]
+
+
+def check_expansion(size: int, compressed: int, what: str) -> None:
+    """Raise FileFormatError if ``what`` expands to far more bytes than runs or qrels do."""
+    if size > max(_EXPANDED, _RATIO * compressed):
+        raise FileFormatError(
+            f"{what} expand to more than {_RATIO} times their size, which is not plausible for a run or "
+            "qrels; write them as plain text if they are correct"
+        )
+
+
+#: Longest allowed line: ten thousand times the length of most lines of runs and qrels.
+_LONGEST_LINE = 1 << 20
+
+#: Initial number of bytes to search for the next topic.
+_LOOK = 1 << 16
+
+#: Number of bytes of a topic that are compared.
+_LONG_ID = 256
+
+#: Function that returns the bytes of a piece.
+Load = Callable[[], bytes]
+
+
+def read_text(path: str) -> bytes:
+    """Return the text of a file, decompressed, without a byte-order mark.
+
+    Raises:
+        FileFormatError: compressed data are corrupt, truncated or expand too much, a line is too long, or the
+            file changes during reading.
+        OSError: the file cannot be read.
+    """
+    with Path(path).open("rb", buffering=0) as file:
+        before = os.fstat(file.fileno())
+        blocks, codec = _blocks(file, path)
+        if codec is not None:
+            blocks = decompressed(blocks, codec, path)
+        elif _is_dense(before):
+            blocks = _at_once(file, path)
+        data = b"".join(_with_short_lines(blocks, path))
+        check_unchanged(path, before)
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def text_pieces(path: str, size: int) -> Iterator[Load]:
+    """Yield a regular file in pieces of ``size`` bytes, extended to the line where the first field changes.
+
+    Pieces have no byte-order mark; only the newline at the end of the last piece may be missing.
+
+    Raises:
+        FileFormatError: as :func:`read_text`.
+        OSError: the file cannot be read.
+    """
+    with Path(path).open("rb", buffering=0) as file:
+        before = os.fstat(file.fileno())
+        blocks, codec = _blocks(file, path)
+        if codec is None:
+            yield from _stretches(path, before, size)
+            return
+        text = _with_short_lines(decompressed(blocks, codec, path), path)
+        for number, piece in enumerate(_cut(text, size)):
+            yield partial(bytes, piece if number else piece.removeprefix(codecs.BOM_UTF8))
+        check_unchanged(path, before)
+
+
+def _blocks(file: FileIO, path: str) -> tuple[Iterator[bytes], Codec | None]:
+    """Return the blocks of a file and its compression; a pipe may give a few bytes at a time."""
+    first = file.read(READ)
+    while len(first) < MAGIC and (more := file.read(READ)):
+        first += more
+    return chain([first], iter(partial(file.read, READ), b"")), codec_of(first, path)
+
+
+def _is_dense(found: os.stat_result) -> bool:
+    """Return whether a file is regular and has no holes, which could make it look very large."""
+    blocks: int | None = getattr(found, "st_blocks", None)  # of 512 bytes; Windows does not count them
+    return stat.S_ISREG(found.st_mode) and (blocks is None or blocks * 512 >= found.st_size)
+
+
+def _at_once(file: FileIO, path: str) -> Iterator[bytes]:
+    """Yield a whole regular file, after checking its first line."""
+    file.seek(0)
+    list(_with_short_lines([file.read(_LONGEST_LINE + 1)], path))
+    file.seek(0)
+    try:
+        yield file.read()
+    except MemoryError:
+        size = os.fstat(file.fileno()).st_size
+        raise FileFormatError(f"{path}: its {size >> 20} MiB do not fit in memory") from None
+
+
+def _with_short_lines(blocks: Iterable[bytes], path: str) -> Iterator[bytes]:
+    """Yield the blocks of a text. Raises FileFormatError as soon as a line is too long for memory."""
+    length, start = 0, b""  # of the line that the last block ended in
+    for block in blocks:
+        begin = 0
+        while length + len(block) - begin > _LONGEST_LINE:
+            end = block.rfind(b"\n", begin, begin + _LONGEST_LINE + 1 - length)
+            if end < 0:
+                shown = shortened((start + block[begin : begin + 200])[:200].decode(errors="replace"))
+                raise FileFormatError(
+                    f"{path}: the line with {shown} is longer than {_LONGEST_LINE >> 20} MiB"
+                )
+            length, start, begin = 0, b"", end + 1
+        newline = block.rfind(b"\n", begin)
+        if newline >= 0:
+            length, start, begin = 0, b"", newline + 1
+        start = start or block[begin : begin + 200]
+        length += len(block) - begin
+        yield block
+
+
+# ------------------------------------------------------------------------------------- where to cut
+
+
+def _stretches(path: str, before: os.stat_result, size: int) -> Iterator[Load]:
+    """Yield functions that each read a part of a plain file."""
+    mark = len(codecs.BOM_UTF8)
+    begin = mark if _stretch(path, 0, min(mark, before.st_size), before) == codecs.BOM_UTF8 else 0
+    while begin < before.st_size:
+        end = _topic_end(path, begin + size, before)
+        yield partial(_stretch, path, begin, end, before)
+        begin = end
+
+
+def _stretch(path: str, begin: int, end: int, before: os.stat_result) -> bytes:
+    with Path(path).open("rb", buffering=0) as file:
+        file.seek(begin)
+        found = file.read(end - begin)
+        while len(found) < end - begin:
+            more = file.read(end - begin - len(found))
+            if not more:
+                raise FileFormatError(f"{path}: became shorter while it was read")
+            found += more
+    check_unchanged(path, before)
+    return b"".join(_with_short_lines([found], path))
+
+
+def _topic_end(path: str, at: int, before: os.stat_result) -> int:
+    """Return the position at which the topic at a position of a file ends."""
+    look, size = _LOOK, before.st_size
+    while at < size:
+        end = _next_topic(_stretch(path, at, min(at + look, size), before), 0)
+        if end:
+            return at + end
+        if at + look >= size:
+            break
+        look *= 4
+    return size
+
+
+def _cut(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
+    """Yield a stream of text in pieces; the blocks of a long topic are joined once."""
+    held: list[bytes] = []
+    length, last = 0, b""  # bytes held, and their last line, which may be incomplete
+    for block in _merged(blocks, size):
+        rest = block
+        while rest:
+            text = last + rest
+            enough = length + len(rest) >= size
+            end = _next_topic(text, max(0, size - length + len(last))) if enough else 0
+            if not end:
+                held.append(rest)
+                length += len(rest)
+                last = text[max(0, text.rfind(b"\n", 0, len(text) - 1)) :]
+                break
+            end -= len(last)
+            yield b"".join([*held, memoryview(rest)[:end]])
+            held, length, last, rest = [], 0, b"", rest[end:]
+    if held:
+        yield b"".join(held)
+
+
+def _merged(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
+    """Yield a stream in blocks of at least ``size`` bytes, except for the last."""
+    held: list[bytes] = []
+    length = 0
+    for block in blocks:
+        held.append(block)
+        length += len(block)
+        if length >= size:
+            yield b"".join(held)
+            held, length = [], 0
+    yield b"".join(held)
+
+
+def _next_topic(text: bytes, at: int) -> int:
+    """Return where another topic begins, after the next whole line after a position; 0 if it does not."""
+    begin = text.find(b"\n", at) + 1
+    if not begin:
+        return 0
+    first = re.compile(rb"\S+").search(text, begin)
+    if first is None or first.end() == len(text):
+        return 0
+    # Topics with such a long common beginning count as one, which only makes the piece longer.
+    topic = re.escape(first[0]) + rb"\s" if len(first[0]) < _LONG_ID else re.escape(first[0][:_LONG_ID])
+    # Skip white space only to the end of a line, so that blank lines are not scanned repeatedly.
+    change = re.compile(rb"\n(?=[^\S\n]*\S+\s)(?![^\S\n]*" + topic + rb")").search(text, first.end())
+    return change.start() + 1 if change else 0
+
+
+def read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) -> Table:
+    """Read a run or qrels in lines of text. Errors are those of :func:`~.files.read_file`."""
+    chosen = None if name is None else named(kind, name)
+    where = os.fspath(path)
+    data = read_text(where)
+    if isinstance(chosen, DocumentFormat):
+        return _document(data, chosen, where)
+    if chosen is None and (table := _self_describing(kind, data, where)) is not None:
+        return table
+    if chosen is None:
+        chosen = _recognised(data, kind, where)
+    elif isinstance(chosen, VaryingFormat):
+        chosen = replace(chosen, review=None)
+    else:
+        chosen = chosen.named(next((len(raw.split()) for raw in io.BytesIO(data) if raw.strip()), 0))
+    if chosen is None:
+        return _table(kind, empty(kind), where)
+    if isinstance(chosen, VaryingFormat):
+        return _line_by_line(data, chosen, where)
+    table = _read_lines(where, chosen, lambda: data)
+
+    def column(position: int) -> pl.Series:
+        # Fields that few measures need are read only on demand, in place of the document.
+        return parse_lines(data, replace(chosen, doc_id=position, review=None), where)[0]["doc_id"]
+
+    return replace(table, further={name: partial(column, at) for name, at in chosen.further})
+
+
+def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
+    """Read a text that names its fields: JSON, or columns with a header; None for other text."""
+    if is_json(data):
+        return read_json(kind, data, path)
+    delimiter = delimiter_of(data, path)
+    return None if delimiter is None else read_headed(kind, data, path, delimiter)
+
+
+def text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Callable[[], Table]]:
+    """Yield functions that each read a piece of a run, of about ``size`` bytes and whole topics.
+
+    Raises, also when a piece is read:
+        FileFormatError: the file or a line of it cannot be read.
+        OSError: the file cannot be read.
+    """
+    where = os.fspath(path)
+    chosen = None
+    for number, load in enumerate(text_pieces(where, size)):
+        if chosen is None:
+            if is_json(begin := load()) or delimiter_of(begin, where):
+                yield partial(read_text_file, "run", path, None)
+                return
+            chosen = _recognised(begin, "run", where)
+            if chosen is None:
+                continue
+        # All run formats have lines with a fixed number of fields.
+        assert isinstance(chosen, Format)  # noqa: S101  # for the type checker
+        yield partial(_read_lines, where, chosen, load, partial(_lines_before, where, size, number))
+
+
+def _lines_before(path: str, size: int, number: int) -> int:
+    return sum(load().count(b"\n") for load in islice(text_pieces(path, size), number))
+
+
+def _read_lines(path: str, format: Format, load: Load, lines_before: Callable[[], int] = int) -> Table:
+    frame, lines = parse_lines(load(), format, path, lines_before)
+    return _table(format.kind, frame, path, lines, lines_before)
+
+
+def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
+    """Read a file whose lines hold any number of passages."""
+    check_byte_order_marks(data, int, path)
+    found: list[PassageRow] = []
+    lines: list[int] = []
+    for line, raw in enumerate(io.BytesIO(data), 1):
+        # Bytes that are not UTF-8 are allowed in fields that are not read, but not in ids.
+        fields = [field.decode(errors="surrogateescape") for field in raw.split()]
+        if not fields:
+            continue
+        try:
+            passages = format.rows(fields, raw.decode(errors="surrogateescape"))
+            "".join(part for row in passages for part in row[:2]).encode()
+        except UnicodeEncodeError:
+            problem = "a topic or document is not UTF-8; the file must be text in UTF-8"
+            raise line_error(path, line, problem, raw) from None
+        except ValueError as error:
+            raise line_error(path, line, f"expected {format.expected}: {error}", raw) from None
+        found += passages
+        lines += [line] * len(passages)
+    if format.review is not None:
+        every = (raw.split() for raw in io.BytesIO(data) if raw.strip())
+        doubt = format.review([field.decode(errors="replace") for field in fields] for fields in every)
+        if doubt is not None:
+            raise FileFormatError(f"{path}: {doubt}")
+    extra = (("start", 3), ("length", 4))
+    further = {name: [row[at] for row in found] for at, name in enumerate(format.further, 5)}
+    try:
+        frame = pl.DataFrame(
+            [row[:5] for row in found], schema=empty(format.kind, extra).schema, orient="row"
+        )
+    except (OverflowError, pl.exceptions.PolarsError):
+        raise FileFormatError(f"{path}: a start or length is beyond 64 bits") from None
+    table = _table(format.kind, frame, path, np.array(lines, dtype=np.int64))
+    return replace(table, further={name: partial(list, values) for name, values in further.items()})
+
+
+def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
+    """Read a document as a whole. Places in errors are paths in it."""
+    try:
+        rows = list(format.rows(data))
+        columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(6)]
+        query_id, doc_id, value, start, length, places = columns
+        return from_columns(
+            format.kind,
+            query_id,
+            doc_id,
+            value,
+            lambda row: f"{path}, {places[row]}",
+            (start, length),
+        )
+    except FileFormatError:
+        raise
+    except InputError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+
+
+def _recognised(data: bytes, kind: Kind, path: str) -> Format | VaryingFormat | None:
+    """Recognise the format by the first line that is not blank; None if all lines are blank."""
+    for line, raw in enumerate(io.BytesIO(data), 1):
+        fields = fields_of(raw, line, path)
+        if fields:
+            return recognise(kind, fields, path, line, raw.decode())
+    return None
+
+
+def _table(
+    kind: Kind,
+    frame: pl.DataFrame,
+    path: str,
+    lines: LineNumbers | None = None,
+    lines_before: Callable[[], int] = int,
+) -> Table:
+    """Return the rows of a file or of a piece of it, with their places for errors.
+
+    Args:
+        kind: "run" or "qrels".
+        frame: a row per non-blank line or per passage, in the order of the file.
+        path: the file.
+        lines: the line number of each row within the piece; None if row i is line i + 1.
+        lines_before: function that returns the number of lines before the piece; only called for errors.
+    """
+    query_id = frame["query_id"]
+    passage = None
+    if all(name in frame.columns for name in PASSAGE_COLUMNS):
+        passage = Passage(*(frame[name].cast(float).to_numpy() for name in PASSAGE_COLUMNS))
+
+    def place(row: int) -> str:
+        return f"{path}, line {lines_before() + (row + 1 if lines is None else int(lines[row]))}"
+
+    table = Table(
+        kind,
+        query_id,
+        frame["doc_id"],
+        frame[VALUE_COLUMNS[kind]].to_numpy(),
+        place,
+        lambda rows: at_rows(query_id, rows).to_list(),
+        passage,
+    )
+    table.check_passages()
+    return table

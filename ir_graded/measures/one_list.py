@@ -1,0 +1,400 @@
+"""Measures at one rank: R-measure and R-WP at rank R, nCG and BR at the cutoff."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.tie_means import TiedDocuments, Utility
+from ir_graded.core.views import View, Views
+
+from .base import COMMON, BlendedRatioMeasure, BlendedUtility, Contributions, TiedContributions, register
+from .params import BETA, GAINS, NORM, REQUIRED_CUTOFF
+from .stopping import first, preferred, safe_divide, uniform, up_to_preferred
+
+__all__ = ["AWP", "BR", "R_WP", "O", "P_measure", "P_plus", "Q", "R_measure", "nCG"]
+
+
+#: Reason why a mean of ratios over ranks lacks the property 'exchange'.
+WHY_NO_EXCHANGE = (
+    "the better document may move from a rank with a high ratio to one with a low ratio, where little gain "
+    "has accumulated"
+)
+
+
+class _UniformStop(BlendedUtility):
+    """A measure whose users are equally likely to stop at each relevant document."""
+
+    def stop(self, view: View) -> Floats:
+        return uniform(view, self["norm"])
+
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        return tied.weighted(self.stop(tied.view), utility)
+
+
+class _Q(_UniformStop):
+    """Q-measure: average precision with the blended ratio in place of precision.
+
+    ``Q = 1/R * sum over relevant ranks n of BR(n)`` with
+    ``BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n))``. In [0, 1]; beta=0 is AP.
+
+    Parameters: beta, gains, norm, cutoff, rel, judged_only, ties.
+
+    Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.Q], qrels, run)
+        {Q: 0.75}
+
+    Lacks exchange:
+        >>> measure, qrels = ir_graded.Q, {"1": {"a": 100, "b": 1}}
+        >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.985483..., 0.509900...]
+    """
+
+    NAME = "Q"
+    PRETTY_NAME = "Q-measure"
+    SHORT_DESC = (
+        "AP for graded relevance: the mean over the relevant documents of the blended ratio at their ranks."
+    )
+    SOURCE = "Sakai 2004"
+    LACKS = {"exchange": WHY_NO_EXCHANGE}
+    SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS, "norm": NORM}
+
+
+class _AWP(_UniformStop):
+    """Average weighted precision: average precision with cg/cg* in place of precision.
+
+    ``AWP = 1/R * sum over relevant ranks n of cg(n) / cg*(n)``; this is Q with beta=inf. In [0, 1]. AWP
+    ignores how far below rank R a relevant document is; Q does not.
+
+    Parameters: gains, norm, cutoff, rel, judged_only, ties.
+
+    Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using
+    Multi-Grade Relevance Judgments" (IPSJ SIG Notes, 2001).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.AWP], qrels, run)
+        {AWP: 0.75}
+
+    Lacks exchange:
+        >>> measure, qrels = ir_graded.AWP, {"1": {"a": 100, "b": 1}}
+        >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.995049..., 0.505]
+    """
+
+    NAME = "AWP"
+    PRETTY_NAME = "Average Weighted Precision"
+    SHORT_DESC = (
+        "The mean over the relevant documents of cumulative gain over ideal cumulative gain at their ranks."
+    )
+    SOURCE = "Kando et al. 2001"
+    LACKS = {"exchange": WHY_NO_EXCHANGE}
+    SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "norm": NORM}
+
+
+Q = _Q()
+register(Q, "Q-measure", "Q_measure")
+AWP = _AWP()
+register(AWP)
+
+
+#: Reason why a measure that uses the preferred rank lacks the property 'swap'.
+WHY_NO_SWAP = (
+    "the preferred rank moves up with the best document, and relevant documents that were above it no longer "
+    "count"
+)
+
+
+class _OneDocumentMeasure(BlendedUtility):
+    """Base class of the three measures: their parameters, and the blended ratio as utility."""
+
+    SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
+
+
+class _O(_OneDocumentMeasure):
+    """O-measure: the blended ratio at the first relevant document.
+
+    ``O = BR(n1)``, n1 the rank of the first relevant document retrieved; 0 without one. In [0, 1];
+    beta=0 is RR.
+
+    Parameters: beta, gains, cutoff, rel, judged_only, ties.
+
+    Source: Sakai, "On the Task of Finding One Highly Relevant Document with High Precision"
+    (IPSJ Transactions on Databases, 2006).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 3, "b": 1}}, {"1": {"b": 2.0, "a": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.O], qrels, run)
+        {O-measure: 0.5}
+
+    Lacks exchange:
+        >>> measure, qrels = ir_graded.O, {"1": {"a": 3, "b": 1}}
+        >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.666666..., 0.5]
+    """
+
+    NAME = "O-measure"
+    PRETTY_NAME = "O-measure"
+    SHORT_DESC = "RR for graded relevance: the blended ratio at the first relevant document."
+    SOURCE = "Sakai 2006"
+    LACKS = {
+        "exchange": "a document that moves above the first relevant one replaces it, even if its gain is "
+        "smaller"
+    }
+
+    def stop(self, view: View) -> Floats:
+        return first(view)
+
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        return tied.first(utility)
+
+
+class _P_measure(_OneDocumentMeasure):
+    """P-measure: the blended ratio at the preferred rank.
+
+    ``P-measure = BR(rp)``; the preferred rank rp is the first rank with a document of the highest level
+    retrieved (within the cutoff). 0 if nothing relevant is retrieved. In [0, 1].
+
+    Parameters: beta, gains, cutoff, rel, judged_only, ties.
+
+    Source: Sakai, "Give Me Just One Highly Relevant Document: P-measure" (SIGIR 2006).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"s": 3, "a": 2, "b": 1}}, {"1": {"b": 2.0, "s": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.P_measure], qrels, run)  # 6/7
+        {P-measure: 0.857142...}
+
+    Lacks swap:
+        >>> measure, qrels = ir_graded.P_measure, {"1": {"t": 10, "s": 2, "b": 1}}
+        >>> run, changed = {"1": {"b": 2.0, "s": 1.0}}, {"1": {"s": 2.0, "b": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.357142..., 0.272727...]
+    """
+
+    NAME = "P-measure"
+    PRETTY_NAME = "P-measure"
+    SHORT_DESC = (
+        "The blended ratio at the preferred rank: the rank of the first of the best documents retrieved."
+    )
+    SOURCE = "Sakai 2006"
+    LACKS = {"swap": WHY_NO_SWAP}
+
+    def stop(self, view: View) -> Floats:
+        return preferred(view)
+
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        return tied.preferred(tied.view.level_index, utility)
+
+
+class _P_plus(_OneDocumentMeasure):
+    """P+: the mean blended ratio over the relevant documents down to the preferred rank.
+
+    ``P+ = 1/C(rp) * sum over relevant ranks n <= rp of BR(n)``; rp as for P-measure. In [0, 1].
+
+    Parameters: beta, gains, cutoff, rel, judged_only, ties.
+
+    Source: Sakai, "Bootstrap-Based Comparisons of IR Metrics for Finding One Relevant Document" (AIRS 2006).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"s": 3, "a": 2, "b": 1}}, {"1": {"b": 3.0, "a": 2.0, "s": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.P_plus], qrels, run)
+        {P+: 0.738095...}
+
+    Lacks swap:
+        >>> measure, qrels = ir_graded.P_plus, {"1": {"t": 10, "s": 2, "b": 1}}
+        >>> run = {"1": {"x": 3.0, "b": 2.0, "s": 1.0}}
+        >>> changed = {"1": {"x": 3.0, "s": 2.0, "b": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.227678..., 0.214285...]
+    """
+
+    NAME = "P+"
+    PRETTY_NAME = "P-plus"
+    SHORT_DESC = "The mean blended ratio over the relevant documents down to the preferred rank."
+    SOURCE = "Sakai 2006"
+    LACKS = {"swap": WHY_NO_SWAP}
+
+    def stop(self, view: View) -> Floats:
+        return up_to_preferred(view)
+
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        return tied.up_to_preferred(tied.view.level_index, utility)
+
+
+O = _O()  # the measure's name in the papers
+register(O, "O", "O_measure")
+P_measure = _P_measure()
+register(P_measure, "P_measure")
+P_plus = _P_plus()
+register(P_plus, "P_plus", "P-plus", "Pplus")
+
+
+class AtRankMeasure(BlendedRatioMeasure):
+    """A blended ratio at one rank of each topic."""
+
+    def rank(self, view: View) -> Ints:
+        """Return the rank that the measure uses in each topic, shape ``(topics,)``; 0 where there is none."""
+        raise NotImplementedError  # pragma: no cover
+
+    def score(self, views: Views) -> Floats:
+        view = views[self.cut]
+        # Without relevant documents there is no rank R, and the ratio is 0 at any rank.
+        rank = np.maximum(self.rank(view), 1)
+        ratio = self.graded(view).BR_at(rank, self.beta)
+        # Rounding can put a perfect list one ulp above 1.
+        return np.minimum(ratio, 1.0)
+
+    def contributions(self, views: Views) -> Contributions:
+        """Divide the blended ratio among the documents down to that rank by their share of its numerator."""
+        view = views[self.cut]
+        above = view.n <= self.rank(view)[view.topic]
+        part = np.where(above, self.graded(view).blended_gain(self.beta), 0.0)
+        # With beta=inf and no gain in the ideal list, the ratio is C/n: all documents count equally.
+        part = np.where((view.sum_by_topic(part) == 0)[view.topic], above, part)
+        whole = view.sum_by_topic(part)
+        return Contributions(view, safe_divide(part, whole[view.topic]) * self.score(views)[view.topic])
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        rank = np.maximum(self.rank(tied.view), 1)
+        return TiedContributions(tied, tied.at_rank(rank, self.graded(tied.view).mean_utility(self.beta)))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view = views[self.cut]
+        return {**self.gain_columns(view), "BR": self.graded(view).BR(self.beta)}
+
+
+class _AtR(AtRankMeasure):
+    """A blended ratio at rank R, the number of relevant documents of the topic."""
+
+    def rank(self, view: View) -> Ints:
+        return view.R
+
+
+class _AtCutoff(AtRankMeasure):
+    """A blended ratio at the cutoff, which is required."""
+
+    def rank(self, view: View) -> Ints:
+        return np.full(view.levels.topics, self["cutoff"], dtype=np.int64)
+
+
+class _R_measure(_AtR):
+    """R-measure: the blended ratio at rank R.
+
+    ``R-measure = BR(R)``, where R is the number of relevant documents of the topic. In [0, 1]; beta=0 is
+    R-precision. With a cutoff, the run is cut at that rank first.
+
+    Parameters: beta, gains, cutoff, rel, judged_only, ties.
+
+    Source: Sakai, "Ranking the NTCIR Systems based on Multigrade Relevance" (AIRS 2004).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.R_measure], qrels, run)
+        {R-measure: 0.5}
+    """
+
+    NAME = "R-measure"
+    PRETTY_NAME = "R-measure"
+    SHORT_DESC = "R-precision for graded relevance: the blended ratio at rank R."
+    SOURCE = "Sakai 2004"
+    SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
+
+
+class _R_WP(_AtR):
+    """R-weighted precision: normalised cumulative gain at rank R.
+
+    ``R-WP = cg(R) / cg*(R)``. In [0, 1].
+
+    Parameters: gains, cutoff, rel, judged_only, ties.
+
+    Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using
+    Multi-Grade Relevance Judgments" (IPSJ SIG Notes, 2001).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 3, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.R_WP], qrels, run)
+        {R-WP: 0.75}
+    """
+
+    NAME = "R-WP"
+    PRETTY_NAME = "R-Weighted Precision"
+    SHORT_DESC = "Cumulative gain over ideal cumulative gain at rank R."
+    SOURCE = "Kando et al. 2001"
+    SUPPORTED_PARAMS = {**COMMON, "gains": GAINS}
+
+
+class _nCG(_AtCutoff):
+    """Normalised cumulative gain at a rank, without discount.
+
+    ``nCG@k = cg(k) / cg*(k)``; if the run is shorter than k, cg keeps its last value. In [0, 1].
+
+    Parameters: cutoff (required), gains, rel, judged_only, ties.
+
+    Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 3, "b": 1}}, {"1": {"b": 2.0, "x": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.nCG@2], qrels, run)
+        {nCG@2: 0.25}
+    """
+
+    NAME = "nCG"
+    PRETTY_NAME = "Normalised Cumulative Gain"
+    SHORT_DESC = "Cumulative gain over ideal cumulative gain at the cutoff."
+    SOURCE = "Jarvelin and Kekalainen 2002"
+    SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "gains": GAINS}
+
+
+class _BR(_AtCutoff):
+    """Blended ratio at a rank.
+
+    ``BR@k = (C(k) + beta cg(k)) / (k + beta cg*(k))``; if the run is shorter than k, C and cg keep their
+    last values. In [0, 1]; beta=0 is precision, beta=inf is nCG.
+
+    Parameters: cutoff (required), beta, gains, rel, judged_only, ties.
+
+    Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.BR@2], qrels, run)
+        {BR@2: 0.5}
+
+    Lacks ideal:
+        >>> measure, qrels, run = ir_graded.BR @ 2, {"1": {"a": 1}}, {"1": {"a": 1.0}}
+        >>> measure.calc_aggregate(qrels, run)  # 2/3
+        0.666666...
+    """
+
+    NAME = "BR"
+    PRETTY_NAME = "Blended Ratio"
+    SHORT_DESC = "The blend of precision and normalised cumulative gain at the cutoff."
+    SOURCE = "Sakai 2004"
+    LACKS = {"ideal": "below rank R the ideal list has no documents, and its precision falls"}
+    SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "beta": BETA, "gains": GAINS}
+
+
+R_measure = _R_measure()
+register(R_measure, "R_measure")
+R_WP = _R_WP()
+register(R_WP, "R_WP")
+nCG = _nCG()
+register(nCG)
+BR = _BR()
+register(BR)

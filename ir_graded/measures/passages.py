@@ -1,0 +1,826 @@
+"""Measures of TREC Genomics over ranked passages: PassageAP, Passage2AP and AspectAP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ir_graded.core import segments
+from ir_graded.core.levels import Aspects, Highlights
+from ir_graded.core.passages import Spans
+from ir_graded.core.segments import Floats, Ints, maximum_from
+from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility
+from ir_graded.core.views import ArticleView, PassageView, Views, f_weights
+from ir_graded.errors import InputError, ParameterError
+
+from .base import Contributions, GradedMeasure, TiedContributions, register
+from .one_list import WHY_NO_EXCHANGE
+from .params import CUTOFF, GAINS, REL, REQUIRED_CUTOFF, TIES, Choice, Flag, Number
+
+__all__ = [
+    "AiP",
+    "AspectAP",
+    "CharF",
+    "CharP",
+    "CharR",
+    "IoU",
+    "MAgP",
+    "Passage2AP",
+    "PassageAP",
+    "gP",
+    "gR",
+    "iP",
+]
+
+
+F_BETA = Number(
+    "weight of recall against precision in F; inf is recall only", default=1, low=0, infinite=True
+)
+
+
+class PassageMeasure(GradedMeasure):
+    """Base class of measures of articles and their passages; requires the columns start and length."""
+
+    SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "beta": F_BETA, "ties": TIES}
+    NEEDS_PASSAGES = True
+
+    def articles(self, views: Views) -> ArticleView:
+        """Return the view of the articles with relevance that the run retrieved."""
+        return views.articles(self["rel"], self["beta"], self.optional("cutoff"))
+
+    def norm(self, articles: ArticleView) -> Floats:
+        """Return the divisor of the sum over articles: the number of articles with relevance per topic."""
+        return articles.R.astype(np.float64)
+
+    def mean_terms(self, tied: TiedDocuments[ArticleView]) -> Floats:
+        """Return the mean summand of each article over the orders of tied articles."""
+        raise NotImplementedError  # pragma: no cover
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied_articles(self["rel"], self["beta"], self.optional("cutoff"))
+        return TiedContributions(tied, tied.in_groups(self.mean_terms(tied)), self.norm(tied.view))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        articles = self.articles(views)
+        return {"F": articles.F, "gP": articles.gP}
+
+
+class _MAgP(PassageMeasure):
+    """Mean average generalised precision (of a topic: AgP).
+
+    ``AgP = 1/Numrel * sum over ranks r of articles with relevance of gP(r)`` with
+    ``gP(r) = 1/r * sum of F over the first r articles`` and
+    ``F(a) = (1 + beta^2) P(a) R(a) / (beta^2 P(a) + R(a))``, where P(a) and R(a) are precision and recall of
+    the text retrieved from article a. Numrel is the number of articles with a highlighted position. In
+    [0, 1]; it is AP if articles are retrieved and highlighted as a whole.
+
+    Parameters: beta, rel, cutoff (in articles), ties.
+
+    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a
+    Twist" (SIGIR 2007).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> whole = {"query_id": "1", "start": 0, "length": 10}
+        >>> qrels = pd.DataFrame({"doc_id": ["a", "b"], "relevance": 1, **whole})
+        >>> run = pd.DataFrame({"doc_id": ["a", "x"], "score": [2, 1], **whole})
+        >>> ir_measures.calc_aggregate([ir_graded.MAgP], qrels, run)
+        {MAgP: 0.5}
+
+    Lacks exchange:
+        >>> measure, part = ir_graded.MAgP, {**whole, "length": [10, 10, 1]}
+        >>> run = pd.DataFrame({"doc_id": ["x", "a", "b"], "score": [3, 2, 1], **part})
+        >>> changed = run.assign(score=[1, 2, 3])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.446969..., 0.386363...]
+    """
+
+    NAME = "MAgP"
+    PRETTY_NAME = "Mean Average Generalised Precision"
+    SHORT_DESC = "AP over articles, each weighted by the F-score of the text found in it."
+    SOURCE = "Kamps et al. 2007"
+    LACKS = {"exchange": WHY_NO_EXCHANGE}
+
+    def contributions(self, views: Views) -> Contributions:
+        articles = self.articles(views)
+        return Contributions(articles, articles.gP, self.norm(articles))
+
+    def mean_terms(self, tied: TiedDocuments[ArticleView]) -> Floats:
+        return tied.linear(Utility(lambda n, _: 1.0 / n, tied.view.F))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        articles = self.articles(views)
+        stop = 1.0 / articles.R[articles.topic]
+        return {**super().columns(views), "stop": stop, "utility": articles.gP}
+
+
+class _gP(PassageMeasure):
+    """Generalised precision at a rank.
+
+    ``gP@k = 1/k * sum of F over the first k articles``; the divisor is k even if the run has fewer articles.
+    In [0, 1].
+
+    Parameters: cutoff (required, in articles), beta, rel, ties.
+
+    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a
+    Twist" (SIGIR 2007).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> whole = {"query_id": "1", "start": 0, "length": 10}
+        >>> qrels = pd.DataFrame({"doc_id": ["a", "b"], "relevance": 1, **whole})
+        >>> run = pd.DataFrame({"doc_id": ["a", "x"], "score": [2, 1], **whole})
+        >>> ir_measures.calc_aggregate([ir_graded.gP@4], qrels, run)
+        {gP@4: 0.25}
+
+    Lacks ideal:
+        >>> measure, run = ir_graded.gP @ 4, qrels.assign(score=[2, 1])
+        >>> measure.calc_aggregate(qrels, run)
+        0.5
+    """
+
+    NAME = "gP"
+    PRETTY_NAME = "Generalised Precision"
+    SHORT_DESC = "The mean F-score of the first articles."
+    SOURCE = "Kamps et al. 2007"
+    LACKS = {"ideal": "there may be fewer than k articles with relevance, but the divisor is k"}
+    SUPPORTED_PARAMS = {**PassageMeasure.SUPPORTED_PARAMS, "cutoff": REQUIRED_CUTOFF}
+
+    def contributions(self, views: Views) -> Contributions:
+        articles = self.articles(views)
+        return Contributions(articles, articles.F, self.norm(articles), "the cutoff")
+
+    def norm(self, articles: ArticleView) -> Floats:
+        return np.full(articles.levels.topics, self["cutoff"], dtype=np.float64)
+
+    def mean_terms(self, tied: TiedDocuments[ArticleView]) -> Floats:
+        return np.asarray(tied.view.F * tied.linear(SEEN))
+
+
+class _gR(PassageMeasure):
+    """Generalised recall at a rank.
+
+    ``gR@k = articles with relevance among the first k / Numrel``. In [0, 1].
+
+    Parameters: cutoff (required, in articles), beta (has no effect on recall of articles), rel, ties.
+
+    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a
+    Twist" (SIGIR 2007).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> whole = {"query_id": "1", "start": 0, "length": 10}
+        >>> qrels = pd.DataFrame({"doc_id": ["a", "b"], "relevance": 1, **whole})
+        >>> run = pd.DataFrame({"doc_id": ["a", "x"], "score": [2, 1], **whole})
+        >>> ir_measures.calc_aggregate([ir_graded.gR@4], qrels, run)
+        {gR@4: 0.5}
+
+    Lacks ideal:
+        >>> measure, run = ir_graded.gR @ 1, qrels.assign(score=[2, 1])
+        >>> measure.calc_aggregate(qrels, run)
+        0.5
+    """
+
+    NAME = "gR"
+    PRETTY_NAME = "Generalised Recall"
+    SHORT_DESC = "The share of the articles with relevance that are among the first k articles."
+    SOURCE = "Kamps et al. 2007"
+    LACKS = {"ideal": "there may be more than k articles with relevance"}
+    SUPPORTED_PARAMS = {**PassageMeasure.SUPPORTED_PARAMS, "cutoff": REQUIRED_CUTOFF}
+
+    def contributions(self, views: Views) -> Contributions:
+        articles = self.articles(views)
+        return Contributions(articles, None, self.norm(articles), "the articles with relevance")
+
+    def mean_terms(self, tied: TiedDocuments[ArticleView]) -> Floats:
+        return tied.linear(SEEN)
+
+
+MAgP = _MAgP()
+register(MAgP, "AgP")
+gP = _gP()
+register(gP)
+gR = _gR()
+register(gR)
+
+
+OVERLAP_ONCE = Choice(
+    "text in several rows: 'retrieved' counts its length in each and finds it once, 'once' counts it once",
+    ("retrieved", "once"),
+    default="retrieved",
+)
+OVERLAP = Choice(
+    "text in several rows: 'retrieved' counts its length in each and finds it once, 'once' counts it once, "
+    "'each' counts and finds it in each",
+    ("retrieved", "once", "each"),
+    default="retrieved",
+)
+OVERLAP_OR_ERROR = Choice(
+    "overlapping rows of an article: 'error' rejects them, 'retrieved' finds text in the best row that holds "
+    "it",
+    ("error", "retrieved"),
+    default="error",
+)
+RECALL = Number("the point of recall at which precision is taken", low=0, high=1, required=True)
+GRADED = Flag("weight each character by the gain of the highest level that highlights it")
+
+_CHUNKS = "Smith and Troynikov 2024"
+
+
+class CharacterMeasure(GradedMeasure):
+    """A measure of rows of a run that are passages; it needs the columns start and length."""
+
+    NEEDS_PASSAGES = True
+    NEEDS_ROWS = True
+    LACKS = {"swap": "a row of a higher level may hold less highlighted text or more other text"}
+
+    def passages(self, views: Views) -> PassageView:
+        """Return the view of the rows with highlighted text."""
+        return views.passages(self["rel"], self.optional("cutoff"))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view = self.passages(views)
+        spans = view.rows.spans
+        columns = {
+            "start": spans.start,
+            "length": spans.stop - spans.start,
+            "found": view.found,
+            "P": view.precision,
+            "R": view.found_down_to / view.R[view.topic],
+        }
+        return {name: np.asarray(values) for name, values in columns.items()}
+
+
+class SetMeasure(CharacterMeasure):
+    """A measure of the characters in the first rows, whose order does not matter."""
+
+    SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "overlap": OVERLAP_ONCE}
+    #: The divisor in words.
+    NORM: ClassVar[str]
+
+    def norm(self, view: PassageView) -> Floats:
+        """Return the divisor of the number of characters found, shape ``(topics,)``."""
+        raise NotImplementedError  # pragma: no cover
+
+    def contributions(self, views: Views) -> Contributions:
+        view = self.passages(views)
+        found = view.each if self["overlap"] == "each" else view.found
+        return Contributions(view, found.astype(np.float64), self.norm(view), self.NORM)
+
+    def retrieved(self, view: PassageView) -> Ints:
+        """Return the number of characters retrieved, as ``overlap`` counts them."""
+        return view.retrieved_characters(once=self["overlap"] == "once")
+
+
+class _CharP(SetMeasure):
+    """Precision of the characters in the first rows.
+
+    ``CharP@k = highlighted characters found in the first k rows / characters in these rows``. All rows count,
+    including those of unjudged articles. With ``overlap='retrieved'`` text in several rows counts in the
+    length of each row and is found once, so that repeating text does not raise the score. With ``'once'`` it
+    counts once in numerator and denominator. With ``'each'`` each row is counted separately. In [0, 1].
+
+    Parameters: cutoff (in rows), rel, overlap.
+
+    Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024); Pehcevski and
+    Thom, "HiXEval: Highlighting XML Retrieval Evaluation" (INEX 2005).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
+        >>> qrels = pd.DataFrame({"relevance": [1], **gold})
+        >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
+        >>> ir_measures.calc_aggregate([ir_graded.CharP], qrels, run)
+        {CharP: 0.571428...}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.CharP @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [1.0, 0.05]
+    """
+
+    NAME = "CharP"
+    PRETTY_NAME = "Character Precision"
+    SHORT_DESC = "The share of characters in the first rows that are highlighted."
+    SOURCE = _CHUNKS
+    SUPPORTED_PARAMS = {**SetMeasure.SUPPORTED_PARAMS, "overlap": OVERLAP}
+    NORM = "the characters retrieved"
+
+    def norm(self, view: PassageView) -> Floats:
+        return self.retrieved(view).astype(np.float64)
+
+
+class _CharR(SetMeasure):
+    """Recall of the highlighted characters in the first rows.
+
+    ``CharR@k = highlighted characters found in the first k rows / highlighted characters of the topic``.
+    With ``graded=True`` each character is weighted by the gain of the highest level that highlights it:
+    ``sum of gain over the characters found / sum of gain over all highlighted characters``. With
+    ``overlap='each'`` each row is counted separately. Text in several rows is then found several times, and
+    recall **may exceed 1**, as in LegalBench-RAG. In [0, inf); without ``'each'`` at most 1.
+
+    Parameters: cutoff (in rows), rel, overlap, graded, gains (only with graded).
+
+    Source: Pipitone and Alami, "LegalBench-RAG: A Benchmark for Retrieval-Augmented Generation in the Legal
+    Domain" (arXiv, 2024).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
+        >>> qrels = pd.DataFrame({"relevance": [1], **gold})
+        >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
+        >>> ir_measures.calc_aggregate([ir_graded.CharR @ 1, ir_graded.CharR(overlap="each")], qrels, run)
+        {CharR@1: 0.75, CharR(overlap='each'): 1.25}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.CharR @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.5, 0.25]
+    """
+
+    NAME = "CharR"
+    PRETTY_NAME = "Character Recall"
+    SHORT_DESC = "The share of the highlighted characters that the first rows hold."
+    SOURCE = "Pipitone and Alami 2024"
+    SUPPORTED_PARAMS = {**SetMeasure.SUPPORTED_PARAMS, "overlap": OVERLAP, "graded": GRADED, "gains": GAINS}
+    NORM = "the highlighted characters"
+    RANGE = (0.0, np.inf)
+
+    def check_combination(self, params: Mapping[str, Any]) -> None:
+        if params.get("graded") and params.get("overlap") == "each":
+            raise ParameterError("CharR: graded=True needs overlap='retrieved' or 'once'")
+        if params.get("gains") and not params.get("graded"):
+            raise ParameterError("CharR: gains need graded=True")
+
+    def norm(self, view: PassageView) -> Floats:
+        return view.R.astype(np.float64)
+
+    def contributions(self, views: Views) -> Contributions:
+        if not self["graded"]:
+            return super().contributions(views)
+        view = self.passages(views)
+        term, norm = np.zeros(view.topic.size), np.zeros(views.levels.topics)
+        for level, weight in self._steps(views).items():
+            # The rows of this view are among those of the lowest level.
+            higher = views.passages(level, self.optional("cutoff"))
+            key, own = (one.topic << 32 | one.n for one in (view, higher))
+            term[np.searchsorted(key, own)] += weight * higher.found
+            norm += weight * higher.R
+        return Contributions(view, term, norm, "the gain of all highlighted characters")
+
+    def _steps(self, views: Views) -> dict[float, float]:
+        """Return the gain of each level minus that of the next lower level."""
+        values = views.levels.highlighted_levels
+        levels = values[values >= self["rel"]]
+        gains = [self["gains"].get(level, level) for level in levels.tolist()]
+        steps = np.diff(gains, prepend=0)
+        if (steps < 0).any():
+            raise ParameterError(f"{self}: gains must not fall from a level to a higher one, found {gains}")
+        return dict(zip(levels.tolist(), steps.tolist(), strict=True))
+
+    def score(self, views: Views) -> Floats:
+        score = super().score(views)
+        # Only characters that count in each row that holds them can add up to more than 1.
+        return score if self["overlap"] == "each" else np.minimum(score, 1.0)
+
+
+class _CharF(SetMeasure):
+    """F-score of the characters in the first rows.
+
+    ``CharF@k = (1 + beta^2) P R / (beta^2 P + R)`` with P = CharP@k and R = CharR@k. In [0, 1].
+
+    Parameters: cutoff (in rows), rel, overlap, beta.
+
+    Source: Pehcevski and Thom, "HiXEval: Highlighting XML Retrieval Evaluation" (INEX 2005).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
+        >>> qrels = pd.DataFrame({"relevance": [1], **gold})
+        >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
+        >>> ir_measures.calc_aggregate([ir_graded.CharF], qrels, run)
+        {CharF: 0.727272...}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.CharF @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.666666..., 0.083333...]
+    """
+
+    NAME = "CharF"
+    PRETTY_NAME = "Character F-score"
+    SHORT_DESC = "The weighted harmonic mean of precision and recall of characters."
+    SOURCE = "Pehcevski and Thom 2005"
+    SUPPORTED_PARAMS = {**SetMeasure.SUPPORTED_PARAMS, "beta": F_BETA}
+    NORM = "the weighted mean of characters retrieved and highlighted"
+
+    def norm(self, view: PassageView) -> Floats:
+        of_highlighted, of_retrieved = f_weights(self["beta"])
+        weighted = of_highlighted * view.R + of_retrieved * self.retrieved(view)
+        return np.asarray(weighted / (of_highlighted + of_retrieved))
+
+
+class _IoU(SetMeasure):
+    """Intersection over union of the characters in the first rows and the highlighted ones.
+
+    ``IoU@k = found / (characters in the first k rows + highlighted characters - found)``. Chunking
+    experiments call it the Jaccard index of tokens, although they count characters. In [0, 1].
+
+    Parameters: cutoff (in rows), rel, overlap.
+
+    Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
+        >>> qrels = pd.DataFrame({"relevance": [1], **gold})
+        >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
+        >>> ir_measures.calc_aggregate([ir_graded.IoU(overlap="once")], qrels, run)
+        {IoU(overlap='once'): 0.666666...}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.IoU @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.5, 0.043478...]
+    """
+
+    NAME = "IoU"
+    PRETTY_NAME = "Intersection over Union"
+    SHORT_DESC = "Characters both retrieved and highlighted, divided by those that are either."
+    SOURCE = _CHUNKS
+    NORM = "the characters retrieved or highlighted"
+
+    def norm(self, view: PassageView) -> Floats:
+        return (self.retrieved(view) + view.R - view.total_found).astype(np.float64)
+
+
+class InterpolatedPrecision(CharacterMeasure):
+    """A measure of the precision at points of recall, over rows that do not overlap."""
+
+    SUPPORTED_PARAMS = {"rel": REL, "overlap": OVERLAP_OR_ERROR}
+
+    def passages(self, views: Views) -> PassageView:
+        rows = views.hits.rows
+        if rows is not None and rows.overlap and self["overlap"] == "error":
+            raise InputError(
+                f"{self} needs passages that do not overlap, but two do: {rows.overlap}; remove one, or set "
+                "overlap='retrieved' to count text in the best row that holds it"
+            )
+        return super().passages(views)
+
+    def best_precision(self, view: PassageView) -> Floats:
+        """Return the largest precision at each row and all later ones."""
+        return maximum_from(view.precision, view.topic)
+
+
+class _iP(InterpolatedPrecision):
+    """Interpolated precision at a point of recall.
+
+    ``iP@x = the largest P[r] over the ranks r with R[r] >= x``, or 0 without such a rank. P[r] and R[r] are
+    precision and recall of the characters in the first r rows. R[r] and x are compared exactly. In [0, 1].
+
+    Parameters: recall (needed, the x of iP@x), rel, overlap.
+
+    Source: Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 Evaluation Measures" (INEX, 2008).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
+        >>> qrels = pd.DataFrame({"relevance": [1], **gold})
+        >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 30], "length": [30, 40]})
+        >>> ir_measures.calc_aggregate([ir_graded.iP @ 0.01, ir_graded.iP @ 0.9], qrels, run)
+        {iP@0.01: 1.0, iP@0.9: 0.571428...}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.iP @ 0.5, {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [1.0, 0.136363...]
+    """
+
+    NAME = "iP"
+    PRETTY_NAME = "Interpolated Precision"
+    SHORT_DESC = "The largest precision of characters at or after a point of recall."
+    SOURCE = "Kamps et al. 2008"
+    SUPPORTED_PARAMS = {"recall": RECALL, **InterpolatedPrecision.SUPPORTED_PARAMS}
+    AT_PARAM = "recall"
+
+    def contributions(self, views: Views) -> Contributions:
+        view = self.passages(views)
+        x = Fraction(repr(self["recall"]))
+        # Python integers, since the products may exceed 64 bits.
+        needed = -(-view.R.astype(object) * x.numerator // x.denominator)
+        threshold = needed.astype(np.int64)[view.topic]
+        found = view.found_down_to
+        first = (found >= threshold) & ((found - view.found < threshold) | (view.C == 1))
+        return Contributions(view, np.where(first, self.best_precision(view), 0.0))
+
+
+class _AiP(InterpolatedPrecision):
+    """Average interpolated precision; its mean over topics is called MAiP.
+
+    ``AiP = 1/101 * sum over i = 0 .. 100 of iP@(i/100)``. It is the official measure of the focused task of
+    INEX. In [0, 1].
+
+    Parameters: rel, overlap.
+
+    Source: Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 Evaluation Measures" (INEX, 2008).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
+        >>> qrels = pd.DataFrame({"relevance": [1], **gold})
+        >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 30], "length": [30, 40]})
+        >>> ir_measures.calc_aggregate([ir_graded.AiP], qrels, run)
+        {AiP: 0.893917...}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.AiP, {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.538703..., 0.102610...]
+    """
+
+    NAME = "AiP"
+    PRETTY_NAME = "Average Interpolated Precision"
+    SHORT_DESC = "The mean of the interpolated precision of characters at 101 points of recall."
+    SOURCE = "Kamps et al. 2008"
+
+    def contributions(self, views: Views) -> Contributions:
+        view = self.passages(views)
+        found = view.found_down_to
+        total = view.R[view.topic]
+        # The points of recall that each row is the first to reach; the first one also reaches 0.
+        reached = found * 100 // total
+        before = np.where(view.C == 1, -1, (found - view.found) * 100 // total)
+        points = np.full(view.levels.topics, 101.0)
+        return Contributions(view, (reached - before) * self.best_precision(view), points, "points of recall")
+
+
+CharP = _CharP()
+register(CharP)
+CharR = _CharR()
+register(CharR)
+CharF = _CharF()
+register(CharF)
+IoU = _IoU()
+register(IoU)
+iP = _iP()
+register(iP)
+AiP = _AiP()
+register(AiP, "MAiP")
+
+
+#: Characters whose summands are in memory at a time, and the largest number that is summed at all.
+_BLOCK, _MOST = 1 << 20, 1 << 32
+
+
+class GenomicsMeasure(CharacterMeasure):
+    """A measure of TREC Genomics; if aspects are known, highlighted spans without aspects do not count."""
+
+    SUPPORTED_PARAMS = {"rel": REL}
+
+    @property
+    def optional_columns(self) -> tuple[str, ...]:
+        return ("aspects",)
+
+    def passages(self, views: Views) -> PassageView:
+        return views.passages(self["rel"], None, official=True)
+
+    def gold(self, views: Views) -> tuple[Highlights, Ints]:
+        """Return the highlighted spans, and the numbers of those that count."""
+        highlights = views.levels.highlights or Highlights(Spans.empty(), np.zeros(0))
+        return highlights, np.flatnonzero(highlights.official(self["rel"]))
+
+    def chosen(self, views: Views) -> Ints:
+        """Return for each row the first span, in the order of the qrels, with which it shares a character."""
+        highlights, counts = self.gold(views)
+        rows = self.passages(views).rows.spans
+        row, span = rows.meeting(highlights.spans[counts])
+        first = np.full(rows.article.size, counts.size, dtype=np.int64)
+        np.minimum.at(first, row, span)
+        return np.asarray(counts[first])
+
+
+class _PassageAP(GenomicsMeasure):
+    """Average precision of passages, PASSAGE MAP of TREC Genomics 2006 and 2007.
+
+    ``PassageAP = sum over rows that find text of num/den / (rows that find text + spans never chosen)``. Each
+    row chooses the first highlighted span, in the order of the qrels, with which it shares a character. num
+    is the number of characters shared so far, den the sum of the lengths of all rows so far. A row over two
+    spans finds only the first, and text that is found twice counts twice, as in the official program.
+    In [0, 1].
+
+    Parameters: rel.
+
+    Source: Hersh, Cohen, Ruslen and Roberts, "TREC 2007 Genomics Track Overview" (TREC 2007).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> gold = {"query_id": "1", "doc_id": "a", "start": [0, 20], "length": [30, 40]}
+        >>> qrels = pd.DataFrame({"relevance": 1, **gold})
+        >>> run = pd.DataFrame({"query_id": ["1"], "doc_id": "a", "score": 1, "start": 10, "length": 40})
+        >>> ir_measures.calc_aggregate([ir_graded.PassageAP], qrels, run)
+        {PassageAP: 0.25}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.PassageAP, {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.568181..., 0.093181...]
+    """
+
+    NAME = "PassageAP"
+    PRETTY_NAME = "Passage Average Precision"
+    SHORT_DESC = "TREC Genomics' PASSAGE MAP: precision of the characters at each row that finds text."
+    SOURCE = "Hersh et al. 2007"
+    NEEDS_QRELS_ORDER = True
+
+    def contributions(self, views: Views) -> Contributions:
+        view, chosen = self.passages(views), self.chosen(views)
+        highlights, counts = self.gold(views)
+        rows, spans = view.rows.spans, highlights.spans
+        shared = np.minimum(rows.stop, spans.stop[chosen]) - np.maximum(rows.start, spans.start[chosen])
+        found = segments.cumulative_sum(shared.astype(np.float64), view.start)
+        # Duplicate spans count once.
+        every = spans[counts]
+        distinct = np.unique(np.stack((every.article, every.start, every.stop)), axis=1)
+        of_topic = segments.count(views.levels.topic[distinct[0]], views.levels.topics)
+        one = spans[chosen]
+        used = np.unique(np.stack((one.article, one.start, one.stop)), axis=1)
+        never = of_topic - segments.count(views.levels.topic[used[0]], views.levels.topics)
+        norm = segments.count(view.topic, views.levels.topics) + never
+        term = found / view.all.lengths.down_to(view.n, view.topic)
+        return Contributions(
+            view, term, norm.astype(np.float64), "rows that find text and spans never chosen"
+        )
+
+
+class _Passage2AP(GenomicsMeasure):
+    """Average precision of characters, PASSAGE2 MAP of TREC Genomics 2007.
+
+    ``Passage2AP = 1/N * sum over highlighted characters found of n/d``: characters are counted one by one,
+    row by row. A highlighted character counts in n and d when it is first found and is ignored later. Any
+    other character counts in d each time. N is the number of highlighted characters. In [0, 1].
+
+    Parameters: rel.
+
+    Source: Hersh, Cohen, Ruslen and Roberts, "TREC 2007 Genomics Track Overview" (TREC 2007).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> gold = {"query_id": ["1"], "doc_id": "a", "start": 10, "length": 4}
+        >>> qrels = pd.DataFrame({"relevance": 1, **gold})
+        >>> run = pd.DataFrame({"score": 1, **gold, "length": 2})
+        >>> ir_measures.calc_aggregate([ir_graded.Passage2AP], qrels, run)
+        {Passage2AP: 0.5}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.Passage2AP, {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.75, 0.299428...]
+    """
+
+    NAME = "Passage2AP"
+    PRETTY_NAME = "Passage2 Average Precision"
+    SHORT_DESC = "TREC Genomics' PASSAGE2 MAP: average precision over characters."
+    SOURCE = "Hersh et al. 2007"
+
+    def contributions(self, views: Views) -> Contributions:
+        view = self.passages(views)
+        found = view.all
+        row, size, found_in_row, others_in_row = found.cuts.new_gold()
+        begin = segments.starts(found.rows.topic, views.levels.topics)[found.rows.topic]
+        found_above = segments.cumulative_sum_before(found.first.astype(np.float64), begin).astype(np.int64)
+        gold_to = segments.cumulative_sum(found.each.astype(np.float64), begin).astype(np.int64)
+        length = found.rows.spans.stop - found.rows.spans.start
+        # Characters of better rows that are not highlighted, counted each time.
+        down_to = found.lengths.down_to(found.rows.rank, found.rows.topic)
+        others_above = down_to - length - (gold_to - found.each)
+        n, others = found_above[row] + found_in_row, others_above[row] + others_in_row
+        terms = np.zeros(found.rows.topic.size)
+        np.add.at(terms, row, _sums(n, others, size))
+        return Contributions(view, terms[view.at], view.R.astype(np.float64), "the highlighted characters")
+
+
+def _sums(n: Ints, others: Ints, size: Ints) -> Floats:
+    """Return the sum of (n + i) / (n + i + others) over i = 1 .. size for each element.
+
+    A closed form would lose digits.
+    """
+    if int(size.sum()) > _MOST:
+        raise InputError(
+            f"Passage2AP sums over characters one by one; {int(size.sum())} of them are too many"
+        )
+    # Long elements are split to bound the memory.
+    parts = -(-size // _BLOCK)
+    owner = np.repeat(np.arange(size.size, dtype=np.int64), parts)
+    offset = (segments.ordinals(np.repeat(np.cumsum(parts) - parts, parts)) - 1) * _BLOCK
+    length = np.minimum(size[owner] - offset, _BLOCK)
+    part_sums = np.zeros(owner.size)
+    ends = np.cumsum(length)
+    bounds = np.searchsorted(ends, np.arange(0, int(length.sum()) + _BLOCK, _BLOCK), side="right")
+    bounds[0], bounds[-1] = 0, owner.size
+    for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        some = np.arange(first, last)
+        if some.size:
+            element = np.repeat(some, length[some])
+            begin = np.cumsum(length[some]) - length[some]
+            i = np.arange(1, element.size + 1) - np.repeat(begin, length[some])
+            so_far = (n[owner] + offset)[element] + i
+            part_sums[some] = np.add.reduceat(so_far / (so_far + others[owner][element]), begin)
+    return segments.total(part_sums, owner, size.size)
+
+
+class _AspectAP(GenomicsMeasure):
+    """Average precision of aspects, ASPECT MAP of TREC Genomics 2006 and 2007.
+
+    ``AspectAP = 1/aspects of the topic * sum over rows with new aspects of new * n/d``. Each row has the
+    aspects of the first highlighted span, in the order of the qrels, with which it shares a character. Rows
+    with new aspects count in n and d, rows without such a span in d, and rows with only old aspects in
+    neither. The qrels need a column aspects, with ``|`` between aspects. In [0, 1].
+
+    Parameters: rel.
+
+    Source: Hersh, Cohen, Ruslen and Roberts, "TREC 2007 Genomics Track Overview" (TREC 2007).
+
+    Example:
+        >>> import ir_graded, ir_measures, pandas as pd
+        >>> gold = {"query_id": "1", "doc_id": ["a", "b"], "start": 0, "length": 9}
+        >>> qrels = pd.DataFrame({"relevance": 1, **gold, "aspects": ["X|Y", "Y|Z"]})
+        >>> run = pd.DataFrame({"score": [2, 1], **gold})
+        >>> ir_measures.calc_aggregate([ir_graded.AspectAP], qrels, run)
+        {AspectAP: 1.0}
+
+    Lacks swap:
+        >>> measure, two = ir_graded.AspectAP, {"query_id": "1", "doc_id": ["a", "b"], "start": 0}
+        >>> aspects = {"aspects": ["X", "X|Y"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "length": 10, **aspects})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [50, 0], "length": 10})
+        >>> changed = run.assign(score=[2, 1])
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [1.0, 0.5]
+    """
+
+    NAME = "AspectAP"
+    PRETTY_NAME = "Aspect Average Precision"
+    SHORT_DESC = "TREC Genomics' ASPECT MAP: average precision over the rows with new aspects."
+    SOURCE = "Hersh et al. 2007"
+    NEEDS_QRELS_ORDER = True
+
+    @property
+    def qrel_columns(self) -> tuple[str, ...]:
+        return ("aspects",)
+
+    def contributions(self, views: Views) -> Contributions:
+        view, chosen = self.passages(views), self.chosen(views)
+        highlights, counts = self.gold(views)
+        nothing = np.zeros(0, dtype=np.int64)
+        aspects = highlights.aspects or Aspects(nothing > 0, nothing, nothing)
+        begin = np.searchsorted(aspects.span, chosen)
+        size = np.searchsorted(aspects.span, chosen, side="right") - begin
+        row = np.repeat(np.arange(chosen.size, dtype=np.int64), size)
+        at = np.arange(row.size, dtype=np.int64) + np.repeat(begin - (np.cumsum(size) - size), size)
+        # Rows are sorted by topic and rank, so an aspect is new at its first row.
+        first = np.unique(aspects.aspect[at], return_index=True)[1]
+        new = segments.count(row[first], chosen.size)
+        brings = (new > 0).astype(np.float64)
+        n = segments.cumulative_sum(brings, view.start)
+        d = view.n - segments.cumulative_sum(1.0 - brings, view.start)
+        counted = np.isin(aspects.span, counts)
+        one = np.unique(aspects.aspect[counted], return_index=True)[1]
+        topic = views.levels.topic[highlights.spans.article[aspects.span[counted][one]]]
+        of_topic = segments.count(topic, views.levels.topics)
+        return Contributions(view, new * n / d, of_topic.astype(np.float64), "the aspects of the topic")
+
+
+PassageAP = _PassageAP()
+register(PassageAP)
+Passage2AP = _Passage2AP()
+register(Passage2AP)
+AspectAP = _AspectAP()
+register(AspectAP)
