@@ -6,7 +6,8 @@ All errors derive from :class:`GradedError`. It is a ``ValueError``, as ir-measu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 __all__ = [
     "CoverageWarning",
@@ -66,6 +67,12 @@ MOST_IDS = 3
 def format_ids(ids: Sequence[object]) -> str:
     """Format the first ids for a message, with dots if there are more."""
     return ", ".join(map(short_repr, ids[:MOST_IDS])) + (" ..." if len(ids) > MOST_IDS else "")
+
+
+def did_you_mean(name: object, known: Iterable[object], most: int = MOST_IDS) -> str:
+    """Return a question with the known names that are most similar to another; empty without any."""
+    near = get_close_matches(str(name), list(map(str, known)), most)
+    return f"did you mean {' or '.join(map(short_repr, near))}?" if near else ""
 
 
 def short_repr(value: object) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,17 +15,17 @@ from ir_graded.core.levels import Levels
 from ir_graded.core.ranking import descending_codes
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.views import Views
-from ir_graded.errors import CoverageWarning, InputError, ParameterError
+from ir_graded.errors import InputError, ParameterError
 from ir_graded.matching.lookup import comparable
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
-from .coverage import levels_to_caller, measures_without_relevant, notes_without_relevant
+from .coverage import measures_without_relevant, notes_without_relevant, warn_caller
 from .evaluate import in_order
-from .provider import native_scorers, needs_passages
+from .provider import native_scorers
 from .ties import DefaultTies
-from .upstream import check_parameters
+from .upstream import scorers_here
 
 #: Order of documents with equal scores: by position in the row, since rows have no doc_ids.
 BY_POSITION = "position"
@@ -157,20 +156,7 @@ def _measures(measures: Any, ties: str | None) -> list[Measure]:
         words = ", ".join(map(repr, [BY_POSITION, *(word for word in TIES.words if word != TIES.default)]))
         raise ParameterError(f"ties={ties!r} must be one of {words}: rows have no doc_ids")
     read = read_measures(measures, repeats=True)
-    if not read:
-        raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
-    known = native_scorers(read)
-    for measure in read:
-        scorer = known.get(measure)
-        if scorer is None:
-            check_parameters(measure)
-            raise ParameterError(
-                f"{measure} is computed by a provider of ir-measures, which needs doc_ids: use evaluate"
-            )
-        if needs_passages(measure) or scorer.qrel_columns:
-            needed = "passages" if needs_passages(measure) else ", ".join(scorer.qrel_columns)
-            raise ParameterError(f"{measure} needs {needed} in addition to levels and scores: use evaluate")
-        scorer.validate_params()
+    scorers_here(read, "score_arrays", "passages columns")
     if ties is None or ties == BY_POSITION:
         return read
     return [in_order([measure], "auto", ties)[0] for measure in read]
@@ -264,7 +250,7 @@ def _warn_without_relevant(scorers: Mapping[Measure, Scorer], highest: float) ->
     """Issue a CoverageWarning for measures for which nothing is relevant, although levels are above 0."""
     notes = notes_without_relevant(measures_without_relevant(scorers, highest), "relevance")
     if highest > 0 and (text := " ".join(notes)):
-        warnings.warn(text, CoverageWarning, stacklevel=levels_to_caller())
+        warn_caller(text)
 
 
 # ------------------------------------------------------------------------------------------ engine

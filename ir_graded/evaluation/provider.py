@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
-from types import FrameType
 from typing import Any, NamedTuple
 
 import ir_measures
@@ -20,7 +17,7 @@ from ir_graded._utils.threads import processors
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
-from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, SampledJudgmentsWarning
+from ir_graded.errors import MOST_IDS, InputError, SampledJudgmentsWarning
 from ir_graded.io.annotations import ITERATION
 from ir_graded.io.sources import no_passages
 from ir_graded.io.table import PASSAGE_COLUMNS
@@ -30,46 +27,17 @@ from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.base import Scorer, aggregate
 from ir_graded.measures.classic import CLASSICS, check_computable, scorer_of
 
-from .coverage import levels_to_caller, repeated_documents
+from .coverage import caller, repeated_documents, warn_caller
 
-
-class _Call(NamedTuple):
-    """Facts of a call of ir-measures, which do not grow with its qrels.
-
-    Attributes:
-        measures: the measures that took their scale from the qrels.
-        ends: the first and the last topic.
-        row: label of the first row of the qrels, a pandas frame.
-        highest: the highest level.
-    """
-
-    measures: frozenset[Measure]
-    ends: tuple[str, str]
-    row: Any
-    highest: float
-
-    def is_part_beside(self, other: _Call) -> bool:
-        """Return whether the qrels of two calls may be parts of one collection.
-
-        They have other topics, and rows of one frame have different labels.
-        """
-        has_other_rows = self.row != other.row and set(self.ends).isdisjoint(other.ends)
-        return bool(has_other_rows) and self.measures == other.measures
-
-
-#: The preceding call. No score depends on it.
-_preceding: _Call | None = None
+#: Of the preceding call of PyTerrier: its measures, highest level, end topics and first row. No score depends
+#: on it.
+_preceding: tuple[frozenset[Measure], float, set[str], Any] | None = None
 
 
 def warn_of_parts(scorers: Mapping[Measure, Scorer], judgments: Judgments, qrels: Any) -> None:
     """Warn if measures take another scale from these qrels than from other topics in the preceding call.
 
     Only calls of PyTerrier count. It passes pandas frames, whose labels show that they may be parts of one.
-
-    Args:
-        scorers: the measures with their scorers.
-        judgments: the prepared qrels.
-        qrels: the qrels as given.
     """
     global _preceding  # the batches of a tool are separate calls
     measures = [measure for measure, scorer in scorers.items() if scorer.infers_scale]
@@ -77,37 +45,26 @@ def warn_of_parts(scorers: Mapping[Measure, Scorer], judgments: Judgments, qrels
     # Without a level above 0, all scores are 0 on any scale.
     if not measures or not hasattr(qrels, "iloc") or not levels.size or levels[-1] <= 0:
         return
-    if not _is_of_pyterrier():
+    if caller("ir_measures")[0] != "pyterrier":
         return
-    ends = judgments.names[0], judgments.names[-1]
-    call = _Call(frozenset(measures), ends, qrels.index[0], float(levels[-1]))
-    preceding, _preceding = _preceding, call
-    if preceding is None or preceding.highest == call.highest or not call.is_part_beside(preceding):
+    here, ends, row = frozenset(measures), {judgments.names[0], judgments.names[-1]}, qrels.index[0]
+    preceding, _preceding = _preceding, (here, float(levels[-1]), ends, row)
+    if preceding is None:
         return
-    low, high = sorted((preceding.highest, call.highest))
+    before, highest, other_ends, other_row = preceding
+    # Parts of one collection have other topics, and rows of one frame have different labels.
+    if before != here or highest == levels[-1] or ends & other_ends or row == other_row:
+        return
+    low, high = sorted((highest, float(levels[-1])))
     names = ", ".join(map(str, measures[:MOST_IDS])) + (" ..." if len(measures) > MOST_IDS else "")
     takers = [measure for measure in measures if "max_rel" in measure.SUPPORTED_PARAMS]
     example = f": for example {takers[0](max_rel=high)}" if takers else " of the base measure"
-    warnings.warn(
+    warn_caller(
         f"{names}: the highest level of the qrels, to which gains are relative, is {low:g} in one and "
         f"{high:g} in another of two successive calls with other topics, so their scores are on different "
         "scales. If the topics are of one collection (PyTerrier's batch_size evaluates it in parts), set "
-        f"the highest level of its scale with max_rel{example}",
-        CoverageWarning,
-        stacklevel=levels_to_caller(),
+        f"the highest level of its scale with max_rel{example}"
     )
-
-
-def _is_of_pyterrier() -> bool:
-    """Return whether PyTerrier called ir-measures, which called this package."""
-    frame = sys._getframe()  # noqa: SLF001  # inspect reads source files
-    while frame.f_back is not None and _package(frame) in {"ir_graded", "ir_measures"}:
-        frame = frame.f_back
-    return _package(frame) == "pyterrier"
-
-
-def _package(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
 class MetricWithResidual(NamedTuple):
@@ -155,7 +112,7 @@ class GradedEvaluator(Evaluator):
             raise InputError(no_passages(self.passage_measures[0], "qrels", judgments.hint))
         self._check_intents()
         if judgments.note_on_sample:
-            warnings.warn(judgments.note_on_sample, SampledJudgmentsWarning, stacklevel=levels_to_caller())
+            warn_caller(judgments.note_on_sample, SampledJudgmentsWarning)
             # Further evaluators of these judgments need not warn again.
             self.judgments = replace(judgments, note_on_sample="")
         self.cutoffs = clause_on_cutoffs(self.measures)
@@ -167,17 +124,17 @@ class GradedEvaluator(Evaluator):
         over_intents = [m for m, scorer in self.scorers.items() if ITERATION in scorer.qrel_columns]
         if intents is None:
             if judgments.note:
-                warnings.warn(judgments.note, stacklevel=levels_to_caller())
+                warn_caller(judgments.note, UserWarning)
             return
         warn_of_spans(over_intents, judgments)
         if intents.probability is not None and over_intents:
             rel = min(self.scorers[measure].lowest_rel for measure in over_intents)
             judgments.check_listed(rel)
         elif over_intents and not intents.overlap:
-            warnings.warn(
+            warn_caller(
                 f"{over_intents[0]}: no document of the qrels has two intents, and no probabilities were "
                 "given; check that the column iteration holds intents, not for example rounds",
-                stacklevel=levels_to_caller(),
+                UserWarning,
             )
 
     def match(self, run: Any, threads: int | None = None) -> JudgedRun:
@@ -227,19 +184,17 @@ class GradedEvaluator(Evaluator):
     def _warn_of_cutoffs(self, judged_run: JudgedRun) -> None:
         repeated = self.cutoffs and repeated_documents(self.judgments, judged_run)
         if repeated:
-            warnings.warn(f"{self.cutoffs}; {repeated}.", CoverageWarning, stacklevel=levels_to_caller())
+            warn_caller(f"{self.cutoffs}; {repeated}.")
 
 
 def warn_of_spans(over_intents: Sequence[Measure], judgments: Judgments) -> None:
     """Warn if measures over intents are computed from qrels with spans, which they ignore."""
     if over_intents and judgments.levels.highlights is not None:
-        warnings.warn(
+        warn_caller(
             f"{over_intents[0]} counts documents: it ignores the spans of the passages, so that any passage "
             "of a document covers all intents of the document, and the run that finds the least text may "
             "score highest; to score the text found for each intent, give each intent a topic of its own and "
-            "use CharR (guide: Evaluate chunks)",
-            CoverageWarning,
-            stacklevel=levels_to_caller(),
+            "use CharR (guide: Evaluate chunks)"
         )
 
 

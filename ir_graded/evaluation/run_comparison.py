@@ -6,7 +6,6 @@ import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from ir_measures.measures import Measure
 
 from ir_graded._utils.results import read_only
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.errors import MOST_IDS, InputError, ParameterError, format_ids, printable
+from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids, printable
 from ir_graded.io.columns import CONVENTIONS
 from ir_graded.io.lines import delimited_rows, fields_of, line_error
 from ir_graded.io.sources import find_run, is_file, is_path_or_dataset_id, load_dataset, named_runs
@@ -27,7 +26,7 @@ from ir_graded.meta.baseline import ALL_TOPICS, Regressions, regressions, topics
 from ir_graded.meta.matrix import DECIMALS
 
 from .coverage import LOWEST_JUDGED, mean_of_known, unjudged_share
-from .evaluate import Evaluation, ScoredRun, in_order, warn_if_swapped, with_progress
+from .evaluate import Request, in_order
 
 #: Number of fields in a line of a file of groups.
 _FIELDS = 2
@@ -98,20 +97,18 @@ def compare_runs(
     _check_higher_is_better(read)
     name, named = _named(baseline, runs)
     of_topic = _groups(groups)
-    evaluation = Evaluation(read, qrels)
-    warn_if_swapped(qrels, next(iter(named.values())))
+    request = Request(read, qrels)
+    request.take(named)
     depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)
 
-    def score(matched: MatchedRun) -> tuple[ScoredRun, Floats]:
-        judged = matched.judged.from_level(evaluation.judgments.levels, LOWEST_JUDGED)
-        return evaluation.score(matched), 1 - unjudged_share(judged, depths)
+    def judged_share(matched: MatchedRun) -> Floats:
+        judged = matched.judged.from_level(request.judgments.levels, LOWEST_JUDGED)
+        return 1 - unjudged_share(judged, depths)
 
-    matched = evaluation.match(named, min(evaluation.lowest, LOWEST_JUDGED), score)
-    scored, shares = zip(*with_progress(matched, len(named), None), strict=True)
+    scores, shares = request.scores(judged_share, LOWEST_JUDGED, progress=None)
     at = [*named].index(name)
-    parts = topics_by_group(tuple(evaluation.judgments.query_ids), of_topic)
-    _check_complete(name, np.isnan(shares[at][0]), parts, evaluation.judgments.names)
-    scores = evaluation.scores(named, scored)
+    parts = topics_by_group(scores.query_ids, of_topic)
+    _check_complete(name, np.isnan(shares[at][0]), parts, request.judgments.names)
     found = regressions(scores, name, groups=of_topic, **options)
     judged = np.stack([mean_of_known(np.array(shares)[:, :, topics]) for topics in parts.values()])
     judged = judged.swapaxes(1, 2)
@@ -211,8 +208,7 @@ def _check_known(baseline: str, runs: list[str]) -> None:
     """Raise InputError for a name without a folder that is neither a file, a dataset nor a run."""
     if os.sep in baseline or is_file(standard_input(baseline)) or load_dataset(baseline) is not None:
         return
-    near = [repr(name) for name in get_close_matches(baseline, runs, MOST_IDS)]
-    there = f"did you mean {' or '.join(near)}?" if near else f"the runs are {format_ids(runs)}"
+    there = did_you_mean(baseline, runs) or f"the runs are {format_ids(runs)}"
     raise InputError(
         f"the baseline {baseline!r} is not a file, a dataset id of ir_datasets or the name of a run; {there}"
     )

@@ -9,7 +9,6 @@ are uncertain and are also drawn.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,21 +27,22 @@ from ir_graded.core.levels import Levels
 from ir_graded.core.ranking import order_numbers
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import Views
-from ir_graded.errors import CoverageWarning, InputError, ParameterError
+from ir_graded.errors import InputError, ParameterError
 from ir_graded.io.columns import as_text
-from ir_graded.io.sources import ensure_rereadable, named_runs, table_of
+from ir_graded.io.sources import table_of
 from ir_graded.io.table import Table, from_frame
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import MatchedRun, match_runs
+from ir_graded.matching.match import MatchedRun
 from ir_graded.matching.tables import rank_rows
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.intervals import ConfidenceIntervals
 from ir_graded.meta.samples import Seed, check_options, generator
 
-from .coverage import LOWEST_JUDGED, levels_to_caller
-from .evaluate import Evaluation
+from .coverage import LOWEST_JUDGED, warn_caller
+from .evaluate import Request
 from .scores import Scores
+from .upstream import scorers_here
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -419,12 +419,12 @@ def score_intervals(  # what to evaluate, and how
         >>> found.low.shape, bool((found.low <= found.high).all())
         ((1, 2, 30), True)
     """
+    wanted = read_measures(measures)
     options = Options(depth, n_samples, confidence, 0 if rng is None else rng)
-    evaluation = Evaluation(read_measures(measures), qrels)
-    options.depth_for(evaluation)
-    named = {name: ensure_rereadable("run", run) for name, run in named_runs(runs).items()}
-    scores = evaluation.scores(named, evaluation.match(named, evaluation.lowest, evaluation.score))
-    return intervals_of(evaluation, named, scores, options)
+    options.depth_for(wanted)
+    request = Request(wanted, qrels, runs)
+    request.reread()
+    return intervals_of(request, request.scores()[0], options)
 
 
 @dataclass(frozen=True)
@@ -440,45 +440,29 @@ class Options:
         check_options(depth=self.depth, n_samples=self.n_samples, confidence=self.confidence)
         generator(self.rng)
 
-    def depth_for(self, evaluation: Evaluation) -> int:
-        """Return the depth, by default the largest cutoff.
-
-        Raises:
-            ParameterError: depth is required because a measure has no cutoff, or a measure has no intervals.
-        """
-        evaluation.scorers("score_intervals")
-        without = [str(measure) for measure in evaluation.measures if "cutoff" not in measure.params]
+    def depth_for(self, measures: list[Measure]) -> int:
+        """Return the depth, by default the largest cutoff. Raises ParameterError if it is required."""
+        scorers_here(measures, "score_intervals", "passages columns ties")
+        without = [str(measure) for measure in measures if "cutoff" not in measure.params]
         if self.depth is None and without:
             raise ParameterError(
                 f"{', '.join(without)}: a measure without a cutoff needs a depth, the last rank whose "
                 "unjudged documents get levels: for example depth=100"
             )
-        return int(self.depth or max(measure.params["cutoff"] for measure in evaluation.measures))
+        return int(self.depth or max(measure.params["cutoff"] for measure in measures))
 
 
-def intervals_of(
-    evaluation: Evaluation, named: dict[str, Any], scores: Scores, options: Options
-) -> ScoreIntervals:
-    """Return intervals of scores that have been computed.
-
-    Args:
-        evaluation: the measures and the qrels.
-        named: the runs by name, in forms that can be read again.
-        scores: their scores.
-        options: the options.
-    """
-    scorers, depth = evaluation.scorers("score_intervals"), options.depth_for(evaluation)
+def intervals_of(request: Request, scores: Scores, options: Options) -> ScoreIntervals:
+    """Return intervals of scores that have been computed, of runs that can be read again."""
+    depth, scorers = options.depth_for(request.measures), [*request.evaluator.graded.scorers.values()]
     source, n_samples = generator(options.rng), int(options.n_samples)
-    imputation = Imputation.of(evaluation.judgments, named.values(), depth)
-    _check_non_relevant(evaluation, imputation)
-    retrieved = list(
-        match_runs(
-            imputation.judgments,
-            named,
-            -np.inf,
-            lambda run: Retrieved.of(run, imputation, evaluation.lowest, _deepest(scorers)),
-        )
-    )
+    imputation = Imputation.of(request.judgments, request.runs.values(), depth)
+    _check_non_relevant(request, imputation)
+
+    def needed(run: MatchedRun) -> Retrieved:
+        return Retrieved.of(run, imputation, request.lowest, _deepest(scorers))
+
+    retrieved = list(request.match(needed, -np.inf, imputation.judgments))
     seeds = source.integers(2**63, size=len(scores.query_ids))
     shift = source.normal(0.0, SPREAD, n_samples)
     tail = (1 - float(options.confidence)) / 2
@@ -493,10 +477,14 @@ def intervals_of(
         ends[1:, :, :, topics] = np.quantile(values, [tail, 1 - tail], axis=3)
         for topic in range(above.shape[2]):  # one by one, so that the sums do not depend on the blocks
             moved += above[:, :, topic]
-    _warn_of_growth(evaluation, scorers, samples.added)
+    _warn_of_growth(request, scorers, samples.added)
     if imputation.left_out and not imputation.imputed.any():
-        _warn_of_none(imputation.left_out, depth)
-    counts = [isinstance(measure.aggregator(), SumAgg) for measure in evaluation.measures]
+        warn_caller(
+            f"None of the {imputation.left_out} unjudged documents down to rank {depth} got a level, since "
+            f"fewer than {FEWEST} documents near their ranks are judged. The intervals have no width; see "
+            "score_bounds."
+        )
+    counts = [isinstance(measure.aggregator(), SumAgg) for measure in request.measures]
     moved /= np.where(counts, 1, len(scores.query_ids))[:, np.newaxis, np.newaxis]
     overall = (
         np.concatenate((moved.mean(axis=2)[np.newaxis], np.quantile(moved, [tail, 1 - tail], axis=2)))
@@ -521,14 +509,14 @@ def _deepest(scorers: Iterable[Scorer]) -> float:
     return max(np.inf if cut.judged_only or cut.cutoff is None else cut.cutoff for cut in cuts)
 
 
-def _check_non_relevant(evaluation: Evaluation, imputation: Imputation) -> None:
+def _check_non_relevant(request: Request, imputation: Imputation) -> None:
     """Raise OnlyRelevantError if levels are drawn from relevant documents alone; warn of such bins."""
-    values = evaluation.judgments.levels.values
+    values = request.judgments.levels.values
     scale = values[imputation.scale]
-    below = (scale == 0) | (scale < evaluation.rel)  # level 0 may have a gain
-    non_relevant = f"a level >= 0 and < {evaluation.rel:g}" if evaluation.rel > 1 else "level 0"
+    below = (scale == 0) | (scale < request.rel)  # level 0 may have a gain
+    non_relevant = f"a level >= 0 and < {request.rel:g}" if request.rel > 1 else "level 0"
     to_draw = imputation.left_out or imputation.imputed.any()
-    if to_draw and not np.isin(evaluation.judgments.levels.level_index, imputation.scale[below]).any():
+    if to_draw and not np.isin(request.judgments.levels.level_index, imputation.scale[below]).any():
         where = f"the qrels have no judged non-relevant document ({non_relevant})"
     elif imputation.imputed.any() and not imputation.judged[:, below].any():
         where = f"the runs retrieved no judged non-relevant document ({non_relevant})"
@@ -538,12 +526,10 @@ def _check_non_relevant(evaluation: Evaluation, imputation: Imputation) -> None:
         last = [f"-{end}" for end in BIN_ENDS.tolist()] + [" and below"]
         only = [f"{first[at]}{last[at]}" for at in used if not imputation.judged[at][below].any()]
         if only:
-            warnings.warn(
+            warn_caller(
                 f"All judged documents at fused ranks {', '.join(only)} are relevant: nearly all unjudged "
                 "documents there are drawn relevant, and scores may be far too high. Judge non-relevant "
-                "documents at these ranks, too.",
-                CoverageWarning,
-                stacklevel=levels_to_caller(),
+                "documents at these ranks, too."
             )
         return
     raise OnlyRelevantError(
@@ -553,34 +539,20 @@ def _check_non_relevant(evaluation: Evaluation, imputation: Imputation) -> None:
     )
 
 
-def _warn_of_growth(evaluation: Evaluation, scorers: Iterable[Scorer], added: Ints) -> None:
+def _warn_of_growth(request: Request, scorers: Iterable[Scorer], added: Ints) -> None:
     """Warn if the samples add many relevant documents to the known ones."""
-    levels = evaluation.judgments.levels.values
-    known = evaluation.judgments.levels.level_index >= np.searchsorted(levels, evaluation.rel)
+    levels = request.judgments.levels.values
+    known = request.judgments.levels.level_index >= np.searchsorted(levels, request.rel)
     relevant = np.count_nonzero(known)
     growth = float(added.mean()) / relevant if relevant else 0.0
     if growth > _MUCH:
-        depend = [str(m) for m, s in zip(evaluation.measures, scorers, strict=True) if not s.is_monotone]
+        depend = [str(m) for m, s in zip(request.measures, scorers, strict=True) if not s.is_monotone]
         effect = (
             f"too few are judged for intervals of {', '.join(depend)}, which depend on all of them"
             if depend
             else "most relevant documents retrieved may be unjudged, and scores depend on their drawn levels"
         )
-        warnings.warn(
-            f"The samples add {100 * growth:.0f}% to the known relevant documents: {effect}.",
-            CoverageWarning,
-            stacklevel=levels_to_caller(),
-        )
-
-
-def _warn_of_none(unjudged: int, depth: int) -> None:
-    """Warn if no document got a level, so that intervals have width 0."""
-    warnings.warn(
-        f"None of the {unjudged} unjudged documents down to rank {depth} got a level, since fewer than "
-        f"{FEWEST} documents near their ranks are judged. The intervals have no width; see score_bounds.",
-        CoverageWarning,
-        stacklevel=levels_to_caller(),
-    )
+        warn_caller(f"The samples add {100 * growth:.0f}% to the known relevant documents: {effect}.")
 
 
 @dataclass(frozen=True, eq=False)

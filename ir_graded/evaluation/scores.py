@@ -507,8 +507,8 @@ class Scores:
           ``ir_graded.unjudged``.
 
         Most measures need only the relevant documents. The shares are therefore counted on first access, from
-        the given qrels and runs, which are kept until then. They are NaN if a run retrieved nothing, if qrels
-        or run have changed or been deleted since, and in pickles and copies that were made before.
+        the given runs as they are then, which are kept until then. They are NaN if a run retrieved nothing or
+        can no longer be read, and in pickles and copies that were made before.
 
         Raises:
             InputError: these scores were not made by ``evaluate``.

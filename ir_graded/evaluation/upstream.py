@@ -15,7 +15,7 @@ from typing import Any
 
 import ir_measures
 import numpy as np
-from ir_measures.measures import Measure, ParamInfo
+from ir_measures.measures import Measure
 from ir_measures.providers import Evaluator, FallbackProvider, PytrecEvalProvider
 from ir_measures.util import Metric
 
@@ -34,11 +34,13 @@ from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.classic import Classic, check_computable, scorer_of
+from ir_graded.measures.params import TIES
 
 from .provider import (
     GradedEvaluator,
     clause_on_cutoffs,
     native_scorers,
+    needs_passages,
     needs_subtopics,
     wanted_columns,
     warn_of_parts,
@@ -49,6 +51,7 @@ from .provider import (
 _HIGHEST = 1 << 20  # highest level that is passed to other providers
 #: Examples of parameters that measures of ir-measures require, for messages.
 _EXAMPLES: dict[str, float] = {"cutoff": 10, "max_rel": 2, "recall": 0.5}
+NO_MEASURE = "no measure given: for example ['P-measure', 'Q', 'nDCG@10']"
 
 
 class MixedEvaluator(Evaluator):
@@ -258,49 +261,65 @@ def check_measures(measures: list[Measure], scorers: Mapping[Measure, Scorer]) -
         pipeline_evaluator(unsupported, {})
 
 
+def scorers_here(measures: Iterable[Measure], purpose: str, refused: str = "") -> dict[Measure, Scorer]:
+    """Return the scorers of measures for a function that takes no measures of other providers.
+
+    Args:
+        measures: the measures.
+        purpose: name of the function, for messages.
+        refused: names of what else it does not take: 'passages', 'columns' of the qrels, 'ties'.
+
+    Raises:
+        ParameterError: there is no measure, one lacks a parameter, or the function does not take it.
+    """
+    measures = list(measures)
+    if not measures:
+        raise ParameterError(NO_MEASURE)
+    scorers = native_scorers(measures)
+    others = [measure for measure in measures if measure not in scorers]
+    for measure in others:
+        check_parameters(measure)
+    if others:
+        names = ", ".join(map(str, others))
+        raise ParameterError(f"{names}: {purpose} needs measures that ir_graded computes itself")
+    for measure, scorer in scorers.items():
+        scorer.validate_params()
+        needed = ["passages"] if "passages" in refused and needs_passages(measure) else []
+        needed += [f"the column {name} of the qrels" for name in scorer.qrel_columns if "columns" in refused]
+        if needed:
+            raise ParameterError(
+                f"{measure} needs {' and '.join(needed)}, which {purpose} does not use; "
+                "use ir_graded.evaluate"
+            )
+        if "ties" in refused and scorer.ties != TIES.default:
+            raise ParameterError(
+                f"{measure}: {purpose} orders documents with equal scores by doc_id; "
+                "remove the parameter ties"
+            )
+    return scorers
+
+
 def check_parameters(measure: Measure) -> None:
-    """Raise ParameterError if a measure of ir-measures has invalid parameters."""
+    """Raise ParameterError if a measure of ir-measures lacks a parameter or has an invalid one."""
     check_computable(measure)
-    for name, value in measure.params.items():
-        # pytrec_eval ends the process if a cutoff is 0.
-        if not _fits_a_provider(value, measure.SUPPORTED_PARAMS[name]) or (name == "cutoff" and value == 0):
-            raise _wrong_value(measure, name)
-    params = measure.SUPPORTED_PARAMS.items()
-    missing = [name for name, param in params if param.required and name not in measure.params]
-    if "cutoff" in measure.SUPPORTED_PARAMS.keys() - measure.params.keys() and needs_subtopics(measure):
+    params = measure.SUPPORTED_PARAMS
+    missing = [name for name, param in params.items() if param.required and name not in measure.params]
+    if "cutoff" in params.keys() - measure.params.keys() and needs_subtopics(measure):
         # pyndeval has none of these measures without a cutoff, but ir-measures does not require one.
         missing.append("cutoff")
     if missing:
         example = measure(**{name: _EXAMPLES.get(name, 1) for name in missing})
         raise ParameterError(f"{measure} needs a {' and a '.join(missing)}: for example {example}")
-    for name, param in params:
-        if name in measure.params and not param.validate(measure.params[name]):
-            raise _wrong_value(measure, name)
-
-
-#: Values of ir-measures' parameters by type, in words.
-_KINDS = {int: "a whole number that fits 64 bits", float: "a number", bool: "True or False", str: "text"}
-
-
-def _wrong_value(measure: Measure, name: str) -> ParameterError:
-    """Return the error for a parameter of a measure of ir-measures: it says which values would be right."""
-    param = measure.SUPPORTED_PARAMS[name]
-    if name == "cutoff":
-        right = "a whole number >= 1 that fits 64 bits"
-    elif isinstance(param.choices, list):
-        right = " or ".join(map(repr, param.choices))
-    else:
-        right = f"{_KINDS.get(param.dtype, 'a ' + param.dtype.__name__)} ({param.desc})"
-    return ParameterError(f"{measure.NAME}: {name}={short_repr(measure.params[name])} must be {right}")
-
-
-def _fits_a_provider(value: object, param: ParamInfo) -> bool:
-    """Return whether whole numbers, also in dicts, fit 64 bits, and booleans occur only where allowed."""
-    if isinstance(value, Mapping):
-        return all(_fits_a_provider(part, param) for pair in value.items() for part in pair)
-    if isinstance(value, bool):
-        return param.dtype is bool
-    return not isinstance(value, int) or -(2**63) <= value < 2**63
+    for name, value in measure.params.items():
+        param = params[name]
+        # pytrec_eval ends the process if a cutoff is 0.
+        if not param.validate(value) or (name == "cutoff" and value not in range(1, 2**63)):
+            right = f"of type {param.dtype.__name__}: {param.desc}"
+            if isinstance(param.choices, list):
+                right = " or ".join(map(repr, param.choices))
+            elif name == "cutoff":
+                right = "a whole number >= 1 that fits 64 bits"
+            raise ParameterError(f"{measure.NAME}: {name}={short_repr(value)} must be {right}")
 
 
 def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:

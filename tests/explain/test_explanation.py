@@ -214,7 +214,7 @@ def test_columns_are_read_only():
         (ParameterError, "NumQ", "NumQ", "1"),
         (ParameterError, "NumRel", "NumRel", "1"),
         (ParameterError, r"NumRet\(rel=1\)", "NumRet", "1"),
-        (ParameterError, "SetAP is computed by another provider", "SetAP", "1"),
+        (ParameterError, "SetAP: explain needs measures that ir_graded computes", "SetAP", "1"),
         (ParameterError, "nCG needs a cutoff", "nCG", "1"),
         (ParameterError, "P needs a cutoff", ir_measures.P, "1"),
         (ParameterError, "must be one measure", ["Q", "AP"], "1"),

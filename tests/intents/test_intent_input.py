@@ -441,7 +441,7 @@ def test_base_measures_that_are_equal_make_equal_measures():
 
 
 def test_bounds_of_unjudged_documents_are_rejected():
-    with pytest.raises(ParameterError, match=r"D\(measure='Q'\)@10: .* needs measures of documents"):
+    with pytest.raises(ParameterError, match=r"D\(measure='Q'\)@10 needs the column iteration"):
         ir_graded.score_bounds("D(measure='Q')@10", frame(), RUN)
 
 
