@@ -240,7 +240,7 @@ class Request:
     def match(
         self, work: Callable[[MatchedRun], Result], lowest: float, judgments: Judgments | None = None
     ) -> Iterator[Result]:
-        """Match the runs down to a level, by default with the qrels; yield the result of ``work`` for each."""
+        """Match the runs with the qrels down to a level, and yield the result of ``work`` for each."""
         # Other providers of ir-measures may not support concurrent runs.
         return match_runs(judgments or self.judgments, self.runs, lowest, work, whole=bool(self._others))
 
@@ -249,6 +249,7 @@ class Request:
         also: Callable[[MatchedRun], Any] | None = None,
         lowest: float = np.inf,
         *,
+        check: Callable[[list[Any]], None] = lambda _: None,
         progress: bool | None = False,
     ) -> tuple[Scores, list[Any]]:
         """Score the runs, and warn if runs and qrels do not match well.
@@ -256,6 +257,7 @@ class Request:
         Args:
             also: function that is called with each matched run; its results are returned, too.
             lowest: lowest level of the documents that it needs.
+            check: function that is called with these results before the warning.
             progress: as for ``evaluate``.
         """
 
@@ -271,6 +273,7 @@ class Request:
             options = {"total": len(self.runs), "desc": "evaluating", "unit": "run"}
             scored = progress_bar(scored, **options, progress=progress)
         of_runs, found, results = map(list, zip(*scored, strict=True))
+        check(results)
         values = np.array([[of_run[measure] for of_run in of_runs] for measure in self.measures])
         coverage = self._coverage(found)
         coverage.warn()

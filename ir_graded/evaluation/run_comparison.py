@@ -105,10 +105,13 @@ def compare_runs(
         judged = matched.judged.from_level(request.judgments.levels, LOWEST_JUDGED)
         return 1 - unjudged_share(judged, depths)
 
-    scores, shares = request.scores(judged_share, LOWEST_JUDGED, progress=None)
     at = [*named].index(name)
-    parts = topics_by_group(scores.query_ids, of_topic)
-    _check_complete(name, np.isnan(shares[at][0]), parts, request.judgments.names)
+    parts = topics_by_group(tuple(request.judgments.query_ids), of_topic)
+
+    def check(shares: list[Floats]) -> None:
+        _check_complete(name, np.isnan(shares[at][0]), parts, request.judgments.names)
+
+    scores, shares = request.scores(judged_share, LOWEST_JUDGED, check=check, progress=None)
     found = regressions(scores, name, groups=of_topic, **options)
     judged = np.stack([mean_of_known(np.array(shares)[:, :, topics]) for topics in parts.values()])
     judged = judged.swapaxes(1, 2)
