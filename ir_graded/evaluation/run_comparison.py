@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,11 +13,10 @@ from ir_measures.measures import Measure
 
 from ir_graded._utils.results import read_only
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids, printable
-from ir_graded.io.columns import CONVENTIONS
-from ir_graded.io.lines import delimited_rows, fields_of, line_error
+from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids
+from ir_graded.io.annotations import read_slices
 from ir_graded.io.sources import find_run, is_file, is_path_or_dataset_id, load_dataset, named_runs
-from ir_graded.io.text import read_text, standard_input
+from ir_graded.io.text import standard_input
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.parsing import read_measures
@@ -28,10 +26,6 @@ from ir_graded.meta.matrix import DECIMALS
 from .coverage import LOWEST_JUDGED, mean_of_known, unjudged_share
 from .evaluate import Request, in_order
 
-#: Number of fields in a line of a file of groups.
-_FIELDS = 2
-#: First field of a header, which a file of groups may have.
-_HEADERS = {names[0] for names in CONVENTIONS["run"]}
 #: Largest share of the topics that a baseline may lack.
 _MOST_MISSING = 0.1
 #: Depth of the share of judged documents for measures without a cutoff.
@@ -96,7 +90,7 @@ def compare_runs(
     read = in_order(read_measures(measures), "auto", ties)
     _check_higher_is_better(read)
     name, named = _named(baseline, runs)
-    of_topic = _groups(groups)
+    of_topic = read_slices(groups)
     request = Request(read, qrels)
     request.take(named)
     depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)
@@ -215,40 +209,3 @@ def _check_known(baseline: str, runs: list[str]) -> None:
     raise InputError(
         f"the baseline {baseline!r} is not a file, a dataset id of ir_datasets or the name of a run; {there}"
     )
-
-
-def _groups(groups: Any) -> Mapping[Any, Any]:
-    """Return the group of each topic, from a mapping or a file of lines ``topic group``."""
-    if groups is None or isinstance(groups, Mapping):
-        return groups or {}
-    path, found = os.fspath(groups), dict[str, str]()
-    for line, fields in _rows(read_text(path), path):
-        if len(fields) != _FIELDS or not all(fields):
-            problem = f"expected a topic and its group, found {len(fields)} fields"
-            hint = "; where topics hold blanks, separate the fields by a tab or a comma"
-            raise line_error(path, line, problem + hint, " ".join(fields).encode())
-        topic, group = fields
-        if topic in found:
-            raise line_error(path, line, f"topic {topic!r} has a group already", " ".join(fields).encode())
-        found[topic] = group
-    if not found:
-        raise InputError(f"{printable(path)}: there are no groups; expected lines of a topic and its group")
-    return found
-
-
-def _rows(data: bytes, path: str) -> Iterable[tuple[int, list[str]]]:
-    """Yield the fields of each line that is not blank, separated by tabs, commas or blanks."""
-    first = data.lstrip().partition(b"\n")[0].strip()
-    mark = next((mark for mark in "\t," if mark.encode() in first), None)
-    if mark is None:
-        for line, raw in enumerate(io.BytesIO(data), 1):
-            fields = fields_of(raw, line, path)
-            if fields and (line > 1 or fields[0] not in _HEADERS):
-                yield line, fields
-        return
-    rows, lines = delimited_rows(data, mark, path)
-    for line, row in zip(lines, rows, strict=True):
-        # Several tabs may align the groups.
-        fields = [field.strip() for field in row if mark != "\t" or field.strip()]
-        if line > lines[0] or fields[0] not in _HEADERS:
-            yield line, fields

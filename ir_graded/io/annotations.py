@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Bools, Floats, Ints
-from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, short_repr
+from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, printable, short_repr
 
 from . import columns
 from .columns import as_float, as_text, is_missing
-from .lines import fields_of, line_error
+from .lines import delimited_rows, fields_of, line_error
 from .sources import is_path_or_dataset_id, qrels_frame, table_of
 from .table import Table, row_place
 from .text import check_path, errors_with_path, read_text
@@ -560,3 +560,49 @@ def _read_file(path: str) -> Any:
         return pl.read_csv(path, schema_overrides={"doc_id": pl.String})
     except pl.exceptions.PolarsError as error:
         raise FileFormatError(f"{path}: cannot be read as CSV or Parquet: {error}") from None
+
+
+#: First field of a header, which a file of slices may have.
+_HEADERS = {names[0] for names in columns.CONVENTIONS["run"]}
+
+
+def read_slices(source: Any) -> Mapping[Any, Any]:
+    """Return the slice of each topic, from a mapping or a file of lines ``topic slice``.
+
+    Raises:
+        FileFormatError: a line of the file cannot be read, or a topic appears twice.
+        InputError: the file has no lines.
+    """
+    if source is None or isinstance(source, Mapping):
+        return source or {}
+    path, found = os.fspath(source), dict[str, str]()
+    for line, fields in _lines_of_slices(read_text(path), path):
+        if len(fields) != 2 or not all(fields):  # noqa: PLR2004  # topic and slice
+            problem = f"expected a topic and its group, found {len(fields)} fields"
+            hint = "; where topics hold blanks, separate the fields by a tab or a comma"
+            raise line_error(path, line, problem + hint, " ".join(fields).encode())
+        topic, name = fields
+        if topic in found:
+            raise line_error(path, line, f"topic {topic!r} has a group already", " ".join(fields).encode())
+        found[topic] = name
+    if not found:
+        raise InputError(f"{printable(path)}: there are no groups; expected lines of a topic and its group")
+    return found
+
+
+def _lines_of_slices(data: bytes, path: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the fields of each line that is not blank, separated by tabs, commas or blanks."""
+    first = data.lstrip().partition(b"\n")[0].strip()
+    mark = next((mark for mark in "\t," if mark.encode() in first), None)
+    if mark is None:
+        for line, raw in enumerate(io.BytesIO(data), 1):
+            fields = fields_of(raw, line, path)
+            if fields and (line > 1 or fields[0] not in _HEADERS):
+                yield line, fields
+        return
+    rows, lines = delimited_rows(data, mark, path)
+    for line, row in zip(lines, rows, strict=True):
+        # Several tabs may align the slices.
+        fields = [field.strip() for field in row if mark != "\t" or field.strip()]
+        if line > lines[0] or fields[0] not in _HEADERS:
+            yield line, fields
