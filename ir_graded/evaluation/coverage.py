@@ -30,14 +30,10 @@ LOWEST_JUDGED = 0.0
 
 
 def unjudged_share(judged_run: JudgedRun, depths: Ints) -> Floats:
-    """Return the unjudged share of the documents of each topic down to each depth.
-
-    Args:
-        judged_run: the judged documents that a run retrieved.
-        depths: the depths, each at least 1.
+    """Return the unjudged share of the documents of each topic down to each depth; NaN without documents.
 
     Returns:
-        Shape ``(depths, topics)``; NaN if the run retrieved nothing for the topic.
+        Shape ``(depths, topics)``.
     """
     topics = judged_run.n_retrieved.size
     judged = np.array(
@@ -276,12 +272,7 @@ class Coverage:
 
 
 def measures_without_relevant(scorers: Mapping[Any, Scorer], highest: float) -> dict[float, list[str]]:
-    """Return the measures for which no level is relevant, by their lowest relevant level.
-
-    Args:
-        scorers: the measures with their scorers.
-        highest: the highest level.
-    """
+    """Return the measures whose lowest relevant level is above the highest one, by that level."""
     found: dict[float, list[str]] = {}
     for measure, scorer in scorers.items():
         if highest < scorer.lowest_rel < np.inf:
@@ -292,12 +283,7 @@ def measures_without_relevant(scorers: Mapping[Any, Scorer], highest: float) -> 
 def notes_without_relevant(
     without_relevant: Mapping[float, Sequence[str]], source: str = "the qrels"
 ) -> Iterator[str]:
-    """Yield a sentence for each lowest relevant level that no document has.
-
-    Args:
-        without_relevant: lowest relevant level -> the measures for which no document is relevant.
-        source: where the levels are.
-    """
+    """Yield a sentence for each lowest relevant level that no document of a source has."""
     for rel, names in without_relevant.items():
         measures = ", ".join(names)
         yield f"No document of {source} has a level {_from(rel)}, so nothing is relevant for {measures}."
@@ -308,13 +294,7 @@ def _from(rel: float) -> str:
 
 
 def _of_runs(said: dict[str, str], one: str, several: str) -> Iterator[str]:
-    """Yield a sentence about each of the first runs, and one with the number of further runs.
-
-    Args:
-        said: predicate by name of the run.
-        one: predicate for one further run.
-        several: predicate for several further runs.
-    """
+    """Yield a sentence about each of the first runs, given by name, and one with the number of others."""
     yield from (f"Run {name!r} {words}." for name, words in islice(said.items(), MOST_IDS))
     more = len(said) - MOST_IDS
     if more > 0:

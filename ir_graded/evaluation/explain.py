@@ -122,11 +122,9 @@ class Explanation:
         return profile(self, ax)
 
     def cells(self, places: int = 4, *, complete: bool = False) -> tuple[list[str], list[list[str]]]:
-        """Return the table as text: names of the columns, and a row per document; the last row is the score.
+        """Return the names of the columns, and a row per document as text; the last row is the score.
 
-        Args:
-            places: decimal places; -1 for all digits.
-            complete: True for all columns by name; False for symbols, without columns that repeat another.
+        ``places`` -1 gives all digits, and ``complete`` also columns that repeat another.
         """
         names = [name for name in self.columns if complete or not self._repeats(name)]
         texts = [self._texts(name, places) for name in names]

@@ -138,11 +138,7 @@ class GradedEvaluator(Evaluator):
             )
 
     def match(self, run: Any, threads: int | None = None) -> JudgedRun:
-        """Find the documents that the measures need in a run of any form, by default with all processors.
-
-        Raises:
-            InputError: the run cannot be scored.
-        """
+        """Find the documents that the measures need in a run of any form, by default with all processors."""
         return match_run(self.judgments, run, self.lowest, threads or processors())
 
     def views(self, judged_run: JudgedRun) -> Views:
@@ -199,11 +195,8 @@ def warn_of_spans(over_intents: Sequence[Measure], judgments: Judgments) -> None
 
 
 def clause_on_cutoffs(measures: Iterable[Measure]) -> str:
-    """Return which cutoffs count documents and which count passages; empty without measures of both kinds.
-
-    Measures over intents are left out, since another warning says that they count documents; so are measures
-    of articles such as gP, which are defined by passages.
-    """
+    """Return which cutoffs count documents and which count passages; empty without measures of both kinds."""
+    # Measures over intents have a warning that they count documents, and gP is defined by passages.
     documents, passages = [], []
     for measure in measures:
         if "cutoff" not in measure.params or needs_subtopics(measure):

@@ -1,10 +1,7 @@
 """``score_intervals``: uncertainty of scores from unjudged documents, by imputed judgments.
 
-Imputed judgments: levels for unjudged documents, drawn from judged documents at similar ranks.
-
-The documents of a topic are ranked by all runs together, and this ranking is divided into bins. The levels of
-an unjudged document are drawn with the shares of levels among the judged documents of its bin. These shares
-are uncertain and are also drawn.
+The documents of a topic are ranked by all runs together and divided into bins. An unjudged document gets a
+level that is drawn from those of the judged documents of its bin.
 """
 
 from __future__ import annotations
@@ -59,7 +56,7 @@ POOLED = 5.0
 #: Smallest number of judged documents of a bin whose unjudged documents get levels.
 FEWEST = 50
 #: Standard deviation of both shifts of the log odds, as between teams of TREC-COVID round 1.
-SPREAD = 0.7
+SHIFT = 0.7
 #: Constant that is added to ranks before fusion.
 _FUSION = 60
 #: Unit of the sums of 1/(60 + rank), so that the order of the runs makes no difference.
@@ -71,13 +68,8 @@ _ROWS = 1 << 22
 def pooled(judgments: Judgments, runs: Iterable[Any]) -> pl.DataFrame:
     """Return all documents that the runs retrieved for the topics of the qrels.
 
-    Args:
-        judgments: the qrels.
-        runs: scored runs, in forms that can be read again.
-
-    Returns:
-        The columns topic (number), doc_id, nearest (smallest rank in any run) and weight, the sum of
-        1 / (60 + rank) over the runs in units of 2^-52.
+    The columns are topic (number), doc_id, nearest (smallest rank in any run) and weight, the sum of
+    1 / (60 + rank) over the runs in units of 2^-52.
     """
     import polars as pl
 
@@ -237,10 +229,8 @@ class Imputation:
 def _parameters(counts: Floats) -> tuple[Floats, segments.Bools]:
     """Return parameters of the shares of levels, and which bins have enough judged documents.
 
-    The overall shares smooth those of a bin, which smooth those of the bin of a topic.
-
-    Args:
-        counts: judged documents, shape ``(topics, bins, levels)``.
+    The overall shares smooth those of a bin, which smooth those of the bin of a topic. ``counts`` are judged
+    documents, shape ``(topics, bins, levels)``.
     """
     of_bin = counts.sum(axis=0)
     judged = of_bin.sum(axis=1, keepdims=True)
@@ -267,12 +257,8 @@ class TopicDraws:
         )
 
     def levels(self, shift: Floats) -> Ints:
-        """Draw levels as positions on the scale, shape ``(samples, documents)``.
-
-        Args:
-            shift: for each sample, the shift of the log odds that all topics share.
-        """
-        shift = shift + self._shifts.normal(0.0, SPREAD, shift.size)
+        """Draw levels as positions on the scale, for a shift per sample; shape ``(samples, documents)``."""
+        shift = shift + self._shifts.normal(0.0, SHIFT, shift.size)
         weights = self._shares.standard_gamma(self._alpha, (shift.size, *self._alpha.shape))
         weights[..., self._above_0] *= np.exp(shift)[:, np.newaxis, np.newaxis]
         cumulative = np.cumsum(weights, axis=2)
@@ -464,7 +450,7 @@ def intervals_of(request: Request, scores: Scores, options: Options) -> ScoreInt
 
     retrieved = list(request.match(needed, -np.inf, imputation.judgments))
     seeds = source.integers(2**63, size=len(scores.query_ids))
-    shift = source.normal(0.0, SPREAD, n_samples)
+    shift = source.normal(0.0, SHIFT, n_samples)
     tail = (1 - float(options.confidence)) / 2
     ends = np.empty((3, *scores.values.shape))
     moved = np.zeros((*scores.values.shape[:2], n_samples))

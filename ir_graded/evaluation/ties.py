@@ -100,16 +100,11 @@ def ties(measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: An
 
 
 def ranges(measures: Iterable[Measure], scores: Mapping[Measure, Floats]) -> list[Floats]:
-    """Return for each measure the difference between the optimistic and the pessimistic score of each topic.
-
-    Args:
-        measures: the measures.
-        scores: the scores of these measures with both orders.
-    """
-    highest, lowest = (
-        [scores[with_ties(measure, order)] for measure in measures] for order in (_ORDERS[-1], _ORDERS[0])
-    )
-    return [np.abs(high - low) for high, low in zip(highest, lowest, strict=True)]
+    """Return for each measure the difference of the optimistic and the pessimistic score of each topic."""
+    return [
+        np.abs(scores[with_ties(measure, "optimistic")] - scores[with_ties(measure, "pessimistic")])
+        for measure in measures
+    ]
 
 
 @dataclass(frozen=True)
@@ -161,9 +156,7 @@ class DefaultTies:
     def topics(self, judged_run: JudgedRun, values: Floats) -> Ints:
         """Return the topics in which a tied document is relevant for a measure without a mean.
 
-        Args:
-            judged_run: a run, matched down to the lowest relevant level.
-            values: its levels by index.
+        The run is matched down to the lowest relevant level; ``values`` are its levels by index.
         """
         if judged_run.ties is None or not self._without:
             return np.zeros(0, dtype=np.int64)

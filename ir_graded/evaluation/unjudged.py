@@ -253,13 +253,7 @@ def score_bounds(measures: Iterable[str | Measure] | str | Measure, qrels: Any, 
 
 
 def with_all_judged(levels: Levels, judged: JudgedRun, level: float) -> Views:
-    """Return views of a run in which each unjudged document has a level.
-
-    Args:
-        levels: the judgments.
-        judged: the judged documents that the run retrieved.
-        level: the level of all other documents. The qrels of these views have retrieved documents only.
-    """
+    """Return views of a run in which each unjudged document has a level; the qrels hold what it retrieved."""
     begin = np.cumsum(judged.n_retrieved) - judged.n_retrieved
     topic = np.repeat(np.arange(levels.topics, dtype=np.int64), judged.n_retrieved)
     document = np.arange(topic.size, dtype=np.int64)

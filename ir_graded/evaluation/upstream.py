@@ -60,29 +60,25 @@ class MixedEvaluator(Evaluator):
     Args:
         measures: all measures, in the order of the results.
         graded: the evaluator of the measures that ir_graded computes.
-        qrels: the original qrels, for measures that need subtopics if these qrels have none.
     """
 
-    def __init__(self, measures: list[Measure], graded: GradedEvaluator, qrels: Any = None) -> None:
+    def __init__(self, measures: list[Measure], graded: GradedEvaluator) -> None:
         super().__init__(measures, graded.judgments.query_ids)
         self.graded = graded
         graded.cutoffs = clause_on_cutoffs(measures)
-        self._qrels = qrels
         self.others = [measure for measure in measures if measure not in graded.scorers]
         subtopics = [measure for measure in self.others if needs_subtopics(measure)]
         plain = [measure for measure in self.others if measure not in subtopics]
-        self.evaluators: list[Evaluator] = []
-        if plain:
-            dicts = qrels_dicts(graded.judgments)
-            self.evaluators += [pipeline_evaluator(group, dicts) for group in groups_of_calls(plain)]
-        if subtopics:
-            of_intents = graded.judgments.levels.intents
-            rows = qrels if of_intents is None else list(qrels_by_intent(graded.judgments))
-            self.evaluators += [pipeline_evaluator(group, rows) for group in groups_of_calls(subtopics)]
+        dicts = qrels_dicts(graded.judgments) if self.others else {}
+        by_intent: Any = dicts
+        if subtopics and graded.judgments.levels.intents is not None:
+            by_intent = list(qrels_by_intent(graded.judgments))
+        self.evaluators = [pipeline_evaluator(group, dicts) for group in groups_of_calls(plain)]
+        self.evaluators += [pipeline_evaluator(group, by_intent) for group in groups_of_calls(subtopics)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The evaluators of other providers cannot be pickled and are created again.
-        return type(self), (self.measures, self.graded, self._qrels)
+        return type(self), (self.measures, self.graded)
 
     def _iter_calc(self, run: Any) -> Iterator[Metric]:
         if not isinstance(run, Mapping):
@@ -107,13 +103,10 @@ class MixedEvaluator(Evaluator):
                     yield number, metric
 
     def scores_of(self, judged_run: JudgedRun, run: Any) -> dict[Measure, Floats]:
-        """Return the score of each measure for each topic of the qrels, in order.
+        """Return the score of each measure for each topic of the qrels, in order, from a run and its match.
 
-        For measures of other providers, a topic that the run lacks has the default value of the measure.
-
-        Args:
-            judged_run: the run, matched with the qrels.
-            run: the run as a dict of dicts or a table; required if there are measures of other providers.
+        A topic that the run lacks has the default value of a measure of other providers. For those, the run
+        is a dict of dicts or a table.
         """
         scores = self.graded.scores_of(judged_run)
         if self.others:
@@ -126,17 +119,9 @@ class MixedEvaluator(Evaluator):
 
 
 def compose(measures: list[Measure], qrels: Any) -> Evaluator:
-    """Return an evaluator for measures of this package and others; results are in the order of ``measures``.
-
-    Args:
-        measures: measures of this package and of others.
-        qrels: the qrels in any form.
-    """
-    with_subtopics = any(map(needs_subtopics, measures))
-    if with_subtopics and isinstance(qrels, Iterator):
-        qrels = list(qrels)
+    """Return an evaluator for measures of this package and others, with results in their order."""
     judgments = prepare_qrels(qrels, needed_with_others(measures))
-    negative = _is_negative(judgments).any()
+    negative = (judgments.levels.values < 0)[judgments.levels.level_index].any()
     scorers = {
         measure: scorer
         for measure, scorer in native_scorers(measures).items()
@@ -146,20 +131,14 @@ def compose(measures: list[Measure], qrels: Any) -> Evaluator:
     warn_of_parts(scorers, judgments, qrels)
     if len(scorers) == len(measures):
         return graded
-    return MixedEvaluator(measures, graded, qrels if with_subtopics else None)
+    return MixedEvaluator(measures, graded)
 
 
 def mix(measures: list[Measure], graded: GradedEvaluator) -> MixedEvaluator:
-    """Return the evaluator for ``evaluate``, after checks of qrels that the other providers do not perform.
-
-    Raises:
-        InputError: a level is not a whole number, too large, or negative where negative levels count, or a
-            measure needs qrels by subtopic.
-    """
+    """Return the evaluator for ``evaluate``, after checks of qrels that other providers do not perform."""
     others = [measure for measure in measures if measure not in graded.scorers]
     if others:
-        _check_whole_levels(others, graded.judgments)
-        _check_negative_levels(others, graded.judgments)
+        _check_levels(others, graded.judgments)
     over_subtopics = [measure for measure in others if needs_subtopics(measure)]
     for measure in over_subtopics:
         if graded.judgments.levels.intents is None:
@@ -235,11 +214,7 @@ def wrap_provider_errors(measures: list[Measure]) -> Iterator[None]:
 
 
 def check_measures(measures: list[Measure], scorers: Mapping[Measure, Scorer]) -> None:
-    """Raise an error for a measure that cannot be computed; called before any input is read.
-
-    Args:
-        measures: all measures.
-        scorers: those that ir_graded computes, with their scorers.
+    """Raise an error for a measure that cannot be computed; ``scorers`` are those of this package.
 
     Raises:
         ParameterError: a measure has invalid parameters, or lacks one.
@@ -322,44 +297,34 @@ def check_parameters(measure: Measure) -> None:
             raise ParameterError(f"{measure.NAME}: {name}={short_repr(value)} must be {right}")
 
 
-def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
-    """Raise InputError if a level is not a whole number, or makes pytrec_eval allocate a huge table."""
-    levels = judgments.levels
-    refused = (levels.values != np.floor(levels.values)) | (np.abs(levels.values) > _HIGHEST)
-    if refused[levels.level_index].any():
-        row = int(np.flatnonzero(refused[levels.level_index])[0])
-        where = describe_document(judgments.names[levels.topic[row]], judgments.doc_ids[row])
-        names = ", ".join(map(str, measures))
-        level = levels.values[levels.level_index[row]]
+def _check_levels(measures: list[Measure], judgments: Judgments) -> None:
+    """Raise InputError for a level that pytrec_eval cannot take: no whole number, too large, or negative."""
+    level = judgments.levels.values[judgments.levels.level_index]
+
+    def first(refused: Bools) -> str:
+        row = int(np.flatnonzero(refused)[0])
+        where = describe_document(judgments.names[judgments.levels.topic[row]], judgments.doc_ids[row])
+        return f"qrels: {where} has level {level[row]:g}"
+
+    large = np.abs(level) > _HIGHEST
+    refused = (level != np.floor(level)) | large
+    if refused.any():
         take = "takes" if len(measures) == 1 else "take"
-        only = f"levels to {_HIGHEST}" if abs(level) > _HIGHEST else "whole levels"
+        only = f"levels to {_HIGHEST}" if large[refused][0] else "whole levels"
         here = [str(measure) for measure in measures if scorer_of(measure) is not None]
         way_out = f"; provider='auto' supports any levels for {', '.join(here)}" if here else ""
-        raise InputError(f"qrels: {where} has level {level:g}, but {names} {take} {only} only{way_out}")
+        raise InputError(f"{first(refused)}, but {', '.join(map(str, measures))} {take} {only} only{way_out}")
+    affected = [measure for measure in measures if _counts_negative(scorer_of(measure))]
+    if affected and (level < 0).any():
+        raise InputError(
+            f"{first(level < 0)}, which {affected[0]} counts as pooled and not judged, but pytrec_eval "
+            f"cannot be given it safely; provider='auto' computes {affected[0]}"
+        )
 
 
 def _counts_negative(scorer: Scorer | None) -> bool:
     """Return whether negative levels have a meaning for a measure of ir-measures."""
     return isinstance(scorer, Classic) and scorer.COUNTS_NEGATIVE
-
-
-def _is_negative(judgments: Judgments) -> Bools:
-    """Return whether the level of each judged document is negative."""
-    return (judgments.levels.values < 0)[judgments.levels.level_index]
-
-
-def _check_negative_levels(measures: list[Measure], judgments: Judgments) -> None:
-    """Raise InputError if a negative level has a meaning for a measure: pytrec_eval gets none."""
-    affected = [measure for measure in measures if _counts_negative(scorer_of(measure))]
-    negative = np.flatnonzero(_is_negative(judgments))
-    if affected and negative.size:
-        levels, row = judgments.levels, int(negative[0])
-        where = describe_document(judgments.names[levels.topic[row]], judgments.doc_ids[row])
-        raise InputError(
-            f"qrels: {where} has level {levels.values[levels.level_index[row]]:g}, which {affected[0]} "
-            "counts as pooled and not judged, but pytrec_eval cannot be given it safely; provider='auto' "
-            f"computes {affected[0]}"
-        )
 
 
 class GuardedPytrecEvalProvider(PytrecEvalProvider):
@@ -375,14 +340,7 @@ _GUARDED = GuardedPytrecEvalProvider()
 
 
 def pipeline_evaluator(measures: Iterable[Measure], qrels: Any) -> Evaluator:
-    """Return an ``ir_measures.evaluator`` for measures of other providers.
-
-    Each measure is computed by the provider that ``ir_measures.DefaultPipeline`` currently chooses.
-
-    Raises:
-        ValueError: no provider supports a measure.
-        InputError: pytrec_eval does not support the qrels.
-    """
+    """Return an ``ir_measures.evaluator``, whose providers ``ir_measures.DefaultPipeline`` chooses."""
     providers = ir_measures.DefaultPipeline.providers
     guarded = [_GUARDED if type(provider) is PytrecEvalProvider else provider for provider in providers]
     return FallbackProvider(guarded).evaluator(measures, qrels)

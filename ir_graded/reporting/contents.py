@@ -87,7 +87,7 @@ class Contents:
             return []
         return [self.scores.runs[number] for number in np.flatnonzero(self.imputed.imputed > MOST_IMPUTED)]
 
-    def rivals(self, measure: int) -> tuple[str, str] | None:
+    def compared_runs(self, measure: int) -> tuple[str, str] | None:
         """Return the best run by a measure and the baseline, or the second best; None if there is one run.
 
         If the baseline is the best, it is compared with the second best.
