@@ -29,7 +29,7 @@ from .statistics import meta, plan, significance, statistics
 _OPTIONS = {
     **{
         name: f"--{name}"
-        for name in ("alpha", "baseline", "depth", "difference", "level", "power", "tolerance")
+        for name in ("alpha", "baseline", "confidence", "depth", "difference", "power", "tolerance")
     },
     **{name: f"--{name}" for name in ("provider", "seed", "test", "ties")},
     "n_resamples": "--resamples",

@@ -17,11 +17,11 @@ from .output import show
 @click.option("--html", "path", required=True, metavar="FILE", help="HTML file to write.")
 @click.option("--baseline", metavar="RUN", help="Run to test the others against: its name or file.")
 @click.option(
-    "--level",
+    "--confidence",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
-    help="Confidence level of the intervals; the significance level of tests is 1 - level.",
+    help="Confidence level of the intervals; the significance level of tests is 1 - confidence.",
 )
 @options.resamples()
 @click.option(
@@ -45,7 +45,7 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     measures: tuple[str, ...],
     path: str,
     baseline: str | None,
-    level: float,
+    confidence: float,
     resamples: int,
     samples: int,
     depth: int | None,
@@ -65,7 +65,7 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     given = ["ir_graded", "report", qrels, *runs, *(word for text in measures for word in ("-m", text))]
     if baseline is not None:
         given += ["--baseline", baseline]
-    given += ["--level", repr(level), "-B", str(resamples), "--samples", str(samples)]
+    given += ["--confidence", repr(confidence), "-B", str(resamples), "--samples", str(samples)]
     given += [] if intents is None else ["--intents", intents]
     given += [word for text in groups for word in ("--groups", text)]
     given += [*(["--depth", str(depth)] if depth else []), "--seed", str(seed)]
@@ -76,7 +76,7 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
         list(runs),
         path,
         baseline=baseline,
-        level=level,
+        confidence=confidence,
         n_resamples=resamples,
         n_samples=samples,
         depth=depth,

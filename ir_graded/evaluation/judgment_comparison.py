@@ -82,7 +82,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     test: str = "bootstrap",
     alpha: float = 0.05,
     top_k: int = 10,
-    level: float = 0.95,
+    confidence: float = 0.95,
     n_resamples: int = 1000,
     rng: Seed = 0,
 ) -> JudgmentComparison:
@@ -106,7 +106,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         test: a test of ``ir_graded.meta.discriminative_power``.
         alpha: its significance level.
         top_k: number of best runs whose overlap is computed.
-        level: confidence level of the coefficients.
+        confidence: confidence level of the coefficients.
         n_resamples: number of replicates of both.
         rng: a seed or a generator.
 
@@ -141,7 +141,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         reference=0,
         measurement=measurement,
         rel=rel,
-        level=level,
+        confidence=confidence,
         n_resamples=n_resamples,
         rng=rng,
     )

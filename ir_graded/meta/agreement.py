@@ -183,7 +183,7 @@ class Agreement(ShortRepr):
         high: upper ends.
         undefined: number of replicates in which the coefficient is undefined.
         measurement: measurement level of alpha: ``'nominal'``, ``'ordinal'`` or ``'interval'``.
-        level: confidence level.
+        confidence: confidence level.
     """
 
     sets: tuple[Hashable, ...]
@@ -197,7 +197,7 @@ class Agreement(ShortRepr):
     high: Floats
     undefined: Ints
     measurement: str
-    level: float
+    confidence: float
     _by_topic: Floats
 
     @property
@@ -281,7 +281,7 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     measurement: str = "ordinal",
     rel: float = 1,
     levels: Sequence[float] | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     n_resamples: int = 1000,
     rng: Seed = 0,
 ) -> Agreement:
@@ -304,7 +304,7 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
             more than 20 levels, only alpha of interval labels is computed.
         rel: smallest relevant level, for the overlap (pairs relevant in both / in either).
         levels: levels of the scale; by default those in the table.
-        level: confidence level.
+        confidence: confidence level.
         n_resamples: number of replicates.
         rng: a seed or a generator.
 
@@ -322,7 +322,7 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
         [0.667, 0.52, 0.764]
     """
     check_choice("measurement", measurement, _MEASUREMENTS)
-    check_options(level=level, n_resamples=n_resamples, rel=rel)
+    check_options(confidence=confidence, n_resamples=n_resamples, rel=rel)
     table, names, of_row = _table(labels, topics)
     known = ~np.isnan(table)
     declared = as_cells([] if levels is None else list(levels), "levels", "a list of numbers", dimensions=1)
@@ -356,7 +356,7 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     if len(names) > _FEWEST:
         sums.append(of.collect_all(topic[several], table[several], len(query_ids)))
     by_topic = np.stack([of.coefficients(one) for one in sums])
-    values, low, high, undefined = _with_intervals(sums, of, level, int(n_resamples), generator(rng))
+    values, low, high, undefined = _with_intervals(sums, of, confidence, int(n_resamples), generator(rng))
     if len(names) > _FEWEST:
         others = np.arange(len(_NAMES)) != _ALPHA
         for found in (values, low, high):
@@ -374,19 +374,19 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
         high=read_only(high),
         undefined=read_only(undefined),
         measurement=measurement,
-        level=float(level),
+        confidence=float(confidence),
         _by_topic=read_only(by_topic),
     )
 
 
 def _with_intervals(
-    sums: list[Floats], of: _Classes | _Soft, level: float, n_resamples: int, rng: np.random.Generator
+    sums: list[Floats], of: _Classes | _Soft, confidence: float, n_resamples: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats, Ints]:
     """Return coefficients of sums over topics, their intervals, and numbers of undefined replicates."""
     # Topics without a pair in several sets carry no information.
     used = np.flatnonzero(sum(one.reshape(len(one), -1).any(axis=1) for one in sums))
     drawn = topic_counts(rng, len(used), n_resamples)
-    tail = (1 - float(level)) / 2
+    tail = (1 - float(confidence)) / 2
     values, ends, undefined = [], [], []
     for one in sums:
         shape = one.shape[1:]

@@ -34,7 +34,7 @@ class ConfidenceIntervals(ShortRepr):
         mean: mean over the topics, shape ``(measures, systems)``.
         low: lower ends of the intervals, with the same shape.
         high: upper ends.
-        level: confidence level, such as 0.95.
+        confidence: confidence level, such as 0.95.
         n_resamples: number of replicates.
         topics: number of topics.
     """
@@ -44,7 +44,7 @@ class ConfidenceIntervals(ShortRepr):
     mean: Floats
     low: Floats
     high: Floats
-    level: float
+    confidence: float
     n_resamples: int
     topics: int
 
@@ -70,19 +70,19 @@ class ConfidenceIntervals(ShortRepr):
 
 
 def confidence_intervals(
-    scores: Any, *, level: float = 0.95, n_resamples: int = 1000, rng: Seed = 0
+    scores: Any, *, confidence: float = 0.95, n_resamples: int = 1000, rng: Seed = 0
 ) -> ConfidenceIntervals:
     """Compute percentile bootstrap intervals of the mean score over the topics.
 
     Each replicate draws n topics with replacement, where n is the number of topics; its statistic is the mean
-    of their scores. With ``a = 1 - level``, the interval goes from the ``a/2`` to the ``1 - a/2`` quantile of
-    the B statistics (with linear interpolation). All systems and measures share the same replicates. With few
-    topics such intervals are slightly too short.
+    of their scores. With ``a = 1 - confidence``, the interval goes from the ``a/2`` to the ``1 - a/2``
+    quantile of the B statistics (with linear interpolation). All systems and measures share the same
+    replicates. With few topics such intervals are slightly too short.
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x
             systems. One system is enough.
-        level: confidence level, between 0 and 1.
+        confidence: confidence level, between 0 and 1.
         n_resamples: number of replicates B, at least 1.
         rng: a seed or a generator.
 
@@ -108,7 +108,7 @@ def confidence_intervals(
         good  0.80  0.72  0.85
         poor  0.25  0.15  0.35
     """
-    check_options(level=level, n_resamples=n_resamples)
+    check_options(confidence=confidence, n_resamples=n_resamples)
     matrices = matrices_by_measure(scores, fewest_systems=1)
     source = generator(rng)
     values = np.stack([matrix.values.T for matrix in matrices.values()])
@@ -121,7 +121,7 @@ def confidence_intervals(
     for size in replicate_blocks(int(n_resamples), topics + measures * systems):
         replicates[:, :, done : done + size] = centred @ topic_counts(source, topics, size)
         done += size
-    tail = (1 - float(level)) / 2
+    tail = (1 - float(confidence)) / 2
     low, high = means + np.quantile(replicates / topics, [tail, 1 - tail], axis=2)
     least, most = values.min(axis=2), values.max(axis=2)
     return ConfidenceIntervals(
@@ -130,7 +130,7 @@ def confidence_intervals(
         mean=read_only(means),
         low=read_only(np.clip(low, least, most)),
         high=read_only(np.clip(high, least, most)),
-        level=float(level),
+        confidence=float(confidence),
         n_resamples=int(n_resamples),
         topics=topics,
     )
@@ -163,7 +163,7 @@ class PredictionPowered(ShortRepr):
         equivalent_topics: number of topics with human labels only that would give an equally narrow interval.
         n_labelled: number of topics with human labels, n.
         n_unlabelled: number of other topics, N.
-        level: confidence level.
+        confidence: confidence level.
     """
 
     measures: tuple[str, ...]
@@ -180,7 +180,7 @@ class PredictionPowered(ShortRepr):
     equivalent_topics: Floats
     n_labelled: int
     n_unlabelled: int
-    level: float
+    confidence: float
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per measure and system, with a column for each attribute from estimate on."""
@@ -199,7 +199,7 @@ def prediction_powered(
     llm: Any,
     *,
     baseline: Hashable | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     power_tuning: float | None = None,
     quantile: str = "t",
 ) -> PredictionPowered:
@@ -229,7 +229,7 @@ def prediction_powered(
         llm: scores of the same systems by the same measures under the labels of the model, on the labelled
             topics and further ones.
         baseline: a system; if given, differences from it are estimated instead of means.
-        level: confidence level, between 0 and 1.
+        confidence: confidence level, between 0 and 1.
         power_tuning: lambda, from 0 to 1; by default it is estimated.
         quantile: ``'t'``, Student's with n - 1 degrees of freedom (Welch's with a given lambda), or
             ``'normal'``, with variances over n and N, as in PPI++; with few topics the latter gives intervals
@@ -254,7 +254,7 @@ def prediction_powered(
         >>> found.tuning.round(2).tolist(), (found.equivalent_topics > 100).tolist()
         ([[0.59, 0.75]], [[True, True]])
     """
-    check_options(level=level, power_tuning=power_tuning)
+    check_options(confidence=confidence, power_tuning=power_tuning)
     check_choice("quantile", quantile, ("t", "normal"))
     measures, labelled, model, systems, topics = _paired(human, llm, 1 if baseline is None else _FEWEST)
     if baseline is not None:
@@ -280,12 +280,12 @@ def prediction_powered(
     of_rest, of_labels = (values.var(axis=2, ddof=one) / n for values in (rest, Y))
     se, human_se = np.sqrt(of_model + of_rest), np.sqrt(of_labels)
     stats = extra("scipy.stats", "meta")
-    human_q = float((stats.t(n - 1) if quantile == "t" else stats.norm).ppf((1 + level) / 2))
+    human_q = float((stats.t(n - 1) if quantile == "t" else stats.norm).ppf((1 + confidence) / 2))
     q = human_q
     if power_tuning and quantile == "t":
         # Shares of the variance, because squares of the smallest variances would underflow.
         share = of_model / np.where(se, of_model + of_rest, 1.0)
-        q = stats.t.ppf((1 + level) / 2, 1 / (share**2 / (N - 1) + (1 - share) ** 2 / (n - 1)))
+        q = stats.t.ppf((1 + confidence) / 2, 1 / (share**2 / (N - 1) + (1 - share) ** 2 / (n - 1)))
     estimate, of_human = weight * F.mean(axis=2) + rest.mean(axis=2), Y.mean(axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
         worth = n * (human_se / se) ** 2
@@ -301,7 +301,7 @@ def prediction_powered(
         **dict(zip(_COLUMNS, map(read_only, found), strict=True)),
         n_labelled=n,
         n_unlabelled=N,
-        level=float(level),
+        confidence=float(confidence),
     )
 
 

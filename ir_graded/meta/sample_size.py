@@ -561,7 +561,7 @@ class EffectSizes(ShortRepr):
         high: upper end.
         es: difference / root of the two-way residual variance of all systems (Sakai, for Tukey's HSD).
         es_one_way: es with the one-way variance.
-        level: confidence level.
+        confidence: confidence level.
     """
 
     system_a: tuple[Hashable, ...]
@@ -573,7 +573,7 @@ class EffectSizes(ShortRepr):
     high: Floats
     es: Floats
     es_one_way: Floats
-    level: float
+    confidence: float
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per pair: system_a, system_b, difference, dz, gz, low, high, es, es_one_way."""
@@ -584,7 +584,7 @@ class EffectSizes(ShortRepr):
         return pd.DataFrame({**pairs, **{name: getattr(self, name) for name in names}})
 
 
-def effect_sizes(scores: Any, baseline: Hashable | None = None, *, level: float = 0.95) -> EffectSizes:
+def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: float = 0.95) -> EffectSizes:
     """Compute effect sizes of all pairs of systems, or of all systems against a baseline.
 
     With z the differences per topic, f = n - 1 and t the statistic of the paired t test:
@@ -594,11 +594,11 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, level: float 
     Args:
         scores: score matrix, topics x systems.
         baseline: a system; None for all pairs.
-        level: confidence level, between 0 and 1.
+        confidence: confidence level, between 0 and 1.
 
     Raises:
         InputError: the matrix is wrong, or its variance is 0.
-        ParameterError: the level is out of its range, or the baseline is not a system.
+        ParameterError: the confidence is out of its range, or the baseline is not a system.
 
     Source:
         Hedges, "Distribution theory for Glass's estimator of effect size" (J. Educational Statistics, 1981);
@@ -610,7 +610,7 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, level: float 
            difference     dz     gz
         0       0.325  1.466  1.061
     """
-    check_options(level=level)
+    check_options(confidence=confidence)
     matrix = ScoreMatrix.of(scores)
     first, second = np.triu_indices(len(matrix.systems), 1)
     if baseline is not None:
@@ -625,7 +625,7 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, level: float 
     bias = np.exp(special.gammaln(f / 2) - special.gammaln((f - 1) / 2)) / np.sqrt(f / 2) if f > 1 else np.nan
     ends = [
         noncentralities(np.abs(dz) * np.sqrt(topics), f, tail) / np.sqrt(topics)
-        for tail in ((1 - level) / 2, (1 + level) / 2)
+        for tail in ((1 - confidence) / 2, (1 + confidence) / 2)
     ]
     low, high = np.where(dz < 0, -np.stack(ends[::-1]), np.stack(ends))
     two_way, one_way = (score_variance(matrix, model=model).variance for model in ("two-way", "one-way"))
@@ -639,7 +639,7 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, level: float 
         high=read_only(high),
         es=read_only(mean / np.sqrt(two_way)),
         es_one_way=read_only(mean / np.sqrt(one_way)),
-        level=float(level),
+        confidence=float(confidence),
     )
 
 

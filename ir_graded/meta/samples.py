@@ -53,7 +53,6 @@ _RULES: dict[str, _Rule] = {
         f"a finite number > 0, up to {_LARGEST:g}",
     ),
     "fuzziness": (lambda value: _is_number(value) and 0 <= value < 1, "a number >= 0 and < 1"),
-    "level": _SHARE,
     "max_rate": (lambda value: _is_number(value) and 0 <= value <= 1, "a number in [0, 1]"),
     "memory_mib": (lambda value: _is_number(value) and value > 0, "a number > 0, or inf"),
     "n_samples": _POSITIVE,

@@ -111,7 +111,7 @@ def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None =
         axes.xaxis.grid(visible=True, color="0.9", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.locator_params(axis="x", nbins=5)
-        interval = f"mean with {100 * intervals.level:g}% interval"
+        interval = f"mean with {100 * intervals.confidence:g}% interval"
         axes.set_xlabel(_wrap_label(f"{style.label(name, _MAX_NAME_LENGTH)},", interval, _X_LABEL_LENGTH))
         if len(order) < len(intervals.systems):
             axes.set_ylabel(f"the best {len(order)} of {len(intervals.systems)} runs")

@@ -108,7 +108,7 @@ def collect(  # noqa: PLR0913  # those of report
     runs: Any,
     *,
     baseline: str | None,
-    level: float,
+    confidence: float,
     n_resamples: int,
     n_samples: int,
     depth: int | None,
@@ -123,7 +123,7 @@ def collect(  # noqa: PLR0913  # those of report
     judgments = evaluation.judgments
     if depth is not None and not n_samples:
         raise ParameterError(f"{depth=} needs n_samples >= 1")
-    options = Options(depth, n_samples, level, seed) if n_samples else None
+    options = Options(depth, n_samples, confidence, seed) if n_samples else None
     if options is not None:
         options.depth_for(evaluation)
         named = {name: ensure_rereadable("run", run) for name, run in named.items()}
@@ -138,10 +138,10 @@ def collect(  # noqa: PLR0913  # those of report
     found = evaluation.match(named, min(evaluation.lowest, LOWEST_JUDGED), look)
     scored, shares, ties = zip(*with_progress(found, len(named), None), strict=True)
     scores = evaluation.scores(named, scored)
-    intervals = confidence_intervals(scores, level=level, n_resamples=n_resamples, rng=seed)
+    intervals = confidence_intervals(scores, confidence=confidence, n_resamples=n_resamples, rng=seed)
     tests = None
     if baseline is not None:
-        tests = against_baseline(scores, baseline, alpha=round(1 - level, 12), rng=seed)
+        tests = against_baseline(scores, baseline, alpha=round(1 - confidence, 12), rng=seed)
     unjudged = unjudged_of(judgments, named, _DEPTHS, shares)
     imputed, not_imputed = None, ""
     if options is not None:

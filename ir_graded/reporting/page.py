@@ -89,7 +89,7 @@ def _leaderboard(contents: Contents, at: int, name: str) -> Picture:
         for number in (order[0], order[-1])
     )
     ends = f"the best is {best}, the last is {worst}" if len(order) > 1 else best
-    intervals = f"{100 * found.level:g}% confidence intervals"
+    intervals = f"{100 * found.confidence:g}% confidence intervals"
     alt = f"Means by {name} with {intervals} of {plural(len(order), 'run')}: {ends}."
     caption = f"{name}: means with {intervals}, best first."
     return Picture.of(plots.leaderboard(found, name), caption, alt)
@@ -123,7 +123,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     path: str | os.PathLike[str],
     *,
     baseline: str | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     n_resamples: int = 1000,
     n_samples: int = 0,
     depth: int | None = None,
@@ -134,7 +134,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
 
     The page needs no network. Means have percentile bootstrap intervals over the topics
     (``ir_graded.meta.confidence_intervals``). With a baseline, each run is tested against it with a two-sided
-    randomisation test and Holm's correction (``ir_graded.meta.against_baseline``), alpha ``1 - level``.
+    randomisation test and Holm's correction (``ir_graded.meta.against_baseline``), alpha ``1 - confidence``.
     Warnings of ``evaluate``, for example about missing topics of a run, are issued and shown on the page. The
     same input and options give the same page. The file is written as a whole or not at all.
 
@@ -144,7 +144,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         runs: one or several runs in any form of ``evaluate``.
         path: the HTML file to write; an existing file is replaced.
         baseline: name or path of the run to test the others against; None for no tests.
-        level: confidence level, between 0 and 1.
+        confidence: confidence level, between 0 and 1.
         n_resamples: number of bootstrap replicates, at least 1.
         n_samples: number of samples of the judgments for intervals from unjudged documents
             (``ir_graded.score_intervals``), shown beside the intervals over topics; 0 for none.
@@ -156,8 +156,8 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     Raises:
         GradedError: jinja2 or matplotlib is not installed: ``pip install 'ir-graded[report]'``.
         InputError: the qrels or a run cannot be scored, or there are fewer than two topics.
-        ParameterError: an option is out of range, the baseline is not a run, or ``1 - level`` is too small
-            for any significant difference.
+        ParameterError: an option is out of range, the baseline is not a run, or ``1 - confidence`` is too
+            small for any significant difference.
         OSError: the file cannot be written.
 
     Warns:
@@ -178,7 +178,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     chosen = read_measures(measures)
     call = (
         f"ir_graded.report({[str(measure) for measure in chosen]!r}, {_shown(qrels, 'qrels')}, "
-        f"{_shown(runs, 'runs')}, 'report.html', {baseline=!r}, {level=!r}, {n_resamples=!r}, "
+        f"{_shown(runs, 'runs')}, 'report.html', {baseline=!r}, {confidence=!r}, {n_resamples=!r}, "
         f"{n_samples=!r}, {depth=!r}, {seed=!r}{f', {title=!r}' if title else ''})"
     )
     write_report(
@@ -187,7 +187,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         runs,
         path,
         baseline=baseline,
-        level=level,
+        confidence=confidence,
         n_resamples=n_resamples,
         n_samples=n_samples,
         depth=depth,
@@ -212,7 +212,7 @@ def write_report(
     """Write a report as ``report`` does, with the ``command`` that the page shows."""
     extra("jinja2", "report")
     matplotlib()
-    check_options(level=options["level"], n_resamples=options["n_resamples"])
+    check_options(confidence=options["confidence"], n_resamples=options["n_resamples"])
     if isinstance(seed, np.random.Generator):
         raise ParameterError(f"seed={seed!r} must be a whole number >= 0, which the page can show")
     generator(seed)
@@ -245,7 +245,7 @@ def render(contents: Contents) -> str:
         unjudged_picture=of_unjudged(contents),
         notes=[MeasureNote.of(measure) for measure in scores.measures],
         versions=versions(),
-        level=f"{100 * contents.intervals.level:g}%",
+        level=f"{100 * contents.intervals.confidence:g}%",
         style=markup(_template("page.css")),
         script=markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),

@@ -30,7 +30,7 @@ def test_intervals_stay_within_the_scores_of_each_system():
     rng = np.random.default_rng(0)
     low, high = np.sort(rng.random((2, 300)), axis=0)
     scores = {"Q": np.array([low, high]), "AP": np.array([high, low]) - 3}
-    found = meta.confidence_intervals(scores, level=0.99, n_resamples=60)
+    found = meta.confidence_intervals(scores, confidence=0.99, n_resamples=60)
     np.testing.assert_array_equal(found.low, [low, low - 3])
     np.testing.assert_array_equal(found.high, [high, high - 3])
 

@@ -274,7 +274,7 @@ def test_size_to_frame_has_one_row():
         (lambda: meta.power(SCORES, 0.1, test="interval"), ParameterError, "has no power"),
         (lambda: meta.power([SCORES, SCORES], 0.1), ParameterError, "n_topics is required"),
         (lambda: meta.effect_sizes(SCORES, "x"), ParameterError, "baseline='x' must be one of 0, 1, 2"),
-        (lambda: meta.effect_sizes(SCORES, level=1), ParameterError, "level=1 must be"),
+        (lambda: meta.effect_sizes(SCORES, confidence=1), ParameterError, "confidence=1 must be"),
     ],
 )
 def test_errors_say_what_is_wrong(call, error, words):
@@ -347,7 +347,7 @@ def test_extreme_variances_scale_the_detectable_difference(options, variance):
 
 def test_effect_sizes_equal_the_plain_reference():
     scores = np.random.default_rng(2).random((12, 4))
-    found = meta.effect_sizes(scores, 2, level=0.9).to_frame()
+    found = meta.effect_sizes(scores, 2, confidence=0.9).to_frame()
     assert found["system_b"].tolist() == [2, 2, 2]
     for _, row in found.iterrows():
         z = (scores[:, int(row["system_a"])] - scores[:, 2]).tolist()

@@ -119,7 +119,7 @@ def test_the_page_contains_the_numbers(tmp_path):
 def test_the_p_values_are_those_of_against_baseline_and_of_tables(tmp_path):
     covid = ir_graded.sample()
     baseline = "bm25_baseline"
-    text = made(tmp_path, ["nDCG@10"], covid.qrels, covid.runs, baseline=baseline, level=0.999)
+    text = made(tmp_path, ["nDCG@10"], covid.qrels, covid.runs, baseline=baseline, confidence=0.999)
     assert "100,000 replicates, seed 0, p =" in text
     assert "No corrected p falls below 0.00019." in text
     scores = ir_graded.evaluate(["nDCG@10"], covid.qrels, covid.runs)
@@ -138,7 +138,7 @@ def test_a_page_of_too_few_topics_claims_no_significance(tmp_path):
     assert "significantly better" not in text
     assert "all 8 sign patterns, p = share" in text
     assert "No corrected p falls below 0.5." in text
-    text = made(tmp_path, ["Q"], baseline="one", level=0.4)
+    text = made(tmp_path, ["Q"], baseline="one", confidence=0.4)
     assert "significantly better</span> or" in text
 
 
@@ -151,7 +151,7 @@ def test_a_path_with_a_nul_character_is_rejected(path):
 def test_a_level_without_any_significant_difference_is_an_error(tmp_path):
     covid = ir_graded.sample()
     with pytest.raises(ParameterError, match="default of 100,000 replicates is too small: with 19 tests"):
-        made(tmp_path, ["Q"], covid.qrels, covid.runs, baseline="bm25_baseline", level=0.9999)
+        made(tmp_path, ["Q"], covid.qrels, covid.runs, baseline="bm25_baseline", confidence=0.9999)
 
 
 def test_significant_differences_are_marked(tmp_path):
@@ -331,7 +331,7 @@ def test_a_script_as_a_name_stays_text(tmp_path):
     ("options", "message"),
     [
         ({"baseline": "four"}, "baseline='four' must be one of 'one', 'two', 'three'"),
-        ({"level": 1.5}, "level=1.5 must be a number between 0 and 1"),
+        ({"confidence": 1.5}, "confidence=1.5 must be a number between 0 and 1"),
         ({"seed": -1}, "must be a whole number >= 0"),
         ({"seed": np.random.default_rng(0)}, "seed=.* must be a whole number >= 0, which the page can show"),
         ({"runs": RUNS["one"], "baseline": "run"}, "baseline='run' is the only run"),

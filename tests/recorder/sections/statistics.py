@@ -62,7 +62,7 @@ def of_several_measures(out: Recorder, where: str, scores: Any, resamples: int) 
     for reference in names:
         out.result("rank_correlations", f"{where}, {reference}", meta.rank_correlations(scores, reference))
     for level in (0.95, 0.5):
-        found = meta.confidence_intervals(scores, level=level, n_resamples=resamples, rng=1)
+        found = meta.confidence_intervals(scores, confidence=level, n_resamples=resamples, rng=1)
         out.result("confidence_intervals", f"{where}, level {level}", found)
     systems = list(scores[names[0]].columns) if isinstance(scores, dict) else list(scores.runs)
     for baseline in (systems[0], systems[-1]):
