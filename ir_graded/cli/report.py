@@ -80,7 +80,7 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
         n_resamples=resamples,
         n_samples=samples,
         depth=depth,
-        seed=seed,
+        rng=seed,
         title=title,
         command=shlex.join(given),
     )

@@ -358,7 +358,7 @@ def score_intervals(  # what to evaluate, and how
     depth: int | None = None,
     n_samples: int = 1000,
     confidence: float = 0.95,
-    rng: Seed | None = None,
+    rng: Seed = 0,
 ) -> ScoreIntervals:
     """Compute intervals of scores over possible levels of unjudged documents.
 
@@ -390,7 +390,7 @@ def score_intervals(  # what to evaluate, and how
         depth: a whole number >= 1 and < 2**63; by default the largest cutoff of the measures.
         n_samples: number of samples, at least 1.
         confidence: share of the samples in an interval, between 0 and 1.
-        rng: a seed or a generator; None is seed 0. A seed gives the same result with any number of threads
+        rng: a seed or a generator. A seed gives the same result with any number of threads
             and any order of topics, documents and runs.
 
     Returns:
@@ -419,7 +419,7 @@ def score_intervals(  # what to evaluate, and how
         >>> found.low.shape, bool((found.low <= found.high).all())
         ((1, 2, 30), True)
     """
-    options = Options(depth, n_samples, confidence, 0 if rng is None else rng)
+    options = Options(depth, n_samples, confidence, rng)
     evaluation = Evaluation(read_measures(measures), qrels)
     options.depth_for(evaluation)
     named = {name: ensure_rereadable("run", run) for name, run in named_runs(runs).items()}

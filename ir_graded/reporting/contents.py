@@ -60,7 +60,7 @@ class Contents:
             documents.
         not_imputed: why there are samples but no such scores; '' without a reason.
         ties: effect of ties on each run, for the measures that ir_graded computes.
-        seed: seed of all random numbers.
+        rng: seed of all random numbers.
         command: command that creates this report.
         title: heading of the page; '' for the default.
     """
@@ -72,7 +72,7 @@ class Contents:
     imputed: ScoreIntervals | None
     not_imputed: str
     ties: tuple[OpenByTies, ...]
-    seed: int
+    rng: int
     command: str
     title: str = ""
 
@@ -112,7 +112,7 @@ def collect(  # noqa: PLR0913  # those of report
     n_resamples: int,
     n_samples: int,
     depth: int | None,
-    seed: int,
+    rng: int,
     command: str,
     title: str,
 ) -> Contents:
@@ -123,7 +123,7 @@ def collect(  # noqa: PLR0913  # those of report
     judgments = evaluation.judgments
     if depth is not None and not n_samples:
         raise ParameterError(f"{depth=} needs n_samples >= 1")
-    options = Options(depth, n_samples, confidence, seed) if n_samples else None
+    options = Options(depth, n_samples, confidence, rng) if n_samples else None
     if options is not None:
         options.depth_for(evaluation)
         named = {name: ensure_rereadable("run", run) for name, run in named.items()}
@@ -138,10 +138,10 @@ def collect(  # noqa: PLR0913  # those of report
     found = evaluation.match(named, min(evaluation.lowest, LOWEST_JUDGED), look)
     scored, shares, ties = zip(*with_progress(found, len(named), None), strict=True)
     scores = evaluation.scores(named, scored)
-    intervals = confidence_intervals(scores, confidence=confidence, n_resamples=n_resamples, rng=seed)
+    intervals = confidence_intervals(scores, confidence=confidence, n_resamples=n_resamples, rng=rng)
     tests = None
     if baseline is not None:
-        tests = against_baseline(scores, baseline, alpha=round(1 - confidence, 12), rng=seed)
+        tests = against_baseline(scores, baseline, alpha=round(1 - confidence, 12), rng=rng)
     unjudged = unjudged_of(judgments, named, _DEPTHS, shares)
     imputed, not_imputed = None, ""
     if options is not None:
@@ -150,7 +150,7 @@ def collect(  # noqa: PLR0913  # those of report
         except OnlyRelevantError as error:
             not_imputed = str(error)
             warnings.warn(not_imputed, CoverageWarning, stacklevel=levels_to_caller())
-    return Contents(scores, intervals, tests, unjudged, imputed, not_imputed, ties, seed, command, title)
+    return Contents(scores, intervals, tests, unjudged, imputed, not_imputed, ties, rng, command, title)
 
 
 def _writable(name: str) -> str:

@@ -127,7 +127,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     n_resamples: int = 1000,
     n_samples: int = 0,
     depth: int | None = None,
-    seed: int = 0,
+    rng: int = 0,
     title: str = "",
 ) -> None:
     """Evaluate runs and write one HTML page: leaderboard, topics, pictures, and how each was computed.
@@ -150,7 +150,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
             (``ir_graded.score_intervals``), shown beside the intervals over topics; 0 for none.
         depth: rank down to which unjudged documents get levels in these samples; by default the largest
             cutoff of the measures.
-        seed: a whole number >= 0.
+        rng: the seed, a whole number >= 0.
         title: heading of the page, by default "Evaluation report".
 
     Raises:
@@ -179,7 +179,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     call = (
         f"ir_graded.report({[str(measure) for measure in chosen]!r}, {_shown(qrels, 'qrels')}, "
         f"{_shown(runs, 'runs')}, 'report.html', {baseline=!r}, {confidence=!r}, {n_resamples=!r}, "
-        f"{n_samples=!r}, {depth=!r}, {seed=!r}{f', {title=!r}' if title else ''})"
+        f"{n_samples=!r}, {depth=!r}, {rng=!r}{f', {title=!r}' if title else ''})"
     )
     write_report(
         chosen,
@@ -191,7 +191,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         n_resamples=n_resamples,
         n_samples=n_samples,
         depth=depth,
-        seed=seed,
+        rng=rng,
         title=title,
         command=call,
     )
@@ -207,17 +207,17 @@ def _shown(source: Any, name: str) -> str:
 
 
 def write_report(
-    measures: list[Measure], qrels: Any, runs: Any, path: str | os.PathLike[str], *, seed: int, **options: Any
+    measures: list[Measure], qrels: Any, runs: Any, path: str | os.PathLike[str], *, rng: int, **options: Any
 ) -> None:
     """Write a report as ``report`` does, with the ``command`` that the page shows."""
     extra("jinja2", "report")
     matplotlib()
     check_options(confidence=options["confidence"], n_resamples=options["n_resamples"])
-    if isinstance(seed, np.random.Generator):
-        raise ParameterError(f"seed={seed!r} must be a whole number >= 0, which the page can show")
-    generator(seed)
+    if isinstance(rng, np.random.Generator):
+        raise ParameterError(f"rng={rng!r} must be a whole number >= 0, which the page can show")
+    generator(rng)
     place = check_writable(path)
-    contents = collect(measures, qrels, runs, seed=seed, **options)
+    contents = collect(measures, qrels, runs, rng=rng, **options)
     write_whole(place, render(contents).encode("utf-8", errors="backslashreplace"))
 
 

@@ -88,7 +88,7 @@ DETECTABLE_BY_THREE = plain.detectable(lambda d: plain.power_paired_t(d, 3))
 
 def test_the_page_contains_the_numbers(tmp_path):
     # One of the 27 draws of three topics draws a topic three times: beyond 2.5% at both ends.
-    text = made(tmp_path, baseline="three", seed=4, n_resamples=4000)
+    text = made(tmp_path, baseline="three", rng=4, n_resamples=4000)
     said = " ".join(" ".join(Page(text).text).split())
     board = said[said.index(" Run Q AP ") : said.index("are too few for a significant difference")]
     assert re.findall(r" (one|two|three) ", board) == ["one", "two", "three"]  # best first
@@ -228,7 +228,7 @@ def test_the_page_is_well_formed_and_makes_no_request(tmp_path):
 def test_equal_input_gives_equal_bytes(tmp_path):
     (tmp_path / "other").mkdir()
     assert made(tmp_path, baseline="one") == made(tmp_path / "other", baseline="one")
-    assert made(tmp_path, seed=1) != made(tmp_path, seed=2)
+    assert made(tmp_path, rng=1) != made(tmp_path, rng=2)
 
 
 @pytest.mark.slow
@@ -332,8 +332,8 @@ def test_a_script_as_a_name_stays_text(tmp_path):
     [
         ({"baseline": "four"}, "baseline='four' must be one of 'one', 'two', 'three'"),
         ({"confidence": 1.5}, "confidence=1.5 must be a number between 0 and 1"),
-        ({"seed": -1}, "must be a whole number >= 0"),
-        ({"seed": np.random.default_rng(0)}, "seed=.* must be a whole number >= 0, which the page can show"),
+        ({"rng": -1}, "must be a whole number >= 0"),
+        ({"rng": np.random.default_rng(0)}, "rng=.* must be a whole number >= 0, which the page can show"),
         ({"runs": RUNS["one"], "baseline": "run"}, "baseline='run' is the only run"),
     ],
 )
@@ -366,7 +366,7 @@ def test_a_page_that_fails_keeps_the_old_one(tmp_path, monkeypatch):
     old = made(tmp_path)
     monkeypatch.setattr(files.os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
-        made(tmp_path, seed=7)
+        made(tmp_path, rng=7)
     assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == old
 

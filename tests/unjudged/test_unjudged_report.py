@@ -20,7 +20,7 @@ def page_of(tmp_path, **options):
 
 def test_both_intervals_are_shown_separately(tmp_path):
     pytest.importorskip("jinja2")
-    page, qrels, runs = page_of(tmp_path, n_samples=30, depth=10, seed=2)
+    page, qrels, runs = page_of(tmp_path, n_samples=30, depth=10, rng=2)
     found = ir_graded.score_intervals(MEASURES, qrels, runs, n_samples=30, depth=10, rng=2)
     scores = ir_graded.evaluate(MEASURES, qrels, runs)
     topics = ir_graded.meta.confidence_intervals(scores, n_resamples=50, rng=2)

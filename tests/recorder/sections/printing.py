@@ -117,7 +117,7 @@ def _report(out: Recorder) -> None:
     first, second = [*runs][:2]
     _reported(out, "without a baseline", ["Q", "AP"], runs)
     _reported(
-        out, "with a baseline", _MEASURES, runs, baseline=second, n_resamples=200, seed=3, confidence=0.9
+        out, "with a baseline", _MEASURES, runs, baseline=second, n_resamples=200, rng=3, confidence=0.9
     )
     _reported(out, "the best run as baseline", ["Q", "AP"], runs, baseline=first, n_resamples=50)
     _reported(out, "one run", "P+@10", {first: runs[first]}, n_resamples=50)
