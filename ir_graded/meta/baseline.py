@@ -17,7 +17,7 @@ from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
 from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, ParameterError, format_ids
 
 from .matrix import DECIMALS, matrices_by_measure, number_of, rows_of_systems
-from .sample_size import Design, detectable_of_pairs, mean_and_spread
+from .sample_size import Design, detectable_of_pairs, mean_and_sd
 from .samples import Seed, check_choice, check_options, check_significance_is_possible, generator
 from .significance import significance
 from .studentised import TOLERANCE, enumerates, randomisation_p, smallest_p
@@ -41,7 +41,7 @@ class BaselineTests(ShortRepr):
         difference: mean of "system - baseline" over the topics, shape ``(measures, systems)``.
         p: two-sided p-values of the individual tests, with the same shape.
         p_holm: p-values after Holm's correction for the systems compared by one measure.
-        spread: standard deviation of "system - baseline" over the topics, with the same shape; NaN if all
+        sd: standard deviation of "system - baseline" over the topics, with the same shape; NaN if all
             differences are equal.
         topics: number of topics.
         alpha: significance level.
@@ -54,7 +54,7 @@ class BaselineTests(ShortRepr):
     difference: Floats
     p: Floats
     p_holm: Floats
-    spread: Floats
+    sd: Floats
     topics: int
     alpha: float
     n_resamples: int
@@ -76,17 +76,17 @@ class BaselineTests(ShortRepr):
 
     @property
     def dz(self) -> Floats:
-        """Effect size of each difference, ``difference / spread``; shape ``(measures, systems)``."""
-        return self.difference / self.spread
+        """Effect size of each difference, ``difference / sd``; shape ``(measures, systems)``."""
+        return self.difference / self.sd
 
     @property
     def minimum_detectable(self) -> Floats:
         """Difference that one two-sided paired t test at alpha detects with probability .8.
 
-        The spread of the pair is treated as known. Holm's correction is ignored; with it, even larger
+        The standard deviation of the pair is treated as known. Holm's correction is ignored; with it, even larger
         differences may be missed. Shape ``(measures, systems)``.
         """
-        return detectable_of_pairs(self.spread, self.topics, self.alpha)
+        return detectable_of_pairs(self.sd, self.topics, self.alpha)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table with a row per measure and system.
@@ -159,7 +159,7 @@ def against_baseline(
     )
     z = values[:, others] - values[:, [of_baseline]]
     against = np.full(len(others), of_baseline)
-    spread = np.stack([mean_and_spread(of_measure, others, against)[1] for of_measure in values])
+    sd = np.stack([mean_and_sd(of_measure, others, against)[1] for of_measure in values])
     p = randomisation_p(z, int(replicates), generator(rng), two_sided=True)
     return BaselineTests(
         measures=tuple(matrices),
@@ -168,7 +168,7 @@ def against_baseline(
         difference=read_only(exact_sum(z) / z.shape[2]),
         p=read_only(p),
         p_holm=read_only(np.stack([holm(row) for row in p])),
-        spread=read_only(spread),
+        sd=read_only(sd),
         topics=topics,
         alpha=float(alpha),
         n_resamples=int(replicates),
@@ -208,7 +208,7 @@ class Regressions:
         difference: mean of "system - baseline" over the topics, shape ``(groups, measures, systems)``.
         p: p-values of the single tests, one-sided for a lower mean, same shape.
         p_corrected: p-values corrected for all tests, same shape.
-        spread: standard deviation of "system - baseline", same shape; NaN if all differences are equal.
+        sd: standard deviation of "system - baseline", same shape; NaN if all differences are equal.
         topics: number of topics of each group.
         judged: mean share of judged documents down to the cutoff of the measure, else 10, shape as
             ``difference``; NaN if only scores are given.
@@ -229,7 +229,7 @@ class Regressions:
     difference: Floats
     p: Floats
     p_corrected: Floats
-    spread: Floats
+    sd: Floats
     topics: tuple[int, ...]
     judged: Floats
     baseline_judged: Floats
@@ -266,16 +266,14 @@ class Regressions:
         """Smallest loss that is found worse with probability .8; shape as ``difference``.
 
         A loss is found if a one-sided paired t test at ``alpha_of_each`` is significant and the mean is
-        lower by more than the tolerance, d. So it is at least ``d + 0.842 spread / sqrt(n)``. The spread of
+        lower by more than the tolerance, d. So it is at least ``d + 0.842 sd / sqrt(n)``. The deviation of
         the pair is taken as known.
         """
         special = extra("scipy.special", "meta")
         design = Design(variance=0.5, alpha=self.alpha_of_each, power=0.8, alternative="greater")
         of_one = np.array([design.detectable(topics) for topics in self.topics])
         beyond = special.ndtri(0.8) / np.sqrt(self.topics)
-        by_test, by_tolerance = (
-            factor[:, np.newaxis, np.newaxis] * self.spread for factor in (of_one, beyond)
-        )
+        by_test, by_tolerance = (factor[:, np.newaxis, np.newaxis] * self.sd for factor in (of_one, beyond))
         return np.asarray(np.maximum(by_test, self.tolerance + by_tolerance))
 
     def to_frame(self) -> pd.DataFrame:
@@ -406,7 +404,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         _of_part(every[:, :, topics], others, of_baseline, lambda z: TESTS[test](z, n_resamples, random))
         for topics in parts.values()
     ]
-    base, difference, spread, p = (read_only(np.stack(column)) for column in zip(*found, strict=True))
+    base, difference, sd, p = (read_only(np.stack(column)) for column in zip(*found, strict=True))
     _check_losses_are_possible(every, base, (*matrices,), baseline, sizes, float(tolerance))
     return Regressions(
         groups=tuple(parts),
@@ -417,7 +415,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         difference=difference,
         p=p,
         p_corrected=read_only(CORRECTIONS[correction](p.reshape(-1)).reshape(p.shape)),
-        spread=spread,
+        sd=sd,
         topics=tuple(sizes.values()),
         judged=read_only(np.full(p.shape, np.nan)),
         baseline_judged=read_only(np.full(base.shape, np.nan)),
@@ -510,12 +508,12 @@ def _check_losses_are_possible(
 def _of_part(
     values: Floats, others: list[int], baseline: int, test: Callable[[Floats], Floats]
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return, for some topics, means of the baseline, and differences with their spread and p-values."""
+    """Return, for some topics, means of the baseline, and differences with their sd and p-values."""
     against = np.full(len(others), baseline)
     z = (values[:, others] - values[:, [baseline]]).round(DECIMALS)
-    spread = np.stack([mean_and_spread(of_measure, others, against)[1] for of_measure in values])
+    sd = np.stack([mean_and_sd(of_measure, others, against)[1] for of_measure in values])
     topics = values.shape[2]
-    return exact_sum(values[:, baseline]) / topics, exact_sum(z) / topics, spread, test(z)
+    return exact_sum(values[:, baseline]) / topics, exact_sum(z) / topics, sd, test(z)
 
 
 # ----------------------------------------------------------------------------------- tests, corrections

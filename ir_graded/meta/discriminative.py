@@ -16,7 +16,7 @@ from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import CoverageWarning
 
 from .matrix import ScoreMatrix
-from .sample_size import detectable_of_pairs, mean_and_spread
+from .sample_size import detectable_of_pairs, mean_and_sd
 from .samples import Seed, check_choice, check_options, generator, permuted_rows, sign_flips, topic_counts
 from .studentised import (
     SECONDS_BEFORE_BAR,
@@ -78,13 +78,13 @@ class DiscriminativePower(ShortRepr):
         difference that a two-sided paired t test at alpha detects with probability .8.
         """
         pairs = Pairs.of(len(self._values))
-        _, spread = mean_and_spread(self._values, pairs.first, pairs.second)
+        _, sd = mean_and_sd(self._values, pairs.first, pairs.second)
         frame = self.differences.rename("difference").reset_index()
         return frame.assign(
             asl=self.asl.to_numpy(),
             significant=self.asl.to_numpy() < self.alpha,
-            dz=self.differences.to_numpy() / spread,
-            minimum_detectable=detectable_of_pairs(spread, self._values.shape[1], self.alpha),
+            dz=self.differences.to_numpy() / sd,
+            minimum_detectable=detectable_of_pairs(sd, self._values.shape[1], self.alpha),
         )
 
     def plot(self, ax: Axes | None = None) -> Figure:

@@ -340,6 +340,6 @@ def _tuning(Y: Floats, f: Floats, together: Floats) -> Floats:
     """Return lambda of each measure and system; 0 if the scores under the model are all equal."""
     n, N = Y.shape[2], together.shape[2] - Y.shape[2]
     covariance = ((Y - Y.mean(axis=2, keepdims=True)) * (f - f.mean(axis=2, keepdims=True))).mean(axis=2)
-    spread = (1 + n / N) * together.var(axis=2, ddof=1)
+    variance = (1 + n / N) * together.var(axis=2, ddof=1)
     equal = np.ptp(together, axis=2) <= ROUNDING * np.abs(together).max(axis=2)
-    return np.clip(np.where(equal, 0.0, covariance) / np.where(equal, 1.0, spread), 0.0, 1.0)
+    return np.clip(np.where(equal, 0.0, covariance) / np.where(equal, 1.0, variance), 0.0, 1.0)

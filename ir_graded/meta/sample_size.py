@@ -536,14 +536,14 @@ def minimum_detectable_difference(  # noqa: PLR0913  # options, all by keyword
     return design.detectable(_present(present))
 
 
-def detectable_of_pairs(spread: Floats, topics: int, alpha: float) -> Floats:
+def detectable_of_pairs(sd: Floats, topics: int, alpha: float) -> Floats:
     """Return the difference that a two-sided paired t test detects with power .8, given deviations.
 
     NaN if alpha is too small for a power.
     """
     if alpha < _SMALLEST_ALPHA:
-        return np.full_like(spread, np.nan)
-    return spread * Design(variance=0.5, alpha=alpha, power=max(0.8, alpha)).detectable(topics)
+        return np.full_like(sd, np.nan)
+    return sd * Design(variance=0.5, alpha=alpha, power=max(0.8, alpha)).detectable(topics)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -617,10 +617,10 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: f
         at = number_of(baseline, matrix.systems, "baseline")
         first = np.delete(np.arange(len(matrix.systems)), at)
         second = np.full_like(first, at)
-    mean, spread = mean_and_spread(matrix.values.T, first, second)
+    mean, sd = mean_and_sd(matrix.values.T, first, second)
     topics = len(matrix.topics)
     special = extra("scipy.special", "meta")
-    f, dz = topics - 1, mean / spread
+    f, dz = topics - 1, mean / sd
     # It is undefined for two topics, as Gamma(0) is infinite.
     bias = np.exp(special.gammaln(f / 2) - special.gammaln((f - 1) / 2)) / np.sqrt(f / 2) if f > 1 else np.nan
     ends = [
@@ -643,7 +643,7 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: f
     )
 
 
-def mean_and_spread(values: Floats, first: Any, second: Any) -> tuple[Floats, Floats]:
+def mean_and_sd(values: Floats, first: Any, second: Any) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of the differences of pairs; NaN if all are equal.
 
     Args:
@@ -651,14 +651,14 @@ def mean_and_spread(values: Floats, first: Any, second: Any) -> tuple[Floats, Fl
         first: number of the first system of each pair.
         second: number of the second.
     """
-    mean, spread = np.empty(len(first)), np.empty(len(first))
+    mean, sd = np.empty(len(first)), np.empty(len(first))
     # Squares of the smallest scores would underflow to 0.
     values = values / (scale := float(np.abs(values).max()) or 1.0)
     for start in range(0, len(first), 4096):
         some = slice(start, start + 4096)
         z = values[first[some]] - values[second[some]]
         mean[some] = z.mean(axis=1)
-        spread[some] = z.std(axis=1, ddof=1)
+        sd[some] = z.std(axis=1, ddof=1)
         largest = np.maximum(np.abs(values[first[some]]), np.abs(values[second[some]])).max(axis=1)
-        spread[some][np.ptp(z, axis=1) <= ROUNDING * largest] = np.nan
-    return mean * scale, spread * scale
+        sd[some][np.ptp(z, axis=1) <= ROUNDING * largest] = np.nan
+    return mean * scale, sd * scale

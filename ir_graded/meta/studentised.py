@@ -185,7 +185,7 @@ class PairBlock:
         z: differences per topic, shape ``(pairs, topics)``.
         total: sums of z, shape ``(pairs,)``.
         w: z shifted to mean 0.
-        spread: sums of squares of w.
+        squares: sums of squares of w.
         rounding: differences of z up to this are rounding.
         constant: pairs whose differences are all equal.
         identical: pairs whose differences are all zero.
@@ -195,7 +195,7 @@ class PairBlock:
     z: Floats
     total: Floats
     w: Floats
-    spread: Floats
+    squares: Floats
     rounding: Floats
     constant: Bools
     identical: Bools
@@ -213,7 +213,7 @@ class PairBlock:
             z=z,
             total=total,
             w=w,
-            spread=np.square(w).sum(axis=1),
+            squares=np.square(w).sum(axis=1),
             rounding=rounding,
             constant=high - low <= rounding,
             identical=np.maximum(np.abs(low), np.abs(high)) <= rounding,
@@ -225,8 +225,8 @@ class PairBlock:
         0 for identical systems, infinite if all differences have the same nonzero value.
         """
         topics = self.z.shape[1]
-        spread = np.where(self.constant, 1.0, np.maximum(self.spread, np.finfo(np.float64).tiny))
-        t = self.total * np.sqrt((topics - 1) / (topics * spread))
+        squares = np.where(self.constant, 1.0, np.maximum(self.squares, np.finfo(np.float64).tiny))
+        t = self.total * np.sqrt((topics - 1) / (topics * squares))
         return np.asarray(
             np.where(self.constant, np.where(self.identical, 0.0, np.copysign(np.inf, self.total)), t)
         )
@@ -253,7 +253,7 @@ def replicate_statistics(
     deviation = np.matmul(topics * np.square(block.w), counts, out=space.scratch)
     deviation -= statistics
     # If all drawn values equal the mean, w and the deviation are rounding errors.
-    floor = TOLERANCE * topics * block.spread
+    floor = TOLERANCE * topics * block.squares
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         statistics /= deviation
     doubtful = (deviation.min(axis=1) <= floor) | ~(statistics.max(axis=1) < _CANCELLED)

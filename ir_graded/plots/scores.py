@@ -183,15 +183,15 @@ _BY_RANK_LABEL = "rank (line: down to it, area: at it)"
 
 
 def _draw_unjudged(
-    axes: Axes, result: UnjudgedShares, number: int, look: dict[str, Any], label: str = ""
+    axes: Axes, result: UnjudgedShares, number: int, line: dict[str, Any], label: str = ""
 ) -> None:
     """Draw the shares of a run down to each depth and, where the run is alone, at each rank."""
     order = np.argsort(result.depths)
     if len(result.runs) == 1 or not label:
         ranks = np.arange(1, result.by_rank.shape[1] + 1)
         at_rank = result.by_rank[number]
-        axes.fill_between(ranks, at_rank, step="mid", color=look["color"], alpha=0.25, linewidth=0)
-    axes.plot(np.array(result.depths)[order], result.share[number][order], label=label, clip_on=False, **look)
+        axes.fill_between(ranks, at_rank, step="mid", color=line["color"], alpha=0.25, linewidth=0)
+    axes.plot(np.array(result.depths)[order], result.share[number][order], label=label, clip_on=False, **line)
     axes.set_xscale("log")
     axes.set_xticks(*_decade_ticks(max(*result.depths, result.by_rank.shape[1])))
     axes.minorticks_off()

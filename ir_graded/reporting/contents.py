@@ -89,7 +89,7 @@ class Contents:
             return []
         return [self.scores.runs[number] for number in np.flatnonzero(self.imputed.imputed > MOST_IMPUTED)]
 
-    def rivals(self, measure: int) -> tuple[str, str] | None:
+    def compared_runs(self, measure: int) -> tuple[str, str] | None:
         """Return the best run by a measure and the baseline, or the second best; None if there is one run.
 
         If the baseline is the best, it is compared with the second best.
@@ -131,11 +131,11 @@ def collect(  # noqa: PLR0913  # those of report
     here = [measure for measure in native_scorers(measures) if takes_ties(measure)]
     orders = Orders(here, judgments, ("optimistic", "pessimistic"))
 
-    def look(run: MatchedRun) -> tuple[ScoredRun, RunShares, OpenByTies]:
+    def score_and_count(run: MatchedRun) -> tuple[ScoredRun, RunShares, OpenByTies]:
         ties = OpenByTies.of(orders, run.judged)
         return evaluation.score(run), unjudged_shares(judgments, run, _DEPTHS), ties
 
-    found = evaluation.match(named, min(evaluation.lowest, LOWEST_JUDGED), look)
+    found = evaluation.match(named, min(evaluation.lowest, LOWEST_JUDGED), score_and_count)
     scored, shares, ties = zip(*with_progress(found, len(named), None), strict=True)
     scores = evaluation.scores(named, scored)
     intervals = confidence_intervals(scores, confidence=confidence, n_resamples=n_resamples, rng=rng)

@@ -61,9 +61,9 @@ def of_measures(contents: Contents) -> Iterator[Picture]:
     """Yield per measure the leaderboard, and the best run by topic against the baseline or the second."""
     for at, name in enumerate(contents.intervals.measures):
         yield _leaderboard(contents, at, name)
-        rivals = contents.rivals(at)
-        if rivals is not None:
-            yield _differences(contents, at, name, *rivals)
+        compared_runs = contents.compared_runs(at)
+        if compared_runs is not None:
+            yield _differences(contents, at, name, *compared_runs)
 
 
 def of_unjudged(contents: Contents) -> Picture:
