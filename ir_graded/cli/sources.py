@@ -55,7 +55,7 @@ def _read_matrix(path: str, topic_column: str | None) -> ScoreMatrix:
             raise InputError(f"{path}: --topic-column {topic_column!r} must be one of the columns {columns}")
         table = table.set_index(topic_column)
     matrix = ScoreMatrix.of(table, path, advice="name the column of the topics with --topic-column")
-    _check_scores(rows, {str(system): header.index(str(system)) for system in matrix.systems}, path)
+    _check_scores(rows, {str(system): header.index(str(system)) for system in matrix.runs}, path)
     return matrix
 
 

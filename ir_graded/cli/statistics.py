@@ -177,7 +177,7 @@ def significance(  # noqa: PLR0913, PLR0917  # one parameter an option
         rng=seed,
     )
     table = found.to_frame().astype({"significant": int})
-    pair = ["system_a", "system_b"]
+    pair = ["run_a", "run_b"]
     show(frame_text(table.set_index(pair), pair, output, places))
     if folder is not None:
         sources.write_figures({"significance": found.plot()}, folder)
@@ -218,7 +218,7 @@ _COLUMNS = ["variance", "n_topics", "power", "present", "power_at_present", "det
 @click.option("--model", type=click.Choice(["two-way", "one-way"]), help="Model of the variance.")
 @click.option("--unpaired", is_flag=True, help="With --test t: each system has different topics.")
 @click.option(
-    "--systems", type=click.IntRange(2), default=2, show_default=True, help="Number of systems of an anova."
+    "--n-runs", type=click.IntRange(2), default=2, show_default=True, help="Number of systems of an anova."
 )
 @sources.alpha
 @click.option(
@@ -251,7 +251,7 @@ def plan(  # one parameter an option
     from ir_graded.plots.meta import topic_set_sizes
 
     sources.prepare_folder(folder)
-    options_of_design = {name: given.pop(name) for name in ("model", "systems", "alpha", "power")}
+    options_of_design = {name: given.pop(name) for name in ("model", "n_runs", "alpha", "power")}
     options_of_design |= {"test": test, "paired": not unpaired}
     matrices = sources.score_matrices(**given)
     found = {

@@ -166,7 +166,7 @@ def _notes_on_judged(found: Regressions, measures: list[Measure], depths: Sequen
     yield (
         f"The share of judged documents differs in {differs.sum()} of {differs.size} comparisons, most in "
         f"judged@{depths[measure]} for {measures[measure]}{where}: "
-        f"{found.judged[group, measure, run]:.4g} of {found.systems[run]}, "
+        f"{found.judged[group, measure, run]:.4g} of {found.runs[run]}, "
         f"{found.baseline_judged[group, measure]:.4g} of {found.baseline}. "
         f"This affects measures that count unjudged documents as not relevant{second}."
     )

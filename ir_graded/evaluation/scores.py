@@ -260,9 +260,9 @@ def _against(scores: Tabled, baseline: str, alpha: float, signs: Signs) -> int:
     from ir_graded.meta.baseline import against_baseline
 
     tests = against_baseline(scores, baseline, alpha=alpha)
-    for at, system in enumerate(tests.systems):
+    for at, system in enumerate(tests.runs):
         signs[scores.runs.index(str(system)), tests.significant[:, at]] += DAGGER
-    return len(tests.systems) if tests.smallest_p_holm < alpha else 0
+    return len(tests.runs) if tests.smallest_p_holm < alpha else 0
 
 
 def _pairs(scores: Tabled, alpha: float, signs: Signs) -> dict[int, str]:

@@ -16,7 +16,7 @@ from ir_graded._utils.results import ShortRepr, read_only
 from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
 from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, ParameterError, format_ids
 
-from .matrix import DECIMALS, matrices_by_measure, number_of, rows_of_systems
+from .matrix import DECIMALS, matrices_by_measure, number_of, rows_of_runs
 from .sample_size import Design, detectable_of_pairs, mean_and_sd
 from .samples import Seed, check_choice, check_options, check_significance_is_possible, generator
 from .significance import significance
@@ -36,9 +36,9 @@ class BaselineTests(ShortRepr):
 
     Attributes:
         measures: printed names of the measures.
-        systems: the systems except the baseline, in the given order.
+        runs: the systems except the baseline, in the given order.
         baseline: the baseline.
-        difference: mean of "system - baseline" over the topics, shape ``(measures, systems)``.
+        difference: mean of "system - baseline" over the topics, shape ``(measures, runs)``.
         p: two-sided p-values of the individual tests, with the same shape.
         p_holm: p-values after Holm's correction for the systems compared by one measure.
         sd: standard deviation of "system - baseline" over the topics, with the same shape; NaN if all
@@ -49,7 +49,7 @@ class BaselineTests(ShortRepr):
     """
 
     measures: tuple[str, ...]
-    systems: tuple[Hashable, ...]
+    runs: tuple[Hashable, ...]
     baseline: Hashable
     difference: Floats
     p: Floats
@@ -61,7 +61,7 @@ class BaselineTests(ShortRepr):
 
     @property
     def significant(self) -> Bools:
-        """Whether the corrected p-value is below alpha, shape ``(measures, systems)``."""
+        """Whether the corrected p-value is below alpha, shape ``(measures, runs)``."""
         return np.asarray(self.p_holm < self.alpha)
 
     @property
@@ -72,19 +72,19 @@ class BaselineTests(ShortRepr):
     @property
     def smallest_p_holm(self) -> float:
         """Smallest corrected p-value that a test can have with any scores."""
-        return _smallest(self.topics, self.n_resamples, len(self.systems))
+        return _smallest(self.topics, self.n_resamples, len(self.runs))
 
     @property
     def dz(self) -> Floats:
-        """Effect size of each difference, ``difference / sd``; shape ``(measures, systems)``."""
+        """Effect size of each difference, ``difference / sd``; shape ``(measures, runs)``."""
         return self.difference / self.sd
 
     @property
     def minimum_detectable(self) -> Floats:
         """Difference that one two-sided paired t test at alpha detects with probability .8.
 
-        The standard deviation of the pair is treated as known. Holm's correction is ignored; with it, even larger
-        differences may be missed. Shape ``(measures, systems)``.
+        The standard deviation of the pair is treated as known. Holm's correction is ignored; with it, even
+        larger differences may be missed. Shape ``(measures, runs)``.
         """
         return detectable_of_pairs(self.sd, self.topics, self.alpha)
 
@@ -93,7 +93,7 @@ class BaselineTests(ShortRepr):
 
         Columns: measure, run, difference, p, p_holm, significant, dz, minimum_detectable.
         """
-        return rows_of_systems(self, "difference", "p", "p_holm", "significant", "dz", "minimum_detectable")
+        return rows_of_runs(self, "difference", "p", "p_holm", "significant", "dz", "minimum_detectable")
 
 
 def against_baseline(
@@ -142,7 +142,7 @@ def against_baseline(
     replicates = _REPLICATES if n_resamples is None else n_resamples
     check_options(alpha=alpha, n_resamples=replicates)
     matrices = matrices_by_measure(scores)
-    names = next(iter(matrices.values())).systems
+    names = next(iter(matrices.values())).runs
     of_baseline = number_of(baseline, names, "baseline")
     others = [number for number in range(len(names)) if number != of_baseline]
     values = np.stack([matrix.values.T for matrix in matrices.values()])
@@ -163,7 +163,7 @@ def against_baseline(
     p = randomisation_p(z, int(replicates), generator(rng), two_sided=True)
     return BaselineTests(
         measures=tuple(matrices),
-        systems=tuple(names[number] for number in others),
+        runs=tuple(names[number] for number in others),
         baseline=baseline,
         difference=read_only(exact_sum(z) / z.shape[2]),
         p=read_only(p),
@@ -202,10 +202,10 @@ class Regressions:
     Attributes:
         groups: names of the groups of topics; the first is all topics.
         measures: printed names of the measures.
-        systems: the systems except the baseline, in the given order.
+        runs: the systems except the baseline, in the given order.
         baseline: the baseline.
         baseline_mean: mean of the baseline, shape ``(groups, measures)``.
-        difference: mean of "system - baseline" over the topics, shape ``(groups, measures, systems)``.
+        difference: mean of "system - baseline" over the topics, shape ``(groups, measures, runs)``.
         p: p-values of the single tests, one-sided for a lower mean, same shape.
         p_corrected: p-values corrected for all tests, same shape.
         sd: standard deviation of "system - baseline", same shape; NaN if all differences are equal.
@@ -223,7 +223,7 @@ class Regressions:
 
     groups: tuple[str, ...]
     measures: tuple[str, ...]
-    systems: tuple[Hashable, ...]
+    runs: tuple[Hashable, ...]
     baseline: Hashable
     baseline_mean: Floats
     difference: Floats
@@ -293,7 +293,7 @@ class Regressions:
                 "judged": self.judged.reshape(-1),
                 "baseline_judged": self.baseline_judged[group, measure],
                 "measure": [self.measures[at] for at in measure],
-                "run": [self.systems[at] for at in system],
+                "run": [self.runs[at] for at in system],
                 "baseline": base,
                 "mean": base + self.difference.reshape(-1),
                 "difference": self.difference.reshape(-1),
@@ -374,7 +374,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     check_choice("correction", correction, CORRECTIONS)
     matrices = matrices_by_measure(scores)
     first = next(iter(matrices.values()))
-    names = first.systems
+    names = first.runs
     of_baseline = number_of(baseline, names, "baseline")
     others = [number for number in range(len(names)) if number != of_baseline]
     every = np.stack([matrix.values.T for matrix in matrices.values()])
@@ -409,7 +409,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     return Regressions(
         groups=tuple(parts),
         measures=tuple(matrices),
-        systems=tuple(names[number] for number in others),
+        runs=tuple(names[number] for number in others),
         baseline=baseline,
         baseline_mean=base,
         difference=difference,
@@ -471,7 +471,7 @@ def _check_losses_are_possible(
     """Raise ParameterError if the tolerance exceeds any possible loss; warn if the baseline scores 0.
 
     Args:
-        values: all scores, shape ``(measures, systems, topics)``.
+        values: all scores, shape ``(measures, runs, topics)``.
         base: means of the baseline, shape ``(groups, measures)``.
         measures: names of the measures.
         baseline: the baseline.
@@ -553,7 +553,7 @@ def _benjamini_hochberg(p: Floats) -> Floats:
     return corrected
 
 
-#: p-values of differences of shape ``(measures, systems, topics)``, one-sided for a mean below 0.
+#: p-values of differences of shape ``(measures, runs, topics)``, one-sided for a mean below 0.
 TESTS: dict[str, Callable[[Floats, int, np.random.Generator], Floats]] = {
     "randomisation": _randomisation,
     "t": _student,

@@ -38,8 +38,8 @@ class Conclusions(ShortRepr):
 
     Attributes:
         measures: printed names of the measures.
-        systems: the systems.
-        means_a: mean of each system under a, shape ``(measures, systems)``.
+        runs: the systems.
+        means_a: mean of each system under a, shape ``(measures, runs)``.
         means_b: mean of each system under b.
         table: the table of ``to_frame``, in the order of the measures.
         topics: number of topics in both.
@@ -50,7 +50,7 @@ class Conclusions(ShortRepr):
     """
 
     measures: tuple[str, ...]
-    systems: tuple[Hashable, ...]
+    runs: tuple[Hashable, ...]
     means_a: Floats
     means_b: Floats
     table: pd.DataFrame
@@ -78,7 +78,7 @@ class Conclusions(ShortRepr):
         from ir_graded.plots.meta import means_scatter
 
         return means_scatter(
-            self.measures, self.systems, self.means_a, self.means_b, self.table["tau_b"].tolist()
+            self.measures, self.runs, self.means_a, self.means_b, self.table["tau_b"].tolist()
         )
 
 
@@ -151,12 +151,12 @@ def conclude(
         in_b = significant_pairs(b, **options)
         means_a.append(means_of(a))
         means_b.append(means_of(b))
-        rows.append(_row(means_a[-1], means_b[-1], (known[name, topics], in_b), a.systems, top_k))
+        rows.append(_row(means_a[-1], means_b[-1], (known[name, topics], in_b), a.runs, top_k))
     import pandas as pd
 
     return Conclusions(
         measures=tuple(of_a),
-        systems=first.systems,
+        runs=first.runs,
         means_a=read_only(np.stack(means_a)),
         means_b=read_only(np.stack(means_b)),
         table=pd.DataFrame(rows, index=pd.Index(list(of_a), name="measure")),
@@ -171,7 +171,7 @@ def conclude(
 def _of_topics(matrix: ScoreMatrix, topics: tuple[Hashable, ...]) -> ScoreMatrix:
     """Return the matrix of some of the topics."""
     place = {topic: at for at, topic in enumerate(matrix.topics)}
-    return ScoreMatrix(matrix.values[[place[topic] for topic in topics]], topics, matrix.systems)
+    return ScoreMatrix(matrix.values[[place[topic] for topic in topics]], topics, matrix.runs)
 
 
 def _row(

@@ -188,7 +188,7 @@ class RankCorrelations(ShortRepr):
     Attributes:
         reference: the measure that the others are compared with.
         measures: names of all measures.
-        systems: names of the systems, in the order of the score matrices.
+        runs: names of the systems, in the order of the score matrices.
         kendall: Kendall's tau of each measure with the reference.
         kendall_variants: ``"tau"``, or ``"tau_b"`` if one of the two rankings has ties.
         tau_ap: AP correlation of each measure, as the estimate, with the reference.
@@ -201,7 +201,7 @@ class RankCorrelations(ShortRepr):
 
     reference: str
     measures: tuple[str, ...]
-    systems: tuple[Hashable, ...]
+    runs: tuple[Hashable, ...]
     kendall: Floats
     kendall_variants: tuple[str, ...]
     tau_ap: Floats
@@ -263,7 +263,7 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     name = reference_name(reference, matrices)
     measures = tuple(matrices)
     values = [matrix.values.T for matrix in matrices.values()]
-    means = [(exact_sum(of_systems) / of_systems.shape[1]).round(_DECIMALS) for of_systems in values]
+    means = [(exact_sum(of_runs) / of_runs.shape[1]).round(_DECIMALS) for of_runs in values]
     tied = np.array([len(np.unique(mean)) < len(mean) for mean in means])
     taus = np.array([[_tau_b(one, other) for other in means] for one in means])
     at = measures.index(name)
@@ -272,7 +272,7 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     return RankCorrelations(
         reference=name,
         measures=measures,
-        systems=next(iter(matrices.values())).systems,
+        runs=next(iter(matrices.values())).runs,
         kendall=read_only(taus[at].copy()),
         kendall_variants=tuple("tau_b" if ties else "tau" for ties in either),
         tau_ap=read_only(np.array(of_ap)),

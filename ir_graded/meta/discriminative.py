@@ -47,9 +47,9 @@ class DiscriminativePower(ShortRepr):
         required_difference: the difference of means that suffices for significance. With the bootstrap test:
             the largest of ``required_differences``. With other tests: the smallest observed difference from
             which on all pairs were significant, or NaN.
-        asl: achieved significance level of each pair, a Series by system_a and system_b.
-        differences: observed difference of means of each pair, system_a - system_b, a Series by system_a and
-            system_b.
+        asl: achieved significance level of each pair, a Series by run_a and run_b.
+        differences: observed difference of means of each pair, run_a - run_b, a Series by run_a and
+            run_b.
         required_differences: required difference of each pair; None if the test is not the bootstrap.
         alpha: significance level.
         test: name of the test.
@@ -72,7 +72,7 @@ class DiscriminativePower(ShortRepr):
         return np.asarray(np.sort(self.asl.to_numpy())[::-1], dtype=np.float64)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per pair: system_a, system_b, difference, asl, significant, dz, minimum_detectable.
+        """Return a row per pair: run_a, run_b, difference, asl, significant, dz, minimum_detectable.
 
         ``dz`` is the effect size, NaN if all differences of a pair are equal. ``minimum_detectable`` is the
         difference that a two-sided paired t test at alpha detects with probability .8.
@@ -177,7 +177,7 @@ def discriminative_power(
         >>> round(found.power, 4)
         0.6667
         >>> found.to_frame().iloc[:, :5]
-          system_a system_b  difference  asl  significant
+          run_a run_b  difference  asl  significant
         0        a        b         0.5  0.0         True
         1        a        c         0.5  0.0         True
         2        b        c         0.0  1.0        False
@@ -192,7 +192,7 @@ def discriminative_power(
             stacklevel=2,
         )
     matrix = ScoreMatrix.of(scores)
-    pairs = Pairs.of(len(matrix.systems))
+    pairs = Pairs.of(len(matrix.runs))
     with one_blas_thread():
         paired = PairedScores.of(matrix.values)
         asl, required = _TESTS[test](
@@ -208,10 +208,8 @@ def discriminative_power(
         )
     import pandas as pd
 
-    names = pd.Index(list(matrix.systems), tupleize_cols=False)
-    index = pd.MultiIndex.from_arrays(
-        [names[pairs.first], names[pairs.second]], names=["system_a", "system_b"]
-    )
+    names = pd.Index(list(matrix.runs), tupleize_cols=False)
+    index = pd.MultiIndex.from_arrays([names[pairs.first], names[pairs.second]], names=["run_a", "run_b"])
     differences = paired.mean(paired.total(pairs))
     sufficient = (
         _smallest_sufficient(np.abs(differences), asl < float(alpha)) if required is None else required.max()

@@ -14,7 +14,7 @@ from ir_graded._utils.results import ShortRepr, read_only
 from ir_graded.core.segments import Floats, exact_sum
 from ir_graded.errors import InputError
 
-from .matrix import ScoreMatrix, matrices_by_measure, number_of, rows_of_systems
+from .matrix import ScoreMatrix, matrices_by_measure, number_of, rows_of_runs
 from .sample_size import ROUNDING
 from .samples import Seed, check_choice, check_options, generator, replicate_blocks, topic_counts
 
@@ -30,8 +30,8 @@ class ConfidenceIntervals(ShortRepr):
 
     Attributes:
         measures: printed names of the measures.
-        systems: the systems, in the given order.
-        mean: mean over the topics, shape ``(measures, systems)``.
+        runs: the systems, in the given order.
+        mean: mean over the topics, shape ``(measures, runs)``.
         low: lower ends of the intervals, with the same shape.
         high: upper ends.
         confidence: confidence level, such as 0.95.
@@ -40,7 +40,7 @@ class ConfidenceIntervals(ShortRepr):
     """
 
     measures: tuple[str, ...]
-    systems: tuple[Hashable, ...]
+    runs: tuple[Hashable, ...]
     mean: Floats
     low: Floats
     high: Floats
@@ -55,7 +55,7 @@ class ConfidenceIntervals(ShortRepr):
         order = np.argsort(-self.mean[0], kind="stable")
         columns = pd.MultiIndex.from_product([self.measures, ["mean", "low", "high"]])
         ends = np.stack([self.mean, self.low, self.high], axis=1)
-        names = [self.systems[number] for number in order]
+        names = [self.runs[number] for number in order]
         return pd.DataFrame(
             ends[:, :, order].transpose(2, 0, 1).reshape(len(order), -1),
             index=pd.Index(names, name="run", tupleize_cols=False),
@@ -109,7 +109,7 @@ def confidence_intervals(
         poor  0.25  0.15  0.35
     """
     check_options(confidence=confidence, n_resamples=n_resamples)
-    matrices = matrices_by_measure(scores, fewest_systems=1)
+    matrices = matrices_by_measure(scores, fewest_runs=1)
     source = generator(rng)
     values = np.stack([matrix.values.T for matrix in matrices.values()])
     measures, systems, topics = values.shape
@@ -126,7 +126,7 @@ def confidence_intervals(
     least, most = values.min(axis=2), values.max(axis=2)
     return ConfidenceIntervals(
         measures=tuple(matrices),
-        systems=next(iter(matrices.values())).systems,
+        runs=next(iter(matrices.values())).runs,
         mean=read_only(means),
         low=read_only(np.clip(low, least, most)),
         high=read_only(np.clip(high, least, most)),
@@ -146,11 +146,11 @@ _FEWEST_OTHERS = 5
 class PredictionPowered(ShortRepr):
     """Means of systems, or differences from a baseline, with prediction-powered intervals.
 
-    All arrays have the shape ``(measures, systems)``.
+    All arrays have the shape ``(measures, runs)``.
 
     Attributes:
         measures: printed names of the measures.
-        systems: the systems except the baseline.
+        runs: the systems except the baseline.
         baseline: the baseline of the differences; None for means.
         estimate: the estimate.
         low: lower end of its interval.
@@ -167,7 +167,7 @@ class PredictionPowered(ShortRepr):
     """
 
     measures: tuple[str, ...]
-    systems: tuple[Hashable, ...]
+    runs: tuple[Hashable, ...]
     baseline: Hashable | None
     estimate: Floats
     low: Floats
@@ -184,7 +184,7 @@ class PredictionPowered(ShortRepr):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per measure and system, with a column for each attribute from estimate on."""
-        frame = rows_of_systems(self, *_COLUMNS)
+        frame = rows_of_runs(self, *_COLUMNS)
         return frame.assign(n_labelled=self.n_labelled, n_unlabelled=self.n_unlabelled)
 
 
@@ -296,7 +296,7 @@ def prediction_powered(
     ]
     return PredictionPowered(
         measures=measures,
-        systems=systems,
+        runs=systems,
         baseline=baseline,
         **dict(zip(_COLUMNS, map(read_only, found), strict=True)),
         n_labelled=n,
@@ -306,13 +306,13 @@ def prediction_powered(
 
 
 def _paired(
-    human: Any, llm: Any, fewest_systems: int
+    human: Any, llm: Any, fewest_runs: int
 ) -> tuple[tuple[str, ...], Floats, Floats, tuple[Hashable, ...], tuple[Hashable, ...]]:
     """Return measures, human and model scores (measures x systems x topics), systems and labelled topics.
 
     The labelled topics come first under the model.
     """
-    of_human, of_model = (matrices_by_measure(scores, fewest_systems) for scores in (human, llm))
+    of_human, of_model = (matrices_by_measure(scores, fewest_runs) for scores in (human, llm))
     if set(of_human) != set(of_model):
         raise InputError(
             f"the measures differ: {', '.join(of_human)} by humans, {', '.join(of_model)} by the model"
@@ -326,12 +326,12 @@ def _paired(
     topics = (*first.topics, *(topic for topic in second.topics if topic not in labelled))
     if len(topics) == len(labelled):
         raise InputError("all topics have human labels; add topics that have labels of the model only")
-    order = ScoreMatrix(np.zeros((len(topics), len(first.systems))), topics, first.systems)
+    order = ScoreMatrix(np.zeros((len(topics), len(first.runs))), topics, first.runs)
     return (
         tuple(of_human),
         np.stack([matrix.values.T for matrix in of_human.values()]),
         np.stack([of_model[name].aligned(order, f"{name} by the model").values.T for name in of_human]),
-        first.systems,
+        first.runs,
         first.topics,
     )
 

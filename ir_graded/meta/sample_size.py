@@ -224,7 +224,7 @@ class Design:
         test: ``'t'``, ``'anova'`` or ``'interval'``.
         model: ``'two-way'`` or ``'one-way'``.
         paired: whether both systems of a t test have the same topics.
-        systems: number of systems of an anova.
+        n_runs: number of systems of an anova.
         alpha: significance level; for an interval, 1 - confidence level.
         power: the desired power.
         alternative: ``'two-sided'`` or ``'greater'``, for a t test.
@@ -234,7 +234,7 @@ class Design:
     test: str = "t"
     model: str = "two-way"
     paired: bool = True
-    systems: int = 2
+    n_runs: int = 2
     alpha: float = 0.05
     power: float = 0.8
     alternative: str = "two-sided"
@@ -247,9 +247,9 @@ class Design:
     def power_at(self, topics: int, difference: float) -> float:
         """Return the power of a t test or an anova with a number of topics."""
         if self.test == "anova":
-            last = (topics - 1) * (self.systems - (self.model == "two-way"))
+            last = (topics - 1) * (self.n_runs - (self.model == "two-way"))
             noncentrality = topics * (difference / self.deviation) ** 2
-            return power_of_f(noncentrality, self.systems - 1, last, self.alpha)
+            return power_of_f(noncentrality, self.n_runs - 1, last, self.alpha)
         degrees = topics - 1 if self.paired else 2 * topics - 2
         noncentrality = difference / self.deviation * np.sqrt(topics)
         return power_of_t(noncentrality, degrees, self.alpha, two_sided=self.alternative == "two-sided")
@@ -303,7 +303,7 @@ class Design:
         """Return the approximate number of topics by Nagata's formulas; NaN if they do not apply."""
         if self.test == "anova":
             one, two = _NAGATA.get((self.alpha, self.power), (np.nan, np.nan))
-            return float((one + two * np.sqrt(self.systems - 1)) * (self.deviation / difference) ** 2)
+            return float((one + two * np.sqrt(self.n_runs - 1)) * (self.deviation / difference) ** 2)
         if self.test == "interval" or not self.paired or self.alternative != "two-sided":
             return float("nan")
         z, of_power = extra("scipy.special", "meta").ndtri([1 - self.alpha / 2, self.power])
@@ -316,7 +316,7 @@ def _design(
     """Return a validated design, and the number of topics: given, or that of the matrix if there is one."""
     check_choice("test", options["test"], _TESTS)
     check_choice("alternative", options["alternative"], _ALTERNATIVES)
-    check_options(alpha=options["alpha"], systems=options["systems"], n_topics=n_topics)
+    check_options(alpha=options["alpha"], n_runs=options["n_runs"], n_topics=n_topics)
     if options["alpha"] < _SMALLEST_ALPHA:
         raise ParameterError(f"alpha={options['alpha']!r} must be at least {_SMALLEST_ALPHA:g}")
     if options["power"] is not None:
@@ -398,7 +398,7 @@ def topic_set_size(  # noqa: PLR0913  # options, all by keyword
     test: str = "t",
     model: str | None = None,
     paired: bool = True,
-    systems: int = 2,
+    n_runs: int = 2,
     alpha: float = 0.05,
     power: float = 0.8,
     alternative: str = "two-sided",
@@ -420,7 +420,7 @@ def topic_set_size(  # noqa: PLR0913  # options, all by keyword
         model: model of the variance (see ``score_variance``) and, in an anova, of the error; by default
             ``'two-way'``, or ``'one-way'`` if unpaired.
         paired: whether both systems of the t test have the same topics.
-        systems: number of systems of the anova.
+        n_runs: number of systems of the anova.
         alpha: significance level, at least 1e-12.
         power: probability of detecting the difference, above alpha.
         alternative: ``'two-sided'`` or ``'greater'``, for the t test.
@@ -434,7 +434,7 @@ def topic_set_size(  # noqa: PLR0913  # options, all by keyword
         >>> topic_set_size(None, 0.1, variance=0.02).n_topics
         34
     """
-    options = {"test": test, "model": model, "paired": paired, "systems": systems, "alpha": alpha}
+    options = {"test": test, "model": model, "paired": paired, "n_runs": n_runs, "alpha": alpha}
     options |= {"power": power, "alternative": alternative}
     check_options(difference=difference)
     design, present = _design(scores, variance, None, options)
@@ -458,7 +458,7 @@ def power(  # noqa: PLR0913  # options, all by keyword
     test: str = "t",
     model: str | None = None,
     paired: bool = True,
-    systems: int = 2,
+    n_runs: int = 2,
     alpha: float = 0.05,
     alternative: str = "two-sided",
     variance: float | None = None,
@@ -472,7 +472,7 @@ def power(  # noqa: PLR0913  # options, all by keyword
         test: ``'t'`` or ``'anova'``.
         model: as for ``topic_set_size``.
         paired: as for ``topic_set_size``.
-        systems: as for ``topic_set_size``.
+        n_runs: as for ``topic_set_size``.
         alpha: as for ``topic_set_size``.
         alternative: as for ``topic_set_size``.
         variance: as for ``topic_set_size``.
@@ -485,7 +485,7 @@ def power(  # noqa: PLR0913  # options, all by keyword
         >>> round(power(None, 0.3, 50, variance=0.5), 6)
         0.547657
     """
-    options = {"test": test, "model": model, "paired": paired, "systems": systems, "alpha": alpha}
+    options = {"test": test, "model": model, "paired": paired, "n_runs": n_runs, "alpha": alpha}
     options |= {"power": None, "alternative": alternative}
     if test == "interval":
         raise ParameterError("test='interval' has no power; use minimum_detectable_difference for its width")
@@ -502,7 +502,7 @@ def minimum_detectable_difference(  # noqa: PLR0913  # options, all by keyword
     test: str = "t",
     model: str | None = None,
     paired: bool = True,
-    systems: int = 2,
+    n_runs: int = 2,
     alpha: float = 0.05,
     power: float = 0.8,
     alternative: str = "two-sided",
@@ -516,7 +516,7 @@ def minimum_detectable_difference(  # noqa: PLR0913  # options, all by keyword
         test: as for ``topic_set_size``.
         model: as for ``topic_set_size``.
         paired: as for ``topic_set_size``.
-        systems: as for ``topic_set_size``.
+        n_runs: as for ``topic_set_size``.
         alpha: as for ``topic_set_size``.
         power: as for ``topic_set_size``.
         alternative: as for ``topic_set_size``.
@@ -530,7 +530,7 @@ def minimum_detectable_difference(  # noqa: PLR0913  # options, all by keyword
         >>> round(minimum_detectable_difference(None, 50, variance=0.5), 6)
         0.404183
     """
-    options = {"test": test, "model": model, "paired": paired, "systems": systems, "alpha": alpha}
+    options = {"test": test, "model": model, "paired": paired, "n_runs": n_runs, "alpha": alpha}
     options |= {"power": power, "alternative": alternative}
     design, present = _design(scores, variance, n_topics, options)
     return design.detectable(_present(present))
@@ -551,8 +551,8 @@ class EffectSizes(ShortRepr):
     """Effect sizes of pairs of systems.
 
     Attributes:
-        system_a: first system of each pair.
-        system_b: second system of each pair; the baseline if one is given.
+        run_a: first system of each pair.
+        run_b: second system of each pair; the baseline if one is given.
         difference: mean of "a - b" over the topics.
         dz: mean / standard deviation of the differences by topic, as in a paired t test. NaN if all
             differences are equal.
@@ -564,8 +564,8 @@ class EffectSizes(ShortRepr):
         confidence: confidence level.
     """
 
-    system_a: tuple[Hashable, ...]
-    system_b: tuple[Hashable, ...]
+    run_a: tuple[Hashable, ...]
+    run_b: tuple[Hashable, ...]
     difference: Floats
     dz: Floats
     gz: Floats
@@ -576,11 +576,11 @@ class EffectSizes(ShortRepr):
     confidence: float
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per pair: system_a, system_b, difference, dz, gz, low, high, es, es_one_way."""
+        """Return a row per pair: run_a, run_b, difference, dz, gz, low, high, es, es_one_way."""
         import pandas as pd
 
         names = ("difference", "dz", "gz", "low", "high", "es", "es_one_way")
-        pairs = {"system_a": list(self.system_a), "system_b": list(self.system_b)}
+        pairs = {"run_a": list(self.run_a), "run_b": list(self.run_b)}
         return pd.DataFrame({**pairs, **{name: getattr(self, name) for name in names}})
 
 
@@ -612,10 +612,10 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: f
     """
     check_options(confidence=confidence)
     matrix = ScoreMatrix.of(scores)
-    first, second = np.triu_indices(len(matrix.systems), 1)
+    first, second = np.triu_indices(len(matrix.runs), 1)
     if baseline is not None:
-        at = number_of(baseline, matrix.systems, "baseline")
-        first = np.delete(np.arange(len(matrix.systems)), at)
+        at = number_of(baseline, matrix.runs, "baseline")
+        first = np.delete(np.arange(len(matrix.runs)), at)
         second = np.full_like(first, at)
     mean, sd = mean_and_sd(matrix.values.T, first, second)
     topics = len(matrix.topics)
@@ -630,8 +630,8 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: f
     low, high = np.where(dz < 0, -np.stack(ends[::-1]), np.stack(ends))
     two_way, one_way = (score_variance(matrix, model=model).variance for model in ("two-way", "one-way"))
     return EffectSizes(
-        system_a=tuple(matrix.systems[number] for number in first),
-        system_b=tuple(matrix.systems[number] for number in second),
+        run_a=tuple(matrix.runs[number] for number in first),
+        run_b=tuple(matrix.runs[number] for number in second),
         difference=read_only(mean),
         dz=read_only(dz),
         gz=read_only(bias * dz),

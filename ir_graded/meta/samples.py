@@ -68,7 +68,7 @@ _RULES: dict[str, _Rule] = {
     ),
     "progress": (lambda value: value is None or isinstance(value, (bool, np.bool_)), "True, False or None"),
     "rel": (lambda value: _is_number(value) and abs(value) < float("inf"), "a finite number"),
-    "systems": _SEVERAL,
+    "n_runs": _SEVERAL,
     "tolerance": (lambda value: _is_number(value) and 0 <= value < float("inf"), "a finite number >= 0"),
     "top_n": _SEVERAL,
     "top_k": _POSITIVE,

@@ -405,7 +405,7 @@ def smallest_p(topics: int, n_resamples: float, *, two_sided: bool) -> float:
 
 
 def randomisation_p(z: Floats, n_resamples: int, rng: np.random.Generator, *, two_sided: bool) -> Floats:
-    """Return p-values from differences z of shape ``(measures, systems, topics)``, equal up to rounding.
+    """Return p-values from differences z of shape ``(measures, runs, topics)``, equal up to rounding.
 
     With T the absolute sum of z, or the negative sum if one-sided: ``p = #{T* >= T} / 2^n`` over all sign
     patterns of n topics if ``2^n <= B``, else ``(#{T* >= T} + 1) / (B + 1)`` over B random ones.

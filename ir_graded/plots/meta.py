@@ -318,14 +318,14 @@ def confusion_matrix(counts: pd.DataFrame, ax: Axes | None = None) -> Figure:
 
 
 def means_scatter(
-    measures: Sequence[str], systems: Sequence[object], a: Floats, b: Floats, taus: Sequence[float]
+    measures: Sequence[str], runs: Sequence[object], a: Floats, b: Floats, taus: Sequence[float]
 ) -> Figure:
-    """Plot means of systems under two sets of judgments, one panel per measure; the largest moves are named.
+    """Plot means of runs under two sets of judgments, one panel per measure; the largest moves are named.
 
     Args:
         measures: names of the measures.
-        systems: names of the systems.
-        a: means under the first set, shape ``(measures, systems)``.
+        runs: names of the runs.
+        a: means under the first set, shape ``(measures, runs)``.
         b: means under the second set, with the same shape.
         taus: Kendall's tau-b of each measure.
 
@@ -337,15 +337,15 @@ def means_scatter(
     with style.panels(rows, columns, ()) as axes:
         every = np.atleast_1d(axes).reshape(-1)
         for panel, name, one, two, tau in zip(every, measures, a, b, taus, strict=False):
-            _scatter(panel, one, two, systems)
+            _scatter(panel, one, two, runs)
             panel.set_title(f"{style.label(name)}: tau-b {tau:.2f}")
         for panel in every[len(measures) :]:
             panel.set_visible(False)
     return style.figure_of(every[0])
 
 
-def _scatter(axes: Any, a: Floats, b: Floats, systems: Sequence[object]) -> None:
-    """Draw the means of one measure, with the names of the systems that move most."""
+def _scatter(axes: Any, a: Floats, b: Floats, runs: Sequence[object]) -> None:
+    """Draw the means of one measure, with the names of the runs that move most."""
     # The order of equal means does not matter: only moves are named.
     moves = (-b).argsort(kind="stable").argsort() - (-a).argsort(kind="stable").argsort()
     named = [at for at in np.argsort(-np.abs(moves), kind="stable")[:_NAMED].tolist() if moves[at]]
@@ -356,7 +356,7 @@ def _scatter(axes: Any, a: Floats, b: Floats, systems: Sequence[object]) -> None
     # In the corner, where there are no points, in the order of their heights.
     for place, at in enumerate(sorted(named, key=lambda at: b[at])):
         axes.annotate(
-            f"{style.label(systems[at], 18)} ({-moves[at]:+d})",
+            f"{style.label(runs[at], 18)} ({-moves[at]:+d})",
             (a[at], b[at]),
             xytext=(0.99, 0.04 + 0.08 * place),
             textcoords="axes fraction",

@@ -105,7 +105,7 @@ def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None =
         places = np.arange(len(order))
         axes.hlines(places, low, high, color=_BETTER, linewidth=1.4, alpha=0.55)
         axes.plot(mean, places, "o", color=_BETTER, markersize=3.4)
-        axes.set_yticks(places, _run_labels([intervals.systems[number] for number in order]))
+        axes.set_yticks(places, _run_labels([intervals.runs[number] for number in order]))
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(order) - 0.4, -0.6)
         axes.xaxis.grid(visible=True, color="0.9", linewidth=0.6)
@@ -113,8 +113,8 @@ def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None =
         axes.locator_params(axis="x", nbins=5)
         interval = f"mean with {100 * intervals.confidence:g}% interval"
         axes.set_xlabel(_wrap_label(f"{style.label(name, _MAX_NAME_LENGTH)},", interval, _X_LABEL_LENGTH))
-        if len(order) < len(intervals.systems):
-            axes.set_ylabel(f"the best {len(order)} of {len(intervals.systems)} runs")
+        if len(order) < len(intervals.runs):
+            axes.set_ylabel(f"the best {len(order)} of {len(intervals.runs)} runs")
     return style.figure_of(axes)
 
 

@@ -293,7 +293,7 @@ class ScoreTables(Protocol):
 
 
 class MeanIntervals(Protocol):
-    """Means of systems with the ends of their intervals, each of shape ``(measures, systems)``."""
+    """Means of systems with the ends of their intervals, each of shape ``(measures, runs)``."""
 
     @property
     def measures(self) -> Sequence[str]: ...

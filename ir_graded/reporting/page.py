@@ -84,7 +84,7 @@ def _leaderboard(contents: Contents, at: int, name: str) -> Picture:
     found = contents.intervals
     order = (-found.mean[at]).argsort(kind="stable")
     best, worst = (
-        f"{found.systems[number]} with {found.mean[at, number]:.4f} "
+        f"{found.runs[number]} with {found.mean[at, number]:.4f} "
         f"({found.low[at, number]:.4f} to {found.high[at, number]:.4f})"
         for number in (order[0], order[-1])
     )
@@ -286,14 +286,14 @@ def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies]]:
     found, tests = contents.intervals, contents.tests
     detectable = None if tests is None else tests.minimum_detectable
     for number in contents.best_first:
-        run = found.systems[number]
+        run = found.runs[number]
         cells = []
         for at in range(len(found.measures)):
             mean, low, high = (float(values[at, number]) for values in (found.mean, found.low, found.high))
             if tests is None or detectable is None or run == tests.baseline:
                 cells.append(Cell(mean, low, high))
                 continue
-            place = tests.systems.index(run)
+            place = tests.runs.index(run)
             difference, p = float(tests.difference[at, place]), float(tests.p_holm[at, place])
             verdict = ("better" if difference > 0 else "worse") if tests.significant[at, place] else ""
             words = f"p = {p:.3f}" if p >= _SMALLEST_P else f"p < {_SMALLEST_P}"
@@ -335,7 +335,7 @@ def _doubts(contents: Contents) -> Iterator[tuple[str, float, list[Doubt]]]:
                 strict=True,
             )
         ]
-        yield str(found.systems[number]), float(contents.imputed.imputed[number]), doubts
+        yield str(found.runs[number]), float(contents.imputed.imputed[number]), doubts
 
 
 @dataclass(frozen=True)

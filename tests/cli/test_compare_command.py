@@ -402,7 +402,7 @@ NEW = {str(topic): {"hit": 1.0, "x": 2.0} for topic in range(12)}
 @pytest.mark.parametrize(("runs", "names"), [(NEW, ("run",)), ({"a": NEW, "b": OLD}, ("a", "b"))])
 def test_runs_come_in_any_form(runs, names):
     found = ir_graded.compare_runs("RR", QRELS, OLD, runs)
-    assert (found.baseline, found.systems, found.passed) == ("baseline", names, False)
+    assert (found.baseline, found.runs, found.passed) == ("baseline", names, False)
 
 
 def test_a_baseline_may_have_a_name():
@@ -426,7 +426,7 @@ def test_the_baseline_may_be_a_file_of_the_folder_of_runs(folder, baseline):
 
 
 def assert_old_is_the_baseline(found):
-    assert (found.baseline, found.systems, found.passed) == ("old.run", ("worse.run",), False)
+    assert (found.baseline, found.runs, found.passed) == ("old.run", ("worse.run",), False)
 
 
 def test_a_baseline_that_is_the_only_run_is_an_error(compare):

@@ -328,8 +328,8 @@ def test_significance_prints_pairs_ranked_by_another_measure(write, capsys, tmp_
     found = ir_graded.meta.significance(
         pd.read_csv(ap, index_col=0), labels_by=pd.read_csv(rr, index_col=0), n_resamples=50
     ).to_frame()
-    assert [(row["system_a"], row["system_b"]) for row in rows] == [
-        *zip(found["system_a"], found["system_b"], strict=True)
+    assert [(row["run_a"], row["run_b"]) for row in rows] == [
+        *zip(found["run_a"], found["run_b"], strict=True)
     ]
     assert [int(row["rank_a"]) for row in rows] == found["rank_a"].tolist()
     assert sorted(path.name for path in (tmp_path / "P").iterdir()) == [

@@ -47,7 +47,7 @@ def test_row_has_the_topics_needed_and_the_detectable_difference(plan):
         ),
         (
             ("--test", "anova", "--systems", "5"),
-            meta.topic_set_size(ROWS, 0.1, test="anova", systems=5).n_topics,
+            meta.topic_set_size(ROWS, 0.1, test="anova", n_runs=5).n_topics,
         ),
     ],
 )

@@ -210,7 +210,7 @@ def test_plot_names_the_systems_that_move_most(collection):
     for number, panel in enumerate(panels):
         a, b = table.means_a[number], table.means_b[number]
         moves = (-a).argsort(kind="stable").argsort() - (-b).argsort(kind="stable").argsort()
-        expected = {f"{name} ({move:+d})" for name, move in zip(table.systems, moves, strict=True) if move}
+        expected = {f"{name} ({move:+d})" for name, move in zip(table.runs, moves, strict=True) if move}
         named = {text.get_text() for text in panel.texts}
         assert len(named) == min(3, len(expected))
         assert named <= expected

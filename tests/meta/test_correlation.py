@@ -297,7 +297,7 @@ def test_scores_of_evaluate_are_accepted():
     result = rank_correlations(scores, reference="nDCG@10")
     assert result.reference == "nDCG@10"
     assert result.measures == ("Q", "AP", "nDCG@10")
-    assert result.systems == ("good", "fair", "poor")
+    assert result.runs == ("good", "fair", "poor")
     assert result.to_frame()["kendall"].tolist() == pytest.approx([1, 1, 1])
     assert rank_correlations(scores, reference=scores.measures[0]).reference == "Q"
 

@@ -145,9 +145,9 @@ def test_p_values_equal_a_plain_loop_over_the_flips():
     scores = matrices()
     found = against_baseline(scores, "b", n_resamples=200, rng=9)
     flips = sign_flips(np.random.default_rng(9), 12, 200)
-    assert found.systems == ("a", "c", "d")
+    assert found.runs == ("a", "c", "d")
     for at, matrix in enumerate(scores.values()):
-        for place, system in enumerate(found.systems):
+        for place, system in enumerate(found.runs):
             z = (matrix[system] - matrix["b"]).tolist()
             observed = abs(sum(z))
             reached = sum(

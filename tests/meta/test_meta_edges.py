@@ -45,11 +45,11 @@ def test_means_below_0_have_no_margin(shift):
 
 def test_a_matrix_can_be_limited_to_some_systems():
     matrix = ScoreMatrix.of(pd.DataFrame({"a": [1, 2], "b": [3, 4], "c": [5, 6]}, index=["x", "y"]))
-    some = matrix.of_systems(["c", "a"], "Q")
-    assert (some.systems, some.topics) == (("c", "a"), ("x", "y"))
+    some = matrix.of_runs(["c", "a"], "Q")
+    assert (some.runs, some.topics) == (("c", "a"), ("x", "y"))
     np.testing.assert_array_equal(some.values, [[5, 1], [6, 2]])
     with pytest.raises(InputError, match=r"^Q: at least 2 systems are needed, found 1$"):
-        matrix.of_systems(["c"], "Q")
+        matrix.of_runs(["c"], "Q")
 
 
 def test_a_tuple_as_a_system_name_stays_one_name():
@@ -132,7 +132,7 @@ def test_means_and_differences_keep_all_their_digits():
     assert found.differences.tolist() == pytest.approx(expected, rel=1e-14, abs=0)
     assert [found.asl.name, found.differences.name] == ["asl", "difference"]
     assert found.required_differences.name == "required_difference"
-    assert found.asl.index.names == ["system_a", "system_b"]
+    assert found.asl.index.names == ["run_a", "run_b"]
 
 
 @pytest.mark.parametrize(

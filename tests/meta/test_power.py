@@ -413,11 +413,9 @@ def test_the_frame_has_one_row_for_each_pair_of_systems():
     frame = pd.DataFrame(MATRICES["continuous"], columns=list("abcdef"))
     result = discriminative_power(frame, alpha=0.2, n_resamples=B)
     rows = result.to_frame()
-    assert list(rows)[:5] == ["system_a", "system_b", "difference", "asl", "significant"]
+    assert list(rows)[:5] == ["run_a", "run_b", "difference", "asl", "significant"]
     assert list(rows)[5:] == ["dz", "minimum_detectable"]
-    assert rows[["system_a", "system_b"]].to_numpy().tolist() == [
-        list(two) for two in combinations("abcdef", 2)
-    ]
+    assert rows[["run_a", "run_b"]].to_numpy().tolist() == [list(two) for two in combinations("abcdef", 2)]
     assert rows["difference"].iloc[1] == pytest.approx(frame["a"].mean() - frame["c"].mean())
     assert rows["significant"].mean() == result.power
     assert 0 < result.power < 1

@@ -65,7 +65,7 @@ def test_random_scores_have_the_intervals_of_the_plain_reference(quantile):
         against = prediction_powered(
             {"Q": human}, {"Q": np.vstack([labelled, more])}, baseline=1, quantile=quantile
         )
-        assert against.systems == (0, 2)
+        assert against.runs == (0, 2)
         for system in range(3):
             expected = plain.prediction_powered(
                 *(scores[:, system].tolist() for scores in (human, labelled, more)),
