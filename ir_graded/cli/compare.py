@@ -31,8 +31,8 @@ def _sentences(found: Regressions, digits: int) -> str:
 
     tests, worse = found.p.size, int(found.worse.sum())
     scopes = [f"{found.topics[0]} topics"] + [
-        f"the {topics} of group {name}"
-        for name, topics in zip(found.groups[1:], found.topics[1:], strict=True)
+        f"the {topics} of slice {name}"
+        for name, topics in zip(found.slices[1:], found.topics[1:], strict=True)
     ]
     said = (
         f"{worse} of {tests} comparisons with {found.baseline} worse (loss above {found.tolerance:g}, "
@@ -61,7 +61,7 @@ def _sentences(found: Regressions, digits: int) -> str:
 def _table(style: str) -> Callable[[Regressions, int], str]:
     def write(found: Regressions, digits: int) -> str:
         frame = found.to_frame()
-        labels = ["run", "measure", *(["group"] if len(found.groups) > 1 else [])]
+        labels = ["run", "measure", *(["slice"] if len(found.slices) > 1 else [])]
         verdict = ["worse" if worse else "ok" for worse in frame["worse"]]
         cells = frame[_VALUES + _JUDGED].to_numpy().tolist()
         rows = [
@@ -96,7 +96,7 @@ def _junit(found: Regressions, digits: int) -> str:
     suite = ET.Element("testsuite", name="ir_graded compare", tests=str(found.p.size), errors="0")
     suite.set("failures", str(int(found.worse.sum())))
     for row in found.to_frame().to_dict("records"):
-        name = printable(f"{row['measure']} on {row['group']}")
+        name = printable(f"{row['measure']} on {row['slice']}")
         case = ET.SubElement(suite, "testcase", classname=printable(str(row["run"])), name=name, time="0")
         values = {name: with_places(float(row[name]), digits) for name in _VALUES + _JUDGED}
         said = ", ".join(f"{name} {value}" for name, value in values.items())
@@ -150,9 +150,9 @@ _OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
     help="Correction for all tests of the command as one family; bh is Benjamini-Hochberg.",
 )
 @click.option(
-    "--groups",
+    "--slices",
     metavar="FILE",
-    help="Also test each group of topics separately. FILE: lines of topic and group, separated by blanks, or "
+    help="Also test each slice of topics separately. FILE: lines of topic and slice, separated by blanks, or "
     "by tabs or commas if topics hold blanks.",
 )
 @options.ties
@@ -183,7 +183,7 @@ def compare(  # noqa: PLR0913, PLR0917  # one parameter an option
     """Find RUNs that are worse than BASELINE.
 
     A RUN is worse by a measure if its mean is lower by more than the tolerance and the difference is
-    significant. With --fail-if worse the exit code is 1 if a RUN is worse by any measure on any group, 0 if
+    significant. With --fail-if worse the exit code is 1 if a RUN is worse by any measure on any slice, 0 if
     none is, and 2 if something could not be read or computed, or if none is and a test can never fail: it has
     too few topics, or BASELINE scores 0.
     """

@@ -187,7 +187,7 @@ def holm(p: Floats) -> Floats:
     return corrected
 
 
-#: The group of all topics.
+#: The slice of all topics.
 ALL_TOPICS = "all"
 
 
@@ -200,19 +200,19 @@ class Regressions:
     """Differences of systems from a baseline, and which are worse, the result of :func:`regressions`.
 
     Attributes:
-        groups: names of the groups of topics; the first is all topics.
+        slices: names of the slices of topics; the first is all topics.
         measures: printed names of the measures.
         runs: the systems except the baseline, in the given order.
         baseline: the baseline.
-        baseline_mean: mean of the baseline, shape ``(groups, measures)``.
-        difference: mean of "system - baseline" over the topics, shape ``(groups, measures, runs)``.
+        baseline_mean: mean of the baseline, shape ``(slices, measures)``.
+        difference: mean of "system - baseline" over the topics, shape ``(slices, measures, runs)``.
         p: p-values of the single tests, one-sided for a lower mean, same shape.
         p_corrected: p-values corrected for all tests, same shape.
         sd: standard deviation of "system - baseline", same shape; NaN if all differences are equal.
-        topics: number of topics of each group.
+        topics: number of topics of each slice.
         judged: mean share of judged documents down to the cutoff of the measure, else 10, shape as
             ``difference``; NaN if only scores are given.
-        baseline_judged: that of the baseline, shape ``(groups, measures)``.
+        baseline_judged: that of the baseline, shape ``(slices, measures)``.
         alpha: significance level.
         tolerance: largest loss of the mean with which a system is not worse.
         test: the test.
@@ -221,7 +221,7 @@ class Regressions:
         notes: sentences on what limits the comparison.
     """
 
-    groups: tuple[str, ...]
+    slices: tuple[str, ...]
     measures: tuple[str, ...]
     runs: tuple[Hashable, ...]
     baseline: Hashable
@@ -248,7 +248,7 @@ class Regressions:
 
     @property
     def passed(self) -> bool:
-        """Whether no system is worse by any measure on any group."""
+        """Whether no system is worse by any measure on any slice."""
         return not self.worse.any()
 
     @property
@@ -277,21 +277,21 @@ class Regressions:
         return np.asarray(np.maximum(by_test, self.tolerance + by_tolerance))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per group, measure and system.
+        """Return a row per slice, measure and system.
 
-        Columns: group, topics, judged, baseline_judged, measure, run, baseline (its mean), mean, difference,
+        Columns: slice, topics, judged, baseline_judged, measure, run, baseline (its mean), mean, difference,
         p, p_corrected, minimum_detectable, worse.
         """
         import pandas as pd
 
-        group, measure, system = (at.reshape(-1) for at in np.indices(self.p.shape))
-        base = self.baseline_mean[group, measure]
+        part, measure, system = (at.reshape(-1) for at in np.indices(self.p.shape))
+        base = self.baseline_mean[part, measure]
         return pd.DataFrame(
             {
-                "group": [self.groups[at] for at in group],
-                "topics": [self.topics[at] for at in group],
+                "slice": [self.slices[at] for at in part],
+                "topics": [self.topics[at] for at in part],
                 "judged": self.judged.reshape(-1),
-                "baseline_judged": self.baseline_judged[group, measure],
+                "baseline_judged": self.baseline_judged[part, measure],
                 "measure": [self.measures[at] for at in measure],
                 "run": [self.runs[at] for at in system],
                 "baseline": base,
@@ -313,7 +313,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     tolerance: float = 0.0,
     test: str = "randomisation",
     correction: str = "holm",
-    groups: Mapping[Any, Any] | None = None,
+    slices: Mapping[Any, Any] | None = None,
     n_resamples: int = 10_000,
     rng: Seed = 0,
 ) -> Regressions:
@@ -321,7 +321,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
 
     Let z be the differences "system - baseline" per topic, rounded to 12 decimals. A system is worse if
     ``mean(z) < -tolerance`` and its corrected p-value is below alpha. Each test has the null hypothesis
-    ``mean(z) >= 0`` and the alternative ``mean(z) < 0``. The tests of all systems, measures and groups are
+    ``mean(z) >= 0`` and the alternative ``mean(z) < 0``. The tests of all systems, measures and slices are
     one family for the correction.
 
     Args:
@@ -336,22 +336,22 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
             ``p = (#{t(w*) <= t(z)} + 1) / (B + 1)``).
         correction: 'holm' and 'bonferroni' control the probability of any false positive; 'bh' (Benjamini
             and Hochberg) controls the expected share of false positives; or 'none'.
-        groups: groups of some of the topics, such as ``{"1": "easy", "2": "hard"}``. Each group is tested
+        slices: slices of some of the topics, such as ``{"1": "easy", "2": "hard"}``. Each slice is tested
             separately, in addition to all topics.
         n_resamples: number of replicates B, at least 1.
         rng: a seed or a generator.
 
     Raises:
-        InputError: there are fewer than two topics in total or in a group, fewer than two systems, or a
+        InputError: there are fewer than two topics in total or in a slice, fewer than two systems, or a
             score that is not finite.
         ParameterError: an option is out of its range, the baseline is not a system, n_resamples is too
             small for any corrected p-value below alpha, or the tolerance is not below the mean of the
             baseline, where no score is negative.
 
     Warns:
-        CoverageWarning: all topics or a group are so few that the randomisation test cannot be significant:
+        CoverageWarning: all topics or a slice are so few that the randomisation test cannot be significant:
             no p-value of n topics falls below ``1 / 2^n``, before the correction; or the baseline scores 0
-            on all topics or a group, or no more than the tolerance on a group, so that no system can be
+            on all topics or a slice, or no more than the tolerance on a slice, so that no system can be
             worse.
 
     Source:
@@ -378,7 +378,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     of_baseline = number_of(baseline, names, "baseline")
     others = [number for number in range(len(names)) if number != of_baseline]
     every = np.stack([matrix.values.T for matrix in matrices.values()])
-    parts = topics_by_group(first.topics, groups or {})
+    parts = topics_by_slice(first.topics, slices or {})
     sizes = {name: topics.size for name, topics in parts.items()}
     shape = len(parts), len(matrices), len(others)
     comparisons = math.prod(shape)
@@ -391,7 +391,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         alpha,
         tests=comparisons,
         topics=[
-            f"{topics} topics{'' if name == ALL_TOPICS else f' of the group {name!r}'}"
+            f"{topics} topics{'' if name == ALL_TOPICS else f' of the slice {name!r}'}"
             for name, topics in sizes.items()
         ],
         cannot=(
@@ -407,7 +407,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     base, difference, sd, p = (read_only(np.stack(column)) for column in zip(*found, strict=True))
     _check_losses_are_possible(every, base, (*matrices,), baseline, sizes, float(tolerance))
     return Regressions(
-        groups=tuple(parts),
+        slices=tuple(parts),
         measures=tuple(matrices),
         runs=tuple(names[number] for number in others),
         baseline=baseline,
@@ -427,27 +427,27 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     )
 
 
-def topics_by_group(topics: tuple[Hashable, ...], groups: Mapping[Any, Any]) -> dict[str, Ints]:
-    """Return the indices of all topics and of each group. Raises InputError if a group is too small."""
-    of_topic = {str(topic): str(group) for topic, group in groups.items()}
+def topics_by_slice(topics: tuple[Hashable, ...], slices: Mapping[Any, Any]) -> dict[str, Ints]:
+    """Return the indices of all topics and of each slice. Raises InputError if a slice is too small."""
+    of_topic = {str(topic): str(part) for topic, part in slices.items()}
     member = [of_topic.get(str(topic)) for topic in topics]
     unknown = [*of_topic.keys() - {str(topic) for topic in topics}]
-    without = [topic for topic, group in zip(topics, member, strict=True) if group is None]
+    without = [topic for topic, part in zip(topics, member, strict=True) if part is None]
     # Groups may be of more topics or of fewer, but not both: then ids differ.
     if unknown and without:
         raise InputError(
-            f"groups: no scored topic is named {format_ids(sorted(unknown))}, and {format_ids(without)} "
-            f"({len(without)} in total) have no group; are the ids equal?"
+            f"slices: no scored topic is named {format_ids(sorted(unknown))}, and {format_ids(without)} "
+            f"({len(without)} in total) have no slice; are the ids equal?"
         )
     parts = {ALL_TOPICS: np.arange(len(topics), dtype=np.int64)}
     for name in dict.fromkeys(of_topic.values()):
         if name == ALL_TOPICS:
             raise InputError(
-                f"groups: a group is named {ALL_TOPICS!r}, which is the name of all topics: rename it"
+                f"slices: a slice is named {ALL_TOPICS!r}, which is the name of all topics: rename it"
             )
-        parts[name] = np.array([at for at, group in enumerate(member) if group == name], dtype=np.int64)
+        parts[name] = np.array([at for at, part in enumerate(member) if part == name], dtype=np.int64)
         if parts[name].size < 2:  # noqa: PLR2004
-            raise InputError(f"groups: {name!r} has {parts[name].size} of the scored topics; a test needs 2")
+            raise InputError(f"slices: {name!r} has {parts[name].size} of the scored topics; a test needs 2")
     return parts
 
 
@@ -472,18 +472,18 @@ def _check_losses_are_possible(
 
     Args:
         values: all scores, shape ``(measures, runs, topics)``.
-        base: means of the baseline, shape ``(groups, measures)``.
+        base: means of the baseline, shape ``(slices, measures)``.
         measures: names of the measures.
         baseline: the baseline.
-        sizes: number of topics of each group, all topics first.
+        sizes: number of topics of each slice, all topics first.
         tolerance: the tolerance.
     """
     # Where scores are negative, the lowest possible score is not known.
     hopeless = (base <= tolerance) & (values.min(axis=(1, 2)) >= 0)
     said, asked = [], ""
-    for group, measure in np.argwhere(hopeless).tolist():
-        name, mean = [*sizes][group], float(base[group, measure])
-        where = f"all {sizes[name]} topics" if name == ALL_TOPICS else f"the {sizes[name]} of group {name!r}"
+    for part, measure in np.argwhere(hopeless).tolist():
+        name, mean = [*sizes][part], float(base[part, measure])
+        where = f"all {sizes[name]} topics" if name == ALL_TOPICS else f"the {sizes[name]} of slice {name!r}"
         if mean == 0:
             said.append(f"scores 0 on {where} by {measures[measure]}")
             asked = (

@@ -33,12 +33,12 @@ def web(year, measure):
         (0.5, {"variance": 0.5, "alpha": 0.01, "power": 0.9}, 63, 0.8949432, 0.9007355, 62.834997),
         (0.5, {"variance": 1, "paired": False}, 64, None, 0.8014596, math.nan),
         (0.2, {"variance": 1, "paired": False}, 394, None, 0.8005931, math.nan),
-        (0.1, {"test": "anova", "systems": 2, "model": "one-way"}, 80, None, 0.802680512, 84.44),
-        (0.1, {"test": "anova", "systems": 10, "model": "one-way"}, 158, None, 0.802020040, 156.12),
-        (0.1, {"test": "anova", "systems": 100, "model": "one-way"}, 405, None, 0.800853940, 405.20),
-        (0.1, {"test": "anova", "systems": 2}, 81, None, None, 84.44),
-        (0.1, {"test": "anova", "systems": 10}, 158, None, None, 156.12),
-        (0.1, {"test": "anova", "systems": 100}, 405, None, None, 405.20),
+        (0.1, {"test": "anova", "n_runs": 2, "model": "one-way"}, 80, None, 0.802680512, 84.44),
+        (0.1, {"test": "anova", "n_runs": 10, "model": "one-way"}, 158, None, 0.802020040, 156.12),
+        (0.1, {"test": "anova", "n_runs": 100, "model": "one-way"}, 405, None, 0.800853940, 405.20),
+        (0.1, {"test": "anova", "n_runs": 2}, 81, None, None, 84.44),
+        (0.1, {"test": "anova", "n_runs": 10}, 158, None, None, 156.12),
+        (0.1, {"test": "anova", "n_runs": 100}, 405, None, None, 405.20),
         (0.05, {"test": "interval"}, 617, 0.05002265, 0.04998197, math.nan),
         (0.1, {"test": "interval"}, 156, 0.10019211, 0.09986641, math.nan),
         (0.2, {"test": "interval"}, 41, 0.20097678, 0.19838394, math.nan),
@@ -54,7 +54,7 @@ def test_worked_sizes_match(difference, options, topics, below, value, approxima
 
 @pytest.mark.parametrize(("systems", "topics", "start"), [(10, 263, 260.78), (100, 622, 623.08)])
 def test_worked_sizes_of_strict_anovas_match(systems, topics, start):
-    options = {"test": "anova", "model": "one-way", "systems": systems, "alpha": 0.01, "power": 0.9}
+    options = {"test": "anova", "model": "one-way", "n_runs": systems, "alpha": 0.01, "power": 0.9}
     found = meta.topic_set_size(None, 0.1, variance=0.05, **options)
     assert (found.n_topics, round(found.approximation, 2)) == (topics, start)
 
@@ -159,7 +159,7 @@ def test_power_is_neither_nan_nor_below_alpha_if_scipy_fails(degrees):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"paired": False}, {"test": "anova", "systems": 7}, {"alternative": "greater"}]
+    "options", [{}, {"paired": False}, {"test": "anova", "n_runs": 7}, {"alternative": "greater"}]
 )
 def test_size_and_detectable_difference_are_inverse(options):
     for topics in (5, 30, 200):
@@ -329,7 +329,7 @@ def test_an_enormous_effect_has_an_interval():
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"paired": False}, {"test": "anova", "systems": 4}, {"test": "interval"}]
+    "options", [{}, {"paired": False}, {"test": "anova", "n_runs": 4}, {"test": "interval"}]
 )
 @pytest.mark.parametrize("variance", [5e-324, 1e-300, 1e308])
 def test_extreme_variances_scale_the_detectable_difference(options, variance):
