@@ -174,7 +174,7 @@ def compare(  # noqa: PLR0913, PLR0917  # one parameter an option
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     fail_if: str | None,
-    resamples: int,
+    n_resamples: int,
     seed: int,
     output: str,
     places: int,
@@ -207,7 +207,7 @@ def compare(  # noqa: PLR0913, PLR0917  # one parameter an option
             for category in never_worse:
                 warnings.simplefilter("always", category)
             warnings.showwarning = collect
-        found = compare_runs(read, qrels, baseline, list(runs), n_resamples=resamples, rng=seed, **chosen)
+        found = compare_runs(read, qrels, baseline, list(runs), n_resamples=n_resamples, rng=seed, **chosen)
     if impossible and found.passed:
         raise InputError(f"--fail-if {fail_if}: a comparison could never fail: {'; '.join(impossible)}")
     for message in impossible:
@@ -243,8 +243,7 @@ _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
 @sources.test
 @sources.alpha
 @click.option(
-    "--top",
-    "top_k",
+    "--top-k",
     type=click.IntRange(1),
     default=10,
     show_default=True,
@@ -261,7 +260,7 @@ def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
     others: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
-    resamples: int,
+    n_resamples: int,
     seed: int,
     folder: str | None,
     output: str,
@@ -283,7 +282,7 @@ def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
     if bool(runs) != bool(measures):
         raise click.UsageError("RUNs and -m go together: give both, or neither to compute agreement only")
     given = (list(runs), options.read(measures)) if runs else (None, None)
-    found = compare_judgments(qrels, others, *given, n_resamples=resamples, rng=seed, **chosen)
+    found = compare_judgments(qrels, others, *given, n_resamples=n_resamples, rng=seed, **chosen)
 
     of = found.agreement
     if of.few_topics:

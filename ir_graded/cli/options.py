@@ -161,7 +161,7 @@ def resamples(default: int = 1000) -> Callable[[Any], Any]:
     # More replicates than the limit would not change printed digits, and may not fit into memory.
     return click.option(
         "-B",
-        "--resamples",
+        "--n-resamples",
         type=click.IntRange(1, 10_000_000),
         default=default,
         show_default=True,

@@ -25,7 +25,7 @@ from .output import show
 )
 @options.resamples()
 @click.option(
-    "--samples",
+    "--n-samples",
     type=click.IntRange(0, 1_000_000),
     default=0,
     show_default=True,
@@ -46,8 +46,8 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     path: str,
     baseline: str | None,
     confidence: float,
-    resamples: int,
-    samples: int,
+    n_resamples: int,
+    n_samples: int,
     depth: int | None,
     seed: int,
     title: str,
@@ -65,7 +65,7 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     given = ["ir_graded", "report", qrels, *runs, *(word for text in measures for word in ("-m", text))]
     if baseline is not None:
         given += ["--baseline", baseline]
-    given += ["--confidence", repr(confidence), "-B", str(resamples), "--samples", str(samples)]
+    given += ["--confidence", repr(confidence), "-B", str(n_resamples), "--n-samples", str(n_samples)]
     given += [] if intents is None else ["--intents", intents]
     given += [word for text in groups for word in ("--groups", text)]
     given += [*(["--depth", str(depth)] if depth else []), "--seed", str(seed)]
@@ -77,8 +77,8 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
         path,
         baseline=baseline,
         confidence=confidence,
-        n_resamples=resamples,
-        n_samples=samples,
+        n_resamples=n_resamples,
+        n_samples=n_samples,
         depth=depth,
         rng=seed,
         title=title,

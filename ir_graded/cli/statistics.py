@@ -56,7 +56,7 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     reference: str | None,
     test: str,
     alpha: float,
-    resamples: int,
+    n_resamples: int,
     teams: str | None,
     folder: str | None,
     seed: int,
@@ -102,7 +102,7 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
             raise InputError(f"{teams}: {error}") from None
     if reference is not None:
         reference = sources.printed_name(reference, scores, bool(source["matrices"]))
-    comparison = statistics.compare(
+    comparison = statistics.compare_measures(
         scores,
         reference=reference,
         test=test,
@@ -110,7 +110,7 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
         fuzziness=fuzziness,
         resample=resample,
         max_rate=max_rate,
-        n_resamples=resamples,
+        n_resamples=n_resamples,
         rng=seed,
     )
     table = comparison.to_frame()
@@ -148,7 +148,7 @@ def significance(  # noqa: PLR0913, PLR0917  # one parameter an option
     alternative: str,
     labels_by: str | None,
     alpha: float,
-    resamples: int,
+    n_resamples: int,
     seed: int,
     folder: str | None,
     output: str,
@@ -173,7 +173,7 @@ def significance(  # noqa: PLR0913, PLR0917  # one parameter an option
         labels_by=reference,
         alternative=alternative,
         alpha=alpha,
-        n_resamples=resamples,
+        n_resamples=n_resamples,
         rng=seed,
     )
     table = found.to_frame().astype({"significant": int})

@@ -31,16 +31,16 @@ from .sample_size import (
     topic_set_size,
 )
 from .significance import SignificanceMatrix, significance
-from .stability import Comparison, Stability, Swap, compare, stability, swap
+from .stability import MeasureComparison, Stability, Swap, compare_measures, stability, swap
 
 __all__ = [
     "Agreement",
     "BaselineTests",
-    "Comparison",
     "Conclusions",
     "ConfidenceIntervals",
     "DiscriminativePower",
     "EffectSizes",
+    "MeasureComparison",
     "PredictionPowered",
     "RankCorrelations",
     "Regressions",
@@ -51,7 +51,7 @@ __all__ = [
     "TopicSetSize",
     "against_baseline",
     "agreement",
-    "compare",
+    "compare_measures",
     "conclusions",
     "confidence_intervals",
     "discriminative_power",

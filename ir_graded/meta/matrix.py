@@ -350,7 +350,7 @@ def top(scores: Any, n: int, by: Any) -> dict[str, pd.DataFrame]:
         by: the measure.
 
     Returns:
-        The matrix of each measure, as input for ``compare`` and related functions.
+        The matrix of each measure, as input for ``compare_measures`` and related functions.
 
     Raises:
         InputError: a matrix is wrong, or the measure does not exist.

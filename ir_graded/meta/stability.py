@@ -327,7 +327,7 @@ def _first_tolerable_bin(rates: Floats, max_rate: float) -> int | None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(ShortRepr):
+class MeasureComparison(ShortRepr):
     """Results of all methods for each measure, over the same replicates.
 
     Attributes:
@@ -375,7 +375,7 @@ class Comparison(ShortRepr):
         return comparison(self.power, self.stability, self.swap, taus, tied=tied)
 
 
-def compare(  # noqa: PLR0913  # options, all by keyword
+def compare_measures(  # noqa: PLR0913  # options, all by keyword
     scores: Any,
     *,
     reference: str | None = None,
@@ -387,7 +387,7 @@ def compare(  # noqa: PLR0913  # options, all by keyword
     n_resamples: int = 1000,
     rng: Seed = 0,
     memory_mib: float = 64,
-) -> Comparison:
+) -> MeasureComparison:
     """Compare measures by discriminative power, stability, swap method and rank correlation.
 
     Args:
@@ -413,7 +413,7 @@ def compare(  # noqa: PLR0913  # options, all by keyword
         >>> import ir_graded
         >>> covid = ir_graded.sample()
         >>> scores = ir_graded.evaluate(["Q", "P-measure"], covid.qrels, covid.runs)
-        >>> comparison = ir_graded.meta.compare(scores, n_resamples=200)
+        >>> comparison = ir_graded.meta.compare_measures(scores, n_resamples=200)
         >>> comparison.to_frame()[["power", "sensitivity"]].index.tolist()
         ['Q', 'P-measure']
     """
@@ -423,7 +423,7 @@ def compare(  # noqa: PLR0913  # options, all by keyword
     for_power, for_stability, for_swap = (int(seed) for seed in generator(rng).integers(0, 2**62, 3))
     steps = sorted({*(round(0.01 * step, 2) for step in range(1, 11)), float(fuzziness)})
     common: dict[str, Any] = {"n_resamples": n_resamples, "memory_mib": memory_mib}
-    return Comparison(
+    return MeasureComparison(
         {
             name: discriminative_power(matrix, alpha=alpha, test=test, rng=for_power, **common)
             for name, matrix in matrices.items()

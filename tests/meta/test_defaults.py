@@ -10,7 +10,7 @@ SCORES = pd.DataFrame(np.round(np.random.default_rng(1).random((7, 3)), 2), colu
 
 
 def compared(scores, **options):
-    return meta.compare({"Q": scores}, **options)
+    return meta.compare_measures({"Q": scores}, **options)
 
 
 def intervals(scores, **options):

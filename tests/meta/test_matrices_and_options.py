@@ -21,7 +21,7 @@ SCORES = pd.DataFrame(
 
 
 def compared(scores, **options):
-    return meta.compare({"one": scores, "two": scores}, **options)
+    return meta.compare_measures({"one": scores, "two": scores}, **options)
 
 
 METHODS = {
@@ -148,7 +148,7 @@ def test_runs_may_have_names_of_topic_columns():
 
 def test_two_measures_of_one_name_are_rejected():
     with pytest.raises(InputError, match="measure '1' appears twice"):
-        meta.compare({1: SCORES, "1": SCORES}, n_resamples=20)
+        meta.compare_measures({1: SCORES, "1": SCORES}, n_resamples=20)
     with pytest.raises(InputError, match="measure '1' appears twice"):
         meta.rank_correlations({1: SCORES, "1": SCORES}, reference="1")
 

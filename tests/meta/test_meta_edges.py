@@ -99,10 +99,10 @@ def test_names_of_several_types_are_distinguished():
     scores = {"Q": pd.DataFrame([[1, 2], [3, 4]], columns=["a", "b"])}
     scores["AP"] = scores["Q"].set_axis(["a", 7], axis=1)
     with pytest.raises(InputError) as caught:
-        meta.compare(scores)
+        meta.compare_measures(scores)
     assert str(caught.value) == "AP: systems differ from those of the other measures: 7 is only in this one"
     with pytest.raises(InputError) as caught:
-        meta.compare(dict(reversed(scores.items())))
+        meta.compare_measures(dict(reversed(scores.items())))
     assert str(caught.value) == "Q: systems differ from those of the other measures: 7 is missing in this one"
 
 

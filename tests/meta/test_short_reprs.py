@@ -24,7 +24,7 @@ RESULTS = {
     "Unjudged": lambda: ir_graded.unjudged(QRELS, RUNS),
     "JudgmentComparison": lambda: ir_graded.compare_judgments(QRELS, OTHERS, RUNS, "Q AP", n_resamples=9),
     "Agreement": lambda: ir_graded.compare_judgments(QRELS, OTHERS, n_resamples=9).agreement,
-    "Comparison": lambda: meta.compare({"a": MATRIX, "b": MATRIX**2}, n_resamples=20),
+    "MeasureComparison": lambda: meta.compare_measures({"a": MATRIX, "b": MATRIX**2}, n_resamples=20),
     "ConfidenceIntervals": lambda: meta.confidence_intervals({"a": MATRIX}, n_resamples=9),
     "CollectionStatistics": lambda: ir_graded.collection_statistics(QRELS, RUNS),
 }

@@ -153,7 +153,7 @@ def _plots(out: Recorder) -> None:
     matrix = scores.matrix("Q")
     options: dict[str, Any] = {"n_resamples": 100, "rng": 0}
     intervals = meta.confidence_intervals(scores, **options)
-    comparison = meta.compare(scores, **options)
+    comparison = meta.compare_measures(scores, **options)
     pictures: dict[str, Callable[[], Any]] = {
         "intervals": intervals.plot,
         "intervals of AP": lambda: intervals.plot("AP"),

@@ -70,7 +70,7 @@ def of_several_measures(out: Recorder, where: str, scores: Any, resamples: int) 
         out.result("against_baseline", f"{where}, {baseline}", found)
     for test in _TESTS[:1] if out.quick else _TESTS:
         options: dict[str, Any] = {"n_resamples": resamples, "rng": 3, "fuzziness": 0.03}
-        found = meta.compare(scores, reference=names[-1], test=test, **options)
+        found = meta.compare_measures(scores, reference=names[-1], test=test, **options)
         out.result(f"compare {test}", where, found)
 
 
