@@ -181,7 +181,7 @@ def _as_table(output: str, *, complete: bool) -> Callable[[Explanation, int], st
 
 def _json_lines(found: Explanation, places: int) -> str:
     """Return a JSON object per document, then one for the score."""
-    rows: list[dict[Any, Any]] = found.frame.to_dict("records")
+    rows: list[dict[Any, Any]] = found.to_frame().to_dict("records")
     last = {"measure": str(found.measure), "run": found.run, "query_id": str(found.query_id)}
     rows.append({**last, "score": found.score, "notes": " ".join(found.notes)})
     return "\n".join(

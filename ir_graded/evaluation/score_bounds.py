@@ -48,9 +48,8 @@ class ScoreBounds(ShortRepr):
         """``upper - lower``, with the same shape."""
         return np.asarray(self.upper - self.lower)
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        """Frame with columns run, query_id, measure (its printed name), lower, upper and residual."""
+    def to_frame(self) -> pd.DataFrame:
+        """Return columns run, query_id, measure (its printed name), lower, upper and residual."""
         columns = {"lower": self.lower, "upper": self.upper, "residual": self.residual}
         return self.scores.frame_of(columns)
 
@@ -87,7 +86,7 @@ def score_bounds(measures: Iterable[str | Measure] | str | Measure, qrels: Any, 
         >>> import ir_graded
         >>> qrels = {"1": {"a": 1, "b": 2, "c": 3}}
         >>> run = {"1": {"a": 4.0, "x": 3.0, "b": 2.0, "y": 1.0}}
-        >>> ir_graded.score_bounds(["gRBP(p=0.8)", "P@3"], qrels, run).frame.round(3)
+        >>> ir_graded.score_bounds(["gRBP(p=0.8)", "P@3"], qrels, run).to_frame().round(3)
            run query_id      measure  lower  upper  residual
         0  run        1  gRBP(p=0.8)  0.152  0.824     0.672
         1  run        1          P@3  0.667  1.000     0.333

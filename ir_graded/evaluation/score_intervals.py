@@ -329,9 +329,8 @@ class ScoreIntervals(ShortRepr):
         """Scores where unjudged documents count as not relevant, shape ``(measures, runs, topics)``."""
         return self.scores.values
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        """Frame with columns run, query_id, measure (its printed name), zero, mean, low and high."""
+    def to_frame(self) -> pd.DataFrame:
+        """Return columns run, query_id, measure (its printed name), zero, mean, low and high."""
         columns = {"zero": self.zero, "mean": self.mean_score, "low": self.low, "high": self.high}
         return self.scores.frame_of(columns)
 

@@ -356,13 +356,12 @@ class Scores:
             raise InputError(f"{wanted} was not evaluated; use one of {', '.join(map(str, self.measures))}")
         return self.measures.index(others.pop())
 
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        """Frame with a row per score: columns run, query_id, measure (its printed name), value."""
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row per score: columns run, query_id, measure (its printed name), value."""
         return self.frame_of({"value": self.values})
 
     def frame_of(self, columns: Mapping[str, npt.NDArray[np.float64]]) -> pd.DataFrame:
-        """Return arrays with the shape of the scores as columns, with the rows of ``frame``."""
+        """Return arrays with the shape of the scores as columns, with the rows of ``to_frame``."""
         import pandas as pd
 
         measures, runs, topics = self.values.shape
@@ -486,10 +485,10 @@ class Scores:
         return cls(*from_json(text))
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write ``frame`` to a Parquet file."""
+        """Write the table of ``to_frame`` to a Parquet file."""
         import polars as pl
 
-        columns = self.frame.astype({"query_id": str}).to_dict("list")
+        columns = self.to_frame().astype({"query_id": str}).to_dict("list")
         pl.DataFrame({str(name): column for name, column in columns.items()}).write_parquet(os.fspath(path))
 
     @property

@@ -100,7 +100,7 @@ def _of_the_sample(out: Recorder) -> None:
     of_several_measures(out, "sample", scores, 1000)
     for measure in ("Q", "RR"):
         of_one_matrix(out, f"sample, {measure}", scores.matrix(measure), 1000, seed=5)
-    out.result("frame", "sample", scores.frame)
+    out.result("frame", "sample", scores.to_frame())
     out.result("aggregates", "sample", scores.aggregates)
     out.text("repr", "sample", repr(scores))
 
