@@ -281,7 +281,7 @@ def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
     sources.prepare_folder(folder)
     if bool(runs) != bool(measures):
         raise click.UsageError("RUNs and -m go together: give both, or neither to compute agreement only")
-    given = (list(runs), options.read(measures)) if runs else (None, None)
+    given = (options.read(measures), list(runs)) if runs else (None, None)
     found = compare_judgments(qrels, others, *given, n_resamples=n_resamples, rng=seed, **chosen)
 
     of = found.agreement

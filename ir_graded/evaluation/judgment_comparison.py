@@ -72,8 +72,8 @@ class JudgmentComparison(ShortRepr):
 def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     a: Any,
     b: Any,
-    runs: Any = None,
     measures: Iterable[str | Measure] | str | Measure | None = None,
+    runs: Any = None,
     *,
     pairs: str = "all",
     maps: Mapping[str, Mapping[float, float]] | None = None,
@@ -95,8 +95,8 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     Args:
         a: the reference: qrels in any form of ``evaluate``.
         b: other qrels, or a mapping from names to several qrels.
-        runs: runs in any form of ``evaluate``; None for agreement only.
-        measures: measures that this package computes; required with runs.
+        measures: measures that this package computes; None for agreement only.
+        runs: runs in any form of ``evaluate``; required with measures.
         pairs: ``'all'`` scores runs on all judgments of each set; ``'shared'`` on those that the reference
             and the other set both have, which shows a change of labels without a change of coverage.
         maps: mapping from levels to new levels, by the name of a set. Sets have the names of a mapping or of

@@ -22,7 +22,7 @@ RESULTS = {
     "ScoreBounds": lambda: ir_graded.score_bounds("gRBP P@5", QRELS, RUNS),
     "ScoreIntervals": lambda: ir_graded.score_intervals("nDCG@10", QRELS, RUNS, n_samples=5),
     "Unjudged": lambda: ir_graded.unjudged(QRELS, RUNS),
-    "JudgmentComparison": lambda: ir_graded.compare_judgments(QRELS, OTHERS, RUNS, "Q AP", n_resamples=9),
+    "JudgmentComparison": lambda: ir_graded.compare_judgments(QRELS, OTHERS, "Q AP", RUNS, n_resamples=9),
     "Agreement": lambda: ir_graded.compare_judgments(QRELS, OTHERS, n_resamples=9).agreement,
     "MeasureComparison": lambda: meta.compare_measures({"a": MATRIX, "b": MATRIX**2}, n_resamples=20),
     "ConfidenceIntervals": lambda: meta.confidence_intervals({"a": MATRIX}, n_resamples=9),
