@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.io.sources import named_runs
 from ir_graded.matching.match import match_runs, prepare_qrels
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CollectionStatistics(ShortRepr):
+class CollectionStatistics(Result):
     """Numbers of documents per topic of a collection.
 
     Attributes:
@@ -99,12 +99,12 @@ def collection_statistics(qrels: Any, runs: Any = None, *, rel: float = 1) -> Co
     retrieved = None
     if runs is not None:
         found = match_runs(judgments, named_runs(runs), np.inf, lambda matched: matched.judged.n_retrieved)
-        retrieved = read_only(np.stack(list(found)))
+        retrieved = np.stack(list(found))
     return CollectionStatistics(
         topics=topics,
-        levels=read_only(levels.values[relevant][::-1].copy()),
-        non_relevant=read_only(of_level[~relevant & (levels.values >= 0)].sum(axis=0)),
-        relevant=read_only(of_level[relevant].sum(axis=0)),
-        of_level=read_only(of_level[relevant][::-1].copy()),
+        levels=levels.values[relevant][::-1].copy(),
+        non_relevant=of_level[~relevant & (levels.values >= 0)].sum(axis=0),
+        relevant=of_level[relevant].sum(axis=0),
+        of_level=of_level[relevant][::-1].copy(),
         retrieved=retrieved,
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
@@ -37,7 +37,7 @@ LOWEST_JUDGED = 0.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Unjudged(ShortRepr):
+class Unjudged(Result):
     """Shares of unjudged documents of several runs.
 
     Attributes:
@@ -140,8 +140,8 @@ def collect(judgments: Judgments, runs: Iterable[str], depths: Ints, shares: Ite
         tuple(runs),
         tuple(depths.tolist()),
         tuple(judgments.query_ids),
-        read_only(np.array(topic_share)),
-        read_only(np.array(padded)),
+        np.array(topic_share),
+        np.array(padded),
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from ir_measures.measures import Measure
 
+from ir_graded._utils.results import Result
 from ir_graded.core.views import Views
 from ir_graded.errors import (
     MOST_IDS,
@@ -76,8 +77,8 @@ _ALL_DIGITS = -1
 _UNNAMED = "run"
 
 
-@dataclass(frozen=True, eq=False)
-class Explanation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Result):
     """The score of one topic, document by document: result of ``explain``.
 
     Attributes:

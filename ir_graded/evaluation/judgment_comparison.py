@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.results import ShortRepr
+from ir_graded._utils.results import Result
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
@@ -39,7 +39,7 @@ _PAIRS = ("all", "shared")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JudgmentComparison(ShortRepr):
+class JudgmentComparison(Result):
     """Agreement of sets of judgments, and their conclusions about the same runs.
 
     Attributes:
@@ -58,6 +58,9 @@ class JudgmentComparison(ShortRepr):
             raise InputError("no runs were given, so there are no conclusions; use .agreement.to_frame()")
         frames = {name: found.to_frame() for name, found in self.conclusions.items()}
         return pd.concat(frames, names=["judgments"])
+
+    def _printed(self) -> pd.DataFrame:
+        return self.to_frame() if self.conclusions else self.agreement.to_frame()
 
     def plot(self, judgments: str | None = None) -> Figure:
         """Plot means of the runs under the reference and another set, by default the first other set.

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.results import read_only
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import MOST_IDS, InputError, ParameterError, format_ids, printable
 from ir_graded.io.columns import CONVENTIONS
@@ -115,9 +114,7 @@ def compare_runs(
     found = regressions(scores, name, slices=of_topic, **options)
     judged = np.stack([mean_of_known(np.array(shares)[:, :, topics]) for topics in parts.values()])
     judged = judged.swapaxes(1, 2)
-    compared = replace(
-        found, judged=read_only(np.delete(judged, at, axis=2)), baseline_judged=read_only(judged[:, :, at])
-    )
+    compared = replace(found, judged=np.delete(judged, at, axis=2), baseline_judged=judged[:, :, at])
     return replace(compared, notes=tuple(_notes_on_judged(compared, read, depths.tolist())))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreBounds(ShortRepr):
+class ScoreBounds(Result):
     """The lowest and the highest scores that judging all retrieved documents could give.
 
     Attributes:
@@ -116,7 +116,7 @@ def score_bounds(measures: Iterable[str | Measure] | str | Measure, qrels: Any, 
     found = evaluation.match(named, min(evaluation.lowest, LOWEST_JUDGED), bounds)
     scored, upper = zip(*found, strict=True)
     scores = evaluation.scores(named, scored)
-    return ScoreBounds(scores, scores.values, read_only(np.array(upper).swapaxes(0, 1)))
+    return ScoreBounds(scores, scores.values, np.array(upper).swapaxes(0, 1))
 
 
 def with_all_judged(levels: Levels, judged: JudgedRun, level: float) -> Views:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from ir_measures.measures import Measure
 from ir_measures.measures.base import SumAgg
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
@@ -299,7 +299,7 @@ class OnlyRelevantError(InputError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreIntervals(ShortRepr):
+class ScoreIntervals(Result):
     """Scores with the uncertainty from unjudged documents.
 
     Attributes:
@@ -503,11 +503,11 @@ def intervals_of(
     )
     return ScoreIntervals(
         scores,
-        read_only(ends[0]),
-        read_only(ends[1]),
-        read_only(ends[2]),
-        read_only(overall),
-        read_only(np.array([run.imputed_share(imputation, depth) for run in retrieved])),
+        ends[0],
+        ends[1],
+        ends[2],
+        overall,
+        np.array([run.imputed_share(imputation, depth) for run in retrieved]),
         depth,
         float(options.confidence),
         n_samples,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, ParameterError
 
@@ -166,7 +166,7 @@ class _Soft:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(ShortRepr):
+class Agreement(Result):
     """Agreement between sets of labels, the result of :func:`agreement`.
 
     Attributes:
@@ -365,17 +365,17 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     return Agreement(
         sets=names,
         topics=query_ids,
-        levels=read_only(scale),
+        levels=scale,
         pairs=pairs,
-        counts=read_only(counts if isinstance(of, _Classes) else np.zeros((*counts.shape[:2], 0, 0))),
-        covered=read_only(np.stack(covered)),
-        values=read_only(values),
-        low=read_only(low),
-        high=read_only(high),
-        undefined=read_only(undefined),
+        counts=counts if isinstance(of, _Classes) else np.zeros((*counts.shape[:2], 0, 0)),
+        covered=np.stack(covered),
+        values=values,
+        low=low,
+        high=high,
+        undefined=undefined,
         measurement=measurement,
         confidence=float(confidence),
-        _by_topic=read_only(by_topic),
+        _by_topic=by_topic,
     )
 
 

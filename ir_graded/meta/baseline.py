@@ -7,16 +7,16 @@ import warnings
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ir_graded._utils.extras import extra
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
 from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, ParameterError, format_ids
 
-from .matrix import DECIMALS, matrices_by_measure, number_of, rows_of_runs
+from .matrix import DECIMALS, matrices_by_measure, number_of
 from .sample_size import Design, detectable_of_pairs, mean_and_sd
 from .samples import Seed, check_choice, check_options, check_significance_is_possible, generator
 from .significance import significance
@@ -31,7 +31,7 @@ _REPLICATES = 100_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BaselineTests(ShortRepr):
+class BaselineTests(Result):
     """Differences of systems from a baseline with their significance.
 
     Attributes:
@@ -58,6 +58,9 @@ class BaselineTests(ShortRepr):
     topics: int
     alpha: float
     n_resamples: int
+
+    ROWS: ClassVar = {"measure": "measures", "run": "runs"}
+    COLUMNS: ClassVar = ("difference", "p", "p_holm", "significant", "dz", "minimum_detectable")
 
     @property
     def significant(self) -> Bools:
@@ -87,13 +90,6 @@ class BaselineTests(ShortRepr):
         larger differences may be missed. Shape ``(measures, runs)``.
         """
         return detectable_of_pairs(self.sd, self.topics, self.alpha)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a table with a row per measure and system.
-
-        Columns: measure, run, difference, p, p_holm, significant, dz, minimum_detectable.
-        """
-        return rows_of_runs(self, "difference", "p", "p_holm", "significant", "dz", "minimum_detectable")
 
 
 def against_baseline(
@@ -165,10 +161,10 @@ def against_baseline(
         measures=tuple(matrices),
         runs=tuple(names[number] for number in others),
         baseline=baseline,
-        difference=read_only(exact_sum(z) / z.shape[2]),
-        p=read_only(p),
-        p_holm=read_only(np.stack([holm(row) for row in p])),
-        sd=read_only(sd),
+        difference=exact_sum(z) / z.shape[2],
+        p=p,
+        p_holm=np.stack([holm(row) for row in p]),
+        sd=sd,
         topics=topics,
         alpha=float(alpha),
         n_resamples=int(replicates),
@@ -195,8 +191,8 @@ class NothingToLoseWarning(CoverageWarning):
     """Warning that no system can be worse, because the baseline scores no more than the tolerance."""
 
 
-@dataclass(frozen=True, eq=False)
-class Regressions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Regressions(Result):
     """Differences of systems from a baseline, and which are worse, the result of :func:`regressions`.
 
     Attributes:
@@ -404,7 +400,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         _of_part(every[:, :, topics], others, of_baseline, lambda z: TESTS[test](z, n_resamples, random))
         for topics in parts.values()
     ]
-    base, difference, sd, p = (read_only(np.stack(column)) for column in zip(*found, strict=True))
+    base, difference, sd, p = (np.stack(column) for column in zip(*found, strict=True))
     _check_losses_are_possible(every, base, (*matrices,), baseline, sizes, float(tolerance))
     return Regressions(
         slices=tuple(parts),
@@ -414,11 +410,11 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         baseline_mean=base,
         difference=difference,
         p=p,
-        p_corrected=read_only(CORRECTIONS[correction](p.reshape(-1)).reshape(p.shape)),
+        p_corrected=CORRECTIONS[correction](p.reshape(-1)).reshape(p.shape),
         sd=sd,
         topics=tuple(sizes.values()),
-        judged=read_only(np.full(p.shape, np.nan)),
-        baseline_judged=read_only(np.full(base.shape, np.nan)),
+        judged=np.full(p.shape, np.nan),
+        baseline_judged=np.full(base.shape, np.nan),
         alpha=float(alpha),
         tolerance=float(tolerance),
         test=test,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
 
@@ -33,7 +33,7 @@ _CLASSES = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Conclusions(ShortRepr):
+class Conclusions(Result):
     """Conclusions about the same systems under two sets of judgments, a and b.
 
     Attributes:
@@ -157,8 +157,8 @@ def conclude(
     return Conclusions(
         measures=tuple(of_a),
         runs=first.runs,
-        means_a=read_only(np.stack(means_a)),
-        means_b=read_only(np.stack(means_b)),
+        means_a=np.stack(means_a),
+        means_b=np.stack(means_b),
         table=pd.DataFrame(rows, index=pd.Index(list(of_a), name="measure")),
         topics=len(topics),
         dropped_a=tuple(topic for topic in first.topics if topic not in topics),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded._utils.extras import extra
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result, read_only
 from ir_graded._utils.threads import progress_bar
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import CoverageWarning
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DiscriminativePower(ShortRepr):
+class DiscriminativePower(Result):
     """Discriminative power of a measure, the result of :func:`discriminative_power`.
 
     Attributes:
@@ -227,7 +227,7 @@ def discriminative_power(
         alpha=float(alpha),
         test=test,
         n_resamples=int(n_resamples),
-        _values=read_only(matrix.values.T),
+        _values=matrix.values.T,
     )
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ir_graded._utils.extras import extra
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, exact_sum
 from ir_graded.errors import InputError
 
-from .matrix import ScoreMatrix, matrices_by_measure, number_of, rows_of_runs
+from .matrix import ScoreMatrix, matrices_by_measure, number_of
 from .sample_size import ROUNDING
 from .samples import Seed, check_choice, check_options, generator, replicate_blocks, topic_counts
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConfidenceIntervals(ShortRepr):
+class ConfidenceIntervals(Result):
     """Mean scores of systems with their confidence intervals.
 
     Attributes:
@@ -127,9 +127,9 @@ def confidence_intervals(
     return ConfidenceIntervals(
         measures=tuple(matrices),
         runs=next(iter(matrices.values())).runs,
-        mean=read_only(means),
-        low=read_only(np.clip(low, least, most)),
-        high=read_only(np.clip(high, least, most)),
+        mean=means,
+        low=np.clip(low, least, most),
+        high=np.clip(high, least, most),
         confidence=float(confidence),
         n_resamples=int(n_resamples),
         topics=topics,
@@ -143,7 +143,7 @@ _FEWEST_OTHERS = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PredictionPowered(ShortRepr):
+class PredictionPowered(Result):
     """Means of systems, or differences from a baseline, with prediction-powered intervals.
 
     All arrays have the shape ``(measures, runs)``.
@@ -182,16 +182,11 @@ class PredictionPowered(ShortRepr):
     n_unlabelled: int
     confidence: float
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row per measure and system, with a column for each attribute from estimate on."""
-        frame = rows_of_runs(self, *_COLUMNS)
-        return frame.assign(n_labelled=self.n_labelled, n_unlabelled=self.n_unlabelled)
-
-
-_COLUMNS = (
-    *("estimate", "low", "high", "human", "human_low", "human_high"),
-    *("llm", "tuning", "equivalent_topics"),
-)
+    ROWS: ClassVar = {"measure": "measures", "run": "runs"}
+    COLUMNS: ClassVar = (
+        *("estimate", "low", "high", "human", "human_low", "human_high"),
+        *("llm", "tuning", "equivalent_topics", "n_labelled", "n_unlabelled"),
+    )
 
 
 def prediction_powered(
@@ -298,7 +293,7 @@ def prediction_powered(
         measures=measures,
         runs=systems,
         baseline=baseline,
-        **dict(zip(_COLUMNS, map(read_only, found), strict=True)),
+        **dict(zip(PredictionPowered.COLUMNS, found, strict=False)),
         n_labelled=n,
         n_unlabelled=N,
         confidence=float(confidence),

@@ -317,15 +317,6 @@ def number_of(system: Any, systems: Sequence[Hashable], option: str) -> int:
     return systems.index(system)
 
 
-def rows_of_runs(result: Any, *columns: str) -> pd.DataFrame:
-    """Return a table with a row per measure and system, and arrays of a result as columns."""
-    import pandas as pd
-
-    names = [(measure, system) for measure in result.measures for system in result.runs]
-    frame = pd.DataFrame(names, columns=["measure", "run"])
-    return frame.assign(**{name: getattr(result, name).reshape(-1) for name in columns})
-
-
 def means_of(matrix: ScoreMatrix) -> Floats:
     """Return the means of the systems, rounded so that the order of topics makes no difference."""
     return np.asarray((exact_sum(matrix.values.T) / len(matrix.topics)).round(DECIMALS))

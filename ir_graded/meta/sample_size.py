@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ir_graded._utils.extras import extra
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError
 
@@ -134,7 +134,7 @@ _NAGATA = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreVariance(ShortRepr):
+class ScoreVariance(Result):
     """Residual variance of scores, per collection and pooled.
 
     Attributes:
@@ -346,7 +346,7 @@ def _present(n_topics: int | None) -> int:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TopicSetSize(ShortRepr):
+class TopicSetSize(Result):
     """Number of topics required to detect a difference, the result of :func:`topic_set_size`.
 
     Attributes:
@@ -367,14 +367,15 @@ class TopicSetSize(ShortRepr):
     present: int | None
     design: Design
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row: n_topics, difference, value, value_below, approximation, present, variance."""
-        import pandas as pd
+    COLUMNS: ClassVar = (
+        *("n_topics", "difference", "value", "value_below"),
+        *("approximation", "present", "variance"),
+    )
 
-        names = ("n_topics", "difference", "value", "value_below", "approximation")
-        row = {name: getattr(self, name) for name in names}
-        present = float("nan") if self.present is None else self.present
-        return pd.DataFrame([{**row, "present": present, "variance": self.design.variance}])
+    @property
+    def variance(self) -> float:
+        """Residual variance of the scores, from the design."""
+        return self.design.variance
 
     def curve(self) -> tuple[Floats, Floats]:
         """Return differences around the given one, and the number of topics that each requires."""
@@ -547,7 +548,7 @@ def detectable_of_pairs(sd: Floats, topics: int, alpha: float) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EffectSizes(ShortRepr):
+class EffectSizes(Result):
     """Effect sizes of pairs of systems.
 
     Attributes:
@@ -575,13 +576,7 @@ class EffectSizes(ShortRepr):
     es_one_way: Floats
     confidence: float
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row per pair: run_a, run_b, difference, dz, gz, low, high, es, es_one_way."""
-        import pandas as pd
-
-        names = ("difference", "dz", "gz", "low", "high", "es", "es_one_way")
-        pairs = {"run_a": list(self.run_a), "run_b": list(self.run_b)}
-        return pd.DataFrame({**pairs, **{name: getattr(self, name) for name in names}})
+    COLUMNS: ClassVar = ("run_a", "run_b", "difference", "dz", "gz", "low", "high", "es", "es_one_way")
 
 
 def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: float = 0.95) -> EffectSizes:
@@ -632,13 +627,13 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: f
     return EffectSizes(
         run_a=tuple(matrix.runs[number] for number in first),
         run_b=tuple(matrix.runs[number] for number in second),
-        difference=read_only(mean),
-        dz=read_only(dz),
-        gz=read_only(bias * dz),
-        low=read_only(low),
-        high=read_only(high),
-        es=read_only(mean / np.sqrt(two_way)),
-        es_one_way=read_only(mean / np.sqrt(one_way)),
+        difference=mean,
+        dz=dz,
+        gz=bias * dz,
+        low=low,
+        high=high,
+        es=mean / np.sqrt(two_way),
+        es_one_way=mean / np.sqrt(one_way),
         confidence=float(confidence),
     )
 

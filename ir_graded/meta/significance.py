@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result, read_only
 from ir_graded.core.segments import Floats, Ints
 
 from .correlation import align
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SignificanceMatrix(ShortRepr):
+class SignificanceMatrix(Result):
     """Significance matrix, the result of :func:`significance`.
 
     Attributes:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
 
 from .correlation import RankCorrelations, rank_correlations
@@ -40,7 +40,7 @@ _MOST_IN_BYTE = 255
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stability(ShortRepr):
+class Stability(Result):
     """Minority rate and proportion of ties of one measure, for each fuzziness value.
 
     Attributes:
@@ -55,17 +55,7 @@ class Stability(ShortRepr):
     proportion_of_ties: Floats
     n_resamples: int
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row per fuzziness value: columns fuzziness, minority_rate, proportion_of_ties."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "fuzziness": self.fuzziness,
-                "minority_rate": self.minority_rate,
-                "proportion_of_ties": self.proportion_of_ties,
-            }
-        )
+    COLUMNS: ClassVar = ("fuzziness", "minority_rate", "proportion_of_ties")
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Plot the minority rate against the proportion of ties."""
@@ -135,9 +125,9 @@ def stability(
     minority[ascending] = reached.min(axis=0).sum(axis=(1, 2))
     decided[ascending] = reached.sum(axis=(0, 2, 3))
     return Stability(
-        fuzziness=read_only(margins),
-        minority_rate=read_only(minority / comparisons),
-        proportion_of_ties=read_only((comparisons - decided) / comparisons),
+        fuzziness=margins,
+        minority_rate=minority / comparisons,
+        proportion_of_ties=(comparisons - decided) / comparisons,
         n_resamples=n_resamples,
     )
 
@@ -180,7 +170,7 @@ _BIN_UNITS = 1e10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Swap(ShortRepr):
+class Swap(Result):
     """Swap rates of one measure by the size of the difference, the result of :func:`swap`.
 
     Attributes:
@@ -206,24 +196,12 @@ class Swap(ShortRepr):
     resample: str
     n_resamples: int
 
+    COLUMNS: ClassVar = ("lower", "upper", "observations", "swaps", "rate")
+
     @property
     def rate(self) -> Floats:
         """Swap rates of the bins, in [0, 1]; NaN in an empty bin."""
         return _swap_rates(self.observations, self.swaps)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row per bin: columns lower, upper, observations, swaps, rate (NaN in an empty bin)."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "lower": self.lower,
-                "upper": self.upper,
-                "observations": self.observations,
-                "swaps": self.swaps,
-                "rate": self.rate,
-            }
-        )
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Plot the swap rate against the difference, with the tolerated rate."""
@@ -289,10 +267,10 @@ def swap(
     edges = np.arange(_BINS) / 100
     first = _first_tolerable_bin(_swap_rates(observations, swaps), max_rate)
     return Swap(
-        lower=read_only(edges),
-        upper=read_only(np.append(edges[1:], 1.0)),
-        observations=read_only(observations),
-        swaps=read_only(swaps),
+        lower=edges,
+        upper=np.append(edges[1:], 1.0),
+        observations=observations,
+        swaps=swaps,
         max_rate=float(max_rate),
         required_difference=float("nan") if first is None else float(edges[first]),
         sensitivity=0.0 if first is None else float(observations[first:].sum() / observations.sum()),
@@ -327,7 +305,7 @@ def _first_tolerable_bin(rates: Floats, max_rate: float) -> int | None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeasureComparison(ShortRepr):
+class MeasureComparison(Result):
     """Results of all methods for each measure, over the same replicates.
 
     Attributes:

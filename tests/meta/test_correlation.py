@@ -248,7 +248,7 @@ def test_means_that_differ_only_by_rounding_are_tied():
     """In doubles, 0.1 + 0.2 is not equal to 0.3 + 0.0."""
     result = rank_correlations({"Q": [[0.1, 0.3], [0.2, 0.0]], "AP": [[0.1, 0.3], [0.2, 0.1]]}, reference="Q")
     assert result.tied.tolist() == [True, False]
-    assert result.kendall_variants == ("tau_b", "tau_b")
+    assert result.kendall_variant == ("tau_b", "tau_b")
 
 
 def test_a_tied_reference_applies_to_all_rows(matrices):
