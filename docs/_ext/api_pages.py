@@ -74,7 +74,7 @@ TASKS: dict[str, Task] = {
                 "ir_graded.meta",
                 "regressions against_baseline significance confidence_intervals effect_sizes topic_set_size "
                 "power minimum_detectable_difference score_variance Regressions BaselineTests "
-                "SignificanceMatrix ConfidenceIntervals EffectSizes TopicSetSize ScoreVariance",
+                "SignificanceMatrix ConfidenceIntervals EffectSizes Design TopicSetSize ScoreVariance",
             ),
         ),
     ),

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import click
 
 from ir_graded.errors import CoverageWarning, InputError, printable
+from ir_graded.evaluation.judgment_comparison import compare_judgments
+from ir_graded.evaluation.run_comparison import compare_runs
+from ir_graded.meta.baseline import NothingToLoseWarning, Regressions, regressions
+from ir_graded.meta.samples import TooFewTopicsWarning
 
 from . import options, sources
 from .output import FORMATS, Leaderboard, frame_text, json_line, places as with_places, show
-
-if TYPE_CHECKING:
-    from ir_graded.meta.baseline import Regressions
-
 
 #: Exit code if a run is worse.
 WORSE = 1
@@ -127,28 +127,7 @@ _OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
 @click.option(
     "--fail-if", type=click.Choice(["worse"]), help="Exit with 1 if a RUN is worse, otherwise with 0."
 )
-@sources.alpha
-@click.option(
-    "--tolerance",
-    type=options.InUnits(0),
-    default=0.0,
-    show_default=True,
-    help="Largest loss of the mean with which a RUN is not worse.",
-)
-@click.option(
-    "--test",
-    type=click.Choice(["randomisation", "t", "bootstrap"]),
-    default="randomisation",
-    show_default=True,
-    help="One-sided paired test of whether a RUN is worse.",
-)
-@click.option(
-    "--correction",
-    type=click.Choice(["holm", "bonferroni", "bh", "none"]),
-    default="holm",
-    show_default=True,
-    help="Correction for all tests of the command as one family; bh is Benjamini-Hochberg.",
-)
+@options.of(regressions)
 @click.option(
     "--slices",
     metavar="FILE",
@@ -156,8 +135,6 @@ _OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
     "by tabs or commas if topics hold blanks.",
 )
 @options.ties
-@options.resamples(10_000)
-@sources.seed
 @click.option(
     "-o",
     "--output",
@@ -168,14 +145,12 @@ _OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
 )
 @options.places
 @options.quiet
-def compare(  # noqa: PLR0913, PLR0917  # one parameter an option
+def compare(  # one parameter an option
     qrels: str,
     baseline: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     fail_if: str | None,
-    n_resamples: int,
-    seed: int,
     output: str,
     places: int,
     **chosen: Any,
@@ -187,10 +162,6 @@ def compare(  # noqa: PLR0913, PLR0917  # one parameter an option
     none is, and 2 if something could not be read or computed, or if none is and a test can never fail: it has
     too few topics, or BASELINE scores 0.
     """
-    from ir_graded.evaluation.run_comparison import compare_runs
-    from ir_graded.meta.baseline import NothingToLoseWarning
-    from ir_graded.meta.samples import TooFewTopicsWarning
-
     never_worse = (TooFewTopicsWarning, NothingToLoseWarning)
     impossible: list[str] = []
     show_warning = warnings.showwarning
@@ -207,7 +178,7 @@ def compare(  # noqa: PLR0913, PLR0917  # one parameter an option
             for category in never_worse:
                 warnings.simplefilter("always", category)
             warnings.showwarning = collect
-        found = compare_runs(read, qrels, baseline, list(runs), n_resamples=n_resamples, rng=seed, **chosen)
+        found = compare_runs(read, qrels, baseline, list(runs), **chosen)
     if impossible and found.passed:
         raise InputError(f"--fail-if {fail_if}: a comparison could never fail: {'; '.join(impossible)}")
     for message in impossible:
@@ -225,43 +196,16 @@ _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
 @click.argument("others", metavar="B")
 @click.argument("runs", nargs=-1, metavar="[RUN...]")
 @options.optional_measures
-@click.option(
-    "--pairs",
-    type=click.Choice(["all", "shared"]),
-    default="all",
-    show_default=True,
-    help="Score runs on all judgments of each set, or only on pairs that both sets judge.",
-)
-@click.option(
-    "--measurement",
-    type=click.Choice(["nominal", "ordinal", "interval"]),
-    default="ordinal",
-    show_default=True,
-    help="Level of measurement for Krippendorff's alpha.",
-)
-@click.option("--rel", type=float, default=1, show_default=True, help="Lowest relevant level.")
-@sources.test
-@sources.alpha
-@click.option(
-    "--top-k",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    help="Number of best runs to compare.",
-)
-@options.resamples()
-@sources.seed
+@options.of(compare_judgments)
 @sources.folder
 @options.output
 @options.places
 @options.quiet
-def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
+def judgments(  # one parameter an option
     qrels: str,
     others: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
-    n_resamples: int,
-    seed: int,
     folder: str | None,
     output: str,
     places: int,
@@ -276,13 +220,11 @@ def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
     """
     import pandas as pd
 
-    from ir_graded.evaluation.judgment_comparison import compare_judgments
-
     sources.prepare_folder(folder)
     if bool(runs) != bool(measures):
         raise click.UsageError("RUNs and -m go together: give both, or neither to compute agreement only")
     given = (options.read(measures), list(runs)) if runs else (None, None)
-    found = compare_judgments(qrels, others, *given, n_resamples=n_resamples, rng=seed, **chosen)
+    found = compare_judgments(qrels, others, *given, **chosen)
 
     of = found.agreement
     if of.few_topics:

@@ -11,7 +11,7 @@ from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.io.sources import named_runs
 from ir_graded.matching.match import match_runs, prepare_qrels
-from ir_graded.meta.samples import check_options
+from ir_graded.meta.options import statistic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,6 +63,7 @@ class CollectionStatistics(Result):
         return pd.DataFrame.from_dict(table, orient="index", columns=["mean", "min", "max", "topics"])
 
 
+@statistic()
 def collection_statistics(qrels: Any, runs: Any = None, *, rel: float = 1) -> CollectionStatistics:
     """Count judged and relevant documents per topic, and the depth of runs.
 
@@ -87,7 +88,6 @@ def collection_statistics(qrels: Any, runs: Any = None, *, rel: float = 1) -> Co
         level 2   41.23    5  126      30
         level 1   37.17    2   97      30
     """
-    check_options(rel=rel)
     judgments = prepare_qrels(qrels)
     judgments.require_topics("count")
     levels, topics = judgments.levels, len(judgments.names)

@@ -20,11 +20,11 @@ from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures.classic import check_computable
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.agreement import Agreement, agreement
+from ir_graded.meta.agreement import MEASUREMENTS, Agreement, agreement
 from ir_graded.meta.conclusions import Conclusions, conclude
-from ir_graded.meta.discriminative import check_test
 from ir_graded.meta.matrix import ScoreMatrix, as_finite, number_of
-from ir_graded.meta.samples import Seed, check_choice, check_options
+from ir_graded.meta.options import Seed, statistic
+from ir_graded.meta.paired_tests import TESTS
 
 from .coverage import Coverage, RunCoverage, known_shares
 from .provider import GradedEvaluator, native_scorers
@@ -72,6 +72,7 @@ class JudgmentComparison(Result):
         return self.conclusions[others[at]].plot() if self.conclusions else self.agreement.plot(at)
 
 
+@statistic(pairs=_PAIRS, measurement=MEASUREMENTS, test=TESTS)
 def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     a: Any,
     b: Any,
@@ -130,9 +131,6 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         1.0    0    2    0
         2.0    0    0    1
     """
-    check_choice("pairs", pairs, _PAIRS)
-    check_options(top_k=top_k)
-    check_test(test, alpha, n_resamples)
     if (runs is None) != (measures is None):
         raise ParameterError("give both runs and measures, or neither")
     wanted = [] if measures is None else _read(measures)

@@ -38,7 +38,7 @@ from ir_graded.matching.tables import rank_rows
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.intervals import ConfidenceIntervals
-from ir_graded.meta.samples import Seed, check_options, generator
+from ir_graded.meta.options import Seed, check_options, generator
 
 from .coverage import LOWEST_JUDGED, levels_to_caller
 from .evaluate import Evaluation

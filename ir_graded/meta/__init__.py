@@ -21,6 +21,7 @@ from .discriminative import DiscriminativePower, discriminative_power
 from .intervals import ConfidenceIntervals, PredictionPowered, confidence_intervals, prediction_powered
 from .matrix import drop_identical, one_per_team, top
 from .sample_size import (
+    Design,
     EffectSizes,
     ScoreVariance,
     TopicSetSize,
@@ -38,6 +39,7 @@ __all__ = [
     "BaselineTests",
     "Conclusions",
     "ConfidenceIntervals",
+    "Design",
     "DiscriminativePower",
     "EffectSizes",
     "MeasureComparison",

@@ -18,14 +18,15 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, ParameterError
 
 from .matrix import as_cells, as_finite, check_unique, number_of
-from .samples import Seed, check_choice, check_options, generator, topic_counts
+from .options import Seed, check_choice, generator, statistic
+from .samples import topic_counts
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ir_graded.plots.style import Axes, Figure
 
-_MEASUREMENTS = ("nominal", "ordinal", "interval")
+MEASUREMENTS = ("nominal", "ordinal", "interval")
 #: With more levels than this (soft labels), coefficients of classes are not computed.
 _MOST_LEVELS = 20
 _FEW_TOPICS = 10
@@ -273,6 +274,7 @@ class Agreement(Result):
         return confusion_matrix(self.confusion(comparison), ax)
 
 
+@statistic(measurement=MEASUREMENTS)
 def agreement(  # noqa: PLR0913  # options, all by keyword
     labels: Any,
     *,
@@ -321,8 +323,6 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
         >>> found["value"][["observed", "kappa", "alpha"]].round(3).tolist()
         [0.667, 0.52, 0.764]
     """
-    check_choice("measurement", measurement, _MEASUREMENTS)
-    check_options(confidence=confidence, n_resamples=n_resamples, rel=rel)
     table, names, of_row = _table(labels, topics)
     known = ~np.isnan(table)
     declared = as_cells([] if levels is None else list(levels), "levels", "a list of numbers", dimensions=1)

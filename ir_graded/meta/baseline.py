@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,17 +16,13 @@ from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
 from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, ParameterError, format_ids
 
 from .matrix import DECIMALS, matrices_by_measure, number_of
-from .sample_size import Design, detectable_of_pairs, mean_and_sd
-from .samples import Seed, check_choice, check_options, check_significance_is_possible, generator
-from .significance import significance
-from .studentised import TOLERANCE, enumerates, randomisation_p, smallest_p
+from .options import Seed, generator, statistic
+from .paired_tests import CORRECTIONS, TESTS, TESTS_OF_DIFFERENCES, enumerates
+from .sample_size import detectable_deviations, mean_and_sd
+from .samples import check_significance_is_possible
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-#: Default number of replicates, independent of alpha and of the number of systems.
-_REPLICATES = 100_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +39,7 @@ class BaselineTests(Result):
         sd: standard deviation of "system - baseline" over the topics, with the same shape; NaN if all
             differences are equal.
         topics: number of topics.
+        test: the test.
         alpha: significance level.
         n_resamples: number of replicates.
     """
@@ -56,6 +52,7 @@ class BaselineTests(Result):
     p_holm: Floats
     sd: Floats
     topics: int
+    test: str
     alpha: float
     n_resamples: int
 
@@ -70,12 +67,12 @@ class BaselineTests(Result):
     @property
     def exact(self) -> bool:
         """Whether the p-values count all sign patterns instead of random ones."""
-        return enumerates(self.topics, self.n_resamples)
+        return self.test == "randomisation" and enumerates(self.topics, self.n_resamples)
 
     @property
     def smallest_p_holm(self) -> float:
         """Smallest corrected p-value that a test can have with any scores."""
-        return _smallest(self.topics, self.n_resamples, len(self.runs))
+        return _smallest(self.test, self.topics, self.n_resamples, len(self.runs))
 
     @property
     def dz(self) -> Floats:
@@ -89,11 +86,18 @@ class BaselineTests(Result):
         The standard deviation of the pair is treated as known. Holm's correction is ignored; with it, even
         larger differences may be missed. Shape ``(measures, runs)``.
         """
-        return detectable_of_pairs(self.sd, self.topics, self.alpha)
+        return self.sd * detectable_deviations(self.topics, self.alpha)
 
 
+@statistic(test=TESTS_OF_DIFFERENCES)
 def against_baseline(
-    scores: Any, baseline: Hashable, *, alpha: float = 0.05, n_resamples: int | None = None, rng: Seed = 0
+    scores: Any,
+    baseline: Hashable,
+    *,
+    test: str = "randomisation",
+    alpha: float = 0.05,
+    n_resamples: int | None = None,
+    rng: Seed = 0,
 ) -> BaselineTests:
     """Test which systems differ significantly from a baseline.
 
@@ -109,8 +113,10 @@ def against_baseline(
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x
             systems.
         baseline: name of the system that the others are compared with.
+        test: {test}.
         alpha: significance level, between 0 and 1.
-        n_resamples: number of replicates B, at least 1; None for 100,000.
+        n_resamples: number of replicates B, at least 1; None for the default of the test, 100,000 random
+            signs.
         rng: a seed or a generator.
 
     Raises:
@@ -135,8 +141,7 @@ def against_baseline(
         0  same         0.0  1.000   1.000        False                 NaN
         1   new         0.2  0.004   0.008         True               0.092
     """
-    replicates = _REPLICATES if n_resamples is None else n_resamples
-    check_options(alpha=alpha, n_resamples=replicates)
+    replicates = TESTS[test].n_resamples if n_resamples is None else n_resamples
     matrices = matrices_by_measure(scores)
     names = next(iter(matrices.values())).runs
     of_baseline = number_of(baseline, names, "baseline")
@@ -144,43 +149,36 @@ def against_baseline(
     values = np.stack([matrix.values.T for matrix in matrices.values()])
     topics, compared = values.shape[2], len(others)
     check_significance_is_possible(
-        lambda size: np.array([_smallest(topics, size, compared)]),
+        lambda size: np.array([_smallest(test, topics, size, compared)]),
         n_resamples,
         replicates,
         alpha,
         tests=compared,
         topics=[f"{topics} topics"],
-        cannot=f"the randomisation test of {compared} run{'s' * (compared > 1)} cannot find a difference",
+        cannot=f"the {test} test of {compared} run{'s' * (compared > 1)} cannot find a difference",
         advice="more topics",
     )
     z = values[:, others] - values[:, [of_baseline]]
     against = np.full(len(others), of_baseline)
     sd = np.stack([mean_and_sd(of_measure, others, against)[1] for of_measure in values])
-    p = randomisation_p(z, int(replicates), generator(rng), two_sided=True)
+    p = TESTS[test].p_of(z, int(replicates), generator(rng), two_sided=True)
     return BaselineTests(
         measures=tuple(matrices),
         runs=tuple(names[number] for number in others),
         baseline=baseline,
         difference=exact_sum(z) / z.shape[2],
         p=p,
-        p_holm=np.stack([holm(row) for row in p]),
+        p_holm=np.stack([CORRECTIONS["holm"].of(row) for row in p]),
         sd=sd,
         topics=topics,
+        test=test,
         alpha=float(alpha),
         n_resamples=int(replicates),
     )
 
 
-def _smallest(topics: int, n_resamples: float, compared: int) -> float:
-    return min(1.0, compared * smallest_p(topics, n_resamples, two_sided=True))
-
-
-def holm(p: Floats) -> Floats:
-    """Return p-values after the correction of Holm (1979), in the order given."""
-    order = np.argsort(p, kind="stable")
-    corrected = np.empty_like(p)
-    corrected[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
-    return corrected
+def _smallest(test: str, topics: int, n_resamples: float, compared: int) -> float:
+    return min(1.0, compared * TESTS[test].smallest_p(topics, n_resamples, True, 2))
 
 
 #: The slice of all topics.
@@ -266,8 +264,8 @@ class Regressions(Result):
         the pair is taken as known.
         """
         special = extra("scipy.special", "meta")
-        design = Design(variance=0.5, alpha=self.alpha_of_each, power=0.8, alternative="greater")
-        of_one = np.array([design.detectable(topics) for topics in self.topics])
+        alpha = self.alpha_of_each
+        of_one = np.array([detectable_deviations(topics, alpha, "greater") for topics in self.topics])
         beyond = special.ndtri(0.8) / np.sqrt(self.topics)
         by_test, by_tolerance = (factor[:, np.newaxis, np.newaxis] * self.sd for factor in (of_one, beyond))
         return np.asarray(np.maximum(by_test, self.tolerance + by_tolerance))
@@ -301,6 +299,7 @@ class Regressions(Result):
         )
 
 
+@statistic(test=TESTS_OF_DIFFERENCES, correction=CORRECTIONS)
 def regressions(  # noqa: PLR0913  # options, all by keyword
     scores: Any,
     baseline: Hashable,
@@ -326,12 +325,10 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         baseline: name of the system that the others are compared with.
         alpha: significance level, between 0 and 1.
         tolerance: largest loss of the mean, in units of the measure, with which a system is not worse; >= 0.
-        test: 'randomisation' (random signs of z, ``p = (#{mean(z*) <= mean(z)} + 1) / (B + 1)``; with n
-            topics and ``2^n <= B`` all sign patterns, ``p = #{mean(z*) <= mean(z)} / 2^n``), 't' (Student's
-            paired test) or 'bootstrap' (the paired bootstrap test of ``significance``, with
-            ``p = (#{t(w*) <= t(z)} + 1) / (B + 1)``).
-        correction: 'holm' and 'bonferroni' control the probability of any false positive; 'bh' (Benjamini
-            and Hochberg) controls the expected share of false positives; or 'none'.
+        test: {test}. With random signs of z, ``p = (#{mean(z*) <= mean(z)} + 1) / (B + 1)``; with n topics
+            and ``2^n <= B`` all sign patterns, ``p = #{mean(z*) <= mean(z)} / 2^n``. The bootstrap is that of
+            ``significance``, with ``p = (#{t(w*) <= t(z)} + 1) / (B + 1)``.
+        correction: {correction}.
         slices: slices of some of the topics, such as ``{"1": "easy", "2": "hard"}``. Each slice is tested
             separately, in addition to all topics.
         n_resamples: number of replicates B, at least 1.
@@ -365,9 +362,6 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         0  slip        -0.2   True
         1   new         0.2  False
     """
-    check_options(alpha=alpha, n_resamples=n_resamples, tolerance=tolerance)
-    check_choice("test", test, TESTS)
-    check_choice("correction", correction, CORRECTIONS)
     matrices = matrices_by_measure(scores)
     first = next(iter(matrices.values()))
     names = first.runs
@@ -397,7 +391,12 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     )
     random = generator(rng)
     found = [
-        _of_part(every[:, :, topics], others, of_baseline, lambda z: TESTS[test](z, n_resamples, random))
+        _of_part(
+            every[:, :, topics],
+            others,
+            of_baseline,
+            lambda z: TESTS[test].p_of(z, n_resamples, random, two_sided=False),
+        )
         for topics in parts.values()
     ]
     base, difference, sd, p = (np.stack(column) for column in zip(*found, strict=True))
@@ -410,7 +409,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         baseline_mean=base,
         difference=difference,
         p=p,
-        p_corrected=CORRECTIONS[correction](p.reshape(-1)).reshape(p.shape),
+        p_corrected=CORRECTIONS[correction].of(p.reshape(-1)).reshape(p.shape),
         sd=sd,
         topics=tuple(sizes.values()),
         judged=np.full(p.shape, np.nan),
@@ -452,8 +451,10 @@ def _smallest_of_family(
 ) -> Floats:
     """Return the smallest corrected p-values: a correction rises with each of the p-values."""
     p = np.empty(shape)
-    p[:] = np.array([LEAST[test](size, n_resamples) for size in topics])[:, np.newaxis, np.newaxis]
-    return CORRECTIONS[correction](p.reshape(-1)).reshape(shape)
+    p[:] = np.array([TESTS[test].smallest_p(size, n_resamples, False, 2) for size in topics])[
+        :, np.newaxis, np.newaxis
+    ]
+    return CORRECTIONS[correction].of(p.reshape(-1)).reshape(shape)
 
 
 def _check_losses_are_possible(
@@ -497,7 +498,7 @@ def _check_losses_are_possible(
         warnings.warn(
             f"{baseline!r} {', '.join(said[:MOST_IDS])}{more}, so no system can be worse there{asked}",
             NothingToLoseWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -510,60 +511,3 @@ def _of_part(
     sd = np.stack([mean_and_sd(of_measure, others, against)[1] for of_measure in values])
     topics = values.shape[2]
     return exact_sum(values[:, baseline]) / topics, exact_sum(z) / topics, sd, test(z)
-
-
-# ----------------------------------------------------------------------------------- tests, corrections
-
-
-def _randomisation(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
-    return randomisation_p(z, n_resamples, rng, two_sided=False)
-
-
-def _student(z: Floats, _n_resamples: int, _rng: np.random.Generator) -> Floats:
-    deviation = z.std(axis=2, ddof=1)
-    deviation[np.ptp(z, axis=2) <= TOLERANCE * np.abs(z).max(axis=2)] = 0
-    mean = z.mean(axis=2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(mean == 0, 0.0, mean / (deviation / np.sqrt(z.shape[2])))
-    stats = extra("scipy.stats", "meta")
-    # Without any difference the p-value is 1.
-    return np.where(z.any(axis=2), stats.t.cdf(t, z.shape[2] - 1), 1.0)
-
-
-def _bootstrap(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
-    """Return p-values of 0 against each z, all with the same replicates, and never 0."""
-    seed = int(rng.integers(0, 2**62))
-    p = np.empty(z.shape[:2])
-    for at in np.ndindex(p.shape):
-        matrix = np.stack((np.zeros_like(z[at]), z[at]), axis=1)
-        found = significance(matrix, n_resamples=n_resamples, rng=seed, progress=False)
-        count = np.rint(found.asl.loc[[0], [1]].to_numpy()[0, 0] * n_resamples)
-        p[at] = (count + 1) / (n_resamples + 1) if z[at].any() else 1.0
-    return p
-
-
-def _benjamini_hochberg(p: Floats) -> Floats:
-    order = np.argsort(-p, kind="stable")
-    corrected = np.empty_like(p)
-    corrected[order] = np.minimum.accumulate(p[order] * p.size / np.arange(p.size, 0, -1))
-    return corrected
-
-
-#: p-values of differences of shape ``(measures, runs, topics)``, one-sided for a mean below 0.
-TESTS: dict[str, Callable[[Floats, int, np.random.Generator], Floats]] = {
-    "randomisation": _randomisation,
-    "t": _student,
-    "bootstrap": _bootstrap,
-}
-#: The smallest p-value of a test, from the numbers of topics and of replicates.
-LEAST: dict[str, Callable[[int, float], float]] = {
-    "randomisation": partial(smallest_p, two_sided=False),
-    "t": lambda _topics, _n_resamples: 0.0,
-    "bootstrap": lambda _topics, n_resamples: 1 / (n_resamples + 1),
-}
-CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
-    "holm": holm,
-    "bonferroni": lambda p: np.minimum(1.0, p * p.size),
-    "bh": _benjamini_hochberg,
-    "none": lambda p: p,
-}

@@ -13,9 +13,10 @@ from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
 
 from .correlation import fitting_tau_ap, kendall_tau, kendall_tau_b
-from .discriminative import check_test, significant_pairs
+from .discriminative import significant_pairs
 from .matrix import ScoreMatrix, best_first, matrices_by_measure, means_of, ranks_of
-from .samples import Seed, check_options
+from .options import Seed, statistic
+from .paired_tests import TESTS
 from .studentised import Pairs
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class Conclusions(Result):
         )
 
 
+@statistic(test=TESTS)
 def conclusions(
     scores_a: Any,
     scores_b: Any,
@@ -120,7 +122,6 @@ def conclusions(
         measure
         Q        0.333     0.5
     """
-    check_options(top_k=top_k)
     of_a, of_b = matrices_by_measure(scores_a), matrices_by_measure(scores_b)
     if set(of_a) != set(of_b):
         raise InputError(f"measures differ: {', '.join(of_a)} under a, {', '.join(of_b)} under b")
@@ -137,7 +138,6 @@ def conclude(
     options: dict[str, Any],
 ) -> Conclusions:
     """Return the conclusions from matrices; ``known`` caches the tests of a for further sets."""
-    check_test(options["test"], options["alpha"], options["n_resamples"])
     first, second = next(iter(of_a.values())), next(iter(of_b.values()))
     topics = tuple(topic for topic in first.topics if topic in set(second.topics))
     if len(topics) < _FEWEST:

@@ -15,8 +15,9 @@ from ir_graded.core.segments import Floats, exact_sum
 from ir_graded.errors import InputError
 
 from .matrix import ScoreMatrix, matrices_by_measure, number_of
+from .options import Seed, generator, statistic
 from .sample_size import ROUNDING
-from .samples import Seed, check_choice, check_options, generator, replicate_blocks, topic_counts
+from .samples import replicate_blocks, topic_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,6 +70,7 @@ class ConfidenceIntervals(Result):
         return leaderboard(self, measure, ax)
 
 
+@statistic()
 def confidence_intervals(
     scores: Any, *, confidence: float = 0.95, n_resamples: int = 1000, rng: Seed = 0
 ) -> ConfidenceIntervals:
@@ -108,7 +110,6 @@ def confidence_intervals(
         good  0.80  0.72  0.85
         poor  0.25  0.15  0.35
     """
-    check_options(confidence=confidence, n_resamples=n_resamples)
     matrices = matrices_by_measure(scores, fewest_runs=1)
     source = generator(rng)
     values = np.stack([matrix.values.T for matrix in matrices.values()])
@@ -189,6 +190,7 @@ class PredictionPowered(Result):
     )
 
 
+@statistic(quantile=("t", "normal"))
 def prediction_powered(
     human: Any,
     llm: Any,
@@ -249,8 +251,6 @@ def prediction_powered(
         >>> found.tuning.round(2).tolist(), (found.equivalent_topics > 100).tolist()
         ([[0.59, 0.75]], [[True, True]])
     """
-    check_options(confidence=confidence, power_tuning=power_tuning)
-    check_choice("quantile", quantile, ("t", "normal"))
     measures, labelled, model, systems, topics = _paired(human, llm, 1 if baseline is None else _FEWEST)
     if baseline is not None:
         at = number_of(baseline, systems, "baseline")
@@ -260,7 +260,7 @@ def prediction_powered(
     if n < _FEW:
         warnings.warn(
             f"only {n} topics have human labels: below {_FEW}, intervals miss more often than stated",
-            stacklevel=2,
+            stacklevel=3,
         )
     if power_tuning and N < _FEWEST_OTHERS:
         raise InputError(

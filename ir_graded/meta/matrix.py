@@ -14,7 +14,7 @@ import numpy as np
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints, exact_sum
 from ir_graded.errors import MOST_IDS, InputError, ParameterError, format_ids, short_repr
 
-from .samples import Seed, check_options, generator
+from .options import Seed, check_options, generator
 
 if TYPE_CHECKING:
     import pandas as pd

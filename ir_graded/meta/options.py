@@ -34,6 +34,7 @@ class Number:
         low_open: whether values must be above ``low``.
         high_open: whether values must be below ``high``.
         whole: whether it must be a whole number.
+        none: whether None is valid too.
     """
 
     expected: str
@@ -42,9 +43,12 @@ class Number:
     low_open: bool = False
     high_open: bool = False
     whole: bool = False
+    none: bool = False
 
     def holds(self, value: Any) -> bool:
         """Return whether a value is valid."""
+        if value is None:
+            return self.none
         kinds = (int, np.integer) if self.whole else (int, float, np.integer, np.floating)
         return (
             isinstance(value, kinds)
@@ -69,7 +73,7 @@ _SEVERAL = Number("a whole number >= 2", 2, whole=True)
 OPTIONS: dict[str, Number | _Rule] = {
     "alpha": _SHARE,
     "confidence": _SHARE,
-    "depth": Number("None or a whole number >= 1 and < 2**63", 1, 2**63 - 1, whole=True),
+    "depth": Number("None or a whole number >= 1 and < 2**63", 1, 2**63 - 1, whole=True, none=True),
     "difference": Number(f"a finite number > 0, up to {_LARGEST:g}", 0, _LARGEST, low_open=True),
     "fuzziness": Number("a number >= 0 and < 1", 0, 1, high_open=True),
     "max_rate": Number("a number in [0, 1]", 0, 1),
@@ -77,9 +81,11 @@ OPTIONS: dict[str, Number | _Rule] = {
     "n_resamples": _POSITIVE,
     "n_runs": _SEVERAL,
     "n_samples": _POSITIVE,
-    "n_topics": Number(f"None or a whole number from 2 to {MOST_TOPICS:,}", 2, MOST_TOPICS, whole=True),
+    "n_topics": Number(
+        f"None or a whole number from 2 to {MOST_TOPICS:,}", 2, MOST_TOPICS, whole=True, none=True
+    ),
     "power": _SHARE,
-    "power_tuning": Number("None or a number in [0, 1]", 0, 1),
+    "power_tuning": Number("None or a number in [0, 1]", 0, 1, none=True),
     "progress": _Rule(
         "True, False or None", lambda value: value is None or isinstance(value, (bool, np.bool_))
     ),
@@ -109,13 +115,14 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
 
 
 def statistic(
-    **choices: Collection[str],
+    **choices: Collection[str] | None,
 ) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
     """Declare a statistic, whose options are checked by their names before it runs.
 
     Args:
         choices: the options that are one of several words, and these words. If they are a mapping to objects
-            with ``words``, the text ``{name}`` in the docstring becomes their list.
+            with ``words``, the text ``{name}`` in the docstring becomes their list. None leaves
+            the check of an option to the function.
     """
 
     def declare(function: Callable[Given, Found]) -> Callable[Given, Found]:
@@ -129,7 +136,8 @@ def statistic(
                 if value is defaults[name]:
                     continue
                 if name in choices:
-                    check_choice(name, value, choices[name])
+                    if (words := choices[name]) is not None:
+                        check_choice(name, value, words)
                 elif name in OPTIONS:
                     check_options(**{name: value})
             return function(*args, **kwargs)

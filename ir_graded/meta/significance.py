@@ -13,7 +13,8 @@ from ir_graded.core.segments import Floats, Ints
 
 from .correlation import align
 from .matrix import ScoreMatrix, means_of, ranks_of
-from .samples import Seed, check_choice, check_options, generator, topic_counts
+from .options import Seed, generator, statistic
+from .samples import topic_counts
 from .studentised import (
     TOLERANCE,
     PairBlock,
@@ -89,6 +90,7 @@ class SignificanceMatrix(Result):
         return significance_matrix(self.significant, self.asl, ax)
 
 
+@statistic(alternative=("greater", "two-sided"))
 def significance(  # noqa: PLR0913  # options, all by keyword
     scores: Any,
     *,
@@ -140,8 +142,6 @@ def significance(  # noqa: PLR0913  # options, all by keyword
         >>> found.count
         1
     """
-    check_choice("alternative", alternative, _ALTERNATIVES)
-    check_options(alpha=alpha, n_resamples=n_resamples, memory_mib=memory_mib, progress=progress)
     matrix = ScoreMatrix.of(scores)
     names = matrix.runs
     reference = None if labels_by is None else _ranks(labels_by, matrix)

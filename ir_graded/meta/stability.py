@@ -10,17 +10,15 @@ import numpy as np
 
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.errors import ParameterError
 
 from .correlation import RankCorrelations, rank_correlations
 from .discriminative import DiscriminativePower, discriminative_power
 from .matrix import ScoreMatrix, matrices_by_measure, reference_name
+from .options import OPTIONS, Seed, generator, statistic
+from .paired_tests import TESTS
 from .samples import (
-    Seed,
-    check_choice,
-    check_options,
     disjoint_halves,
-    fuzziness_values,
-    generator,
     replicate_blocks_with_progress,
     topic_count_pairs,
     topic_counts,
@@ -32,6 +30,8 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 
+#: How the swap method draws two topic sets.
+RESAMPLES = ("bootstrap", "disjoint")
 _FUZZINESS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10)
 #: Differences below this share are rounding errors: sums in another order differ by about 1e-15.
 _TOLERANCE = 1e-12
@@ -64,6 +64,7 @@ class Stability(Result):
         return stability_curves({"": self}, ax)
 
 
+@statistic(fuzziness=None)
 def stability(
     scores: Any,
     *,
@@ -105,8 +106,7 @@ def stability(
         0       0.05           0.01                 0.0
         1       0.10           0.01                 0.0
     """
-    check_options(n_resamples=n_resamples, memory_mib=memory_mib)
-    margins = np.array(fuzziness_values(fuzziness))
+    margins = np.array(_fuzziness_values(fuzziness))
     matrix = ScoreMatrix.of(scores)
     topics, systems = matrix.values.shape
     source = generator(rng)
@@ -130,6 +130,17 @@ def stability(
         proportion_of_ties=(comparisons - decided) / comparisons,
         n_resamples=n_resamples,
     )
+
+
+def _fuzziness_values(fuzziness: Any) -> list[float]:
+    """Return the values of the fuzziness. Raises ParameterError if there are none or one is invalid."""
+    try:
+        values = list(fuzziness)
+    except TypeError:
+        values = []
+    if not values or not all(OPTIONS["fuzziness"].holds(value) for value in values):
+        raise ParameterError(f"fuzziness={fuzziness!r} must be one or more numbers >= 0 and < 1")
+    return [float(value) for value in values]
 
 
 def _relative_difference(one: Floats, others: Floats, rounding: float) -> Floats:
@@ -210,6 +221,7 @@ class Swap(Result):
         return swap_curves({"": self}, ax)
 
 
+@statistic(resample=RESAMPLES)
 def swap(
     scores: Any,
     *,
@@ -251,8 +263,6 @@ def swap(
         >>> result.required_difference, round(result.sensitivity, 2)
         (0.2, 0.85)
     """
-    check_choice("resample", resample, ("bootstrap", "disjoint"))
-    check_options(n_resamples=n_resamples, max_rate=max_rate, memory_mib=memory_mib)
     matrix = ScoreMatrix.of(scores)
     topics, systems = matrix.values.shape
     source = generator(rng)
@@ -353,6 +363,7 @@ class MeasureComparison(Result):
         return comparison(self.power, self.stability, self.swap, taus, tied=tied)
 
 
+@statistic(test=TESTS, resample=RESAMPLES)
 def compare_measures(  # noqa: PLR0913  # options, all by keyword
     scores: Any,
     *,
@@ -372,7 +383,7 @@ def compare_measures(  # noqa: PLR0913  # options, all by keyword
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to topics x systems matrices.
         reference: measure whose ranking of systems is correlated with the others; by default the first.
         alpha: significance level of the power.
-        test: 'bootstrap', 't', 'randomisation' or 'tukey_hsd'.
+        test: {test}.
         fuzziness: fuzziness at which the table shows minority rate and proportion of ties.
         resample: how the swap method draws topic sets, see ``swap``.
         max_rate: highest tolerated swap rate of the swap method.
@@ -395,7 +406,6 @@ def compare_measures(  # noqa: PLR0913  # options, all by keyword
         >>> comparison.to_frame()[["power", "sensitivity"]].index.tolist()
         ['Q', 'P-measure']
     """
-    check_options(fuzziness=fuzziness)
     matrices = matrices_by_measure(scores)
     reference = reference_name(next(iter(matrices)) if reference is None else reference, matrices)
     for_power, for_stability, for_swap = (int(seed) for seed in generator(rng).integers(0, 2**62, 3))

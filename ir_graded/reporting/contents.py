@@ -113,6 +113,7 @@ def collect(  # noqa: PLR0913  # those of report
     n_samples: int,
     depth: int | None,
     rng: int,
+    test: str,
     command: str,
     title: str,
 ) -> Contents:
@@ -141,7 +142,7 @@ def collect(  # noqa: PLR0913  # those of report
     intervals = confidence_intervals(scores, confidence=confidence, n_resamples=n_resamples, rng=rng)
     tests = None
     if baseline is not None:
-        tests = against_baseline(scores, baseline, alpha=round(1 - confidence, 12), rng=rng)
+        tests = against_baseline(scores, baseline, test=test, alpha=round(1 - confidence, 12), rng=rng)
     unjudged = unjudged_of(judgments, named, _DEPTHS, shares)
     imputed, not_imputed = None, ""
     if options is not None:

@@ -21,7 +21,8 @@ from ir_graded.evaluation.ties import OpenByTies
 from ir_graded.io.columns import as_text
 from ir_graded.io.sources import is_path_or_dataset_id
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.samples import check_options, generator
+from ir_graded.meta.options import check_choice, check_options, generator
+from ir_graded.meta.paired_tests import TESTS, TESTS_OF_DIFFERENCES
 from ir_graded.plots import scores as plots
 from ir_graded.plots.style import matplotlib, plural, svg
 
@@ -128,13 +129,14 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     n_samples: int = 0,
     depth: int | None = None,
     rng: int = 0,
+    test: str = "randomisation",
     title: str = "",
 ) -> None:
     """Evaluate runs and write one HTML page: leaderboard, topics, pictures, and how each was computed.
 
     The page needs no network. Means have percentile bootstrap intervals over the topics
     (``ir_graded.meta.confidence_intervals``). With a baseline, each run is tested against it with a two-sided
-    randomisation test and Holm's correction (``ir_graded.meta.against_baseline``), alpha ``1 - confidence``.
+    test and Holm's correction (``ir_graded.meta.against_baseline``), alpha ``1 - confidence``.
     Warnings of ``evaluate``, for example about missing topics of a run, are issued and shown on the page. The
     same input and options give the same page. The file is written as a whole or not at all.
 
@@ -151,6 +153,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         depth: rank down to which unjudged documents get levels in these samples; by default the largest
             cutoff of the measures.
         rng: the seed, a whole number >= 0.
+        test: the test against the baseline, as in ``ir_graded.meta.against_baseline``.
         title: heading of the page, by default "Evaluation report".
 
     Raises:
@@ -179,7 +182,8 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     call = (
         f"ir_graded.report({[str(measure) for measure in chosen]!r}, {_shown(qrels, 'qrels')}, "
         f"{_shown(runs, 'runs')}, 'report.html', {baseline=!r}, {confidence=!r}, {n_resamples=!r}, "
-        f"{n_samples=!r}, {depth=!r}, {rng=!r}{f', {title=!r}' if title else ''})"
+        f"{n_samples=!r}, {depth=!r}, {rng=!r}"
+        f"{f', {test=!r}' if test != 'randomisation' else ''}{f', {title=!r}' if title else ''})"
     )
     write_report(
         chosen,
@@ -192,6 +196,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         n_samples=n_samples,
         depth=depth,
         rng=rng,
+        test=test,
         title=title,
         command=call,
     )
@@ -216,6 +221,7 @@ def write_report(
     if isinstance(rng, np.random.Generator):
         raise ParameterError(f"rng={rng!r} must be a whole number >= 0, which the page can show")
     generator(rng)
+    check_choice("test", options["test"], TESTS_OF_DIFFERENCES)
     place = check_writable(path)
     contents = collect(measures, qrels, runs, rng=rng, **options)
     write_whole(place, render(contents).encode("utf-8", errors="backslashreplace"))
@@ -237,6 +243,7 @@ def render(contents: Contents) -> str:
     script = _template("sort.js")
     text: str = environment.get_template("page.html.j2").render(
         contents=contents,
+        test=contents.tests and TESTS[contents.tests.test],
         board=list(_board(contents)),
         tables=list(_by_topic(contents)) if cells <= _MOST_CELLS else [],
         cells=cells,

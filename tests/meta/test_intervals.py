@@ -11,9 +11,8 @@ import pytest
 import ir_graded
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.meta import against_baseline, confidence_intervals, discriminative_power, samples
-from ir_graded.meta.baseline import holm
+from ir_graded.meta.paired_tests import holm, randomisation_p
 from ir_graded.meta.samples import sign_flips, topic_counts
-from ir_graded.meta.studentised import randomisation_p
 
 SYSTEMS = ["a", "b", "c", "d"]
 

@@ -14,7 +14,8 @@ from reference import meta_power as plain
 
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.meta import studentised
-from ir_graded.meta.discriminative import discriminative_power, smallest_tukey_asl
+from ir_graded.meta.discriminative import discriminative_power
+from ir_graded.meta.paired_tests import TESTS as TABLE
 from ir_graded.meta.samples import permuted_rows, sign_flips, topic_counts
 
 TESTS = ["bootstrap", "t", "randomisation", "tukey_hsd"]
@@ -515,5 +516,5 @@ def test_smallest_asl_of_tukey_is_that_of_all_permutations(systems, topics):
         for order in orders
     ]
     share = np.mean(np.array(ranges) >= topics * (systems - 1))
-    assert smallest_tukey_asl(systems, topics, math.inf) == pytest.approx(share)
-    assert smallest_tukey_asl(systems, 9999, 99) == 0.01
+    assert TABLE["tukey_hsd"].smallest_p(topics, math.inf, True, systems) == pytest.approx(share)
+    assert TABLE["tukey_hsd"].smallest_p(9999, 99, True, systems) == 0.01

@@ -1,6 +1,7 @@
 """Which systems are worse than a baseline: one-sided tests, a tolerance, one family of tests."""
 
 import itertools
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from scipy import stats
 
 from ir_graded import CoverageWarning, InputError, ParameterError, meta
-from ir_graded.meta.baseline import LEAST
+from ir_graded.meta.paired_tests import TESTS as TABLE
 
 TESTS = ("randomisation", "t", "bootstrap")
 CORRECTIONS = ("holm", "bonferroni", "bh", "none")
@@ -268,7 +269,7 @@ def test_topics_are_named_where_no_number_of_replicates_suffices():
 
 
 def test_a_test_without_replicates_is_not_said_to_have_too_few(monkeypatch):
-    monkeypatch.setitem(LEAST, "t", lambda topics, _n_resamples: 1 / topics)
+    monkeypatch.setitem(TABLE, "t", replace(TABLE["t"], smallest_p=lambda topics, *_: 1 / topics))
     with pytest.warns(CoverageWarning, match=r"the t test with 1 comparison .* 9 topics \(p >= 0\.1"):
         meta.regressions(scores(-np.ones(9)), "old", test="t")
 
@@ -296,7 +297,7 @@ def test_the_smallest_p_is_that_of_a_loss_on_every_topic(correction, topics, n_r
     [
         ({"alpha": 0}, "alpha=0 must be a number between 0 and 1"),
         ({"tolerance": -0.1}, "tolerance=-0.1 must be a finite number >= 0"),
-        ({"test": "sign"}, "test='sign' must be one of 'randomisation', 't', 'bootstrap'"),
+        ({"test": "sign"}, "test='sign' must be one of 'bootstrap', 't', 'randomisation'"),
         ({"correction": None}, "correction=None must be one of 'holm'"),
     ],
 )
