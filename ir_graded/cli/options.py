@@ -217,7 +217,12 @@ def _type(name: str, choices: Iterable[str] | None, default: Any) -> Any:
         most = _MOST_REPLICATES if name == "n_resamples" else number.high
         return click.IntRange(int(number.low), None if math.isinf(most) else int(most))
     kind = InUnits if name in _IN_UNITS else click.FloatRange
-    ends = {"min": number.low, "min_open": number.low_open, "max": number.high, "max_open": number.high_open}
+    ends: dict[str, Any] = {
+        "min": number.low,
+        "min_open": number.low_open,
+        "max": number.high,
+        "max_open": number.high_open,
+    }
     known = {name: end for name, end in ends.items() if not math.isinf(ends[name[:3]])}
     return kind(**known) if known else click.FLOAT
 

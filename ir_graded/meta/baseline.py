@@ -17,7 +17,7 @@ from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, ParameterErr
 
 from .matrix import DECIMALS, matrices_by_measure, number_of
 from .options import Seed, generator, statistic
-from .paired_tests import CORRECTIONS, TESTS, TESTS_OF_DIFFERENCES, enumerates
+from .paired_tests import CORRECTIONS, TESTS_OF_DIFFERENCES as TESTS, enumerates
 from .sample_size import detectable_deviations, mean_and_sd
 from .samples import check_significance_is_possible
 
@@ -89,7 +89,7 @@ class BaselineTests(Result):
         return self.sd * detectable_deviations(self.topics, self.alpha)
 
 
-@statistic(test=TESTS_OF_DIFFERENCES)
+@statistic(test=TESTS)
 def against_baseline(
     scores: Any,
     baseline: Hashable,
@@ -299,7 +299,7 @@ class Regressions(Result):
         )
 
 
-@statistic(test=TESTS_OF_DIFFERENCES, correction=CORRECTIONS)
+@statistic(test=TESTS, correction=CORRECTIONS)
 def regressions(  # noqa: PLR0913  # options, all by keyword
     scores: Any,
     baseline: Hashable,

@@ -9,12 +9,11 @@ import pytest
 
 from ir_graded import meta
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.meta.discriminative import _replicate_at_place, _smallest_sufficient
+from ir_graded.meta.discriminative import _smallest_sufficient
 from ir_graded.meta.matrix import ScoreMatrix
+from ir_graded.meta.paired_tests import TESTS, _replicate_at_place
 from ir_graded.meta.significance import _signed_bounds
 from ir_graded.meta.studentised import Workspace
-
-TESTS = ["bootstrap", "t", "randomisation", "tukey_hsd"]
 
 
 @pytest.mark.parametrize("test", TESTS)

@@ -10,10 +10,7 @@ import pytest
 from scipy import stats
 
 from ir_graded import CoverageWarning, InputError, ParameterError, meta
-from ir_graded.meta.paired_tests import TESTS as TABLE
-
-TESTS = ("randomisation", "t", "bootstrap")
-CORRECTIONS = ("holm", "bonferroni", "bh", "none")
+from ir_graded.meta.paired_tests import CORRECTIONS, TESTS_OF_DIFFERENCES as TESTS
 
 
 def scores(z, more=()):
@@ -269,7 +266,7 @@ def test_topics_are_named_where_no_number_of_replicates_suffices():
 
 
 def test_a_test_without_replicates_is_not_said_to_have_too_few(monkeypatch):
-    monkeypatch.setitem(TABLE, "t", replace(TABLE["t"], smallest_p=lambda topics, *_: 1 / topics))
+    monkeypatch.setitem(TESTS, "t", replace(TESTS["t"], smallest_p=lambda topics, *_: 1 / topics))
     with pytest.warns(CoverageWarning, match=r"the t test with 1 comparison .* 9 topics \(p >= 0\.1"):
         meta.regressions(scores(-np.ones(9)), "old", test="t")
 

@@ -16,7 +16,7 @@ from ..recorder import Recorder, section
 from .scores import sample, sample_runs
 
 _URBANO = Path(__file__).resolve().parents[3] / "notebooks" / "data" / "urbano"
-_TESTS = ("bootstrap", "t", "randomisation", "tukey_hsd")
+_TESTS = (*meta.discriminative_power.choices["test"],)
 
 
 @section("statistics", "every statistic of meta on 12 score matrices of TREC Web", quick=True)
