@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from ir_measures.measures import Measure
 
-from ir_graded._utils.results import read_only
+from ir_graded._utils.results import Result, read_only
 from ir_graded.core.views import Views
 from ir_graded.errors import (
     MOST_IDS,
@@ -75,8 +74,8 @@ _ALL_DIGITS = -1
 _UNNAMED = "run"
 
 
-@dataclass(frozen=True, eq=False)
-class Explanation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Result):
     """The score of one topic, document by document: result of ``explain``.
 
     Attributes:
@@ -104,13 +103,8 @@ class Explanation:
     below: int
     notes: tuple[str, ...]
 
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        """Frame with a row per relevant document retrieved that the measure looks at."""
-        return self.to_frame()
-
     def to_frame(self) -> pd.DataFrame:
-        """Return a copy of ``frame`` that can be modified."""
+        """Return a row per relevant document retrieved that the measure looks at."""
         import pandas as pd
 
         return pd.DataFrame({name: values.copy() for name, values in self.columns.items()})
@@ -207,7 +201,7 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
         query_id: the topic; ids are compared as text.
 
     Returns:
-        The explanation: ``print`` it, or see ``.frame``, ``.score`` and ``.plot()``.
+        The explanation: ``print`` it, or see ``.to_frame()``, ``.score`` and ``.plot()``.
 
     Raises:
         InputError: the topic is not in the qrels, several runs are given, or the input cannot be scored.

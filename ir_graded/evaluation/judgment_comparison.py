@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.results import ShortRepr
+from ir_graded._utils.results import Result
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
@@ -18,11 +18,11 @@ from ir_graded.io.sources import named_runs
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, prepare_qrels
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.agreement import Agreement, agreement
+from ir_graded.meta.agreement import MEASUREMENTS, Agreement, agreement
 from ir_graded.meta.conclusions import Conclusions, conclude
-from ir_graded.meta.discriminative import check_test
 from ir_graded.meta.matrix import ScoreMatrix, as_finite, number_of
-from ir_graded.meta.samples import Seed, check_choice, check_options
+from ir_graded.meta.options import Seed, statistic
+from ir_graded.meta.paired_tests import TESTS
 
 from .coverage import Coverage, RunCoverage
 from .evaluate import Request
@@ -38,7 +38,7 @@ _PAIRS = ("all", "shared")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JudgmentComparison(ShortRepr):
+class JudgmentComparison(Result):
     """Agreement of sets of judgments, and their conclusions about the same runs.
 
     Attributes:
@@ -58,6 +58,9 @@ class JudgmentComparison(ShortRepr):
         frames = {name: found.to_frame() for name, found in self.conclusions.items()}
         return pd.concat(frames, names=["judgments"])
 
+    def _printed(self) -> pd.DataFrame:
+        return self.to_frame() if self.conclusions else self.agreement.to_frame()
+
     def plot(self, judgments: str | None = None) -> Figure:
         """Plot means of the runs under the reference and another set, by default the first other set.
 
@@ -68,11 +71,12 @@ class JudgmentComparison(ShortRepr):
         return self.conclusions[others[at]].plot() if self.conclusions else self.agreement.plot(at)
 
 
+@statistic(pairs=_PAIRS, measurement=MEASUREMENTS, test=TESTS)
 def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     a: Any,
     b: Any,
-    runs: Any = None,
     measures: Iterable[str | Measure] | str | Measure | None = None,
+    runs: Any = None,
     *,
     pairs: str = "all",
     maps: Mapping[str, Mapping[float, float]] | None = None,
@@ -81,7 +85,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     test: str = "bootstrap",
     alpha: float = 0.05,
     top_k: int = 10,
-    level: float = 0.95,
+    confidence: float = 0.95,
     n_resamples: int = 1000,
     rng: Seed = 0,
 ) -> JudgmentComparison:
@@ -94,8 +98,8 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     Args:
         a: the reference: qrels in any form of ``evaluate``.
         b: other qrels, or a mapping from names to several qrels.
-        runs: runs in any form of ``evaluate``; None for agreement only.
-        measures: measures that this package computes; required with runs.
+        measures: measures that this package computes; None for agreement only.
+        runs: runs in any form of ``evaluate``; required with measures.
         pairs: ``'all'`` scores runs on all judgments of each set; ``'shared'`` on those that the reference
             and the other set both have, which shows a change of labels without a change of coverage.
         maps: mapping from levels to new levels, by the name of a set. Sets have the names of a mapping or of
@@ -105,7 +109,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         test: a test of ``ir_graded.meta.discriminative_power``.
         alpha: its significance level.
         top_k: number of best runs whose overlap is computed.
-        level: confidence level of the coefficients.
+        confidence: confidence level of the coefficients.
         n_resamples: number of replicates of both.
         rng: a seed or a generator.
 
@@ -126,9 +130,6 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         1.0    0    2    0
         2.0    0    0    1
     """
-    check_choice("pairs", pairs, _PAIRS)
-    check_options(top_k=top_k)
-    check_test(test, alpha, n_resamples)
     if (runs is None) != (measures is None):
         raise ParameterError("give both runs and measures, or neither")
     wanted = [] if measures is None else read_measures(measures)
@@ -142,7 +143,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         reference=0,
         measurement=measurement,
         rel=rel,
-        level=level,
+        confidence=confidence,
         n_resamples=n_resamples,
         rng=rng,
     )

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.results import read_only
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids
 from ir_graded.io.annotations import read_slices
@@ -20,7 +19,7 @@ from ir_graded.io.text import standard_input
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.baseline import ALL_TOPICS, Regressions, regressions, topics_by_group
+from ir_graded.meta.baseline import ALL_TOPICS, Regressions, regressions, topics_by_slice
 from ir_graded.meta.matrix import DECIMALS
 
 from .coverage import LOWEST_JUDGED, mean_of_known, unjudged_share
@@ -38,7 +37,7 @@ def compare_runs(
     baseline: Any,
     runs: Any,
     *,
-    groups: Any = None,
+    slices: Any = None,
     ties: str = "doc_id",
     **options: Any,
 ) -> Regressions:
@@ -54,19 +53,19 @@ def compare_runs(
         baseline: the run to compare with, in any form that ``evaluate`` takes, or the name or path of one of
             the runs, also without its extension.
         runs: the candidates, as for ``evaluate``.
-        groups: groups of topics, each tested separately in addition to all topics: a mapping from topics to
-            groups, or a file of lines ``topic group``, separated by blanks, tabs or commas. Where topics hold
+        slices: slices of topics, each tested separately in addition to all topics: a mapping from topics to
+            slices, or a file of lines ``topic slice``, separated by blanks, tabs or commas. Where topics hold
             blanks, the separator must be a tab or a comma. A header that begins with ``query_id`` is skipped.
         ties: as for ``evaluate``.
         options: options of ``meta.regressions``: alpha, tolerance, test, correction, n_resamples and rng.
 
     Returns:
-        The comparison. Its ``passed`` is False if any run is worse by any measure on any group.
+        The comparison. Its ``passed`` is False if any run is worse by any measure on any slice.
 
     Raises:
         InputError: qrels or a run cannot be scored, a run has the name of the baseline, the baseline is the
-            only run or lacks more than 10% of the topics of the qrels, or a group has fewer than two topics.
-        FileFormatError: a line of the groups cannot be read.
+            only run or lacks more than 10% of the topics of the qrels, or a slice has fewer than two topics.
+        FileFormatError: a line of the slices cannot be read.
         ParameterError: an option is out of its range, higher scores of a measure are not better, or the
             tolerance is not below the mean of the baseline.
 
@@ -90,7 +89,7 @@ def compare_runs(
     read = in_order(read_measures(measures), "auto", ties)
     _check_higher_is_better(read)
     name, named = _named(baseline, runs)
-    of_topic = read_slices(groups)
+    of_topic = read_slices(slices)
     request = Request(read, qrels)
     request.take(named)
     depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)
@@ -100,18 +99,16 @@ def compare_runs(
         return 1 - unjudged_share(judged, depths)
 
     at = [*named].index(name)
-    parts = topics_by_group(tuple(request.judgments.query_ids), of_topic)
+    parts = topics_by_slice(tuple(request.judgments.query_ids), of_topic)
 
     def check(shares: list[Floats]) -> None:
         _check_complete(name, np.isnan(shares[at][0]), parts, request.judgments.names)
 
     scores, shares = request.scores(judged_share, LOWEST_JUDGED, check=check, progress=None)
-    found = regressions(scores, name, groups=of_topic, **options)
+    found = regressions(scores, name, slices=of_topic, **options)
     judged = np.stack([mean_of_known(np.array(shares)[:, :, topics]) for topics in parts.values()])
     judged = judged.swapaxes(1, 2)
-    compared = replace(
-        found, judged=read_only(np.delete(judged, at, axis=2)), baseline_judged=read_only(judged[:, :, at])
-    )
+    compared = replace(found, judged=np.delete(judged, at, axis=2), baseline_judged=judged[:, :, at])
     return replace(compared, notes=tuple(_notes_on_judged(compared, read, depths.tolist())))
 
 
@@ -129,10 +126,10 @@ def _check_higher_is_better(measures: list[Measure]) -> None:
 
 def _check_complete(name: str, lacks: Bools, parts: Mapping[str, Ints], topics: Sequence[str]) -> None:
     """Raise InputError if the baseline lacks so many topics that nothing could be worse on them."""
-    for group, members in parts.items():
+    for part, members in parts.items():
         missing = members[lacks[members]]
         if missing.size > _MOST_MISSING * members.size:
-            where = "the qrels" if group == ALL_TOPICS else f"group {group!r}"
+            where = "the qrels" if part == ALL_TOPICS else f"slice {part!r}"
             raise InputError(
                 f"the baseline {name!r} lacks {missing.size} of the {members.size} topics of {where} "
                 f"(the first is {topics[missing[0]]!r}); no run could be worse on them, so it must have "
@@ -149,8 +146,8 @@ def _notes_on_judged(found: Regressions, measures: list[Measure], depths: Sequen
     if not differs.any():
         return
     most = np.unravel_index(np.nanargmax(np.abs(difference)), difference.shape)
-    group, measure, run = map(int, most)
-    where = "" if found.groups[group] == ALL_TOPICS else f" on group {found.groups[group]!r}"
+    part, measure, run = map(int, most)
+    where = "" if found.slices[part] == ALL_TOPICS else f" on slice {found.slices[part]!r}"
     others = [
         str(one(judged_only=True))
         for one, said in zip(measures, differs.any(axis=(0, 2)), strict=True)
@@ -160,8 +157,8 @@ def _notes_on_judged(found: Regressions, measures: list[Measure], depths: Sequen
     yield (
         f"The share of judged documents differs in {differs.sum()} of {differs.size} comparisons, most in "
         f"judged@{depths[measure]} for {measures[measure]}{where}: "
-        f"{found.judged[group, measure, run]:.4g} of {found.systems[run]}, "
-        f"{found.baseline_judged[group, measure]:.4g} of {found.baseline}. "
+        f"{found.judged[part, measure, run]:.4g} of {found.runs[run]}, "
+        f"{found.baseline_judged[part, measure]:.4g} of {found.baseline}. "
         f"This affects measures that count unjudged documents as not relevant{second}."
     )
 

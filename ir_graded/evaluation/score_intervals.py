@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ir_measures.measures import Measure
 from ir_measures.measures.base import SumAgg
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
@@ -34,7 +34,7 @@ from ir_graded.matching.tables import rank_rows
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.intervals import ConfidenceIntervals
-from ir_graded.meta.samples import Seed, check_options, generator
+from ir_graded.meta.options import Seed, check_options, generator
 
 from .coverage import LOWEST_JUDGED, warn_caller
 from .evaluate import Request
@@ -285,7 +285,7 @@ class OnlyRelevantError(InputError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreIntervals(ShortRepr):
+class ScoreIntervals(Result):
     """Scores with the uncertainty from unjudged documents.
 
     Attributes:
@@ -315,9 +315,8 @@ class ScoreIntervals(ShortRepr):
         """Scores where unjudged documents count as not relevant, shape ``(measures, runs, topics)``."""
         return self.scores.values
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        """Frame with columns run, query_id, measure (its printed name), zero, mean, low and high."""
+    def to_frame(self) -> pd.DataFrame:
+        """Return columns run, query_id, measure (its printed name), zero, mean, low and high."""
         columns = {"zero": self.zero, "mean": self.mean_score, "low": self.low, "high": self.high}
         return self.scores.frame_of(columns)
 
@@ -344,7 +343,7 @@ def score_intervals(  # what to evaluate, and how
     depth: int | None = None,
     n_samples: int = 1000,
     confidence: float = 0.95,
-    rng: Seed | None = None,
+    rng: Seed = 0,
 ) -> ScoreIntervals:
     """Compute intervals of scores over possible levels of unjudged documents.
 
@@ -376,7 +375,7 @@ def score_intervals(  # what to evaluate, and how
         depth: a whole number >= 1 and < 2**63; by default the largest cutoff of the measures.
         n_samples: number of samples, at least 1.
         confidence: share of the samples in an interval, between 0 and 1.
-        rng: a seed or a generator; None is seed 0. A seed gives the same result with any number of threads
+        rng: a seed or a generator. A seed gives the same result with any number of threads
             and any order of topics, documents and runs.
 
     Returns:
@@ -406,7 +405,7 @@ def score_intervals(  # what to evaluate, and how
         ((1, 2, 30), True)
     """
     wanted = read_measures(measures)
-    options = Options(depth, n_samples, confidence, 0 if rng is None else rng)
+    options = Options(depth, n_samples, confidence, rng)
     options.depth_for(wanted)
     request = Request(wanted, qrels, runs)
     request.reread()
@@ -478,11 +477,11 @@ def intervals_of(request: Request, scores: Scores, options: Options) -> ScoreInt
     )
     return ScoreIntervals(
         scores,
-        read_only(ends[0]),
-        read_only(ends[1]),
-        read_only(ends[2]),
-        read_only(overall),
-        read_only(np.array([run.imputed_share(imputation, depth) for run in retrieved])),
+        ends[0],
+        ends[1],
+        ends[2],
+        overall,
+        np.array([run.imputed_share(imputation, depth) for run in retrieved]),
         depth,
         float(options.confidence),
         n_samples,

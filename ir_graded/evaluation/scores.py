@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 _FORMAT, _VERSION = "ir_graded scores", 1
 #: Sign of a significant difference from the baseline.
 DAGGER = "†"
-#: Number of replicates of the Tukey HSD test.
-_REPLICATES = 10_000
+#: The test of all pairs of runs.
+_OF_ALL_PAIRS = "tukey_hsd"
 #: Signs of each run and measure, as text.
 Signs = npt.NDArray[np.object_]
 
@@ -131,7 +131,7 @@ STYLES = {
 
 
 def table(
-    scores: Scores, style: str, *, baseline: str | None, letters: bool, digits: int, alpha: float
+    scores: Scores, style: str, *, baseline: str | None, letters: bool, digits: int, alpha: float, test: str
 ) -> str:
     """Return a table of the means of the runs, best first by the first measure.
 
@@ -139,6 +139,8 @@ def table(
         InputError: there is no run or measure, fewer than two topics to test on, or more runs than letters.
         ParameterError: digits is not a whole number from 0 to 17, or the baseline is not a run.
     """
+    from ir_graded.meta.paired_tests import TESTS
+
     if isinstance(digits, bool) or not isinstance(digits, int) or digits not in range(18):
         raise ParameterError(f"digits={digits!r} must be a whole number from 0 to 17")
     if not scores.runs or not scores.names:
@@ -153,17 +155,17 @@ def table(
     caption = f"Mean scores over {len(scores.query_ids)} topics. Best values in bold."
     if baseline is not None:
         baseline = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
-        if runs := _against(scores, baseline, alpha, signs):
+        if runs := _against(scores, baseline, test, alpha, signs):
             caption += (
                 f" {write.raised(DAGGER, DAGGER)}: differs significantly from {write.text(baseline)} "
-                f"(two-sided paired randomisation test, Holm's correction for the {runs} runs of each "
+                f"(two-sided paired {TESTS[test].name} test, Holm's correction for the {runs} runs of each "
                 f"measure, alpha = {alpha:g})."
             )
     if letters and (named := _pairs(scores, alpha, signs)):
         names = {run: f"({named[run]}) {name}" for run, name in names.items()}
         caption += (
-            " Raised letters: significantly better than these runs (randomised Tukey HSD test of all pairs "
-            f"of runs for each measure, alpha = {alpha:g})."
+            " Raised letters: significantly better than these runs ("
+            f"{TESTS[_OF_ALL_PAIRS].name} test of all pairs of runs for each measure, alpha = {alpha:g})."
         )
     longest = [max(column, key=len) for column in signs.T]
     cells = [
@@ -177,17 +179,17 @@ def table(
     return write.render(["run", *map(write.text, scores.names)], cells, caption)
 
 
-def _against(scores: Scores, baseline: str, alpha: float, signs: Signs) -> int:
+def _against(scores: Scores, baseline: str, test: str, alpha: float, signs: Signs) -> int:
     """Add daggers to runs that differ significantly from the baseline.
 
     Return how many runs are tested, 0 if the topics are too few for any significant difference.
     """
     from ir_graded.meta.baseline import against_baseline
 
-    tests = against_baseline(scores, baseline, alpha=alpha)
-    for at, system in enumerate(tests.systems):
+    tests = against_baseline(scores, baseline, test=test, alpha=alpha)
+    for at, system in enumerate(tests.runs):
         signs[scores.runs.index(str(system)), tests.significant[:, at]] += DAGGER
-    return len(tests.systems) if tests.smallest_p_holm < alpha else 0
+    return len(tests.runs) if tests.smallest_p_holm < alpha else 0
 
 
 def _pairs(scores: Scores, alpha: float, signs: Signs) -> dict[int, str]:
@@ -195,31 +197,34 @@ def _pairs(scores: Scores, alpha: float, signs: Signs) -> dict[int, str]:
 
     Return the letter of each run, nothing if the topics are too few for any significant difference.
     """
-    from ir_graded.meta.discriminative import significant_pairs, smallest_tukey_asl
+    from ir_graded.meta.discriminative import significant_pairs
     from ir_graded.meta.matrix import matrices_by_measure
-    from ir_graded.meta.samples import check_options, check_significance_is_possible
+    from ir_graded.meta.options import check_options
+    from ir_graded.meta.paired_tests import TESTS
+    from ir_graded.meta.samples import check_significance_is_possible
 
     check_options(alpha=alpha)
+    replicates = TESTS[_OF_ALL_PAIRS].n_resamples
     if len(scores.runs) > len(ascii_lowercase):
         raise InputError(f"letters=True allows at most {len(ascii_lowercase)} runs, found {len(scores.runs)}")
     letters = dict(zip(scores.best_first, ascii_lowercase, strict=False))
     matrices = matrices_by_measure(scores)
     runs, topics = len(scores.runs), len(scores.query_ids)
     check_significance_is_possible(
-        lambda size: np.array([smallest_tukey_asl(runs, topics, size)]),
+        lambda size: np.array([TESTS[_OF_ALL_PAIRS].smallest_p(topics, size, True, runs)]),
         None,
-        _REPLICATES,
+        replicates,
         alpha,
         tests=runs * (runs - 1) // 2,
         topics=[f"{topics} topics"],
-        cannot=f"the randomised Tukey HSD test of {runs} runs cannot find a difference",
+        cannot=f"the {TESTS[_OF_ALL_PAIRS].name} test of {runs} runs cannot find a difference",
         advice="more topics",
         more_replicates="discriminative_power",
     )
-    if smallest_tukey_asl(runs, topics, _REPLICATES) >= alpha:
+    if TESTS[_OF_ALL_PAIRS].smallest_p(topics, replicates, True, runs) >= alpha:
         return {}
     for at, matrix in enumerate(matrices.values()):
-        different = significant_pairs(matrix, test="tukey_hsd", alpha=alpha, n_resamples=_REPLICATES, rng=0)
+        different = significant_pairs(matrix, test=_OF_ALL_PAIRS, alpha=alpha, n_resamples=replicates, rng=0)
         for one, other in np.transpose(np.triu_indices(len(letters), 1))[different].tolist():
             better, worse = sorted((one, other), key=lambda run: -scores.aggregates[run, at])
             signs[better, at] += letters[worse]
@@ -281,13 +286,12 @@ class Scores:
             raise InputError(f"{wanted} was not evaluated; use one of {', '.join(map(str, self.measures))}")
         return self.measures.index(others.pop())
 
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        """Frame with a row per score: columns run, query_id, measure (its printed name), value."""
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row per score: columns run, query_id, measure (its printed name), value."""
         return self.frame_of({"value": self.values})
 
     def frame_of(self, columns: Mapping[str, npt.NDArray[np.float64]]) -> pd.DataFrame:
-        """Return arrays with the shape of the scores as columns, with the rows of ``frame``."""
+        """Return arrays with the shape of the scores as columns, with the rows of ``to_frame``."""
         import pandas as pd
 
         measures, runs, topics = self.values.shape
@@ -360,7 +364,13 @@ class Scores:
         )
 
     def to_latex(
-        self, *, baseline: str | None = None, letters: bool = False, digits: int = 4, alpha: float = 0.05
+        self,
+        *,
+        baseline: str | None = None,
+        letters: bool = False,
+        digits: int = 4,
+        alpha: float = 0.05,
+        test: str = "randomisation",
     ) -> str:
         """Return a table of the means for LaTeX with booktabs: a row per run, best first, best values bold.
 
@@ -372,6 +382,7 @@ class Scores:
                 ``meta.discriminative_power``.
             digits: decimal places.
             alpha: significance level.
+            test: the test against the baseline, as in ``meta.against_baseline``.
 
         Raises:
             InputError: there is no run, there are fewer than two topics or runs for a test, or more runs than
@@ -383,19 +394,33 @@ class Scores:
             CoverageWarning: the topics are so few that no difference can be significant, from the baseline or
                 between any two runs. The table then says nothing about this test.
         """
-        return table(self, "latex", baseline=baseline, letters=letters, digits=digits, alpha=alpha)
+        return table(self, "latex", baseline=baseline, letters=letters, digits=digits, alpha=alpha, test=test)
 
     def to_markdown(
-        self, *, baseline: str | None = None, letters: bool = False, digits: int = 4, alpha: float = 0.05
+        self,
+        *,
+        baseline: str | None = None,
+        letters: bool = False,
+        digits: int = 4,
+        alpha: float = 0.05,
+        test: str = "randomisation",
     ) -> str:
         """Return the table of ``to_latex`` in Markdown."""
-        return table(self, "markdown", baseline=baseline, letters=letters, digits=digits, alpha=alpha)
+        return table(
+            self, "markdown", baseline=baseline, letters=letters, digits=digits, alpha=alpha, test=test
+        )
 
     def to_html(
-        self, *, baseline: str | None = None, letters: bool = False, digits: int = 4, alpha: float = 0.05
+        self,
+        *,
+        baseline: str | None = None,
+        letters: bool = False,
+        digits: int = 4,
+        alpha: float = 0.05,
+        test: str = "randomisation",
     ) -> str:
         """Return the table of ``to_latex`` in HTML."""
-        return table(self, "html", baseline=baseline, letters=letters, digits=digits, alpha=alpha)
+        return table(self, "html", baseline=baseline, letters=letters, digits=digits, alpha=alpha, test=test)
 
     def to_json(self) -> str:
         """Return all scores as JSON for ``from_json``, with measures, parameters and versions.
@@ -447,10 +472,10 @@ class Scores:
             ) from None
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write ``frame`` to a Parquet file."""
+        """Write the table of ``to_frame`` to a Parquet file."""
         import polars as pl
 
-        columns = self.frame.astype({"query_id": str}).to_dict("list")
+        columns = self.to_frame().astype({"query_id": str}).to_dict("list")
         pl.DataFrame({str(name): column for name, column in columns.items()}).write_parquet(os.fspath(path))
 
     @property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats, Ints
@@ -34,7 +34,7 @@ DEPTHS = (5, 10, 20, 50, 100, 1000)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Unjudged(ShortRepr):
+class Unjudged(Result):
     """Shares of unjudged documents of several runs.
 
     Attributes:
@@ -136,8 +136,8 @@ def collect(request: Request, depths: Ints, shares: Iterable[RunShares]) -> Unju
         tuple(request.runs),
         tuple(depths.tolist()),
         tuple(request.judgments.query_ids),
-        read_only(np.array(topic_share)),
-        read_only(np.array(padded)),
+        np.array(topic_share),
+        np.array(padded),
     )
 
 
@@ -165,7 +165,7 @@ def unjudged_shares(request: Request, matched: MatchedRun, depths: Ints) -> RunS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreBounds(ShortRepr):
+class ScoreBounds(Result):
     """The lowest and the highest scores that judging all retrieved documents could give.
 
     Attributes:
@@ -184,9 +184,8 @@ class ScoreBounds(ShortRepr):
         """``upper - lower``, with the same shape."""
         return np.asarray(self.upper - self.lower)
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        """Frame with columns run, query_id, measure (its printed name), lower, upper and residual."""
+    def to_frame(self) -> pd.DataFrame:
+        """Return columns run, query_id, measure (its printed name), lower, upper and residual."""
         columns = {"lower": self.lower, "upper": self.upper, "residual": self.residual}
         return self.scores.frame_of(columns)
 
@@ -223,7 +222,7 @@ def score_bounds(measures: Iterable[str | Measure] | str | Measure, qrels: Any, 
         >>> import ir_graded
         >>> qrels = {"1": {"a": 1, "b": 2, "c": 3}}
         >>> run = {"1": {"a": 4.0, "x": 3.0, "b": 2.0, "y": 1.0}}
-        >>> ir_graded.score_bounds(["gRBP(p=0.8)", "P@3"], qrels, run).frame.round(3)
+        >>> ir_graded.score_bounds(["gRBP(p=0.8)", "P@3"], qrels, run).to_frame().round(3)
            run query_id      measure  lower  upper  residual
         0  run        1  gRBP(p=0.8)  0.152  0.824     0.672
         1  run        1          P@3  0.667  1.000     0.333
@@ -249,7 +248,7 @@ def score_bounds(measures: Iterable[str | Measure] | str | Measure, qrels: Any, 
         return upper
 
     scores, upper = request.scores(highest, LOWEST_JUDGED)
-    return ScoreBounds(scores, scores.values, read_only(np.array(upper).swapaxes(0, 1)))
+    return ScoreBounds(scores, scores.values, np.array(upper).swapaxes(0, 1))
 
 
 def with_all_judged(levels: Levels, judged: JudgedRun, level: float) -> Views:

@@ -578,15 +578,15 @@ def read_slices(source: Any) -> Mapping[Any, Any]:
     path, found = os.fspath(source), dict[str, str]()
     for line, fields in _lines_of_slices(read_text(path), path):
         if len(fields) != 2 or not all(fields):  # noqa: PLR2004  # topic and slice
-            problem = f"expected a topic and its group, found {len(fields)} fields"
+            problem = f"expected a topic and its slice, found {len(fields)} fields"
             hint = "; where topics hold blanks, separate the fields by a tab or a comma"
             raise line_error(path, line, problem + hint, " ".join(fields).encode())
         topic, name = fields
         if topic in found:
-            raise line_error(path, line, f"topic {topic!r} has a group already", " ".join(fields).encode())
+            raise line_error(path, line, f"topic {topic!r} has a slice already", " ".join(fields).encode())
         found[topic] = name
     if not found:
-        raise InputError(f"{printable(path)}: there are no groups; expected lines of a topic and its group")
+        raise InputError(f"{printable(path)}: there are no slices; expected lines of a topic and its slice")
     return found
 
 

@@ -58,7 +58,7 @@ class Contents:
             documents.
         not_imputed: why there are samples but no such scores; '' without a reason.
         ties: effect of ties on each run, for the measures that ir_graded computes.
-        seed: seed of all random numbers.
+        rng: seed of all random numbers.
         command: command that creates this report.
         title: heading of the page; '' for the default.
     """
@@ -70,7 +70,7 @@ class Contents:
     imputed: ScoreIntervals | None
     not_imputed: str
     ties: tuple[OpenByTies, ...]
-    seed: int
+    rng: int
     command: str
     title: str = ""
 
@@ -106,11 +106,12 @@ def collect(  # noqa: PLR0913  # those of report
     runs: Any,
     *,
     baseline: str | None,
-    level: float,
+    confidence: float,
     n_resamples: int,
     n_samples: int,
     depth: int | None,
-    seed: int,
+    rng: int,
+    test: str,
     command: str,
     title: str,
 ) -> Contents:
@@ -119,7 +120,7 @@ def collect(  # noqa: PLR0913  # those of report
     baseline = _baseline(baseline, named)
     if depth is not None and not n_samples:
         raise ParameterError(f"{depth=} needs n_samples >= 1")
-    options = Options(depth, n_samples, level, seed) if n_samples else None
+    options = Options(depth, n_samples, confidence, rng) if n_samples else None
     if options is not None:
         options.depth_for(measures)
     request = Request(measures, qrels)
@@ -136,10 +137,10 @@ def collect(  # noqa: PLR0913  # those of report
 
     scores, found = request.scores(unjudged_and_ties, LOWEST_JUDGED, progress=None)
     shares, ties = zip(*found, strict=True)
-    intervals = confidence_intervals(scores, level=level, n_resamples=n_resamples, rng=seed)
+    intervals = confidence_intervals(scores, confidence=confidence, n_resamples=n_resamples, rng=rng)
     tests = None
     if baseline is not None:
-        tests = against_baseline(scores, baseline, alpha=round(1 - level, 12), rng=seed)
+        tests = against_baseline(scores, baseline, test=test, alpha=round(1 - confidence, 12), rng=rng)
     unjudged = unjudged_of(request, _DEPTHS, shares)
     imputed, not_imputed = None, ""
     if options is not None:
@@ -148,7 +149,7 @@ def collect(  # noqa: PLR0913  # those of report
         except OnlyRelevantError as error:
             not_imputed = str(error)
             warn_caller(not_imputed)
-    return Contents(scores, intervals, tests, unjudged, imputed, not_imputed, ties, seed, command, title)
+    return Contents(scores, intervals, tests, unjudged, imputed, not_imputed, ties, rng, command, title)
 
 
 def _writable(name: str) -> str:

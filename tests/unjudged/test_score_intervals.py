@@ -409,7 +409,7 @@ def test_frames_and_plot_show_the_intervals():
     covid = ir_graded.sample()
     some = dict(list(covid.runs.items())[:3])
     found = ir_graded.score_intervals(["nDCG@10", "NumRet(rel=1)"], covid.qrels, some, depth=10, n_samples=20)
-    assert found.frame.columns.tolist() == ["run", "query_id", "measure", "zero", "mean", "low", "high"]
+    assert found.to_frame().columns.tolist() == ["run", "query_id", "measure", "zero", "mean", "low", "high"]
     mean = found.mean()
     assert isinstance(mean, pd.DataFrame)
     assert mean.columns.tolist() == [
