@@ -154,7 +154,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         if judged.passage is not None:
             judged.check_ids()
             # Empty spans name no text: a topic without gold has one without a document.
-            check_ends(judged.filter(np.flatnonzero(judged.passage.length)), ends, beyond)
+            check_ends(judged[np.flatnonzero(judged.passage.length)], ends, beyond)
     evaluation = Evaluation(wanted, judged, provider)
     named = named_runs(runs)
     warn_if_swapped(qrels, next(iter(named.values()), None))

@@ -398,7 +398,7 @@ def run_dicts(judgments: Judgments, run: Mapping[Any, Any] | Table) -> dict[str,
                 for name in names
             }
     known = run.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
-    run = one_row_an_article(run.filter(known.astype(np.int64)))
+    run = one_row_an_article(run[known.astype(np.int64)])
     changes = (run.query_id != run.query_id.shift(1)).to_numpy()[1:]
     bounds = [*(np.flatnonzero(changes) + 1).tolist(), len(run)] if len(run) else []
     doc_ids, scores = run.doc_id.to_list(), run.value.tolist()

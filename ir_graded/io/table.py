@@ -17,9 +17,11 @@ import numpy as np
 
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.struct import Struct
 from ir_graded.errors import InputError, short_repr
 
 from .._utils.threads import check_fork
+from . import columns
 from .columns import SPAN, SWAPPED, convention_of, hint_on_intents, hint_on_spans, missing
 
 if TYPE_CHECKING:
@@ -39,14 +41,11 @@ _LONGEST = 2**48
 
 
 @dataclass(frozen=True, eq=False)
-class Passage:
+class Passage(Struct):
     """Spans of text, one per row: first position and length."""
 
     start: Floats
     length: Floats
-
-    def __getitem__(self, rows: Ints) -> Passage:
-        return Passage(self.start[rows], self.length[rows])
 
     def spans(self, article: Ints) -> Spans:
         """Return the rows as spans of articles."""
@@ -63,24 +62,55 @@ class Table:
         query_id: topic of each row, as text.
         doc_id: document of each row, as text.
         value: level or score of each row; NaN if it is missing.
-        place: returns the place of a row for errors: 'run.txt, line 17', 'row 16'.
-        query_objects: returns the query_id objects of the caller for rows.
+        place_of: returns the place of a row of the source for errors: 'run.txt, line 17', 'row 16'.
+        query_objects_of: returns the query_id objects of the caller for rows of the source.
         passage: first position and length of the passage of each row, as float64, if there are passages.
-        further: all other columns of qrels by name, such as ``iteration``; each is read on demand.
+        further: all other columns of the source by name, such as ``iteration``; each is read on demand.
         unused_intents: by topic the intents that have a probability and no row, for errors.
         hint: hint on columns of spans with other names, for errors.
+        rows: the row of the source of each row; None for all rows of the source.
     """
 
     kind: str
     query_id: pl.Series
     doc_id: pl.Series
     value: Floats
-    place: Callable[[int], str]
-    query_objects: Callable[[Ints], list[Any]]
+    place_of: Callable[[int], str]
+    query_objects_of: Callable[[Ints], list[Any]]
     passage: Passage | None = None
     further: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     unused_intents: Mapping[str, list[str]] = field(default_factory=dict)
     hint: str = ""
+    rows: Ints | None = None
+
+    def __getitem__(self, rows: Ints | slice) -> Table:
+        """Return some of the rows, which keep their places."""
+        if isinstance(rows, slice):
+            query_id, doc_id = self.query_id[rows], self.doc_id[rows]
+            of_source = np.arange(rows.start, rows.stop, dtype=np.int64)
+        else:
+            query_id, doc_id, of_source = at_rows(self.query_id, rows), at_rows(self.doc_id, rows), rows
+        return replace(
+            self,
+            query_id=query_id,
+            doc_id=doc_id,
+            value=self.value[rows],
+            passage=self.passage and self.passage[rows],
+            rows=of_source if self.rows is None else self.rows[rows],
+        )
+
+    def place(self, row: int) -> str:
+        """Return the place of a row for errors."""
+        return self.place_of(row if self.rows is None else int(self.rows[row]))
+
+    def query_objects(self, rows: Ints) -> list[Any]:
+        """Return the query_id objects of the caller for some rows."""
+        return self.query_objects_of(rows if self.rows is None else self.rows[rows])
+
+    def column(self, name: str) -> Any:
+        """Return a further column as it was given."""
+        column = self.further[name]()
+        return column if self.rows is None else columns.objects_at(column, self.rows)
 
     def __len__(self) -> int:
         return len(self.value)
@@ -117,10 +147,8 @@ class Table:
 
     def ids(self, name: str) -> pl.Series:
         """Return a further column as text, converted like ids; null for missing and blank values."""
-        from . import columns
-
         try:
-            texts = columns.as_strings(self.further[name]())
+            texts = columns.as_strings(self.column(name))
         except InputError as error:
             raise InputError(f"{self.kind}: {name}: {error}") from None
         return texts.set(texts.str.strip_chars() == "", None)
@@ -134,10 +162,8 @@ class Table:
 
     def numbers(self, name: str) -> Floats:
         """Return a further column as numbers, NaN if missing. Raises InputError for other values."""
-        from . import columns
-
         return columns.as_floats(
-            self.further[name](), lambda row: f"{self.kind}: {self.describe(row)}: the {name}"
+            self.column(name), lambda row: f"{self.kind}: {self.describe(row)}: the {name}"
         )
 
     def note_on_sample(self) -> str:
@@ -166,46 +192,7 @@ class Table:
 
     def objects(self, name: str) -> list[Any]:
         """Return a further column as objects of the caller, such as vectors."""
-        from . import columns
-
-        return columns.objects_at(self.further[name](), np.arange(len(self), dtype=np.int64))
-
-    def _further_at(self, rows: Ints) -> dict[str, Callable[[], Any]]:
-        from . import columns
-
-        def at_rows_of(column: Callable[[], Any]) -> Callable[[], Any]:
-            return lambda: columns.objects_at(column(), rows)
-
-        return {name: at_rows_of(column) for name, column in self.further.items()}
-
-    def filter(self, rows: Ints) -> Table:
-        """Return a table with some of the rows, which keep their places."""
-        return Table(
-            self.kind,
-            at_rows(self.query_id, rows),
-            at_rows(self.doc_id, rows),
-            self.value[rows],
-            lambda row: self.place(int(rows[row])),
-            lambda wanted: self.query_objects(rows[wanted]),
-            None if self.passage is None else self.passage[rows],
-            self._further_at(rows),
-            hint=self.hint,
-        )
-
-    def part(self, begin: int, end: int) -> Table:
-        """Return neighbouring rows, which keep their places."""
-        rows = slice(begin, end)
-        return Table(
-            self.kind,
-            self.query_id[rows],
-            self.doc_id[rows],
-            self.value[rows],
-            lambda row: self.place(begin + row),
-            lambda wanted: self.query_objects(begin + wanted),
-            None if self.passage is None else Passage(self.passage.start[rows], self.passage.length[rows]),
-            self._further_at(np.arange(begin, end, dtype=np.int64)),
-            hint=self.hint,
-        )
+        return columns.objects_at(self.column(name), np.arange(len(self), dtype=np.int64))
 
     def check_passages(self) -> None:
         """Raise InputError if a start or length is missing, negative or not a whole number."""
@@ -260,8 +247,6 @@ def row_place(row: int) -> str:
 
 def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -> Table:
     """Return a table from a pandas or Polars frame or an Arrow table; ``place`` locates a row."""
-    from . import columns
-
     check_fork()
     present = list(columns.column_names(frame))
     wanted = convention_of(kind, present)
@@ -340,8 +325,6 @@ def from_columns(
     further: Mapping[str, Callable[[], Any]] | None = None,
 ) -> Table:
     """Return a table from columns of any kind."""
-    from . import columns
-
     check_fork()
 
     def ids(column: Any, name: str, read: Callable[[Any], pl.Series]) -> pl.Series:

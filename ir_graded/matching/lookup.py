@@ -7,7 +7,7 @@ Some versions rank by float32 scores, and all measures of one call must use the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -185,8 +185,7 @@ def articles_of(table: Table, topic: Ints) -> Articles | None:
     first, article = _articles(topic, table.doc_id)
     value = np.full(first.size, -np.inf)
     np.maximum.at(value, article, table.value)
-    rows = table.filter(first)
-    reduced = Table(table.kind, rows.query_id, rows.doc_id, value, rows.place, rows.query_objects)
+    reduced = replace(table[first], value=value, passage=None)
     return Articles(reduced, first, article, table.passage)
 
 

@@ -231,7 +231,7 @@ class _Documents(CountedDocuments):
     """The documents that are relevant to at least one intent, each once."""
 
     def __init__(self, view: IntentView) -> None:
-        run = view.hits.part(np.flatnonzero(np.diff(view.hits.topic << 32 | view.hits.rank, prepend=-1)))
+        run = view.hits[np.flatnonzero(np.diff(view.hits.topic << 32 | view.hits.rank, prepend=-1))]
         super().__init__(view.levels, run, np.ones(run.rank.size, dtype=np.bool_), run.rank, view.cutoff)
         self._R = view.documents
 

@@ -326,7 +326,7 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     chosen = Spans(pairs[0], cut.start[pairs[1]], cut.stop[pairs[1]])
     articles = levels.topic.size
     of_gold, of_chosen = gold.union_length(articles), chosen.union_length(articles)
-    of_either = gold.concat(chosen).union_length(articles)
+    of_either = Spans.concat([gold, chosen]).union_length(articles)
     both, either = (
         whole_total(size, levels.topic, levels.topics).astype(np.float64)
         for size in (of_gold + of_chosen - of_either, of_either)

@@ -499,7 +499,7 @@ def _strip(judged: Table, ranked: Table, topic: str, article: str, rel: float, b
         highlighted=_pairs(highlighted),
         retrieved=_pairs(retrieved),
         overlap=_pairs(overlap),
-        extent=int(in_qrels.concat(in_run).stop.max(initial=0)),
+        extent=int(Spans.concat([in_qrels, in_run]).stop.max(initial=0)),
         P=_safe_divide(of_overlap, of_retrieved),
         R=_safe_divide(of_overlap, of_highlighted),
         F=float(f_score(of_overlap, of_retrieved, of_highlighted, beta)[0]),
@@ -516,7 +516,7 @@ def _validated(name: str, value: Any, param: Param) -> float:
 
 
 def _rows_with(table: Table, column: pl.Series, value: str) -> Table:
-    return table.filter((column == value).arg_true().to_numpy().astype(np.int64))
+    return table[(column == value).arg_true().to_numpy().astype(np.int64)]
 
 
 def _drawn_spans(table: Table) -> Spans:

@@ -101,7 +101,7 @@ class Scoring:
 
         judgments = evaluator.judgments
         parts = [self._match(evaluator, name, piece) for piece in self._pieces(tables)]
-        scored = evaluator.scores_of(JudgedRun.concat(judgments.levels, parts))
+        scored = evaluator.scores_of(JudgedRun.joined(judgments.levels, parts))
         topics = len(judgments.names)
         for measure, values in scored.items():
             yield pa.RecordBatch.from_pydict(
