@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from . import segments
+from .facets import Facet
 from .levels import Levels
 from .passages import PassageRows, Spans
 from .segments import Bools, Floats, Ints
@@ -62,6 +63,7 @@ class Matched(Ranked):
         is_flat: whether all rows of each topic are known to have the same score.
         retrieved: passages of the documents, where the run holds passages; their article is ``document``.
         rows: the rows with passages, ranked as rows, where measures need them.
+        further: by name the further columns of the run that measures need, with a value for each document.
     """
 
     document: Ints
@@ -72,6 +74,7 @@ class Matched(Ranked):
     is_flat: bool = False
     retrieved: Spans | None = None
     rows: PassageRows | None = None
+    further: Mapping[str, Floats] = field(default_factory=dict)
 
     APART = frozenset({"topic", "length", "retrieved", "rows"})
     SHARED: ClassVar[Join] = {"is_flat": all}
@@ -83,7 +86,7 @@ class JudgedRun(Ranked):
 
     Attributes:
         topic: topic of each document, ascending.
-        rank, document, ties, is_flat, retrieved, rows: as in :class:`Matched`.
+        rank, document, ties, is_flat, retrieved, rows, further: as in :class:`Matched`.
         level_index: position of its level in ``Levels.values``.
         n_retrieved: number of documents that the run retrieved, judged or not, shape ``(topics,)``.
         n_unknown: number of topics of the run that are not in the qrels.
@@ -99,6 +102,7 @@ class JudgedRun(Ranked):
     is_flat: bool = False
     ties: TieGroups | None = None
     rows: PassageRows | None = None
+    further: Mapping[str, Floats] = field(default_factory=dict)
 
     APART = frozenset({"retrieved", "rows"})
     SHARED: ClassVar[Join] = {
@@ -119,8 +123,17 @@ class JudgedRun(Ranked):
         found = found[np.argsort(levels.topic[found.document] << 32 | found.rank)]
         document = found.document
         return cls(
-            *(levels.topic[document], found.rank, levels.level_index[document], document, n_retrieved),
-            *(found.retrieved, n_unknown, found.is_flat, found.ties, found.rows),
+            levels.topic[document],
+            found.rank,
+            levels.level_index[document],
+            document,
+            n_retrieved,
+            found.retrieved,
+            n_unknown,
+            found.is_flat,
+            found.ties,
+            found.rows,
+            found.further,
         )
 
     @classmethod
@@ -142,6 +155,10 @@ class JudgedRun(Ranked):
         topic, level_index = levels.topic[document], levels.level_index[document]
         rank = segments.ordinals(segments.starts(topic, levels.topics)[topic])
         return cls(topic, rank, level_index, document, segments.count(topic, levels.topics))
+
+    def has(self, facet: Facet) -> bool:
+        """Return whether the run has a further column."""
+        return self.retrieved is not None if facet.kind == "span" else facet.name in self.further
 
     def from_level(self, levels: Levels, lowest: float) -> JudgedRun:
         """Return the run with only the documents of level >= ``lowest``."""
@@ -260,6 +277,13 @@ class CountedDocuments:
     def document(self) -> Ints:
         """Position of each document in ``levels``."""
         return self.hits.document[self._rows]
+
+    def values_of(self, facet: Facet) -> Any:
+        """Return the value of a further column of the qrels or the run for each document."""
+        if "run" in facet.of:
+            return self.hits.further.get(facet.name, np.zeros(self.hits.rank.size))[self._rows]
+        at = self.topic if facet.per == "topic" else self.document
+        return self.levels.further[facet.name][at] if at.size else np.zeros(0)
 
     @property
     def tied(self) -> Ints:

@@ -243,7 +243,7 @@ class Evaluation:
                 f"{', '.join(map(str, tied))}: {purpose} orders documents with equal scores by doc_id; "
                 "remove the parameter ties"
             )
-        further = [measure for measure, scorer in graded.scorers.items() if scorer.qrel_columns]
+        further = [measure for measure, scorer in graded.scorers.items() if scorer.further_columns]
         without = [*self._evaluator.others, *graded.passage_measures, *further]
         if without:
             names = ", ".join(map(str, without))

@@ -326,7 +326,7 @@ def _read(measures: Any) -> list[Measure]:
     for measure in found:
         if measure not in native:
             check_computable(measure)
-    others = [measure for measure in found if measure not in native or native[measure].qrel_columns]
+    others = [measure for measure in found if measure not in native or native[measure].further_columns]
     if others or not found:
         names = ", ".join(map(str, others)) or "none given"
         raise ParameterError(

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Bools, Floats, Ints
+from ir_graded.core.facets import INTENT, INTENT_TYPE, PROBABILITY, Facet
+from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
 from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, short_repr
 
 from . import columns
@@ -181,10 +182,6 @@ def _of_file(path: str | os.PathLike[str], layout: str, of_fields: Callable[[Seq
     return topics, others, values, lambda row: f"{where}, line {lines[row]}"
 
 
-#: Column of qrels with the intent.
-ITERATION = "iteration"
-#: Informational and navigational intents.
-TYPES = ("inf", "nav")
 #: Tolerance of the sum, because files have probabilities with four digits.
 HIGHEST_SUM = 1.001
 
@@ -230,12 +227,8 @@ def add_intents(qrels: Any, intents: Any) -> Table:
     import polars as pl
 
     table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
-    if table is None or ITERATION not in table.further:
-        raise InputError(
-            "intents are given, but the qrels have no column iteration: give a table or named tuples with "
-            "the fields query_id, doc_id, relevance, iteration, or a file of TREC or NTCIR whose second "
-            "field is the intent; a dict of dicts has no such column"
-        )
+    if table is None or not table.has(INTENT):
+        raise InputError(f"intents are given, but {INTENT.lacking('qrels')}")
     table.check_ids()
     listed = _checked(intents, table.query_id.unique(maintain_order=True).to_list())
     known = pl.DataFrame(
@@ -243,14 +236,14 @@ def add_intents(qrels: Any, intents: Any) -> Table:
         schema={"topic": pl.String, "intent": pl.String, "probability": pl.Float64, "type": pl.String},
         orient="row",
     )
-    text = table.text(ITERATION)
+    text = table.text(INTENT.name)
     rows = pl.DataFrame({"topic": table.query_id, "intent": text}).join(
         known, on=["topic", "intent"], how="left", maintain_order="left"
     )
     added = {
-        ITERATION: text,
+        INTENT.name: text,
         "probability": rows["probability"],
-        "intent_type": rows["type"].fill_null(TYPES[0]),
+        "intent_type": rows["type"].fill_null(INTENT_TYPE.words[0]),
     }
     columns = {name: partial(added.get, name) for name in added}
     present = set(zip(table.query_id, text, strict=True)) if rows["probability"].null_count() else set(listed)
@@ -274,32 +267,23 @@ def check_sum(topic: str, probabilities: Iterable[float]) -> None:
         )
 
 
-def check_probabilities(given: Floats, describe: Callable[[int], str], *, unlisted: bool = False) -> None:
-    """Raise InputError if a probability is negative or infinite, or NaN unless intents may be unlisted."""
-    valid = np.isfinite(given) & (given >= 0)
-    wrong = np.flatnonzero(~(valid | np.isnan(given) if unlisted else valid))
-    if wrong.size:
-        row = int(wrong[0])
-        raise InputError(
-            f"{describe(row)}: the probability is {given[row]:g}; it must be a finite number >= 0"
-        )
-
-
-def are_nav(types: pl.Series, describe: Callable[[int], str]) -> Bools:
-    """Return which types are navigational. Raises InputError for an invalid type."""
-    wrong = ~types.is_in(list(TYPES)).fill_null(value=False)
+def words_of(facet: Facet, texts: pl.Series, describe: Callable[[int], str]) -> Ints:
+    """Return the positions of texts among the words of a column. Raises InputError for another text."""
+    wrong = ~texts.is_in(list(facet.words)).fill_null(value=False)
     if wrong.any():
         row = int(wrong.arg_true()[0])
         raise InputError(
-            f"{describe(row)}: the intent_type is {short_repr(types[row])}; it must be 'inf' (informational) "
-            "or 'nav' (navigational)"
+            f"{describe(row)}: the {facet.name} is {short_repr(texts[row])}; it must be {facet.valid}"
         )
-    return (types == TYPES[1]).to_numpy()
+    import polars as pl
+
+    numbers = {word: number for number, word in enumerate(facet.words)}
+    return texts.replace_strict(numbers, return_dtype=pl.Int64).to_numpy()
 
 
 def _of_fields(fields: Sequence[str]) -> tuple[float, str]:
     probability, *types = fields
-    (kind,) = types or TYPES[:1]
+    (kind,) = types or INTENT_TYPE.words[:1]
     return float(probability), kind
 
 
@@ -309,10 +293,8 @@ def _of_columns(present: Sequence[str]) -> list[str]:
 
 def _checked(intents: Any, topics: list[str]) -> dict[tuple[str, str], tuple[float, str]]:
     """Return probability and type of each intent of some topics."""
-    from . import columns
-
     layout = "topic intent probability [inf|nav]"
-    pairs = read_pairs("intents", intents, (ITERATION, "intent"), layout, _of_fields, _of_columns)
+    pairs = read_pairs("intents", intents, (INTENT.name, "intent"), layout, _of_fields, _of_columns)
     values = [value if isinstance(value, (tuple, list)) else (value,) for value in pairs.values]
     for row, value in enumerate(values):
         if len(value) not in {1, 2}:
@@ -320,11 +302,13 @@ def _checked(intents: Any, topics: list[str]) -> dict[tuple[str, str], tuple[flo
                 f"{pairs.describe(row)}: {short_repr(value)} must be a probability, or a pair of a "
                 "probability and a type"
             )
-    given, types = zip(*((*value, TYPES[0])[:2] for value in values), strict=True) if values else ((), ())
+    given, types = (
+        zip(*((*value, INTENT_TYPE.words[0])[:2] for value in values), strict=True) if values else ((), ())
+    )
     probability = columns.as_floats([*given], lambda row: f"{pairs.describe(row)}: the probability")
-    check_probabilities(probability, pairs.describe)
-    nav = are_nav(columns.as_strings([*types]), pairs.describe)
-    found = pairs.unique([*zip(probability.tolist(), np.where(nav, *TYPES[::-1]).tolist(), strict=True)])
+    PROBABILITY.check(probability, pairs.describe)
+    words_of(INTENT_TYPE, columns.as_strings([*types]), pairs.describe)
+    found = pairs.unique([*zip(probability.tolist(), types, strict=True)])
     of_topic: dict[str, list[float]] = {topic: [] for topic in topics}
     for (topic, _), (number, _) in found.items():
         if topic in of_topic:
@@ -471,8 +455,6 @@ def read_lengths(source: Any) -> dict[str, int]:
         InputError: a length is not a whole number >= 0, or a document has two lengths.
         OSError: the file cannot be opened.
     """
-    from . import columns
-
     if isinstance(source, Mapping):
         doc_ids, given = columns.as_strings(list(source)), list(source.values())
     else:

@@ -23,11 +23,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from ir_graded.core.facets import FACETS
 from ir_graded.errors import FileFormatError, cut
 
 from .columns import CONVENTIONS, QUEPID, convention_of, missing
 from .formats import LETTERS, Format, Kind, shortened
-from .table import NUMBERS, PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame, with_other_names
+from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame, with_other_names
 
 LineNumbers = npt.NDArray[np.int64]
 _Bytes = npt.NDArray[np.uint8]
@@ -484,7 +485,8 @@ def _ambiguous(name: str, path: str, line: int) -> Any:
 
 def _with_numbers(table: Table) -> Table:
     """Return a table whose further columns of numbers, which are text, are converted on demand."""
-    columns = {name: partial(_as_numbers, table, name) for name in NUMBERS if name in table.further}
+    numbers = (facet.name for facet in FACETS if facet.kind == "number")
+    columns = {name: partial(_as_numbers, table, name) for name in numbers if name in table.further}
     return replace(table, further={**table.further, **columns})
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ir_graded.errors import FileFormatError, InputError, cut, short_repr
 
-from .columns import CONVENTIONS, LIKE_SPAN, convention_of, missing
+from .columns import CONVENTIONS, convention_of, missing
 from .table import VALUE_COLUMNS, Table, from_frame
 
 
@@ -221,11 +221,7 @@ def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str])
             raise InputError(
                 f"{kind}: {place(row)} is {short_repr(record)}, expected a dict with {', '.join(names)}"
             )
-    further = [
-        name
-        for name in dict.fromkeys(chain.from_iterable(records))
-        if name not in names and (kind == "qrels" or str(name).lower() in LIKE_SPAN)
-    ]
+    further = [name for name in dict.fromkeys(chain.from_iterable(records)) if name not in names]
     return _rows(
         kind,
         ([record[name] for name in names] + [record.get(name) for name in further] for record in records),

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded.core.facets import FACETS, INTENT, SPAN
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 from ir_graded.errors import InputError, ParameterError, SampledJudgmentsWarning, short_repr
 
 from .._utils.threads import check_fork
 from . import parquet
 from .records import from_dicts, from_records, is_ranx, is_record
-from .table import INCLUSION, NUMBERS, VALUE_COLUMNS, Table, from_frame, from_tuples
+from .table import VALUE_COLUMNS, Table, from_frame, from_tuples
 from .text import check_path, errors_with_path, run_name, standard_input
 
 if TYPE_CHECKING:
@@ -198,20 +199,9 @@ def passage_table(purpose: str, kind: str, source: Any) -> Table:
     """Qrels or a run as a table. Raises InputError where they hold no passages."""
     table = None if isinstance(source, Mapping) else table_of(kind, source)
     if table is None or table.passage is None:
-        hint = table.hint if table is not None else ""
-        raise InputError(no_passages(purpose, kind, hint))
+        raise InputError(SPAN.refusal(purpose, kind, table.hint(SPAN) if table else ""))
     table.check_ids()
     return table
-
-
-def no_passages(purpose: object, kind: str, hint: str = "") -> str:
-    """Return the message that qrels or a run lack passages, which a measure or a function needs."""
-    columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
-    return (
-        f"{purpose} needs passages, but there are none in the {kind}: {hint and f'{hint}; '}give a table "
-        f"or named tuples with the fields {columns}, or a file that has them; a dict of dicts cannot have "
-        "passages"
-    )
 
 
 def is_path_or_dataset_id(source: object) -> bool:
@@ -407,18 +397,20 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
 
     table = _table("qrels", source, format)
     frame = frame_of(table)
-    if "aspects" in table.further:
-        frame["aspects"] = pd.Series(table.objects("aspects"), dtype="object")
-    further = [name for name in ("equivalence_class", INCLUSION) if name in table.further]
-    if "iteration" in table.further:
-        of_intents = [name for name in ("probability", "intent_type") if name in table.further]
-        if of_intents or table.repeats_documents("iteration"):
-            further += ["iteration", *of_intents]
-    for name in further:
-        if name in NUMBERS:
-            frame[name] = table.numbers(name)
+    by_intent = table.has(INTENT) and (
+        any(table.has(facet) for facet in FACETS if facet.per == "intent")
+        or table.repeats_documents(INTENT.name)
+    )
+    for facet in FACETS:
+        name = facet.name
+        if name not in table.further or not (by_intent or (facet is not INTENT and facet.per != "intent")):
+            continue
+        if facet.kind == "number":
+            frame[name] = table.numbers(facet)
+        elif facet.kind == "words":
+            frame[name] = pd.Series(table.objects(name), dtype="object")
         else:
-            texts = table.text(name) if name == "iteration" else table.ids(name)
+            texts = table.text(name) if facet is INTENT else table.ids(name)
             frame[name] = pd.Series(texts.to_list(), dtype="str")
     if note := table.note_on_sample():
         warnings.warn(note, SampledJudgmentsWarning, stacklevel=2)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded.core.facets import FACETS, INCLUSION, INTENT, SPAN, Facet
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.struct import Struct
@@ -22,22 +23,14 @@ from ir_graded.errors import InputError, short_repr
 
 from .._utils.threads import check_fork
 from . import columns
-from .columns import SPAN, SWAPPED, convention_of, hint_on_intents, hint_on_spans, missing
+from .columns import SWAPPED, convention_of, missing
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-#: Column of qrels with the inclusion probabilities of sampled judgments, as in ir-datasets.
-INCLUSION = "iprob"
-#: Further columns of qrels that are numbers: of intents, and of sampled judgments.
-NUMBERS = ("probability", INCLUSION)
-#: Fields of qrels that are always read.
-_STANDARD = ("query_id", "doc_id", "relevance")
 # From this number of rows on, loading what Polars needs for arrays is worth the time.
 _MANY = 1 << 15
-# Positions above this are not plausible; below it, sums are exact.
-_LONGEST = 2**48
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +60,6 @@ class Table:
         passage: first position and length of the passage of each row, as float64, if there are passages.
         further: all other columns of the source by name, such as ``iteration``; each is read on demand.
         unused_intents: by topic the intents that have a probability and no row, for errors.
-        hint: hint on columns of spans with other names, for errors.
         rows: the row of the source of each row; None for all rows of the source.
     """
 
@@ -80,7 +72,6 @@ class Table:
     passage: Passage | None = None
     further: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     unused_intents: Mapping[str, list[str]] = field(default_factory=dict)
-    hint: str = ""
     rows: Ints | None = None
 
     def __getitem__(self, rows: Ints | slice) -> Table:
@@ -119,7 +110,15 @@ class Table:
     def why_no_repeats(self) -> str:
         """Advice for the error about a document in several rows."""
         advice = "keep one of the rows (only passages, with start and length, may repeat a document)"
-        return "; ".join(filter(None, (advice, self.hint, hint_on_intents(self.further))))
+        return "; ".join(filter(None, (advice, self.hint(SPAN), self.hint(INTENT))))
+
+    def has(self, facet: Facet) -> bool:
+        """Return whether the table has a further column."""
+        return self.passage is not None if facet.kind == "span" else facet.name in self.further
+
+    def hint(self, facet: Facet) -> str:
+        """Return a hint on columns that mean the like of one that is missing; empty without any."""
+        return "" if self.has(facet) else facet.hint([*map(str, self.further)])
 
     def check_ids(self) -> None:
         """Raise InputError if an id is missing."""
@@ -145,6 +144,10 @@ class Table:
         """Describe a row by topic, document and place."""
         return describe_document(self.query_id[row], self.doc_id[row], self.place(row))
 
+    def in_kind(self, row: int) -> str:
+        """Describe a row by kind, topic, document and place."""
+        return f"{self.kind}: {self.describe(row)}"
+
     def ids(self, name: str) -> pl.Series:
         """Return a further column as text, converted like ids; null for missing and blank values."""
         try:
@@ -160,33 +163,26 @@ class Table:
             raise InputError(f"{self.kind}: {self.describe(int(texts.is_null().arg_true()[0]))}: no {name}")
         return texts
 
-    def numbers(self, name: str) -> Floats:
-        """Return a further column as numbers, NaN if missing. Raises InputError for other values."""
-        return columns.as_floats(
-            self.column(name), lambda row: f"{self.kind}: {self.describe(row)}: the {name}"
-        )
+    def numbers(self, facet: Facet, describe: Callable[[int], str] | None = None) -> Floats:
+        """Return a further column as numbers. Raises InputError, with a described row, for a wrong value."""
+        describe = describe or self.in_kind
+        values = columns.as_floats(self.column(facet.name), lambda row: f"{describe(row)}: the {facet.name}")
+        facet.check(values, describe, may_lack=facet.may_lack)
+        return values
 
     def note_on_sample(self) -> str:
         """Return sentences on judgments that are a sample; empty if the table has no such judgments.
 
         Raises InputError if an inclusion probability is not a number above 0 and at most 1.
         """
-        if INCLUSION not in self.further:
+        if not self.has(INCLUSION):
             return ""
         given = self.numbers(INCLUSION)
-        wrong = np.flatnonzero(~((given > 0) & (given <= 1)))
-        if wrong.size:
-            row = int(wrong[0])
-            value = "missing" if np.isnan(given[row]) else f"{given[row]:g}"
-            raise InputError(
-                f"{self.kind}: {self.describe(row)}: the inclusion probability ({INCLUSION}) is {value}; it "
-                "must be above 0 and at most 1 (1 if the document was certain to be judged)"
-            )
         sampled = np.count_nonzero(given < 1)
         if not sampled:
             return ""
         return (
-            f"{sampled} of {len(given)} judgments have an inclusion probability ({INCLUSION}) below 1. "
+            f"{sampled} of {len(given)} judgments have an inclusion probability ({INCLUSION.name}) below 1. "
             "Measures score the sample as if it were complete."
         )
 
@@ -198,15 +194,9 @@ class Table:
         """Raise InputError if a start or length is missing, negative or not a whole number."""
         if self.passage is None:
             return
-        for name, values in (("start", self.passage.start), ("length", self.passage.length)):
-            wrong = ~((values >= 0) & (values <= _LONGEST) & (values == np.floor(values)))
-            if wrong.any():
-                row = int(np.flatnonzero(wrong)[0])
-                value = "missing" if np.isnan(values[row]) else f"{values[row]:g}"
-                raise InputError(
-                    f"{self.kind}: {self.describe(row)}: {name} is {value}; "
-                    f"it must be a whole number from 0 to {_LONGEST}"
-                )
+        for name in PASSAGE_COLUMNS:
+            values = getattr(self.passage, name)
+            replace(SPAN, title=name).check(values, self.in_kind)
 
 
 def at_rows(column: pl.Series, rows: Ints) -> pl.Series:
@@ -220,9 +210,9 @@ def at_rows(column: pl.Series, rows: Ints) -> pl.Series:
 
 VALUE_NAMES = {"qrels": "level", "run": "score", "chunks": "score"}
 VALUE_COLUMNS = {"qrels": "relevance", "run": "score"}
-PASSAGE_COLUMNS = SPAN
-#: Other names of further columns of qrels.
-OTHER_NAMES = {"iteration": "subtopic_id"}
+PASSAGE_COLUMNS = SPAN.columns
+#: Further columns by their other names.
+_OTHER_NAMES = {other: facet.name for facet in FACETS for other in facet.other_names}
 
 
 def describe_document(query_id: object, doc_id: object, place: str = "") -> str:
@@ -256,17 +246,15 @@ def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -
     passage = None
     if all(name in present for name in PASSAGE_COLUMNS):
         passage = tuple(columns.get_column(kind, frame, name) for name in PASSAGE_COLUMNS)
-    others = present if kind == "qrels" else []
     further = with_other_names(
-        {name: partial(columns.get_column, kind, frame, name) for name in others if name not in wanted}
+        {name: partial(columns.get_column, kind, frame, name) for name in present if name not in wanted}
     )
-    table = from_columns(kind, query_id, doc_id, value, place, passage, further)
-    return replace(table, hint=hint_on_spans(present))
+    return from_columns(kind, query_id, doc_id, value, place, passage, further)
 
 
 def with_other_names(further: dict[str, Callable[[], Any]]) -> dict[str, Callable[[], Any]]:
     """Return further columns, also by the names that measures use."""
-    aliases = {name: further[other] for name, other in OTHER_NAMES.items() if other in further}
+    aliases = {name: further[other] for other, name in _OTHER_NAMES.items() if other in further}
     return aliases | further
 
 
@@ -279,10 +267,10 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
     starts: list[Any] = []
     lengths: list[Any] = []
     given: list[Any] = []
-    keep = given.append if kind == "qrels" else None
+    standard = {"query_id", "doc_id", value_name}
     for number, row in enumerate(rows):
-        if keep is not None:
-            keep(row)
+        if given or not standard.issuperset(getattr(row, "_fields", ())):
+            given += [*[None] * (number - len(given)), row]
         try:
             query_ids.append(row.query_id)
             doc_ids.append(row.doc_id)
@@ -300,12 +288,8 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
         return [getattr(row, name, None) for row in given]
 
     fields = chain.from_iterable(getattr(one, "_fields", ()) for one in dict.fromkeys(map(type, given)))
-    others: dict[str, Callable[[], Any]] = {
-        name: partial(column, name) for name in fields if name not in _STANDARD
-    }
-    further = with_other_names(others)
-    table = from_columns(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage, further)
-    return replace(table, hint=hint_on_spans(getattr(row, "_fields", ()) if values else ()))
+    further = with_other_names({name: partial(column, name) for name in fields if name not in standard})
+    return from_columns(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage, further)
 
 
 def _not_a_row(kind: str, row: Any) -> str:

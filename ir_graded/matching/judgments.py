@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded.core.facets import ASPECTS, INTENT, INTENT_TYPE, PROBABILITY, SPAN, Facet
 from ir_graded.core.levels import Aspects, Highlights, Intents, Levels
-from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, short_repr
-from ir_graded.io.annotations import ITERATION, are_nav, check_probabilities, check_sum
+from ir_graded.io.annotations import as_shares, check_sum, words_of
 from ir_graded.io.columns import SWAPPED, as_text, is_missing
 from ir_graded.io.records import frame_in_dicts
 from ir_graded.io.table import VALUE_NAMES, Table, at_rows, check_values, describe_document
@@ -22,6 +23,7 @@ from ir_graded.io.table import VALUE_NAMES, Table, at_rows, check_values, descri
 from .lookup import Lookup, articles_of, document_keys
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import polars as pl
 
 
@@ -90,10 +92,6 @@ def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
     return values
 
 
-#: Column of qrels with aspects, separated by ``|``.
-ASPECTS = "aspects"
-
-
 def aspects_of(table: Table, topic: Ints) -> Aspects:
     """Return the aspects of each row; a row with a missing value has none.
 
@@ -108,7 +106,7 @@ def aspects_of(table: Table, topic: Ints) -> Aspects:
     span: list[int] = []
     aspect: list[int] = []
     numbers: dict[tuple[int, str], int] = {}
-    for row, (number, given) in enumerate(zip(topic.tolist(), table.objects(ASPECTS), strict=True)):
+    for row, (number, given) in enumerate(zip(topic.tolist(), table.objects(ASPECTS.name), strict=True)):
         if is_missing(given):
             continue
         if not isinstance(given, str):
@@ -134,28 +132,25 @@ def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> t
     """
     import polars as pl
 
-    text = table.text(ITERATION)
-    describe = partial(describe_intent, table, text)
+    text = table.text(INTENT.name)
+
+    def describe(row: int) -> str:
+        return f"qrels: {table.describe(row)}, intent {text[row]!r}"
+
     codes = text.cast(pl.Categorical)
     key = topic << 32 | codes.to_physical().to_numpy().astype(np.int64)
     found, first, intent = np.unique(key, return_index=True, return_inverse=True)
     of_intent = found >> 32
-    probability = None
-    if "probability" in table.further:
-        given = table.numbers("probability")
-        check_probabilities(given, describe, unlisted=True)
-        probability = given[first]
-        _check_one_value(table, text, "probability", intent, first, np.nan_to_num(given, nan=-1.0))
+    probability, is_nav = None, np.zeros(found.size, dtype=np.bool_)
+    if table.has(PROBABILITY):
+        probability = _by_unit(table, PROBABILITY, topic, intent, describe)
         bounds = np.searchsorted(of_intent, np.arange(len(names) + 1))
         for number, name in enumerate(names):
             of_topic = probability[bounds[number] : bounds[number + 1]]
             if listed := of_topic[~np.isnan(of_topic)].tolist():
                 check_sum(name, listed)
-    is_nav = np.zeros(found.size, dtype=np.bool_)
-    if "intent_type" in table.further:
-        nav = are_nav(table.text("intent_type"), describe)
-        _check_one_value(table, text, "intent_type", intent, first, nav)
-        is_nav = nav[first]
+    if table.has(INTENT_TYPE):
+        is_nav = _by_unit(table, INTENT_TYPE, topic, intent, describe) > 0
     # One judgment for each intent and document, in the order of intents.
     rows = np.unique(intent << 32 | document, return_index=True)[1]
     levels = Levels.of(found.size, intent[rows], table.value[rows])
@@ -163,84 +158,52 @@ def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> t
     return intents, text.gather(first).to_list()
 
 
-def describe_intent(table: Table, text: pl.Series, row: int) -> str:
-    """Describe a row by topic, document, intent and place."""
-    return f"qrels: {table.describe(row)}, intent {text[row]!r}"
-
-
-def _check_one_value(
-    table: Table, text: pl.Series, name: str, intent: Ints, first: Ints, value: Floats | Bools
-) -> None:
-    """Raise InputError if two rows of an intent differ."""
-    differs = value != value[first][intent]
-    if differs.any():
-        row = int(np.flatnonzero(differs)[0])
-        other = int(first[intent[row]])
-        given = table.objects(name)
-        raise InputError(
-            f"{describe_intent(table, text, row)} has {name} {short_repr(given[row])}, but "
-            f"{short_repr(given[other])} at {table.place(other) or 'another row'}; use the same value in both"
-        )
-
-
-#: The column of equivalence classes.
-CLASS = "equivalence_class"
-#: Further columns that are not attribute sets.
-OTHERS = frozenset({ITERATION, CLASS, ASPECTS})
-
-
-def classes_of(table: Table, topic: Ints, document: Ints) -> Ints:
-    """Return the class of each document as a number; a document without one is a class by itself.
+def _by_unit(
+    table: Table, facet: Facet, topic: Ints, unit: Ints, describe: Callable[[int], str]
+) -> npt.NDArray[Any]:
+    """Return the value of a further column for each document, topic or intent.
 
     Args:
         table: the qrels.
-        topic: the topic of each row, as a number; classes belong to topics.
-        document: the document of each row, as a number from 0 up.
+        facet: the column.
+        topic: the topic of each row; ids belong to topics.
+        unit: the document, topic or intent of each row, as a number from 0 up.
+        describe: describes a row.
 
     Raises:
-        InputError: rows of a document have different classes.
+        InputError: a value is not valid, or the rows of a unit have different values.
     """
+    values = _values(table, facet, topic, unit, describe)
+    first = np.zeros(unit.max(initial=-1) + 1, dtype=np.int64)
+    first[unit[::-1]] = np.arange(unit.size)[::-1]
+    expected = values[first][unit]
+    differs = ~((values == expected) | ((values != values) & (expected != expected)))  # noqa: PLR0124  # NaN
+    if differs.any():
+        row = int(np.nonzero(differs)[0][0])
+        other, given = int(first[unit[row]]), table.objects(facet.name)
+        one, another = short_repr(given[row]), short_repr(given[other])
+        raise InputError(
+            f"{describe(row)}: the {facet.name} is {one}, but {another} at "
+            f"{table.place(other) or 'another row'}; use the same value in both"
+        )
+    return values[first]
+
+
+def _values(
+    table: Table, facet: Facet, topic: Ints, unit: Ints, describe: Callable[[int], str]
+) -> npt.NDArray[Any]:
+    """Return the value of each row; ids as numbers, distinct for units without one."""
     import polars as pl
 
-    rows = pl.DataFrame({"topic": topic, "class": table.ids(CLASS)}).with_row_index("row")
-    first = rows.select(pl.col("row").first().over("topic", "class"))["row"].to_numpy().astype(np.int64)
-    numbers = np.where(rows["class"].is_null().to_numpy(), -1 - document, first)
-    found = np.zeros(document.max(initial=-1) + 1, dtype=np.int64)
-    found[document] = numbers
-    _check_equal(table, document, found[document] != numbers, CLASS)
-    return found
-
-
-def shares_of(table: Table, name: str, document: Ints) -> Floats:
-    """Return the shares of groups in each document, shape ``(documents, groups)``; NaN if unknown.
-
-    Args:
-        table: the qrels.
-        name: the column that holds them.
-        document: the document of each row, as a number from 0 up.
-
-    Raises:
-        InputError: shares are wrong, or rows of a document differ.
-    """
-    from ir_graded.io.annotations import as_shares
-
-    shares = as_shares(table.objects(name), lambda row: f"qrels: {name}: {table.describe(row)}")
-    found = np.zeros((document.max(initial=-1) + 1, shares.shape[1]))
-    found[document] = shares
-    equal = (found[document] == shares) | (np.isnan(found[document]) & np.isnan(shares))
-    _check_equal(table, document, ~equal.all(axis=1), name)
-    return found
-
-
-def _check_equal(table: Table, document: Ints, differs: Bools, name: str) -> None:
-    """Raise InputError if rows of a document differ."""
-    if differs.any():
-        row = int(np.flatnonzero(differs)[0])
-        last = int(np.flatnonzero(document == document[row])[-1])
-        raise InputError(
-            f"qrels: {table.describe(row)}: its {name} differs from that at "
-            f"{table.place(last) or 'another row'}"
-        )
+    if facet.kind == "number":
+        return table.numbers(facet, describe)
+    if facet.kind == "word":
+        return words_of(facet, table.text(facet.name), describe)
+    if facet.kind == "shares":
+        return as_shares(table.objects(facet.name), lambda row: f"qrels: {facet.name}: {table.describe(row)}")
+    ids = table.ids(facet.name)
+    number = _first_rows(pl.DataFrame({"topic": topic, "id": ids}))
+    return np.where(ids.is_null().to_numpy(), -1 - unit, number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,11 +216,12 @@ class Judgments:
         levels: the levels, by topic.
         doc_ids: the document of each level.
         intent_names: the name of each intent.
-        columns: the requested further columns that the qrels have.
+        columns: names of the requested further columns that the qrels have.
+        of_run: the further columns of runs that measures need.
         ranks_rows: whether measures rank the rows of runs with passages.
         note: description of documents with several levels, of which the highest counts; empty without any.
         unused_intents: by topic the intents that have a probability and no document.
-        hint: hint on columns of spans with other names, for errors.
+        hint: hint on columns with other names than those of passages, for errors.
         note_on_sample: sentences on judgments that are a sample; empty without any.
     """
 
@@ -272,6 +236,7 @@ class Judgments:
     unused_intents: Mapping[str, list[str]] = field(default_factory=dict)
     hint: str = ""
     note_on_sample: str = ""
+    of_run: tuple[Facet, ...] = ()
     _lookups: dict[float, Lookup] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -351,7 +316,7 @@ class Judgments:
             )
 
 
-def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str] = frozenset()) -> Judgments:
+def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet] = ()) -> Judgments:
     """Return judgments from rows. A duplicate document is allowed if the levels are equal, else an error.
 
     Rows with passages or with different intents may repeat a document; its level is the largest.
@@ -359,7 +324,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
     Args:
         table: the rows.
         scale: levels of the whole collection, if the rows are a part of it.
-        wanted: names of further columns that measures need.
+        wanted: further columns that measures need.
     """
     table.check_ids()
     table.check_values()
@@ -379,7 +344,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
         )
     # A stable sort keeps the order of the documents of a topic.
     order = np.argsort(topic[kept], kind="stable")
-    columns = wanted & table.further.keys()
+    columns = {facet.name: facet for facet in wanted if table.has(facet)}
     highlights = intents = None
     intent_names: list[str] = []
     if articles is not None or columns:
@@ -387,15 +352,19 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
         place[order] = np.arange(order.size)
         document = place[document]
     if articles is not None:
-        aspects = aspects_of(table, topic) if ASPECTS in columns else None
+        aspects = aspects_of(table, topic) if ASPECTS.name in columns else None
         highlights = Highlights(articles.passage.spans(document), table.value, aspects)
-    if ITERATION in columns:
+    if INTENT.name in columns:
         intents, intent_names = intents_of(table, topic, document, names)
     levels = Levels.of(len(names), topic[kept][order], level[order], highlights, scale, intents)
-    if CLASS in columns:
-        levels = replace(levels, classes=classes_of(table, topic, document))
-    if sets := columns - OTHERS:
-        levels = replace(levels, shares={name: shares_of(table, name, document) for name in sets})
+    unit = {"document": document, "topic": topic}
+    further = {
+        name: _by_unit(table, facet, topic, unit[facet.per], table.in_kind)
+        for name, facet in columns.items()
+        if facet.per in unit
+    }
+    if further:
+        levels = replace(levels, further=further)
     doc_ids = at_rows(doc_id, order).to_list()
     return Judgments(
         table.query_objects(first),
@@ -403,10 +372,10 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
         levels,
         doc_ids,
         intent_names,
-        columns,
+        frozenset(columns),
         note,
         unused_intents=table.unused_intents,
-        hint=table.hint,
+        hint=table.hint(SPAN),
         note_on_sample=table.note_on_sample(),
     )
 
@@ -462,8 +431,8 @@ def _check_one_level(table: Table, document: Ints) -> None:
     import polars as pl
 
     rows = pl.DataFrame({"document": document})
-    if ITERATION in table.further:
-        rows = rows.with_columns(table.text(ITERATION).alias(ITERATION).cast(pl.Categorical))
+    if table.has(INTENT):
+        rows = rows.with_columns(table.text(INTENT.name).alias(INTENT.name).cast(pl.Categorical))
     first = _first_rows(rows)
     differs = table.value[first] != table.value
     if differs.any():
@@ -474,8 +443,8 @@ def _check_one_level(table: Table, document: Ints) -> None:
             for at in (row, other)
         )
         where = describe_document(table.query_id[row], table.doc_id[row])
-        if ITERATION in rows.columns and rows[ITERATION].n_unique() > 1:
-            where += f", intent {rows[ITERATION][row]!r}"
+        if INTENT.name in rows.columns and rows[INTENT.name].n_unique() > 1:
+            where += f", intent {rows[INTENT.name][row]!r}"
         raise InputError(f"qrels: {where} has {levels}; {table.why_no_repeats}")
 
 

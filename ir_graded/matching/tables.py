@@ -339,7 +339,9 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
     passages = None
     if articles is not None and judgments.ranks_rows:
         passages = ranked_rows(*rows_of, articles, row, document)
-    return Matched(document, rank, ties, groups.number, np.diff(groups.begin), is_flat, spans, passages)
+    further = {facet.name: table.numbers(facet)[row] for facet in judgments.of_run if table.has(facet)}
+    length = np.diff(groups.begin)
+    return Matched(document, rank, ties, groups.number, length, is_flat, spans, passages, further)
 
 
 def groups_of(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:

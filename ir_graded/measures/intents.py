@@ -24,6 +24,7 @@ from ir_graded.core.derived import (
     probabilities,
     relevant_intents,
 )
+from ir_graded.core.facets import INTENT
 from ir_graded.core.judged_run import CountedDocuments
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.tie_means import SEEN
@@ -88,9 +89,7 @@ class _Found(Scorer):
 class IntentMeasure(GradedMeasure):
     """Base class of measures over intents: a score, and for # measures its mean with I-rec."""
 
-    @property
-    def qrel_columns(self) -> tuple[str, ...]:
-        return ("iteration",)
+    NEEDS = (INTENT,)
 
     @property
     def judging(self) -> Scorer:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from ir_graded.core.facets import SPAN
 from ir_graded.core.levels import Highlights
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Bools, Ints, count, whole_total
@@ -20,7 +21,7 @@ from ir_graded.core.views import Views
 from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
 from ir_graded.io.columns import as_text, column_names
 from ir_graded.io.records import Node, indexed_span
-from ir_graded.io.sources import no_passages, passage_table
+from ir_graded.io.sources import passage_table
 from ir_graded.io.table import Table, from_columns
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
@@ -309,7 +310,7 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     judgments = prepare_qrels(qrels)
     levels = judgments.levels
     if judgments.names and levels.highlights is None:
-        raise InputError(no_passages("precision_omega", "qrels", judgments.hint))
+        raise InputError(SPAN.refusal("precision_omega", "qrels", judgments.hint))
     highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
     gold = highlights.spans[highlights.level >= rel]
     table = _chunk_table(chunks)

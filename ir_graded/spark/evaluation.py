@@ -171,10 +171,10 @@ def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> list[Meas
         if measure not in scorers:
             raise ParameterError(f"{measure} is computed by other providers, which do not run on Spark")
         scorers[measure].validate_params()
-        if scorers[measure].qrel_columns:
-            columns = ", ".join(scorers[measure].qrel_columns)
+        if scorers[measure].further_columns:
+            columns = ", ".join(scorers[measure].further_columns)
             raise ParameterError(
-                f"{measure} needs the columns {columns} of the qrels, which are not sent to Spark's workers; "
+                f"{measure} needs the columns {columns}, which are not sent to Spark's workers; "
                 "use ir_graded.evaluate"
             )
         if scorers[measure].NEEDS_QRELS_ORDER:

@@ -16,6 +16,7 @@ import ir_measures
 
 import ir_graded
 from ir_graded import GradedMeasure
+from ir_graded.core.facets import SPAN
 
 #: Values of parameters, by name. A parameter without an entry is recorded with its default.
 VALUES: dict[str, tuple[Any, ...]] = {
@@ -67,7 +68,7 @@ def registered(*, passages: bool = False) -> tuple[GradedMeasure, ...]:
     return tuple(
         measure
         for name, measure in sorted(registry.items())
-        if isinstance(measure, GradedMeasure) and name == measure.NAME and passages == measure.NEEDS_PASSAGES
+        if isinstance(measure, GradedMeasure) and name == measure.NAME and passages == (SPAN in measure.NEEDS)
     )
 
 
