@@ -239,7 +239,7 @@ def test_spans_beside_measures_over_intents_warn_once():
         ({"iteration": ["1"] * 4 + [" "] * 5}, "(row 4): no iteration"),
         ({"probability": -0.5}, "document 'a' (row 0), intent '1': the probability is -0.5"),
         ({"probability": float("inf")}, "intent '1': the probability is inf"),
-        ({"probability": "much"}, "document 'a' (row 0): the probability 'much' is not a number"),
+        ({"probability": "much"}, "document 'a' (row 0), intent '1': the probability 'much' is not a number"),
         ({"probability": 0.0}, "the probabilities of topic 't' sum to 0;"),
         (
             {"probability": 0.5},
