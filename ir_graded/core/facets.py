@@ -16,6 +16,10 @@ from ir_graded.errors import InputError
 
 from .segments import Bools, Floats
 
+#: Name of the column of the value.
+VALUE_COLUMNS = {"qrels": "relevance", "run": "score"}
+#: Asked where qrels look like a run, or a run like qrels.
+SWAPPED = "are the qrels and the run swapped?"
 #: Positions above this are not plausible; below it, sums are exact.
 LONGEST = 2**48
 
@@ -76,7 +80,7 @@ class Facet:
     def lacking(self, kind: str, hint: str = "") -> str:
         """Return the message that qrels or a run lack the column, and which forms have it."""
         names = self.columns or (self.name,)
-        fields = ", ".join(("query_id", "doc_id", {"qrels": "relevance", "run": "score"}[kind], *names))
+        fields = ", ".join(("query_id", "doc_id", VALUE_COLUMNS[kind], *names))
         have, noun = "have" if kind == "qrels" else "has", "columns" if len(names) > 1 else "column"
         return (
             f"the {kind} {have} no {noun} {' and '.join(names)}: {hint and f'{hint}; '}give a table or named "

@@ -14,8 +14,8 @@ from ir_measures.measures import Measure
 from ir_graded._utils.threads import Result, progress_bar
 from ir_graded.core.segments import Floats
 from ir_graded.errors import CoverageWarning, ParameterError, short_repr
-from ir_graded.io.annotations import BEYOND, add_intents, check_ends, read_lengths
-from ir_graded.io.sources import is_read_once, named_runs, passage_table, table_of
+from ir_graded.io.annotations import BEYOND, check_ends, read_lengths
+from ir_graded.io.sources import add_intents, is_read_once, named_runs, passage_table, table_of
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer

@@ -17,12 +17,11 @@ from ir_measures.providers import Evaluator, Provider
 from ir_measures.util import Metric
 
 from ir_graded._utils.threads import processors
-from ir_graded.core.facets import INTENT, SPAN, Facet
+from ir_graded.core.facets import INTENT, SPAN, VALUE_COLUMNS, Facet
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, SampledJudgmentsWarning
-from ir_graded.io.table import VALUE_COLUMNS
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure

@@ -1,4 +1,4 @@
-"""Document lengths from a mapping, a frame or a file."""
+"""What users add to qrels and runs: probabilities of intents, shares of groups, lengths of documents."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ from ir_graded.errors import FileFormatError, InputError, ParameterError, format
 
 from . import columns
 from .columns import as_float, as_text, is_missing
-from .lines import fields_of, line_error
-from .sources import is_path_or_dataset_id, qrels_frame, table_of
 from .table import Table, row_place
-from .text import check_path, errors_with_path, read_text
+from .text import check_path, errors_with_path, fields_of, line_error, read_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +82,7 @@ def read_pairs(
         OSError: the file cannot be opened.
     """
     column, noun = by
-    if is_path_or_dataset_id(source):
+    if isinstance(source, (str, os.PathLike)):
         *ids, values, place = _of_file(source, layout, of_fields)
     elif isinstance(source, Mapping):
         *ids, values, place = _of_dicts(name, source, noun)
@@ -186,49 +184,10 @@ def _of_file(path: str | os.PathLike[str], layout: str, of_fields: Callable[[Seq
 HIGHEST_SUM = 1.001
 
 
-def with_intents(qrels: Any, intents: Any) -> pd.DataFrame:
-    """Add probabilities and types of intents to qrels, for measures such as ``D``.
-
-    Args:
-        qrels: qrels with intents, in any form of ``evaluate`` except a dict of dicts.
-        intents: ``{topic: {intent: probability}}``, ``{topic: {intent: (probability, 'nav')}}``, a frame with
-            the columns query_id, iteration, probability and optionally intent_type; or a file of lines
-            ``topic intent probability [inf|nav]``. Topics that are not in the qrels are ignored.
-
-    Returns:
-        A frame with the columns query_id, doc_id (text), relevance, iteration, probability, intent_type and
-        all others of the qrels; the probability of an intent that is not listed is NaN.
-
-    Raises:
-        InputError: the qrels have no intents, or the probabilities of a topic of the qrels are missing, not
-            valid, or do not sum to more than 0 and at most 1.001.
-        FileFormatError: a line of the file cannot be read.
-        OSError: the file cannot be opened.
-
-    Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels = [ir_measures.Qrel("1", "a", 2, "x"), ir_measures.Qrel("1", "b", 1, "y")]
-        >>> ir_graded.with_intents(qrels, {"1": {"x": 0.75, "y": (0.25, "nav")}}).T
-                        0     1
-        query_id        1     1
-        doc_id          a     b
-        relevance     2.0   1.0
-        iteration       x     y
-        probability  0.75  0.25
-        intent_type   inf   nav
-    """
-    from .sources import qrels_frame
-
-    return qrels_frame(add_intents(qrels, intents))
-
-
-def add_intents(qrels: Any, intents: Any) -> Table:
-    """Return qrels as a table with the columns probability and intent_type; errors as `with_intents`."""
+def with_probabilities(table: Table, intents: Any) -> Table:
+    """Return qrels with the columns probability and intent_type; errors as in ``with_intents``."""
     import polars as pl
 
-    table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
-    if table is None or not table.has(INTENT):
-        raise InputError(f"intents are given, but {INTENT.lacking('qrels')}")
     table.check_ids()
     listed = _checked(intents, table.query_id.unique(maintain_order=True).to_list())
     known = pl.DataFrame(
@@ -381,39 +340,10 @@ def _as_array(vectors: list[Any], describe: Callable[[int], str]) -> Floats:
     return found
 
 
-def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
-    """Return qrels as a frame with a column of membership for each attribute set, for GF and GFR.
-
-    Args:
-        qrels: qrels in any form of ``evaluate``.
-        groups: membership by name of the attribute set: a file of lines ``topic doc p1 ... pn`` with the
-            share of each of n groups, a dict ``{topic: {doc: [p1, ..., pn]}}``, or a frame with the columns
-            query_id and doc_id and one column for each group.
-
-    Returns:
-        The qrels with a further column per attribute set, with a list of n shares per row, or None if the
-        membership of the document is unknown. Such a document counts as shared equally.
-
-    Raises:
-        InputError: shares are negative, do not sum to 1 (up to 0.001), are fewer than two, or differ in
-            number between documents; or a document is not judged in the qrels.
-        FileFormatError: a line of a file cannot be read.
-        ParameterError: an attribute set has the name of another column.
-
-    Example:
-        >>> import ir_graded
-        >>> sizes = {"1": {"a": [1, 0], "b": [0.5, 0.5]}}
-        >>> ir_graded.with_groups({"1": {"a": 2, "b": 0, "c": 1}}, {"SIZE": sizes})
-          query_id doc_id  relevance        SIZE
-        0        1      a          2  [1.0, 0.0]
-        1        1      b          0  [0.5, 0.5]
-        2        1      c          1        None
-    """
+def add_groups(frame: pd.DataFrame, groups: Mapping[str, Any]) -> pd.DataFrame:
+    """Add a column for each attribute set to qrels; errors as in ``with_groups``."""
     import pandas as pd
 
-    if not isinstance(groups, Mapping):
-        raise ParameterError(f"groups={short_repr(groups)} must be a dict from names to membership")
-    frame = qrels_frame(qrels)
     topics, docs = (map(as_text, frame[name]) for name in ("query_id", "doc_id"))
     documents = list(zip(topics, docs, strict=True))
     judged = set(documents)
@@ -458,7 +388,7 @@ def read_lengths(source: Any) -> dict[str, int]:
     if isinstance(source, Mapping):
         doc_ids, given = columns.as_strings(list(source)), list(source.values())
     else:
-        frame = _read_file(os.fspath(source)) if is_path_or_dataset_id(source) else source
+        frame = _read_file(os.fspath(source)) if isinstance(source, (str, os.PathLike)) else source
         if not (hasattr(frame, "columns") or hasattr(frame, "column_names")):
             raise InputError(
                 f"lengths are {short_repr(source)}; give a mapping from doc_id, a table with doc_id and "

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ir_graded.core.facets import SWAPPED
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, cut, short_repr
 
@@ -95,10 +96,6 @@ CONVENTIONS = {
         ("query-id", "corpus-id", "score"),
     ),
 }
-
-
-#: Asked where qrels look like a run, or a run like qrels.
-SWAPPED = "are the qrels and the run swapped?"
 
 
 def convention_of(kind: str, names: Iterable[object]) -> tuple[str, str, str] | None:

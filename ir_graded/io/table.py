@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded.core.facets import FACETS, INCLUSION, INTENT, SPAN, Facet
+from ir_graded.core.facets import FACETS, INCLUSION, INTENT, SPAN, SWAPPED, VALUE_COLUMNS, Facet
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.struct import Struct
@@ -23,7 +23,7 @@ from ir_graded.errors import InputError, short_repr
 
 from .._utils.threads import check_fork
 from . import columns
-from .columns import SWAPPED, convention_of, missing
+from .columns import convention_of, missing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -209,7 +209,6 @@ def at_rows(column: pl.Series, rows: Ints) -> pl.Series:
 
 
 VALUE_NAMES = {"qrels": "level", "run": "score", "chunks": "score"}
-VALUE_COLUMNS = {"qrels": "relevance", "run": "score"}
 PASSAGE_COLUMNS = SPAN.columns
 #: Further columns by their other names.
 _OTHER_NAMES = {other: facet.name for facet in FACETS for other in facet.other_names}

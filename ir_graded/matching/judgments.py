@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded.core.facets import ASPECTS, INTENT, INTENT_TYPE, PROBABILITY, SPAN, Facet
+from ir_graded.core.facets import ASPECTS, INTENT, INTENT_TYPE, PROBABILITY, SPAN, SWAPPED, Facet
 from ir_graded.core.levels import Aspects, Highlights, Intents, Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, short_repr
 from ir_graded.io.annotations import as_shares, check_sum, words_of
-from ir_graded.io.columns import SWAPPED, as_text, is_missing
+from ir_graded.io.columns import as_text, is_missing
 from ir_graded.io.records import frame_in_dicts
 from ir_graded.io.table import VALUE_NAMES, Table, at_rows, check_values, describe_document
 

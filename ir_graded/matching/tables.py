@@ -22,7 +22,7 @@ from ir_graded.core.passages import PassageRows, order_of
 from ir_graded.core.ranking import Groups, order_numbers
 from ir_graded.core.segments import Bools, Ints, ordinals
 from ir_graded.errors import InputError, printable
-from ir_graded.io.sources import read_file, run_pieces
+from ir_graded.io.files import read_file, run_pieces
 from ir_graded.io.table import Table, at_rows, describe_document
 
 from .judgments import Judgments

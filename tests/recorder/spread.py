@@ -16,7 +16,6 @@ import ir_measures
 
 import ir_graded
 from ir_graded import GradedMeasure
-from ir_graded.core.facets import SPAN
 
 #: Values of parameters, by name. A parameter without an entry is recorded with its default.
 VALUES: dict[str, tuple[Any, ...]] = {
@@ -68,7 +67,9 @@ def registered(*, passages: bool = False) -> tuple[GradedMeasure, ...]:
     return tuple(
         measure
         for name, measure in sorted(registry.items())
-        if isinstance(measure, GradedMeasure) and name == measure.NAME and passages == (SPAN in measure.NEEDS)
+        if isinstance(measure, GradedMeasure)
+        and name == measure.NAME
+        and passages == any(facet.kind == "span" for facet in measure.NEEDS)
     )
 
 
