@@ -28,8 +28,7 @@ from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.io.columns import as_text
 from ir_graded.io.sources import table_of
 from ir_graded.io.table import Table, describe_document
-from ir_graded.matching.judgments import Judgments, text_ids, unchanged
-from ir_graded.matching.lookup import one_row_an_article
+from ir_graded.matching.judgments import Judgments, one_row_an_article, text_ids, unchanged
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer

@@ -1,4 +1,4 @@
-"""What users add to qrels and runs: probabilities of intents, shares of groups, lengths of documents."""
+"""Further columns of qrels, and what users add to them: intents, groups, lengths of documents."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from ir_graded.core.facets import INTENT, INTENT_TYPE, PROBABILITY, Facet
+from ir_graded.core.facets import ASPECTS, INTENT, INTENT_TYPE, PROBABILITY, Facet
+from ir_graded.core.levels import Aspects, Intents, Levels
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
 from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, short_repr
 
 from . import columns
 from .columns import as_float, as_text, is_missing
-from .table import Table, row_place
+from .table import Table, first_rows, row_place
 from .text import check_path, errors_with_path, fields_of, line_error, read_text
 
 if TYPE_CHECKING:
@@ -472,3 +474,120 @@ def _read_file(path: str) -> Any:
         return pl.read_csv(path, schema_overrides={"doc_id": pl.String})
     except pl.exceptions.PolarsError as error:
         raise FileFormatError(f"{path}: cannot be read as CSV or Parquet: {error}") from None
+
+
+# ------------------------------------------------------------------------- further columns as arrays
+
+
+def by_unit(
+    table: Table, facet: Facet, topic: Ints, unit: Ints, describe: Callable[[int], str]
+) -> npt.NDArray[Any]:
+    """Return the value of a further column for each document, topic or intent.
+
+    Args:
+        table: the qrels.
+        facet: the column.
+        topic: the topic of each row; ids belong to topics.
+        unit: the document, topic or intent of each row, as a number from 0 up.
+        describe: describes a row.
+
+    Raises:
+        InputError: a value is not valid, or the rows of a unit have different values.
+    """
+    values = _values(table, facet, topic, unit, describe)
+    first = np.zeros(unit.max(initial=-1) + 1, dtype=np.int64)
+    first[unit[::-1]] = np.arange(unit.size)[::-1]
+    expected = values[first][unit]
+    differs = ~((values == expected) | ((values != values) & (expected != expected)))  # noqa: PLR0124  # NaN
+    if differs.any():
+        row = int(np.nonzero(differs)[0][0])
+        other, given = int(first[unit[row]]), table.objects(facet.name)
+        one, another = short_repr(given[row]), short_repr(given[other])
+        raise InputError(
+            f"{describe(row)}: the {facet.name} is {one}, but {another} at "
+            f"{table.place(other) or 'another row'}; use the same value in both"
+        )
+    return values[first]
+
+
+def _values(
+    table: Table, facet: Facet, topic: Ints, unit: Ints, describe: Callable[[int], str]
+) -> npt.NDArray[Any]:
+    """Return the value of each row; ids as numbers, distinct for units without one."""
+    import polars as pl
+
+    if facet.kind == "number":
+        return table.numbers(facet, describe)
+    if facet.kind == "word":
+        return words_of(facet, table.text(facet.name), describe)
+    if facet.kind == "shares":
+        return as_shares(table.objects(facet.name), lambda row: f"qrels: {facet.name}: {table.describe(row)}")
+    ids = table.ids(facet.name)
+    number = first_rows(pl.DataFrame({"topic": topic, "id": ids}))
+    return np.where(ids.is_null().to_numpy(), -1 - unit, number)
+
+
+def aspects_of(table: Table, topic: Ints) -> Aspects:
+    """Return the aspects of each row; a row with a missing value has none.
+
+    Args:
+        table: the rows of the qrels.
+        topic: topic of each row.
+
+    Raises:
+        InputError: the aspects of a row are not text.
+    """
+    known = np.zeros(len(table), dtype=np.bool_)
+    span: list[int] = []
+    aspect: list[int] = []
+    numbers: dict[tuple[int, str], int] = {}
+    for row, (number, given) in enumerate(zip(topic.tolist(), table.objects(ASPECTS.name), strict=True)):
+        if is_missing(given):
+            continue
+        if not isinstance(given, str):
+            raise InputError(f"qrels: {table.describe(row)}: the aspects {short_repr(given)} are not text")
+        known[row] = True
+        for name in {part.strip() for part in given.split("|")}:
+            span.append(row)
+            aspect.append(numbers.setdefault((number, name), len(numbers)))
+    return Aspects(known, np.array(span, dtype=np.int64), np.array(aspect, dtype=np.int64))
+
+
+def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> tuple[Intents, list[str]]:
+    """Return the intents of qrels, and the name of each.
+
+    Args:
+        table: the rows of the qrels.
+        topic: topic of each row.
+        document: position in the levels of the qrels of the document of each row.
+        names: the topics.
+
+    Raises:
+        InputError: an intent is missing, or its probability or type is not valid or differs between rows.
+    """
+    import polars as pl
+
+    text = table.text(INTENT.name)
+
+    def describe(row: int) -> str:
+        return f"qrels: {table.describe(row)}, intent {text[row]!r}"
+
+    codes = text.cast(pl.Categorical)
+    key = topic << 32 | codes.to_physical().to_numpy().astype(np.int64)
+    found, first, intent = np.unique(key, return_index=True, return_inverse=True)
+    of_intent = found >> 32
+    probability, is_nav = None, np.zeros(found.size, dtype=np.bool_)
+    if table.has(PROBABILITY):
+        probability = by_unit(table, PROBABILITY, topic, intent, describe)
+        bounds = np.searchsorted(of_intent, np.arange(len(names) + 1))
+        for number, name in enumerate(names):
+            of_topic = probability[bounds[number] : bounds[number + 1]]
+            if listed := of_topic[~np.isnan(of_topic)].tolist():
+                check_sum(name, listed)
+    if table.has(INTENT_TYPE):
+        is_nav = by_unit(table, INTENT_TYPE, topic, intent, describe) > 0
+    # One judgment for each intent and document, in the order of intents.
+    rows = np.unique(intent << 32 | document, return_index=True)[1]
+    levels = Levels.of(found.size, intent[rows], table.value[rows])
+    intents = Intents(of_intent, probability, is_nav, levels, document[rows])
+    return intents, text.gather(first).to_list()

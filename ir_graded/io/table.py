@@ -208,6 +208,14 @@ def at_rows(column: pl.Series, rows: Ints) -> pl.Series:
     return column[pl.Series(rows if as_array else rows.tolist(), dtype=pl.UInt32)]
 
 
+def first_rows(rows: pl.DataFrame) -> Ints:
+    """Return for each row the first row that is equal to it."""
+    import polars as pl
+
+    first = rows.with_row_index("(row)").select(pl.col("(row)").first().over(rows.columns))
+    return first["(row)"].to_numpy().astype(np.int64)
+
+
 VALUE_NAMES = {"qrels": "level", "run": "score", "chunks": "score"}
 PASSAGE_COLUMNS = SPAN.columns
 #: Further columns by their other names.

@@ -16,8 +16,7 @@ from ir_graded.core.judged_run import JudgedRun, Matched
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, short_repr
 
-from .judgments import Judgments, numbers_of, text_ids, unchanged
-from .lookup import Lookup, comparable
+from .judgments import Judgments, Lookup, comparable, numbers_of, text_ids, unchanged
 
 # Number of rows that are ranked together: enough for NumPy to be efficient, few enough for the cache.
 _BATCH_ROWS = 1 << 18

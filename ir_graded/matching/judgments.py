@@ -1,30 +1,230 @@
-"""Qrels prepared once: topics by number, levels for the measures, documents to look up in a run."""
+"""Qrels prepared once: topics by number, levels for the measures, and a lookup of judged documents."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ir_graded.core.facets import ASPECTS, INTENT, INTENT_TYPE, PROBABILITY, SPAN, SWAPPED, Facet
-from ir_graded.core.levels import Aspects, Highlights, Intents, Levels
-from ir_graded.core.segments import Floats, Ints
+from ir_graded._utils.pytrec_eval_guard import RelevanceEvaluator
+from ir_graded.core import segments
+from ir_graded.core.facets import ASPECTS, INTENT, SPAN, SWAPPED, Facet
+from ir_graded.core.levels import Highlights, Levels
+from ir_graded.core.passages import Spans
+from ir_graded.core.ranking import Groups, Scores
+from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, short_repr
-from ir_graded.io.annotations import as_shares, check_sum, words_of
+from ir_graded.io.annotations import aspects_of, by_unit, intents_of
 from ir_graded.io.columns import as_text, is_missing
 from ir_graded.io.records import frame_in_dicts
-from ir_graded.io.table import VALUE_NAMES, Table, at_rows, check_values, describe_document
-
-from .lookup import Lookup, articles_of, document_keys
+from ir_graded.io.table import (
+    VALUE_NAMES,
+    Passage,
+    Table,
+    at_rows,
+    check_values,
+    describe_document,
+    first_rows,
+)
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import polars as pl
+
+
+Keys = npt.NDArray[np.uint64]
+
+# An odd number with irregular bits: the fractional part of the golden ratio.
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def document_keys(topic: Ints, doc_id: pl.Series) -> Keys:
+    """Return an evenly distributed number for each (topic, document); equal pairs have equal keys."""
+    key = topic.astype(np.uint64)
+    key *= _SPREAD
+    key += doc_id.hash().to_numpy()
+    return key
+
+
+def _highest(key: Keys, size: int) -> Ints:
+    """Return the highest bits of keys, as positions in a table whose size is a power of two."""
+    return (key >> np.uint64(65 - size.bit_length())).view(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """Judged documents to find in a run, ordered by topic.
+
+    Attributes:
+        topics: number of topics in the qrels.
+        topic: topic of each document, ascending.
+        document: its position in ``Levels``.
+        doc_ids: the documents.
+    """
+
+    topics: int
+    topic: Ints
+    document: Ints
+    doc_ids: list[str]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Do not pickle the cached keys, because another process may use another hash.
+        return Lookup, (self.topics, self.topic, self.document, self.doc_ids)
+
+    @cached_property
+    def start(self) -> Ints:
+        """Position of the first document of each topic, and one past the last."""
+        return np.append(segments.starts(self.topic, self.topics), self.topic.size).astype(np.int64)
+
+    @cached_property
+    def _series(self) -> pl.Series:
+        import polars as pl
+
+        return pl.Series(self.doc_ids, dtype=pl.String)
+
+    @cached_property
+    def _keys(self) -> tuple[Keys, Ints]:
+        """Keys in ascending order, ending with the largest possible key, and the documents of the others."""
+        key = document_keys(self.topic, self._series)
+        order = np.argsort(key)
+        return np.append(key[order], ~np.uint64(0)), order
+
+    @cached_property
+    def _begin(self) -> npt.NDArray[np.int32]:
+        """Position of the first key for each value of the highest bits (2 to 4 times as many as keys)."""
+        key, _ = self._keys
+        bits = key.size.bit_length() + 1
+        highest = np.arange(1 << bits, dtype=np.uint64)
+        return np.searchsorted(key, highest << np.uint64(64 - bits)).astype(np.int32)
+
+    @cached_property
+    def _filter(self) -> Bools:
+        """Table over the highest bits of keys: False if no judged document has these bits."""
+        size = max(1 << 16, min(1 << 24, 8 * self._begin.size))
+        table = np.zeros(size, dtype=np.bool_)
+        table[_highest(self._keys[0][:-1], size)] = True
+        return table
+
+    def prepare(self) -> None:
+        """Compute the cached values now, so that several threads do not compute them at the same time."""
+        _ = self._filter, self._series
+
+    def find(self, topic: Ints, doc_id: pl.Series, key: Keys) -> tuple[Ints, Ints]:
+        """Return the rows with a judged document, ascending, and the judged document of each.
+
+        Args:
+            topic: topic of each row.
+            doc_id: its document.
+            key: their keys, which find candidates; topic and document are then compared.
+        """
+        judged_key, judged = self._keys
+        row = np.flatnonzero(self._filter[_highest(key, self._filter.size)])
+        key = key[row]
+        at = self._begin[_highest(key, self._begin.size)]
+        rows, documents = [row[:0]], [judged[:0]]
+        while row.size:
+            there, inside = judged_key[at], at < judged.size
+            same = np.flatnonzero((there == key) & inside)
+            rows.append(row[same])
+            documents.append(judged[at[same]])
+            # The key may follow smaller keys, and equal keys of other documents.
+            left = np.flatnonzero((there <= key) & inside)
+            row, key, at = row[left], key[left], at[left] + 1
+        row, document = np.concatenate(rows), np.concatenate(documents)
+        really = (at_rows(self._series, document) == at_rows(doc_id, row)).to_numpy()
+        really &= self.topic[document] == topic[row]
+        row, document = row[really], document[really]
+        order = np.argsort(row)
+        return row[order], document[order]
+
+
+@lru_cache(maxsize=1)
+def compares_single_precision() -> bool:
+    """Return whether pytrec_eval ranks by float32 scores, by a test with two scores equal as float32."""
+    evaluator = RelevanceEvaluator({"1": {"a": 1}}, {"recip_rank"})
+    # In double precision a is first; as float32 the two tie, and b comes first.
+    return bool(evaluator.evaluate({"1": {"a": 1.00000001, "b": 1.0}})["1"]["recip_rank"] < 1)
+
+
+def comparable(scores: Floats) -> Scores:
+    """Return scores in the precision in which they are compared."""
+    if not compares_single_precision():
+        return scores
+    with np.errstate(over="ignore", under="ignore"):
+        return scores.astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Articles:
+    """The articles of a table with passages.
+
+    Attributes:
+        table: one row per article, with the largest value of its passages.
+        first: first row of each article in the table with passages.
+        article: the article of each row of the table with passages.
+        passage: the spans of these rows.
+    """
+
+    table: Table
+    first: Ints
+    article: Ints
+    passage: Passage
+
+    def groups(self, groups: Groups) -> Groups:
+        """Return the positions of the topics in ``table``, from their positions among the passages."""
+        group = np.searchsorted(groups.begin, self.first, side="right") - 1
+        begin = np.append(np.flatnonzero(np.diff(group, prepend=-1)), group.size)
+        return Groups(groups.number[group[begin[:-1]]], begin)
+
+    def spans(self, articles: Ints, number: Ints) -> Spans:
+        """Return the spans of some articles, with new article numbers."""
+        wanted = np.full(len(self.table), -1, dtype=np.int64)
+        wanted[articles] = number
+        owner = wanted[self.article]
+        rows = np.flatnonzero(owner >= 0)
+        return self.passage[rows].spans(owner[rows])
+
+
+def articles_of(table: Table, topic: Ints) -> Articles | None:
+    """Return the articles of a validated table; None if it has no passages."""
+    if table.passage is None:
+        return None
+    first, article = _articles(topic, table.doc_id)
+    value = np.full(first.size, -np.inf)
+    np.maximum.at(value, article, table.value)
+    reduced = replace(table[first], value=value, passage=None)
+    return Articles(reduced, first, article, table.passage)
+
+
+def one_row_an_article(table: Table) -> Table:
+    """Return a table without passages: one row per article, with its largest value."""
+    import polars as pl
+
+    if table.passage is None:
+        return table
+    topic = table.query_id.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+    articles = articles_of(table, topic)
+    return table if articles is None else articles.table
+
+
+def _articles(topic: Ints, doc_id: pl.Series) -> tuple[Ints, Ints]:
+    """Return the first row of each article, ascending, and the article of each row."""
+    import polars as pl
+
+    # Passages of an article are usually adjacent: join neighbours first, then the few others by value.
+    begins = np.ones(topic.size, dtype=np.bool_)
+    begins[1:] = (topic[1:] != topic[:-1]) | (doc_id != doc_id.shift(1)).to_numpy()[1:]
+    begin = np.flatnonzero(begins)
+    article = np.cumsum(begins) - 1
+    blocks = pl.DataFrame({"topic": topic[begin], "doc": doc_id.gather(begin)}).with_row_index("block")
+    first = blocks.select(pl.col("block").min().over("topic", "doc"))["block"].to_numpy().astype(np.int64)
+    distinct, number = np.unique(first, return_inverse=True)
+    return begin[distinct], number[article].astype(np.int64)
 
 
 @contextmanager
@@ -90,120 +290,6 @@ def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
     )
     check_values(kind, values, describe)
     return values
-
-
-def aspects_of(table: Table, topic: Ints) -> Aspects:
-    """Return the aspects of each row; a row with a missing value has none.
-
-    Args:
-        table: the rows of the qrels.
-        topic: topic of each row.
-
-    Raises:
-        InputError: the aspects of a row are not text.
-    """
-    known = np.zeros(len(table), dtype=np.bool_)
-    span: list[int] = []
-    aspect: list[int] = []
-    numbers: dict[tuple[int, str], int] = {}
-    for row, (number, given) in enumerate(zip(topic.tolist(), table.objects(ASPECTS.name), strict=True)):
-        if is_missing(given):
-            continue
-        if not isinstance(given, str):
-            raise InputError(f"qrels: {table.describe(row)}: the aspects {short_repr(given)} are not text")
-        known[row] = True
-        for name in {part.strip() for part in given.split("|")}:
-            span.append(row)
-            aspect.append(numbers.setdefault((number, name), len(numbers)))
-    return Aspects(known, np.array(span, dtype=np.int64), np.array(aspect, dtype=np.int64))
-
-
-def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> tuple[Intents, list[str]]:
-    """Return the intents of qrels, and the name of each.
-
-    Args:
-        table: the rows of the qrels.
-        topic: topic of each row.
-        document: position in the levels of the qrels of the document of each row.
-        names: the topics.
-
-    Raises:
-        InputError: an intent is missing, or its probability or type is not valid or differs between rows.
-    """
-    import polars as pl
-
-    text = table.text(INTENT.name)
-
-    def describe(row: int) -> str:
-        return f"qrels: {table.describe(row)}, intent {text[row]!r}"
-
-    codes = text.cast(pl.Categorical)
-    key = topic << 32 | codes.to_physical().to_numpy().astype(np.int64)
-    found, first, intent = np.unique(key, return_index=True, return_inverse=True)
-    of_intent = found >> 32
-    probability, is_nav = None, np.zeros(found.size, dtype=np.bool_)
-    if table.has(PROBABILITY):
-        probability = _by_unit(table, PROBABILITY, topic, intent, describe)
-        bounds = np.searchsorted(of_intent, np.arange(len(names) + 1))
-        for number, name in enumerate(names):
-            of_topic = probability[bounds[number] : bounds[number + 1]]
-            if listed := of_topic[~np.isnan(of_topic)].tolist():
-                check_sum(name, listed)
-    if table.has(INTENT_TYPE):
-        is_nav = _by_unit(table, INTENT_TYPE, topic, intent, describe) > 0
-    # One judgment for each intent and document, in the order of intents.
-    rows = np.unique(intent << 32 | document, return_index=True)[1]
-    levels = Levels.of(found.size, intent[rows], table.value[rows])
-    intents = Intents(of_intent, probability, is_nav, levels, document[rows])
-    return intents, text.gather(first).to_list()
-
-
-def _by_unit(
-    table: Table, facet: Facet, topic: Ints, unit: Ints, describe: Callable[[int], str]
-) -> npt.NDArray[Any]:
-    """Return the value of a further column for each document, topic or intent.
-
-    Args:
-        table: the qrels.
-        facet: the column.
-        topic: the topic of each row; ids belong to topics.
-        unit: the document, topic or intent of each row, as a number from 0 up.
-        describe: describes a row.
-
-    Raises:
-        InputError: a value is not valid, or the rows of a unit have different values.
-    """
-    values = _values(table, facet, topic, unit, describe)
-    first = np.zeros(unit.max(initial=-1) + 1, dtype=np.int64)
-    first[unit[::-1]] = np.arange(unit.size)[::-1]
-    expected = values[first][unit]
-    differs = ~((values == expected) | ((values != values) & (expected != expected)))  # noqa: PLR0124  # NaN
-    if differs.any():
-        row = int(np.nonzero(differs)[0][0])
-        other, given = int(first[unit[row]]), table.objects(facet.name)
-        one, another = short_repr(given[row]), short_repr(given[other])
-        raise InputError(
-            f"{describe(row)}: the {facet.name} is {one}, but {another} at "
-            f"{table.place(other) or 'another row'}; use the same value in both"
-        )
-    return values[first]
-
-
-def _values(
-    table: Table, facet: Facet, topic: Ints, unit: Ints, describe: Callable[[int], str]
-) -> npt.NDArray[Any]:
-    """Return the value of each row; ids as numbers, distinct for units without one."""
-    import polars as pl
-
-    if facet.kind == "number":
-        return table.numbers(facet, describe)
-    if facet.kind == "word":
-        return words_of(facet, table.text(facet.name), describe)
-    if facet.kind == "shares":
-        return as_shares(table.objects(facet.name), lambda row: f"qrels: {facet.name}: {table.describe(row)}")
-    ids = table.ids(facet.name)
-    number = _first_rows(pl.DataFrame({"topic": topic, "id": ids}))
-    return np.where(ids.is_null().to_numpy(), -1 - unit, number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,7 +445,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
     levels = Levels.of(len(names), topic[kept][order], level[order], highlights, scale, intents)
     unit = {"document": document, "topic": topic}
     further = {
-        name: _by_unit(table, facet, topic, unit[facet.per], table.in_kind)
+        name: by_unit(table, facet, topic, unit[facet.per], table.in_kind)
         for name, facet in columns.items()
         if facet.per in unit
     }
@@ -407,7 +493,7 @@ def _without_repetitions(table: Table, topic: Ints) -> tuple[Ints, Ints, Floats,
     if not (key[1:] == key[:-1]).any():
         return every, every, table.value, ""
     rows = pl.DataFrame({"topic": topic, "doc": table.doc_id})
-    row = _first_rows(rows)
+    row = first_rows(rows)
     is_first = row == every
     first, document = np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[row]
     level, note = table.value[first], ""
@@ -418,14 +504,6 @@ def _without_repetitions(table: Table, topic: Ints) -> tuple[Ints, Ints, Floats,
     return first, document, level, note
 
 
-def _first_rows(rows: pl.DataFrame) -> Ints:
-    """Return for each row the first row that is equal to it."""
-    import polars as pl
-
-    first = rows.with_row_index("(row)").select(pl.col("(row)").first().over(rows.columns))
-    return first["(row)"].to_numpy().astype(np.int64)
-
-
 def _check_one_level(table: Table, document: Ints) -> None:
     """Raise InputError if rows of a document, and of one intent if there are intents, differ in level."""
     import polars as pl
@@ -433,7 +511,7 @@ def _check_one_level(table: Table, document: Ints) -> None:
     rows = pl.DataFrame({"document": document})
     if table.has(INTENT):
         rows = rows.with_columns(table.text(INTENT.name).alias(INTENT.name).cast(pl.Categorical))
-    first = _first_rows(rows)
+    first = first_rows(rows)
     differs = table.value[first] != table.value
     if differs.any():
         other = int(np.flatnonzero(differs)[0])

@@ -25,8 +25,7 @@ from ir_graded.errors import InputError, printable
 from ir_graded.io.files import read_file, run_pieces
 from ir_graded.io.table import Table, at_rows, describe_document
 
-from .judgments import Judgments
-from .lookup import Articles, Keys, articles_of, comparable, document_keys
+from .judgments import Articles, Judgments, Keys, articles_of, comparable, document_keys
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -16,7 +16,7 @@ from ir_graded.errors import InputError, ParameterError, format_ids, printable, 
 from ir_graded.io.columns import as_text
 from ir_graded.io.sources import passage_table
 from ir_graded.io.table import Table
-from ir_graded.matching.lookup import articles_of
+from ir_graded.matching.judgments import articles_of
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.matching.tables import groups_of, match_table, order_rows
 from ir_graded.measures.params import CUTOFF, REL, Param
