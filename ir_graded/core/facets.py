@@ -1,4 +1,4 @@
-"""Further columns of qrels and runs that measures can need, each declared once.
+"""Names of columns, and the further columns of qrels and runs that measures can need, each declared once.
 
 A measure names columns in ``NEEDS`` or ``USES``. Reading, checks, refusals and the arrays of a view follow
 from the declaration. A column that is not declared is ignored, unless a measure names it as shares of groups.
@@ -6,13 +6,13 @@ from the declaration. A column that is not declared is ignored, unless a measure
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from ir_graded.errors import InputError
+from ir_graded.errors import InputError, cut
 
 from .segments import Bools, Floats
 
@@ -22,6 +22,42 @@ VALUE_COLUMNS = {"qrels": "relevance", "run": "score"}
 SWAPPED = "are the qrels and the run swapped?"
 #: Positions above this are not plausible; below it, sums are exact.
 LONGEST = 2**48
+
+
+QUEPID = ("query", "docid", "rating")
+#: Names of topic, document and value by kind: of ir-measures, PyTerrier, BEIR and MTEB, and Quepid.
+CONVENTIONS = {
+    "qrels": (
+        ("query_id", "doc_id", "relevance"),
+        ("qid", "docno", "label"),
+        ("query-id", "corpus-id", "score"),
+        QUEPID,
+    ),
+    "run": (
+        ("query_id", "doc_id", "score"),
+        ("qid", "docno", "score"),
+        ("query-id", "corpus-id", "score"),
+    ),
+}
+
+
+def convention_of(kind: str, names: Iterable[object]) -> tuple[str, str, str] | None:
+    """Return the first names of topic, document and value that all exist, else None."""
+    present = set(names)
+    return next((found for found in CONVENTIONS[kind] if present.issuperset(found)), None)
+
+
+def missing(kind: str, names: Iterable[object]) -> str:
+    """Return a message with the missing columns, the existing columns, and the likely kind of table."""
+    present = [*names]
+    wanted = CONVENTIONS[kind][0]
+    other = "run" if kind == "qrels" else "qrels"
+    found = convention_of(other, present)
+    hint = ""
+    if found:
+        hint = f"; it looks like {'a run' if other == 'run' else other} ({', '.join(found)}): {SWAPPED}"
+    lacking = ", ".join(name for name in wanted if name not in present)
+    return f"the table has no column {lacking}; it has {cut(', '.join(map(str, present)))}{hint}"
 
 
 @dataclass(frozen=True, eq=False)

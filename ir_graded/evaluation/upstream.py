@@ -25,9 +25,8 @@ from ir_graded.core.facets import INTENT, Facet
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, ParameterError, short_repr
-from ir_graded.io.columns import as_text
 from ir_graded.io.sources import table_of
-from ir_graded.io.table import Table, describe_document
+from ir_graded.io.table import Table, as_text, describe_document
 from ir_graded.matching.judgments import Judgments, one_row_an_article, text_ids, unchanged
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure

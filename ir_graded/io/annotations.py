@@ -18,9 +18,19 @@ from ir_graded.core.levels import Aspects, Intents, Levels
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
 from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, short_repr
 
-from . import columns
-from .columns import as_float, as_text, is_missing
-from .table import Table, first_rows, row_place
+from .table import (
+    Table,
+    as_float,
+    as_floats,
+    as_strings,
+    as_text,
+    column_names,
+    first_rows,
+    get_column,
+    is_missing,
+    objects_at,
+    row_place,
+)
 from .text import check_path, errors_with_path, fields_of, line_error, read_text
 
 if TYPE_CHECKING:
@@ -101,7 +111,7 @@ def read_pairs(
         return f"{name}: topic {ids[0][row]!r}, {noun} {ids[1][row]!r}{where}"
 
     try:
-        texts = [columns.as_strings(each) for each in ids]
+        texts = [as_strings(each) for each in ids]
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     for text in texts:
@@ -147,7 +157,7 @@ def _of_dicts(name: str, source: Mapping[Any, Any], noun: str) -> _Rows:
 def _of_frame(
     name: str, frame: Any, column: str, of_columns: Callable[[Sequence[str]], Sequence[str]]
 ) -> _Rows:
-    ids, present = ("query_id", column), list(columns.column_names(frame))
+    ids, present = ("query_id", column), list(column_names(frame))
     wanted = [*ids, *of_columns([each for each in present if each not in ids])]
     missing = [each for each in wanted if each not in present]
     if missing:
@@ -155,9 +165,7 @@ def _of_frame(
             f"{name}: the table has no column {', '.join(missing)}; it has {', '.join(map(str, present))}"
         )
     rows = np.arange(len(frame))
-    topics, others, *parts = (
-        columns.objects_at(columns.get_column(name, frame, each), rows) for each in wanted
-    )
+    topics, others, *parts = (objects_at(get_column(name, frame, each), rows) for each in wanted)
     return topics, others, list(zip(*parts, strict=True)), row_place
 
 
@@ -266,9 +274,9 @@ def _checked(intents: Any, topics: list[str]) -> dict[tuple[str, str], tuple[flo
     given, types = (
         zip(*((*value, INTENT_TYPE.words[0])[:2] for value in values), strict=True) if values else ((), ())
     )
-    probability = columns.as_floats([*given], lambda row: f"{pairs.describe(row)}: the probability")
+    probability = as_floats([*given], lambda row: f"{pairs.describe(row)}: the probability")
     PROBABILITY.check(probability, pairs.describe)
-    words_of(INTENT_TYPE, columns.as_strings([*types]), pairs.describe)
+    words_of(INTENT_TYPE, as_strings([*types]), pairs.describe)
     found = pairs.unique([*zip(probability.tolist(), types, strict=True)])
     of_topic: dict[str, list[float]] = {topic: [] for topic in topics}
     for (topic, _), (number, _) in found.items():
@@ -388,7 +396,7 @@ def read_lengths(source: Any) -> dict[str, int]:
         OSError: the file cannot be opened.
     """
     if isinstance(source, Mapping):
-        doc_ids, given = columns.as_strings(list(source)), list(source.values())
+        doc_ids, given = as_strings(list(source)), list(source.values())
     else:
         frame = _read_file(os.fspath(source)) if isinstance(source, (str, os.PathLike)) else source
         if not (hasattr(frame, "columns") or hasattr(frame, "column_names")):
@@ -396,11 +404,11 @@ def read_lengths(source: Any) -> dict[str, int]:
                 f"lengths are {short_repr(source)}; give a mapping from doc_id, a table with doc_id and "
                 "length, or a file that holds one"
             )
-        missing = [name for name in ("doc_id", "length") if name not in columns.column_names(frame)]
+        missing = [name for name in ("doc_id", "length") if name not in column_names(frame)]
         if missing:
             raise InputError(f"lengths: the table has no column {', '.join(missing)}")
-        doc_ids, given = columns.as_strings(frame["doc_id"]), frame["length"]
-    lengths = columns.as_floats(given, lambda row: f"lengths: document {doc_ids[row]!r} (row {row}): length")
+        doc_ids, given = as_strings(frame["doc_id"]), frame["length"]
+    lengths = as_floats(given, lambda row: f"lengths: document {doc_ids[row]!r} (row {row}): length")
     wrong = ~((lengths >= 0) & (lengths == np.floor(lengths)) & (lengths < EXACT_INTEGERS_BELOW))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])

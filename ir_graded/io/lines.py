@@ -21,10 +21,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ir_graded.core.facets import SPAN, VALUE_COLUMNS
+from ir_graded.core.facets import CONVENTIONS, QUEPID, SPAN, VALUE_COLUMNS, convention_of, missing
 from ir_graded.errors import FileFormatError, cut, shortened
 
-from .columns import CONVENTIONS, QUEPID, convention_of, missing
 from .formats import LETTERS, Format, Kind
 from .text import check_byte_order_marks, fields_of, line_error
 

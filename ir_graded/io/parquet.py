@@ -10,10 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ir_graded.core.facets import SPAN
+from ir_graded.core.facets import CONVENTIONS, SPAN, convention_of, missing as no_columns
 from ir_graded.errors import FileFormatError, cut
 
-from .columns import CONVENTIONS, convention_of, missing as no_columns
 from .text import check_expansion, check_unchanged
 
 if TYPE_CHECKING:

@@ -11,10 +11,8 @@ from itertools import chain
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ir_graded.core.facets import VALUE_COLUMNS
+from ir_graded.core.facets import CONVENTIONS, VALUE_COLUMNS, convention_of, missing
 from ir_graded.errors import FileFormatError, InputError, cut, short_repr
-
-from .columns import CONVENTIONS, convention_of, missing
 
 if TYPE_CHECKING:
     import pandas as pd

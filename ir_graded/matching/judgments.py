@@ -21,16 +21,18 @@ from ir_graded.core.ranking import Groups, Scores
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, short_repr
 from ir_graded.io.annotations import aspects_of, by_unit, intents_of
-from ir_graded.io.columns import as_text, is_missing
 from ir_graded.io.records import frame_in_dicts
 from ir_graded.io.table import (
     VALUE_NAMES,
     Passage,
     Table,
+    as_floats,
+    as_text,
     at_rows,
     check_values,
     describe_document,
     first_rows,
+    is_missing,
 )
 
 if TYPE_CHECKING:
@@ -278,16 +280,12 @@ def text_ids(ids: list[Any], name: str, where: str) -> list[str]:
 
 def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
     """Return the levels or scores of a topic. Raises InputError if one is missing or not a number."""
-    from ir_graded.io import columns
-
     doc_ids = list(docs)
 
     def describe(row: int) -> str:
         return describe_document(name, doc_ids[row])
 
-    values = columns.as_floats(
-        list(docs.values()), lambda row: f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]}"
-    )
+    values = as_floats(list(docs.values()), lambda row: f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]}")
     check_values(kind, values, describe)
     return values
 

@@ -13,7 +13,6 @@ from ir_graded._utils.threads import Result, processors
 from ir_graded.core.facets import Facet
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids
-from ir_graded.io.columns import as_text
 from ir_graded.io.sources import (
     ensure_rereadable,
     is_file,
@@ -22,6 +21,7 @@ from ir_graded.io.sources import (
     is_regular_file,
     table_of,
 )
+from ir_graded.io.table import as_text
 
 from . import judgments
 from .dicts import match_dicts

@@ -19,10 +19,9 @@ from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Bools, Ints, count, whole_total
 from ir_graded.core.views import Views
 from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
-from ir_graded.io.columns import as_text, column_names
 from ir_graded.io.records import Node, indexed_span
 from ir_graded.io.sources import passage_table
-from ir_graded.io.table import Table, from_columns
+from ir_graded.io.table import Table, as_text, column_names, from_columns
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import CharP, CharR
