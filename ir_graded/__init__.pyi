@@ -23,7 +23,12 @@ from .evaluation.unjudged import (
     score_bounds as score_bounds,
     unjudged as unjudged,
 )
-from .io.annotations import with_groups as with_groups, with_intents as with_intents
-from .io.sources import level_definitions as level_definitions, read_qrels as read_qrels, read_run as read_run
+from .io.sources import (
+    level_definitions as level_definitions,
+    read_qrels as read_qrels,
+    read_run as read_run,
+    with_groups as with_groups,
+    with_intents as with_intents,
+)
 from .measures import *
 from .reporting import report as report

@@ -16,7 +16,7 @@ from ir_graded.core.ranking import descending_codes
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.matching.lookup import comparable
+from ir_graded.matching.judgments import comparable
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures

@@ -11,8 +11,8 @@ from ir_measures.measures import Measure
 
 from ir_graded._utils.threads import Result, progress_bar
 from ir_graded.errors import ParameterError, short_repr
-from ir_graded.io.annotations import BEYOND, add_intents, check_ends, read_lengths
-from ir_graded.io.sources import ensure_rereadable, named_runs, passage_table, table_of
+from ir_graded.io.annotations import BEYOND, check_ends, read_lengths
+from ir_graded.io.sources import add_intents, ensure_rereadable, named_runs, passage_table, table_of
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures import GradedMeasure
@@ -209,7 +209,7 @@ class Request:
             if judged.passage is not None:
                 judged.check_ids()
                 # Empty spans name no text: a topic without gold has one without a document.
-                check_ends(judged.filter(np.flatnonzero(judged.passage.length)), self._lengths, beyond)
+                check_ends(judged[np.flatnonzero(judged.passage.length)], self._lengths, beyond)
         if not isinstance(judged, Judgments):
             judged = prepare_qrels(judged, needed_with_others(self.measures))
         judged.require_topics("evaluate")

@@ -304,7 +304,7 @@ class _Scorer:
 
     def scores(self, run: JudgedRun) -> list[Floats]:
         """Return the scores of a run by each measure."""
-        run = run.part(self._document[run.document] >= 0)
+        run = run[self._document[run.document] >= 0]
         document = self._document[run.document]
         levels = self._evaluator.judgments.levels
         own = replace(

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
+from ir_graded.core.facets import VALUE_COLUMNS
 from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
 from ir_graded.evaluation.provider import needs_passages
 from ir_graded.evaluation.upstream import scorers_here
-from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS, describe_document
-from ir_graded.matching.lookup import compares_single_precision
+from ir_graded.io.table import PASSAGE_COLUMNS, describe_document
+from ir_graded.matching.judgments import compares_single_precision
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.parsing import read_measure, read_measures
 

@@ -307,9 +307,9 @@ def test_a_level_above_the_highest_of_a_measure_is_an_error():
     ("measure", "needed"),
     [
         ("MAgP", "needs passages, which score_arrays does not use"),
-        ("I-rec", "needs the column iteration of the qrels"),
-        ("D-nDCG@10", "needs the column iteration of the qrels"),
-        ("EC(measure='Q')", "needs the column equivalence_class of the qrels"),
+        ("I-rec", "needs the column iteration"),
+        ("D-nDCG@10", "needs the column iteration"),
+        ("EC(measure='Q')", "needs the column equivalence_class"),
         ("SetAP", "score_arrays needs measures that ir_graded computes"),
         ("alpha_nDCG@5", "score_arrays needs measures that ir_graded computes"),
     ],
