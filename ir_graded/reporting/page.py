@@ -178,27 +178,14 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         <!doctype html>
     """
     chosen = read_measures(measures)
-    call = (
-        f"ir_graded.report({[str(measure) for measure in chosen]!r}, {_shown(qrels, 'qrels')}, "
-        f"{_shown(runs, 'runs')}, 'report.html', {baseline=!r}, {confidence=!r}, {n_resamples=!r}, "
-        f"{n_samples=!r}, {depth=!r}, {rng=!r}"
-        f"{f', {test=!r}' if test != 'randomisation' else ''}{f', {title=!r}' if title else ''})"
+    options: dict[str, Any] = {"baseline": baseline, "confidence": confidence, "n_resamples": n_resamples}
+    options |= {"n_samples": n_samples, "depth": depth, "rng": rng, "test": test, "title": title}
+    usual = {"test": "randomisation", "title": ""}
+    given = [f"{name}={value!r}" for name, value in options.items() if usual.get(name) != value]
+    call = ", ".join(
+        [str([*map(str, chosen)]), _shown(qrels, "qrels"), _shown(runs, "runs"), "'report.html'", *given]
     )
-    write_report(
-        chosen,
-        qrels,
-        runs,
-        path,
-        baseline=baseline,
-        confidence=confidence,
-        n_resamples=n_resamples,
-        n_samples=n_samples,
-        depth=depth,
-        rng=rng,
-        test=test,
-        title=title,
-        command=call,
-    )
+    write_report(chosen, qrels, runs, path, **options, command=f"ir_graded.report({call})")
 
 
 def _shown(source: Any, name: str) -> str:
