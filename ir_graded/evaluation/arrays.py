@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -130,7 +130,10 @@ def score_arrays(
         used[others, present[others].argmax(axis=1)] = True
     values = _values(every[used])
     found_any = values.size and values[-1] >= lowest
-    _warn_without_relevant(named, values[-1] if found_any else every.max(where=present, initial=0))
+    highest = values[-1] if found_any else every.max(where=present, initial=0)
+    notes = notes_without_relevant(measures_without_relevant(named, highest), "relevance")
+    if highest > 0 and (text := " ".join(notes)):
+        warn_caller(text)
     present = used
     tied = bool(default.measures) or any(scorer.ties != TIES.default for scorer in scorers.values())
     by_position = 0
@@ -244,13 +247,6 @@ def _check_highest(scorers: Iterable[Scorer], level: npt.NDArray[Any], shown: Bo
                 f"{scorer}: relevance[{row}, {column}] is {level[row, column]}, above "
                 f"{scorer.highest_level:g}, the highest level of this measure"
             )
-
-
-def _warn_without_relevant(scorers: Mapping[Measure, Scorer], highest: float) -> None:
-    """Issue a CoverageWarning for measures for which nothing is relevant, although levels are above 0."""
-    notes = notes_without_relevant(measures_without_relevant(scorers, highest), "relevance")
-    if highest > 0 and (text := " ".join(notes)):
-        warn_caller(text)
 
 
 # ------------------------------------------------------------------------------------------ engine

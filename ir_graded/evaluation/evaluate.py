@@ -60,14 +60,10 @@ def _values_of_first_topic(source: Any) -> list[Any]:
     return list(islice(documents.values(), _MOST_DOCUMENTS)) if isinstance(documents, Mapping) else []
 
 
-def _graded_only(measures: list[Measure]) -> dict[Measure, Scorer]:
-    return {measure: measure for measure in measures if isinstance(measure, GradedMeasure)}
-
-
 #: Function that selects the measures that ir_graded computes, by ``provider``; ir-measures gets all others.
 PROVIDERS: dict[str, Callable[[list[Measure]], dict[Measure, Scorer]]] = {
     "auto": native_scorers,
-    "upstream": _graded_only,
+    "upstream": lambda measures: {one: one for one in measures if isinstance(one, GradedMeasure)},
 }
 
 

@@ -55,7 +55,7 @@ POOLED = 5.0
 #: Smallest number of judged documents of a bin whose unjudged documents get levels.
 FEWEST = 50
 #: Standard deviation of both shifts of the log odds, as between teams of TREC-COVID round 1.
-SHIFT = 0.7
+SHIFT_DEVIATION = 0.7
 #: Constant that is added to ranks before fusion.
 _FUSION = 60
 #: Unit of the sums of 1/(60 + rank), so that the order of the runs makes no difference.
@@ -257,7 +257,7 @@ class TopicDraws:
 
     def levels(self, shift: Floats) -> Ints:
         """Draw levels as positions on the scale, for a shift per sample; shape ``(samples, documents)``."""
-        shift = shift + self._shifts.normal(0.0, SHIFT, shift.size)
+        shift = shift + self._shifts.normal(0.0, SHIFT_DEVIATION, shift.size)
         weights = self._shares.standard_gamma(self._alpha, (shift.size, *self._alpha.shape))
         weights[..., self._above_0] *= np.exp(shift)[:, np.newaxis, np.newaxis]
         cumulative = np.cumsum(weights, axis=2)
@@ -404,52 +404,47 @@ def score_intervals(  # what to evaluate, and how
         ((1, 2, 30), True)
     """
     wanted = read_measures(measures)
-    options = Options(depth, n_samples, confidence, rng)
-    options.depth_for(wanted)
+    last = interval_depth(wanted, depth, n_samples, confidence, rng)
     request = Request(wanted, qrels, runs)
     request.reread()
-    return intervals_of(request, request.scores()[0], options)
+    return intervals_of(request, request.scores()[0], last, n_samples, confidence, rng)
 
 
-@dataclass(frozen=True)
-class Options:
-    """Options of ``score_intervals``. Raises ParameterError if one is out of its range."""
-
-    depth: int | None
-    n_samples: int
-    confidence: float
-    rng: Seed
-
-    def __post_init__(self) -> None:
-        check_options(depth=self.depth, n_samples=self.n_samples, confidence=self.confidence)
-        generator(self.rng)
-
-    def depth_for(self, measures: list[Measure]) -> int:
-        """Return the depth, by default the largest cutoff. Raises ParameterError if it is required."""
-        scorers_here(measures, "score_intervals", "passages columns ties")
-        without = [str(measure) for measure in measures if "cutoff" not in measure.params]
-        if self.depth is None and without:
-            raise ParameterError(
-                f"{', '.join(without)}: a measure without a cutoff needs a depth, the last rank whose "
-                "unjudged documents get levels: for example depth=100"
-            )
-        return int(self.depth or max(measure.params["cutoff"] for measure in measures))
+def interval_depth(
+    measures: list[Measure], depth: int | None, n_samples: int, confidence: float, rng: Seed
+) -> int:
+    """Return the depth, by default the largest cutoff. Raises ParameterError for a wrong option."""
+    check_options(depth=depth, n_samples=n_samples, confidence=confidence)
+    generator(rng)
+    scorers_here(measures, "score_intervals", "passages columns ties")
+    without = [str(measure) for measure in measures if "cutoff" not in measure.params]
+    if depth is None and without:
+        raise ParameterError(
+            f"{', '.join(without)}: a measure without a cutoff needs a depth, the last rank whose "
+            "unjudged documents get levels: for example depth=100"
+        )
+    return int(depth or max(measure.params["cutoff"] for measure in measures))
 
 
-def intervals_of(request: Request, scores: Scores, options: Options) -> ScoreIntervals:
+def intervals_of(
+    request: Request, scores: Scores, depth: int, n_samples: int, confidence: float, rng: Seed
+) -> ScoreIntervals:
     """Return intervals of scores that have been computed, of runs that can be read again."""
-    depth, scorers = options.depth_for(request.measures), [*request.evaluator.graded.scorers.values()]
-    source, n_samples = generator(options.rng), int(options.n_samples)
+    scorers = [*request.evaluator.graded.scorers.values()]
+    source, n_samples = generator(rng), int(n_samples)
     imputation = Imputation.of(request.judgments, request.runs.values(), depth)
     _check_non_relevant(request, imputation)
+    cuts = [scorer.cut for scorer in scorers]
+    # The last rank in a run that any of the measures looks at.
+    deepest = max(np.inf if cut.judged_only or cut.cutoff is None else cut.cutoff for cut in cuts)
 
     def needed(run: MatchedRun) -> Retrieved:
-        return Retrieved.of(run, imputation, request.lowest, _deepest(scorers))
+        return Retrieved.of(run, imputation, request.lowest, deepest)
 
     retrieved = list(request.match(needed, -np.inf, imputation.judgments))
     seeds = source.integers(2**63, size=len(scores.query_ids))
-    shift = source.normal(0.0, SHIFT, n_samples)
-    tail = (1 - float(options.confidence)) / 2
+    shift = source.normal(0.0, SHIFT_DEVIATION, n_samples)
+    tail = (1 - float(confidence)) / 2
     ends = np.empty((3, *scores.values.shape))
     moved = np.zeros((*scores.values.shape[:2], n_samples))
     samples = Samples(imputation, scorers, retrieved, shift, seeds)
@@ -482,15 +477,9 @@ def intervals_of(request: Request, scores: Scores, options: Options) -> ScoreInt
         overall,
         np.array([run.imputed_share(imputation, depth) for run in retrieved]),
         depth,
-        float(options.confidence),
+        float(confidence),
         n_samples,
     )
-
-
-def _deepest(scorers: Iterable[Scorer]) -> float:
-    """Return the last rank in a run that any of the measures looks at."""
-    cuts = [scorer.cut for scorer in scorers]
-    return max(np.inf if cut.judged_only or cut.cutoff is None else cut.cutoff for cut in cuts)
 
 
 def _check_non_relevant(request: Request, imputation: Imputation) -> None:

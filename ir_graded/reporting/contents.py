@@ -20,8 +20,8 @@ from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
 from ir_graded.evaluation.score_intervals import (
     MOST_IMPUTED,
     OnlyRelevantError,
-    Options,
     ScoreIntervals,
+    interval_depth,
     intervals_of,
 )
 from ir_graded.evaluation.scores import Scores
@@ -120,12 +120,10 @@ def collect(  # noqa: PLR0913  # those of report
     baseline = _baseline(baseline, named)
     if depth is not None and not n_samples:
         raise ParameterError(f"{depth=} needs n_samples >= 1")
-    options = Options(depth, n_samples, confidence, rng) if n_samples else None
-    if options is not None:
-        options.depth_for(measures)
+    last = interval_depth(measures, depth, n_samples, confidence, rng) if n_samples else 0
     request = Request(measures, qrels)
     request.take(named)
-    if options is not None:
+    if n_samples:
         request.reread()
     here = [measure for measure in native_scorers(measures) if takes_ties(measure)]
     in_orders = [with_ties(measure, order) for measure in here for order in ("optimistic", "pessimistic")]
@@ -143,9 +141,9 @@ def collect(  # noqa: PLR0913  # those of report
         tests = against_baseline(scores, baseline, test=test, alpha=round(1 - confidence, 12), rng=rng)
     unjudged = unjudged_of(request, _DEPTHS, shares)
     imputed, not_imputed = None, ""
-    if options is not None:
+    if n_samples:
         try:
-            imputed = intervals_of(request, scores, options)
+            imputed = intervals_of(request, scores, last, n_samples, confidence, rng)
         except OnlyRelevantError as error:
             not_imputed = str(error)
             warn_caller(not_imputed)
