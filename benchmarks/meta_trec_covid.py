@@ -55,7 +55,7 @@ def main() -> None:
     options = parser.parse_args()
     qrels = options.folder / "qrels" / "qrels.covid-round5.txt.gz"
     scores = ir_graded.evaluate(MEASURES, qrels, runs(options.folder / "round5.judged.tsv.xz"))
-    table = ir_graded.meta.compare(scores, reference="AP", rng=options.seed).to_frame()
+    table = ir_graded.meta.compare_measures(scores, reference="AP", rng=options.seed).to_frame()
     with pd.option_context("display.width", 250, "display.max_columns", None):
         print(table.round(3))
 

@@ -321,7 +321,7 @@ def unjudged(run: Run) -> None:
         some = paths[:count]
         run.report.title(f"{count} of {len(paths)} runs, {', '.join(peers.UNJUDGED)}", 3)
         plain = [*peers.ir_graded_command(qrels, *some, measures=peers.UNJUDGED), "--quiet"]
-        samples = ["--unjudged", "intervals", "--samples", str(peers.SAMPLES)]
+        samples = ["--unjudged", "intervals", "--n-samples", str(peers.SAMPLES)]
         run.measure(
             {
                 "ir_graded evaluate": partial(process, plain),

@@ -101,7 +101,7 @@ def median_seconds(repeat: int, call: Callable[[], object]) -> float:
 def largest_difference(folder: Path, alone: ir_graded.Scores) -> float:
     """Return the largest difference between the scores on Spark and those of one machine."""
     found = pl.read_parquet(folder / "spark.parquet").drop("run")
-    expected = pl.from_pandas(alone.frame.drop(columns="run"))
+    expected = pl.from_pandas(alone.to_frame().drop(columns="run"))
     both = found.join(expected, on=["query_id", "measure"], how="full", coalesce=True)
     if both.height != found.height or both.null_count().sum_horizontal()[0]:
         return float("nan")

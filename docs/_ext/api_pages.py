@@ -74,7 +74,7 @@ TASKS: dict[str, Task] = {
                 "ir_graded.meta",
                 "regressions against_baseline significance confidence_intervals effect_sizes topic_set_size "
                 "power minimum_detectable_difference score_variance Regressions BaselineTests "
-                "SignificanceMatrix ConfidenceIntervals EffectSizes TopicSetSize ScoreVariance",
+                "SignificanceMatrix ConfidenceIntervals EffectSizes Design TopicSetSize ScoreVariance",
             ),
         ),
     ),
@@ -118,9 +118,9 @@ TASKS: dict[str, Task] = {
         "Find out which measure tells systems apart. See :doc:`/meta`.",
         _of(
             "ir_graded.meta",
-            "compare discriminative_power stability swap rank_correlations kendall_tau kendall_tau_b tau_ap "
-            "tau_ap_a tau_ap_b top one_per_team drop_identical Comparison DiscriminativePower Stability Swap "
-            "RankCorrelations",
+            "compare_measures discriminative_power stability swap rank_correlations kendall_tau "
+            "kendall_tau_b tau_ap tau_ap_a tau_ap_b top one_per_team drop_identical MeasureComparison "
+            "DiscriminativePower Stability Swap RankCorrelations",
         ),
     ),
     "measures": Task(

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import click
 
 from ir_graded.errors import CoverageWarning, InputError, printable
+from ir_graded.evaluation.judgment_comparison import compare_judgments
+from ir_graded.evaluation.run_comparison import compare_runs
+from ir_graded.meta.baseline import NothingToLoseWarning, Regressions, regressions
+from ir_graded.meta.samples import TooFewTopicsWarning
 
 from . import options, sources
 from .output import FORMATS, Leaderboard, frame_text, json_line, places as with_places, show
-
-if TYPE_CHECKING:
-    from ir_graded.meta.baseline import Regressions
-
 
 #: Exit code if a run is worse.
 WORSE = 1
@@ -31,8 +31,8 @@ def _sentences(found: Regressions, digits: int) -> str:
 
     tests, worse = found.p.size, int(found.worse.sum())
     scopes = [f"{found.topics[0]} topics"] + [
-        f"the {topics} of group {name}"
-        for name, topics in zip(found.groups[1:], found.topics[1:], strict=True)
+        f"the {topics} of slice {name}"
+        for name, topics in zip(found.slices[1:], found.topics[1:], strict=True)
     ]
     said = (
         f"{worse} of {tests} comparisons with {found.baseline} worse (loss above {found.tolerance:g}, "
@@ -61,7 +61,7 @@ def _sentences(found: Regressions, digits: int) -> str:
 def _table(style: str) -> Callable[[Regressions, int], str]:
     def write(found: Regressions, digits: int) -> str:
         frame = found.to_frame()
-        labels = ["run", "measure", *(["group"] if len(found.groups) > 1 else [])]
+        labels = ["run", "measure", *(["slice"] if len(found.slices) > 1 else [])]
         verdict = ["worse" if worse else "ok" for worse in frame["worse"]]
         cells = frame[_VALUES + _JUDGED].to_numpy().tolist()
         rows = [
@@ -96,7 +96,7 @@ def _junit(found: Regressions, digits: int) -> str:
     suite = ET.Element("testsuite", name="ir_graded compare", tests=str(found.p.size), errors="0")
     suite.set("failures", str(int(found.worse.sum())))
     for row in found.to_frame().to_dict("records"):
-        name = printable(f"{row['measure']} on {row['group']}")
+        name = printable(f"{row['measure']} on {row['slice']}")
         case = ET.SubElement(suite, "testcase", classname=printable(str(row["run"])), name=name, time="0")
         values = {name: with_places(float(row[name]), digits) for name in _VALUES + _JUDGED}
         said = ", ".join(f"{name} {value}" for name, value in values.items())
@@ -127,37 +127,14 @@ _OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
 @click.option(
     "--fail-if", type=click.Choice(["worse"]), help="Exit with 1 if a RUN is worse, otherwise with 0."
 )
-@sources.alpha
+@options.of(regressions)
 @click.option(
-    "--tolerance",
-    type=options.InUnits(0),
-    default=0.0,
-    show_default=True,
-    help="Largest loss of the mean with which a RUN is not worse.",
-)
-@click.option(
-    "--test",
-    type=click.Choice(["randomisation", "t", "bootstrap"]),
-    default="randomisation",
-    show_default=True,
-    help="One-sided paired test of whether a RUN is worse.",
-)
-@click.option(
-    "--correction",
-    type=click.Choice(["holm", "bonferroni", "bh", "none"]),
-    default="holm",
-    show_default=True,
-    help="Correction for all tests of the command as one family; bh is Benjamini-Hochberg.",
-)
-@click.option(
-    "--groups",
+    "--slices",
     metavar="FILE",
-    help="Also test each group of topics separately. FILE: lines of topic and group, separated by blanks, or "
+    help="Also test each slice of topics separately. FILE: lines of topic and slice, separated by blanks, or "
     "by tabs or commas if topics hold blanks.",
 )
 @options.ties
-@options.resamples(10_000)
-@sources.seed
 @click.option(
     "-o",
     "--output",
@@ -168,14 +145,12 @@ _OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
 )
 @options.places
 @options.quiet
-def compare(  # noqa: PLR0913, PLR0917  # one parameter an option
+def compare(  # one parameter an option
     qrels: str,
     baseline: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     fail_if: str | None,
-    resamples: int,
-    seed: int,
     output: str,
     places: int,
     **chosen: Any,
@@ -183,14 +158,10 @@ def compare(  # noqa: PLR0913, PLR0917  # one parameter an option
     """Find RUNs that are worse than BASELINE.
 
     A RUN is worse by a measure if its mean is lower by more than the tolerance and the difference is
-    significant. With --fail-if worse the exit code is 1 if a RUN is worse by any measure on any group, 0 if
+    significant. With --fail-if worse the exit code is 1 if a RUN is worse by any measure on any slice, 0 if
     none is, and 2 if something could not be read or computed, or if none is and a test can never fail: it has
     too few topics, or BASELINE scores 0.
     """
-    from ir_graded.evaluation.run_comparison import compare_runs
-    from ir_graded.meta.baseline import NothingToLoseWarning
-    from ir_graded.meta.samples import TooFewTopicsWarning
-
     never_worse = (TooFewTopicsWarning, NothingToLoseWarning)
     impossible: list[str] = []
     show_warning = warnings.showwarning
@@ -207,7 +178,7 @@ def compare(  # noqa: PLR0913, PLR0917  # one parameter an option
             for category in never_worse:
                 warnings.simplefilter("always", category)
             warnings.showwarning = collect
-        found = compare_runs(read, qrels, baseline, list(runs), n_resamples=resamples, rng=seed, **chosen)
+        found = compare_runs(read, qrels, baseline, list(runs), **chosen)
     if impossible and found.passed:
         raise InputError(f"--fail-if {fail_if}: a comparison could never fail: {'; '.join(impossible)}")
     for message in impossible:
@@ -225,44 +196,16 @@ _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
 @click.argument("others", metavar="B")
 @click.argument("runs", nargs=-1, metavar="[RUN...]")
 @options.optional_measures
-@click.option(
-    "--pairs",
-    type=click.Choice(["all", "shared"]),
-    default="all",
-    show_default=True,
-    help="Score runs on all judgments of each set, or only on pairs that both sets judge.",
-)
-@click.option(
-    "--measurement",
-    type=click.Choice(["nominal", "ordinal", "interval"]),
-    default="ordinal",
-    show_default=True,
-    help="Level of measurement for Krippendorff's alpha.",
-)
-@click.option("--rel", type=float, default=1, show_default=True, help="Lowest relevant level.")
-@sources.test
-@sources.alpha
-@click.option(
-    "--top",
-    "top_k",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    help="Number of best runs to compare.",
-)
-@options.resamples()
-@sources.seed
+@options.of(compare_judgments)
 @sources.folder
 @options.output
 @options.places
 @options.quiet
-def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
+def judgments(  # one parameter an option
     qrels: str,
     others: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
-    resamples: int,
-    seed: int,
     folder: str | None,
     output: str,
     places: int,
@@ -277,13 +220,11 @@ def judgments(  # noqa: PLR0913, PLR0917  # one parameter an option
     """
     import pandas as pd
 
-    from ir_graded.evaluation.judgment_comparison import compare_judgments
-
     sources.prepare_folder(folder)
     if bool(runs) != bool(measures):
         raise click.UsageError("RUNs and -m go together: give both, or neither to compute agreement only")
-    given = (list(runs), options.read(measures)) if runs else (None, None)
-    found = compare_judgments(qrels, others, *given, n_resamples=resamples, rng=seed, **chosen)
+    given = (options.read(measures), list(runs)) if runs else (None, None)
+    found = compare_judgments(qrels, others, *given, **chosen)
 
     of = found.agreement
     if of.few_topics:

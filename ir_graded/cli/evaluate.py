@@ -35,11 +35,11 @@ from .output import FORMATS, Leaderboard, More, json_line, show
     help="Rank down to which --unjudged intervals imputes; by default the largest cutoff.",
 )
 @click.option(
-    "--samples",
+    "--n-samples",
     type=click.IntRange(1, 1_000_000),
     help="Number of samples of the judgments for --unjudged intervals, by default 1000.",
 )
-@click.option("--seed", type=click.IntRange(0), help="Seed of these samples, by default 0.")
+@click.option("--seed", "rng", type=click.IntRange(0), help="Seed of these samples, by default 0.")
 @options.ties
 @options.intents
 @options.groups
@@ -62,8 +62,8 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     provider: str,
     unjudged: str | None,
     depth: int | None,
-    samples: int | None,
-    seed: int | None,
+    n_samples: int | None,
+    rng: int | None,
     ties: str,
     intents: str | None,
     groups: tuple[str, ...],
@@ -87,10 +87,10 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
         )
     if beyond == "raise" and lengths is None:
         raise click.UsageError("--beyond raise needs --lengths")
-    of_samples = {"depth": depth, "samples": samples, "seed": seed}
+    of_samples = {"depth": depth, "n_samples": n_samples, "seed": rng}
     given = {name: value for name, value in of_samples.items() if value is not None}
     if given and unjudged != "intervals":
-        raise click.UsageError(f"--{next(iter(given))} needs --unjudged intervals")
+        raise click.UsageError(f"--{next(iter(given)).replace('_', '-')} needs --unjudged intervals")
     if unjudged == "bounds":
         scores, more = _bounds(read, qrels, runs)
     elif unjudged == "intervals":
@@ -104,7 +104,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
 
 
 def _bounds(measures: list[Measure], qrels: str, runs: tuple[str, ...]) -> tuple[Scores, Mapping[str, More]]:
-    from ir_graded.evaluation.score_bounds import score_bounds
+    from ir_graded.evaluation.unjudged import score_bounds
 
     found = score_bounds(measures, qrels, list(runs))
     return found.scores, {"upper": (found.upper, found.scores.aggregates_of(found.upper))}
@@ -115,12 +115,12 @@ def _intervals(
     qrels: str,
     runs: tuple[str, ...],
     depth: int | None = None,
-    samples: int = 1000,
+    n_samples: int = 1000,
     seed: int = 0,
 ) -> tuple[Scores, Mapping[str, More]]:
     from ir_graded.evaluation.score_intervals import score_intervals
 
-    found = score_intervals(measures, qrels, list(runs), depth=depth, n_samples=samples, rng=seed)
+    found = score_intervals(measures, qrels, list(runs), depth=depth, n_samples=n_samples, rng=seed)
     mean, low, high = found.overall.swapaxes(1, 2)
     return found.scores, {
         "mean": (found.mean_score, mean),
@@ -181,7 +181,7 @@ def _as_table(output: str, *, complete: bool) -> Callable[[Explanation, int], st
 
 def _json_lines(found: Explanation, places: int) -> str:
     """Return a JSON object per document, then one for the score."""
-    rows: list[dict[Any, Any]] = found.frame.to_dict("records")
+    rows: list[dict[Any, Any]] = found.to_frame().to_dict("records")
     last = {"measure": str(found.measure), "run": found.run, "query_id": str(found.query_id)}
     rows.append({**last, "score": found.score, "notes": " ".join(found.notes)})
     return "\n".join(

@@ -29,13 +29,13 @@ from .statistics import meta, plan, significance, statistics
 _OPTIONS = {
     **{
         name: f"--{name}"
-        for name in ("alpha", "baseline", "depth", "difference", "level", "power", "tolerance")
+        for name in ("alpha", "baseline", "confidence", "depth", "difference", "power", "tolerance")
     },
     **{name: f"--{name}" for name in ("provider", "seed", "test", "ties")},
-    "n_resamples": "--resamples",
-    "n_samples": "--samples",
+    "n_resamples": "--n-resamples",
+    "n_samples": "--n-samples",
     "rng": "--seed",
-    "top_k": "--top",
+    "top_k": "--top-k",
 }
 #: A parameter with its value, or one whose name is not an English word. After a colon it is one of a measure.
 _PARAMETER = re.compile(
@@ -53,7 +53,7 @@ def for_shell(message: str) -> str:
 
     Example:
         >>> for_shell("depth=5 needs n_samples >= 1, for example n_samples=100")
-        '--depth 5 needs --samples >= 1, for example --samples 100'
+        '--depth 5 needs --n-samples >= 1, for example --n-samples 100'
     """
     for function, command in _FUNCTIONS.items():
         message = message.replace(function, command)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import math
+import re
 import signal
 import warnings
 from collections.abc import Callable, Iterable
@@ -15,6 +18,7 @@ from ir_graded.evaluation.evaluate import PROVIDERS
 from ir_graded.io.text import standard_input
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
+from ir_graded.meta.options import OPTIONS, Number
 
 from .output import FORMATS
 
@@ -141,11 +145,11 @@ def judgments(qrels: str, intents: str | None, groups: Iterable[str]) -> Any:
             raise click.UsageError(f"--groups {short_repr(text)} must be NAME=FILE, each NAME once")
         files[name] = file
     if files:
-        from ir_graded.io.annotations import with_groups
+        from ir_graded.io.sources import with_groups
 
         judged = with_groups(qrels, files)
     if intents is not None:
-        from ir_graded.io.annotations import add_intents
+        from ir_graded.io.sources import add_intents
 
         judged = add_intents(judged, intents)
     return judged
@@ -156,14 +160,78 @@ def read(texts: Iterable[str]) -> list[Measure]:
     return read_measures(texts)
 
 
-def resamples(default: int = 1000) -> Callable[[Any], Any]:
-    """Return the option for the number of replicates."""
-    # More replicates than the limit would not change printed digits, and may not fit into memory.
-    return click.option(
-        "-B",
-        "--resamples",
-        type=click.IntRange(1, 10_000_000),
-        default=default,
-        show_default=True,
-        help="Number of replicates.",
-    )
+def of(function: Callable[..., Any], *without: str, **further: dict[str, Any]) -> Callable[[Any], Any]:
+    """Return a decorator that adds the options of a statistic to a command.
+
+    Each parameter whose values ``meta.options`` knows becomes an option of the same name; ``rng`` is
+    ``--seed``. Types, defaults and help come from the declaration, the signature and the docstring.
+
+    Args:
+        function: the statistic.
+        without: parameters that the command does not have; ``memory_mib`` and ``progress`` never become
+            options.
+        further: settings of click by the names of parameters, such as another ``help``.
+    """
+    helps = _described(function.__doc__ or "")
+    choices: dict[str, Any] = getattr(function, "choices", {})
+    made = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        kind = _type(name, choices.get(name), parameter.default)
+        if kind is None or name in without:
+            continue
+        required = parameter.default is parameter.empty
+        default = None if required else parameter.default
+        flag = f"--{name}/--un{name}" if kind is bool else _FLAGS.get(name, f"--{name.replace('_', '-')}")
+        settings = {"type": kind, "default": default, "required": required, "help": helps.get(name)}
+        settings |= {"show_default": default is not None} | further.get(name, {})
+        made.append(click.option(flag, *_SHORT.get(name, ()), name, **settings))
+
+    def add(command: Any) -> Any:
+        for option in reversed(made):
+            command = option(command)
+        return command
+
+    return add
+
+
+_FLAGS = {"rng": "--seed"}
+_SHORT = {"n_resamples": ("-B",)}
+#: Parameters in units of a measure.
+_IN_UNITS = {"difference", "tolerance"}
+#: More replicates would not change printed digits, and may not fit into memory.
+_MOST_REPLICATES = 10_000_000
+
+
+def _type(name: str, choices: Iterable[str] | None, default: Any) -> Any:
+    """Return the type of an option, None for parameters that become none."""
+    if choices is not None:
+        return click.Choice([*choices])
+    if isinstance(default, bool):
+        return bool
+    if name == "rng":
+        return click.IntRange(0)
+    number = OPTIONS.get(name)
+    if not isinstance(number, Number) or name == "memory_mib":
+        return None
+    if number.whole:
+        most = _MOST_REPLICATES if name == "n_resamples" else number.high
+        return click.IntRange(int(number.low), None if math.isinf(most) else int(most))
+    kind = InUnits if name in _IN_UNITS else click.FloatRange
+    ends: dict[str, Any] = {
+        "min": number.low,
+        "min_open": number.low_open,
+        "max": number.high,
+        "max_open": number.high_open,
+    }
+    known = {name: end for name, end in ends.items() if not math.isinf(ends[name[:3]])}
+    return kind(**known) if known else click.FLOAT
+
+
+def _described(docstring: str) -> dict[str, str]:
+    """Return the first sentence on each parameter of a docstring, as the help of an option."""
+    section = inspect.cleandoc(docstring).replace("\nAttributes:\n", "\nArgs:\n")
+    section = section.partition("\nArgs:\n")[2].partition("\n\n")[0]
+    entries = re.findall(r"^    (\w+): (.*(?:\n     .*)*)", section, re.MULTILINE)
+    first = {name: " ".join(text.split()).partition(". ")[0].removesuffix(".") for name, text in entries}
+    described = {name: f"{text[:1].upper()}{text[1:]}.".replace("``", "") for name, text in first.items()}
+    return described | {"rng": "Seed of all random numbers."}

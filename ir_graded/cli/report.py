@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
 import click
+
+from ir_graded import meta as statistics_of
 
 from . import options
 from .output import show
@@ -16,16 +19,10 @@ from .output import show
 @options.measures
 @click.option("--html", "path", required=True, metavar="FILE", help="HTML file to write.")
 @click.option("--baseline", metavar="RUN", help="Run to test the others against: its name or file.")
+@options.of(statistics_of.confidence_intervals)
+@options.of(statistics_of.against_baseline, "alpha", "n_resamples", "rng")
 @click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Confidence level of the intervals; the significance level of tests is 1 - level.",
-)
-@options.resamples()
-@click.option(
-    "--samples",
+    "--n-samples",
     type=click.IntRange(0, 1_000_000),
     default=0,
     show_default=True,
@@ -34,7 +31,6 @@ from .output import show
 @click.option(
     "--depth", type=click.IntRange(1), help="Rank down to which judgments are imputed for these intervals."
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--title", default="", help="Heading of the page.")
 @options.intents
 @options.groups
@@ -45,30 +41,27 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     measures: tuple[str, ...],
     path: str,
     baseline: str | None,
-    level: float,
-    resamples: int,
-    samples: int,
-    depth: int | None,
-    seed: int,
     title: str,
     intents: str | None,
     groups: tuple[str, ...],
+    **chosen: Any,
 ) -> None:
     """Write an HTML report on RUNs: leaderboard, topics, figures.
 
     QRELS and RUNs are as in `ir_graded evaluate`. Means have bootstrap confidence intervals. With a
-    --baseline each run is tested against it (randomisation test, Holm's correction). The page works offline
-    and describes how each number was computed.
+    --baseline each run is tested against it (--test, Holm's correction, alpha is 1 - confidence). The page
+    works offline and describes how each number was computed.
     """
     from ir_graded.reporting import write_report
 
     given = ["ir_graded", "report", qrels, *runs, *(word for text in measures for word in ("-m", text))]
     if baseline is not None:
         given += ["--baseline", baseline]
-    given += ["--level", repr(level), "-B", str(resamples), "--samples", str(samples)]
     given += [] if intents is None else ["--intents", intents]
     given += [word for text in groups for word in ("--groups", text)]
-    given += [*(["--depth", str(depth)] if depth else []), "--seed", str(seed)]
+    for option in click.get_current_context().command.params:
+        if (value := chosen.get(str(option.name))) is not None:
+            given += [option.opts[0], str(value)]
     given += [*(["--title", title] if title else []), "--html", path]
     write_report(
         options.read(measures),
@@ -76,12 +69,8 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
         list(runs),
         path,
         baseline=baseline,
-        level=level,
-        n_resamples=resamples,
-        n_samples=samples,
-        depth=depth,
-        seed=seed,
         title=title,
+        **chosen,
         command=shlex.join(given),
     )
     show(path)

@@ -6,6 +6,8 @@ import csv
 import io
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +17,12 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import FileFormatError, InputError
 from ir_graded.evaluation.evaluate import evaluate
 from ir_graded.io.text import errors_with_path, read_text, uncompressed_name
-from ir_graded.meta.matrix import ScoreMatrix
+from ir_graded.measures.parsing import read_measure
+from ir_graded.meta.matrix import ScoreMatrix, matrices_by_measure
 
 from . import options
 
 if TYPE_CHECKING:
-    from ir_graded.meta.matrix import ScoreMatrix
     from ir_graded.plots.style import Figure
 
 
@@ -55,7 +57,7 @@ def _read_matrix(path: str, topic_column: str | None) -> ScoreMatrix:
             raise InputError(f"{path}: --topic-column {topic_column!r} must be one of the columns {columns}")
         table = table.set_index(topic_column)
     matrix = ScoreMatrix.of(table, path, advice="name the column of the topics with --topic-column")
-    _check_scores(rows, {str(system): header.index(str(system)) for system in matrix.systems}, path)
+    _check_scores(rows, {str(system): header.index(str(system)) for system in matrix.runs}, path)
     return matrix
 
 
@@ -144,27 +146,51 @@ _OPTIONS = (
 folder = click.option(
     "--plot", "folder", metavar="DIR", help="Folder in which to write the figures as PNG and PDF."
 )
-alpha = click.option(
-    "--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True
-)
-test = click.option(
-    "--test",
-    type=click.Choice(["bootstrap", "t", "randomisation", "tukey_hsd"]),
-    default="bootstrap",
-    show_default=True,
-    help="Significance test.",
-)
-seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Scores of a command, from an evaluation of runs or from files.
+
+    Attributes:
+        scores: score matrix of each measure.
+        of_files: whether they are from files, whose names are those of the measures.
+        folder: folder for figures, if any.
+    """
+
+    scores: dict[str, ScoreMatrix]
+    of_files: bool
+    folder: str | None
+
+    def printed_name(self, measure: str) -> str:
+        """Return the name of the matrix of a measure; names of files are unchanged."""
+        if self.of_files or measure in self.scores:
+            return measure
+        return str(read_measure(measure))
+
+    def write_figures(self, draw: Callable[[], Mapping[str, Figure]]) -> None:
+        """Draw and write figures if there is a folder for them."""
+        if self.folder is not None:
+            write_figures(draw(), self.folder)
 
 
 def source(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the arguments and options that ``score_matrices`` takes to a command."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    """Add the arguments and options of a command that takes a ``Source``."""
+
+    @wraps(command)
+    def with_source(folder: str | None, matrices: tuple[str, ...], **given: Any) -> None:
+        prepare_folder(folder)
+        names = ("qrels", "runs", "measures", "provider", "topic_column")
+        scores = _score_matrices(matrices=matrices, **{name: given.pop(name) for name in names})
+        command(Source(scores, bool(matrices), folder), **given)
+
+    decorated: Callable[..., None] = with_source
+    for option in reversed((*_OPTIONS, folder)):
+        decorated = option(decorated)
+    return decorated
 
 
-def score_matrices(
+def _score_matrices(
     qrels: str | None,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
@@ -173,8 +199,6 @@ def score_matrices(
     topic_column: str | None,
 ) -> dict[str, ScoreMatrix]:
     """Return score matrices by measure. Raises UsageError unless either runs or matrices are given."""
-    from ir_graded.meta.matrix import matrices_by_measure
-
     if bool(matrices) == bool(qrels):
         raise click.UsageError("give either QRELS, RUNs and -m, or --matrix FILE for each measure")
     if matrices and measures:
@@ -186,15 +210,6 @@ def score_matrices(
     if not runs or not measures:
         raise click.UsageError('give at least two RUNs, and measures: -m "Q P-measure nDCG@10 AP"')
     return matrices_by_measure(evaluate(options.read(measures), str(qrels), list(runs), provider=provider))
-
-
-def printed_name(measure: str, scores: Mapping[str, Any], of_files: bool) -> str:
-    """Return the name of the matrix of a measure; names of files are unchanged."""
-    if of_files or measure in scores:
-        return measure
-    from ir_graded.measures.parsing import read_measure
-
-    return str(read_measure(measure))
 
 
 def prepare_folder(folder: str | None) -> None:

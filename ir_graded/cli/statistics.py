@@ -1,16 +1,20 @@
-"""``ir_graded statistics``: numbers of judged and relevant documents."""
+"""Commands of statistics of score matrices, and ``ir_graded statistics``: judged and relevant documents."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal
+from typing import Any
 
 import click
 
+from ir_graded import meta as statistics_of
 from ir_graded.errors import CoverageWarning, InputError
+from ir_graded.evaluation.collection_statistics import collection_statistics
+from ir_graded.meta.matrix import reference_name
 
 from . import options, sources
 from .output import FORMATS, Leaderboard, frame_text, show
+from .sources import Source
 
 
 @click.command()
@@ -18,9 +22,6 @@ from .output import FORMATS, Leaderboard, frame_text, show
 @click.option(
     "--reference", metavar="MEASURE", help="Measure to correlate the others with; by default the first."
 )
-@sources.test
-@sources.alpha
-@options.resamples()
 @click.option(
     "--one-run-per-team",
     "teams",
@@ -30,45 +31,20 @@ from .output import FORMATS, Leaderboard, frame_text, show
 @click.option("--top", type=click.IntRange(2), help="Keep this many of the best runs by a measure (--by).")
 @click.option("--by", metavar="MEASURE", help="Measure of --top; by default the first.")
 @click.option("--drop-identical", is_flag=True, help="Of runs with the same scores, keep one.")
-@click.option(
-    "--fuzziness",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="Fuzziness of the minority rate and the proportion of ties.",
-)
-@click.option(
-    "--resample",
-    type=click.Choice(["bootstrap", "disjoint"]),
-    default="bootstrap",
-    show_default=True,
-    help="How the swap method draws topic sets.",
-)
-@click.option(
-    "--max-rate", type=click.FloatRange(0, 1), default=0.05, show_default=True, help="Tolerated swap rate."
-)
-@sources.folder
-@sources.seed
+@options.of(statistics_of.compare_measures)
 @options.output
 @options.places
 @options.quiet
 def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
+    source: Source,
     reference: str | None,
-    test: str,
-    alpha: float,
-    resamples: int,
     teams: str | None,
-    folder: str | None,
-    seed: int,
     top: int | None,
     by: str | None,
     drop_identical: bool,
-    fuzziness: float,
-    resample: Literal["bootstrap", "disjoint"],
-    max_rate: float,
     output: str,
     places: int,
-    **source: Any,
+    **chosen: Any,
 ) -> None:
     """Compare measures: discriminative power, stability, swap method, rank correlation.
 
@@ -77,127 +53,76 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     --topic-column, in a column named topic, topic_id, query, query_id, qid or num (in any case), or in a
     first column without a name. Without such a column they are numbered.
     """
-    from ir_graded import meta as statistics
     from ir_graded.plots.meta import asl_curve, stability_curves, swap_curves
 
-    from .sources import read_teams
-
-    sources.prepare_folder(folder)
     if by is not None and top is None:
         raise click.UsageError("--by goes with --top")
-    scores: dict[str, Any] = {**sources.score_matrices(**source)}
+    scores: dict[str, Any] = {**source.scores}
     if drop_identical:
-        scores, dropped = statistics.drop_identical(scores)
+        scores, dropped = statistics_of.drop_identical(scores)
         for run, other in dropped.items():
             warnings.warn(
                 f"run {run!r} has the same scores as {other!r} and is left out", CoverageWarning, stacklevel=1
             )
     if top is not None:
-        measure = next(iter(scores)) if by is None else by
-        scores = statistics.top(scores, top, sources.printed_name(measure, scores, bool(source["matrices"])))
+        scores = statistics_of.top(scores, top, source.printed_name(by or next(iter(scores))))
     if teams is not None:
         try:
-            scores = dict(statistics.one_per_team(scores, read_teams(teams), seed))
+            scores = dict(statistics_of.one_per_team(scores, sources.read_teams(teams), chosen["rng"]))
         except InputError as error:
             raise InputError(f"{teams}: {error}") from None
     if reference is not None:
-        reference = sources.printed_name(reference, scores, bool(source["matrices"]))
-    comparison = statistics.compare(
-        scores,
-        reference=reference,
-        test=test,
-        alpha=alpha,
-        fuzziness=fuzziness,
-        resample=resample,
-        max_rate=max_rate,
-        n_resamples=resamples,
-        rng=seed,
-    )
-    table = comparison.to_frame()
-    show(frame_text(table, ["measure"], output, places))
-    if folder is not None:
-        figures = {
+        reference = source.printed_name(reference)
+    comparison = statistics_of.compare_measures(scores, reference=reference, **chosen)
+    show(frame_text(comparison.to_frame(), ["measure"], output, places))
+    source.write_figures(
+        lambda: {
             "asl_curve": asl_curve(comparison.power),
             "stability": stability_curves(comparison.stability),
             "swap": swap_curves(comparison.swap),
             "tau": comparison.correlations.plot(),
         }
-        sources.write_figures(figures, folder)
+    )
 
 
 @click.command()
 @sources.source
 @click.option(
-    "--alternative",
-    type=click.Choice(["greater", "two-sided"]),
-    default="greater",
-    show_default=True,
-    help="Test whether the better run is better, or whether the two differ.",
-)
-@click.option(
     "--labels-by", metavar="MEASURE", help="Add the ranks of the runs by this measure, one of -m or --matrix."
 )
-@sources.alpha
-@options.resamples()
-@sources.seed
-@sources.folder
+@options.of(statistics_of.significance)
 @options.output
 @options.places
 @options.quiet
-def significance(  # noqa: PLR0913, PLR0917  # one parameter an option
-    alternative: str,
-    labels_by: str | None,
-    alpha: float,
-    resamples: int,
-    seed: int,
-    folder: str | None,
-    output: str,
-    places: int,
-    **source: Any,
-) -> None:
+def significance(source: Source, labels_by: str | None, output: str, places: int, **chosen: Any) -> None:
     """Test all pairs of runs by the first measure with the paired bootstrap, and print a row per pair.
 
     QRELS, RUNs and measures (-m) or matrices are as in `ir_graded meta`.
     """
-    from ir_graded.meta import significance as test
-    from ir_graded.meta.matrix import reference_name
-
-    sources.prepare_folder(folder)
-    scores = sources.score_matrices(**source)
+    scores = source.scores
     reference = None
     if labels_by is not None:
-        name = sources.printed_name(labels_by, scores, bool(source["matrices"]))
-        reference = scores[reference_name(name, scores, "measure")]
-    found = test(
-        next(iter(scores.values())),
-        labels_by=reference,
-        alternative=alternative,
-        alpha=alpha,
-        n_resamples=resamples,
-        rng=seed,
-    )
+        reference = scores[reference_name(source.printed_name(labels_by), scores, "measure")]
+    found = statistics_of.significance(next(iter(scores.values())), labels_by=reference, **chosen)
     table = found.to_frame().astype({"significant": int})
-    pair = ["system_a", "system_b"]
+    pair = ["run_a", "run_b"]
     show(frame_text(table.set_index(pair), pair, output, places))
-    if folder is not None:
-        sources.write_figures({"significance": found.plot()}, folder)
+    source.write_figures(lambda: {"significance": found.plot()})
 
 
 @click.command()
 @options.qrels
 @click.argument("runs", nargs=-1, metavar="[RUN...]")
-@click.option("--rel", type=float, default=1, show_default=True, help="Lowest relevant level.")
+@options.of(collection_statistics)
 @options.output
 @options.places
-def statistics(qrels: str, runs: tuple[str, ...], rel: float, output: str, places: int) -> None:
+def statistics(qrels: str, runs: tuple[str, ...], output: str, places: int, **chosen: Any) -> None:
     """Print how many documents per topic of QRELS are judged and relevant, and the depths of RUNs.
 
     The row N counts judged documents that are not relevant, R relevant documents; a row per relevant level
     follows. The columns are the mean and range over topics, and the number of topics with such documents.
     """
-    from ir_graded.evaluation.collection_statistics import collection_statistics
-
-    table = collection_statistics(qrels, list(runs) or None, rel=rel).to_frame()
+    table = collection_statistics(qrels, list(runs) or None, **chosen).to_frame()
     show(frame_text(table, ["documents"], output, places))
 
 
@@ -206,58 +131,26 @@ _COLUMNS = ["variance", "n_topics", "power", "present", "power_at_present", "det
 
 @click.command()
 @sources.source
-@click.option(
-    "--difference",
-    type=options.InUnits(0, min_open=True),
-    required=True,
-    help="Difference of means to detect; for an interval, its largest width.",
-)
-@click.option(
-    "--test", type=click.Choice(["t", "anova", "interval"]), default="t", show_default=True, help="Test."
-)
-@click.option("--model", type=click.Choice(["two-way", "one-way"]), help="Model of the variance.")
-@click.option("--unpaired", is_flag=True, help="With --test t: each system has different topics.")
-@click.option(
-    "--systems", type=click.IntRange(2), default=2, show_default=True, help="Number of systems of an anova."
-)
-@sources.alpha
-@click.option(
-    "--power",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.8,
-    show_default=True,
-    help="Probability of detecting the difference.",
-)
-@sources.folder
+@options.of(statistics_of.topic_set_size)
+@options.of(statistics_of.Design, "variance")
 @options.output
 @options.places
 @options.quiet
-def plan(  # one parameter an option
-    difference: float,
-    test: str,
-    unpaired: bool,
-    folder: str | None,
-    output: str,
-    places: int,
-    **given: Any,
-) -> None:
+def plan(source: Source, difference: float, output: str, places: int, **chosen: Any) -> None:
     """Compute how many topics detect a difference of means, given the variance of some scores.
 
     QRELS, RUNs and measures (-m) or matrices are as in `ir_graded meta`. Prints a row per measure: the
     variance, the number of topics needed with its power (for an interval, its expected width), and for the
     present number of topics the power and the smallest detectable difference (or the width).
     """
-    from ir_graded.meta import topic_set_size
     from ir_graded.plots.meta import topic_set_sizes
 
-    sources.prepare_folder(folder)
-    options_of_design = {name: given.pop(name) for name in ("model", "systems", "alpha", "power")}
-    options_of_design |= {"test": test, "paired": not unpaired}
-    matrices = sources.score_matrices(**given)
+    design = statistics_of.Design(**chosen)
     found = {
-        name: topic_set_size(matrix, difference, **options_of_design) for name, matrix in matrices.items()
+        name: statistics_of.topic_set_size(matrix, difference, design=design)
+        for name, matrix in source.scores.items()
     }
-    for name, matrix in matrices.items():
+    for name, matrix in source.scores.items():
         low, high = matrix.values.min(), matrix.values.max()
         if difference >= high - low:
             warnings.warn(
@@ -268,10 +161,10 @@ def plan(  # one parameter an option
             )
     rows: list[tuple[list[str], list[Any]]] = []
     for name, size in found.items():
-        design, present = size.design, int(size.present or 0)
-        now = [present, design.value_at(present, difference), design.detectable(present)]
-        rows.append(([name], [design.variance, size.n_topics, size.value, *now]))
-    columns = [column.replace("power", "width" if test == "interval" else "power") for column in _COLUMNS]
+        present = int(size.present or 0)
+        now = [present, size.design.value_at(present, difference), size.design.detectable(present)]
+        rows.append(([name], [size.variance, size.n_topics, size.value, *now]))
+    kind = "width" if design.test == "interval" else "power"
+    columns = [column.replace("power", kind) for column in _COLUMNS]
     show(FORMATS[output](Leaderboard(["measure"], columns, rows, "statistic"), places))
-    if folder is not None:
-        sources.write_figures({"topic_set_size": topic_set_sizes(found)}, folder)
+    source.write_figures(lambda: {"topic_set_size": topic_set_sizes(found)})

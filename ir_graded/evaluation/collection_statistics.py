@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.io.sources import named_runs
-from ir_graded.matching.match import match_runs, prepare_qrels
-from ir_graded.meta.samples import check_options
+from ir_graded.meta.options import statistic
+
+from .evaluate import Request
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CollectionStatistics(ShortRepr):
+class CollectionStatistics(Result):
     """Numbers of documents per topic of a collection.
 
     Attributes:
@@ -63,6 +63,7 @@ class CollectionStatistics(ShortRepr):
         return pd.DataFrame.from_dict(table, orient="index", columns=["mean", "min", "max", "topics"])
 
 
+@statistic()
 def collection_statistics(qrels: Any, runs: Any = None, *, rel: float = 1) -> CollectionStatistics:
     """Count judged and relevant documents per topic, and the depth of runs.
 
@@ -87,10 +88,8 @@ def collection_statistics(qrels: Any, runs: Any = None, *, rel: float = 1) -> Co
         level 2   41.23    5  126      30
         level 1   37.17    2   97      30
     """
-    check_options(rel=rel)
-    judgments = prepare_qrels(qrels)
-    judgments.require_topics("count")
-    levels, topics = judgments.levels, len(judgments.names)
+    request = Request(None, qrels, runs)
+    levels, topics = request.judgments.levels, len(request.judgments.names)
     counts = np.bincount(
         levels.topic * levels.values.size + levels.level_index, minlength=topics * levels.values.size
     )
@@ -98,13 +97,13 @@ def collection_statistics(qrels: Any, runs: Any = None, *, rel: float = 1) -> Co
     relevant = levels.values >= rel
     retrieved = None
     if runs is not None:
-        found = match_runs(judgments, named_runs(runs), np.inf, lambda matched: matched.judged.n_retrieved)
-        retrieved = read_only(np.stack(list(found)))
+        found = request.match(lambda matched: matched.judged.n_retrieved, np.inf)
+        retrieved = np.stack(list(found))
     return CollectionStatistics(
         topics=topics,
-        levels=read_only(levels.values[relevant][::-1].copy()),
-        non_relevant=read_only(of_level[~relevant & (levels.values >= 0)].sum(axis=0)),
-        relevant=read_only(of_level[relevant].sum(axis=0)),
-        of_level=read_only(of_level[relevant][::-1].copy()),
+        levels=levels.values[relevant][::-1].copy(),
+        non_relevant=of_level[~relevant & (levels.values >= 0)].sum(axis=0),
+        relevant=of_level[relevant].sum(axis=0),
+        of_level=of_level[relevant][::-1].copy(),
         retrieved=retrieved,
     )

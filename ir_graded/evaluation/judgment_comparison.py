@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.results import ShortRepr
+from ir_graded._utils.results import Result
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, short_repr
 from ir_graded.io.sources import named_runs
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
-from ir_graded.measures.classic import check_computable
+from ir_graded.matching.match import MatchedRun, prepare_qrels
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.agreement import Agreement, agreement
+from ir_graded.meta.agreement import MEASUREMENTS, Agreement, agreement
 from ir_graded.meta.conclusions import Conclusions, conclude
-from ir_graded.meta.discriminative import check_test
 from ir_graded.meta.matrix import ScoreMatrix, as_finite, number_of
-from ir_graded.meta.samples import Seed, check_choice, check_options
+from ir_graded.meta.options import Seed, statistic
+from ir_graded.meta.paired_tests import TESTS
 
-from .coverage import Coverage, RunCoverage, known_shares
+from .coverage import Coverage, RunCoverage
+from .evaluate import Request
 from .provider import GradedEvaluator, native_scorers
-from .upstream import check_measures
+from .upstream import scorers_here
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +38,7 @@ _PAIRS = ("all", "shared")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JudgmentComparison(ShortRepr):
+class JudgmentComparison(Result):
     """Agreement of sets of judgments, and their conclusions about the same runs.
 
     Attributes:
@@ -59,6 +58,9 @@ class JudgmentComparison(ShortRepr):
         frames = {name: found.to_frame() for name, found in self.conclusions.items()}
         return pd.concat(frames, names=["judgments"])
 
+    def _printed(self) -> pd.DataFrame:
+        return self.to_frame() if self.conclusions else self.agreement.to_frame()
+
     def plot(self, judgments: str | None = None) -> Figure:
         """Plot means of the runs under the reference and another set, by default the first other set.
 
@@ -69,11 +71,12 @@ class JudgmentComparison(ShortRepr):
         return self.conclusions[others[at]].plot() if self.conclusions else self.agreement.plot(at)
 
 
+@statistic(pairs=_PAIRS, measurement=MEASUREMENTS, test=TESTS)
 def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     a: Any,
     b: Any,
-    runs: Any = None,
     measures: Iterable[str | Measure] | str | Measure | None = None,
+    runs: Any = None,
     *,
     pairs: str = "all",
     maps: Mapping[str, Mapping[float, float]] | None = None,
@@ -82,7 +85,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     test: str = "bootstrap",
     alpha: float = 0.05,
     top_k: int = 10,
-    level: float = 0.95,
+    confidence: float = 0.95,
     n_resamples: int = 1000,
     rng: Seed = 0,
 ) -> JudgmentComparison:
@@ -95,8 +98,8 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     Args:
         a: the reference: qrels in any form of ``evaluate``.
         b: other qrels, or a mapping from names to several qrels.
-        runs: runs in any form of ``evaluate``; None for agreement only.
-        measures: measures that this package computes; required with runs.
+        measures: measures that this package computes; None for agreement only.
+        runs: runs in any form of ``evaluate``; required with measures.
         pairs: ``'all'`` scores runs on all judgments of each set; ``'shared'`` on those that the reference
             and the other set both have, which shows a change of labels without a change of coverage.
         maps: mapping from levels to new levels, by the name of a set. Sets have the names of a mapping or of
@@ -106,7 +109,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         test: a test of ``ir_graded.meta.discriminative_power``.
         alpha: its significance level.
         top_k: number of best runs whose overlap is computed.
-        level: confidence level of the coefficients.
+        confidence: confidence level of the coefficients.
         n_resamples: number of replicates of both.
         rng: a seed or a generator.
 
@@ -127,12 +130,11 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         1.0    0    2    0
         2.0    0    0    1
     """
-    check_choice("pairs", pairs, _PAIRS)
-    check_options(top_k=top_k)
-    check_test(test, alpha, n_resamples)
     if (runs is None) != (measures is None):
         raise ParameterError("give both runs and measures, or neither")
-    wanted = [] if measures is None else _read(measures)
+    wanted = [] if measures is None else read_measures(measures)
+    if measures is not None:
+        scorers_here(wanted, "compare_judgments", "passages columns")
     union = _Union.of(_named_sets(a, b), {} if maps is None else maps)
     reference, *others = union.sets
     found = agreement(
@@ -141,7 +143,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         reference=0,
         measurement=measurement,
         rel=rel,
-        level=level,
+        confidence=confidence,
         n_resamples=n_resamples,
         rng=rng,
     )
@@ -302,7 +304,7 @@ class _Scorer:
 
     def scores(self, run: JudgedRun) -> list[Floats]:
         """Return the scores of a run by each measure."""
-        run = run.part(self._document[run.document] >= 0)
+        run = run[self._document[run.document] >= 0]
         document = self._document[run.document]
         levels = self._evaluator.judgments.levels
         own = replace(
@@ -319,23 +321,6 @@ class _Scorer:
 _Job = tuple[str, str]
 
 
-def _read(measures: Any) -> list[Measure]:
-    """Return the measures. Raises ParameterError if one cannot be computed from levels only."""
-    found = read_measures(measures)
-    native = native_scorers(found)
-    for measure in found:
-        if measure not in native:
-            check_computable(measure)
-    others = [measure for measure in found if measure not in native or native[measure].qrel_columns]
-    if others or not found:
-        names = ", ".join(map(str, others)) or "none given"
-        raise ParameterError(
-            f"{names}: compare_judgments needs measures of levels only that ir_graded computes"
-        )
-    check_measures(found, native)
-    return found
-
-
 def _scores(
     union: _Union, jobs: set[_Job], runs: Any, measures: list[Measure]
 ) -> dict[_Job, dict[str, ScoreMatrix]]:
@@ -346,21 +331,21 @@ def _scores(
         labels = np.where(np.isnan(column[limit]), np.nan, column[name])
         topics = {*union.sets[name]} & {*union.sets[limit]}
         scorers[name, limit] = _Scorer(union, topics, labels, measures)
-    judgments, named = union.judgments(), named_runs(runs)
+    request = Request(None, union.judgments(), runs)
 
     def work(matched: MatchedRun) -> tuple[RunCoverage, list[list[Floats]]]:
         scores = [scorer.scores(matched.judged) for scorer in scorers.values()]
-        return RunCoverage.of(judgments, matched), scores
+        return RunCoverage.of(request.judgments, matched), scores
 
-    coverage, scored = zip(*match_runs(judgments, named, -np.inf, work), strict=True)
-    shares = partial(known_shares, coverage)
-    Coverage(tuple(named), coverage, len(union.names), 0.0, True, shares, True).warn()
+    coverage, scored = zip(*request.match(work, -np.inf), strict=True)
+    names = tuple(request.runs)
+    Coverage(names, coverage, len(union.names), 0.0, has_relevant=True).warn()
     return {
         job: {
             str(measure): ScoreMatrix.checked(
                 np.stack([of_run[at][place] for of_run in scored], axis=1),
                 tuple(scorer.names),
-                tuple(named),
+                names,
                 str(measure),
             )
             for place, measure in enumerate(measures)

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.results import read_only
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.errors import MOST_IDS, InputError, ParameterError, format_ids, printable
-from ir_graded.io.columns import CONVENTIONS
-from ir_graded.io.lines import delimited_rows, fields_of, line_error
+from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids
+from ir_graded.io.annotations import read_slices
 from ir_graded.io.sources import find_run, is_file, is_path_or_dataset_id, load_dataset, named_runs
-from ir_graded.io.text import read_text, standard_input
+from ir_graded.io.text import standard_input
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.baseline import ALL_TOPICS, Regressions, regressions, topics_by_group
+from ir_graded.meta.baseline import ALL_TOPICS, Regressions, regressions, topics_by_slice
 from ir_graded.meta.matrix import DECIMALS
 
 from .coverage import LOWEST_JUDGED, mean_of_known, unjudged_share
-from .evaluate import Evaluation, ScoredRun, in_order, warn_if_swapped, with_progress
+from .evaluate import Request, in_order
 
-#: Number of fields in a line of a file of groups.
-_FIELDS = 2
-#: First field of a header, which a file of groups may have.
-_HEADERS = {names[0] for names in CONVENTIONS["run"]}
 #: Largest share of the topics that a baseline may lack.
 _MOST_MISSING = 0.1
 #: Depth of the share of judged documents for measures without a cutoff.
@@ -45,7 +37,7 @@ def compare_runs(
     baseline: Any,
     runs: Any,
     *,
-    groups: Any = None,
+    slices: Any = None,
     ties: str = "doc_id",
     **options: Any,
 ) -> Regressions:
@@ -61,19 +53,19 @@ def compare_runs(
         baseline: the run to compare with, in any form that ``evaluate`` takes, or the name or path of one of
             the runs, also without its extension.
         runs: the candidates, as for ``evaluate``.
-        groups: groups of topics, each tested separately in addition to all topics: a mapping from topics to
-            groups, or a file of lines ``topic group``, separated by blanks, tabs or commas. Where topics hold
+        slices: slices of topics, each tested separately in addition to all topics: a mapping from topics to
+            slices, or a file of lines ``topic slice``, separated by blanks, tabs or commas. Where topics hold
             blanks, the separator must be a tab or a comma. A header that begins with ``query_id`` is skipped.
         ties: as for ``evaluate``.
         options: options of ``meta.regressions``: alpha, tolerance, test, correction, n_resamples and rng.
 
     Returns:
-        The comparison. Its ``passed`` is False if any run is worse by any measure on any group.
+        The comparison. Its ``passed`` is False if any run is worse by any measure on any slice.
 
     Raises:
         InputError: qrels or a run cannot be scored, a run has the name of the baseline, the baseline is the
-            only run or lacks more than 10% of the topics of the qrels, or a group has fewer than two topics.
-        FileFormatError: a line of the groups cannot be read.
+            only run or lacks more than 10% of the topics of the qrels, or a slice has fewer than two topics.
+        FileFormatError: a line of the slices cannot be read.
         ParameterError: an option is out of its range, higher scores of a measure are not better, or the
             tolerance is not below the mean of the baseline.
 
@@ -97,27 +89,26 @@ def compare_runs(
     read = in_order(read_measures(measures), "auto", ties)
     _check_higher_is_better(read)
     name, named = _named(baseline, runs)
-    of_topic = _groups(groups)
-    evaluation = Evaluation(read, qrels)
-    warn_if_swapped(qrels, next(iter(named.values())))
+    of_topic = read_slices(slices)
+    request = Request(read, qrels)
+    request.take(named)
     depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)
 
-    def score(matched: MatchedRun) -> tuple[ScoredRun, Floats]:
-        judged = matched.judged.from_level(evaluation.judgments.levels, LOWEST_JUDGED)
-        return evaluation.score(matched), 1 - unjudged_share(judged, depths)
+    def judged_share(matched: MatchedRun) -> Floats:
+        judged = matched.judged.from_level(request.judgments.levels, LOWEST_JUDGED)
+        return 1 - unjudged_share(judged, depths)
 
-    matched = evaluation.match(named, min(evaluation.lowest, LOWEST_JUDGED), score)
-    scored, shares = zip(*with_progress(matched, len(named), None), strict=True)
     at = [*named].index(name)
-    parts = topics_by_group(tuple(evaluation.judgments.query_ids), of_topic)
-    _check_complete(name, np.isnan(shares[at][0]), parts, evaluation.judgments.names)
-    scores = evaluation.scores(named, scored)
-    found = regressions(scores, name, groups=of_topic, **options)
+    parts = topics_by_slice(tuple(request.judgments.query_ids), of_topic)
+
+    def check(shares: list[Floats]) -> None:
+        _check_complete(name, np.isnan(shares[at][0]), parts, request.judgments.names)
+
+    scores, shares = request.scores(judged_share, LOWEST_JUDGED, check=check, progress=None)
+    found = regressions(scores, name, slices=of_topic, **options)
     judged = np.stack([mean_of_known(np.array(shares)[:, :, topics]) for topics in parts.values()])
     judged = judged.swapaxes(1, 2)
-    compared = replace(
-        found, judged=read_only(np.delete(judged, at, axis=2)), baseline_judged=read_only(judged[:, :, at])
-    )
+    compared = replace(found, judged=np.delete(judged, at, axis=2), baseline_judged=judged[:, :, at])
     return replace(compared, notes=tuple(_notes_on_judged(compared, read, depths.tolist())))
 
 
@@ -135,10 +126,10 @@ def _check_higher_is_better(measures: list[Measure]) -> None:
 
 def _check_complete(name: str, lacks: Bools, parts: Mapping[str, Ints], topics: Sequence[str]) -> None:
     """Raise InputError if the baseline lacks so many topics that nothing could be worse on them."""
-    for group, members in parts.items():
+    for part, members in parts.items():
         missing = members[lacks[members]]
         if missing.size > _MOST_MISSING * members.size:
-            where = "the qrels" if group == ALL_TOPICS else f"group {group!r}"
+            where = "the qrels" if part == ALL_TOPICS else f"slice {part!r}"
             raise InputError(
                 f"the baseline {name!r} lacks {missing.size} of the {members.size} topics of {where} "
                 f"(the first is {topics[missing[0]]!r}); no run could be worse on them, so it must have "
@@ -155,8 +146,8 @@ def _notes_on_judged(found: Regressions, measures: list[Measure], depths: Sequen
     if not differs.any():
         return
     most = np.unravel_index(np.nanargmax(np.abs(difference)), difference.shape)
-    group, measure, run = map(int, most)
-    where = "" if found.groups[group] == ALL_TOPICS else f" on group {found.groups[group]!r}"
+    part, measure, run = map(int, most)
+    where = "" if found.slices[part] == ALL_TOPICS else f" on slice {found.slices[part]!r}"
     others = [
         str(one(judged_only=True))
         for one, said in zip(measures, differs.any(axis=(0, 2)), strict=True)
@@ -166,8 +157,8 @@ def _notes_on_judged(found: Regressions, measures: list[Measure], depths: Sequen
     yield (
         f"The share of judged documents differs in {differs.sum()} of {differs.size} comparisons, most in "
         f"judged@{depths[measure]} for {measures[measure]}{where}: "
-        f"{found.judged[group, measure, run]:.4g} of {found.systems[run]}, "
-        f"{found.baseline_judged[group, measure]:.4g} of {found.baseline}. "
+        f"{found.judged[part, measure, run]:.4g} of {found.runs[run]}, "
+        f"{found.baseline_judged[part, measure]:.4g} of {found.baseline}. "
         f"This affects measures that count unjudged documents as not relevant{second}."
     )
 
@@ -211,45 +202,7 @@ def _check_known(baseline: str, runs: list[str]) -> None:
     """Raise InputError for a name without a folder that is neither a file, a dataset nor a run."""
     if os.sep in baseline or is_file(standard_input(baseline)) or load_dataset(baseline) is not None:
         return
-    near = [repr(name) for name in get_close_matches(baseline, runs, MOST_IDS)]
-    there = f"did you mean {' or '.join(near)}?" if near else f"the runs are {format_ids(runs)}"
+    there = did_you_mean(baseline, runs) or f"the runs are {format_ids(runs)}"
     raise InputError(
         f"the baseline {baseline!r} is not a file, a dataset id of ir_datasets or the name of a run; {there}"
     )
-
-
-def _groups(groups: Any) -> Mapping[Any, Any]:
-    """Return the group of each topic, from a mapping or a file of lines ``topic group``."""
-    if groups is None or isinstance(groups, Mapping):
-        return groups or {}
-    path, found = os.fspath(groups), dict[str, str]()
-    for line, fields in _rows(read_text(path), path):
-        if len(fields) != _FIELDS or not all(fields):
-            problem = f"expected a topic and its group, found {len(fields)} fields"
-            hint = "; where topics hold blanks, separate the fields by a tab or a comma"
-            raise line_error(path, line, problem + hint, " ".join(fields).encode())
-        topic, group = fields
-        if topic in found:
-            raise line_error(path, line, f"topic {topic!r} has a group already", " ".join(fields).encode())
-        found[topic] = group
-    if not found:
-        raise InputError(f"{printable(path)}: there are no groups; expected lines of a topic and its group")
-    return found
-
-
-def _rows(data: bytes, path: str) -> Iterable[tuple[int, list[str]]]:
-    """Yield the fields of each line that is not blank, separated by tabs, commas or blanks."""
-    first = data.lstrip().partition(b"\n")[0].strip()
-    mark = next((mark for mark in "\t," if mark.encode() in first), None)
-    if mark is None:
-        for line, raw in enumerate(io.BytesIO(data), 1):
-            fields = fields_of(raw, line, path)
-            if fields and (line > 1 or fields[0] not in _HEADERS):
-                yield line, fields
-        return
-    rows, lines = delimited_rows(data, mark, path)
-    for line, row in zip(lines, rows, strict=True):
-        # Several tabs may align the groups.
-        fields = [field.strip() for field in row if mark != "\t" or field.strip()]
-        if line > lines[0] or fields[0] not in _HEADERS:
-            yield line, fields

@@ -1,11 +1,4 @@
-"""Scores of several runs by several measures on the same topics: result of ``evaluate``.
-
-Write and read scores as JSON.
-
-The JSON is an object with ``format`` ("ir_graded scores"), ``version`` (1), ``written_by`` (versions of
-ir_graded and ir_measures), ``measures`` (strings with all parameters), ``runs``, ``query_ids`` and
-``values``. ``values`` is a nested list over measures, runs and topics, with null for a missing score.
-"""
+"""``Scores``, the result of ``evaluate``: tables by topic and of means, also for papers, and JSON."""
 
 from __future__ import annotations
 
@@ -18,14 +11,13 @@ from functools import cached_property
 from html import escape
 from importlib.metadata import version
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from ir_measures.measures import Measure
 
 from ir_graded._version import __version__
-from ir_graded.core.segments import Floats
 from ir_graded.errors import FileFormatError, InputError, ParameterError, printable
 from ir_graded.io.sources import find_run
 from ir_graded.measures.base import aggregate
@@ -39,80 +31,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-FORMAT, VERSION = "ir_graded scores", 1
-
-#: Runs, measures, topics and values.
-Parts = tuple[tuple[str, ...], tuple[Measure, ...], tuple[Any, ...], Floats]
-
-
-def to_json(runs: tuple[str, ...], measures: list[str], query_ids: tuple[Any, ...], values: Floats) -> str:
-    """Return scores as JSON. Raises InputError if topics are neither text nor whole numbers."""
-    ids = [one.item() if isinstance(one, np.integer) else one for one in query_ids]
-    if not set(map(type, ids)) <= {str, int}:
-        raise InputError("to_json needs query_ids that are text or whole numbers: convert them")
-    cells = values.astype(object)
-    cells[np.isnan(values)] = None
-    content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "written_by": {"ir_graded": __version__, "ir_measures": version("ir-measures")},
-        "measures": measures,
-        "runs": list(runs),
-        "query_ids": ids,
-        "values": cells.tolist(),
-    }
-    return json.dumps(content, ensure_ascii=False)
-
-
-def from_json(text: str | bytes) -> Parts:
-    """Return the parts of scores. Raises FileFormatError if the text is not from ``to_json``."""
-    try:
-        content = json.loads(text)
-        if content["format"] != FORMAT or content["version"] != VERSION:
-            raise ValueError(f"format {content['format']!r}, version {content['version']!r}")
-        measures = tuple(map(parse_measure, content["measures"]))
-        runs, query_ids = tuple(map(str, content["runs"])), tuple(content["query_ids"])
-        values = np.array(content["values"], dtype=np.float64)
-        shape = len(measures), len(runs), len(query_ids)
-        if values.shape != shape and values.size:
-            raise ValueError(f"values have shape {values.shape}, expected {shape}")
-        return runs, measures, query_ids, values.reshape(shape)
-    except (KeyError, TypeError, ValueError, NameError) as error:
-        raise FileFormatError(
-            f"expected JSON of {FORMAT}, version {VERSION}, from Scores.to_json: {error}"
-        ) from None
-
-
+_FORMAT, _VERSION = "ir_graded scores", 1
 #: Sign of a significant difference from the baseline.
 DAGGER = "†"
-#: Number of replicates of the Tukey HSD test.
-_REPLICATES = 10_000
+#: The test of all pairs of runs.
+_OF_ALL_PAIRS = "tukey_hsd"
 #: Signs of each run and measure, as text.
 Signs = npt.NDArray[np.object_]
-
-
-class Tabled(Protocol):
-    """Properties of scores that a table uses."""
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """Names of the runs."""
-
-    @property
-    def query_ids(self) -> tuple[Any, ...]:
-        """The topics."""
-
-    @property
-    def names(self) -> list[str]:
-        """Printed names of the measures."""
-
-    @property
-    def aggregates(self) -> Floats:
-        """Means, shape ``(runs, measures)``."""
-
-    @property
-    def best_first(self) -> list[int]:
-        """Indices of the runs, best first."""
 
 
 _LATEX = {character: f"\\{character}" for character in "&%$#_{}"}
@@ -206,7 +131,7 @@ STYLES = {
 
 
 def table(
-    scores: Tabled, style: str, *, baseline: str | None, letters: bool, digits: int, alpha: float
+    scores: Scores, style: str, *, baseline: str | None, letters: bool, digits: int, alpha: float, test: str
 ) -> str:
     """Return a table of the means of the runs, best first by the first measure.
 
@@ -214,6 +139,8 @@ def table(
         InputError: there is no run or measure, fewer than two topics to test on, or more runs than letters.
         ParameterError: digits is not a whole number from 0 to 17, or the baseline is not a run.
     """
+    from ir_graded.meta.paired_tests import TESTS
+
     if isinstance(digits, bool) or not isinstance(digits, int) or digits not in range(18):
         raise ParameterError(f"digits={digits!r} must be a whole number from 0 to 17")
     if not scores.runs or not scores.names:
@@ -228,17 +155,17 @@ def table(
     caption = f"Mean scores over {len(scores.query_ids)} topics. Best values in bold."
     if baseline is not None:
         baseline = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
-        if runs := _against(scores, baseline, alpha, signs):
+        if runs := _against(scores, baseline, test, alpha, signs):
             caption += (
                 f" {write.raised(DAGGER, DAGGER)}: differs significantly from {write.text(baseline)} "
-                f"(two-sided paired randomisation test, Holm's correction for the {runs} runs of each "
+                f"(two-sided paired {TESTS[test].name} test, Holm's correction for the {runs} runs of each "
                 f"measure, alpha = {alpha:g})."
             )
     if letters and (named := _pairs(scores, alpha, signs)):
         names = {run: f"({named[run]}) {name}" for run, name in names.items()}
         caption += (
-            " Raised letters: significantly better than these runs (randomised Tukey HSD test of all pairs "
-            f"of runs for each measure, alpha = {alpha:g})."
+            " Raised letters: significantly better than these runs ("
+            f"{TESTS[_OF_ALL_PAIRS].name} test of all pairs of runs for each measure, alpha = {alpha:g})."
         )
     longest = [max(column, key=len) for column in signs.T]
     cells = [
@@ -252,49 +179,52 @@ def table(
     return write.render(["run", *map(write.text, scores.names)], cells, caption)
 
 
-def _against(scores: Tabled, baseline: str, alpha: float, signs: Signs) -> int:
+def _against(scores: Scores, baseline: str, test: str, alpha: float, signs: Signs) -> int:
     """Add daggers to runs that differ significantly from the baseline.
 
     Return how many runs are tested, 0 if the topics are too few for any significant difference.
     """
     from ir_graded.meta.baseline import against_baseline
 
-    tests = against_baseline(scores, baseline, alpha=alpha)
-    for at, system in enumerate(tests.systems):
+    tests = against_baseline(scores, baseline, test=test, alpha=alpha)
+    for at, system in enumerate(tests.runs):
         signs[scores.runs.index(str(system)), tests.significant[:, at]] += DAGGER
-    return len(tests.systems) if tests.smallest_p_holm < alpha else 0
+    return len(tests.runs) if tests.smallest_p_holm < alpha else 0
 
 
-def _pairs(scores: Tabled, alpha: float, signs: Signs) -> dict[int, str]:
+def _pairs(scores: Scores, alpha: float, signs: Signs) -> dict[int, str]:
     """Add to each run the letters of runs that are significantly worse.
 
     Return the letter of each run, nothing if the topics are too few for any significant difference.
     """
-    from ir_graded.meta.discriminative import significant_pairs, smallest_tukey_asl
+    from ir_graded.meta.discriminative import significant_pairs
     from ir_graded.meta.matrix import matrices_by_measure
-    from ir_graded.meta.samples import check_options, check_significance_is_possible
+    from ir_graded.meta.options import check_options
+    from ir_graded.meta.paired_tests import TESTS
+    from ir_graded.meta.samples import check_significance_is_possible
 
     check_options(alpha=alpha)
+    replicates = TESTS[_OF_ALL_PAIRS].n_resamples
     if len(scores.runs) > len(ascii_lowercase):
         raise InputError(f"letters=True allows at most {len(ascii_lowercase)} runs, found {len(scores.runs)}")
     letters = dict(zip(scores.best_first, ascii_lowercase, strict=False))
     matrices = matrices_by_measure(scores)
     runs, topics = len(scores.runs), len(scores.query_ids)
     check_significance_is_possible(
-        lambda size: np.array([smallest_tukey_asl(runs, topics, size)]),
+        lambda size: np.array([TESTS[_OF_ALL_PAIRS].smallest_p(topics, size, True, runs)]),
         None,
-        _REPLICATES,
+        replicates,
         alpha,
         tests=runs * (runs - 1) // 2,
         topics=[f"{topics} topics"],
-        cannot=f"the randomised Tukey HSD test of {runs} runs cannot find a difference",
+        cannot=f"the {TESTS[_OF_ALL_PAIRS].name} test of {runs} runs cannot find a difference",
         advice="more topics",
         more_replicates="discriminative_power",
     )
-    if smallest_tukey_asl(runs, topics, _REPLICATES) >= alpha:
+    if TESTS[_OF_ALL_PAIRS].smallest_p(topics, replicates, True, runs) >= alpha:
         return {}
     for at, matrix in enumerate(matrices.values()):
-        different = significant_pairs(matrix, test="tukey_hsd", alpha=alpha, n_resamples=_REPLICATES, rng=0)
+        different = significant_pairs(matrix, test=_OF_ALL_PAIRS, alpha=alpha, n_resamples=replicates, rng=0)
         for one, other in np.transpose(np.triu_indices(len(letters), 1))[different].tolist():
             better, worse = sorted((one, other), key=lambda run: -scores.aggregates[run, at])
             signs[better, at] += letters[worse]
@@ -356,13 +286,12 @@ class Scores:
             raise InputError(f"{wanted} was not evaluated; use one of {', '.join(map(str, self.measures))}")
         return self.measures.index(others.pop())
 
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        """Frame with a row per score: columns run, query_id, measure (its printed name), value."""
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row per score: columns run, query_id, measure (its printed name), value."""
         return self.frame_of({"value": self.values})
 
     def frame_of(self, columns: Mapping[str, npt.NDArray[np.float64]]) -> pd.DataFrame:
-        """Return arrays with the shape of the scores as columns, with the rows of ``frame``."""
+        """Return arrays with the shape of the scores as columns, with the rows of ``to_frame``."""
         import pandas as pd
 
         measures, runs, topics = self.values.shape
@@ -435,7 +364,13 @@ class Scores:
         )
 
     def to_latex(
-        self, *, baseline: str | None = None, letters: bool = False, digits: int = 4, alpha: float = 0.05
+        self,
+        *,
+        baseline: str | None = None,
+        letters: bool = False,
+        digits: int = 4,
+        alpha: float = 0.05,
+        test: str = "randomisation",
     ) -> str:
         """Return a table of the means for LaTeX with booktabs: a row per run, best first, best values bold.
 
@@ -447,6 +382,7 @@ class Scores:
                 ``meta.discriminative_power``.
             digits: decimal places.
             alpha: significance level.
+            test: the test against the baseline, as in ``meta.against_baseline``.
 
         Raises:
             InputError: there is no run, there are fewer than two topics or runs for a test, or more runs than
@@ -458,23 +394,59 @@ class Scores:
             CoverageWarning: the topics are so few that no difference can be significant, from the baseline or
                 between any two runs. The table then says nothing about this test.
         """
-        return table(self, "latex", baseline=baseline, letters=letters, digits=digits, alpha=alpha)
+        return table(self, "latex", baseline=baseline, letters=letters, digits=digits, alpha=alpha, test=test)
 
     def to_markdown(
-        self, *, baseline: str | None = None, letters: bool = False, digits: int = 4, alpha: float = 0.05
+        self,
+        *,
+        baseline: str | None = None,
+        letters: bool = False,
+        digits: int = 4,
+        alpha: float = 0.05,
+        test: str = "randomisation",
     ) -> str:
         """Return the table of ``to_latex`` in Markdown."""
-        return table(self, "markdown", baseline=baseline, letters=letters, digits=digits, alpha=alpha)
+        return table(
+            self, "markdown", baseline=baseline, letters=letters, digits=digits, alpha=alpha, test=test
+        )
 
     def to_html(
-        self, *, baseline: str | None = None, letters: bool = False, digits: int = 4, alpha: float = 0.05
+        self,
+        *,
+        baseline: str | None = None,
+        letters: bool = False,
+        digits: int = 4,
+        alpha: float = 0.05,
+        test: str = "randomisation",
     ) -> str:
         """Return the table of ``to_latex`` in HTML."""
-        return table(self, "html", baseline=baseline, letters=letters, digits=digits, alpha=alpha)
+        return table(self, "html", baseline=baseline, letters=letters, digits=digits, alpha=alpha, test=test)
 
     def to_json(self) -> str:
-        """Return all scores as JSON for ``from_json``, with measures, parameters and versions."""
-        return to_json(self.runs, self.names, self.query_ids, self.values)
+        """Return all scores as JSON for ``from_json``, with measures, parameters and versions.
+
+        The object has ``format`` ("ir_graded scores"), ``version`` (1), ``written_by`` (versions of ir_graded
+        and ir_measures), ``measures`` (strings with all parameters), ``runs``, ``query_ids`` and ``values``,
+        a nested list over measures, runs and topics with null for a missing score.
+
+        Raises:
+            InputError: topics are neither text nor whole numbers.
+        """
+        ids = [one.item() if isinstance(one, np.integer) else one for one in self.query_ids]
+        if not set(map(type, ids)) <= {str, int}:
+            raise InputError("to_json needs query_ids that are text or whole numbers: convert them")
+        cells = self.values.astype(object)
+        cells[np.isnan(self.values)] = None
+        content = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "written_by": {"ir_graded": __version__, "ir_measures": version("ir-measures")},
+            "measures": self.names,
+            "runs": list(self.runs),
+            "query_ids": ids,
+            "values": cells.tolist(),
+        }
+        return json.dumps(content, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Scores:
@@ -483,13 +455,27 @@ class Scores:
         Raises:
             FileFormatError: the text is anything else.
         """
-        return cls(*from_json(text))
+        try:
+            content = json.loads(text)
+            if content["format"] != _FORMAT or content["version"] != _VERSION:
+                raise ValueError(f"format {content['format']!r}, version {content['version']!r}")
+            measures = tuple(map(parse_measure, content["measures"]))
+            runs, query_ids = tuple(map(str, content["runs"])), tuple(content["query_ids"])
+            values = np.array(content["values"], dtype=np.float64)
+            shape = len(measures), len(runs), len(query_ids)
+            if values.shape != shape and values.size:
+                raise ValueError(f"values have shape {values.shape}, expected {shape}")
+            return cls(runs, measures, query_ids, values.reshape(shape))
+        except (KeyError, TypeError, ValueError, NameError) as error:
+            raise FileFormatError(
+                f"expected JSON of {_FORMAT}, version {_VERSION}, from Scores.to_json: {error}"
+            ) from None
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write ``frame`` to a Parquet file."""
+        """Write the table of ``to_frame`` to a Parquet file."""
         import polars as pl
 
-        columns = self.frame.astype({"query_id": str}).to_dict("list")
+        columns = self.to_frame().astype({"query_id": str}).to_dict("list")
         pl.DataFrame({str(name): column for name, column in columns.items()}).write_parquet(os.fspath(path))
 
     @property
@@ -507,8 +493,8 @@ class Scores:
           ``ir_graded.unjudged``.
 
         Most measures need only the relevant documents. The shares are therefore counted on first access, from
-        the given qrels and runs, which are kept until then. They are NaN if a run retrieved nothing, if qrels
-        or run have changed or been deleted since, and in pickles and copies that were made before.
+        the given runs as they are then, which are kept until then. They are NaN if a run retrieved nothing or
+        can no longer be read, and in pickles and copies that were made before.
 
         Raises:
             InputError: these scores were not made by ``evaluate``.

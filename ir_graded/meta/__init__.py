@@ -21,6 +21,7 @@ from .discriminative import DiscriminativePower, discriminative_power
 from .intervals import ConfidenceIntervals, PredictionPowered, confidence_intervals, prediction_powered
 from .matrix import drop_identical, one_per_team, top
 from .sample_size import (
+    Design,
     EffectSizes,
     ScoreVariance,
     TopicSetSize,
@@ -31,16 +32,17 @@ from .sample_size import (
     topic_set_size,
 )
 from .significance import SignificanceMatrix, significance
-from .stability import Comparison, Stability, Swap, compare, stability, swap
+from .stability import MeasureComparison, Stability, Swap, compare_measures, stability, swap
 
 __all__ = [
     "Agreement",
     "BaselineTests",
-    "Comparison",
     "Conclusions",
     "ConfidenceIntervals",
+    "Design",
     "DiscriminativePower",
     "EffectSizes",
+    "MeasureComparison",
     "PredictionPowered",
     "RankCorrelations",
     "Regressions",
@@ -51,7 +53,7 @@ __all__ = [
     "TopicSetSize",
     "against_baseline",
     "agreement",
-    "compare",
+    "compare_measures",
     "conclusions",
     "confidence_intervals",
     "discriminative_power",

@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, ParameterError
 
 from .matrix import as_cells, as_finite, check_unique, number_of
-from .samples import Seed, check_choice, check_options, generator, topic_counts
+from .options import Seed, check_choice, generator, statistic
+from .samples import topic_counts
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ir_graded.plots.style import Axes, Figure
 
-_MEASUREMENTS = ("nominal", "ordinal", "interval")
+MEASUREMENTS = ("nominal", "ordinal", "interval")
 #: With more levels than this (soft labels), coefficients of classes are not computed.
 _MOST_LEVELS = 20
 _FEW_TOPICS = 10
@@ -166,7 +167,7 @@ class _Soft:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(ShortRepr):
+class Agreement(Result):
     """Agreement between sets of labels, the result of :func:`agreement`.
 
     Attributes:
@@ -183,7 +184,7 @@ class Agreement(ShortRepr):
         high: upper ends.
         undefined: number of replicates in which the coefficient is undefined.
         measurement: measurement level of alpha: ``'nominal'``, ``'ordinal'`` or ``'interval'``.
-        level: confidence level.
+        confidence: confidence level.
     """
 
     sets: tuple[Hashable, ...]
@@ -197,7 +198,7 @@ class Agreement(ShortRepr):
     high: Floats
     undefined: Ints
     measurement: str
-    level: float
+    confidence: float
     _by_topic: Floats
 
     @property
@@ -273,6 +274,7 @@ class Agreement(ShortRepr):
         return confusion_matrix(self.confusion(comparison), ax)
 
 
+@statistic(measurement=MEASUREMENTS)
 def agreement(  # noqa: PLR0913  # options, all by keyword
     labels: Any,
     *,
@@ -281,7 +283,7 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     measurement: str = "ordinal",
     rel: float = 1,
     levels: Sequence[float] | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     n_resamples: int = 1000,
     rng: Seed = 0,
 ) -> Agreement:
@@ -304,7 +306,7 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
             more than 20 levels, only alpha of interval labels is computed.
         rel: smallest relevant level, for the overlap (pairs relevant in both / in either).
         levels: levels of the scale; by default those in the table.
-        level: confidence level.
+        confidence: confidence level.
         n_resamples: number of replicates.
         rng: a seed or a generator.
 
@@ -321,8 +323,6 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
         >>> found["value"][["observed", "kappa", "alpha"]].round(3).tolist()
         [0.667, 0.52, 0.764]
     """
-    check_choice("measurement", measurement, _MEASUREMENTS)
-    check_options(level=level, n_resamples=n_resamples, rel=rel)
     table, names, of_row = _table(labels, topics)
     known = ~np.isnan(table)
     declared = as_cells([] if levels is None else list(levels), "levels", "a list of numbers", dimensions=1)
@@ -356,7 +356,7 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     if len(names) > _FEWEST:
         sums.append(of.collect_all(topic[several], table[several], len(query_ids)))
     by_topic = np.stack([of.coefficients(one) for one in sums])
-    values, low, high, undefined = _with_intervals(sums, of, level, int(n_resamples), generator(rng))
+    values, low, high, undefined = _with_intervals(sums, of, confidence, int(n_resamples), generator(rng))
     if len(names) > _FEWEST:
         others = np.arange(len(_NAMES)) != _ALPHA
         for found in (values, low, high):
@@ -365,28 +365,28 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     return Agreement(
         sets=names,
         topics=query_ids,
-        levels=read_only(scale),
+        levels=scale,
         pairs=pairs,
-        counts=read_only(counts if isinstance(of, _Classes) else np.zeros((*counts.shape[:2], 0, 0))),
-        covered=read_only(np.stack(covered)),
-        values=read_only(values),
-        low=read_only(low),
-        high=read_only(high),
-        undefined=read_only(undefined),
+        counts=counts if isinstance(of, _Classes) else np.zeros((*counts.shape[:2], 0, 0)),
+        covered=np.stack(covered),
+        values=values,
+        low=low,
+        high=high,
+        undefined=undefined,
         measurement=measurement,
-        level=float(level),
-        _by_topic=read_only(by_topic),
+        confidence=float(confidence),
+        _by_topic=by_topic,
     )
 
 
 def _with_intervals(
-    sums: list[Floats], of: _Classes | _Soft, level: float, n_resamples: int, rng: np.random.Generator
+    sums: list[Floats], of: _Classes | _Soft, confidence: float, n_resamples: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats, Ints]:
     """Return coefficients of sums over topics, their intervals, and numbers of undefined replicates."""
     # Topics without a pair in several sets carry no information.
     used = np.flatnonzero(sum(one.reshape(len(one), -1).any(axis=1) for one in sums))
     drawn = topic_counts(rng, len(used), n_resamples)
-    tail = (1 - float(level)) / 2
+    tail = (1 - float(confidence)) / 2
     values, ends, undefined = [], [], []
     for one in sums:
         shape = one.shape[1:]

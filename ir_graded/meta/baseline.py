@@ -6,98 +6,98 @@ import math
 import warnings
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ir_graded._utils.extras import extra
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
 from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, ParameterError, format_ids
 
-from .matrix import DECIMALS, matrices_by_measure, number_of, rows_of_systems
-from .sample_size import Design, detectable_of_pairs, mean_and_spread
-from .samples import Seed, check_choice, check_options, check_significance_is_possible, generator
-from .significance import significance
-from .studentised import TOLERANCE, enumerates, randomisation_p, smallest_p
+from .matrix import DECIMALS, matrices_by_measure, number_of
+from .options import Seed, generator, statistic
+from .paired_tests import CORRECTIONS, TESTS_OF_DIFFERENCES as TESTS, enumerates
+from .sample_size import detectable_deviations, mean_and_sd
+from .samples import check_significance_is_possible
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-#: Default number of replicates, independent of alpha and of the number of systems.
-_REPLICATES = 100_000
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class BaselineTests(ShortRepr):
+class BaselineTests(Result):
     """Differences of systems from a baseline with their significance.
 
     Attributes:
         measures: printed names of the measures.
-        systems: the systems except the baseline, in the given order.
+        runs: the systems except the baseline, in the given order.
         baseline: the baseline.
-        difference: mean of "system - baseline" over the topics, shape ``(measures, systems)``.
+        difference: mean of "system - baseline" over the topics, shape ``(measures, runs)``.
         p: two-sided p-values of the individual tests, with the same shape.
         p_holm: p-values after Holm's correction for the systems compared by one measure.
-        spread: standard deviation of "system - baseline" over the topics, with the same shape; NaN if all
+        sd: standard deviation of "system - baseline" over the topics, with the same shape; NaN if all
             differences are equal.
         topics: number of topics.
+        test: the test.
         alpha: significance level.
         n_resamples: number of replicates.
     """
 
     measures: tuple[str, ...]
-    systems: tuple[Hashable, ...]
+    runs: tuple[Hashable, ...]
     baseline: Hashable
     difference: Floats
     p: Floats
     p_holm: Floats
-    spread: Floats
+    sd: Floats
     topics: int
+    test: str
     alpha: float
     n_resamples: int
 
+    ROWS: ClassVar = {"measure": "measures", "run": "runs"}
+    COLUMNS: ClassVar = ("difference", "p", "p_holm", "significant", "dz", "minimum_detectable")
+
     @property
     def significant(self) -> Bools:
-        """Whether the corrected p-value is below alpha, shape ``(measures, systems)``."""
+        """Whether the corrected p-value is below alpha, shape ``(measures, runs)``."""
         return np.asarray(self.p_holm < self.alpha)
 
     @property
     def exact(self) -> bool:
         """Whether the p-values count all sign patterns instead of random ones."""
-        return enumerates(self.topics, self.n_resamples)
+        return self.test == "randomisation" and enumerates(self.topics, self.n_resamples)
 
     @property
     def smallest_p_holm(self) -> float:
         """Smallest corrected p-value that a test can have with any scores."""
-        return _smallest(self.topics, self.n_resamples, len(self.systems))
+        return _smallest(self.test, self.topics, self.n_resamples, len(self.runs))
 
     @property
     def dz(self) -> Floats:
-        """Effect size of each difference, ``difference / spread``; shape ``(measures, systems)``."""
-        return self.difference / self.spread
+        """Effect size of each difference, ``difference / sd``; shape ``(measures, runs)``."""
+        return self.difference / self.sd
 
     @property
     def minimum_detectable(self) -> Floats:
         """Difference that one two-sided paired t test at alpha detects with probability .8.
 
-        The spread of the pair is treated as known. Holm's correction is ignored; with it, even larger
-        differences may be missed. Shape ``(measures, systems)``.
+        The standard deviation of the pair is treated as known. Holm's correction is ignored; with it, even
+        larger differences may be missed. Shape ``(measures, runs)``.
         """
-        return detectable_of_pairs(self.spread, self.topics, self.alpha)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a table with a row per measure and system.
-
-        Columns: measure, run, difference, p, p_holm, significant, dz, minimum_detectable.
-        """
-        return rows_of_systems(self, "difference", "p", "p_holm", "significant", "dz", "minimum_detectable")
+        return self.sd * detectable_deviations(self.topics, self.alpha)
 
 
+@statistic(test=TESTS)
 def against_baseline(
-    scores: Any, baseline: Hashable, *, alpha: float = 0.05, n_resamples: int | None = None, rng: Seed = 0
+    scores: Any,
+    baseline: Hashable,
+    *,
+    test: str = "randomisation",
+    alpha: float = 0.05,
+    n_resamples: int | None = None,
+    rng: Seed = 0,
 ) -> BaselineTests:
     """Test which systems differ significantly from a baseline.
 
@@ -113,8 +113,10 @@ def against_baseline(
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x
             systems.
         baseline: name of the system that the others are compared with.
+        test: {test}.
         alpha: significance level, between 0 and 1.
-        n_resamples: number of replicates B, at least 1; None for 100,000.
+        n_resamples: number of replicates B, at least 1; None for the default of the test, 100,000 random
+            signs.
         rng: a seed or a generator.
 
     Raises:
@@ -139,55 +141,47 @@ def against_baseline(
         0  same         0.0  1.000   1.000        False                 NaN
         1   new         0.2  0.004   0.008         True               0.092
     """
-    replicates = _REPLICATES if n_resamples is None else n_resamples
-    check_options(alpha=alpha, n_resamples=replicates)
+    replicates = TESTS[test].n_resamples if n_resamples is None else n_resamples
     matrices = matrices_by_measure(scores)
-    names = next(iter(matrices.values())).systems
+    names = next(iter(matrices.values())).runs
     of_baseline = number_of(baseline, names, "baseline")
     others = [number for number in range(len(names)) if number != of_baseline]
     values = np.stack([matrix.values.T for matrix in matrices.values()])
     topics, compared = values.shape[2], len(others)
     check_significance_is_possible(
-        lambda size: np.array([_smallest(topics, size, compared)]),
+        lambda size: np.array([_smallest(test, topics, size, compared)]),
         n_resamples,
         replicates,
         alpha,
         tests=compared,
         topics=[f"{topics} topics"],
-        cannot=f"the randomisation test of {compared} run{'s' * (compared > 1)} cannot find a difference",
+        cannot=f"the {test} test of {compared} run{'s' * (compared > 1)} cannot find a difference",
         advice="more topics",
     )
     z = values[:, others] - values[:, [of_baseline]]
     against = np.full(len(others), of_baseline)
-    spread = np.stack([mean_and_spread(of_measure, others, against)[1] for of_measure in values])
-    p = randomisation_p(z, int(replicates), generator(rng), two_sided=True)
+    sd = np.stack([mean_and_sd(of_measure, others, against)[1] for of_measure in values])
+    p = TESTS[test].p_of(z, int(replicates), generator(rng), two_sided=True)
     return BaselineTests(
         measures=tuple(matrices),
-        systems=tuple(names[number] for number in others),
+        runs=tuple(names[number] for number in others),
         baseline=baseline,
-        difference=read_only(exact_sum(z) / z.shape[2]),
-        p=read_only(p),
-        p_holm=read_only(np.stack([holm(row) for row in p])),
-        spread=read_only(spread),
+        difference=exact_sum(z) / z.shape[2],
+        p=p,
+        p_holm=np.stack([CORRECTIONS["holm"].of(row) for row in p]),
+        sd=sd,
         topics=topics,
+        test=test,
         alpha=float(alpha),
         n_resamples=int(replicates),
     )
 
 
-def _smallest(topics: int, n_resamples: float, compared: int) -> float:
-    return min(1.0, compared * smallest_p(topics, n_resamples, two_sided=True))
+def _smallest(test: str, topics: int, n_resamples: float, compared: int) -> float:
+    return min(1.0, compared * TESTS[test].smallest_p(topics, n_resamples, True, 2))
 
 
-def holm(p: Floats) -> Floats:
-    """Return p-values after the correction of Holm (1979), in the order given."""
-    order = np.argsort(p, kind="stable")
-    corrected = np.empty_like(p)
-    corrected[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
-    return corrected
-
-
-#: The group of all topics.
+#: The slice of all topics.
 ALL_TOPICS = "all"
 
 
@@ -195,24 +189,24 @@ class NothingToLoseWarning(CoverageWarning):
     """Warning that no system can be worse, because the baseline scores no more than the tolerance."""
 
 
-@dataclass(frozen=True, eq=False)
-class Regressions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Regressions(Result):
     """Differences of systems from a baseline, and which are worse, the result of :func:`regressions`.
 
     Attributes:
-        groups: names of the groups of topics; the first is all topics.
+        slices: names of the slices of topics; the first is all topics.
         measures: printed names of the measures.
-        systems: the systems except the baseline, in the given order.
+        runs: the systems except the baseline, in the given order.
         baseline: the baseline.
-        baseline_mean: mean of the baseline, shape ``(groups, measures)``.
-        difference: mean of "system - baseline" over the topics, shape ``(groups, measures, systems)``.
+        baseline_mean: mean of the baseline, shape ``(slices, measures)``.
+        difference: mean of "system - baseline" over the topics, shape ``(slices, measures, runs)``.
         p: p-values of the single tests, one-sided for a lower mean, same shape.
         p_corrected: p-values corrected for all tests, same shape.
-        spread: standard deviation of "system - baseline", same shape; NaN if all differences are equal.
-        topics: number of topics of each group.
+        sd: standard deviation of "system - baseline", same shape; NaN if all differences are equal.
+        topics: number of topics of each slice.
         judged: mean share of judged documents down to the cutoff of the measure, else 10, shape as
             ``difference``; NaN if only scores are given.
-        baseline_judged: that of the baseline, shape ``(groups, measures)``.
+        baseline_judged: that of the baseline, shape ``(slices, measures)``.
         alpha: significance level.
         tolerance: largest loss of the mean with which a system is not worse.
         test: the test.
@@ -221,15 +215,15 @@ class Regressions:
         notes: sentences on what limits the comparison.
     """
 
-    groups: tuple[str, ...]
+    slices: tuple[str, ...]
     measures: tuple[str, ...]
-    systems: tuple[Hashable, ...]
+    runs: tuple[Hashable, ...]
     baseline: Hashable
     baseline_mean: Floats
     difference: Floats
     p: Floats
     p_corrected: Floats
-    spread: Floats
+    sd: Floats
     topics: tuple[int, ...]
     judged: Floats
     baseline_judged: Floats
@@ -248,7 +242,7 @@ class Regressions:
 
     @property
     def passed(self) -> bool:
-        """Whether no system is worse by any measure on any group."""
+        """Whether no system is worse by any measure on any slice."""
         return not self.worse.any()
 
     @property
@@ -266,36 +260,34 @@ class Regressions:
         """Smallest loss that is found worse with probability .8; shape as ``difference``.
 
         A loss is found if a one-sided paired t test at ``alpha_of_each`` is significant and the mean is
-        lower by more than the tolerance, d. So it is at least ``d + 0.842 spread / sqrt(n)``. The spread of
+        lower by more than the tolerance, d. So it is at least ``d + 0.842 sd / sqrt(n)``. The deviation of
         the pair is taken as known.
         """
         special = extra("scipy.special", "meta")
-        design = Design(variance=0.5, alpha=self.alpha_of_each, power=0.8, alternative="greater")
-        of_one = np.array([design.detectable(topics) for topics in self.topics])
+        alpha = self.alpha_of_each
+        of_one = np.array([detectable_deviations(topics, alpha, "greater") for topics in self.topics])
         beyond = special.ndtri(0.8) / np.sqrt(self.topics)
-        by_test, by_tolerance = (
-            factor[:, np.newaxis, np.newaxis] * self.spread for factor in (of_one, beyond)
-        )
+        by_test, by_tolerance = (factor[:, np.newaxis, np.newaxis] * self.sd for factor in (of_one, beyond))
         return np.asarray(np.maximum(by_test, self.tolerance + by_tolerance))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per group, measure and system.
+        """Return a row per slice, measure and system.
 
-        Columns: group, topics, judged, baseline_judged, measure, run, baseline (its mean), mean, difference,
+        Columns: slice, topics, judged, baseline_judged, measure, run, baseline (its mean), mean, difference,
         p, p_corrected, minimum_detectable, worse.
         """
         import pandas as pd
 
-        group, measure, system = (at.reshape(-1) for at in np.indices(self.p.shape))
-        base = self.baseline_mean[group, measure]
+        part, measure, system = (at.reshape(-1) for at in np.indices(self.p.shape))
+        base = self.baseline_mean[part, measure]
         return pd.DataFrame(
             {
-                "group": [self.groups[at] for at in group],
-                "topics": [self.topics[at] for at in group],
+                "slice": [self.slices[at] for at in part],
+                "topics": [self.topics[at] for at in part],
                 "judged": self.judged.reshape(-1),
-                "baseline_judged": self.baseline_judged[group, measure],
+                "baseline_judged": self.baseline_judged[part, measure],
                 "measure": [self.measures[at] for at in measure],
-                "run": [self.systems[at] for at in system],
+                "run": [self.runs[at] for at in system],
                 "baseline": base,
                 "mean": base + self.difference.reshape(-1),
                 "difference": self.difference.reshape(-1),
@@ -307,6 +299,7 @@ class Regressions:
         )
 
 
+@statistic(test=TESTS, correction=CORRECTIONS)
 def regressions(  # noqa: PLR0913  # options, all by keyword
     scores: Any,
     baseline: Hashable,
@@ -315,7 +308,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     tolerance: float = 0.0,
     test: str = "randomisation",
     correction: str = "holm",
-    groups: Mapping[Any, Any] | None = None,
+    slices: Mapping[Any, Any] | None = None,
     n_resamples: int = 10_000,
     rng: Seed = 0,
 ) -> Regressions:
@@ -323,7 +316,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
 
     Let z be the differences "system - baseline" per topic, rounded to 12 decimals. A system is worse if
     ``mean(z) < -tolerance`` and its corrected p-value is below alpha. Each test has the null hypothesis
-    ``mean(z) >= 0`` and the alternative ``mean(z) < 0``. The tests of all systems, measures and groups are
+    ``mean(z) >= 0`` and the alternative ``mean(z) < 0``. The tests of all systems, measures and slices are
     one family for the correction.
 
     Args:
@@ -332,28 +325,26 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         baseline: name of the system that the others are compared with.
         alpha: significance level, between 0 and 1.
         tolerance: largest loss of the mean, in units of the measure, with which a system is not worse; >= 0.
-        test: 'randomisation' (random signs of z, ``p = (#{mean(z*) <= mean(z)} + 1) / (B + 1)``; with n
-            topics and ``2^n <= B`` all sign patterns, ``p = #{mean(z*) <= mean(z)} / 2^n``), 't' (Student's
-            paired test) or 'bootstrap' (the paired bootstrap test of ``significance``, with
-            ``p = (#{t(w*) <= t(z)} + 1) / (B + 1)``).
-        correction: 'holm' and 'bonferroni' control the probability of any false positive; 'bh' (Benjamini
-            and Hochberg) controls the expected share of false positives; or 'none'.
-        groups: groups of some of the topics, such as ``{"1": "easy", "2": "hard"}``. Each group is tested
+        test: {test}. With random signs of z, ``p = (#{mean(z*) <= mean(z)} + 1) / (B + 1)``; with n topics
+            and ``2^n <= B`` all sign patterns, ``p = #{mean(z*) <= mean(z)} / 2^n``. The bootstrap is that of
+            ``significance``, with ``p = (#{t(w*) <= t(z)} + 1) / (B + 1)``.
+        correction: {correction}.
+        slices: slices of some of the topics, such as ``{"1": "easy", "2": "hard"}``. Each slice is tested
             separately, in addition to all topics.
         n_resamples: number of replicates B, at least 1.
         rng: a seed or a generator.
 
     Raises:
-        InputError: there are fewer than two topics in total or in a group, fewer than two systems, or a
+        InputError: there are fewer than two topics in total or in a slice, fewer than two systems, or a
             score that is not finite.
         ParameterError: an option is out of its range, the baseline is not a system, n_resamples is too
             small for any corrected p-value below alpha, or the tolerance is not below the mean of the
             baseline, where no score is negative.
 
     Warns:
-        CoverageWarning: all topics or a group are so few that the randomisation test cannot be significant:
+        CoverageWarning: all topics or a slice are so few that the randomisation test cannot be significant:
             no p-value of n topics falls below ``1 / 2^n``, before the correction; or the baseline scores 0
-            on all topics or a group, or no more than the tolerance on a group, so that no system can be
+            on all topics or a slice, or no more than the tolerance on a slice, so that no system can be
             worse.
 
     Source:
@@ -371,16 +362,13 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         0  slip        -0.2   True
         1   new         0.2  False
     """
-    check_options(alpha=alpha, n_resamples=n_resamples, tolerance=tolerance)
-    check_choice("test", test, TESTS)
-    check_choice("correction", correction, CORRECTIONS)
     matrices = matrices_by_measure(scores)
     first = next(iter(matrices.values()))
-    names = first.systems
+    names = first.runs
     of_baseline = number_of(baseline, names, "baseline")
     others = [number for number in range(len(names)) if number != of_baseline]
     every = np.stack([matrix.values.T for matrix in matrices.values()])
-    parts = topics_by_group(first.topics, groups or {})
+    parts = topics_by_slice(first.topics, slices or {})
     sizes = {name: topics.size for name, topics in parts.items()}
     shape = len(parts), len(matrices), len(others)
     comparisons = math.prod(shape)
@@ -393,7 +381,7 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
         alpha,
         tests=comparisons,
         topics=[
-            f"{topics} topics{'' if name == ALL_TOPICS else f' of the group {name!r}'}"
+            f"{topics} topics{'' if name == ALL_TOPICS else f' of the slice {name!r}'}"
             for name, topics in sizes.items()
         ],
         cannot=(
@@ -403,24 +391,29 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     )
     random = generator(rng)
     found = [
-        _of_part(every[:, :, topics], others, of_baseline, lambda z: TESTS[test](z, n_resamples, random))
+        _of_part(
+            every[:, :, topics],
+            others,
+            of_baseline,
+            lambda z: TESTS[test].p_of(z, n_resamples, random, two_sided=False),
+        )
         for topics in parts.values()
     ]
-    base, difference, spread, p = (read_only(np.stack(column)) for column in zip(*found, strict=True))
+    base, difference, sd, p = (np.stack(column) for column in zip(*found, strict=True))
     _check_losses_are_possible(every, base, (*matrices,), baseline, sizes, float(tolerance))
     return Regressions(
-        groups=tuple(parts),
+        slices=tuple(parts),
         measures=tuple(matrices),
-        systems=tuple(names[number] for number in others),
+        runs=tuple(names[number] for number in others),
         baseline=baseline,
         baseline_mean=base,
         difference=difference,
         p=p,
-        p_corrected=read_only(CORRECTIONS[correction](p.reshape(-1)).reshape(p.shape)),
-        spread=spread,
+        p_corrected=CORRECTIONS[correction].of(p.reshape(-1)).reshape(p.shape),
+        sd=sd,
         topics=tuple(sizes.values()),
-        judged=read_only(np.full(p.shape, np.nan)),
-        baseline_judged=read_only(np.full(base.shape, np.nan)),
+        judged=np.full(p.shape, np.nan),
+        baseline_judged=np.full(base.shape, np.nan),
         alpha=float(alpha),
         tolerance=float(tolerance),
         test=test,
@@ -429,27 +422,27 @@ def regressions(  # noqa: PLR0913  # options, all by keyword
     )
 
 
-def topics_by_group(topics: tuple[Hashable, ...], groups: Mapping[Any, Any]) -> dict[str, Ints]:
-    """Return the indices of all topics and of each group. Raises InputError if a group is too small."""
-    of_topic = {str(topic): str(group) for topic, group in groups.items()}
+def topics_by_slice(topics: tuple[Hashable, ...], slices: Mapping[Any, Any]) -> dict[str, Ints]:
+    """Return the indices of all topics and of each slice. Raises InputError if a slice is too small."""
+    of_topic = {str(topic): str(part) for topic, part in slices.items()}
     member = [of_topic.get(str(topic)) for topic in topics]
     unknown = [*of_topic.keys() - {str(topic) for topic in topics}]
-    without = [topic for topic, group in zip(topics, member, strict=True) if group is None]
+    without = [topic for topic, part in zip(topics, member, strict=True) if part is None]
     # Groups may be of more topics or of fewer, but not both: then ids differ.
     if unknown and without:
         raise InputError(
-            f"groups: no scored topic is named {format_ids(sorted(unknown))}, and {format_ids(without)} "
-            f"({len(without)} in total) have no group; are the ids equal?"
+            f"slices: no scored topic is named {format_ids(sorted(unknown))}, and {format_ids(without)} "
+            f"({len(without)} in total) have no slice; are the ids equal?"
         )
     parts = {ALL_TOPICS: np.arange(len(topics), dtype=np.int64)}
     for name in dict.fromkeys(of_topic.values()):
         if name == ALL_TOPICS:
             raise InputError(
-                f"groups: a group is named {ALL_TOPICS!r}, which is the name of all topics: rename it"
+                f"slices: a slice is named {ALL_TOPICS!r}, which is the name of all topics: rename it"
             )
-        parts[name] = np.array([at for at, group in enumerate(member) if group == name], dtype=np.int64)
+        parts[name] = np.array([at for at, part in enumerate(member) if part == name], dtype=np.int64)
         if parts[name].size < 2:  # noqa: PLR2004
-            raise InputError(f"groups: {name!r} has {parts[name].size} of the scored topics; a test needs 2")
+            raise InputError(f"slices: {name!r} has {parts[name].size} of the scored topics; a test needs 2")
     return parts
 
 
@@ -458,8 +451,10 @@ def _smallest_of_family(
 ) -> Floats:
     """Return the smallest corrected p-values: a correction rises with each of the p-values."""
     p = np.empty(shape)
-    p[:] = np.array([LEAST[test](size, n_resamples) for size in topics])[:, np.newaxis, np.newaxis]
-    return CORRECTIONS[correction](p.reshape(-1)).reshape(shape)
+    p[:] = np.array([TESTS[test].smallest_p(size, n_resamples, False, 2) for size in topics])[
+        :, np.newaxis, np.newaxis
+    ]
+    return CORRECTIONS[correction].of(p.reshape(-1)).reshape(shape)
 
 
 def _check_losses_are_possible(
@@ -473,19 +468,19 @@ def _check_losses_are_possible(
     """Raise ParameterError if the tolerance exceeds any possible loss; warn if the baseline scores 0.
 
     Args:
-        values: all scores, shape ``(measures, systems, topics)``.
-        base: means of the baseline, shape ``(groups, measures)``.
+        values: all scores, shape ``(measures, runs, topics)``.
+        base: means of the baseline, shape ``(slices, measures)``.
         measures: names of the measures.
         baseline: the baseline.
-        sizes: number of topics of each group, all topics first.
+        sizes: number of topics of each slice, all topics first.
         tolerance: the tolerance.
     """
     # Where scores are negative, the lowest possible score is not known.
     hopeless = (base <= tolerance) & (values.min(axis=(1, 2)) >= 0)
     said, asked = [], ""
-    for group, measure in np.argwhere(hopeless).tolist():
-        name, mean = [*sizes][group], float(base[group, measure])
-        where = f"all {sizes[name]} topics" if name == ALL_TOPICS else f"the {sizes[name]} of group {name!r}"
+    for part, measure in np.argwhere(hopeless).tolist():
+        name, mean = [*sizes][part], float(base[part, measure])
+        where = f"all {sizes[name]} topics" if name == ALL_TOPICS else f"the {sizes[name]} of slice {name!r}"
         if mean == 0:
             said.append(f"scores 0 on {where} by {measures[measure]}")
             asked = (
@@ -503,73 +498,16 @@ def _check_losses_are_possible(
         warnings.warn(
             f"{baseline!r} {', '.join(said[:MOST_IDS])}{more}, so no system can be worse there{asked}",
             NothingToLoseWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
 def _of_part(
     values: Floats, others: list[int], baseline: int, test: Callable[[Floats], Floats]
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return, for some topics, means of the baseline, and differences with their spread and p-values."""
+    """Return, for some topics, means of the baseline, and differences with their sd and p-values."""
     against = np.full(len(others), baseline)
     z = (values[:, others] - values[:, [baseline]]).round(DECIMALS)
-    spread = np.stack([mean_and_spread(of_measure, others, against)[1] for of_measure in values])
+    sd = np.stack([mean_and_sd(of_measure, others, against)[1] for of_measure in values])
     topics = values.shape[2]
-    return exact_sum(values[:, baseline]) / topics, exact_sum(z) / topics, spread, test(z)
-
-
-# ----------------------------------------------------------------------------------- tests, corrections
-
-
-def _randomisation(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
-    return randomisation_p(z, n_resamples, rng, two_sided=False)
-
-
-def _student(z: Floats, _n_resamples: int, _rng: np.random.Generator) -> Floats:
-    deviation = z.std(axis=2, ddof=1)
-    deviation[np.ptp(z, axis=2) <= TOLERANCE * np.abs(z).max(axis=2)] = 0
-    mean = z.mean(axis=2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(mean == 0, 0.0, mean / (deviation / np.sqrt(z.shape[2])))
-    stats = extra("scipy.stats", "meta")
-    # Without any difference the p-value is 1.
-    return np.where(z.any(axis=2), stats.t.cdf(t, z.shape[2] - 1), 1.0)
-
-
-def _bootstrap(z: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
-    """Return p-values of 0 against each z, all with the same replicates, and never 0."""
-    seed = int(rng.integers(0, 2**62))
-    p = np.empty(z.shape[:2])
-    for at in np.ndindex(p.shape):
-        matrix = np.stack((np.zeros_like(z[at]), z[at]), axis=1)
-        found = significance(matrix, n_resamples=n_resamples, rng=seed, progress=False)
-        count = np.rint(found.asl.loc[[0], [1]].to_numpy()[0, 0] * n_resamples)
-        p[at] = (count + 1) / (n_resamples + 1) if z[at].any() else 1.0
-    return p
-
-
-def _benjamini_hochberg(p: Floats) -> Floats:
-    order = np.argsort(-p, kind="stable")
-    corrected = np.empty_like(p)
-    corrected[order] = np.minimum.accumulate(p[order] * p.size / np.arange(p.size, 0, -1))
-    return corrected
-
-
-#: p-values of differences of shape ``(measures, systems, topics)``, one-sided for a mean below 0.
-TESTS: dict[str, Callable[[Floats, int, np.random.Generator], Floats]] = {
-    "randomisation": _randomisation,
-    "t": _student,
-    "bootstrap": _bootstrap,
-}
-#: The smallest p-value of a test, from the numbers of topics and of replicates.
-LEAST: dict[str, Callable[[int, float], float]] = {
-    "randomisation": partial(smallest_p, two_sided=False),
-    "t": lambda _topics, _n_resamples: 0.0,
-    "bootstrap": lambda _topics, n_resamples: 1 / (n_resamples + 1),
-}
-CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
-    "holm": holm,
-    "bonferroni": lambda p: np.minimum(1.0, p * p.size),
-    "bh": _benjamini_hochberg,
-    "none": lambda p: p,
-}
+    return exact_sum(values[:, baseline]) / topics, exact_sum(z) / topics, sd, test(z)

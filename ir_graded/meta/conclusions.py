@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
 
 from .correlation import fitting_tau_ap, kendall_tau, kendall_tau_b
-from .discriminative import check_test, significant_pairs
+from .discriminative import significant_pairs
 from .matrix import ScoreMatrix, best_first, matrices_by_measure, means_of, ranks_of
-from .samples import Seed, check_options
+from .options import Seed, statistic
+from .paired_tests import TESTS
 from .studentised import Pairs
 
 if TYPE_CHECKING:
@@ -33,13 +34,13 @@ _CLASSES = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Conclusions(ShortRepr):
+class Conclusions(Result):
     """Conclusions about the same systems under two sets of judgments, a and b.
 
     Attributes:
         measures: printed names of the measures.
-        systems: the systems.
-        means_a: mean of each system under a, shape ``(measures, systems)``.
+        runs: the systems.
+        means_a: mean of each system under a, shape ``(measures, runs)``.
         means_b: mean of each system under b.
         table: the table of ``to_frame``, in the order of the measures.
         topics: number of topics in both.
@@ -50,7 +51,7 @@ class Conclusions(ShortRepr):
     """
 
     measures: tuple[str, ...]
-    systems: tuple[Hashable, ...]
+    runs: tuple[Hashable, ...]
     means_a: Floats
     means_b: Floats
     table: pd.DataFrame
@@ -78,10 +79,11 @@ class Conclusions(ShortRepr):
         from ir_graded.plots.meta import means_scatter
 
         return means_scatter(
-            self.measures, self.systems, self.means_a, self.means_b, self.table["tau_b"].tolist()
+            self.measures, self.runs, self.means_a, self.means_b, self.table["tau_b"].tolist()
         )
 
 
+@statistic(test=TESTS)
 def conclusions(
     scores_a: Any,
     scores_b: Any,
@@ -120,7 +122,6 @@ def conclusions(
         measure
         Q        0.333     0.5
     """
-    check_options(top_k=top_k)
     of_a, of_b = matrices_by_measure(scores_a), matrices_by_measure(scores_b)
     if set(of_a) != set(of_b):
         raise InputError(f"measures differ: {', '.join(of_a)} under a, {', '.join(of_b)} under b")
@@ -137,7 +138,6 @@ def conclude(
     options: dict[str, Any],
 ) -> Conclusions:
     """Return the conclusions from matrices; ``known`` caches the tests of a for further sets."""
-    check_test(options["test"], options["alpha"], options["n_resamples"])
     first, second = next(iter(of_a.values())), next(iter(of_b.values()))
     topics = tuple(topic for topic in first.topics if topic in set(second.topics))
     if len(topics) < _FEWEST:
@@ -151,14 +151,14 @@ def conclude(
         in_b = significant_pairs(b, **options)
         means_a.append(means_of(a))
         means_b.append(means_of(b))
-        rows.append(_row(means_a[-1], means_b[-1], (known[name, topics], in_b), a.systems, top_k))
+        rows.append(_row(means_a[-1], means_b[-1], (known[name, topics], in_b), a.runs, top_k))
     import pandas as pd
 
     return Conclusions(
         measures=tuple(of_a),
-        systems=first.systems,
-        means_a=read_only(np.stack(means_a)),
-        means_b=read_only(np.stack(means_b)),
+        runs=first.runs,
+        means_a=np.stack(means_a),
+        means_b=np.stack(means_b),
         table=pd.DataFrame(rows, index=pd.Index(list(of_a), name="measure")),
         topics=len(topics),
         dropped_a=tuple(topic for topic in first.topics if topic not in topics),
@@ -171,7 +171,7 @@ def conclude(
 def _of_topics(matrix: ScoreMatrix, topics: tuple[Hashable, ...]) -> ScoreMatrix:
     """Return the matrix of some of the topics."""
     place = {topic: at for at, topic in enumerate(matrix.topics)}
-    return ScoreMatrix(matrix.values[[place[topic] for topic in topics]], topics, matrix.systems)
+    return ScoreMatrix(matrix.values[[place[topic] for topic in topics]], topics, matrix.runs)
 
 
 def _row(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ir_graded._utils.extras import extra
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result, read_only
 from ir_graded.core.segments import Bools, Floats, exact_sum
 from ir_graded.errors import InputError
 
@@ -182,17 +182,17 @@ def tau_ap_b(a: Any, b: Any) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankCorrelations(ShortRepr):
+class RankCorrelations(Result):
     """Rank correlations of several measures with a reference measure.
 
     Attributes:
         reference: the measure that the others are compared with.
         measures: names of all measures.
-        systems: names of the systems, in the order of the score matrices.
+        runs: names of the systems, in the order of the score matrices.
         kendall: Kendall's tau of each measure with the reference.
-        kendall_variants: ``"tau"``, or ``"tau_b"`` if one of the two rankings has ties.
+        kendall_variant: ``"tau"``, or ``"tau_b"`` if one of the two rankings has ties.
         tau_ap: AP correlation of each measure, as the estimate, with the reference.
-        tau_ap_variants: ``"tau_ap"``; ``"tau_ap_a"`` if only the measure has ties; ``"tau_ap_b"`` if the
+        tau_ap_variant: ``"tau_ap"``; ``"tau_ap_a"`` if only the measure has ties; ``"tau_ap_b"`` if the
             reference has ties.
         tied: whether any systems are tied, by measure.
         matrix: Kendall's tau of all pairs of measures, measures x measures; tau_b, which equals tau without
@@ -201,27 +201,20 @@ class RankCorrelations(ShortRepr):
 
     reference: str
     measures: tuple[str, ...]
-    systems: tuple[Hashable, ...]
+    runs: tuple[Hashable, ...]
     kendall: Floats
-    kendall_variants: tuple[str, ...]
+    kendall_variant: tuple[str, ...]
     tau_ap: Floats
-    tau_ap_variants: tuple[str, ...]
+    tau_ap_variant: tuple[str, ...]
     tied: Bools
     matrix: pd.DataFrame
 
+    ROWS: ClassVar = {"measure": "measures"}
+    COLUMNS: ClassVar = ("kendall", "kendall_variant", "tau_ap", "tau_ap_variant")
+
     def to_frame(self) -> pd.DataFrame:
         """Return a row per measure with columns kendall, kendall_variant, tau_ap, tau_ap_variant."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "kendall": self.kendall,
-                "kendall_variant": list(self.kendall_variants),
-                "tau_ap": self.tau_ap,
-                "tau_ap_variant": list(self.tau_ap_variants),
-            },
-            index=pd.Index(self.measures, name="measure"),
-        )
+        return super().to_frame().set_index("measure")
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Plot a heat map of Kendall's tau of all pairs of measures."""
@@ -263,7 +256,7 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     name = reference_name(reference, matrices)
     measures = tuple(matrices)
     values = [matrix.values.T for matrix in matrices.values()]
-    means = [(exact_sum(of_systems) / of_systems.shape[1]).round(_DECIMALS) for of_systems in values]
+    means = [(exact_sum(of_runs) / of_runs.shape[1]).round(_DECIMALS) for of_runs in values]
     tied = np.array([len(np.unique(mean)) < len(mean) for mean in means])
     taus = np.array([[_tau_b(one, other) for other in means] for one in means])
     at = measures.index(name)
@@ -272,12 +265,12 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     return RankCorrelations(
         reference=name,
         measures=measures,
-        systems=next(iter(matrices.values())).systems,
-        kendall=read_only(taus[at].copy()),
-        kendall_variants=tuple("tau_b" if ties else "tau" for ties in either),
-        tau_ap=read_only(np.array(of_ap)),
-        tau_ap_variants=variants,
-        tied=read_only(tied),
+        runs=next(iter(matrices.values())).runs,
+        kendall=taus[at].copy(),
+        kendall_variant=tuple("tau_b" if ties else "tau" for ties in either),
+        tau_ap=np.array(of_ap),
+        tau_ap_variant=variants,
+        tied=tied,
         matrix=pd.DataFrame(
             read_only(taus), index=pd.Index(measures), columns=pd.Index(measures), copy=False
         ),

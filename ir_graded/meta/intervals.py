@@ -5,18 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ir_graded._utils.extras import extra
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, exact_sum
 from ir_graded.errors import InputError
 
-from .matrix import ScoreMatrix, matrices_by_measure, number_of, rows_of_systems
+from .matrix import ScoreMatrix, matrices_by_measure, number_of
+from .options import Seed, generator, statistic
 from .sample_size import ROUNDING
-from .samples import Seed, check_choice, check_options, generator, replicate_blocks, topic_counts
+from .samples import replicate_blocks, topic_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,26 +26,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConfidenceIntervals(ShortRepr):
+class ConfidenceIntervals(Result):
     """Mean scores of systems with their confidence intervals.
 
     Attributes:
         measures: printed names of the measures.
-        systems: the systems, in the given order.
-        mean: mean over the topics, shape ``(measures, systems)``.
+        runs: the systems, in the given order.
+        mean: mean over the topics, shape ``(measures, runs)``.
         low: lower ends of the intervals, with the same shape.
         high: upper ends.
-        level: confidence level, such as 0.95.
+        confidence: confidence level, such as 0.95.
         n_resamples: number of replicates.
         topics: number of topics.
     """
 
     measures: tuple[str, ...]
-    systems: tuple[Hashable, ...]
+    runs: tuple[Hashable, ...]
     mean: Floats
     low: Floats
     high: Floats
-    level: float
+    confidence: float
     n_resamples: int
     topics: int
 
@@ -55,7 +56,7 @@ class ConfidenceIntervals(ShortRepr):
         order = np.argsort(-self.mean[0], kind="stable")
         columns = pd.MultiIndex.from_product([self.measures, ["mean", "low", "high"]])
         ends = np.stack([self.mean, self.low, self.high], axis=1)
-        names = [self.systems[number] for number in order]
+        names = [self.runs[number] for number in order]
         return pd.DataFrame(
             ends[:, :, order].transpose(2, 0, 1).reshape(len(order), -1),
             index=pd.Index(names, name="run", tupleize_cols=False),
@@ -69,20 +70,21 @@ class ConfidenceIntervals(ShortRepr):
         return leaderboard(self, measure, ax)
 
 
+@statistic()
 def confidence_intervals(
-    scores: Any, *, level: float = 0.95, n_resamples: int = 1000, rng: Seed = 0
+    scores: Any, *, confidence: float = 0.95, n_resamples: int = 1000, rng: Seed = 0
 ) -> ConfidenceIntervals:
     """Compute percentile bootstrap intervals of the mean score over the topics.
 
     Each replicate draws n topics with replacement, where n is the number of topics; its statistic is the mean
-    of their scores. With ``a = 1 - level``, the interval goes from the ``a/2`` to the ``1 - a/2`` quantile of
-    the B statistics (with linear interpolation). All systems and measures share the same replicates. With few
-    topics such intervals are slightly too short.
+    of their scores. With ``a = 1 - confidence``, the interval goes from the ``a/2`` to the ``1 - a/2``
+    quantile of the B statistics (with linear interpolation). All systems and measures share the same
+    replicates. With few topics such intervals are slightly too short.
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x
             systems. One system is enough.
-        level: confidence level, between 0 and 1.
+        confidence: confidence level, between 0 and 1.
         n_resamples: number of replicates B, at least 1.
         rng: a seed or a generator.
 
@@ -108,8 +110,7 @@ def confidence_intervals(
         good  0.80  0.72  0.85
         poor  0.25  0.15  0.35
     """
-    check_options(level=level, n_resamples=n_resamples)
-    matrices = matrices_by_measure(scores, fewest_systems=1)
+    matrices = matrices_by_measure(scores, fewest_runs=1)
     source = generator(rng)
     values = np.stack([matrix.values.T for matrix in matrices.values()])
     measures, systems, topics = values.shape
@@ -121,16 +122,16 @@ def confidence_intervals(
     for size in replicate_blocks(int(n_resamples), topics + measures * systems):
         replicates[:, :, done : done + size] = centred @ topic_counts(source, topics, size)
         done += size
-    tail = (1 - float(level)) / 2
+    tail = (1 - float(confidence)) / 2
     low, high = means + np.quantile(replicates / topics, [tail, 1 - tail], axis=2)
     least, most = values.min(axis=2), values.max(axis=2)
     return ConfidenceIntervals(
         measures=tuple(matrices),
-        systems=next(iter(matrices.values())).systems,
-        mean=read_only(means),
-        low=read_only(np.clip(low, least, most)),
-        high=read_only(np.clip(high, least, most)),
-        level=float(level),
+        runs=next(iter(matrices.values())).runs,
+        mean=means,
+        low=np.clip(low, least, most),
+        high=np.clip(high, least, most),
+        confidence=float(confidence),
         n_resamples=int(n_resamples),
         topics=topics,
     )
@@ -143,14 +144,14 @@ _FEWEST_OTHERS = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PredictionPowered(ShortRepr):
+class PredictionPowered(Result):
     """Means of systems, or differences from a baseline, with prediction-powered intervals.
 
-    All arrays have the shape ``(measures, systems)``.
+    All arrays have the shape ``(measures, runs)``.
 
     Attributes:
         measures: printed names of the measures.
-        systems: the systems except the baseline.
+        runs: the systems except the baseline.
         baseline: the baseline of the differences; None for means.
         estimate: the estimate.
         low: lower end of its interval.
@@ -163,11 +164,11 @@ class PredictionPowered(ShortRepr):
         equivalent_topics: number of topics with human labels only that would give an equally narrow interval.
         n_labelled: number of topics with human labels, n.
         n_unlabelled: number of other topics, N.
-        level: confidence level.
+        confidence: confidence level.
     """
 
     measures: tuple[str, ...]
-    systems: tuple[Hashable, ...]
+    runs: tuple[Hashable, ...]
     baseline: Hashable | None
     estimate: Floats
     low: Floats
@@ -180,26 +181,22 @@ class PredictionPowered(ShortRepr):
     equivalent_topics: Floats
     n_labelled: int
     n_unlabelled: int
-    level: float
+    confidence: float
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row per measure and system, with a column for each attribute from estimate on."""
-        frame = rows_of_systems(self, *_COLUMNS)
-        return frame.assign(n_labelled=self.n_labelled, n_unlabelled=self.n_unlabelled)
-
-
-_COLUMNS = (
-    *("estimate", "low", "high", "human", "human_low", "human_high"),
-    *("llm", "tuning", "equivalent_topics"),
-)
+    ROWS: ClassVar = {"measure": "measures", "run": "runs"}
+    COLUMNS: ClassVar = (
+        *("estimate", "low", "high", "human", "human_low", "human_high"),
+        *("llm", "tuning", "equivalent_topics", "n_labelled", "n_unlabelled"),
+    )
 
 
+@statistic(quantile=("t", "normal"))
 def prediction_powered(
     human: Any,
     llm: Any,
     *,
     baseline: Hashable | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     power_tuning: float | None = None,
     quantile: str = "t",
 ) -> PredictionPowered:
@@ -229,7 +226,7 @@ def prediction_powered(
         llm: scores of the same systems by the same measures under the labels of the model, on the labelled
             topics and further ones.
         baseline: a system; if given, differences from it are estimated instead of means.
-        level: confidence level, between 0 and 1.
+        confidence: confidence level, between 0 and 1.
         power_tuning: lambda, from 0 to 1; by default it is estimated.
         quantile: ``'t'``, Student's with n - 1 degrees of freedom (Welch's with a given lambda), or
             ``'normal'``, with variances over n and N, as in PPI++; with few topics the latter gives intervals
@@ -254,8 +251,6 @@ def prediction_powered(
         >>> found.tuning.round(2).tolist(), (found.equivalent_topics > 100).tolist()
         ([[0.59, 0.75]], [[True, True]])
     """
-    check_options(level=level, power_tuning=power_tuning)
-    check_choice("quantile", quantile, ("t", "normal"))
     measures, labelled, model, systems, topics = _paired(human, llm, 1 if baseline is None else _FEWEST)
     if baseline is not None:
         at = number_of(baseline, systems, "baseline")
@@ -265,7 +260,7 @@ def prediction_powered(
     if n < _FEW:
         warnings.warn(
             f"only {n} topics have human labels: below {_FEW}, intervals miss more often than stated",
-            stacklevel=2,
+            stacklevel=3,
         )
     if power_tuning and N < _FEWEST_OTHERS:
         raise InputError(
@@ -280,12 +275,12 @@ def prediction_powered(
     of_rest, of_labels = (values.var(axis=2, ddof=one) / n for values in (rest, Y))
     se, human_se = np.sqrt(of_model + of_rest), np.sqrt(of_labels)
     stats = extra("scipy.stats", "meta")
-    human_q = float((stats.t(n - 1) if quantile == "t" else stats.norm).ppf((1 + level) / 2))
+    human_q = float((stats.t(n - 1) if quantile == "t" else stats.norm).ppf((1 + confidence) / 2))
     q = human_q
     if power_tuning and quantile == "t":
         # Shares of the variance, because squares of the smallest variances would underflow.
         share = of_model / np.where(se, of_model + of_rest, 1.0)
-        q = stats.t.ppf((1 + level) / 2, 1 / (share**2 / (N - 1) + (1 - share) ** 2 / (n - 1)))
+        q = stats.t.ppf((1 + confidence) / 2, 1 / (share**2 / (N - 1) + (1 - share) ** 2 / (n - 1)))
     estimate, of_human = weight * F.mean(axis=2) + rest.mean(axis=2), Y.mean(axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
         worth = n * (human_se / se) ** 2
@@ -296,23 +291,23 @@ def prediction_powered(
     ]
     return PredictionPowered(
         measures=measures,
-        systems=systems,
+        runs=systems,
         baseline=baseline,
-        **dict(zip(_COLUMNS, map(read_only, found), strict=True)),
+        **dict(zip(PredictionPowered.COLUMNS, found, strict=False)),
         n_labelled=n,
         n_unlabelled=N,
-        level=float(level),
+        confidence=float(confidence),
     )
 
 
 def _paired(
-    human: Any, llm: Any, fewest_systems: int
+    human: Any, llm: Any, fewest_runs: int
 ) -> tuple[tuple[str, ...], Floats, Floats, tuple[Hashable, ...], tuple[Hashable, ...]]:
     """Return measures, human and model scores (measures x systems x topics), systems and labelled topics.
 
     The labelled topics come first under the model.
     """
-    of_human, of_model = (matrices_by_measure(scores, fewest_systems) for scores in (human, llm))
+    of_human, of_model = (matrices_by_measure(scores, fewest_runs) for scores in (human, llm))
     if set(of_human) != set(of_model):
         raise InputError(
             f"the measures differ: {', '.join(of_human)} by humans, {', '.join(of_model)} by the model"
@@ -326,12 +321,12 @@ def _paired(
     topics = (*first.topics, *(topic for topic in second.topics if topic not in labelled))
     if len(topics) == len(labelled):
         raise InputError("all topics have human labels; add topics that have labels of the model only")
-    order = ScoreMatrix(np.zeros((len(topics), len(first.systems))), topics, first.systems)
+    order = ScoreMatrix(np.zeros((len(topics), len(first.runs))), topics, first.runs)
     return (
         tuple(of_human),
         np.stack([matrix.values.T for matrix in of_human.values()]),
         np.stack([of_model[name].aligned(order, f"{name} by the model").values.T for name in of_human]),
-        first.systems,
+        first.runs,
         first.topics,
     )
 
@@ -340,6 +335,6 @@ def _tuning(Y: Floats, f: Floats, together: Floats) -> Floats:
     """Return lambda of each measure and system; 0 if the scores under the model are all equal."""
     n, N = Y.shape[2], together.shape[2] - Y.shape[2]
     covariance = ((Y - Y.mean(axis=2, keepdims=True)) * (f - f.mean(axis=2, keepdims=True))).mean(axis=2)
-    spread = (1 + n / N) * together.var(axis=2, ddof=1)
+    variance = (1 + n / N) * together.var(axis=2, ddof=1)
     equal = np.ptp(together, axis=2) <= ROUNDING * np.abs(together).max(axis=2)
-    return np.clip(np.where(equal, 0.0, covariance) / np.where(equal, 1.0, spread), 0.0, 1.0)
+    return np.clip(np.where(equal, 0.0, covariance) / np.where(equal, 1.0, variance), 0.0, 1.0)

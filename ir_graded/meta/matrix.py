@@ -6,15 +6,14 @@ import math
 import reprlib
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints, exact_sum
-from ir_graded.errors import MOST_IDS, InputError, ParameterError, format_ids, short_repr
+from ir_graded.errors import MOST_IDS, InputError, ParameterError, did_you_mean, format_ids, short_repr
 
-from .samples import Seed, check_options, generator
+from .options import Seed, check_options, generator
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,16 +43,16 @@ class ScoreMatrix:
     Attributes:
         values: the scores, shape ``(topics, systems)``, float64.
         topics: names of the rows.
-        systems: names of the columns.
+        runs: names of the columns.
     """
 
     values: Floats
     topics: tuple[Hashable, ...]
-    systems: tuple[Hashable, ...]
+    runs: tuple[Hashable, ...]
 
     @classmethod
     def of(
-        cls, scores: Any, name: str = "scores", fewest_systems: int = _FEWEST, advice: str = _SET_INDEX
+        cls, scores: Any, name: str = "scores", fewest_runs: int = _FEWEST, advice: str = _SET_INDEX
     ) -> ScoreMatrix:
         """Create a matrix from a topics x systems DataFrame or array-like, or from Scores of one measure.
 
@@ -64,7 +63,7 @@ class ScoreMatrix:
             scores: the matrix, or ``Scores`` of exactly one measure; without names, topics and systems are
                 numbered from 0.
             name: name of the matrix in messages.
-            fewest_systems: the smallest allowed number of systems.
+            fewest_runs: the smallest allowed number of systems.
             advice: advice in the error about a column that may hold topics or scores.
 
         Raises:
@@ -76,7 +75,7 @@ class ScoreMatrix:
             return scores
         if hasattr(scores, "matrix") and hasattr(scores, "names"):
             if len(scores.names) == 1:
-                return cls.of_measure(scores, scores.names[0], fewest_systems)
+                return cls.of_measure(scores, scores.names[0], fewest_runs)
             raise InputError(
                 f"{name}: expected the matrix of one measure, found the scores of all: "
                 f"{', '.join(scores.names)}; give scores.matrix({scores.names[0]!r})"
@@ -86,46 +85,46 @@ class ScoreMatrix:
         named = hasattr(table, "index") and hasattr(table, "columns")
         topics = tuple(table.index if named else range(cells.shape[0]))
         systems = tuple(table.columns if named else range(cells.shape[1]))
-        matrix = cls.checked(cells, topics, systems, name, fewest_systems)
+        matrix = cls.checked(cells, topics, systems, name, fewest_runs)
         _reject_id_columns(matrix, suspects, name, advice)
         return matrix
 
     @classmethod
-    def of_measure(cls, scores: Any, measure: str, fewest_systems: int) -> ScoreMatrix:
+    def of_measure(cls, scores: Any, measure: str, fewest_runs: int) -> ScoreMatrix:
         """Create a matrix from Scores. All columns are runs, even if they are named like topics."""
         table = scores.matrix(measure)
         topics, systems = tuple(table.index), tuple(table.columns)
-        return cls.checked(table.to_numpy(), topics, systems, measure, fewest_systems)
+        return cls.checked(table.to_numpy(), topics, systems, measure, fewest_runs)
 
     @classmethod
     def checked(
         cls,
         cells: np.ndarray[Any, Any],
         topics: tuple[Hashable, ...],
-        systems: tuple[Hashable, ...],
+        runs: tuple[Hashable, ...],
         name: str,
-        fewest_systems: int = _FEWEST,
+        fewest_runs: int = _FEWEST,
     ) -> ScoreMatrix:
         """Create a matrix from cells, a row per topic and a column per system. Raises errors as ``of``."""
         _check_names("topic", topics, name)
-        _check_names("system", systems, name, fewest_systems)
+        _check_names("system", runs, name, fewest_runs)
 
         def describe(topic: int, system: int) -> str:
-            return f"{name}: topic {topics[topic]!r}, system {systems[system]!r}: the score"
+            return f"{name}: topic {topics[topic]!r}, system {runs[system]!r}: the score"
 
-        return cls(as_finite(cells, describe, _LARGEST), topics, systems)
+        return cls(as_finite(cells, describe, _LARGEST), topics, runs)
 
-    def of_systems(self, systems: Sequence[Hashable], name: str) -> ScoreMatrix:
-        """Return the matrix of some of the systems. Raises InputError if they are too few."""
-        _check_names("system", tuple(systems), name)
-        places = [self.systems.index(system) for system in systems]
-        return ScoreMatrix(self.values[:, places], self.topics, tuple(systems))
+    def of_runs(self, runs: Sequence[Hashable], name: str) -> ScoreMatrix:
+        """Return the matrix of some of the runs. Raises InputError if they are too few."""
+        _check_names("system", tuple(runs), name)
+        places = [self.runs.index(system) for system in runs]
+        return ScoreMatrix(self.values[:, places], self.topics, tuple(runs))
 
     def aligned(self, other: ScoreMatrix, name: str) -> ScoreMatrix:
         """Return the matrix in the order of another matrix. Raises InputError if names differ."""
         rows = _positions("topic", self.topics, other.topics, name)
-        columns = _positions("system", self.systems, other.systems, name)
-        return ScoreMatrix(self.values[np.ix_(rows, columns)], other.topics, other.systems)
+        columns = _positions("system", self.runs, other.runs, name)
+        return ScoreMatrix(self.values[np.ix_(rows, columns)], other.topics, other.runs)
 
 
 def _pandas_or_same(scores: Any) -> Any:
@@ -168,9 +167,7 @@ def _reject_id_columns(matrix: ScoreMatrix, suspects: set[Hashable], name: str, 
     values = np.sort(matrix.values, axis=0)
     distinct = (values % 1 == 0).all(axis=0) & (np.diff(values, axis=0) > 0).all(axis=0)
     ids = distinct & (values[0] >= 0) & (values[-1] > 1) & (values[-1] < EXACT_INTEGERS_BELOW)
-    wrong = [
-        system for system, is_id in zip(matrix.systems, ids, strict=True) if is_id and system in suspects
-    ]
+    wrong = [system for system, is_id in zip(matrix.runs, ids, strict=True) if is_id and system in suspects]
     if wrong and not ids.all():
         raise InputError(
             f"{name}: the column {wrong[0]!r} counts as a system but looks like topics, because it holds "
@@ -275,26 +272,25 @@ def _positions(kind: str, own: tuple[Hashable, ...], wanted: tuple[Hashable, ...
     return [place[one] for one in wanted]
 
 
-def matrices_by_measure(scores: Any, fewest_systems: int = _FEWEST) -> dict[str, ScoreMatrix]:
+def matrices_by_measure(scores: Any, fewest_runs: int = _FEWEST) -> dict[str, ScoreMatrix]:
     """Return one matrix per measure, over the same topics and systems in one order.
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measure (name or object) to matrix.
             Topics and systems in another order are aligned by name.
-        fewest_systems: the smallest allowed number of systems.
+        fewest_runs: the smallest allowed number of systems.
 
     Raises:
         InputError: there is no measure, two have the same name, a matrix is wrong, or topics or systems
             differ.
     """
     if hasattr(scores, "matrix") and hasattr(scores, "names"):
-        scores = {name: ScoreMatrix.of_measure(scores, name, fewest_systems) for name in scores.names}
+        scores = {name: ScoreMatrix.of_measure(scores, name, fewest_runs) for name in scores.names}
     if not isinstance(scores, Mapping) or not scores:
         raise InputError("expected Scores from evaluate, or a mapping from measures to score matrices")
     check_unique("measure", tuple(map(str, scores)), "scores")
     matrices = {
-        str(measure): ScoreMatrix.of(matrix, str(measure), fewest_systems)
-        for measure, matrix in scores.items()
+        str(measure): ScoreMatrix.of(matrix, str(measure), fewest_runs) for measure, matrix in scores.items()
     }
     first = next(iter(matrices.values()))
     return {name: matrix.aligned(first, name) for name, matrix in matrices.items()}
@@ -311,22 +307,12 @@ def reference_name(reference: Any, measures: Collection[str], option: str = "ref
 def number_of(system: Any, systems: Sequence[Hashable], option: str) -> int:
     """Return the position of a system. Raises ParameterError if no system has this name."""
     if system not in systems:
-        near = get_close_matches(str(system), list(map(str, systems)), 1)
-        hint = f". Did you mean {short_repr(near[0])}?" if near else ""
+        hint = (meant := did_you_mean(system, systems, 1)) and f"; {meant}"
         of_all = f" ({len(systems)} in total)" if len(systems) > MOST_IDS else ""
         raise ParameterError(
             f"{option}={short_repr(system)} must be one of {format_ids(systems)}{of_all}{hint}"
         )
     return systems.index(system)
-
-
-def rows_of_systems(result: Any, *columns: str) -> pd.DataFrame:
-    """Return a table with a row per measure and system, and arrays of a result as columns."""
-    import pandas as pd
-
-    names = [(measure, system) for measure in result.measures for system in result.systems]
-    frame = pd.DataFrame(names, columns=["measure", "run"])
-    return frame.assign(**{name: getattr(result, name).reshape(-1) for name in columns})
 
 
 def means_of(matrix: ScoreMatrix) -> Floats:
@@ -353,7 +339,7 @@ def top(scores: Any, n: int, by: Any) -> dict[str, pd.DataFrame]:
         by: the measure.
 
     Returns:
-        The matrix of each measure, as input for ``compare`` and related functions.
+        The matrix of each measure, as input for ``compare_measures`` and related functions.
 
     Raises:
         InputError: a matrix is wrong, or the measure does not exist.
@@ -368,8 +354,8 @@ def top(scores: Any, n: int, by: Any) -> dict[str, pd.DataFrame]:
     check_options(top_n=n)
     matrices = matrices_by_measure(scores)
     matrix = matrices[reference_name(by, matrices, "measure")]
-    best = best_first(means_of(matrix), matrix.systems)[:n]
-    return _kept(matrices, [matrix.systems[number] for number in best])
+    best = best_first(means_of(matrix), matrix.runs)[:n]
+    return _kept(matrices, [matrix.runs[number] for number in best])
 
 
 def one_per_team(scores: Any, teams: Mapping[Any, Any], rng: Seed = 0) -> dict[str, pd.DataFrame]:
@@ -396,7 +382,7 @@ def one_per_team(scores: Any, teams: Mapping[Any, Any], rng: Seed = 0) -> dict[s
         raise InputError("teams: expected a mapping from systems to teams")
     matrices = matrices_by_measure(scores)
     members: dict[str, list[Hashable]] = {}
-    for system in sorted(next(iter(matrices.values())).systems, key=str):
+    for system in sorted(next(iter(matrices.values())).runs, key=str):
         if system not in teams:
             raise InputError(f"teams: run {system!r} has no team; add an entry for it")
         members.setdefault(str(teams[system]), []).append(system)
@@ -427,7 +413,7 @@ def drop_identical(scores: Any) -> tuple[dict[str, pd.DataFrame], dict[Hashable,
     matrices = matrices_by_measure(scores)
     first: dict[bytes, Hashable] = {}
     dropped = {}
-    for number, system in enumerate(next(iter(matrices.values())).systems):
+    for number, system in enumerate(next(iter(matrices.values())).runs):
         key = b"".join(matrix.values[:, number].tobytes() for matrix in matrices.values())
         if first.setdefault(key, system) != system:
             dropped[system] = first[key]
@@ -440,7 +426,7 @@ def _kept(matrices: Mapping[str, ScoreMatrix], systems: list[Hashable]) -> dict[
 
     tables = {}
     for name, matrix in matrices.items():
-        kept = matrix.of_systems(systems, f"{name}: systems kept")
+        kept = matrix.of_runs(systems, f"{name}: systems kept")
         index = pd.Index(kept.topics, name="topic", tupleize_cols=False)
         tables[name] = pd.DataFrame(kept.values, index=index, columns=pd.Index(systems, tupleize_cols=False))
     return tables

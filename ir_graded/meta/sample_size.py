@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ir_graded._utils.extras import extra
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError
 
 from .matrix import ScoreMatrix, number_of
-from .samples import MOST_TOPICS, check_choice, check_options
+from .options import MOST_TOPICS, check_choice, check_options, statistic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,10 +116,12 @@ def power_of_f(noncentrality: float, first: int, last: int, alpha: float) -> flo
     return min(max(found, alpha), 1.0)
 
 
-_MODELS = ("two-way", "one-way")
+MODELS = ("two-way", "one-way")
 _TESTS = ("t", "anova", "interval")
 _ALTERNATIVES = ("two-sided", "greater")
 _FEWEST = 2
+#: Power of the smallest detectable differences in tables.
+_POWER = 0.8
 #: SciPy's critical values fail below this level.
 _SMALLEST_ALPHA = 1e-12
 #: Residuals below this share of the largest score are rounding errors.
@@ -134,7 +136,7 @@ _NAGATA = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreVariance(ShortRepr):
+class ScoreVariance(Result):
     """Residual variance of scores, per collection and pooled.
 
     Attributes:
@@ -166,6 +168,7 @@ class ScoreVariance(ShortRepr):
         return pd.DataFrame(columns, index=pd.Index(names, name="collection", dtype=object))
 
 
+@statistic(model=MODELS)
 def score_variance(scores: Any, *, model: str = "two-way") -> ScoreVariance:
     """Compute the residual variance of the scores of systems on topics.
 
@@ -186,7 +189,6 @@ def score_variance(scores: Any, *, model: str = "two-way") -> ScoreVariance:
         >>> [round(score_variance(scores, model=model).variance, 4) for model in ("two-way", "one-way")]
         [0.0167, 0.0289]
     """
-    check_choice("model", model, _MODELS)
     found = [_variance(matrix, model) for matrix in _collections(scores)]
     variances, phi, topics = zip(*found, strict=True)
     pooled = float(np.average(variances, weights=phi))
@@ -217,39 +219,69 @@ def _variance(matrix: ScoreMatrix, model: str) -> tuple[float, int, int]:
 
 @dataclass(frozen=True)
 class Design:
-    """An experiment: a test with all options except the number of topics and the difference.
+    """An experiment: a test with all its options, except the number of topics and the difference.
 
     Attributes:
-        variance: residual variance V of the scores; a difference of two systems has the variance 2 V.
         test: ``'t'``, ``'anova'`` or ``'interval'``.
-        model: ``'two-way'`` or ``'one-way'``.
-        paired: whether both systems of a t test have the same topics.
-        systems: number of systems of an anova.
-        alpha: significance level; for an interval, 1 - confidence level.
-        power: the desired power.
-        alternative: ``'two-sided'`` or ``'greater'``, for a t test.
+        model: model of the variance (see ``score_variance``) and, in an anova, of the error; by default
+            ``'two-way'``, or ``'one-way'`` if unpaired.
+        paired: whether both systems of the t test have the same topics.
+        n_runs: number of systems of the anova.
+        alpha: significance level, at least 1e-12; for an interval, 1 - confidence.
+        power: probability of detecting the difference, above alpha.
+        alternative: ``'two-sided'`` or ``'greater'``, for the t test.
+        variance: residual variance V of the scores, instead of scores; a difference of two systems has the
+            variance 2 V.
+
+    Raises:
+        ParameterError: an option is out of its range.
+
+    Example:
+        >>> design = Design(power=0.9, variance=0.02)
+        >>> topic_set_size(None, 0.1, design=design).n_topics
+        44
     """
 
-    variance: float
     test: str = "t"
-    model: str = "two-way"
+    model: str | None = None
     paired: bool = True
-    systems: int = 2
+    n_runs: int = 2
     alpha: float = 0.05
     power: float = 0.8
     alternative: str = "two-sided"
+    variance: float | None = None
+
+    choices: ClassVar = {"test": _TESTS, "model": MODELS, "alternative": _ALTERNATIVES}
+
+    def __post_init__(self) -> None:
+        if self.model is None:
+            object.__setattr__(self, "model", "two-way" if self.paired else "one-way")
+        for name, words in self.choices.items():
+            check_choice(name, getattr(self, name), words)
+        check_options(alpha=self.alpha, n_runs=self.n_runs, power=self.power)
+        if self.alpha < _SMALLEST_ALPHA:
+            raise ParameterError(f"alpha={self.alpha!r} must be at least {_SMALLEST_ALPHA:g}")
+        if self.power <= self.alpha:
+            raise ParameterError(f"power={self.power!r} must be above alpha={self.alpha!r}")
+        if self.test != "t" and (not self.paired or self.alternative != "two-sided"):
+            raise ParameterError(
+                f"paired=False and alternative='greater' are for test='t', not {self.test!r}"
+            )
+        if self.variance is not None:
+            check_options(variance=self.variance)
 
     @property
     def deviation(self) -> float:
         """Standard deviation of a difference, the root of 2 V, which overflows for the largest V."""
-        return math.sqrt(2 * self.variance) if self.variance < 1 else 2 * math.sqrt(self.variance / 2)
+        variance = float(self.variance or 0)
+        return math.sqrt(2 * variance) if variance < 1 else 2 * math.sqrt(variance / 2)
 
     def power_at(self, topics: int, difference: float) -> float:
         """Return the power of a t test or an anova with a number of topics."""
         if self.test == "anova":
-            last = (topics - 1) * (self.systems - (self.model == "two-way"))
+            last = (topics - 1) * (self.n_runs - (self.model == "two-way"))
             noncentrality = topics * (difference / self.deviation) ** 2
-            return power_of_f(noncentrality, self.systems - 1, last, self.alpha)
+            return power_of_f(noncentrality, self.n_runs - 1, last, self.alpha)
         degrees = topics - 1 if self.paired else 2 * topics - 2
         noncentrality = difference / self.deviation * np.sqrt(topics)
         return power_of_t(noncentrality, degrees, self.alpha, two_sided=self.alternative == "two-sided")
@@ -291,7 +323,7 @@ class Design:
         """Return the difference that a number of topics detects, or the expected width of an interval."""
         if self.test == "interval":
             return self.width_at(topics)
-        high = float(np.sqrt(self.variance))
+        high = float(np.sqrt(self.variance or 0))
         while self.power_at(topics, high) < self.power:
             high *= 2
         found = extra("scipy.optimize", "meta").brentq(
@@ -303,40 +335,23 @@ class Design:
         """Return the approximate number of topics by Nagata's formulas; NaN if they do not apply."""
         if self.test == "anova":
             one, two = _NAGATA.get((self.alpha, self.power), (np.nan, np.nan))
-            return float((one + two * np.sqrt(self.systems - 1)) * (self.deviation / difference) ** 2)
+            return float((one + two * np.sqrt(self.n_runs - 1)) * (self.deviation / difference) ** 2)
         if self.test == "interval" or not self.paired or self.alternative != "two-sided":
             return float("nan")
         z, of_power = extra("scipy.special", "meta").ndtri([1 - self.alpha / 2, self.power])
         return float(((z + of_power) * self.deviation / difference) ** 2 + z**2 / 2)
 
 
-def _design(
-    scores: Any, variance: float | None, n_topics: int | None, options: Any
-) -> tuple[Design, int | None]:
-    """Return a validated design, and the number of topics: given, or that of the matrix if there is one."""
-    check_choice("test", options["test"], _TESTS)
-    check_choice("alternative", options["alternative"], _ALTERNATIVES)
-    check_options(alpha=options["alpha"], systems=options["systems"], n_topics=n_topics)
-    if options["alpha"] < _SMALLEST_ALPHA:
-        raise ParameterError(f"alpha={options['alpha']!r} must be at least {_SMALLEST_ALPHA:g}")
-    if options["power"] is not None:
-        check_options(power=options["power"])
-        if options["power"] <= options["alpha"]:
-            raise ParameterError(f"power={options['power']!r} must be above alpha={options['alpha']!r}")
-    if options["test"] != "t" and (not options["paired"] or options["alternative"] != "two-sided"):
-        raise ParameterError(
-            f"paired=False and alternative='greater' are for test='t', not {options['test']!r}"
-        )
-    model = options.pop("model") or ("two-way" if options["paired"] else "one-way")
-    check_choice("model", model, _MODELS)
-    if (scores is None) == (variance is None):
+def _applied(design: Design, scores: Any, n_topics: int | None) -> tuple[Design, int | None]:
+    """Return the design with its variance, and the number of topics: given, or that of one matrix."""
+    check_options(n_topics=n_topics)
+    if (scores is None) == (design.variance is None):
         raise ParameterError("give either scores or variance")
-    if variance is None:
-        found = score_variance(scores, model=model)
-        variance = found.variance
-        n_topics = found.topics[0] if n_topics is None and len(found.topics) == 1 else n_topics
-    check_options(variance=variance)
-    return Design(variance=float(variance), model=model, **options), n_topics
+    if scores is None:
+        return design, n_topics
+    found = score_variance(scores, model=str(design.model))
+    topics = found.topics[0] if n_topics is None and len(found.topics) == 1 else n_topics
+    return replace(design, variance=found.variance), topics
 
 
 def _present(n_topics: int | None) -> int:
@@ -346,7 +361,7 @@ def _present(n_topics: int | None) -> int:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TopicSetSize(ShortRepr):
+class TopicSetSize(Result):
     """Number of topics required to detect a difference, the result of :func:`topic_set_size`.
 
     Attributes:
@@ -367,14 +382,15 @@ class TopicSetSize(ShortRepr):
     present: int | None
     design: Design
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row: n_topics, difference, value, value_below, approximation, present, variance."""
-        import pandas as pd
+    COLUMNS: ClassVar = (
+        *("n_topics", "difference", "value", "value_below"),
+        *("approximation", "present", "variance"),
+    )
 
-        names = ("n_topics", "difference", "value", "value_below", "approximation")
-        row = {name: getattr(self, name) for name in names}
-        present = float("nan") if self.present is None else self.present
-        return pd.DataFrame([{**row, "present": present, "variance": self.design.variance}])
+    @property
+    def variance(self) -> float:
+        """Residual variance of the scores, from the design."""
+        return float(self.design.variance or 0)
 
     def curve(self) -> tuple[Floats, Floats]:
         """Return differences around the given one, and the number of topics that each requires."""
@@ -391,18 +407,8 @@ class TopicSetSize(ShortRepr):
         return topic_set_sizes({"": self}, ax)
 
 
-def topic_set_size(  # noqa: PLR0913  # options, all by keyword
-    scores: Any,
-    difference: float,
-    *,
-    test: str = "t",
-    model: str | None = None,
-    paired: bool = True,
-    systems: int = 2,
-    alpha: float = 0.05,
-    power: float = 0.8,
-    alternative: str = "two-sided",
-    variance: float | None = None,
+def topic_set_size(
+    scores: Any, difference: float, *, design: Design | None = None, **options: Any
 ) -> TopicSetSize:
     """Compute the smallest number of topics with which a test detects a difference of means.
 
@@ -414,17 +420,10 @@ def topic_set_size(  # noqa: PLR0913  # options, all by keyword
 
     Args:
         scores: a score matrix, topics x systems, of earlier systems; a list of matrices of several
-            collections, whose variances are pooled; or None if ``variance`` is given.
-        difference: the smallest difference of means to detect, above 0.
-        test: ``'t'``, ``'anova'`` or ``'interval'``.
-        model: model of the variance (see ``score_variance``) and, in an anova, of the error; by default
-            ``'two-way'``, or ``'one-way'`` if unpaired.
-        paired: whether both systems of the t test have the same topics.
-        systems: number of systems of the anova.
-        alpha: significance level, at least 1e-12.
-        power: probability of detecting the difference, above alpha.
-        alternative: ``'two-sided'`` or ``'greater'``, for the t test.
-        variance: the residual variance V, instead of scores.
+            collections, whose variances are pooled; or None if the design has a variance.
+        difference: the smallest difference of means to detect, above 0; for an interval, its largest width.
+        design: the test.
+        options: fields of ``Design``, instead of a design.
 
     Raises:
         InputError: a matrix is wrong, or its variance is 0.
@@ -434,34 +433,27 @@ def topic_set_size(  # noqa: PLR0913  # options, all by keyword
         >>> topic_set_size(None, 0.1, variance=0.02).n_topics
         34
     """
-    options = {"test": test, "model": model, "paired": paired, "systems": systems, "alpha": alpha}
-    options |= {"power": power, "alternative": alternative}
     check_options(difference=difference)
-    design, present = _design(scores, variance, None, options)
-    number = design.smallest(float(difference))
+    chosen, present = _applied(design or Design(**options), scores, None)
+    number = chosen.smallest(float(difference))
     return TopicSetSize(
         n_topics=number,
         difference=float(difference),
-        value=design.value_at(number, difference),
-        value_below=design.value_at(number - 1, difference) if number > _FEWEST else float("nan"),
-        approximation=design.approximation(difference),
+        value=chosen.value_at(number, difference),
+        value_below=chosen.value_at(number - 1, difference) if number > _FEWEST else float("nan"),
+        approximation=chosen.approximation(difference),
         present=present,
-        design=design,
+        design=chosen,
     )
 
 
-def power(  # noqa: PLR0913  # options, all by keyword
+def power(
     scores: Any,
     difference: float,
     n_topics: int | None = None,
     *,
-    test: str = "t",
-    model: str | None = None,
-    paired: bool = True,
-    systems: int = 2,
-    alpha: float = 0.05,
-    alternative: str = "two-sided",
-    variance: float | None = None,
+    design: Design | None = None,
+    **options: Any,
 ) -> float:
     """Compute the probability that a test detects a difference of means with a number of topics.
 
@@ -469,13 +461,8 @@ def power(  # noqa: PLR0913  # options, all by keyword
         scores: as for ``topic_set_size``.
         difference: the true difference of means, at least 0.
         n_topics: number of topics, at least 2; by default that of the matrix.
-        test: ``'t'`` or ``'anova'``.
-        model: as for ``topic_set_size``.
-        paired: as for ``topic_set_size``.
-        systems: as for ``topic_set_size``.
-        alpha: as for ``topic_set_size``.
-        alternative: as for ``topic_set_size``.
-        variance: as for ``topic_set_size``.
+        design: a t test or an anova; its power has no effect.
+        options: fields of ``Design``, instead of a design.
 
     Raises:
         InputError: a matrix is wrong, or its variance is 0.
@@ -485,42 +472,29 @@ def power(  # noqa: PLR0913  # options, all by keyword
         >>> round(power(None, 0.3, 50, variance=0.5), 6)
         0.547657
     """
-    options = {"test": test, "model": model, "paired": paired, "systems": systems, "alpha": alpha}
-    options |= {"power": None, "alternative": alternative}
-    if test == "interval":
-        raise ParameterError("test='interval' has no power; use minimum_detectable_difference for its width")
     if difference != 0:
         check_options(difference=difference)
-    design, present = _design(scores, variance, n_topics, options)
-    return design.power_at(_present(present), float(difference))
+    if design is None:
+        # Any desired power is above alpha.
+        alpha = options.get("alpha", Design.alpha)
+        check_options(alpha=alpha)
+        design = Design(**{"power": (1 + alpha) / 2, **options})
+    if design.test == "interval":
+        raise ParameterError("test='interval' has no power; use minimum_detectable_difference for its width")
+    chosen, topics = _applied(design, scores, n_topics)
+    return chosen.power_at(_present(topics), float(difference))
 
 
-def minimum_detectable_difference(  # noqa: PLR0913  # options, all by keyword
-    scores: Any,
-    n_topics: int | None = None,
-    *,
-    test: str = "t",
-    model: str | None = None,
-    paired: bool = True,
-    systems: int = 2,
-    alpha: float = 0.05,
-    power: float = 0.8,
-    alternative: str = "two-sided",
-    variance: float | None = None,
+def minimum_detectable_difference(
+    scores: Any, n_topics: int | None = None, *, design: Design | None = None, **options: Any
 ) -> float:
     """Compute the smallest difference of means that a test detects, or the width of an interval.
 
     Args:
         scores: as for ``topic_set_size``.
         n_topics: number of topics, at least 2; by default that of the matrix.
-        test: as for ``topic_set_size``.
-        model: as for ``topic_set_size``.
-        paired: as for ``topic_set_size``.
-        systems: as for ``topic_set_size``.
-        alpha: as for ``topic_set_size``.
-        power: as for ``topic_set_size``.
-        alternative: as for ``topic_set_size``.
-        variance: as for ``topic_set_size``.
+        design: the test.
+        options: fields of ``Design``, instead of a design.
 
     Raises:
         InputError: a matrix is wrong, or its variance is 0.
@@ -530,29 +504,27 @@ def minimum_detectable_difference(  # noqa: PLR0913  # options, all by keyword
         >>> round(minimum_detectable_difference(None, 50, variance=0.5), 6)
         0.404183
     """
-    options = {"test": test, "model": model, "paired": paired, "systems": systems, "alpha": alpha}
-    options |= {"power": power, "alternative": alternative}
-    design, present = _design(scores, variance, n_topics, options)
-    return design.detectable(_present(present))
+    chosen, topics = _applied(design or Design(**options), scores, n_topics)
+    return chosen.detectable(_present(topics))
 
 
-def detectable_of_pairs(spread: Floats, topics: int, alpha: float) -> Floats:
-    """Return the difference that a two-sided paired t test detects with power .8, given deviations.
+def detectable_deviations(topics: int, alpha: float, alternative: str = "two-sided") -> float:
+    """Return the mean that a paired t test detects with power .8, in standard deviations of the differences.
 
     NaN if alpha is too small for a power.
     """
-    if alpha < _SMALLEST_ALPHA:
-        return np.full_like(spread, np.nan)
-    return spread * Design(variance=0.5, alpha=alpha, power=max(0.8, alpha)).detectable(topics)
+    if alpha < _SMALLEST_ALPHA or alpha >= _POWER:
+        return 0.0 if alpha >= _POWER else float("nan")
+    return Design(variance=0.5, alpha=alpha, power=_POWER, alternative=alternative).detectable(topics)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EffectSizes(ShortRepr):
+class EffectSizes(Result):
     """Effect sizes of pairs of systems.
 
     Attributes:
-        system_a: first system of each pair.
-        system_b: second system of each pair; the baseline if one is given.
+        run_a: first system of each pair.
+        run_b: second system of each pair; the baseline if one is given.
         difference: mean of "a - b" over the topics.
         dz: mean / standard deviation of the differences by topic, as in a paired t test. NaN if all
             differences are equal.
@@ -561,11 +533,11 @@ class EffectSizes(ShortRepr):
         high: upper end.
         es: difference / root of the two-way residual variance of all systems (Sakai, for Tukey's HSD).
         es_one_way: es with the one-way variance.
-        level: confidence level.
+        confidence: confidence level.
     """
 
-    system_a: tuple[Hashable, ...]
-    system_b: tuple[Hashable, ...]
+    run_a: tuple[Hashable, ...]
+    run_b: tuple[Hashable, ...]
     difference: Floats
     dz: Floats
     gz: Floats
@@ -573,18 +545,13 @@ class EffectSizes(ShortRepr):
     high: Floats
     es: Floats
     es_one_way: Floats
-    level: float
+    confidence: float
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row per pair: system_a, system_b, difference, dz, gz, low, high, es, es_one_way."""
-        import pandas as pd
-
-        names = ("difference", "dz", "gz", "low", "high", "es", "es_one_way")
-        pairs = {"system_a": list(self.system_a), "system_b": list(self.system_b)}
-        return pd.DataFrame({**pairs, **{name: getattr(self, name) for name in names}})
+    COLUMNS: ClassVar = ("run_a", "run_b", "difference", "dz", "gz", "low", "high", "es", "es_one_way")
 
 
-def effect_sizes(scores: Any, baseline: Hashable | None = None, *, level: float = 0.95) -> EffectSizes:
+@statistic()
+def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: float = 0.95) -> EffectSizes:
     """Compute effect sizes of all pairs of systems, or of all systems against a baseline.
 
     With z the differences per topic, f = n - 1 and t the statistic of the paired t test:
@@ -594,11 +561,11 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, level: float 
     Args:
         scores: score matrix, topics x systems.
         baseline: a system; None for all pairs.
-        level: confidence level, between 0 and 1.
+        confidence: confidence level, between 0 and 1.
 
     Raises:
         InputError: the matrix is wrong, or its variance is 0.
-        ParameterError: the level is out of its range, or the baseline is not a system.
+        ParameterError: the confidence is out of its range, or the baseline is not a system.
 
     Source:
         Hedges, "Distribution theory for Glass's estimator of effect size" (J. Educational Statistics, 1981);
@@ -610,40 +577,39 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, level: float 
            difference     dz     gz
         0       0.325  1.466  1.061
     """
-    check_options(level=level)
     matrix = ScoreMatrix.of(scores)
-    first, second = np.triu_indices(len(matrix.systems), 1)
+    first, second = np.triu_indices(len(matrix.runs), 1)
     if baseline is not None:
-        at = number_of(baseline, matrix.systems, "baseline")
-        first = np.delete(np.arange(len(matrix.systems)), at)
+        at = number_of(baseline, matrix.runs, "baseline")
+        first = np.delete(np.arange(len(matrix.runs)), at)
         second = np.full_like(first, at)
-    mean, spread = mean_and_spread(matrix.values.T, first, second)
+    mean, sd = mean_and_sd(matrix.values.T, first, second)
     topics = len(matrix.topics)
     special = extra("scipy.special", "meta")
-    f, dz = topics - 1, mean / spread
+    f, dz = topics - 1, mean / sd
     # It is undefined for two topics, as Gamma(0) is infinite.
     bias = np.exp(special.gammaln(f / 2) - special.gammaln((f - 1) / 2)) / np.sqrt(f / 2) if f > 1 else np.nan
     ends = [
         noncentralities(np.abs(dz) * np.sqrt(topics), f, tail) / np.sqrt(topics)
-        for tail in ((1 - level) / 2, (1 + level) / 2)
+        for tail in ((1 - confidence) / 2, (1 + confidence) / 2)
     ]
     low, high = np.where(dz < 0, -np.stack(ends[::-1]), np.stack(ends))
     two_way, one_way = (score_variance(matrix, model=model).variance for model in ("two-way", "one-way"))
     return EffectSizes(
-        system_a=tuple(matrix.systems[number] for number in first),
-        system_b=tuple(matrix.systems[number] for number in second),
-        difference=read_only(mean),
-        dz=read_only(dz),
-        gz=read_only(bias * dz),
-        low=read_only(low),
-        high=read_only(high),
-        es=read_only(mean / np.sqrt(two_way)),
-        es_one_way=read_only(mean / np.sqrt(one_way)),
-        level=float(level),
+        run_a=tuple(matrix.runs[number] for number in first),
+        run_b=tuple(matrix.runs[number] for number in second),
+        difference=mean,
+        dz=dz,
+        gz=bias * dz,
+        low=low,
+        high=high,
+        es=mean / np.sqrt(two_way),
+        es_one_way=mean / np.sqrt(one_way),
+        confidence=float(confidence),
     )
 
 
-def mean_and_spread(values: Floats, first: Any, second: Any) -> tuple[Floats, Floats]:
+def mean_and_sd(values: Floats, first: Any, second: Any) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of the differences of pairs; NaN if all are equal.
 
     Args:
@@ -651,14 +617,14 @@ def mean_and_spread(values: Floats, first: Any, second: Any) -> tuple[Floats, Fl
         first: number of the first system of each pair.
         second: number of the second.
     """
-    mean, spread = np.empty(len(first)), np.empty(len(first))
+    mean, sd = np.empty(len(first)), np.empty(len(first))
     # Squares of the smallest scores would underflow to 0.
     values = values / (scale := float(np.abs(values).max()) or 1.0)
     for start in range(0, len(first), 4096):
         some = slice(start, start + 4096)
         z = values[first[some]] - values[second[some]]
         mean[some] = z.mean(axis=1)
-        spread[some] = z.std(axis=1, ddof=1)
+        sd[some] = z.std(axis=1, ddof=1)
         largest = np.maximum(np.abs(values[first[some]]), np.abs(values[second[some]])).max(axis=1)
-        spread[some][np.ptp(z, axis=1) <= ROUNDING * largest] = np.nan
-    return mean * scale, spread * scale
+        sd[some][np.ptp(z, axis=1) <= ROUNDING * largest] = np.nan
+    return mean * scale, sd * scale

@@ -8,87 +8,18 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ir_graded._utils.threads import progress_bar
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import CoverageWarning, ParameterError, short_repr
-
-#: Largest number of topics of a power or sample size; above it the expected width becomes inexact.
-MOST_TOPICS = 10**7
-#: Largest score, and therefore largest difference.
-_LARGEST = 1e130
+from ir_graded.errors import CoverageWarning, ParameterError
 
 
 class TooFewTopicsWarning(CoverageWarning):
     """Warning that a test can never be significant, because its topics have too few sign patterns."""
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-
-
-def _is_whole(value: Any, least: int) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= least)
-
-
-#: A predicate on values, and a description of valid values.
-_Rule = tuple[Callable[[Any], bool], str]
-_SHARE: _Rule = (lambda value: _is_number(value) and 0 < value < 1, "a number between 0 and 1")
-_POSITIVE: _Rule = (lambda value: _is_whole(value, 1), "a whole number >= 1")
-_SEVERAL: _Rule = (lambda value: _is_whole(value, 2), "a whole number >= 2")
-#: The rule of each option. All comparisons with NaN are false.
-_RULES: dict[str, _Rule] = {
-    "alpha": _SHARE,
-    "confidence": _SHARE,
-    "depth": (
-        lambda value: value is None or (_is_whole(value, 1) and value < 2**63),
-        "None or a whole number >= 1 and < 2**63",
-    ),
-    "difference": (
-        lambda value: _is_number(value) and 0 < value <= _LARGEST,
-        f"a finite number > 0, up to {_LARGEST:g}",
-    ),
-    "fuzziness": (lambda value: _is_number(value) and 0 <= value < 1, "a number >= 0 and < 1"),
-    "level": _SHARE,
-    "max_rate": (lambda value: _is_number(value) and 0 <= value <= 1, "a number in [0, 1]"),
-    "memory_mib": (lambda value: _is_number(value) and value > 0, "a number > 0, or inf"),
-    "n_samples": _POSITIVE,
-    "n_resamples": _POSITIVE,
-    "n_topics": (
-        lambda value: value is None or (_is_whole(value, 2) and value <= MOST_TOPICS),
-        f"None or a whole number from 2 to {MOST_TOPICS:,}",
-    ),
-    "power": _SHARE,
-    "power_tuning": (
-        lambda value: value is None or (_is_number(value) and 0 <= value <= 1),
-        "None or a number in [0, 1]",
-    ),
-    "progress": (lambda value: value is None or isinstance(value, (bool, np.bool_)), "True, False or None"),
-    "rel": (lambda value: _is_number(value) and abs(value) < float("inf"), "a finite number"),
-    "systems": _SEVERAL,
-    "tolerance": (lambda value: _is_number(value) and 0 <= value < float("inf"), "a finite number >= 0"),
-    "top_n": _SEVERAL,
-    "top_k": _POSITIVE,
-    "variance": (lambda value: _is_number(value) and 0 < value < float("inf"), "a finite number > 0"),
-}
-
-
-def check_options(**options: Any) -> None:
-    """Raise ParameterError if an option has the wrong type or is out of its range."""
-    for name, value in options.items():
-        holds, expected = _RULES[name]
-        if not holds(value):
-            raise ParameterError(f"{name}={short_repr(value)} must be {expected}")
-
-
-def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
-    """Raise ParameterError unless an option is one of the choices."""
-    if not isinstance(value, str) or value not in choices:
-        raise ParameterError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}")
 
 
 def check_significance_is_possible(  # noqa: PLR0913  # what is tested, and words for messages
@@ -136,38 +67,15 @@ def check_significance_is_possible(  # noqa: PLR0913  # what is tested, and word
             f"{cannot} on {', '.join(few)}: its smallest corrected p-value is not below alpha={alpha:g}; "
             f"use {advice}",
             TooFewTopicsWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
-
-def fuzziness_values(fuzziness: Any) -> list[float]:
-    """Return the values of the fuzziness. Raises ParameterError if there are none or one is invalid."""
-    try:
-        values = list(fuzziness)
-    except TypeError:
-        values = []
-    holds, _ = _RULES["fuzziness"]
-    if not values or not all(holds(value) for value in values):
-        raise ParameterError(f"fuzziness={fuzziness!r} must be one or more numbers >= 0 and < 1")
-    return [float(value) for value in values]
-
-
-Seed = int | np.random.Generator
 
 #: Number of arrays with a value per system (or topic) and replicate that exist at the same time.
 _COPIES = 8
 #: Number of values per array that fit into the processor cache together.
 _IN_CACHE = 2**16
 _SECONDS_BEFORE_BAR = 1.0
-
-
-def generator(rng: Seed) -> np.random.Generator:
-    """Return a generator from a seed or a generator. Raises ParameterError for anything else."""
-    if isinstance(rng, np.random.Generator):
-        return rng
-    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
-        return np.random.default_rng(int(rng))
-    raise ParameterError(f"rng={rng!r} must be a whole number >= 0 (a seed) or a numpy.random.Generator")
 
 
 def replicate_blocks(n_resamples: int, rows: int, memory_mib: float = 64) -> Iterator[int]:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result, read_only
 from ir_graded.core.segments import Floats, Ints
 
 from .correlation import align
 from .matrix import ScoreMatrix, means_of, ranks_of
-from .samples import Seed, check_choice, check_options, generator, topic_counts
+from .options import Seed, generator, statistic
+from .samples import topic_counts
 from .studentised import (
     TOLERANCE,
     PairBlock,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SignificanceMatrix(ShortRepr):
+class SignificanceMatrix(Result):
     """Significance matrix, the result of :func:`significance`.
 
     Attributes:
@@ -60,7 +61,7 @@ class SignificanceMatrix(ShortRepr):
         return int(np.count_nonzero(np.triu(self.significant.to_numpy(), 1)))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per pair, better system first: system_a, system_b, difference, asl, significant.
+        """Return a row per pair, better system first: run_a, run_b, difference, asl, significant.
 
         With ``labels_by``, rank_a and rank_b are the ranks under the reference.
         """
@@ -70,8 +71,8 @@ class SignificanceMatrix(ShortRepr):
         means = self.means.to_numpy()
         frame = pd.DataFrame(
             {
-                "system_a": self.means.index[better],
-                "system_b": self.means.index[worse],
+                "run_a": self.means.index[better],
+                "run_b": self.means.index[worse],
                 "difference": means[better] - means[worse],
                 "asl": self.asl.to_numpy()[better, worse],
                 "significant": self.significant.to_numpy()[better, worse],
@@ -89,6 +90,7 @@ class SignificanceMatrix(ShortRepr):
         return significance_matrix(self.significant, self.asl, ax)
 
 
+@statistic(alternative=("greater", "two-sided"))
 def significance(  # noqa: PLR0913  # options, all by keyword
     scores: Any,
     *,
@@ -140,10 +142,8 @@ def significance(  # noqa: PLR0913  # options, all by keyword
         >>> found.count
         1
     """
-    check_choice("alternative", alternative, _ALTERNATIVES)
-    check_options(alpha=alpha, n_resamples=n_resamples, memory_mib=memory_mib, progress=progress)
     matrix = ScoreMatrix.of(scores)
-    names = matrix.systems
+    names = matrix.runs
     reference = None if labels_by is None else _ranks(labels_by, matrix)
     asl = np.ones((len(names), len(names)))
     count = _ALTERNATIVES[alternative]
@@ -183,8 +183,8 @@ def _ranks(labels_by: Any, matrix: ScoreMatrix) -> Ints:
     """Return the rank of each system under another measure."""
     if isinstance(labels_by, ScoreMatrix) or hasattr(labels_by, "columns") or np.ndim(labels_by) == 2:  # noqa: PLR2004
         other = ScoreMatrix.of(labels_by, "labels_by")
-        labels_by = dict(zip(other.systems, means_of(other).tolist(), strict=True))
-    expected = dict.fromkeys(matrix.systems, 0.0)
+        labels_by = dict(zip(other.runs, means_of(other).tolist(), strict=True))
+    expected = dict.fromkeys(matrix.runs, 0.0)
     _, means, _ = align(expected, labels_by, "scores", "labels_by")
     return ranks_of(means.round(12))
 

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from ir_graded._utils.results import ShortRepr, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.errors import ParameterError
 
 from .correlation import RankCorrelations, rank_correlations
 from .discriminative import DiscriminativePower, discriminative_power
 from .matrix import ScoreMatrix, matrices_by_measure, reference_name
+from .options import OPTIONS, Seed, generator, statistic
+from .paired_tests import TESTS
 from .samples import (
-    Seed,
-    check_choice,
-    check_options,
     disjoint_halves,
-    fuzziness_values,
-    generator,
     replicate_blocks_with_progress,
     topic_count_pairs,
     topic_counts,
@@ -32,6 +30,8 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 
+#: How the swap method draws two topic sets.
+RESAMPLES = ("bootstrap", "disjoint")
 _FUZZINESS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10)
 #: Differences below this share are rounding errors: sums in another order differ by about 1e-15.
 _TOLERANCE = 1e-12
@@ -40,7 +40,7 @@ _MOST_IN_BYTE = 255
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stability(ShortRepr):
+class Stability(Result):
     """Minority rate and proportion of ties of one measure, for each fuzziness value.
 
     Attributes:
@@ -55,17 +55,7 @@ class Stability(ShortRepr):
     proportion_of_ties: Floats
     n_resamples: int
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row per fuzziness value: columns fuzziness, minority_rate, proportion_of_ties."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "fuzziness": self.fuzziness,
-                "minority_rate": self.minority_rate,
-                "proportion_of_ties": self.proportion_of_ties,
-            }
-        )
+    COLUMNS: ClassVar = ("fuzziness", "minority_rate", "proportion_of_ties")
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Plot the minority rate against the proportion of ties."""
@@ -74,6 +64,7 @@ class Stability(ShortRepr):
         return stability_curves({"": self}, ax)
 
 
+@statistic(fuzziness=None)
 def stability(
     scores: Any,
     *,
@@ -115,8 +106,7 @@ def stability(
         0       0.05           0.01                 0.0
         1       0.10           0.01                 0.0
     """
-    check_options(n_resamples=n_resamples, memory_mib=memory_mib)
-    margins = np.array(fuzziness_values(fuzziness))
+    margins = np.array(_fuzziness_values(fuzziness))
     matrix = ScoreMatrix.of(scores)
     topics, systems = matrix.values.shape
     source = generator(rng)
@@ -135,11 +125,22 @@ def stability(
     minority[ascending] = reached.min(axis=0).sum(axis=(1, 2))
     decided[ascending] = reached.sum(axis=(0, 2, 3))
     return Stability(
-        fuzziness=read_only(margins),
-        minority_rate=read_only(minority / comparisons),
-        proportion_of_ties=read_only((comparisons - decided) / comparisons),
+        fuzziness=margins,
+        minority_rate=minority / comparisons,
+        proportion_of_ties=(comparisons - decided) / comparisons,
         n_resamples=n_resamples,
     )
+
+
+def _fuzziness_values(fuzziness: Any) -> list[float]:
+    """Return the values of the fuzziness. Raises ParameterError if there are none or one is invalid."""
+    try:
+        values = list(fuzziness)
+    except TypeError:
+        values = []
+    if not values or not all(OPTIONS["fuzziness"].holds(value) for value in values):
+        raise ParameterError(f"fuzziness={fuzziness!r} must be one or more numbers >= 0 and < 1")
+    return [float(value) for value in values]
 
 
 def _relative_difference(one: Floats, others: Floats, rounding: float) -> Floats:
@@ -180,7 +181,7 @@ _BIN_UNITS = 1e10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Swap(ShortRepr):
+class Swap(Result):
     """Swap rates of one measure by the size of the difference, the result of :func:`swap`.
 
     Attributes:
@@ -206,24 +207,12 @@ class Swap(ShortRepr):
     resample: str
     n_resamples: int
 
+    COLUMNS: ClassVar = ("lower", "upper", "observations", "swaps", "rate")
+
     @property
     def rate(self) -> Floats:
         """Swap rates of the bins, in [0, 1]; NaN in an empty bin."""
         return _swap_rates(self.observations, self.swaps)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row per bin: columns lower, upper, observations, swaps, rate (NaN in an empty bin)."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "lower": self.lower,
-                "upper": self.upper,
-                "observations": self.observations,
-                "swaps": self.swaps,
-                "rate": self.rate,
-            }
-        )
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Plot the swap rate against the difference, with the tolerated rate."""
@@ -232,6 +221,7 @@ class Swap(ShortRepr):
         return swap_curves({"": self}, ax)
 
 
+@statistic(resample=RESAMPLES)
 def swap(
     scores: Any,
     *,
@@ -273,8 +263,6 @@ def swap(
         >>> result.required_difference, round(result.sensitivity, 2)
         (0.2, 0.85)
     """
-    check_choice("resample", resample, ("bootstrap", "disjoint"))
-    check_options(n_resamples=n_resamples, max_rate=max_rate, memory_mib=memory_mib)
     matrix = ScoreMatrix.of(scores)
     topics, systems = matrix.values.shape
     source = generator(rng)
@@ -289,10 +277,10 @@ def swap(
     edges = np.arange(_BINS) / 100
     first = _first_tolerable_bin(_swap_rates(observations, swaps), max_rate)
     return Swap(
-        lower=read_only(edges),
-        upper=read_only(np.append(edges[1:], 1.0)),
-        observations=read_only(observations),
-        swaps=read_only(swaps),
+        lower=edges,
+        upper=np.append(edges[1:], 1.0),
+        observations=observations,
+        swaps=swaps,
         max_rate=float(max_rate),
         required_difference=float("nan") if first is None else float(edges[first]),
         sensitivity=0.0 if first is None else float(observations[first:].sum() / observations.sum()),
@@ -327,7 +315,7 @@ def _first_tolerable_bin(rates: Floats, max_rate: float) -> int | None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(ShortRepr):
+class MeasureComparison(Result):
     """Results of all methods for each measure, over the same replicates.
 
     Attributes:
@@ -375,7 +363,8 @@ class Comparison(ShortRepr):
         return comparison(self.power, self.stability, self.swap, taus, tied=tied)
 
 
-def compare(  # noqa: PLR0913  # options, all by keyword
+@statistic(test=TESTS, resample=RESAMPLES)
+def compare_measures(  # noqa: PLR0913  # options, all by keyword
     scores: Any,
     *,
     reference: str | None = None,
@@ -387,14 +376,14 @@ def compare(  # noqa: PLR0913  # options, all by keyword
     n_resamples: int = 1000,
     rng: Seed = 0,
     memory_mib: float = 64,
-) -> Comparison:
+) -> MeasureComparison:
     """Compare measures by discriminative power, stability, swap method and rank correlation.
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to topics x systems matrices.
         reference: measure whose ranking of systems is correlated with the others; by default the first.
         alpha: significance level of the power.
-        test: 'bootstrap', 't', 'randomisation' or 'tukey_hsd'.
+        test: {test}.
         fuzziness: fuzziness at which the table shows minority rate and proportion of ties.
         resample: how the swap method draws topic sets, see ``swap``.
         max_rate: highest tolerated swap rate of the swap method.
@@ -413,17 +402,16 @@ def compare(  # noqa: PLR0913  # options, all by keyword
         >>> import ir_graded
         >>> covid = ir_graded.sample()
         >>> scores = ir_graded.evaluate(["Q", "P-measure"], covid.qrels, covid.runs)
-        >>> comparison = ir_graded.meta.compare(scores, n_resamples=200)
+        >>> comparison = ir_graded.meta.compare_measures(scores, n_resamples=200)
         >>> comparison.to_frame()[["power", "sensitivity"]].index.tolist()
         ['Q', 'P-measure']
     """
-    check_options(fuzziness=fuzziness)
     matrices = matrices_by_measure(scores)
     reference = reference_name(next(iter(matrices)) if reference is None else reference, matrices)
     for_power, for_stability, for_swap = (int(seed) for seed in generator(rng).integers(0, 2**62, 3))
     steps = sorted({*(round(0.01 * step, 2) for step in range(1, 11)), float(fuzziness)})
     common: dict[str, Any] = {"n_resamples": n_resamples, "memory_mib": memory_mib}
-    return Comparison(
+    return MeasureComparison(
         {
             name: discriminative_power(matrix, alpha=alpha, test=test, rng=for_power, **common)
             for name, matrix in matrices.items()

@@ -26,8 +26,6 @@ from ir_graded._utils.extras import extra
 from ir_graded._utils.threads import in_threads, processors, progress_bar
 from ir_graded.core.segments import Bools, Floats, Ints
 
-from .samples import replicate_blocks, sign_flips, sign_patterns
-
 #: Statistics closer than this, relative to their size and to 1, are equal, so that rounding has no effect.
 TOLERANCE = 1e-12
 
@@ -185,7 +183,7 @@ class PairBlock:
         z: differences per topic, shape ``(pairs, topics)``.
         total: sums of z, shape ``(pairs,)``.
         w: z shifted to mean 0.
-        spread: sums of squares of w.
+        squares: sums of squares of w.
         rounding: differences of z up to this are rounding.
         constant: pairs whose differences are all equal.
         identical: pairs whose differences are all zero.
@@ -195,7 +193,7 @@ class PairBlock:
     z: Floats
     total: Floats
     w: Floats
-    spread: Floats
+    squares: Floats
     rounding: Floats
     constant: Bools
     identical: Bools
@@ -213,7 +211,7 @@ class PairBlock:
             z=z,
             total=total,
             w=w,
-            spread=np.square(w).sum(axis=1),
+            squares=np.square(w).sum(axis=1),
             rounding=rounding,
             constant=high - low <= rounding,
             identical=np.maximum(np.abs(low), np.abs(high)) <= rounding,
@@ -225,8 +223,8 @@ class PairBlock:
         0 for identical systems, infinite if all differences have the same nonzero value.
         """
         topics = self.z.shape[1]
-        spread = np.where(self.constant, 1.0, np.maximum(self.spread, np.finfo(np.float64).tiny))
-        t = self.total * np.sqrt((topics - 1) / (topics * spread))
+        squares = np.where(self.constant, 1.0, np.maximum(self.squares, np.finfo(np.float64).tiny))
+        t = self.total * np.sqrt((topics - 1) / (topics * squares))
         return np.asarray(
             np.where(self.constant, np.where(self.identical, 0.0, np.copysign(np.inf, self.total)), t)
         )
@@ -253,7 +251,7 @@ def replicate_statistics(
     deviation = np.matmul(topics * np.square(block.w), counts, out=space.scratch)
     deviation -= statistics
     # If all drawn values equal the mean, w and the deviation are rounding errors.
-    floor = TOLERANCE * topics * block.spread
+    floor = TOLERANCE * topics * block.squares
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         statistics /= deviation
     doubtful = (deviation.min(axis=1) <= floor) | ~(statistics.max(axis=1) < _CANCELLED)
@@ -385,40 +383,3 @@ def one_blas_thread() -> Iterator[None]:
 
     with threadpool_limits(1, user_api="blas"):
         yield
-
-
-#: Products of more than 2^18 numbers start threads of BLAS, which wait for each other on a busy machine.
-_PER_ROW = 4
-
-
-def enumerates(topics: int, n_resamples: float) -> bool:
-    """Return whether all ``2^topics`` sign patterns are at most the number of replicates."""
-    return 1 << topics <= n_resamples
-
-
-def smallest_p(topics: int, n_resamples: float, *, two_sided: bool) -> float:
-    """Return the smallest p-value that a test on these topics can give; infinite replicates are allowed."""
-    of_all_patterns = (2 if two_sided else 1) / float(2 ** min(topics, 1000))
-    if enumerates(topics, n_resamples):
-        return of_all_patterns
-    return max(of_all_patterns, 1 / (n_resamples + 1))
-
-
-def randomisation_p(z: Floats, n_resamples: int, rng: np.random.Generator, *, two_sided: bool) -> Floats:
-    """Return p-values from differences z of shape ``(measures, systems, topics)``, equal up to rounding.
-
-    With T the absolute sum of z, or the negative sum if one-sided: ``p = #{T* >= T} / 2^n`` over all sign
-    patterns of n topics if ``2^n <= B``, else ``(#{T* >= T} + 1) / (B + 1)`` over B random ones.
-    """
-    measures, systems, topics = z.shape
-    statistic = np.abs if two_sided else np.negative
-    least = statistic(z.sum(axis=2)) - TOLERANCE * np.abs(z).sum(axis=2)
-    count: Ints = np.zeros((measures, systems), dtype=np.int64)
-    exact = enumerates(topics, n_resamples)
-    start = 0
-    rows = max(topics + measures * systems, systems * topics // _PER_ROW)
-    for size in replicate_blocks(2**topics if exact else n_resamples, rows):
-        flips = sign_patterns(topics, start, size) if exact else sign_flips(rng, topics, size)
-        count += np.count_nonzero(statistic(z @ flips) >= least[:, :, np.newaxis], axis=2)
-        start += size
-    return count / start if exact else (count + 1) / (start + 1)

@@ -53,12 +53,12 @@ def asl_curve(results: Mapping[str, AslCurve], ax: Axes | None = None) -> Figure
         top = _MAX_ALPHAS * alphas[-1]
         _draw_reference_lines(axes, alphas)
         axes.set_ylim(0, top)
-        for number, (result, look) in enumerate(curves):
+        for number, (result, line) in enumerate(curves):
             curve = np.asarray(result.curve, dtype=np.float64).reshape(-1)
             begin = int(np.count_nonzero(curve > top))
             end = max(begin + 1, int(np.count_nonzero(curve > 0)))
             markers = _marker_positions(begin, min(end, len(curve)), number / len(results))
-            axes.plot(np.arange(1, len(curve) + 1), curve, markevery=markers, **look)
+            axes.plot(np.arange(1, len(curve) + 1), curve, markevery=markers, **line)
     return style.figure_of(axes)
 
 
@@ -109,8 +109,8 @@ def stability_curves(results: Mapping[str, StabilityCurve], ax: Axes | None = No
     Source: Buckley and Voorhees (2000); in this form Sakai (2007).
     """
     with _curves(results, ax, "proportion of ties", "minority rate") as (axes, curves):
-        for result, look in curves:
-            axes.plot(result.proportion_of_ties, result.minority_rate, **look)
+        for result, line in curves:
+            axes.plot(result.proportion_of_ties, result.minority_rate, **line)
         axes.set_ylim(bottom=0)
     return style.figure_of(axes)
 
@@ -131,9 +131,9 @@ def swap_curves(results: Mapping[str, SwapCurve], ax: Axes | None = None) -> Fig
     """
     with _curves(results, ax, "difference of means (lower edge of bin)", "swap rate") as (axes, curves):
         _draw_reference_lines(axes, sorted({result.max_rate for result in results.values()}))
-        for number, (result, look) in enumerate(curves):
+        for number, (result, line) in enumerate(curves):
             some = result.observations > 0
-            axes.plot(result.lower[some], result.rate[some], markevery=(number % 2, 2), **look)
+            axes.plot(result.lower[some], result.rate[some], markevery=(number % 2, 2), **line)
         axes.set_ylim(bottom=0)
     return style.figure_of(axes)
 
@@ -210,8 +210,8 @@ def topic_set_sizes(results: Mapping[str, SizeCurve], ax: Axes | None = None) ->
     Source: Sakai (2016).
     """
     with _curves(results, ax, "difference of means", "topics needed") as (axes, curves):
-        for number, (result, look) in enumerate(curves):
-            axes.plot(*result.curve(), markevery=(2 * number % 6, 6), **look)
+        for number, (result, line) in enumerate(curves):
+            axes.plot(*result.curve(), markevery=(2 * number % 6, 6), **line)
         _draw_reference_lines(axes, sorted({one.present for one in results.values() if one.present}))
     from matplotlib.ticker import LogLocator, NullLocator
 
@@ -233,8 +233,8 @@ def _curves(
         raise InputError("there is no result to draw")
     labels = [style.label(name) for name in results]
     with style.canvas(ax, labels) as axes:
-        looks = ({"label": label, **style.line_style(number)} for number, label in enumerate(labels))
-        yield axes, list(zip(results.values(), looks, strict=True))
+        lines = ({"label": label, **style.line_style(number)} for number, label in enumerate(labels))
+        yield axes, list(zip(results.values(), lines, strict=True))
         axes.set_xlim(left=0)
         axes.set_xlabel(x)
         axes.set_ylabel(y)
@@ -318,14 +318,14 @@ def confusion_matrix(counts: pd.DataFrame, ax: Axes | None = None) -> Figure:
 
 
 def means_scatter(
-    measures: Sequence[str], systems: Sequence[object], a: Floats, b: Floats, taus: Sequence[float]
+    measures: Sequence[str], runs: Sequence[object], a: Floats, b: Floats, taus: Sequence[float]
 ) -> Figure:
-    """Plot means of systems under two sets of judgments, one panel per measure; the largest moves are named.
+    """Plot means of runs under two sets of judgments, one panel per measure; the largest moves are named.
 
     Args:
         measures: names of the measures.
-        systems: names of the systems.
-        a: means under the first set, shape ``(measures, systems)``.
+        runs: names of the runs.
+        a: means under the first set, shape ``(measures, runs)``.
         b: means under the second set, with the same shape.
         taus: Kendall's tau-b of each measure.
 
@@ -337,15 +337,15 @@ def means_scatter(
     with style.panels(rows, columns, ()) as axes:
         every = np.atleast_1d(axes).reshape(-1)
         for panel, name, one, two, tau in zip(every, measures, a, b, taus, strict=False):
-            _scatter(panel, one, two, systems)
+            _scatter(panel, one, two, runs)
             panel.set_title(f"{style.label(name)}: tau-b {tau:.2f}")
         for panel in every[len(measures) :]:
             panel.set_visible(False)
     return style.figure_of(every[0])
 
 
-def _scatter(axes: Any, a: Floats, b: Floats, systems: Sequence[object]) -> None:
-    """Draw the means of one measure, with the names of the systems that move most."""
+def _scatter(axes: Any, a: Floats, b: Floats, runs: Sequence[object]) -> None:
+    """Draw the means of one measure, with the names of the runs that move most."""
     # The order of equal means does not matter: only moves are named.
     moves = (-b).argsort(kind="stable").argsort() - (-a).argsort(kind="stable").argsort()
     named = [at for at in np.argsort(-np.abs(moves), kind="stable")[:_NAMED].tolist() if moves[at]]
@@ -356,7 +356,7 @@ def _scatter(axes: Any, a: Floats, b: Floats, systems: Sequence[object]) -> None
     # In the corner, where there are no points, in the order of their heights.
     for place, at in enumerate(sorted(named, key=lambda at: b[at])):
         axes.annotate(
-            f"{style.label(systems[at], 18)} ({-moves[at]:+d})",
+            f"{style.label(runs[at], 18)} ({-moves[at]:+d})",
             (a[at], b[at]),
             xytext=(0.99, 0.04 + 0.08 * place),
             textcoords="axes fraction",

@@ -105,16 +105,16 @@ def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None =
         places = np.arange(len(order))
         axes.hlines(places, low, high, color=_BETTER, linewidth=1.4, alpha=0.55)
         axes.plot(mean, places, "o", color=_BETTER, markersize=3.4)
-        axes.set_yticks(places, _run_labels([intervals.systems[number] for number in order]))
+        axes.set_yticks(places, _run_labels([intervals.runs[number] for number in order]))
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(order) - 0.4, -0.6)
         axes.xaxis.grid(visible=True, color="0.9", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.locator_params(axis="x", nbins=5)
-        interval = f"mean with {100 * intervals.level:g}% interval"
+        interval = f"mean with {100 * intervals.confidence:g}% interval"
         axes.set_xlabel(_wrap_label(f"{style.label(name, _MAX_NAME_LENGTH)},", interval, _X_LABEL_LENGTH))
-        if len(order) < len(intervals.systems):
-            axes.set_ylabel(f"the best {len(order)} of {len(intervals.systems)} runs")
+        if len(order) < len(intervals.runs):
+            axes.set_ylabel(f"the best {len(order)} of {len(intervals.runs)} runs")
     return style.figure_of(axes)
 
 
@@ -183,15 +183,15 @@ _BY_RANK_LABEL = "rank (line: down to it, area: at it)"
 
 
 def _draw_unjudged(
-    axes: Axes, result: UnjudgedShares, number: int, look: dict[str, Any], label: str = ""
+    axes: Axes, result: UnjudgedShares, number: int, line: dict[str, Any], label: str = ""
 ) -> None:
     """Draw the shares of a run down to each depth and, where the run is alone, at each rank."""
     order = np.argsort(result.depths)
     if len(result.runs) == 1 or not label:
         ranks = np.arange(1, result.by_rank.shape[1] + 1)
         at_rank = result.by_rank[number]
-        axes.fill_between(ranks, at_rank, step="mid", color=look["color"], alpha=0.25, linewidth=0)
-    axes.plot(np.array(result.depths)[order], result.share[number][order], label=label, clip_on=False, **look)
+        axes.fill_between(ranks, at_rank, step="mid", color=line["color"], alpha=0.25, linewidth=0)
+    axes.plot(np.array(result.depths)[order], result.share[number][order], label=label, clip_on=False, **line)
     axes.set_xscale("log")
     axes.set_xticks(*_decade_ticks(max(*result.depths, result.by_rank.shape[1])))
     axes.minorticks_off()
@@ -384,8 +384,7 @@ def _stop(measure: Any, n_relevant: int) -> Floats:
     """Return the stop distribution of a measure over the list."""
     topic = np.zeros(n_relevant, dtype=np.int64)
     levels = Levels.of(1, topic, np.ones(n_relevant))
-    document = np.arange(n_relevant, dtype=np.int64)
-    run = JudgedRun.of(levels, document, document + 1, np.array([n_relevant]))
+    run = JudgedRun.of_ideal(levels, 1.0, levels.values)
     columns = measure.columns(Views(levels, run)) if hasattr(measure, "columns") else {}
     if "stop" not in columns or len(columns["stop"]) != n_relevant:
         raise ParameterError(

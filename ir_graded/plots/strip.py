@@ -26,7 +26,7 @@ _HEIGHT = 1.7  # inches
 
 
 @dataclass(frozen=True)
-class _Look:
+class _BarStyle:
     """Style of a lane. The colours are the colour-blind safe ones of Okabe and Ito."""
 
     fill: str
@@ -34,10 +34,10 @@ class _Look:
     hatch: str | None = None
 
 
-_LOOKS = {
-    "highlighted": _Look("#E69F00", "#E69F00"),
-    "overlap": _Look("#000000", "#000000"),
-    "retrieved": _Look("#56B4E9", "#0072B2", "////"),
+_STYLES = {
+    "highlighted": _BarStyle("#E69F00", "#E69F00"),
+    "overlap": _BarStyle("#000000", "#000000"),
+    "retrieved": _BarStyle("#56B4E9", "#0072B2", "////"),
 }
 
 
@@ -65,19 +65,19 @@ def draw(lanes: Lanes, extent: int, title: tuple[str, str], ax: Axes | None = No
         raise ParameterError(f"ax={ax!r} must be rectilinear: a strip lies along its x axis")
     end = max(extent, 1)
     for y, (name, spans) in enumerate(lanes.items()):
-        look = _LOOKS[name]
+        bar = _STYLES[name]
         ax.broken_barh([(0, end)], (y - 0.4, 0.8), facecolor="0.95")
         ax.broken_barh(
             [(start, stop - start) for start, stop in spans],
             (y - 0.4, 0.8),
-            facecolor=look.fill,
-            edgecolor=look.dark,
-            hatch=look.hatch,
+            facecolor=bar.fill,
+            edgecolor=bar.dark,
+            hatch=bar.hatch,
             linewidth=_MIN_LINE_WIDTH,
             clip_on=False,
         )
-    ax.set_yticks(range(len(_LOOKS)), list(_LOOKS))
-    ax.set_ylim(len(_LOOKS) - 0.4, -0.6)
+    ax.set_yticks(range(len(_STYLES)), list(_STYLES))
+    ax.set_ylim(len(_STYLES) - 0.4, -0.6)
     ax.set_xlim(0, end)
     room = ax.get_window_extent().width / ax.figure.dpi * 72
     ticks = MaxNLocator(_max_ticks(room, end), steps=[1, 2, 2.5, 5, 10], integer=True)
@@ -118,7 +118,7 @@ def html(lanes: Lanes, extent: int, title: tuple[str, str], description: str) ->
             width = max((stop - start) / end * wide, 1)
             parts.append(
                 f'<rect x="{left + start / end * wide:.2f}" y="{y}" width="{width:.2f}" height="{high}" '
-                f'fill="{_LOOKS[name].dark}"><title>{start:,} to {stop:,}</title></rect>'
+                f'fill="{_STYLES[name].dark}"><title>{start:,} to {stop:,}</title></rect>'
             )
     step = _tick_step(end, _max_ticks(wide, end))
     for tick in range(0, end + 1, step):

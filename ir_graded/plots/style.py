@@ -293,12 +293,12 @@ class ScoreTables(Protocol):
 
 
 class MeanIntervals(Protocol):
-    """Means of systems with the ends of their intervals, each of shape ``(measures, systems)``."""
+    """Means of runs with the ends of their intervals, each of shape ``(measures, runs)``."""
 
     @property
     def measures(self) -> Sequence[str]: ...
     @property
-    def systems(self) -> Sequence[object]: ...
+    def runs(self) -> Sequence[object]: ...
     @property
     def mean(self) -> Floats: ...
     @property
@@ -306,7 +306,7 @@ class MeanIntervals(Protocol):
     @property
     def high(self) -> Floats: ...
     @property
-    def level(self) -> float: ...
+    def confidence(self) -> float: ...
 
 
 class UnjudgedShares(Protocol):

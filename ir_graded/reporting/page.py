@@ -18,10 +18,11 @@ from ir_graded._utils.extras import extra
 from ir_graded.core.segments import exact_sum
 from ir_graded.errors import ParameterError
 from ir_graded.evaluation.ties import OpenByTies
-from ir_graded.io.columns import as_text
 from ir_graded.io.sources import is_path_or_dataset_id
+from ir_graded.io.table import as_text
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.samples import check_options, generator
+from ir_graded.meta.options import check_choice, check_options, generator
+from ir_graded.meta.paired_tests import TESTS, TESTS_OF_DIFFERENCES
 from ir_graded.plots import scores as plots
 from ir_graded.plots.style import matplotlib, plural, svg
 
@@ -61,9 +62,8 @@ def of_measures(contents: Contents) -> Iterator[Picture]:
     """Yield per measure the leaderboard, and the best run by topic against the baseline or the second."""
     for at, name in enumerate(contents.intervals.measures):
         yield _leaderboard(contents, at, name)
-        rivals = contents.rivals(at)
-        if rivals is not None:
-            yield _differences(contents, at, name, *rivals)
+        if (pair := contents.compared_runs(at)) is not None:
+            yield _differences(contents, at, name, *pair)
 
 
 def of_unjudged(contents: Contents) -> Picture:
@@ -84,12 +84,12 @@ def _leaderboard(contents: Contents, at: int, name: str) -> Picture:
     found = contents.intervals
     order = (-found.mean[at]).argsort(kind="stable")
     best, worst = (
-        f"{found.systems[number]} with {found.mean[at, number]:.4f} "
+        f"{found.runs[number]} with {found.mean[at, number]:.4f} "
         f"({found.low[at, number]:.4f} to {found.high[at, number]:.4f})"
         for number in (order[0], order[-1])
     )
     ends = f"the best is {best}, the last is {worst}" if len(order) > 1 else best
-    intervals = f"{100 * found.level:g}% confidence intervals"
+    intervals = f"{100 * found.confidence:g}% confidence intervals"
     alt = f"Means by {name} with {intervals} of {plural(len(order), 'run')}: {ends}."
     caption = f"{name}: means with {intervals}, best first."
     return Picture.of(plots.leaderboard(found, name), caption, alt)
@@ -123,18 +123,19 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     path: str | os.PathLike[str],
     *,
     baseline: str | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     n_resamples: int = 1000,
     n_samples: int = 0,
     depth: int | None = None,
-    seed: int = 0,
+    rng: int = 0,
+    test: str = "randomisation",
     title: str = "",
 ) -> None:
     """Evaluate runs and write one HTML page: leaderboard, topics, pictures, and how each was computed.
 
     The page needs no network. Means have percentile bootstrap intervals over the topics
     (``ir_graded.meta.confidence_intervals``). With a baseline, each run is tested against it with a two-sided
-    randomisation test and Holm's correction (``ir_graded.meta.against_baseline``), alpha ``1 - level``.
+    test and Holm's correction (``ir_graded.meta.against_baseline``), alpha ``1 - confidence``.
     Warnings of ``evaluate``, for example about missing topics of a run, are issued and shown on the page. The
     same input and options give the same page. The file is written as a whole or not at all.
 
@@ -144,20 +145,21 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         runs: one or several runs in any form of ``evaluate``.
         path: the HTML file to write; an existing file is replaced.
         baseline: name or path of the run to test the others against; None for no tests.
-        level: confidence level, between 0 and 1.
+        confidence: confidence level, between 0 and 1.
         n_resamples: number of bootstrap replicates, at least 1.
         n_samples: number of samples of the judgments for intervals from unjudged documents
             (``ir_graded.score_intervals``), shown beside the intervals over topics; 0 for none.
         depth: rank down to which unjudged documents get levels in these samples; by default the largest
             cutoff of the measures.
-        seed: a whole number >= 0.
+        rng: the seed, a whole number >= 0.
+        test: the test against the baseline, as in ``ir_graded.meta.against_baseline``.
         title: heading of the page, by default "Evaluation report".
 
     Raises:
         GradedError: jinja2 or matplotlib is not installed: ``pip install 'ir-graded[report]'``.
         InputError: the qrels or a run cannot be scored, or there are fewer than two topics.
-        ParameterError: an option is out of range, the baseline is not a run, or ``1 - level`` is too small
-            for any significant difference.
+        ParameterError: an option is out of range, the baseline is not a run, or ``1 - confidence`` is too
+            small for any significant difference.
         OSError: the file cannot be written.
 
     Warns:
@@ -176,25 +178,14 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         <!doctype html>
     """
     chosen = read_measures(measures)
-    call = (
-        f"ir_graded.report({[str(measure) for measure in chosen]!r}, {_shown(qrels, 'qrels')}, "
-        f"{_shown(runs, 'runs')}, 'report.html', {baseline=!r}, {level=!r}, {n_resamples=!r}, "
-        f"{n_samples=!r}, {depth=!r}, {seed=!r}{f', {title=!r}' if title else ''})"
+    options: dict[str, Any] = {"baseline": baseline, "confidence": confidence, "n_resamples": n_resamples}
+    options |= {"n_samples": n_samples, "depth": depth, "rng": rng, "test": test, "title": title}
+    usual = {"test": "randomisation", "title": ""}
+    given = [f"{name}={value!r}" for name, value in options.items() if usual.get(name) != value]
+    call = ", ".join(
+        [str([*map(str, chosen)]), _shown(qrels, "qrels"), _shown(runs, "runs"), "'report.html'", *given]
     )
-    write_report(
-        chosen,
-        qrels,
-        runs,
-        path,
-        baseline=baseline,
-        level=level,
-        n_resamples=n_resamples,
-        n_samples=n_samples,
-        depth=depth,
-        seed=seed,
-        title=title,
-        command=call,
-    )
+    write_report(chosen, qrels, runs, path, **options, command=f"ir_graded.report({call})")
 
 
 def _shown(source: Any, name: str) -> str:
@@ -207,17 +198,18 @@ def _shown(source: Any, name: str) -> str:
 
 
 def write_report(
-    measures: list[Measure], qrels: Any, runs: Any, path: str | os.PathLike[str], *, seed: int, **options: Any
+    measures: list[Measure], qrels: Any, runs: Any, path: str | os.PathLike[str], *, rng: int, **options: Any
 ) -> None:
     """Write a report as ``report`` does, with the ``command`` that the page shows."""
     extra("jinja2", "report")
     matplotlib()
-    check_options(level=options["level"], n_resamples=options["n_resamples"])
-    if isinstance(seed, np.random.Generator):
-        raise ParameterError(f"seed={seed!r} must be a whole number >= 0, which the page can show")
-    generator(seed)
+    check_options(confidence=options["confidence"], n_resamples=options["n_resamples"])
+    if isinstance(rng, np.random.Generator):
+        raise ParameterError(f"rng={rng!r} must be a whole number >= 0, which the page can show")
+    generator(rng)
+    check_choice("test", options["test"], TESTS_OF_DIFFERENCES)
     place = check_writable(path)
-    contents = collect(measures, qrels, runs, seed=seed, **options)
+    contents = collect(measures, qrels, runs, rng=rng, **options)
     write_whole(place, render(contents).encode("utf-8", errors="backslashreplace"))
 
 
@@ -237,6 +229,7 @@ def render(contents: Contents) -> str:
     script = _template("sort.js")
     text: str = environment.get_template("page.html.j2").render(
         contents=contents,
+        test=contents.tests and TESTS[contents.tests.test],
         board=list(_board(contents)),
         tables=list(_by_topic(contents)) if cells <= _MOST_CELLS else [],
         cells=cells,
@@ -245,7 +238,7 @@ def render(contents: Contents) -> str:
         unjudged_picture=of_unjudged(contents),
         notes=[MeasureNote.of(measure) for measure in scores.measures],
         versions=versions(),
-        level=f"{100 * contents.intervals.level:g}%",
+        level=f"{100 * contents.intervals.confidence:g}%",
         style=markup(_template("page.css")),
         script=markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
@@ -286,14 +279,14 @@ def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies]]:
     found, tests = contents.intervals, contents.tests
     detectable = None if tests is None else tests.minimum_detectable
     for number in contents.best_first:
-        run = found.systems[number]
+        run = found.runs[number]
         cells = []
         for at in range(len(found.measures)):
             mean, low, high = (float(values[at, number]) for values in (found.mean, found.low, found.high))
             if tests is None or detectable is None or run == tests.baseline:
                 cells.append(Cell(mean, low, high))
                 continue
-            place = tests.systems.index(run)
+            place = tests.runs.index(run)
             difference, p = float(tests.difference[at, place]), float(tests.p_holm[at, place])
             verdict = ("better" if difference > 0 else "worse") if tests.significant[at, place] else ""
             words = f"p = {p:.3f}" if p >= _SMALLEST_P else f"p < {_SMALLEST_P}"
@@ -335,7 +328,7 @@ def _doubts(contents: Contents) -> Iterator[tuple[str, float, list[Doubt]]]:
                 strict=True,
             )
         ]
-        yield str(found.systems[number]), float(contents.imputed.imputed[number]), doubts
+        yield str(found.runs[number]), float(contents.imputed.imputed[number]), doubts
 
 
 @dataclass(frozen=True)

@@ -388,7 +388,7 @@ def test_meta_compares_matrices(matrices, run, tmp_path):
     assert set(rows) == {"first", "second"}
     assert rows["second"]["kendall"] == "1.0000"
     scores = {path.stem: pd.read_csv(path, index_col="topic") for path in tmp_path.glob("*.csv")}
-    table = ir_graded.meta.compare(scores, reference="second", n_resamples=100).to_frame()
+    table = ir_graded.meta.compare_measures(scores, reference="second", n_resamples=100).to_frame()
     assert rows["first"]["power"] == f"{table.loc['first', 'power']:.4f}"
     assert {path.suffix for path in folder.iterdir()} == {".png", ".pdf"}
 

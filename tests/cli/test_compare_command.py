@@ -33,8 +33,8 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "same.run").write_text(run_lines(lambda topic: 1 + topic % 2))
     (tmp_path / "worse.run").write_text(run_lines(lambda topic: 2 + topic % 2))
     (tmp_path / "better.run").write_text(run_lines(lambda _: 1))
-    groups = "".join(f"{topic}\t{'even' if topic % 2 == 0 else 'odd'}\n" for topic in range(TOPICS))
-    (tmp_path / "groups.tsv").write_text(groups)
+    slices = "".join(f"{topic}\t{'even' if topic % 2 == 0 else 'odd'}\n" for topic in range(TOPICS))
+    (tmp_path / "slices.tsv").write_text(slices)
     return tmp_path
 
 
@@ -120,10 +120,10 @@ def test_without_a_gate_a_test_that_finds_nothing_is_warned_of(compare):
     assert out.splitlines()[-1].endswith("on 4 topics, correction holm.")
 
 
-def test_a_gate_on_a_group_of_three_topics_is_an_error(compare, folder):
-    (folder / "groups.tsv").write_text("1 hard\n2 hard\n3 hard\n")
-    failed = compare("same.run", "-m", "RR", "--groups", "groups.tsv", "--fail-if", "worse")
-    assert_command_fails(failed, "3 topics of the group 'hard' (p >= 0.125)")
+def test_a_gate_on_a_slice_of_three_topics_is_an_error(compare, folder):
+    (folder / "slices.tsv").write_text("1 hard\n2 hard\n3 hard\n")
+    failed = compare("same.run", "-m", "RR", "--slices", "slices.tsv", "--fail-if", "worse")
+    assert_command_fails(failed, "3 topics of the slice 'hard' (p >= 0.125)")
 
 
 @pytest.mark.parametrize("tolerance", ["0.75", "5"])
@@ -184,52 +184,52 @@ def test_one_file_as_baseline_and_run_is_an_error_under_any_path(compare, folder
     assert (code, [row["run"] for row in json.loads(out)["comparisons"]]) == (0, ["worse.run"])
 
 
-def test_a_baseline_that_lacks_topics_of_a_group_is_rejected(compare, folder):
+def test_a_baseline_that_lacks_topics_of_a_slice_is_rejected(compare, folder):
     lines = (folder / "old.run").read_text().splitlines(keepends=True)
     (folder / "old.run").write_text("".join(line for line in lines if line.split()[0] not in {"0", "1"}))
-    (folder / "groups.txt").write_text(
+    (folder / "slices.txt").write_text(
         "".join(f"{topic} {'hard' if topic < 8 else 'easy'}\n" for topic in range(TOPICS))
     )
     assert compare("worse.run", "-m", "RR", "--fail-if", "worse", "--quiet")[0] == 1  # 2 of 30 may be missing
-    found = compare("worse.run", "-m", "RR", "--fail-if", "worse", "--groups", "groups.txt")
-    assert_command_fails(found, "lacks 2 of the 8 topics of group 'hard' (the first is '0')")
+    found = compare("worse.run", "-m", "RR", "--fail-if", "worse", "--slices", "slices.txt")
+    assert_command_fails(found, "lacks 2 of the 8 topics of slice 'hard' (the first is '0')")
 
 
-def test_a_file_without_groups_is_rejected(compare, folder):
-    (folder / "groups.txt").write_text("\n")
+def test_a_file_without_slices_is_rejected(compare, folder):
+    (folder / "slices.txt").write_text("\n")
     assert_command_fails(
-        compare("worse.run", "-m", "RR", "--groups", "groups.txt"), "groups.txt: there are no groups"
+        compare("worse.run", "-m", "RR", "--slices", "slices.txt"), "slices.txt: there are no slices"
     )
 
 
-def test_a_group_that_cannot_be_worse_hides_no_loss(compare, folder):
-    """The group none has no relevant document that old.run retrieved; both runs are tested on all topics."""
+def test_a_slice_that_cannot_be_worse_hides_no_loss(compare, folder):
+    """The slice none has no relevant document that old.run retrieved; both runs are tested on all topics."""
     (folder / "qrels.txt").write_text(
         "".join(f"{topic} 0 {'hit' if topic < 24 else 'unseen'} 1\n" for topic in range(TOPICS))
     )
-    (folder / "groups.txt").write_text(
-        "topic group\n".replace("topic", "query_id")
+    (folder / "slices.txt").write_text(
+        "query_id slice\n"
         + "".join(f"{topic} {'some' if topic < 24 else 'none'}\n" for topic in range(TOPICS))
     )
-    gate = ("-m", "RR", "--fail-if", "worse", "--groups", "groups.txt")
+    gate = ("-m", "RR", "--fail-if", "worse", "--slices", "slices.txt")
     code, out, err = compare("worse.run", *gate)
     assert (code, "2 of 3 comparisons" in out) == (1, True)
-    assert "warning: 'old.run' scores 0 on the 6 of group 'none' by RR" in err
+    assert "warning: 'old.run' scores 0 on the 6 of slice 'none' by RR" in err
     failed = compare("better.run", *gate)
-    assert_command_fails(failed, "a comparison could never fail: 'old.run' scores 0 on the 6 of group 'none'")
+    assert_command_fails(failed, "a comparison could never fail: 'old.run' scores 0 on the 6 of slice 'none'")
 
 
-def test_each_group_has_its_own_detectable_loss(compare, folder):
-    groups = "".join(f"{topic} {'hard' if topic < 8 else 'easy'}\n" for topic in range(TOPICS))
-    (folder / "groups.txt").write_text(groups)
-    _, out, _ = compare("worse.run", "-m", "RR", "--groups", "groups.txt")
+def test_each_slice_has_its_own_detectable_loss(compare, folder):
+    slices = "".join(f"{topic} {'hard' if topic < 8 else 'easy'}\n" for topic in range(TOPICS))
+    (folder / "slices.txt").write_text(slices)
+    _, out, _ = compare("worse.run", "-m", "RR", "--slices", "slices.txt")
     losses = [line.split()[8] for line in out.splitlines()[2:5]]
     assert len(set(losses)) == 3
     said = out.splitlines()[-1]
-    assert "test on 30 topics, on the 8 of group hard, on the 22 of group easy, correction" in said
+    assert "test on 30 topics, on the 8 of slice hard, on the 22 of slice easy, correction" in said
     assert (
-        f"detects a loss of {losses[0]} on 30 topics, of {losses[1]} on the 8 of group hard, "
-        f"of {losses[2]} on the 22 of group easy with probability .8." in said
+        f"detects a loss of {losses[0]} on 30 topics, of {losses[1]} on the 8 of slice hard, "
+        f"of {losses[2]} on the 22 of slice easy with probability .8." in said
     )
 
 
@@ -283,13 +283,13 @@ def test_there_is_no_note_where_unjudged_documents_make_no_difference(compare, f
         assert json.loads(out)["notes"] == []
 
 
-def test_markdown_is_a_table_with_groups(compare):
-    code, out, _ = compare("worse.run", "-m", "RR", "-o", "markdown", "--groups", "groups.tsv")
+def test_markdown_is_a_table_with_slices(compare):
+    code, out, _ = compare("worse.run", "-m", "RR", "-o", "markdown", "--slices", "slices.tsv")
     assert code == 0
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines() if line[:1] == "|"
     ]
-    assert rows[0][:4] == ["run", "measure", "group", "baseline"]
+    assert rows[0][:4] == ["run", "measure", "slice", "baseline"]
     assert [(row[2], row[-1]) for row in rows[2:]] == [("all", "worse"), ("even", "worse"), ("odd", "worse")]
 
 
@@ -305,7 +305,7 @@ def test_json_holds_options_and_comparisons(compare):
         "passed": False,
     }
     (row,) = found["comparisons"]
-    assert (row["run"], row["measure"], row["group"], row["topics"], row["worse"]) == (
+    assert (row["run"], row["measure"], row["slice"], row["topics"], row["worse"]) == (
         "worse.run",
         "RR",
         "all",
@@ -347,20 +347,20 @@ def test_a_wrong_tolerance_names_its_units(compare, tolerance):
     )
 
 
-def test_a_wrong_line_of_groups_is_an_error_that_names_it(compare, folder):
+def test_a_wrong_line_of_slices_is_an_error_that_names_it(compare, folder):
     (folder / "wrong.tsv").write_text("1 even\n\n2\n")
     assert_command_fails(
-        compare("same.run", "-m", "RR", "--groups", "wrong.tsv"), "wrong.tsv, line 3", "a topic"
+        compare("same.run", "-m", "RR", "--slices", "wrong.tsv"), "wrong.tsv, line 3", "a topic"
     )
     (folder / "twice.tsv").write_text("1 even\n1 odd\n")
-    assert_command_fails(compare("same.run", "-m", "RR", "--groups", "twice.tsv"), "twice.tsv, line 2")
+    assert_command_fails(compare("same.run", "-m", "RR", "--slices", "twice.tsv"), "twice.tsv, line 2")
 
 
 @pytest.mark.parametrize(
     ("mark", "header"),
     [("\t", ""), ("\t\t", ""), (",", ""), (", ", ""), ("\t", "qid\tkind\n"), (",", "query_id,kind\n")],
 )
-def test_topics_of_groups_may_hold_blanks(capsys, folder, mark, header):
+def test_topics_of_slices_may_hold_blanks(capsys, folder, mark, header):
     topics = [f"what is {topic}" for topic in range(TOPICS)]
     (folder / "qrels.csv").write_text("query_id,doc_id,relevance\n" + "".join(f"{t},hit,1\n" for t in topics))
     for name, first in (("old", "hit"), ("new", "x")):
@@ -368,28 +368,28 @@ def test_topics_of_groups_may_hold_blanks(capsys, folder, mark, header):
             f"{topic},hit,1\n{topic},{first},2\n" if first == "x" else f"{topic},hit,1\n" for topic in topics
         )
         (folder / f"{name}.csv").write_text("query_id,doc_id,score\n" + rows)
-    groups = "".join(
+    slices = "".join(
         f"{topic}{mark}{'early' if at < 10 else 'late on'}\n\n" for at, topic in enumerate(topics)
     )
-    (folder / "groups").write_text(header + groups)
-    given = ("qrels.csv", "old.csv", "new.csv", "-m", "RR", "--groups", "groups", "-o", "json")
+    (folder / "slices").write_text(header + slices)
+    given = ("qrels.csv", "old.csv", "new.csv", "-m", "RR", "--slices", "slices", "-o", "json")
     code, out, _ = run_command(capsys, "compare", *given)
     rows = json.loads(out)["comparisons"]
-    assert (code, [(row["group"], row["topics"]) for row in rows]) == (
+    assert (code, [(row["slice"], row["topics"]) for row in rows]) == (
         0,
         [("all", 30), ("early", 10), ("late on", 20)],
     )
 
 
-def test_wrong_groups_name_the_separators(compare, folder):
+def test_wrong_slices_name_the_separators(compare, folder):
     (folder / "wrong.txt").write_text("what is 1 even\n")
-    failed = compare("same.run", "-m", "RR", "--groups", "wrong.txt")
+    failed = compare("same.run", "-m", "RR", "--slices", "wrong.txt")
     assert_command_fails(
-        failed, "wrong.txt, line 1: expected a topic and its group, found 4 fields", "by a tab or a comma"
+        failed, "wrong.txt, line 1: expected a topic and its slice, found 4 fields", "by a tab or a comma"
     )
     for text in ("1,even\n2,\n", "1\teven\n2\n", "1,even\n1,odd\n"):
         (folder / "wrong.txt").write_text(text)
-        assert_command_fails(compare("same.run", "-m", "RR", "--groups", "wrong.txt"), "wrong.txt, line 2: ")
+        assert_command_fails(compare("same.run", "-m", "RR", "--slices", "wrong.txt"), "wrong.txt, line 2: ")
 
 
 # ------------------------------------------------------------------------------------------ compare_runs
@@ -402,7 +402,7 @@ NEW = {str(topic): {"hit": 1.0, "x": 2.0} for topic in range(12)}
 @pytest.mark.parametrize(("runs", "names"), [(NEW, ("run",)), ({"a": NEW, "b": OLD}, ("a", "b"))])
 def test_runs_come_in_any_form(runs, names):
     found = ir_graded.compare_runs("RR", QRELS, OLD, runs)
-    assert (found.baseline, found.systems, found.passed) == ("baseline", names, False)
+    assert (found.baseline, found.runs, found.passed) == ("baseline", names, False)
 
 
 def test_a_baseline_may_have_a_name():
@@ -426,7 +426,7 @@ def test_the_baseline_may_be_a_file_of_the_folder_of_runs(folder, baseline):
 
 
 def assert_old_is_the_baseline(found):
-    assert (found.baseline, found.systems, found.passed) == ("old.run", ("worse.run",), False)
+    assert (found.baseline, found.runs, found.passed) == ("old.run", ("worse.run",), False)
 
 
 def test_a_baseline_that_is_the_only_run_is_an_error(compare):
@@ -447,11 +447,11 @@ def test_several_baselines_are_an_error():
         ir_graded.compare_runs("RR", QRELS, {"a": OLD, "b": OLD}, NEW)
 
 
-def test_groups_of_a_mapping_and_ties_are_passed_on():
+def test_slices_of_a_mapping_and_ties_are_passed_on():
     tied = {str(topic): {"hit": 1.0, "x": 1.0, "y": 0.0} for topic in range(12)}
-    groups = {topic: "low" if int(topic) < 6 else "high" for topic in QRELS}
-    found = ir_graded.compare_runs("RR", QRELS, OLD, tied, groups=groups, ties="pessimistic", test="t")
-    assert found.groups == ("all", "low", "high")
+    slices = {topic: "low" if int(topic) < 6 else "high" for topic in QRELS}
+    found = ir_graded.compare_runs("RR", QRELS, OLD, tied, slices=slices, ties="pessimistic", test="t")
+    assert found.slices == ("all", "low", "high")
     assert found.difference.reshape(-1).tolist() == [-0.5, -0.5, -0.5]
     lucky = ir_graded.compare_runs("RR", QRELS, OLD, tied, ties="optimistic")
     assert lucky.difference.tolist() == [[[0]]]
@@ -461,9 +461,9 @@ def test_judged_is_one_minus_the_unjudged_share_of_the_topics_retrieved():
     """A negative level counts as unjudged, and a topic without documents is left out."""
     qrels = {topic: {"hit": 1, "x": -1} for topic in QRELS}
     new = {topic: {"hit": 3.0, "x": 2.0, "y": 1.0} for topic in list(QRELS)[:9]}
-    groups = {topic: "low" if int(topic) < 6 else "high" for topic in QRELS}
+    slices = {topic: "low" if int(topic) < 6 else "high" for topic in QRELS}
     with pytest.warns(ir_graded.CoverageWarning, match="lacks 3 of the 12 topics"):
-        found = ir_graded.compare_runs(["RR", "P@1"], qrels, OLD, {"new": new}, groups=groups, test="t")
+        found = ir_graded.compare_runs(["RR", "P@1"], qrels, OLD, {"new": new}, slices=slices, test="t")
     assert found.judged[:, :, 0].tolist() == [[pytest.approx(1 / 3), 1]] * 3
     assert found.baseline_judged.tolist() == [[0.5, 1]] * 3
     frame = found.to_frame()

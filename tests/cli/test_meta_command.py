@@ -44,7 +44,7 @@ def test_lines_of_json_name_measure_and_statistic(write, meta):
     code, out, _ = meta("--matrix", paths[0], "--matrix", paths[1], "-o", "jsonl", "-p", "-1")
     records = [json.loads(line) for line in out.splitlines()]
     assert code == 0
-    table = ir_graded.meta.compare(
+    table = ir_graded.meta.compare_measures(
         {path[:2]: pd.read_csv(path, index_col=0) for path in paths}, n_resamples=20
     ).to_frame()
     assert {(one["measure"], one["statistic"]) for one in records} == {
@@ -197,7 +197,7 @@ def test_alpha_sets_the_significance_level(write, meta):
         power[alpha] = next(
             one["value"] for one in map(json.loads, out.splitlines()) if one["statistic"] == "power"
         )
-        expected = ir_graded.meta.compare({"ap": table}, alpha=alpha, n_resamples=200).to_frame()
+        expected = ir_graded.meta.compare_measures({"ap": table}, alpha=alpha, n_resamples=200).to_frame()
         assert power[alpha] == expected.loc["ap", "power"]
     assert power[0.05] < power[0.6]
 
@@ -260,7 +260,7 @@ def test_a_bad_figures_folder_is_rejected_before_any_work(write, meta, monkeypat
     def work(*_, **__):
         raise AssertionError("worked first")
 
-    monkeypatch.setattr("ir_graded.meta.compare", work)
+    monkeypatch.setattr("ir_graded.meta.compare_measures", work)
     assert_command_fails(
         meta("--matrix", write("m.csv", GOOD), "--plot", folder),
         "--plot",
@@ -285,7 +285,7 @@ def statistic(out, name):
 
 def compared(text, **options):
     table = pd.read_csv(io.StringIO(text), index_col=0)
-    return ir_graded.meta.compare({"m": table}, n_resamples=20, **options).to_frame().loc["m"]
+    return ir_graded.meta.compare_measures({"m": table}, n_resamples=20, **options).to_frame().loc["m"]
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,8 @@ def test_identical_runs_are_dropped_and_top_runs_selected(write, meta):
     assert statistic(out, "power") == [repr(float(compared(kept)["power"]))]
     _, out, _ = meta("--matrix", matrix, "--top", "2", "-o", "csv", "-p", "-1")
     table = pd.read_csv(io.StringIO(MANY), index_col=0)[["c", "a"]]
-    expected = ir_graded.meta.compare({"m": table}, n_resamples=20).to_frame()["required_difference"].iloc[0]
+    compared_best = ir_graded.meta.compare_measures({"m": table}, n_resamples=20).to_frame()
+    expected = compared_best["required_difference"].iloc[0]
     assert statistic(out, "required_difference") == [repr(float(expected))]
     assert_command_fails(meta("--matrix", matrix, "--by", "m"), "--by goes with --top")
     assert_command_fails(meta("--matrix", matrix, "--top", "2", "--by", "x"), "measure x is not among")
@@ -328,8 +329,8 @@ def test_significance_prints_pairs_ranked_by_another_measure(write, capsys, tmp_
     found = ir_graded.meta.significance(
         pd.read_csv(ap, index_col=0), labels_by=pd.read_csv(rr, index_col=0), n_resamples=50
     ).to_frame()
-    assert [(row["system_a"], row["system_b"]) for row in rows] == [
-        *zip(found["system_a"], found["system_b"], strict=True)
+    assert [(row["run_a"], row["run_b"]) for row in rows] == [
+        *zip(found["run_a"], found["run_b"], strict=True)
     ]
     assert [int(row["rank_a"]) for row in rows] == found["rank_a"].tolist()
     assert sorted(path.name for path in (tmp_path / "P").iterdir()) == [

@@ -46,8 +46,8 @@ def test_row_has_the_topics_needed_and_the_detectable_difference(plan):
             meta.topic_set_size(ROWS, 0.1, power=0.9, alpha=0.01).n_topics,
         ),
         (
-            ("--test", "anova", "--systems", "5"),
-            meta.topic_set_size(ROWS, 0.1, test="anova", systems=5).n_topics,
+            ("--test", "anova", "--n-runs", "5"),
+            meta.topic_set_size(ROWS, 0.1, test="anova", n_runs=5).n_topics,
         ),
     ],
 )

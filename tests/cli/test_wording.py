@@ -21,7 +21,7 @@ def test_errors_name_options(run):
     assert_command_fails(run("evaluate", *FILES, "-m", "Q", "--unjudged", "intervals"), "--depth 100")
     assert_command_fails(run("evaluate", *FILES, "-m", "Q", "--unjudged", "bounds"), "--unjudged intervals")
     report = ("report", *FILES, "-m", "Q", "--html", "x.html")
-    assert_command_fails(run(*report, "--depth", "5"), "--depth 5 needs --samples >= 1")
+    assert_command_fails(run(*report, "--depth", "5"), "--depth 5 needs --n-samples >= 1")
     assert_command_fails(run(*report, "--baseline", "none"), "--baseline none must be one of")
 
 

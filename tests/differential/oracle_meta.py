@@ -10,7 +10,7 @@ from reference import meta_power, meta_rank
 from scipy import stats
 
 from ir_graded import meta
-from ir_graded.meta.baseline import holm
+from ir_graded.meta.paired_tests import holm
 from ir_graded.meta.samples import topic_counts
 
 

@@ -368,30 +368,12 @@ def test_only_requested_counts_are_computed(monkeypatch):
 # ---------------------------------------------------- changed, deleted, copied or constructed inputs
 
 
-def test_counts_of_a_changed_run_are_unknown():
-    run = copy.deepcopy(FULL)
-    scores = evaluate("Q", QRELS, run)
-    run["1"]["a"] = -9.0
-    assert scores.coverage.loc[0, ["judged_at_10", "judged_share"]].isna().all()
-    assert scores.coverage.loc[0, COUNTS].tolist() == [30, 0, 0]
-
-
 def test_counts_of_a_deleted_file_are_unknown(tmp_path):
     place = path("run", ROWS["run"], tmp_path)
     scores = quietly("Q", dicts("qrels", ROWS["qrels"]), [place])
     place.unlink()
     assert scores.coverage.loc[0, ["judged_at_10", "judged_share"]].isna().all()
     assert scores.coverage.loc[0, COUNTS].tolist() == [3, 1, 3]
-
-
-def test_counts_on_changed_qrels_are_unknown():
-    qrels = copy.deepcopy(QRELS)
-    scores = evaluate("Q", qrels, FULL)
-    qrels["1"]["e"] = 0
-    assert np.isnan(scores.coverage.loc[0, "judged_share"])
-    scores = evaluate("Q", qrels, FULL)
-    qrels["1"] = None
-    assert np.isnan(scores.coverage.loc[0, "judged_share"])
 
 
 @pytest.mark.slow

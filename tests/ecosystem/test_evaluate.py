@@ -463,14 +463,14 @@ def test_measures_are_checked_before_qrels_are_read(measure, message, call, tmp_
     [
         (lambda absent: ir_graded.evaluate("ERR", absent, RUN), "Unsupported measures"),
         (lambda absent: ir_graded.ties("nCG", absent, RUN), "nCG.* needs a cutoff"),
-        (lambda absent: ir_graded.ties("P", absent, RUN), "ir_graded does not compute P"),
+        (lambda absent: ir_graded.ties("P", absent, RUN), "P needs a cutoff"),
         (
-            lambda absent: ir_graded.compare_judgments(absent, absent, RUN, "nCG"),
+            lambda absent: ir_graded.compare_judgments(absent, absent, "nCG", RUN),
             "nCG needs a cutoff",
         ),
         (
-            lambda absent: ir_graded.compare_judgments(absent, absent, RUN, "SetAP"),
-            "needs measures of levels only",
+            lambda absent: ir_graded.compare_judgments(absent, absent, "SetAP", RUN),
+            "SetAP: compare_judgments needs measures that ir_graded computes",
         ),
     ],
 )

@@ -303,7 +303,7 @@ def test_calls_outside_pyterrier_do_not_warn():
 
 @pytest.mark.usefixtures("no_earlier_call")
 def test_only_successive_calls_with_other_topics_and_levels_warn(monkeypatch):
-    monkeypatch.setattr(provider, "_is_of_pyterrier", lambda: True)
+    monkeypatch.setattr(provider, "caller", lambda *_: ("pyterrier", 1))
 
     def score(measures, topic, level, row=None):
         rows = {"query_id": topic, "doc_id": ["a", "b"], "relevance": [level, 0], "equivalence_class": "i"}

@@ -239,4 +239,4 @@ def test_parquet_holds_the_frame(tmp_path):
     scores = scored()
     scores.to_parquet(tmp_path / "s.parquet")
     back = pd.read_parquet(tmp_path / "s.parquet")
-    assert back.to_dict("list") == scores.frame.astype({"query_id": str}).to_dict("list")
+    assert back.to_dict("list") == scores.to_frame().astype({"query_id": str}).to_dict("list")

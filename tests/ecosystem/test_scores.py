@@ -49,7 +49,7 @@ def test_scores_have_names_topics_measures_and_values(scores):
 
 
 def test_the_frame_has_one_row_for_each_run_topic_and_measure(scores):
-    frame = scores.frame
+    frame = scores.to_frame()
     assert list(frame.columns) == ["run", "query_id", "measure", "value"]
     assert len(frame) == scores.values.size
     assert frame["value"].dtype == np.float64
@@ -163,13 +163,13 @@ def test_pickles_and_copies_keep_the_scores(scores, again):
     found = again(scores)
     assert (found.runs, found.measures, found.query_ids) == (scores.runs, scores.measures, scores.query_ids)
     assert (found.values == scores.values).all()
-    pd.testing.assert_frame_equal(found.frame, scores.frame)
+    pd.testing.assert_frame_equal(found.to_frame(), scores.to_frame())
     pd.testing.assert_frame_equal(found.mean(), scores.mean())
     assert_frozen(found)
 
 
 def test_the_frame_converts_back_to_the_matrices(scores):
-    table = scores.frame.pivot_table(index="query_id", columns=["measure", "run"], values="value")
+    table = scores.to_frame().pivot_table(index="query_id", columns=["measure", "run"], values="value")
     for name in scores.names:
         pd.testing.assert_frame_equal(
             table[name][list(scores.runs)], scores.matrix(name), check_names=False, check_column_type=False
@@ -178,9 +178,9 @@ def test_the_frame_converts_back_to_the_matrices(scores):
         scores.runs,
         scores.measures,
         scores.query_ids,
-        scores.frame["value"].to_numpy().reshape(4, 3, 2).copy(),
+        scores.to_frame()["value"].to_numpy().reshape(4, 3, 2).copy(),
     )
-    pd.testing.assert_frame_equal(made.frame, scores.frame)
+    pd.testing.assert_frame_equal(made.to_frame(), scores.to_frame())
 
 
 def test_repr_counts_runs_and_topics(scores):
@@ -193,7 +193,7 @@ def test_topics_keep_the_objects_of_the_qrels():
     scores = evaluate(["Q", "AP"], qrels, {"r": {"7": {"a": 1.0}}})
     assert scores.query_ids == (7, 3)
     assert list(scores.matrix("AP").index) == [7, 3]
-    assert set(scores.frame["query_id"]) == {3, 7}
+    assert set(scores.to_frame()["query_id"]) == {3, 7}
     assert scores.matrix("AP").loc[7, "r"] == 1
 
 

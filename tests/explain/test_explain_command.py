@@ -62,7 +62,7 @@ def test_separated_values_hold_all_columns(output, delimiter):
     *rows, last = csv.DictReader(io.StringIO(out), delimiter=delimiter)
     found = explained("Q")
     assert list(rows[0]) == list(found.columns)
-    for name, values in found.frame.drop(columns="doc_id").items():
+    for name, values in found.to_frame().drop(columns="doc_id").items():
         assert [float(row[name]) for row in rows] == values.tolist()
     assert [row["doc_id"] for row in rows] == ["B", "S|_", "A"]
     assert (last["rank"], float(last["contribution"])) == ("score", found.score)
@@ -73,7 +73,7 @@ def test_jsonl_has_an_object_per_line():
         json.loads, call("Q", "qrels.txt", "x.run", "1", "-o", "jsonl", "-p", "-1").splitlines()
     )
     found = explained("Q")
-    assert rows == found.frame.to_dict("records")
+    assert rows == found.to_frame().to_dict("records")
     notes = "Relevant documents retrieved: 3 of 3, in a ranking of 4."
     assert last == {"measure": "Q", "run": "x.run", "query_id": "1", "score": found.score, "notes": notes}
 

@@ -28,8 +28,8 @@ WITHOUT = {"NumQ", "NumRel"}
 def assert_explained(measure, qrels, run, query_id, expected):
     found = ir_graded.explain(measure, qrels, run, query_id)
     assert found.score == expected
-    assert abs(math.fsum(found.frame["contribution"]) - expected) <= 1e-12
-    assert (found.frame["contribution"] >= 0).all()
+    assert abs(math.fsum(found.to_frame()["contribution"]) - expected) <= 1e-12
+    assert (found.to_frame()["contribution"] >= 0).all()
     return found
 
 
@@ -50,7 +50,7 @@ def test_contributions_sum_to_the_score(measure, data, qrels, run):
 
 def assert_columns_agree(measure, found):
     """The columns contain the factors of the contributions."""
-    frame = found.frame
+    frame = found.to_frame()
     assert (frame["C"] == np.arange(1, len(frame) + 1)).all()
     assert (frame["rank"] >= frame["C"]).all()
     if "stop" in frame and not getattr(measure, "over_ideal", False):
@@ -105,7 +105,7 @@ def test_classics_are_explained_for_every_topic(measure):
     expected = ir_graded.evaluate(measure, qrels, run).matrix(measure)["run"]
     for topic, score in expected.items():
         found = assert_explained(measure, qrels, run, topic, score)
-        for row in found.frame.itertuples():
+        for row in found.to_frame().itertuples():
             assert row.level == qrels[topic][row.doc_id]
             above = {doc for doc, value in run[topic].items() if value > run[topic][row.doc_id]}
             shown = row.rank_in_run if hasattr(row, "rank_in_run") else row.rank
@@ -129,8 +129,8 @@ def test_contributions_of_articles_sum_to_the_score(chosen, qrels, run):
         except NoSharedTopicsError:
             return
         if name == "MAgP":
-            product = found.frame["stop"] * found.frame["utility"]
-            assert np.allclose(product, found.frame["contribution"], rtol=0, atol=1e-15)
+            product = found.to_frame()["stop"] * found.to_frame()["utility"]
+            assert np.allclose(product, found.to_frame()["contribution"], rtol=0, atol=1e-15)
 
 
 @cases.examples(40)
@@ -143,7 +143,7 @@ def test_contributions_of_rows_sum_to_the_score(qrels, run):
                 found = assert_explained(measure, *tables, metric.query_id, metric.value)
             except NoSharedTopicsError:
                 return
-            frame = found.frame
+            frame = found.to_frame()
             assert (frame["found"].cumsum() <= found.relevant).all()
             assert not frame.duplicated(["rank"]).any()
 

@@ -16,7 +16,7 @@ INVERSE = {"1": {"B": 9.0, "A": 8.0, "S": 7.0}}
 
 
 def contributions(measure, run, qrels=QRELS):
-    return ir_graded.explain(measure, qrels, run, "1").frame["contribution"].tolist()
+    return ir_graded.explain(measure, qrels, run, "1").to_frame()["contribution"].tolist()
 
 
 def test_the_published_example_with_one_document_per_level():
@@ -27,7 +27,7 @@ def test_the_published_example_with_one_document_per_level():
     # BR of the inverse list is 2/4, 5/7 and 1, each with probability 1/3.
     assert contributions("P+", INVERSE) == pytest.approx([1 / 6, 5 / 21, 1 / 3])
     found = ir_graded.explain("P-measure", QRELS, SYSTEM_X, "1")
-    assert found.frame.to_dict("list") == {
+    assert found.to_frame().to_dict("list") == {
         "rank": [1, 2],
         "doc_id": ["B", "S"],
         "level": [1.0, 3.0],
@@ -64,12 +64,12 @@ def long_list():
 )
 def test_the_published_example_of_stop_probabilities(measure, score):
     found = ir_graded.explain(measure, *long_list(), "1")
-    assert found.frame["rank"].tolist() == [2, 5, 8, 12, 15]
-    assert found.frame["contribution"].sum() == pytest.approx(score, abs=5e-5)
+    assert found.to_frame()["rank"].tolist() == [2, 5, 8, 12, 15]
+    assert found.to_frame()["contribution"].sum() == pytest.approx(score, abs=5e-5)
     assert str(found).splitlines()[-1].split() == ["score", f"{score:.4f}"]
     if "beta" not in measure:
         expected = [0.5000, 0.3889, 0.4400, 0.4194, 0.4706]
-        assert found.frame["BR"].tolist() == pytest.approx(expected, abs=5e-5)
+        assert found.to_frame()["BR"].tolist() == pytest.approx(expected, abs=5e-5)
 
 
 def test_the_text_ends_in_the_score_and_repeats_no_column():
@@ -95,10 +95,10 @@ def test_the_number_of_digits_can_be_chosen():
 def test_a_condensed_list_has_both_ranks():
     run = {"1": {"x": 9.0, "N": 8.0, "y": 7.0, "S": 6.0, "z": 5.0, "A": 4.0}}
     found = ir_graded.explain("Q(judged_only=True)@2", QRELS, run, "1")
-    assert found.frame[["rank", "rank_in_run"]].to_numpy().tolist() == [[2, 4]]
+    assert found.to_frame()[["rank", "rank_in_run"]].to_numpy().tolist() == [[2, 4]]
     assert found.below == 1
     assert "condensed list" in str(found)
-    assert "rank_in_run" not in ir_graded.explain("Q", QRELS, run, "1").frame
+    assert "rank_in_run" not in ir_graded.explain("Q", QRELS, run, "1").to_frame()
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
@@ -115,8 +115,8 @@ def test_sums_that_are_divided_again_are_explained():
     found = ir_graded.explain("nDCG@10", QRELS, SYSTEM_X, "1")
     ideal = 3 + 2 / np.log2(3) + 1 / 2
     assert found.notes[-1] == f"The sum is divided by {ideal:g}, DCG of the ideal list."
-    product = found.frame["gain"] * found.frame["discount"] / ideal
-    assert product.tolist() == pytest.approx(found.frame["contribution"].tolist())
+    product = found.to_frame()["gain"] * found.to_frame()["discount"] / ideal
+    assert product.tolist() == pytest.approx(found.to_frame()["contribution"].tolist())
     assert "divided" not in str(ir_graded.explain("AP", QRELS, SYSTEM_X, "1"))
     nothing = ir_graded.explain("nERR(gains={1:0,2:0,3:0})", QRELS, SYSTEM_X, "1")
     assert nothing.score == 0
@@ -129,7 +129,9 @@ def test_articles_are_explained_with_f_and_gp():
     run = pd.DataFrame({"doc_id": ["x", "a", "b"], "score": [3, 2, 1], **whole, "start": [0, 5, 0]})
     found = ir_graded.explain("MAgP@2", qrels, run, "1")
     row = {"rank": 2, "doc_id": "a", "level": 1.0, "C": 1, "F": 0.5, "gP": 0.25}
-    assert found.frame.to_dict("records") == [{**row, "stop": 0.5, "utility": 0.25, "contribution": 0.125}]
+    assert found.to_frame().to_dict("records") == [
+        {**row, "stop": 0.5, "utility": 0.25, "contribution": 0.125}
+    ]
     assert found.notes[0] == "Articles with relevance retrieved: 2 of 2, in a ranking of 3."
     assert found.below == 1
     assert "utility" not in str(found)
@@ -152,13 +154,13 @@ def test_topics_without_contributions_have_notes(measure):
     for topic, expected in notes.items():
         found = ir_graded.explain(measure, qrels, run, topic)
         assert found.notes == expected
-        assert (found.score, len(found.frame)) == (0, 0)
+        assert (found.score, len(found.to_frame())) == (0, 0)
         assert str(found).splitlines()[-1].split() == ["score", "0.0000"]
 
 
 def test_judged_lists_the_judged_documents_retrieved():
     found = ir_graded.explain("Judged@2", QRELS, SYSTEM_Y, "1")
-    assert found.frame["doc_id"].tolist() == ["N", "S"]
+    assert found.to_frame()["doc_id"].tolist() == ["N", "S"]
     assert found.notes[0].startswith("Judged documents retrieved: 2 of 4")
 
 
@@ -188,7 +190,7 @@ def test_all_forms_of_qrels_and_runs_are_explained(tmp_path):
     for form in forms(tmp_path):
         found = ir_graded.explain(ir_graded.P_measure @ 10, *form)
         assert found.score == 6 / 7
-        assert found.frame["doc_id"].tolist() == ["B", "S"]
+        assert found.to_frame()["doc_id"].tolist() == ["B", "S"]
         names.append(found.run)
     assert names == ["run", "run", "run", "run", "x.run", "named"]
     assert str(found).startswith("P-measure@10, topic 1, run named\n")
@@ -200,7 +202,7 @@ def test_columns_are_read_only():
         found.columns["stop"][0] = 1
     changed = found.to_frame()
     changed["stop"] = 7
-    assert found.frame["stop"].tolist() == pytest.approx([1 / 3, 1 / 3])
+    assert found.to_frame()["stop"].tolist() == pytest.approx([1 / 3, 1 / 3])
     with pytest.raises(AttributeError):
         found.score = 1
     assert repr(found).startswith("Explanation(Q, run 'run', topic '1', score 0.4524)")
@@ -214,7 +216,7 @@ def test_columns_are_read_only():
         (ParameterError, "NumQ", "NumQ", "1"),
         (ParameterError, "NumRel", "NumRel", "1"),
         (ParameterError, r"NumRet\(rel=1\)", "NumRet", "1"),
-        (ParameterError, "SetAP is computed by another provider", "SetAP", "1"),
+        (ParameterError, "SetAP: explain needs measures that ir_graded computes", "SetAP", "1"),
         (ParameterError, "nCG needs a cutoff", "nCG", "1"),
         (ParameterError, "P needs a cutoff", ir_measures.P, "1"),
         (ParameterError, "must be one measure", ["Q", "AP"], "1"),
@@ -252,6 +254,6 @@ def test_a_column_without_a_symbol_is_shown_under_its_own_name(monkeypatch):
         kind, "columns", lambda self, views: columns(self, views) | {"half": columns(self, views)["BR"] / 2}
     )
     found = ir_graded.explain("Q", {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "b": 1.0}}, "1")
-    assert list(found.frame.columns)[-2:] == ["half", "contribution"]
-    assert found.frame["half"].tolist() == [0.5, 0.5]
+    assert list(found.to_frame().columns)[-2:] == ["half", "contribution"]
+    assert found.to_frame()["half"].tolist() == [0.5, 0.5]
     assert "half" in found.text()

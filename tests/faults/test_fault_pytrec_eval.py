@@ -130,7 +130,7 @@ def test_the_lock_is_released_between_two_metrics():
 @pytest.mark.parametrize(
     "again",
     [
-        lambda: ir_measures.evaluator(MIXED, QRELS),
+        lambda: ir_measures.calc_aggregate(MIXED, QRELS, RUN),
         lambda: evaluate("nDCG", QRELS, RUN, provider="upstream"),
         lambda: evaluate("SetAP", QRELS, RUN),
     ],
@@ -193,45 +193,24 @@ def test_an_error_inside_releases_the_lock():
 # ---------------------------------------------------------------------------- creation and destruction
 
 
-@pytest.fixture
-def lives(monkeypatch):
-    """Record events of pytrec_eval's evaluators: (event, whether a thread is inside)."""
+def test_evaluators_are_created_and_destroyed_under_the_lock(monkeypatch):
     seen = []
 
     class Watched:
         def __init__(self, *_, **__):
             seen.append(("made", GATE.inside))
 
+        def evaluate(self, rows):
+            return {topic: {} for topic in rows}
+
         def __del__(self):
             seen.append(("destroyed", GATE.inside))
 
     monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", Watched)
-    return seen
-
-
-def test_evaluators_are_created_and_destroyed_under_the_lock(lives):
     evaluator = RelevanceEvaluator(QRELS, {"map"})
-    del evaluator
-    assert lives == [("made", True), ("destroyed", True)]
+    assert set(evaluator.evaluate(RUN)) == set(RUN)
+    assert seen == [("made", True), ("destroyed", True)]
     assert not GATE.inside
-
-
-def test_a_finaliser_does_not_wait_for_the_lock(lives):
-    evaluator = RelevanceEvaluator(QRELS, {"map"})
-    with Inside():
-        del evaluator
-        assert lives == [("made", True)]
-    GATE.alone(lambda: None)
-    assert lives == [("made", True), ("destroyed", True)]
-    assert not GATE.discarded
-
-
-def test_a_finaliser_inside_leaves_the_evaluator_to_the_next_call(lives):
-    kept = [RelevanceEvaluator(QRELS, {"map"})]
-    GATE.alone(kept.clear)
-    assert lives == [("made", True)]
-    GATE.alone(lambda: None)
-    assert lives == [("made", True), ("destroyed", True)]
 
 
 def test_an_evaluator_alive_at_interpreter_exit_is_silent():

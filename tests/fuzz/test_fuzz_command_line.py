@@ -44,7 +44,7 @@ words = st.sampled_from(
 )
 OPTIONS = {
     **dict.fromkeys(["-m", "--measures", "--reference"], strings()),
-    **dict.fromkeys(["-p", "--places", "--alpha", "--level", "--seed"], numbers),
+    **dict.fromkeys(["-p", "--places", "--alpha", "--confidence", "--seed"], numbers),
     **dict.fromkeys(["-o", "--output", "--provider", "--test", "--baseline"], words),
     **dict.fromkeys(["--matrix", "--one-run-per-team"], places),
     "-B": st.sampled_from(["1", "3", "0", "-1", "x", "9" * 30]),
@@ -109,7 +109,7 @@ RIGHT_RUNS = st.lists(st.sampled_from(["a.run", "b.run", "c.run.gz", "name with 
 RIGHT = {
     "evaluate": ["--by-topic", "-o csv", "-o jsonl", "-o latex", "-p 2", "--provider auto", "-q"],
     "meta": ["--alpha 0.1", "-o csv", "-o latex", "-B 30", "--seed 3", "--test t"],
-    "report": ["--seed 3", "-B 30", "--level 0.9"],
+    "report": ["--seed 3", "-B 30", "--confidence 0.9"],
 }
 
 

@@ -322,11 +322,11 @@ def test_explained_contributions_sum_to_the_score(name, seed):
         for topic, score in wanted.items():
             found = ir_graded.explain(measure, rows_of(topics), run_of(topics), topic)
             assert found.score == score
-            assert math.fsum(found.frame["contribution"]) == pytest.approx(score, abs=1e-12), measure
+            assert math.fsum(found.to_frame()["contribution"]) == pytest.approx(score, abs=1e-12), measure
 
 
 def test_an_explanation_names_intents():
-    found = ir_graded.explain("IA-Q@10", rows_of({"t": EXAMPLE_A}), run_of({"t": EXAMPLE_A}), "t").frame
+    found = ir_graded.explain("IA-Q@10", rows_of({"t": EXAMPLE_A}), run_of({"t": EXAMPLE_A}), "t").to_frame()
     assert found["intent"].tolist() == ["2", "1", "3", "1", "2"]
     assert found["doc_id"].tolist() == ["b", "c", "c", "a", "a"]
     assert found["level"].tolist() == [2, 1, 1, 2, 1]
@@ -334,7 +334,7 @@ def test_an_explanation_names_intents():
     assert found["C"].tolist() == [1, 1, 1, 2, 2]
     blended = (found["C"] + found["cg"]) / (found["rank"] + found["cg_star"])
     assert found["BR"].tolist() == pytest.approx(blended.tolist())
-    gains = ir_graded.explain("D-Q@10", rows_of({"t": EXAMPLE_A}), run_of({"t": EXAMPLE_A}), "t").frame
+    gains = ir_graded.explain("D-Q@10", rows_of({"t": EXAMPLE_A}), run_of({"t": EXAMPLE_A}), "t").to_frame()
     assert gains["gain"].tolist() == [0.6, 0.7, 1.3]
 
 
@@ -390,7 +390,7 @@ def test_optimistic_and_pessimistic_orders_of_d_are_by_global_gain():
         for how in ("optimistic", "pessimistic", "expected")
     }
     assert found == {"optimistic": 1, "pessimistic": 0.75, "expected": 0.875}
-    assert ir_graded.explain("D(measure=\"nDCG(ties='optimistic')\")@1", qrels, run, "t").frame[
+    assert ir_graded.explain("D(measure=\"nDCG(ties='optimistic')\")@1", qrels, run, "t").to_frame()[
         "doc_id"
     ].tolist() == ["a"]
 

@@ -26,7 +26,7 @@ def collection():
 
 def test_scores_equal_evaluate_with_each_set(collection):
     qrels, other, runs = collection
-    found = ir_graded.compare_judgments(qrels, other, runs, MEASURES, n_resamples=30)
+    found = ir_graded.compare_judgments(qrels, other, MEASURES, runs, n_resamples=30)
     expected = [ir_graded.evaluate(MEASURES, judgments, runs) for judgments in (qrels, other)]
     by_hand = meta.conclusions(*expected, n_resamples=30)
     ours = found.conclusions["b"]
@@ -39,14 +39,14 @@ def test_scores_equal_evaluate_with_each_set(collection):
 
 def test_shared_pairs_compare_labels_without_coverage(collection):
     qrels, other, runs = collection
-    found = ir_graded.compare_judgments(qrels, other, runs, ["AP", "Q"], pairs="shared", test="t")
+    found = ir_graded.compare_judgments(qrels, other, ["AP", "Q"], runs, pairs="shared", test="t")
     both = qrels.merge(other[["query_id", "doc_id"]], on=["query_id", "doc_id"])
     again = other.merge(qrels[["query_id", "doc_id"]], on=["query_id", "doc_id"])
     expected = [ir_graded.evaluate(["AP", "Q"], judgments, runs) for judgments in (both, again)]
     pd.testing.assert_frame_equal(
         found.conclusions["b"].to_frame(), meta.conclusions(*expected, test="t").to_frame()
     )
-    subset = ir_graded.compare_judgments(qrels, both, runs, ["AP"], pairs="shared", test="t")
+    subset = ir_graded.compare_judgments(qrels, both, ["AP"], runs, pairs="shared", test="t")
     assert subset.conclusions["b"].to_frame()["bias"].tolist() == [0]
 
 
@@ -59,7 +59,7 @@ def test_conclusions_by_deep_measures_are_stable_for_a_second_assessor():
     wrong = rng.random(len(other)) < np.where(other["relevance"] > 0, 0.5, 0.125)
     other.loc[wrong, "relevance"] = rng.integers(0, 3, wrong.sum())
     measures = ["AP", "Q", "nDCG@10", "RR", "P-measure"]
-    found = ir_graded.compare_judgments(covid.qrels, other, covid.runs, measures)
+    found = ir_graded.compare_judgments(covid.qrels, other, measures, covid.runs)
     table = found.conclusions["b"].to_frame().loc[measures]
     classes = table.filter(regex="^(active|mixed|passive)")
     assert classes.sum(axis=1).tolist() == [190] * 5
@@ -82,8 +82,8 @@ def test_agreement_equals_the_coefficients_of_the_label_table(collection):
 
 def test_several_sets_are_compared_one_by_one(collection):
     qrels, other, runs = collection
-    found = ir_graded.compare_judgments(qrels, {"x": other, "y": qrels}, runs, "AP", test="t")
-    alone = ir_graded.compare_judgments(qrels, other, runs, "AP", test="t")
+    found = ir_graded.compare_judgments(qrels, {"x": other, "y": qrels}, "AP", runs, test="t")
+    alone = ir_graded.compare_judgments(qrels, other, "AP", runs, test="t")
     assert found.to_frame().loc["x"].to_dict() == alone.to_frame().loc["b"].to_dict()
     assert found.to_frame().loc[("y", "AP"), "recall"] == 1
 
@@ -132,7 +132,7 @@ def test_file_names_name_the_sets(tmp_path):
 
 def test_missing_topics_of_runs_cause_a_warning():
     with pytest.warns(CoverageWarning, match="lacks 1 of the 3 topics"):
-        ir_graded.compare_judgments(A, A, RUNS, "AP", test="t")
+        ir_graded.compare_judgments(A, A, "AP", RUNS, test="t")
 
 
 PASSAGES = pd.DataFrame([["1", "a", 1, 0, 5]], columns=["query_id", "doc_id", "relevance", "start", "length"])
@@ -154,7 +154,7 @@ PASSAGES = pd.DataFrame([["1", "a", 1, 0, 5]], columns=["query_id", "doc_id", "r
         (PASSAGES, A, {}, InputError, "'a' has passages"),
         (A, A, {"runs": RUNS}, ParameterError, "give both runs and measures"),
         (A, A, {"measures": "AP"}, ParameterError, "give both runs and measures"),
-        (A, A, {"runs": RUNS, "measures": "INST"}, ParameterError, "INST: compare_judgments needs measures"),
+        (A, A, {"runs": RUNS, "measures": "INST"}, ParameterError, "INST needs a max_rel"),
         (A, A, {"runs": {"x": RUNS["x"]}, "measures": "AP"}, InputError, "at least 2 systems are needed"),
         (A, {"1": A["1"]}, {"runs": RUNS, "measures": "AP"}, InputError, "at least 2 topics"),
         (A, A, {"pairs": "some"}, ParameterError, "pairs='some' must be one of"),
@@ -165,9 +165,9 @@ PASSAGES = pd.DataFrame([["1", "a", 1, 0, 5]], columns=["query_id", "doc_id", "r
             A,
             {"runs": RUNS, "measures": []},
             ParameterError,
-            "none given: compare_judgments needs measures",
+            "no measure given",
         ),
-        (A, A, {"runs": RUNS, "measures": "I-rec@10"}, ParameterError, "I-rec@10: compare_judgments needs"),
+        (A, A, {"runs": RUNS, "measures": "I-rec@10"}, ParameterError, "I-rec@10 needs the column iteration"),
         (A, A, {"maps": {"b": {0: 0, 1: "x", 2: 2}}}, InputError, "maps: 'b': the level for 1 is 'x'"),
         (A, A, {"maps": {"b": {0: 0, 1: math.nan, 2: 2}}}, InputError, "maps: 'b': the level for 1 is nan"),
         (A, A, {"maps": {"b": {0: 0, 1: [1], 2: 2}}}, InputError, r"maps: 'b': the level for 1 is \[1\]"),
@@ -204,13 +204,13 @@ def test_conclusions_without_runs_are_rejected_and_the_plot_is_the_matrix():
 def test_plot_names_the_systems_that_move_most(collection):
     pytest.importorskip("matplotlib")
     qrels, other, runs = collection
-    found = ir_graded.compare_judgments(qrels, other, runs, ["AP", "P@5"], test="t")
+    found = ir_graded.compare_judgments(qrels, other, ["AP", "P@5"], runs, test="t")
     panels = [ax for ax in found.plot().axes if ax.get_visible()]
     table = found.conclusions["b"]
     for number, panel in enumerate(panels):
         a, b = table.means_a[number], table.means_b[number]
         moves = (-a).argsort(kind="stable").argsort() - (-b).argsort(kind="stable").argsort()
-        expected = {f"{name} ({move:+d})" for name, move in zip(table.systems, moves, strict=True) if move}
+        expected = {f"{name} ({move:+d})" for name, move in zip(table.runs, moves, strict=True) if move}
         named = {text.get_text() for text in panel.texts}
         assert len(named) == min(3, len(expected))
         assert named <= expected

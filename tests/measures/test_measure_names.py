@@ -168,7 +168,7 @@ def test_several_measures_in_one_string():
     assert together.names == apart.names
     assert read_measures(["Q AP", "RR"]) == read_measures(["Q", "AP", "RR"])
     assert read_measures("Q@10 NCU(stop='rb', beta=0)") == read_measures(["Q @10", "NCUrb,P"])
-    assert set(ir_graded.score_bounds("gRBP P@3", QRELS, RUN).frame["measure"]) == {"gRBP", "P@3"}
+    assert set(ir_graded.score_bounds("gRBP P@3", QRELS, RUN).to_frame()["measure"]) == {"gRBP", "P@3"}
 
 
 @pytest.mark.parametrize("measures", [None, 3])

@@ -10,7 +10,8 @@ from reference import agreement as plain
 
 from ir_graded.errors import InputError, ParameterError
 from ir_graded.meta import agreement
-from ir_graded.meta.samples import generator, topic_counts
+from ir_graded.meta.options import generator
+from ir_graded.meta.samples import topic_counts
 
 NAN = math.nan
 A = [0, 0, 0, 1, 1, 2, 2, 2, 3, 0, 1, 3]
@@ -216,7 +217,7 @@ def test_reference_limits_the_comparisons_and_names_come_from_the_table():
         ([[0, 1], [1, 1]], {"topics": [1]}, ParameterError, "topics has 1 values for 2 rows"),
         ([[0, 1], [1, 1]], {"measurement": "ratio"}, ParameterError, "measurement='ratio' must be one of"),
         ([[0, 1], [1, 1]], {"reference": "x"}, ParameterError, "reference='x' must be one of 0, 1"),
-        ([[0, 1], [1, 1]], {"level": 2}, ParameterError, "level=2 must be"),
+        ([[0, 1], [1, 1]], {"confidence": 2}, ParameterError, "confidence=2 must be"),
         ([[0, 1], [1, 1]], {"rel": NAN}, ParameterError, "rel=nan must be"),
         ([[0, 1], [1, 1]], {"levels": [0, NAN]}, InputError, "levels: number 2 is nan"),
         ([[0, 1], [1, 1]], {"levels": [0, math.inf]}, InputError, "levels: number 2 is inf"),

@@ -19,7 +19,7 @@ def matrices():
 
 @pytest.fixture
 def compared(matrices):
-    return meta.compare(matrices, fuzziness=0.035, rng=3, **OPTIONS, **METHODS_OPTIONS)
+    return meta.compare_measures(matrices, fuzziness=0.035, rng=3, **OPTIONS, **METHODS_OPTIONS)
 
 
 def seeds():
@@ -72,11 +72,11 @@ def test_the_most_discriminative_measure_comes_first_and_ties_keep_their_order()
     clear = np.linspace(0, 1, 4) + rng.random((9, 4)) / 50
     noisy = rng.random((9, 4))
     given = {**{f"noisy {n:02}": noisy for n in range(20, 0, -1)}, "clear": clear}
-    table = meta.compare(given, n_resamples=20).to_frame()
+    table = meta.compare_measures(given, n_resamples=20).to_frame()
     assert table.index.tolist() == ["clear", *list(given)[:-1]]
     assert table.loc["clear", "power"] == 1
 
 
 def test_the_reference_is_the_first_measure_or_the_one_named(matrices):
-    assert meta.compare(matrices, n_resamples=20).correlations.reference == "weak"
-    assert meta.compare(matrices, n_resamples=20, reference="twin").correlations.reference == "twin"
+    assert meta.compare_measures(matrices, n_resamples=20).correlations.reference == "weak"
+    assert meta.compare_measures(matrices, n_resamples=20, reference="twin").correlations.reference == "twin"

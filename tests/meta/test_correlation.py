@@ -248,7 +248,7 @@ def test_means_that_differ_only_by_rounding_are_tied():
     """In doubles, 0.1 + 0.2 is not equal to 0.3 + 0.0."""
     result = rank_correlations({"Q": [[0.1, 0.3], [0.2, 0.0]], "AP": [[0.1, 0.3], [0.2, 0.1]]}, reference="Q")
     assert result.tied.tolist() == [True, False]
-    assert result.kendall_variants == ("tau_b", "tau_b")
+    assert result.kendall_variant == ("tau_b", "tau_b")
 
 
 def test_a_tied_reference_applies_to_all_rows(matrices):
@@ -297,7 +297,7 @@ def test_scores_of_evaluate_are_accepted():
     result = rank_correlations(scores, reference="nDCG@10")
     assert result.reference == "nDCG@10"
     assert result.measures == ("Q", "AP", "nDCG@10")
-    assert result.systems == ("good", "fair", "poor")
+    assert result.runs == ("good", "fair", "poor")
     assert result.to_frame()["kendall"].tolist() == pytest.approx([1, 1, 1])
     assert rank_correlations(scores, reference=scores.measures[0]).reference == "Q"
 

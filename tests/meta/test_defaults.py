@@ -10,7 +10,7 @@ SCORES = pd.DataFrame(np.round(np.random.default_rng(1).random((7, 3)), 2), colu
 
 
 def compared(scores, **options):
-    return meta.compare({"Q": scores}, **options)
+    return meta.compare_measures({"Q": scores}, **options)
 
 
 def intervals(scores, **options):
@@ -26,7 +26,7 @@ DEFAULTS = {
     meta.significance: {"alternative": "greater", "alpha": 0.05, "n_resamples": 1000},
     meta.swap: {"resample": "bootstrap", "max_rate": 0.05, "n_resamples": 1000},
     meta.stability: {"n_resamples": 1000},
-    intervals: {"level": 0.95, "n_resamples": 1000},
+    intervals: {"confidence": 0.95, "n_resamples": 1000},
     against_a: {"alpha": 0.05, "n_resamples": 100_000},
 }
 

@@ -11,9 +11,8 @@ import pytest
 import ir_graded
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.meta import against_baseline, confidence_intervals, discriminative_power, samples
-from ir_graded.meta.baseline import holm
+from ir_graded.meta.paired_tests import holm, randomisation_p
 from ir_graded.meta.samples import sign_flips, topic_counts
-from ir_graded.meta.studentised import randomisation_p
 
 SYSTEMS = ["a", "b", "c", "d"]
 
@@ -38,7 +37,7 @@ def quantile(ordered, q):
 @pytest.mark.parametrize("n_resamples", [1, 37, 400])
 def test_intervals_equal_a_plain_loop_over_the_replicates(level, n_resamples):
     scores = matrices()
-    found = confidence_intervals(scores, level=level, n_resamples=n_resamples, rng=5)
+    found = confidence_intervals(scores, confidence=level, n_resamples=n_resamples, rng=5)
     counts = topic_counts(np.random.default_rng(5), 12, n_resamples).astype(int)
     for at, matrix in enumerate(scores.values()):
         for number, system in enumerate(SYSTEMS):
@@ -97,7 +96,7 @@ def test_equal_scores_have_an_interval_of_zero_width_and_one_system_is_enough():
 def test_intervals_stay_within_the_scores():
     """By rounding, means of replicates that draw only the best or the worst topic are outside the scores."""
     scores = np.array(list(combinations(np.arange(11) / 10, 3))).T
-    found = confidence_intervals({"Q": scores}, level=0.99, n_resamples=500)
+    found = confidence_intervals({"Q": scores}, confidence=0.99, n_resamples=500)
     assert (found.low[0] >= scores.min(axis=0)).all()
     assert (found.high[0] <= scores.max(axis=0)).all()
     assert (found.high[0] == scores.max(axis=0)).any()
@@ -106,9 +105,9 @@ def test_intervals_stay_within_the_scores():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"level": 1}, "level=1 must be a number between 0 and 1"),
-        ({"level": float("nan")}, "level=nan must be"),
-        ({"level": "0.9"}, "level='0.9' must be"),
+        ({"confidence": 1}, "confidence=1 must be a number between 0 and 1"),
+        ({"confidence": float("nan")}, "confidence=nan must be"),
+        ({"confidence": "0.9"}, "confidence='0.9' must be"),
         ({"n_resamples": 0}, "n_resamples=0 must be a whole number >= 1"),
         ({"rng": -1}, "rng=-1 must be"),
     ],
@@ -145,9 +144,9 @@ def test_p_values_equal_a_plain_loop_over_the_flips():
     scores = matrices()
     found = against_baseline(scores, "b", n_resamples=200, rng=9)
     flips = sign_flips(np.random.default_rng(9), 12, 200)
-    assert found.systems == ("a", "c", "d")
+    assert found.runs == ("a", "c", "d")
     for at, matrix in enumerate(scores.values()):
-        for place, system in enumerate(found.systems):
+        for place, system in enumerate(found.runs):
             z = (matrix[system] - matrix["b"]).tolist()
             observed = abs(sum(z))
             reached = sum(

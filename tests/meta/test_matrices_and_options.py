@@ -21,7 +21,7 @@ SCORES = pd.DataFrame(
 
 
 def compared(scores, **options):
-    return meta.compare({"one": scores, "two": scores}, **options)
+    return meta.compare_measures({"one": scores, "two": scores}, **options)
 
 
 METHODS = {
@@ -83,7 +83,7 @@ def test_tables_keep_their_names(first):
     topics = (0, 1, 2) if first is None else ("x", "y", "z")
     for table in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
         matrix = ScoreMatrix.of(table)
-        assert matrix.systems == ("a", "b", "c")
+        assert matrix.runs == ("a", "b", "c")
         assert matrix.topics == topics
         np.testing.assert_array_equal(matrix.values, SCORES)
 
@@ -98,7 +98,7 @@ NAMED = {name: SCORES[name].tolist() for name in SCORES}
 )
 def test_a_topic_column_may_be_at_any_position(form, name, ids):
     matrix = ScoreMatrix.of(form({"a": NAMED["a"], name: ids, "b": NAMED["b"], "c": NAMED["c"]}))
-    assert (matrix.systems, matrix.topics) == (("a", "b", "c"), tuple(ids))
+    assert (matrix.runs, matrix.topics) == (("a", "b", "c"), tuple(ids))
     np.testing.assert_array_equal(matrix.values, SCORES)
 
 
@@ -119,7 +119,7 @@ def test_topics_in_the_index_leave_all_columns_to_systems():
     for index in (pd.Index(["x", "y", "z"]), pd.Index([7, 8, 9], name="query_id")):
         table = pd.DataFrame(NAMED | {"query": [0.5, 0.25, 1.0], "id": [3, 1, 2]}, index=index)
         matrix = ScoreMatrix.of(table)
-        assert matrix.systems == ("a", "b", "c", "query", "id")
+        assert matrix.runs == ("a", "b", "c", "query", "id")
         assert matrix.topics == tuple(index)
         with pytest.raises(InputError, match="the column 'num' counts as a system but looks like topics"):
             ScoreMatrix.of(table.rename(columns={"id": "num"}))
@@ -128,12 +128,12 @@ def test_topics_in_the_index_leave_all_columns_to_systems():
 def test_filtered_or_sorted_rows_keep_their_topic_column():
     table = pd.DataFrame({"topic": [4, 5, 6, 7], "a": [0.1, 0.2, 0.3, 0.4], "b": [0.4, 0.3, 0.2, 0.2]})
     matrix = ScoreMatrix.of(table[table["a"] > 0.15].sort_values("a", ascending=False))
-    assert (matrix.systems, matrix.topics) == (("a", "b"), (7, 6, 5))
+    assert (matrix.runs, matrix.topics) == (("a", "b"), (7, 6, 5))
 
 
 def test_topics_with_a_point_are_recognised_by_the_name_of_the_first_column():
     matrix = ScoreMatrix.of(pd.DataFrame({"topic": [31.1, 31.2, 32.1]} | NAMED))
-    assert (matrix.systems, matrix.topics) == (("a", "b", "c"), (31.1, 31.2, 32.1))
+    assert (matrix.runs, matrix.topics) == (("a", "b", "c"), (31.1, 31.2, 32.1))
 
 
 def test_runs_may_have_names_of_topic_columns():
@@ -142,13 +142,13 @@ def test_runs_may_have_names_of_topic_columns():
     runs = {"topic": run, "query": {topic: {"c": 1.0} for topic in qrels}, "num": run}
     scores = ir_graded.evaluate(["NumRet", "Q"], qrels, runs)
     found = meta.confidence_intervals(scores, n_resamples=5)
-    assert found.systems == ("topic", "query", "num")
+    assert found.runs == ("topic", "query", "num")
     assert found.mean[0].tolist() == [2, 1, 2]
 
 
 def test_two_measures_of_one_name_are_rejected():
     with pytest.raises(InputError, match="measure '1' appears twice"):
-        meta.compare({1: SCORES, "1": SCORES}, n_resamples=20)
+        meta.compare_measures({1: SCORES, "1": SCORES}, n_resamples=20)
     with pytest.raises(InputError, match="measure '1' appears twice"):
         meta.rank_correlations({1: SCORES, "1": SCORES}, reference="1")
 

@@ -9,12 +9,11 @@ import pytest
 
 from ir_graded import meta
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.meta.discriminative import _replicate_at_place, _smallest_sufficient
+from ir_graded.meta.discriminative import _smallest_sufficient
 from ir_graded.meta.matrix import ScoreMatrix
+from ir_graded.meta.paired_tests import TESTS, _replicate_at_place
 from ir_graded.meta.significance import _signed_bounds
 from ir_graded.meta.studentised import Workspace
-
-TESTS = ["bootstrap", "t", "randomisation", "tukey_hsd"]
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -30,7 +29,7 @@ def test_intervals_stay_within_the_scores_of_each_system():
     rng = np.random.default_rng(0)
     low, high = np.sort(rng.random((2, 300)), axis=0)
     scores = {"Q": np.array([low, high]), "AP": np.array([high, low]) - 3}
-    found = meta.confidence_intervals(scores, level=0.99, n_resamples=60)
+    found = meta.confidence_intervals(scores, confidence=0.99, n_resamples=60)
     np.testing.assert_array_equal(found.low, [low, low - 3])
     np.testing.assert_array_equal(found.high, [high, high - 3])
 
@@ -45,11 +44,11 @@ def test_means_below_0_have_no_margin(shift):
 
 def test_a_matrix_can_be_limited_to_some_systems():
     matrix = ScoreMatrix.of(pd.DataFrame({"a": [1, 2], "b": [3, 4], "c": [5, 6]}, index=["x", "y"]))
-    some = matrix.of_systems(["c", "a"], "Q")
-    assert (some.systems, some.topics) == (("c", "a"), ("x", "y"))
+    some = matrix.of_runs(["c", "a"], "Q")
+    assert (some.runs, some.topics) == (("c", "a"), ("x", "y"))
     np.testing.assert_array_equal(some.values, [[5, 1], [6, 2]])
     with pytest.raises(InputError, match=r"^Q: at least 2 systems are needed, found 1$"):
-        matrix.of_systems(["c"], "Q")
+        matrix.of_runs(["c"], "Q")
 
 
 def test_a_tuple_as_a_system_name_stays_one_name():
@@ -99,10 +98,10 @@ def test_names_of_several_types_are_distinguished():
     scores = {"Q": pd.DataFrame([[1, 2], [3, 4]], columns=["a", "b"])}
     scores["AP"] = scores["Q"].set_axis(["a", 7], axis=1)
     with pytest.raises(InputError) as caught:
-        meta.compare(scores)
+        meta.compare_measures(scores)
     assert str(caught.value) == "AP: systems differ from those of the other measures: 7 is only in this one"
     with pytest.raises(InputError) as caught:
-        meta.compare(dict(reversed(scores.items())))
+        meta.compare_measures(dict(reversed(scores.items())))
     assert str(caught.value) == "Q: systems differ from those of the other measures: 7 is missing in this one"
 
 
@@ -132,7 +131,7 @@ def test_means_and_differences_keep_all_their_digits():
     assert found.differences.tolist() == pytest.approx(expected, rel=1e-14, abs=0)
     assert [found.asl.name, found.differences.name] == ["asl", "difference"]
     assert found.required_differences.name == "required_difference"
-    assert found.asl.index.names == ["system_a", "system_b"]
+    assert found.asl.index.names == ["run_a", "run_b"]
 
 
 @pytest.mark.parametrize(

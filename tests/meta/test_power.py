@@ -14,10 +14,11 @@ from reference import meta_power as plain
 
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.meta import studentised
-from ir_graded.meta.discriminative import discriminative_power, smallest_tukey_asl
+from ir_graded.meta.discriminative import discriminative_power
+from ir_graded.meta.paired_tests import TESTS, TESTS_OF_DIFFERENCES
 from ir_graded.meta.samples import permuted_rows, sign_flips, topic_counts
 
-TESTS = ["bootstrap", "t", "randomisation", "tukey_hsd"]
+OTHERS = [test for test in TESTS if test != "bootstrap"]
 B = 60
 
 
@@ -111,7 +112,7 @@ def test_tukey_hsd_equals_the_plain_loops(name):
 
 
 @pytest.mark.parametrize("name", MATRICES)
-@pytest.mark.parametrize("test", TESTS[1:])
+@pytest.mark.parametrize("test", OTHERS)
 def test_required_difference_of_the_other_tests_equals_the_plain_loops(name, test):
     values = MATRICES[name]
     numbers = plain.exact(values)
@@ -125,7 +126,7 @@ def test_required_difference_of_the_other_tests_equals_the_plain_loops(name, tes
     assert result.required_differences is None
 
 
-@pytest.mark.parametrize("test", TESTS[1:])
+@pytest.mark.parametrize("test", OTHERS)
 def test_a_pair_whose_asl_is_alpha_is_not_significant(test):
     values = MATRICES["continuous"]
     asl = discriminative_power(values, test=test, n_resamples=200).asl
@@ -344,7 +345,9 @@ def test_any_small_matrix_equals_the_plain_loops(values, seed):
     )
 
 
-@given(values=matrices(), test=st.sampled_from(TESTS[:3]), random=st.randoms(use_true_random=False))
+@given(
+    values=matrices(), test=st.sampled_from([*TESTS_OF_DIFFERENCES]), random=st.randoms(use_true_random=False)
+)
 @settings(max_examples=40, deadline=None)
 def test_names_and_order_of_systems_change_nothing(values, test, random):
     names = [f"s{number}" for number in range(values.shape[1])]
@@ -366,7 +369,7 @@ def within_binomial_limits(rate, sets):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("test", TESTS[:3])
+@pytest.mark.parametrize("test", TESTS_OF_DIFFERENCES)
 def test_rejections_when_systems_do_not_differ(test):
     rng = np.random.default_rng(2026)
     rejected = [
@@ -413,11 +416,9 @@ def test_the_frame_has_one_row_for_each_pair_of_systems():
     frame = pd.DataFrame(MATRICES["continuous"], columns=list("abcdef"))
     result = discriminative_power(frame, alpha=0.2, n_resamples=B)
     rows = result.to_frame()
-    assert list(rows)[:5] == ["system_a", "system_b", "difference", "asl", "significant"]
+    assert list(rows)[:5] == ["run_a", "run_b", "difference", "asl", "significant"]
     assert list(rows)[5:] == ["dz", "minimum_detectable"]
-    assert rows[["system_a", "system_b"]].to_numpy().tolist() == [
-        list(two) for two in combinations("abcdef", 2)
-    ]
+    assert rows[["run_a", "run_b"]].to_numpy().tolist() == [list(two) for two in combinations("abcdef", 2)]
     assert rows["difference"].iloc[1] == pytest.approx(frame["a"].mean() - frame["c"].mean())
     assert rows["significant"].mean() == result.power
     assert 0 < result.power < 1
@@ -517,5 +518,5 @@ def test_smallest_asl_of_tukey_is_that_of_all_permutations(systems, topics):
         for order in orders
     ]
     share = np.mean(np.array(ranges) >= topics * (systems - 1))
-    assert smallest_tukey_asl(systems, topics, math.inf) == pytest.approx(share)
-    assert smallest_tukey_asl(systems, 9999, 99) == 0.01
+    assert TESTS["tukey_hsd"].smallest_p(topics, math.inf, True, systems) == pytest.approx(share)
+    assert TESTS["tukey_hsd"].smallest_p(9999, 99, True, systems) == 0.01

@@ -60,12 +60,12 @@ def test_random_scores_have_the_intervals_of_the_plain_reference(quantile):
         labelled = np.clip(0.5 + sign * 0.5 * human + 0.2 * rng.random((9, 3)), 0, 1)
         more = rng.random((30, 3))
         found = prediction_powered(
-            {"Q": human}, {"Q": np.vstack([labelled, more])}, level=0.9, quantile=quantile
+            {"Q": human}, {"Q": np.vstack([labelled, more])}, confidence=0.9, quantile=quantile
         )
         against = prediction_powered(
             {"Q": human}, {"Q": np.vstack([labelled, more])}, baseline=1, quantile=quantile
         )
-        assert against.systems == (0, 2)
+        assert against.runs == (0, 2)
         for system in range(3):
             expected = plain.prediction_powered(
                 *(scores[:, system].tolist() for scores in (human, labelled, more)),
@@ -221,7 +221,7 @@ TEN = pd.DataFrame(np.random.default_rng(0).random((30, 2)), columns=["a", "b"])
         (TEN.rename(index={3: "x"}), TEN, {}, InputError, "topic 'x' has human labels but no scores"),
         (TEN.iloc[:25][["a"]], TEN, {}, InputError, "Q by the model: systems differ"),
         (TEN.iloc[:25], TEN, {"baseline": "c"}, ParameterError, "baseline='c' must be one of 'a', 'b'"),
-        (TEN.iloc[:25], TEN, {"level": 0}, ParameterError, "level=0 must be"),
+        (TEN.iloc[:25], TEN, {"confidence": 0}, ParameterError, "confidence=0 must be"),
         (TEN.iloc[:25], TEN, {"power_tuning": 2}, ParameterError, "power_tuning=2 must be None or"),
         (TEN.iloc[:25], TEN, {"quantile": "z"}, ParameterError, "quantile='z' must be one of"),
     ],

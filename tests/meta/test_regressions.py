@@ -1,6 +1,7 @@
 """Which systems are worse than a baseline: one-sided tests, a tolerance, one family of tests."""
 
 import itertools
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -9,10 +10,7 @@ import pytest
 from scipy import stats
 
 from ir_graded import CoverageWarning, InputError, ParameterError, meta
-from ir_graded.meta.baseline import LEAST
-
-TESTS = ("randomisation", "t", "bootstrap")
-CORRECTIONS = ("holm", "bonferroni", "bh", "none")
+from ir_graded.meta.paired_tests import CORRECTIONS, TESTS_OF_DIFFERENCES as TESTS
 
 
 def scores(z, more=()):
@@ -156,11 +154,11 @@ def test_a_tolerance_that_no_loss_can_exceed_is_an_error():
 def test_a_baseline_that_scores_0_is_warned_of():
     base = np.repeat([0.0, 0.01, 0.5], 10)
     matrix = pd.DataFrame({"old": base, "new": base})
-    groups = {at: "abc"[at // 10] for at in range(30)}
+    slices = {at: "abc"[at // 10] for at in range(30)}
     with pytest.warns(CoverageWarning) as caught:
-        meta.regressions({"Q": matrix}, "old", groups=groups, tolerance=0.02)
+        meta.regressions({"Q": matrix}, "old", slices=slices, tolerance=0.02)
     assert [str(one.message) for one in caught] == [
-        "'old' scores 0 on the 10 of group 'a' by Q, has the mean 0.01 on the 10 of group 'b' by Q, within "
+        "'old' scores 0 on the 10 of slice 'a' by Q, has the mean 0.01 on the 10 of slice 'b' by Q, within "
         "the tolerance, so no system can be worse there; do the ids of run and qrels match, and are levels "
         "of the qrels relevant to the measure?"
     ]
@@ -176,14 +174,14 @@ def test_scores_alone_have_no_share_of_judged_documents():
     assert found.to_frame()[["judged", "baseline_judged"]].isna().all(axis=None)
 
 
-def test_all_systems_measures_and_groups_are_one_family():
+def test_all_systems_measures_and_slices_are_one_family():
     rng = np.random.default_rng(3)
     matrices = {name: rng.random((20, 4)) for name in ("Q", "AP")}
-    groups = {at: "odd" if at % 2 else "even" for at in range(18)}
+    slices = {at: "odd" if at % 2 else "even" for at in range(18)}
     for correction in CORRECTIONS:
-        found = meta.regressions(matrices, 0, test="t", correction=correction, groups=groups)
+        found = meta.regressions(matrices, 0, test="t", correction=correction, slices=slices)
         p = found.p.reshape(-1)
-        assert (p.size, found.groups, found.topics) == (3 * 2 * 3, ("all", "even", "odd"), (20, 9, 9))
+        assert (p.size, found.slices, found.topics) == (3 * 2 * 3, ("all", "even", "odd"), (20, 9, 9))
         order, expected = np.argsort(p), p * p.size
         if correction == "none":
             expected = p
@@ -195,14 +193,14 @@ def test_all_systems_measures_and_groups_are_one_family():
 
 
 @pytest.mark.parametrize("size", [2, 5])
-def test_a_group_has_the_values_of_its_topics_alone(size):
+def test_a_slice_has_the_values_of_its_topics_alone(size):
     rng = np.random.default_rng(5)
     matrix = rng.random((12, 3))
-    groups = {str(at): "first" for at in range(size)}
-    whole = meta.regressions({"Q": matrix}, 0, test="t", groups=groups, correction="none").to_frame()
+    slices = {str(at): "first" for at in range(size)}
+    whole = meta.regressions({"Q": matrix}, 0, test="t", slices=slices, correction="none").to_frame()
     alone = meta.regressions({"Q": matrix[:size]}, 0, test="t", correction="none").to_frame()
-    part = whole[whole["group"] == "first"].reset_index(drop=True).drop(columns="group")
-    pd.testing.assert_frame_equal(part, alone.drop(columns="group"))
+    part = whole[whole["slice"] == "first"].reset_index(drop=True).drop(columns="slice")
+    pd.testing.assert_frame_equal(part, alone.drop(columns="slice"))
 
 
 def test_minimum_detectable_is_what_a_test_of_the_family_detects():
@@ -222,18 +220,18 @@ def test_a_detectable_loss_exceeds_the_tolerance():
     assert NormalDist(-loss, deviation).cdf(-0.2) == pytest.approx(0.8)
 
 
-def test_groups_of_other_topics_are_rejected():
+def test_slices_of_other_topics_are_rejected():
     values = scores(np.sin(np.arange(6)))
-    groups = {0: "a", 1: "a", "2.": "a", "3.": "a", 4: "b", 5: "b"}
+    slices = {0: "a", 1: "a", "2.": "a", "3.": "a", 4: "b", 5: "b"}
     with pytest.raises(
         InputError, match=r"no scored topic is named '2\.', '3\.', and 2, 3 \(2 in total\) have no"
     ):
-        meta.regressions(values, "old", groups=groups, test="t")
-    assert meta.regressions(values, "old", groups=dict.fromkeys(range(4), "a"), test="t").groups == (
+        meta.regressions(values, "old", slices=slices, test="t")
+    assert meta.regressions(values, "old", slices=dict.fromkeys(range(4), "a"), test="t").slices == (
         "all",
         "a",
     )
-    assert meta.regressions(values, "old", groups=dict.fromkeys(range(9), "a"), test="t").groups == (
+    assert meta.regressions(values, "old", slices=dict.fromkeys(range(9), "a"), test="t").slices == (
         "all",
         "a",
     )
@@ -268,17 +266,17 @@ def test_topics_are_named_where_no_number_of_replicates_suffices():
 
 
 def test_a_test_without_replicates_is_not_said_to_have_too_few(monkeypatch):
-    monkeypatch.setitem(LEAST, "t", lambda topics, _n_resamples: 1 / topics)
+    monkeypatch.setitem(TESTS, "t", replace(TESTS["t"], smallest_p=lambda topics, *_: 1 / topics))
     with pytest.warns(CoverageWarning, match=r"the t test with 1 comparison .* 9 topics \(p >= 0\.1"):
         meta.regressions(scores(-np.ones(9)), "old", test="t")
 
 
-def test_a_group_too_small_for_any_significant_result_is_warned_of():
-    z, groups = -np.linspace(0.1, 0.2, 30), dict.fromkeys(range(3), "hard")
-    with pytest.warns(CoverageWarning, match=r"worse on 3 topics of the group 'hard' \(p >= 0\.125\): its"):
-        found = meta.regressions(scores(z), "old", groups=groups)
+def test_a_slice_too_small_for_any_significant_result_is_warned_of():
+    z, slices = -np.linspace(0.1, 0.2, 30), dict.fromkeys(range(3), "hard")
+    with pytest.warns(CoverageWarning, match=r"worse on 3 topics of the slice 'hard' \(p >= 0\.125\): its"):
+        found = meta.regressions(scores(z), "old", slices=slices)
     assert found.worse.reshape(-1).tolist() == [True, False]
-    assert not meta.regressions(scores(z), "old", groups=groups, test="t").passed
+    assert not meta.regressions(scores(z), "old", slices=slices, test="t").passed
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS)
@@ -296,7 +294,7 @@ def test_the_smallest_p_is_that_of_a_loss_on_every_topic(correction, topics, n_r
     [
         ({"alpha": 0}, "alpha=0 must be a number between 0 and 1"),
         ({"tolerance": -0.1}, "tolerance=-0.1 must be a finite number >= 0"),
-        ({"test": "sign"}, "test='sign' must be one of 'randomisation', 't', 'bootstrap'"),
+        ({"test": "sign"}, "test='sign' must be one of 'bootstrap', 't', 'randomisation'"),
         ({"correction": None}, "correction=None must be one of 'holm'"),
     ],
 )
@@ -306,13 +304,13 @@ def test_wrong_options_are_errors(options, message):
 
 
 @pytest.mark.parametrize(
-    ("groups", "message"),
+    ("slices", "message"),
     [
-        ({0: "a", 1: "b", 2: "b"}, "groups: 'a' has 1 of the scored topics"),
-        ({"no topic": "a"}, "groups: no scored topic is named 'no topic', and 0, 1, 2 ..."),
-        ({0: "all", 1: "all"}, "groups: a group is named 'all'"),
+        ({0: "a", 1: "b", 2: "b"}, "slices: 'a' has 1 of the scored topics"),
+        ({"no topic": "a"}, "slices: no scored topic is named 'no topic', and 0, 1, 2 ..."),
+        ({0: "all", 1: "all"}, "slices: a slice is named 'all'"),
     ],
 )
-def test_wrong_groups_are_errors(groups, message):
+def test_wrong_slices_are_errors(slices, message):
     with pytest.raises(InputError, match=f"^{message}"):
-        meta.regressions(scores(np.arange(9.0)), "old", groups=groups)
+        meta.regressions(scores(np.arange(9.0)), "old", slices=slices)

@@ -5,7 +5,7 @@ import pytest
 
 from ir_graded.errors import ParameterError
 from ir_graded.meta import samples
-from ir_graded.meta.samples import generator
+from ir_graded.meta.options import generator
 
 TOPICS, MANY = 5, 4000
 

@@ -33,12 +33,12 @@ def web(year, measure):
         (0.5, {"variance": 0.5, "alpha": 0.01, "power": 0.9}, 63, 0.8949432, 0.9007355, 62.834997),
         (0.5, {"variance": 1, "paired": False}, 64, None, 0.8014596, math.nan),
         (0.2, {"variance": 1, "paired": False}, 394, None, 0.8005931, math.nan),
-        (0.1, {"test": "anova", "systems": 2, "model": "one-way"}, 80, None, 0.802680512, 84.44),
-        (0.1, {"test": "anova", "systems": 10, "model": "one-way"}, 158, None, 0.802020040, 156.12),
-        (0.1, {"test": "anova", "systems": 100, "model": "one-way"}, 405, None, 0.800853940, 405.20),
-        (0.1, {"test": "anova", "systems": 2}, 81, None, None, 84.44),
-        (0.1, {"test": "anova", "systems": 10}, 158, None, None, 156.12),
-        (0.1, {"test": "anova", "systems": 100}, 405, None, None, 405.20),
+        (0.1, {"test": "anova", "n_runs": 2, "model": "one-way"}, 80, None, 0.802680512, 84.44),
+        (0.1, {"test": "anova", "n_runs": 10, "model": "one-way"}, 158, None, 0.802020040, 156.12),
+        (0.1, {"test": "anova", "n_runs": 100, "model": "one-way"}, 405, None, 0.800853940, 405.20),
+        (0.1, {"test": "anova", "n_runs": 2}, 81, None, None, 84.44),
+        (0.1, {"test": "anova", "n_runs": 10}, 158, None, None, 156.12),
+        (0.1, {"test": "anova", "n_runs": 100}, 405, None, None, 405.20),
         (0.05, {"test": "interval"}, 617, 0.05002265, 0.04998197, math.nan),
         (0.1, {"test": "interval"}, 156, 0.10019211, 0.09986641, math.nan),
         (0.2, {"test": "interval"}, 41, 0.20097678, 0.19838394, math.nan),
@@ -54,7 +54,7 @@ def test_worked_sizes_match(difference, options, topics, below, value, approxima
 
 @pytest.mark.parametrize(("systems", "topics", "start"), [(10, 263, 260.78), (100, 622, 623.08)])
 def test_worked_sizes_of_strict_anovas_match(systems, topics, start):
-    options = {"test": "anova", "model": "one-way", "systems": systems, "alpha": 0.01, "power": 0.9}
+    options = {"test": "anova", "model": "one-way", "n_runs": systems, "alpha": 0.01, "power": 0.9}
     found = meta.topic_set_size(None, 0.1, variance=0.05, **options)
     assert (found.n_topics, round(found.approximation, 2)) == (topics, start)
 
@@ -66,7 +66,7 @@ def test_worked_power_and_detectable_differences_match():
     least = meta.minimum_detectable_difference
     assert least(None, 50, variance=0.5) == pytest.approx(0.404183002, abs=1e-9)
     assert least(None, 30, variance=0.5) == pytest.approx(0.529235615, abs=1e-9)
-    found = least(None, 50, variance=0.05, test="anova", model="one-way", systems=20)
+    found = least(None, 50, variance=0.05, test="anova", model="one-way", n_runs=20)
     assert found == pytest.approx(0.204312224, abs=1e-9)
     assert found**2 / 0.1 == pytest.approx(0.417434848, abs=1e-9)
 
@@ -134,7 +134,7 @@ def test_power_equals_the_plain_integrals(topics, d, alternative):
     ("systems", "topics", "model"), [*product((2, 5, 20), (4, 30), ("one-way", "two-way"))]
 )
 def test_power_of_anovas_equals_the_plain_mixture(systems, topics, model):
-    found = meta.power(None, 0.2, topics, variance=0.1, test="anova", systems=systems, model=model)
+    found = meta.power(None, 0.2, topics, variance=0.1, test="anova", n_runs=systems, model=model)
     expected = plain.power_anova(0.2**2 / 0.2, systems, topics, model=model)
     assert found == pytest.approx(expected, abs=1e-8)
 
@@ -145,7 +145,7 @@ def test_power_rises_with_topics_difference_and_alpha_from_alpha():
     values = [meta.power(None, d, 30, variance=0.5) for d in (0, 1e-9, 0.1, 0.3, 1, 50)]
     assert values == sorted(values)
     assert (values[0], values[-1]) == pytest.approx((0.05, 1))
-    assert meta.power(None, 0, 30, variance=0.5, test="anova", systems=4) == 0.05
+    assert meta.power(None, 0, 30, variance=0.5, test="anova", n_runs=4) == 0.05
     assert meta.power(None, 0.3, 30, variance=0.5, alpha=0.01) < values[3]
 
 
@@ -159,7 +159,7 @@ def test_power_is_neither_nan_nor_below_alpha_if_scipy_fails(degrees):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"paired": False}, {"test": "anova", "systems": 7}, {"alternative": "greater"}]
+    "options", [{}, {"paired": False}, {"test": "anova", "n_runs": 7}, {"alternative": "greater"}]
 )
 def test_size_and_detectable_difference_are_inverse(options):
     for topics in (5, 30, 200):
@@ -201,8 +201,8 @@ def test_pairs_have_a_detectable_difference_at_nearly_any_alpha():
 
 
 def test_anova_of_few_topics_at_a_small_alpha_does_not_warn():
-    found = meta.minimum_detectable_difference(None, 2, variance=0.5, alpha=1e-9, test="anova", systems=2)
-    power = meta.power(None, found, 2, variance=0.5, alpha=1e-9, test="anova", systems=2)
+    found = meta.minimum_detectable_difference(None, 2, variance=0.5, alpha=1e-9, test="anova", n_runs=2)
+    power = meta.power(None, found, 2, variance=0.5, alpha=1e-9, test="anova", n_runs=2)
     assert power == pytest.approx(0.8)
 
 
@@ -252,7 +252,7 @@ def test_size_to_frame_has_one_row():
         (lambda: meta.topic_set_size(None, 0.1, variance=0.0), ParameterError, "variance=0.0 must be"),
         (lambda: meta.topic_set_size(SCORES, 0.1, test="z"), ParameterError, "test='z' must be one of"),
         (lambda: meta.topic_set_size(SCORES, 0.1, model="x"), ParameterError, "model='x' must be one of"),
-        (lambda: meta.topic_set_size(SCORES, 0.1, systems=1), ParameterError, "systems=1 must be"),
+        (lambda: meta.topic_set_size(SCORES, 0.1, n_runs=1), ParameterError, "n_runs=1 must be"),
         (
             lambda: meta.topic_set_size(SCORES, 0.1, test="anova", paired=False),
             ParameterError,
@@ -274,7 +274,7 @@ def test_size_to_frame_has_one_row():
         (lambda: meta.power(SCORES, 0.1, test="interval"), ParameterError, "has no power"),
         (lambda: meta.power([SCORES, SCORES], 0.1), ParameterError, "n_topics is required"),
         (lambda: meta.effect_sizes(SCORES, "x"), ParameterError, "baseline='x' must be one of 0, 1, 2"),
-        (lambda: meta.effect_sizes(SCORES, level=1), ParameterError, "level=1 must be"),
+        (lambda: meta.effect_sizes(SCORES, confidence=1), ParameterError, "confidence=1 must be"),
     ],
 )
 def test_errors_say_what_is_wrong(call, error, words):
@@ -284,7 +284,7 @@ def test_errors_say_what_is_wrong(call, error, words):
 
 def test_worked_effect_sizes_match():
     row = meta.effect_sizes(SCORES).to_frame().iloc[0]
-    assert row[["system_a", "system_b"]].tolist() == [0, 1]
+    assert row[["run_a", "run_b"]].tolist() == [0, 1]
     expected = {"difference": 0.25, "dz": 1.205607055, "gz": 1.013612543, "es": 1.553757732}
     for name, value in (expected | {"es_one_way": 1.468050549}).items():
         assert row[name] == pytest.approx(value, abs=6e-10)
@@ -329,7 +329,7 @@ def test_an_enormous_effect_has_an_interval():
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"paired": False}, {"test": "anova", "systems": 4}, {"test": "interval"}]
+    "options", [{}, {"paired": False}, {"test": "anova", "n_runs": 4}, {"test": "interval"}]
 )
 @pytest.mark.parametrize("variance", [5e-324, 1e-300, 1e308])
 def test_extreme_variances_scale_the_detectable_difference(options, variance):
@@ -347,10 +347,10 @@ def test_extreme_variances_scale_the_detectable_difference(options, variance):
 
 def test_effect_sizes_equal_the_plain_reference():
     scores = np.random.default_rng(2).random((12, 4))
-    found = meta.effect_sizes(scores, 2, level=0.9).to_frame()
-    assert found["system_b"].tolist() == [2, 2, 2]
+    found = meta.effect_sizes(scores, 2, confidence=0.9).to_frame()
+    assert found["run_b"].tolist() == [2, 2, 2]
     for _, row in found.iterrows():
-        z = (scores[:, int(row["system_a"])] - scores[:, 2]).tolist()
+        z = (scores[:, int(row["run_a"])] - scores[:, 2]).tolist()
         assert (row["dz"], row["gz"]) == pytest.approx((plain.dz(z), plain.gz(z)))
         assert (row["low"], row["high"]) == pytest.approx(plain.interval_of_dz(z, 0.9), abs=1e-6)
     for columns in ([0, 1], [2, 3]):

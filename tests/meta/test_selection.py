@@ -6,7 +6,7 @@ import pytest
 
 import ir_graded
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.meta import compare, drop_identical, one_per_team, top
+from ir_graded.meta import compare_measures, drop_identical, one_per_team, top
 
 AP = pd.DataFrame({"d": [0.1, 0.5], "b": [0.4, 0.4], "a": [0.4, 0.4], "c": [0.6, 0.6]})
 
@@ -30,7 +30,7 @@ def test_compare_takes_a_selection_of_the_sample():
     assert list(best["RR"]) == scores.matrix("AP").mean().sort_values(ascending=False).index[:5].tolist()
     left, dropped = drop_identical(best)
     assert dropped == {}
-    assert compare(left, n_resamples=20).to_frame().index.tolist() != []
+    assert compare_measures(left, n_resamples=20).to_frame().index.tolist() != []
 
 
 def test_one_system_per_team_is_drawn_as_in_earlier_versions():

@@ -22,10 +22,13 @@ RESULTS = {
     "ScoreBounds": lambda: ir_graded.score_bounds("gRBP P@5", QRELS, RUNS),
     "ScoreIntervals": lambda: ir_graded.score_intervals("nDCG@10", QRELS, RUNS, n_samples=5),
     "Unjudged": lambda: ir_graded.unjudged(QRELS, RUNS),
-    "JudgmentComparison": lambda: ir_graded.compare_judgments(QRELS, OTHERS, RUNS, "Q AP", n_resamples=9),
+    "JudgmentComparison": lambda: ir_graded.compare_judgments(QRELS, OTHERS, "Q AP", RUNS, n_resamples=9),
     "Agreement": lambda: ir_graded.compare_judgments(QRELS, OTHERS, n_resamples=9).agreement,
-    "Comparison": lambda: meta.compare({"a": MATRIX, "b": MATRIX**2}, n_resamples=20),
+    "MeasureComparison": lambda: meta.compare_measures({"a": MATRIX, "b": MATRIX**2}, n_resamples=20),
     "ConfidenceIntervals": lambda: meta.confidence_intervals({"a": MATRIX}, n_resamples=9),
+    "Regressions": lambda: ir_graded.compare_runs("Q AP", QRELS, "one", RUNS, test="t"),
+    "EffectSizes": lambda: meta.effect_sizes(MATRIX),
+    "TopicSetSize": lambda: meta.topic_set_size(MATRIX, 0.1),
     "CollectionStatistics": lambda: ir_graded.collection_statistics(QRELS, RUNS),
 }
 
@@ -37,6 +40,22 @@ def test_a_result_prints_in_a_line(name):
     assert "\n" not in text
     assert "array(" not in text
     assert len(text) < 700
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_printed_result_is_a_table_of_a_few_lines(name):
+    found = RESULTS[name]()
+    text = str(found)
+    assert text.startswith(f"{name}(")
+    assert 2 <= text.count("\n") <= 40
+    assert max(map(len, text.splitlines())) < 130
+    assert "<table" in found._repr_html_()
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_arrays_of_a_result_are_read_only(name):
+    arrays = [value for value in vars(RESULTS[name]()).values() if isinstance(value, np.ndarray)]
+    assert not any(array.flags.writeable for array in arrays)
 
 
 def test_values_are_shown_by_their_size_where_they_are_long():

@@ -138,13 +138,13 @@ def test_the_frame_has_one_row_for_each_pair_of_systems():
     frame = pd.DataFrame(matrix("continuous", 20, 4, 0), columns=list("abcd"))
     found = significance(frame, n_resamples=B)
     rows = found.to_frame()
-    assert list(rows) == ["system_a", "system_b", "difference", "asl", "significant"]
+    assert list(rows) == ["run_a", "run_b", "difference", "asl", "significant"]
     assert len(rows) == 6
     assert rows["significant"].sum() == found.count > 0
     assert (rows["difference"] >= 0).all()
     for row in rows.itertuples():
-        assert row.asl == found.asl.loc[row.system_a, row.system_b]
-        assert row.difference == pytest.approx(frame[row.system_a].mean() - frame[row.system_b].mean())
+        assert row.asl == found.asl.loc[row.run_a, row.run_b]
+        assert row.difference == pytest.approx(frame[row.run_a].mean() - frame[row.run_b].mean())
     with pytest.raises(AttributeError):
         found.alpha = 0.5
 

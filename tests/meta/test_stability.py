@@ -10,7 +10,8 @@ from reference import meta_rank as plain
 
 from ir_graded.errors import InputError, ParameterError
 from ir_graded.meta import samples
-from ir_graded.meta.samples import generator, topic_counts
+from ir_graded.meta.options import generator
+from ir_graded.meta.samples import topic_counts
 from ir_graded.meta.stability import Stability, stability
 
 # The package's attribute of this name is the function.

@@ -8,7 +8,8 @@ import pytest
 from reference import meta_rank as plain
 
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.meta.samples import disjoint_halves, generator, topic_count_pairs
+from ir_graded.meta.options import generator
+from ir_graded.meta.samples import disjoint_halves, topic_count_pairs
 from ir_graded.meta.stability import Swap, swap
 
 # The package's attribute of this name is the function.

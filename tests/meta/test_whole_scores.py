@@ -31,7 +31,7 @@ def test_scores_of_one_measure_are_its_matrix(call):
 
 def test_runs_of_scores_may_be_named_like_columns_of_topics():
     found = meta.effect_sizes(scores_of_runs("qid", "num", "topic"))
-    assert (found.system_a, found.system_b) == (("qid", "qid", "num"), ("num", "topic", "topic"))
+    assert (found.run_a, found.run_b) == (("qid", "qid", "num"), ("num", "topic", "topic"))
 
 
 def test_scores_of_all_measures_are_not_a_matrix():

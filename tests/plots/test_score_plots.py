@@ -32,7 +32,7 @@ def intervals(runs=5):
     mean = np.linspace(0.2, 0.8, runs)[np.newaxis]
     names = tuple(f"run {at}" for at in range(runs))
     return SimpleNamespace(
-        measures=("Q",), systems=names, mean=mean, low=mean - 0.1, high=mean + 0.05, level=0.9
+        measures=("Q",), runs=names, mean=mean, low=mean - 0.1, high=mean + 0.05, confidence=0.9
     )
 
 

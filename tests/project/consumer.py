@@ -27,7 +27,7 @@ def closer(scores: Scores, path: str) -> None:
     sample = ir_graded.sample()
     explanation = ir_graded.explain("Q", sample.qrels, sample.runs["BBGhelani1"], "1")
     power = meta.discriminative_power(scores.matrix("Q"), n_resamples=100)
-    interval = meta.confidence_intervals(scores, level=0.9)
+    interval = meta.confidence_intervals(scores, confidence=0.9)
     shares = ir_graded.unjudged(sample.qrels, sample.runs, depths=[10])
     plots.leaderboard(interval).savefig(path)
     ir_graded.report(["Q"], sample.qrels, sample.runs, path, baseline="BBGhelani1")

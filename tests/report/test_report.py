@@ -88,7 +88,7 @@ DETECTABLE_BY_THREE = plain.detectable(lambda d: plain.power_paired_t(d, 3))
 
 def test_the_page_contains_the_numbers(tmp_path):
     # One of the 27 draws of three topics draws a topic three times: beyond 2.5% at both ends.
-    text = made(tmp_path, baseline="three", seed=4, n_resamples=4000)
+    text = made(tmp_path, baseline="three", rng=4, n_resamples=4000)
     said = " ".join(" ".join(Page(text).text).split())
     board = said[said.index(" Run Q AP ") : said.index("are too few for a significant difference")]
     assert re.findall(r" (one|two|three) ", board) == ["one", "two", "three"]  # best first
@@ -119,7 +119,7 @@ def test_the_page_contains_the_numbers(tmp_path):
 def test_the_p_values_are_those_of_against_baseline_and_of_tables(tmp_path):
     covid = ir_graded.sample()
     baseline = "bm25_baseline"
-    text = made(tmp_path, ["nDCG@10"], covid.qrels, covid.runs, baseline=baseline, level=0.999)
+    text = made(tmp_path, ["nDCG@10"], covid.qrels, covid.runs, baseline=baseline, confidence=0.999)
     assert "100,000 replicates, seed 0, p =" in text
     assert "No corrected p falls below 0.00019." in text
     scores = ir_graded.evaluate(["nDCG@10"], covid.qrels, covid.runs)
@@ -138,7 +138,7 @@ def test_a_page_of_too_few_topics_claims_no_significance(tmp_path):
     assert "significantly better" not in text
     assert "all 8 sign patterns, p = share" in text
     assert "No corrected p falls below 0.5." in text
-    text = made(tmp_path, ["Q"], baseline="one", level=0.4)
+    text = made(tmp_path, ["Q"], baseline="one", confidence=0.4)
     assert "significantly better</span> or" in text
 
 
@@ -151,7 +151,7 @@ def test_a_path_with_a_nul_character_is_rejected(path):
 def test_a_level_without_any_significant_difference_is_an_error(tmp_path):
     covid = ir_graded.sample()
     with pytest.raises(ParameterError, match="default of 100,000 replicates is too small: with 19 tests"):
-        made(tmp_path, ["Q"], covid.qrels, covid.runs, baseline="bm25_baseline", level=0.9999)
+        made(tmp_path, ["Q"], covid.qrels, covid.runs, baseline="bm25_baseline", confidence=0.9999)
 
 
 def test_significant_differences_are_marked(tmp_path):
@@ -228,7 +228,7 @@ def test_the_page_is_well_formed_and_makes_no_request(tmp_path):
 def test_equal_input_gives_equal_bytes(tmp_path):
     (tmp_path / "other").mkdir()
     assert made(tmp_path, baseline="one") == made(tmp_path / "other", baseline="one")
-    assert made(tmp_path, seed=1) != made(tmp_path, seed=2)
+    assert made(tmp_path, rng=1) != made(tmp_path, rng=2)
 
 
 @pytest.mark.slow
@@ -331,9 +331,9 @@ def test_a_script_as_a_name_stays_text(tmp_path):
     ("options", "message"),
     [
         ({"baseline": "four"}, "baseline='four' must be one of 'one', 'two', 'three'"),
-        ({"level": 1.5}, "level=1.5 must be a number between 0 and 1"),
-        ({"seed": -1}, "must be a whole number >= 0"),
-        ({"seed": np.random.default_rng(0)}, "seed=.* must be a whole number >= 0, which the page can show"),
+        ({"confidence": 1.5}, "confidence=1.5 must be a number between 0 and 1"),
+        ({"rng": -1}, "must be a whole number >= 0"),
+        ({"rng": np.random.default_rng(0)}, "rng=.* must be a whole number >= 0, which the page can show"),
         ({"runs": RUNS["one"], "baseline": "run"}, "baseline='run' is the only run"),
     ],
 )
@@ -366,7 +366,7 @@ def test_a_page_that_fails_keeps_the_old_one(tmp_path, monkeypatch):
     old = made(tmp_path)
     monkeypatch.setattr(files.os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
-        made(tmp_path, seed=7)
+        made(tmp_path, rng=7)
     assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == old
 

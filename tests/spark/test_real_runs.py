@@ -42,7 +42,7 @@ def largest_difference(found, expected):
 @pytest.mark.parametrize("broadcast", [True, False])
 def test_all_runs_of_round_1_score_as_on_one_machine(spark, runs, path_of_runs, broadcast):
     measures = [*every_measure(), *every_classic()]
-    expected = ir_graded.evaluate(measures, QRELS, runs).frame
+    expected = ir_graded.evaluate(measures, QRELS, runs).to_frame()
     assert expected["run"].nunique() == 143
     scores = evaluate(
         measures, read_qrels(spark, str(QRELS)), spark.read.parquet(path_of_runs), broadcast=broadcast
@@ -61,7 +61,7 @@ def test_all_runs_of_round_1_score_as_passages_on_one_machine(spark, runs, path_
     path = path_of_runs.replace("runs.parquet", "passages.parquet")
     pd.concat([frame.assign(run=name) for name, frame in placed.items()]).to_parquet(path, index=False)
     measures = every_measure(passages=True)
-    expected = ir_graded.evaluate(measures, qrels, placed).frame
+    expected = ir_graded.evaluate(measures, qrels, placed).to_frame()
     assert (expected.groupby("measure")["value"].max() > 0).all()
     scores = evaluate(measures, spark.createDataFrame(qrels), spark.read.parquet(path))
     assert largest_difference(scores.toPandas(), expected) <= 1e-12

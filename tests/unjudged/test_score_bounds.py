@@ -177,8 +177,8 @@ def test_frames_hold_bounds_by_topic_and_their_means():
     runs = {"poor": {"1": {"x": 1.0}}, "good": {"1": {"a": 2.0}, "2": {"x": 1.0}}}
     with pytest.warns(ir_graded.CoverageWarning):
         found = ir_graded.score_bounds(["P@1", "NumRet(rel=1)"], qrels, runs)
-    assert found.frame.columns.tolist() == ["run", "query_id", "measure", "lower", "upper", "residual"]
-    assert found.frame["upper"].tolist() == [1, 0, 1, 1, 1, 0, 1, 1]
+    assert found.to_frame().columns.tolist() == ["run", "query_id", "measure", "lower", "upper", "residual"]
+    assert found.to_frame()["upper"].tolist() == [1, 0, 1, 1, 1, 0, 1, 1]
     mean = found.mean()
     assert mean.index.tolist() == ["good", "poor"]
     assert mean["P@1"].to_numpy().tolist() == [[0.5, 1, 0.5], [0, 0.5, 0.5]]

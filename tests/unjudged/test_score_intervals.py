@@ -82,7 +82,7 @@ def test_documents_that_get_levels_and_their_parameters_equal_the_reference(seed
 
 def test_bins_end_at_the_ranks_of_the_reference():
     assert [*imputation.BIN_ENDS.tolist(), np.inf] == list(unjudged.BIN_ENDS)
-    assert (imputation.POOLED, imputation.FEWEST, imputation.SPREAD) == (
+    assert (imputation.POOLED, imputation.FEWEST, imputation.SHIFT_DEVIATION) == (
         unjudged.POOLED, unjudged.FEWEST, unjudged.SPREAD,
     )  # fmt: skip
 
@@ -130,7 +130,7 @@ def drawn(alpha, bin_of, samples, shift=0.0, seed=3):
 
 
 def test_levels_have_the_shares_of_the_dirichlet_distribution(monkeypatch):
-    monkeypatch.setattr(imputation, "SPREAD", 0.0)
+    monkeypatch.setattr(imputation, "SHIFT_DEVIATION", 0.0)
     found = drawn([[3.0, 1.0, 0.0], [1.0, 1.0, 2.0]], [0, 1, 1], 20_000)
     shares = np.stack([(found == level).mean(axis=0) for level in range(3)], axis=1)
     assert shares == pytest.approx(
@@ -142,7 +142,7 @@ def test_levels_have_the_shares_of_the_dirichlet_distribution(monkeypatch):
 
 
 def test_shift_multiplies_the_odds_of_levels_above_0(monkeypatch):
-    monkeypatch.setattr(imputation, "SPREAD", 0.0)
+    monkeypatch.setattr(imputation, "SHIFT_DEVIATION", 0.0)
     found = drawn([[5e8, 3e8, 2e8]], [0], 20_000, shift=np.log(3))
     shares = [(found == level).mean() for level in range(3)]
     assert shares == pytest.approx([0.25, 0.45, 0.3], abs=0.015)
@@ -409,7 +409,7 @@ def test_frames_and_plot_show_the_intervals():
     covid = ir_graded.sample()
     some = dict(list(covid.runs.items())[:3])
     found = ir_graded.score_intervals(["nDCG@10", "NumRet(rel=1)"], covid.qrels, some, depth=10, n_samples=20)
-    assert found.frame.columns.tolist() == ["run", "query_id", "measure", "zero", "mean", "low", "high"]
+    assert found.to_frame().columns.tolist() == ["run", "query_id", "measure", "zero", "mean", "low", "high"]
     mean = found.mean()
     assert isinstance(mean, pd.DataFrame)
     assert mean.columns.tolist() == [

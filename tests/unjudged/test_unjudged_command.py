@@ -42,7 +42,7 @@ def test_bounds_are_a_column_beside_each_score(rows, files):
 
 def test_intervals_are_columns_beside_each_score(rows, files):
     found = ir_graded.score_intervals(["P@3", "gRBP(p=0.8)@10"], *files, n_samples=40, rng=3, depth=5)
-    got = rows("--unjudged", "intervals", "--samples", "40", "--seed", "3", "--depth", "5", "--by-topic")
+    got = rows("--unjudged", "intervals", "--n-samples", "40", "--seed", "3", "--depth", "5", "--by-topic")
     ends = [name for _, topic, name in got if topic == "all"]
     assert ends[:4] == ["P@3", "P@3 mean", "P@3 low", "P@3 high"]
     means = [value for (_, topic, _), value in got.items() if topic == "all"]
@@ -57,7 +57,7 @@ def test_intervals_are_columns_beside_each_score(rows, files):
         (["--unjudged", "guess"], "guess"),
         (["--unjudged", "bounds", "--provider", "upstream"], "--provider"),
         (["--depth", "5"], "--depth needs --unjudged intervals"),
-        (["--samples", "5"], "--samples needs --unjudged intervals"),
+        (["--n-samples", "5"], "--n-samples needs --unjudged intervals"),
         (["--unjudged", "bounds", "--seed", "5"], "--seed needs --unjudged intervals"),
         (["--unjudged", "bounds", "-m", "Q"], "--unjudged intervals"),
         (["--unjudged", "intervals", "-m", "Q"], "depth"),

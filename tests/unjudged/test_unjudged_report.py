@@ -20,7 +20,7 @@ def page_of(tmp_path, **options):
 
 def test_both_intervals_are_shown_separately(tmp_path):
     pytest.importorskip("jinja2")
-    page, qrels, runs = page_of(tmp_path, n_samples=30, depth=10, seed=2)
+    page, qrels, runs = page_of(tmp_path, n_samples=30, depth=10, rng=2)
     found = ir_graded.score_intervals(MEASURES, qrels, runs, n_samples=30, depth=10, rng=2)
     scores = ir_graded.evaluate(MEASURES, qrels, runs)
     topics = ir_graded.meta.confidence_intervals(scores, n_resamples=50, rng=2)
@@ -52,11 +52,11 @@ def test_the_command_takes_samples_and_depth(tmp_path, capsys):
     qrels, run, page = tmp_path / "q", tmp_path / "r", tmp_path / "page.html"
     qrels.write_text("".join(f"{t} 0 d{n} {n % 4}\n" for t in range(30) for n in range(0, 20, 2)))
     run.write_text("".join(f"{t} Q0 d{n} {n} {20 - n} r\n" for t in range(30) for n in range(1, 20)))
-    call = ["report", qrels, run, "-m", "Q", "--samples", "20", "--depth", "5", "--html", page]
+    call = ["report", qrels, run, "-m", "Q", "--n-samples", "20", "--depth", "5", "--html", page]
     code, _, err = run_command(capsys, *call)
     assert (code, err) == (0, "")
     text = page.read_text(encoding="utf-8")
-    assert "--samples 20 --depth 5" in text
+    assert "--n-samples 20 --depth 5" in text
     assert "doubts-caption" in text
 
 
@@ -72,7 +72,7 @@ def test_qrels_with_relevant_documents_alone_leave_the_intervals_out(tmp_path, c
     qrels.write_text("".join(f"{t} 0 d{n} 1\n" for t in range(30) for n in (0, 2)))
     run.write_text("".join(f"{t} Q0 d{n} {n} {20 - n} r\n" for t in range(30) for n in range(9)))
     reason = "the qrels have no judged non-relevant document (level 0), so the share of relevant documents"
-    call = ["report", qrels, run, "-m", "P@5", "--samples", "20", "--html", page]
+    call = ["report", qrels, run, "-m", "P@5", "--n-samples", "20", "--html", page]
     code, _, err = run_command(capsys, *call)
     assert (code, err.count("\n")) == (0, 1)
     assert reason in err

@@ -58,7 +58,7 @@ def _record(out: Recorder, measure: Any, where: str, qrels: Any, run: Any, topic
         out.result(f"{measure}, counts", where, counts)
         if out.quick:
             return
-        types = [f"{name}: {dtype}" for name, dtype in found.frame.dtypes.items()]
+        types = [f"{name}: {dtype}" for name, dtype in found.to_frame().dtypes.items()]
         out.values(f"{measure}, types", where, types)
         # The text above the table counts as a message.
         prose, _, table = found.text(6).partition("\n\n")

@@ -116,7 +116,9 @@ def _report(out: Recorder) -> None:
     runs = sample_runs(5)
     first, second = [*runs][:2]
     _reported(out, "without a baseline", ["Q", "AP"], runs)
-    _reported(out, "with a baseline", _MEASURES, runs, baseline=second, n_resamples=200, seed=3, level=0.9)
+    _reported(
+        out, "with a baseline", _MEASURES, runs, baseline=second, n_resamples=200, rng=3, confidence=0.9
+    )
     _reported(out, "the best run as baseline", ["Q", "AP"], runs, baseline=first, n_resamples=50)
     _reported(out, "one run", "P+@10", {first: runs[first]}, n_resamples=50)
 
@@ -151,7 +153,7 @@ def _plots(out: Recorder) -> None:
     matrix = scores.matrix("Q")
     options: dict[str, Any] = {"n_resamples": 100, "rng": 0}
     intervals = meta.confidence_intervals(scores, **options)
-    comparison = meta.compare(scores, **options)
+    comparison = meta.compare_measures(scores, **options)
     pictures: dict[str, Callable[[], Any]] = {
         "intervals": intervals.plot,
         "intervals of AP": lambda: intervals.plot("AP"),

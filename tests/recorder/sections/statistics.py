@@ -16,7 +16,7 @@ from ..recorder import Recorder, section
 from .scores import sample, sample_runs
 
 _URBANO = Path(__file__).resolve().parents[3] / "notebooks" / "data" / "urbano"
-_TESTS = ("bootstrap", "t", "randomisation", "tukey_hsd")
+_TESTS = (*meta.discriminative_power.choices["test"],)
 
 
 @section("statistics", "every statistic of meta on 12 score matrices of TREC Web", quick=True)
@@ -62,7 +62,7 @@ def of_several_measures(out: Recorder, where: str, scores: Any, resamples: int) 
     for reference in names:
         out.result("rank_correlations", f"{where}, {reference}", meta.rank_correlations(scores, reference))
     for level in (0.95, 0.5):
-        found = meta.confidence_intervals(scores, level=level, n_resamples=resamples, rng=1)
+        found = meta.confidence_intervals(scores, confidence=level, n_resamples=resamples, rng=1)
         out.result("confidence_intervals", f"{where}, level {level}", found)
     systems = list(scores[names[0]].columns) if isinstance(scores, dict) else list(scores.runs)
     for baseline in (systems[0], systems[-1]):
@@ -70,7 +70,7 @@ def of_several_measures(out: Recorder, where: str, scores: Any, resamples: int) 
         out.result("against_baseline", f"{where}, {baseline}", found)
     for test in _TESTS[:1] if out.quick else _TESTS:
         options: dict[str, Any] = {"n_resamples": resamples, "rng": 3, "fuzziness": 0.03}
-        found = meta.compare(scores, reference=names[-1], test=test, **options)
+        found = meta.compare_measures(scores, reference=names[-1], test=test, **options)
         out.result(f"compare {test}", where, found)
 
 
@@ -100,7 +100,7 @@ def _of_the_sample(out: Recorder) -> None:
     of_several_measures(out, "sample", scores, 1000)
     for measure in ("Q", "RR"):
         of_one_matrix(out, f"sample, {measure}", scores.matrix(measure), 1000, seed=5)
-    out.result("frame", "sample", scores.frame)
+    out.result("frame", "sample", scores.to_frame())
     out.result("aggregates", "sample", scores.aggregates)
     out.text("repr", "sample", repr(scores))
 
