@@ -104,7 +104,7 @@ ROUNDING = 1e-12
 
 def examples(count):
     """Run the same ``count`` examples every time; a collection has nothing to shrink."""
-    return settings(max_examples=count, deadline=None, derandomize=True, phases=[Phase.generate])
+    return settings(max_examples=count, derandomize=True, phases=[Phase.generate])
 
 
 def each(subjects):

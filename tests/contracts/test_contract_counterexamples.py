@@ -10,7 +10,6 @@ from ir_graded.measures.classic import CLASSICS, base as classics_base, scorer_o
 pytestmark = cases.BOTH_COLUMNS
 
 CLASSES = list(dict.fromkeys(map(cases.declared, cases.ALL)))
-EACH_CLASS = pytest.mark.parametrize("declared", CLASSES, ids=lambda kind: kind.__name__)
 
 
 @pytest.fixture(scope="module")
@@ -19,21 +18,21 @@ def known():
     return [found for kind in CLASSES for found in counterexamples.recorded(kind).values()]
 
 
-@EACH_CLASS
-def test_the_docstring_has_a_counterexample_for_every_declared_lack(declared):
-    assert set(cases.blocks(declared)) == set(declared.LACKS) <= set(PROPERTIES)
-    for reason in declared.LACKS.values():
-        assert reason == reason.strip().rstrip(".")
-        assert len(reason.split()) > 3
+def test_the_docstring_has_a_counterexample_for_every_declared_lack():
+    for declared in CLASSES:
+        assert set(cases.blocks(declared)) == set(declared.LACKS) <= set(PROPERTIES), declared
+        for reason in declared.LACKS.values():
+            assert reason == reason.strip().rstrip(".")
+            assert len(reason.split()) > 3
 
 
-@EACH_CLASS
-def test_counterexamples_use_their_measure_and_violate_the_property(declared):
-    for lacks, example in counterexamples.recorded(declared).items():
-        assert cases.declared(example.measure) is declared
-        assert lacks in cases.lacks(example.measure)
-        example.assert_shows_what_it_says()
-        assert example.is_violated_by(example.measure)
+def test_counterexamples_use_their_measure_and_violate_the_property():
+    for declared in CLASSES:
+        for lacks, example in counterexamples.recorded(declared).items():
+            assert cases.declared(example.measure) is declared
+            assert lacks in cases.lacks(example.measure)
+            example.assert_shows_what_it_says()
+            assert example.is_violated_by(example.measure)
 
 
 @cases.each(cases.OWN)

@@ -1,7 +1,5 @@
 """Known disagreements: both values equal those on the documentation page, and the page lists every case."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

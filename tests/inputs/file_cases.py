@@ -1,7 +1,5 @@
 """Lines of runs and qrels, and the ways in which files may contain them."""
 
-from __future__ import annotations
-
 import lzma
 import math
 import struct

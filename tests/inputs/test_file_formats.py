@@ -1,7 +1,5 @@
 """File formats, and files that are read in blocks."""
 
-from __future__ import annotations
-
 from operator import attrgetter
 
 import polars as pl

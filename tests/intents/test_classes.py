@@ -1,7 +1,5 @@
 """Equivalence classes: EC of a measure compared with worked examples, the plain reference and properties."""
 
-from __future__ import annotations
-
 import random
 
 import ir_measures
@@ -197,15 +195,10 @@ def test_measures_print_and_read_back():
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
-        ("GAP", "GAP"),
-        ("Bpref", "Bpref"),
-        ("Q@10", r"EC\(measure='Q'\)@10"),
-        ("Q(ties='expected')", "ties"),
-        ("MAgP", "MAgP"),
-        ("nothing", "nothing"),
-        (3, "3"),
+        ("GAP", "GAP"), ("Bpref", "Bpref"), ("Q@10", r"EC\(measure='Q'\)@10"), ("Q(ties='expected')", "ties"),
+        ("MAgP", "MAgP"), ("nothing", "nothing"), (3, "3"),
     ],
-)
+)  # fmt: skip
 def test_other_base_measures_are_rejected(measure, message):
     with pytest.raises(ParameterError, match=message):
         EC(measure=measure)

@@ -3,7 +3,6 @@
 import warnings
 
 import ir_measures
-import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -103,14 +102,6 @@ def test_every_form_of_probabilities_is_read(form, tmp_path):
     given = {"dict": known, "frame": table, "polars": pl.from_pandas(table), "file": path}[form]
     assert value(plain(), intents=given) == pytest.approx(VALUE, abs=1e-11)
     assert value(plain(), "DIN-Q@10", intents=given) == pytest.approx(0.464984472050, abs=1e-11)
-
-
-def test_adding_probabilities_keeps_other_columns():
-    qrels = ir_graded.with_groups(plain().assign(equivalence_class="x"), {"SIZE": {"t": {"a": [1, 0]}}})
-    found = ir_graded.with_intents(qrels, known_of(TOPICS))
-    assert [*found] == [*qrels, "probability", "intent_type"]
-    assert found["SIZE"].tolist() == qrels["SIZE"].tolist()
-    assert found["probability"].dtype == np.float64
 
 
 def test_the_command_line_takes_intents(tmp_path, capsys):
@@ -330,8 +321,7 @@ def test_files_of_probabilities_are_checked_line_by_line(tmp_path, lines, proble
 )
 def test_qrels_without_intents_are_rejected(qrels):
     with pytest.raises(
-        InputError,
-        match=r"^D\(measure='Q'\)@10 needs intents, but the qrels have no column iteration: ",
+        InputError, match=r"^D\(measure='Q'\)@10 needs intents, but the qrels have no column iteration: "
     ):
         value(qrels, "D(measure='Q')@10")
     with pytest.raises(InputError, match=r"^intents are given, but the qrels have no column iteration: "):
@@ -443,18 +433,6 @@ def test_base_measures_that_are_equal_make_equal_measures():
 def test_bounds_of_unjudged_documents_are_rejected():
     with pytest.raises(ParameterError, match=r"D\(measure='Q'\)@10 needs the column iteration"):
         ir_graded.score_bounds("D(measure='Q')@10", frame(), RUN)
-
-
-def test_empty_qrels_in_a_batch_have_no_scores():
-    provider = ir_graded.evaluation.provider.PROVIDER
-    for measure in (
-        ir_graded.D(measure="Q"),
-        ir_graded.IA(measure="Q"),
-        ir_graded.P_plus_Q_sharp,
-        ir_graded.I_rec,
-    ):
-        for qrels in (frame().iloc[:0], {}):
-            assert list(provider.iter_calc([measure], qrels, RUN)) == []
 
 
 def test_the_error_of_an_unlisted_intent_names_a_misspelled_one():

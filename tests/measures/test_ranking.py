@@ -1,7 +1,5 @@
 """Ranks from scores: every algorithm compared with a plain sort."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

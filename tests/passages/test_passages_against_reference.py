@@ -1,7 +1,5 @@
 """MAgP, gP and gR compared with the plain reference, on drawn and on random tables."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
