@@ -120,9 +120,8 @@ def statistic(
     """Declare a statistic, whose options are checked by their names before it runs.
 
     Args:
-        choices: the options that are one of several words, and these words. If they are a mapping to objects
-            with ``words``, the text ``{name}`` in the docstring becomes their list. None leaves
-            the check of an option to the function.
+        choices: the words that options may have; None leaves the check to the function. If they are the keys
+            of objects with ``words``, the text ``{option}`` in the docstring becomes their list.
     """
 
     def declare(function: Callable[Given, Found]) -> Callable[Given, Found]:
