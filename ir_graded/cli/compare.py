@@ -12,7 +12,6 @@ import click
 
 from ir_graded.errors import CoverageWarning, InputError, printable
 from ir_graded.evaluation.judgment_comparison import compare_judgments
-from ir_graded.evaluation.run_comparison import compare_runs
 from ir_graded.meta.baseline import NothingToLoseWarning, Regressions, regressions
 from ir_graded.meta.samples import TooFewTopicsWarning
 
@@ -162,6 +161,8 @@ def compare(  # one parameter an option
     none is, and 2 if something could not be read or computed, or if none is and a test can never fail: it has
     too few topics, or BASELINE scores 0.
     """
+    from ir_graded.evaluation.run_comparison import compare_runs
+
     never_worse = (TooFewTopicsWarning, NothingToLoseWarning)
     impossible: list[str] = []
     show_warning = warnings.showwarning
