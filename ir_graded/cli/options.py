@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands share, and options of statistics, derived from their functions."""
 
 from __future__ import annotations
 

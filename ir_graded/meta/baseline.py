@@ -1,4 +1,4 @@
-"""Tests of systems against a baseline: randomisation tests with Holm's correction."""
+"""Tests of systems against a baseline: which differ, and which are worse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topic set size design: power, number of topics and detectable difference, from the variance of scores.
+"""Effect sizes, and topic set size design: power, number of topics and detectable difference.
 
 Source: Sakai, "Topic set size design" (Information Retrieval Journal, 2016) and "Topic set size design for
 paired and unpaired data" (ICTIR 2018), here with exact noncentral distributions.

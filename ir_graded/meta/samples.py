@@ -1,4 +1,4 @@
-"""Resampled topic sets as vectors of counts, drawn in blocks that fit in memory.
+"""Resampled topic sets, as vectors of counts in blocks that fit in memory, and how many are enough.
 
 All measures and all pairs of systems of one call use the same replicates. A seed gives the same numbers on
 every machine and for every block size.
