@@ -125,14 +125,13 @@ def statistic(
     """
 
     def declare(function: Callable[Given, Found]) -> Callable[Given, Found]:
-        signature = inspect.signature(function)
-        defaults = {name: parameter.default for name, parameter in signature.parameters.items()}
+        parameters = inspect.signature(function).parameters
+        defaults = {name: parameter.default for name, parameter in parameters.items()}
 
         @wraps(function)
         def checked(*args: Given.args, **kwargs: Given.kwargs) -> Found:
-            given = signature.bind(*args, **kwargs).arguments
-            for name, value in given.items():
-                if value is defaults[name]:
+            for name, value in {**dict(zip(defaults, args, strict=False)), **kwargs}.items():
+                if name not in defaults or value is defaults[name]:
                     continue
                 if name in choices:
                     if (words := choices[name]) is not None:
