@@ -40,9 +40,6 @@ def asl_curve(results: Results, ax: Axes | None = None) -> Figure:
 
     The lower a curve, the more pairs the measure tells apart. ASLs up to three times alpha are shown.
 
-    Raises:
-        GradedError: matplotlib is not installed.
-
     Source: Sakai (2006), Figures 2 and 3.
     """
     with _curves(results, ax, "pairs of systems, by ASL", "achieved significance level") as (axes, curves):
@@ -61,9 +58,6 @@ def asl_curve(results: Results, ax: Axes | None = None) -> Figure:
 
 def significance_matrix(significant: pd.DataFrame, asl: pd.DataFrame, ax: Axes | None = None) -> Figure:
     """Plot which systems (rows) are significantly better than which (columns), best system first.
-
-    Raises:
-        GradedError: matplotlib is not installed.
 
     Source: Kamps et al. (2007).
     """
@@ -91,9 +85,6 @@ def significance_matrix(significant: pd.DataFrame, asl: pd.DataFrame, ax: Axes |
 def stability_curves(results: Results, ax: Axes | None = None) -> Figure:
     """Plot minority rate against proportion of ties, one point per fuzziness value; lower left is best.
 
-    Raises:
-        GradedError: matplotlib is not installed.
-
     Source: Buckley and Voorhees (2000); in this form Sakai (2007).
     """
     with _curves(results, ax, "proportion of ties", "minority rate") as (axes, curves):
@@ -108,9 +99,6 @@ def swap_curves(results: Results, ax: Axes | None = None) -> Figure:
 
     Each point is at the lower edge of its bin; empty bins have no point.
 
-    Raises:
-        GradedError: matplotlib is not installed.
-
     Source: Voorhees and Buckley (2002); Sakai (2006).
     """
     with _curves(results, ax, "difference of means (lower edge of bin)", "swap rate") as (axes, curves):
@@ -123,11 +111,7 @@ def swap_curves(results: Results, ax: Axes | None = None) -> Figure:
 
 
 def tau_heat_map(taus: pd.DataFrame, *, tied: bool, ax: Axes | None = None) -> Figure:
-    """Plot Kendall's tau of all pairs of measures in colour, with numbers for up to ten measures.
-
-    Raises:
-        GradedError: matplotlib is not installed.
-    """
+    """Plot Kendall's tau of all pairs of measures in colour, with numbers for up to ten measures."""
     values = taus.to_numpy(dtype=np.float64)
     names = list(taus.index)
     with style.canvas(ax, height=style.COLUMN_WIDTH) as axes:
@@ -151,11 +135,7 @@ def comparison(
     *,
     tied: bool,
 ) -> Figure:
-    """Plot ASL curves, stability, swap rates and rank correlations of measures in one figure.
-
-    Raises:
-        GradedError: matplotlib is not installed.
-    """
+    """Plot ASL curves, stability, swap rates and rank correlations of measures in one figure."""
     names = _cell_labels(list(taus.index))
     below = _SMALL_CHARACTER_WIDTH * max(map(len, names)) / 2  # the heat map is in one row of two
     with style.panels(2, 2, map(style.label, power), below) as ((one, two), (three, four)):
@@ -171,9 +151,6 @@ def topic_set_sizes(results: Results, ax: Axes | None = None) -> Figure:
     """Plot the number of topics against the difference that they detect, on logarithmic axes.
 
     The present numbers of topics are dashed lines.
-
-    Raises:
-        GradedError: matplotlib is not installed.
 
     Source: Sakai (2016).
     """
@@ -259,11 +236,7 @@ _COLUMNS = 3
 
 
 def confusion_matrix(counts: pd.DataFrame, ax: Axes | None = None) -> Figure:
-    """Plot documents by their levels in two sets: counts in the cells, shares of the row in colour.
-
-    Raises:
-        GradedError: matplotlib is not installed.
-    """
+    """Plot documents by their levels in two sets: counts in the cells, shares of the row in colour."""
     values = counts.to_numpy(dtype=np.float64)
     totals = values.sum(axis=1, keepdims=True)
     shares = np.divide(values, totals, out=np.zeros_like(values), where=totals > 0)
@@ -284,11 +257,7 @@ def confusion_matrix(counts: pd.DataFrame, ax: Axes | None = None) -> Figure:
 def means_scatter(
     measures: Sequence[str], runs: Sequence[object], a: Floats, b: Floats, taus: Sequence[float]
 ) -> Figure:
-    """Plot means of runs under two sets of judgments, one panel per measure; the largest moves are named.
-
-    Raises:
-        GradedError: matplotlib is not installed.
-    """
+    """Plot means of runs under two sets of judgments, one panel per measure; the largest moves are named."""
     columns = min(_COLUMNS, len(measures))
     rows = -(-len(measures) // columns)
     with style.panels(rows, columns, ()) as axes:
