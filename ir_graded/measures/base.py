@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import ir_measures
 import numpy as np
@@ -30,6 +30,7 @@ from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import Cut, GradedView, View, Views
 from ir_graded.errors import ParameterError, cut, short_repr
 
+from .documentation import cited, sections
 from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, REL, TIES, Param, format_value
 from .stopping import gains_on_scale, safe_divide
 
@@ -333,9 +334,6 @@ class GradedMeasure(Scorer, Measure):
 
     NAME: ClassVar[str]
     PRETTY_NAME: ClassVar[str]
-    SHORT_DESC: ClassVar[str]
-    #: Publication that defines the measure.
-    SOURCE: ClassVar[str]
     SUPPORTED_PARAMS: ClassVar[dict[str, Param]] = COMMON
 
     def __init__(self, **params: Any) -> None:
@@ -363,6 +361,16 @@ class GradedMeasure(Scorer, Measure):
         except ValueError:
             expected = param.expects(value)
             raise ParameterError(f"{self.NAME}: {name}={short_repr(value)} must be {expected}") from None
+
+    @property
+    def SHORT_DESC(self) -> str:
+        """Summary of the docstring."""
+        return sections(type(self))["Summary"]
+
+    @property
+    def SOURCE(self) -> str:
+        """Publications that define the measure: authors and years."""
+        return cited(sections(type(self))["Source"])
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
         """Raise ParameterError if parameters exclude each other; a hook for subclasses."""
@@ -559,15 +567,20 @@ class BlendedUtility(BlendedRatioMeasure, StopUtility):
         return {**columns, "BR": columns["utility"]}
 
 
-def register(measure: GradedMeasure, *aliases: str) -> None:
-    """Add a measure to REGISTRY under its printed name and ``aliases``.
+Registered = TypeVar("Registered", bound=GradedMeasure)
+
+
+def register(measure: Registered, *aliases: str) -> Registered:
+    """Add a measure to REGISTRY under its printed name, that name as an identifier, and ``aliases``.
 
     Raises:
         ValueError: another measure has the name, here or in ir-measures. To compute a measure of ir-measures,
             register a ``Classic`` for it with ``ir_graded.measures.classic.base.register``.
     """
     check_lacks(measure.NAME, measure.LACKS)
-    add_names(measure, measure.NAME, *aliases)
+    identifier = measure.NAME.replace("-", "_").replace("#", "_sharp").replace("+", "_plus_").rstrip("_")
+    add_names(measure, measure.NAME, identifier, *aliases)
+    return measure
 
 
 def add_names(measure: GradedMeasure, *names: str) -> None:
