@@ -61,8 +61,10 @@ def is_by_gdeval(measure):
 
 
 def ties_otherwise(measure):
-    """Whether the provider of ir-measures ranks tied documents in the reverse order."""
-    return measure.NAME == "Judged" or (measure.NAME == "RR" and "cutoff" in measure.params)
+    """Whether the provider of ir-measures, other than trec_eval and gdeval, has another order of ties."""
+    asked = (one.NAME for one in UPSTREAM.providers if one.is_available() and one.supports(measure))
+    # The steps of cwl_eval above rank RBP as trec_eval does.
+    return measure.NAME != "RBP" and next(asked, "") not in {"pytrec_eval", "gdeval"}
 
 
 def upstream(measure, qrels, run):
