@@ -46,8 +46,8 @@ def variants(name):
 
 
 def _near(param):
-    """Values of a parameter that is not listed above: its default, and numbers near it."""
-    default = 1 if param.default is NOT_PROVIDED else param.default
+    """Values of a parameter that is not listed above: its default, or 2 without one, and the next number."""
+    default = 2 if param.default is NOT_PROVIDED else param.default
     return [default, *([param.dtype(default + 1)] if param.dtype in {int, float} else [])]
 
 
