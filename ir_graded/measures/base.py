@@ -114,31 +114,6 @@ class Contributions:
         return total if self.norm is None else safe_divide(total, self.norm)
 
     @property
-    def rank(self) -> Ints:
-        """Rank of each document in the list that the measure looks at."""
-        return self.view.n
-
-    @property
-    def rank_in_run(self) -> Ints | None:
-        """Rank of each document in the run if the measure looks at a condensed list, else None."""
-        return self.view.rank_in_run
-
-    @property
-    def cutoff(self) -> int | None:
-        """Last rank that the measure looks at."""
-        return self.view.cutoff
-
-    @property
-    def relevant(self) -> Ints:
-        """Number of documents of each topic that would count if all were retrieved."""
-        return self.view.R
-
-    @property
-    def kind(self) -> str:
-        """Name of the documents that the measure counts."""
-        return self.view.kind
-
-    @property
     def value(self) -> Floats:
         """Contribution of each document to the score of its topic; they sum to the score up to rounding."""
         term = np.ones(self.view.topic.size) if self.term is None else self.term
@@ -241,10 +216,7 @@ class Scorer:
         return False
 
     def relabelled(self, views: Views) -> tuple[Scorer, Views]:
-        """Return a scorer and views with relabelled levels, for measures that replace levels.
-
-        Most measures use the levels as they are.
-        """
+        """Return a scorer and views with relabelled levels, for measures that replace levels."""
         return self, views
 
     def grades(self, levels: Levels) -> Grades:

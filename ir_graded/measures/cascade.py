@@ -244,7 +244,6 @@ class _nERR(RankUtility, CascadeMeasure):
     ``nERR@k = ERR@k / ERR@k of the ideal list`` with
     ``ERR = sum over relevant ranks n of 1/n * dsat(n-1) g(n)/(gmax+1)``. In [0, 1].
 
-    The gain of a level is the level itself. For the gain 2^level - 1 of other tools, set ``gains``.
     ``NCU(stop='err',utility='rr')`` is ERR itself.
 
     Formula:

@@ -230,11 +230,7 @@ GAP = register(_GAP())
 
 
 def mean_others(above: Ints, here: Ints, R: Ints) -> Floats:
-    """Return the mean of min(above + u, R) over u = 0..here.
-
-    Any number u of the ``here`` documents judged not relevant in a tie group is equally likely to be above a
-    relevant document of the group.
-    """
+    """Return the mean of min(above + u, R) over u = 0..here, which are equally likely to be above."""
     fewer = np.clip(R - above, 0, here + 1)
     sums = fewer * above + fewer * (fewer - 1) / 2 + (here + 1 - fewer) * R
     return np.asarray(sums / (here + 1))
@@ -312,7 +308,7 @@ class _B_pref(_Preference):
     - 'N': ``(n - C(n)) / N``, N the documents judged not relevant (bpref_N);
     - 'relative': ``(n - C(n)) / (n - 1)``; rank 1 adds nothing (bpref_relative).
 
-    In [0, 1]. Sakai (2007) finds that Q, nDCG and AP with ``judged_only=True`` work better.
+    In [0, 1].
 
     Formula:
         \text{B-pref} = \frac{1}{R} \sum_{n \in \mathcal{N}} 1 - x(n)
@@ -376,7 +372,7 @@ class _R_pref(_Preference, ScaledMeasure):
     - 'relative': ``pen(n) / (n - 1)``; rank 1 adds nothing (rpref_relative);
     - 'relative2': ``pen(n) / n`` (rpref_relative2).
 
-    In [0, 1]. Sakai (2007) finds that Q and nDCG with ``judged_only=True`` work better.
+    In [0, 1].
 
     ``max_rel`` needs penalty='N'.
 

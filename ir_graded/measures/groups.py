@@ -297,7 +297,7 @@ class _GFR(ComposedMeasure):
         own, found = views[self.cut], self.base.contributions(views)
         theirs = found.view.document
         levels = views.levels.values[views.levels.level_index[theirs]]
-        same_ranks = found.cutoff == own.cutoff and found.rank_in_run is None
+        same_ranks = found.view.cutoff == own.cutoff and found.view.rank_in_run is None
         view = views[
             Cut(min(levels.min(initial=np.inf), self["rel"]), cutoff=own.cutoff if same_ranks else None)
         ]

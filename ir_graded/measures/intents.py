@@ -255,12 +255,7 @@ class IntentSumMeasure(IntentMeasure):
     """A sum over the intents of a topic: probability times the score of the list of the intent."""
 
     def by_type(self, of: Callable[[Scorer], Floats], is_nav: Bools) -> Floats:
-        """Return the values of ``of`` for the scorer of each intent, or of each judgment for an intent.
-
-        Args:
-            of: function of a scorer that returns an array with the shape of ``is_nav``.
-            is_nav: whether each intent is navigational.
-        """
+        """Return the values of ``of`` for the scorer of each intent or judgment, by type."""
         raise NotImplementedError  # pragma: no cover
 
     def columns_of(self, lists: Views) -> Iterable[str]:
@@ -556,7 +551,7 @@ class _IA(IntentAwareMeasure):
 
     ``IA = sum over intents i of P(i) M_i``, where M_i is the base measure over the levels of intent i only,
     with the R, ideal list and largest gain of that intent (unless the base measure sets ``max_rel``). Intents
-    without a relevant document add 0. In [0, 1]. ERR_IA of ir-measures has other gains and another scale.
+    without a relevant document add 0. In [0, 1].
 
     Formula:
         \mathrm{IA}(M) = \sum_{i \in I} P(i)\, M_{i}

@@ -51,8 +51,7 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
     (iRBU with stop 'err'). ``norm='ideal'``, with 'rr', 'ie' or stop 'err', divides by the score of the ideal
     list at the same cutoff. If only stop weights or levels matter, the ideal list is sorted by these.
 
-    In [0, 1]. With 'br' it lacks the property 'exchange' for u and rb, as Q does, and 'swap' for gu. With
-    other stops and utilities it lacks the same properties as the measures that use them.
+    In [0, 1]. Which properties it lacks depends on stop and utility.
 
     ``beta`` needs br; ``p`` ie; norm='cutoff' u, rb or gu; ``gamma`` rb; ``stops`` gu; ``max_rel`` err.
 

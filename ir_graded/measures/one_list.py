@@ -71,8 +71,7 @@ class _Q(_UniformStop):
 class _AWP(_UniformStop):
     r"""The mean over the relevant documents of cumulative gain over ideal cumulative gain at their ranks.
 
-    ``AWP = 1/R * sum over relevant ranks n of cg(n) / cg*(n)``; this is Q with beta=inf. In [0, 1]. AWP
-    ignores how far below rank R a relevant document is; Q does not.
+    ``AWP = 1/R * sum over relevant ranks n of cg(n) / cg*(n)``; this is Q with beta=inf. In [0, 1].
 
     Formula:
         \mathrm{AWP} = \frac{1}{R} \sum_{n \in \mathcal{N}} \frac{\mathrm{cg}(n)}{\mathrm{cg}^{*}(n)}

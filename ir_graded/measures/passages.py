@@ -573,8 +573,7 @@ class _iP(InterpolatedPrecision):
 class _AiP(InterpolatedPrecision):
     r"""The mean of the interpolated precision of characters at 101 points of recall.
 
-    ``AiP = 1/101 * sum over i = 0 .. 100 of iP@(i/100)``. It is the official measure of the focused task of
-    INEX. In [0, 1].
+    ``AiP = 1/101 * sum over i = 0 .. 100 of iP@(i/100)``. In [0, 1].
 
     Formula:
         \mathrm{AiP} = \frac{1}{101} \sum_{i=0}^{100} \mathrm{iP@}\tfrac{i}{100}
