@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ir_graded.core.facets import ASPECTS, INTENT, INTENT_TYPE, PROBABILITY, Facet
+from ir_graded.core.facets import ASPECTS, INCLUSION, INTENT, INTENT_TYPE, PROBABILITY, Facet
 from ir_graded.core.levels import Aspects, Intents, Levels
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
 from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, short_repr
@@ -459,7 +459,6 @@ def check_ends(table: Table, lengths: Mapping[str, int], beyond: str) -> None:
     Raises:
         InputError: a document has no length, or with 'raise' a passage ends behind its document.
     """
-    table.check_values()
     rows = rows_beyond(table, lengths)
     if rows.size and beyond == "raise":
         row = int(rows[0])
@@ -599,3 +598,15 @@ def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> t
     levels = Levels.of(found.size, intent[rows], table.value[rows])
     intents = Intents(of_intent, probability, is_nav, levels, document[rows])
     return intents, text.gather(first).to_list()
+
+
+def note_on_sample(table: Table) -> str:
+    """Return sentences on judgments that are a sample; empty if the table has no such judgments."""
+    given = table.numbers(INCLUSION) if table.has(INCLUSION) else np.ones(0)
+    sampled = np.count_nonzero(given < 1)
+    if not sampled:
+        return ""
+    return (
+        f"{sampled} of {len(given)} judgments have an inclusion probability ({INCLUSION.name}) below 1. "
+        "Measures score the sample as if it were complete."
+    )
