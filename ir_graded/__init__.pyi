@@ -19,7 +19,12 @@ from .evaluation.score_bounds import ScoreBounds as ScoreBounds, score_bounds as
 from .evaluation.score_intervals import ScoreIntervals as ScoreIntervals, score_intervals as score_intervals
 from .evaluation.scores import Scores as Scores
 from .evaluation.ties import ties as ties
-from .io.annotations import with_groups as with_groups, with_intents as with_intents
-from .io.sources import level_definitions as level_definitions, read_qrels as read_qrels, read_run as read_run
+from .io.sources import (
+    level_definitions as level_definitions,
+    read_qrels as read_qrels,
+    read_run as read_run,
+    with_groups as with_groups,
+    with_intents as with_intents,
+)
 from .measures import *
 from .reporting import report as report

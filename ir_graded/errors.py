@@ -78,6 +78,11 @@ def short_repr(value: object) -> str:
     return cut(text)
 
 
+def shortened(text: str, limit: int = 80) -> str:
+    """Quote a text for a message, cut to ``limit`` characters."""
+    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
+
+
 def cut(text: str) -> str:
     """Return a text for a message, only its beginning if it is long."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -17,7 +17,7 @@ from .errors import InputError, ParameterError, short_repr
 from .evaluation.arrays import numbers_of
 from .evaluation.evaluate import Evaluation, ScoredRun, in_order
 from .evaluation.ties import DefaultTies
-from .io.columns import as_text
+from .io.table import as_text
 from .matching.match import MatchedRun
 from .measures.params import TIES
 from .measures.parsing import read_measures

@@ -11,6 +11,7 @@ import ir_measures
 import pandas as pd
 
 import ir_graded
+from ir_graded.core.facets import SPAN
 from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure
 from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.documentation import sections
@@ -156,7 +157,7 @@ def _page(measure: GradedMeasure) -> Page:
         _heading("Definition"),
         *(f".. math::\n\n   {line}" for line in _formulas(doc["Formula"])),
         doc["Definition"],
-        _SYMBOLS[measure.NEEDS_PASSAGES],
+        _SYMBOLS[SPAN in measure.NEEDS],
         _heading("When to use it"),
         _linked(doc["Use it"], name),
         _heading("Worked example"),
@@ -211,8 +212,8 @@ def _drawn(measure: GradedMeasure, drawn: str) -> tuple[str, list[str]]:
     if drawn == "second run.":
         return "second-run", [measure.NAME]
     names = drawn.split() or [_example(measure)]
-    columns = ir_measures.parse_measure(names[0]).qrel_columns
-    if measure.NEEDS_PASSAGES:
+    columns = ir_measures.parse_measure(names[0]).further_columns
+    if SPAN in measure.NEEDS:
         return "passage-example", names
     if not columns:
         return "example", names
@@ -225,7 +226,7 @@ def _example(measure: GradedMeasure) -> str:
     if "measure" in params:
         return f"{measure.NAME}-nDCG@10"
     if "cutoff" in params and (measure.NEEDS_ROWS or params["cutoff"].required):
-        return f"{measure.NAME}@{3 if measure.NEEDS_PASSAGES else 5}"
+        return f"{measure.NAME}@{3 if SPAN in measure.NEEDS else 5}"
     return measure.NAME
 
 

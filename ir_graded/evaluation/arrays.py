@@ -17,14 +17,14 @@ from ir_graded.core.ranking import descending_codes
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.views import Views
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
-from ir_graded.matching.lookup import comparable
+from ir_graded.matching.judgments import comparable
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
 from .coverage import levels_to_caller, measures_without_relevant, notes_without_relevant
 from .evaluate import in_order
-from .provider import native_scorers, needs_passages
+from .provider import native_scorers
 from .ties import DefaultTies
 from .upstream import check_parameters
 
@@ -167,8 +167,8 @@ def _measures(measures: Any, ties: str | None) -> list[Measure]:
             raise ParameterError(
                 f"{measure} is computed by a provider of ir-measures, which needs doc_ids: use evaluate"
             )
-        if needs_passages(measure) or scorer.qrel_columns:
-            needed = "passages" if needs_passages(measure) else ", ".join(scorer.qrel_columns)
+        if scorer.needs:
+            needed = ", ".join(facet.name for facet in scorer.needs)
             raise ParameterError(f"{measure} needs {needed} in addition to levels and scores: use evaluate")
         scorer.validate_params()
     if ties is None or ties == BY_POSITION:

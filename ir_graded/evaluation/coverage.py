@@ -19,8 +19,8 @@ from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import MOST_IDS, CoverageWarning, GradedError, ParameterError, format_ids, short_repr
-from ir_graded.io.columns import as_text
 from ir_graded.io.sources import ensure_rereadable, named_runs, table_of
+from ir_graded.io.table import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_run, match_runs, prepare_qrels
 from ir_graded.measures.base import Scorer

@@ -14,8 +14,8 @@ from ir_measures.measures import Measure
 from ir_graded._utils.threads import Result, progress_bar
 from ir_graded.core.segments import Floats
 from ir_graded.errors import CoverageWarning, ParameterError, short_repr
-from ir_graded.io.annotations import BEYOND, add_intents, check_ends, read_lengths
-from ir_graded.io.sources import is_read_once, named_runs, passage_table, table_of
+from ir_graded.io.annotations import BEYOND, check_ends, read_lengths
+from ir_graded.io.sources import add_intents, is_read_once, named_runs, passage_table, table_of
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
@@ -154,7 +154,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         if judged.passage is not None:
             judged.check_ids()
             # Empty spans name no text: a topic without gold has one without a document.
-            check_ends(judged.filter(np.flatnonzero(judged.passage.length)), ends, beyond)
+            check_ends(judged[np.flatnonzero(judged.passage.length)], ends, beyond)
     evaluation = Evaluation(wanted, judged, provider)
     named = named_runs(runs)
     warn_if_swapped(qrels, next(iter(named.values()), None))
@@ -243,7 +243,7 @@ class Evaluation:
                 f"{', '.join(map(str, tied))}: {purpose} orders documents with equal scores by doc_id; "
                 "remove the parameter ties"
             )
-        further = [measure for measure, scorer in graded.scorers.items() if scorer.qrel_columns]
+        further = [measure for measure, scorer in graded.scorers.items() if scorer.further_columns]
         without = [*self._evaluator.others, *graded.passage_measures, *further]
         if without:
             names = ", ".join(map(str, without))

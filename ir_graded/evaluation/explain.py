@@ -21,8 +21,8 @@ from ir_graded.errors import (
     printable,
     short_repr,
 )
-from ir_graded.io.columns import as_text
 from ir_graded.io.sources import named_runs
+from ir_graded.io.table import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_runs, prepare_qrels
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions

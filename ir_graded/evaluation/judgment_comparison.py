@@ -302,7 +302,7 @@ class _Scorer:
 
     def scores(self, run: JudgedRun) -> list[Floats]:
         """Return the scores of a run by each measure."""
-        run = run.part(self._document[run.document] >= 0)
+        run = run[self._document[run.document] >= 0]
         document = self._document[run.document]
         levels = self._evaluator.judgments.levels
         own = replace(
@@ -326,7 +326,7 @@ def _read(measures: Any) -> list[Measure]:
     for measure in found:
         if measure not in native:
             check_computable(measure)
-    others = [measure for measure in found if measure not in native or native[measure].qrel_columns]
+    others = [measure for measure in found if measure not in native or native[measure].further_columns]
     if others or not found:
         names = ", ".join(map(str, others)) or "none given"
         raise ParameterError(

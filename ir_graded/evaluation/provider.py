@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import repeat
+from itertools import chain, repeat
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -17,14 +17,12 @@ from ir_measures.providers import Evaluator, Provider
 from ir_measures.util import Metric
 
 from ir_graded._utils.threads import processors
+from ir_graded.core.facets import INTENT, SPAN, VALUE_COLUMNS, Facet
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, SampledJudgmentsWarning
-from ir_graded.io.annotations import ITERATION
-from ir_graded.io.sources import no_passages
-from ir_graded.io.table import PASSAGE_COLUMNS
-from ir_graded.matching.judgments import ASPECTS, Judgments
+from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.base import Scorer, aggregate
@@ -142,17 +140,18 @@ class GradedEvaluator(Evaluator):
         super().__init__(list(scorers), judgments.query_ids)
         self.scorers = dict(scorers)
         ranks_rows = any(scorer.NEEDS_ROWS for scorer in self.scorers.values())
-        self.judgments = judgments = replace(judgments, ranks_rows=ranks_rows)
+        needs = {facet.name: facet for scorer in self.scorers.values() for facet in scorer.needs}
+        of_run = tuple(facet for facet in needs.values() if "run" in facet.of and facet is not SPAN)
+        self.judgments = judgments = replace(judgments, ranks_rows=ranks_rows, of_run=of_run)
         for measure, scorer in self.scorers.items():
             scorer.validate_params()
             if scorer.highest_level is not None:
                 judgments.check_highest_level(measure, scorer.highest_level)
-            for column in scorer.qrel_columns:
-                if judgments.names and column not in judgments.columns:
-                    raise InputError(without_column(measure, column))
+            for facet in scorer.needs:
+                if "qrels" in facet.of and judgments.names and facet.name not in judgments.columns:
+                    hint = judgments.hint if facet is SPAN else ""
+                    raise InputError(facet.refusal(measure, "qrels", hint))
         self.passage_measures = [measure for measure in self.measures if needs_passages(measure)]
-        if self.passage_measures and judgments.names and judgments.levels.highlights is None:
-            raise InputError(no_passages(self.passage_measures[0], "qrels", judgments.hint))
         self._check_intents()
         if judgments.note_on_sample:
             warnings.warn(judgments.note_on_sample, SampledJudgmentsWarning, stacklevel=levels_to_caller())
@@ -164,7 +163,7 @@ class GradedEvaluator(Evaluator):
     def _check_intents(self) -> None:
         """Raise InputError if a relevant intent has no probability, and warn about doubtful intents."""
         judgments, intents = self.judgments, self.judgments.levels.intents
-        over_intents = [m for m, scorer in self.scorers.items() if ITERATION in scorer.qrel_columns]
+        over_intents = [m for m, scorer in self.scorers.items() if INTENT in scorer.needs]
         if intents is None:
             if judgments.note:
                 warnings.warn(judgments.note, stacklevel=levels_to_caller())
@@ -189,10 +188,12 @@ class GradedEvaluator(Evaluator):
         return match_run(self.judgments, run, self.lowest, threads or processors())
 
     def views(self, judged_run: JudgedRun) -> Views:
-        """Return views of a matched run for the measures. Raises InputError if it lacks passages."""
+        """Return views of a matched run for the measures. Raises InputError if it lacks a column."""
         # An empty run may lack the columns: PyTerrier creates one for topics without a batch.
-        if self.passage_measures and judged_run.retrieved is None and judged_run.n_retrieved.any():
-            raise InputError(no_passages(self.passage_measures[0], "run"))
+        for measure, scorer in self.scorers.items() if judged_run.n_retrieved.any() else ():
+            for facet in scorer.needs:
+                if "run" in facet.of and not judged_run.has(facet):
+                    raise InputError(facet.refusal(measure, "run"))
         return Views(self.judgments.levels, judged_run)
 
     def scores_of(self, judged_run: JudgedRun) -> dict[Measure, Floats]:
@@ -256,7 +257,7 @@ def clause_on_cutoffs(measures: Iterable[Measure]) -> str:
         scorer = scorer_of(measure)
         if scorer is not None and scorer.NEEDS_ROWS:
             passages.append(str(measure))
-        elif scorer is None or not (scorer.NEEDS_PASSAGES or ITERATION in scorer.qrel_columns):
+        elif scorer is None or not (SPAN in scorer.needs or INTENT in scorer.needs):
             documents.append(str(measure))
     if not documents or not passages:
         return ""
@@ -273,38 +274,21 @@ def needs_subtopics(measure: Measure) -> bool:
 
 def needs_passages(measure: Measure) -> bool:
     """Return whether a measure needs positions of passages in qrels and run."""
-    return isinstance(measure, GradedMeasure) and measure.NEEDS_PASSAGES
+    return isinstance(measure, GradedMeasure) and SPAN in measure.needs
 
 
-#: For a column of qrels that a measure needs: its contents, and where else they can come from.
-_COLUMNS = {
-    ASPECTS: ("aspects", "a gold standard of TREC Genomics"),
-    ITERATION: ("intents", "a file of TREC or NTCIR whose second field is the intent"),
-    "equivalence_class": ("equivalence classes", "a file of lines 'topic doc L<level> class'"),
-}
-
-
-def without_column(measure: Measure, column: str) -> str:
-    """Return the message that qrels lack a column, with the forms that have it."""
-    contents, file = _COLUMNS.get(column, ("groups", "what ir_graded.with_groups returns"))
-    fields = f"query_id, doc_id, relevance, {column}"
-    return (
-        f"{measure} needs {contents}, but the qrels have no column {column}: give a table or named "
-        f"tuples with the fields {fields}{file and f', or {file}'}; a dict of dicts has no such column"
-    )
-
-
-def needed_columns(measures: Iterable[Measure]) -> frozenset[str]:
-    """Return further columns that the measures require in the qrels."""
+def wanted_columns(measures: Iterable[Measure]) -> list[Facet]:
+    """Return the further columns that the measures require, and those that they use if they exist."""
     scorers = native_scorers(measures).values()
-    return frozenset(column for scorer in scorers for column in scorer.qrel_columns)
+    return [facet for scorer in scorers for facet in (*scorer.needs, *scorer.USES)]
 
 
-def wanted_columns(measures: Iterable[Measure]) -> frozenset[str]:
-    """Return the required further columns and those that the measures use if they exist."""
-    measures = list(measures)
-    optional = [scorer.optional_columns for scorer in native_scorers(measures).values()]
-    return needed_columns(measures).union(*optional)
+def _inputs(kind: str, measures: Iterable[Measure]) -> list[str]:
+    """Return the columns that the measures require in qrels or run."""
+    needs = [facet for scorer in native_scorers(measures).values() for facet in scorer.needs]
+    names = {facet.name: facet.columns or (facet.name,) for facet in needs if kind in facet.of}
+    spans = names.pop(SPAN.name, ())
+    return ["query_id", "doc_id", VALUE_COLUMNS[kind], *spans, *sorted(chain.from_iterable(names.values()))]
 
 
 class GradedProvider(Provider):
@@ -337,22 +321,16 @@ class GradedProvider(Provider):
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Return the columns that the measures require in a run."""
-        return ["query_id", "doc_id", "score", *_passage_columns(measures)]
+        return _inputs("run", measures)
 
     def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Return the columns that the measures require in the qrels."""
-        measures = list(measures)
-        further = sorted(needed_columns(measures))
-        return ["query_id", "doc_id", "relevance", *_passage_columns(measures), *further]
+        return _inputs("qrels", measures)
 
 
 def native_scorers(measures: Iterable[Measure]) -> dict[Measure, Scorer]:
     """Return the measures that ir_graded computes, with their scorers."""
     return {measure: scorer for measure in measures if (scorer := scorer_of(measure)) is not None}
-
-
-def _passage_columns(measures: Iterable[Measure]) -> tuple[str, ...]:
-    return PASSAGE_COLUMNS if any(map(needs_passages, measures)) else ()
 
 
 PROVIDER = GradedProvider()

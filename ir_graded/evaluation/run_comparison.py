@@ -14,12 +14,12 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.results import read_only
+from ir_graded.core.facets import CONVENTIONS
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import MOST_IDS, InputError, ParameterError, format_ids, printable
-from ir_graded.io.columns import CONVENTIONS
-from ir_graded.io.lines import delimited_rows, fields_of, line_error
+from ir_graded.io.lines import delimited_rows
 from ir_graded.io.sources import find_run, is_file, is_path_or_dataset_id, load_dataset, named_runs
-from ir_graded.io.text import read_text, standard_input
+from ir_graded.io.text import fields_of, line_error, read_text, standard_input
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.parsing import read_measures

@@ -29,9 +29,8 @@ from ir_graded.core.ranking import order_numbers
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import Views
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
-from ir_graded.io.columns import as_text
 from ir_graded.io.sources import ensure_rereadable, named_runs, table_of
-from ir_graded.io.table import Table, from_frame
+from ir_graded.io.table import Table, as_text, from_frame
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs
 from ir_graded.matching.tables import rank_rows

@@ -14,10 +14,9 @@ from ir_measures.measures import Measure
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import CoverageWarning, ParameterError
-from ir_graded.io.columns import as_text
 from ir_graded.io.sources import named_runs, table_of
-from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.lookup import comparable, one_row_an_article
+from ir_graded.io.table import as_text
+from ir_graded.matching.judgments import Judgments, comparable, one_row_an_article
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic import scorer_of

@@ -21,15 +21,13 @@ from ir_measures.util import Metric
 
 from ir_graded._utils.pytrec_eval_guard import RelevanceEvaluator
 from ir_graded.core import segments
+from ir_graded.core.facets import INTENT, Facet
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, ParameterError, short_repr
-from ir_graded.io.annotations import ITERATION
-from ir_graded.io.columns import as_text
 from ir_graded.io.sources import table_of
-from ir_graded.io.table import Table, describe_document
-from ir_graded.matching.judgments import Judgments, text_ids, unchanged
-from ir_graded.matching.lookup import one_row_an_article
+from ir_graded.io.table import Table, as_text, describe_document
+from ir_graded.matching.judgments import Judgments, one_row_an_article, text_ids, unchanged
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
@@ -43,7 +41,6 @@ from .provider import (
     wanted_columns,
     warn_of_parts,
     warn_of_spans,
-    without_column,
 )
 
 _HIGHEST = 1 << 20  # highest level that is passed to other providers
@@ -160,18 +157,17 @@ def mix(measures: list[Measure], graded: GradedEvaluator) -> MixedEvaluator:
     over_subtopics = [measure for measure in others if needs_subtopics(measure)]
     for measure in over_subtopics:
         if graded.judgments.levels.intents is None:
-            raise InputError(without_column(measure, ITERATION))
+            raise InputError(INTENT.refusal(measure, "qrels"))
     # The evaluator of the measures of this package warns of its own.
-    if not any(ITERATION in scorer.qrel_columns for scorer in graded.scorers.values()):
+    if not any(INTENT in scorer.needs for scorer in graded.scorers.values()):
         warn_of_spans(over_subtopics, graded.judgments)
     with wrap_provider_errors(others):
         return MixedEvaluator(measures, graded)
 
 
-def needed_with_others(measures: list[Measure]) -> frozenset[str]:
+def needed_with_others(measures: list[Measure]) -> list[Facet]:
     """Return further columns of qrels that measures need, including measures of other providers."""
-    by_intent = {ITERATION} if any(map(needs_subtopics, measures)) else set()
-    return wanted_columns(measures) | by_intent
+    return [*wanted_columns(measures), *([INTENT] if any(map(needs_subtopics, measures)) else [])]
 
 
 def qrels_by_intent(judgments: Judgments) -> Iterator[ir_measures.Qrel]:
@@ -398,7 +394,7 @@ def run_dicts(judgments: Judgments, run: Mapping[Any, Any] | Table) -> dict[str,
                 for name in names
             }
     known = run.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
-    run = one_row_an_article(run.filter(known.astype(np.int64)))
+    run = one_row_an_article(run[known.astype(np.int64)])
     changes = (run.query_id != run.query_id.shift(1)).to_numpy()[1:]
     bounds = [*(np.flatnonzero(changes) + 1).tolist(), len(run)] if len(run) else []
     doc_ids, scores = run.doc_id.to_list(), run.value.tolist()

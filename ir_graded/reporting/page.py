@@ -18,8 +18,8 @@ from ir_graded._utils.extras import extra
 from ir_graded.core.segments import exact_sum
 from ir_graded.errors import ParameterError
 from ir_graded.evaluation.ties import OpenByTies
-from ir_graded.io.columns import as_text
 from ir_graded.io.sources import is_path_or_dataset_id
+from ir_graded.io.table import as_text
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.samples import check_options, generator
 from ir_graded.plots import scores as plots

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
+from ir_graded.core.facets import VALUE_COLUMNS
 from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
 from ir_graded.evaluation.provider import native_scorers, needs_passages
-from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS, describe_document
-from ir_graded.matching.lookup import compares_single_precision
+from ir_graded.io.table import PASSAGE_COLUMNS, describe_document
+from ir_graded.matching.judgments import compares_single_precision
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.parsing import read_measure, read_measures
 
@@ -171,10 +172,10 @@ def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> list[Meas
         if measure not in scorers:
             raise ParameterError(f"{measure} is computed by other providers, which do not run on Spark")
         scorers[measure].validate_params()
-        if scorers[measure].qrel_columns:
-            columns = ", ".join(scorers[measure].qrel_columns)
+        if scorers[measure].further_columns:
+            columns = ", ".join(scorers[measure].further_columns)
             raise ParameterError(
-                f"{measure} needs the columns {columns} of the qrels, which are not sent to Spark's workers; "
+                f"{measure} needs the columns {columns}, which are not sent to Spark's workers; "
                 "use ir_graded.evaluate"
             )
         if scorers[measure].NEEDS_QRELS_ORDER:

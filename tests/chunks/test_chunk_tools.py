@@ -264,7 +264,9 @@ def test_an_iterator_is_checked_and_scored():
 
 
 def test_lengths_are_for_passages():
-    with pytest.raises(InputError, match="a table of lengths needs passages, but there are none in the run"):
+    with pytest.raises(
+        InputError, match="a table of lengths needs passages, but the run has no columns start and length"
+    ):
         ir_graded.evaluate("AP", {"1": {"a": 1}}, {"1": {"a": 1.0}}, lengths={"a": 10})
 
 

@@ -37,13 +37,14 @@ from ir_graded import (
     P_plus_Q_sharp,
     iP,
 )
+from ir_graded.core.facets import SPAN
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.classic import CLASSICS, scorer_of
 from ir_graded.measures.documentation import sections
 from ir_graded.measures.params import LevelTable
 
-PASSAGES = [REGISTRY[name] for name in sorted({m.NAME for m in REGISTRY.values() if m.NEEDS_PASSAGES})]
+PASSAGES = [REGISTRY[name] for name in sorted({m.NAME for m in REGISTRY.values() if SPAN in m.NEEDS})]
 
 
 def is_computed(measure):
@@ -182,7 +183,7 @@ def scores(measure, qrels, run, *, whole=False):
 
 def needs_tables(measure):
     """Whether a measure cannot be computed from dicts."""
-    return scorer_of(measure).NEEDS_PASSAGES or bool(scorer_of(measure).qrel_columns)
+    return bool(scorer_of(measure).needs)
 
 
 #: The qrels have spans and intents at once, of which measures over intents ignore the spans.

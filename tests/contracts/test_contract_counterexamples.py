@@ -3,6 +3,7 @@
 import pytest
 from contracts import contract_cases as cases, counterexamples
 
+from ir_graded.core.facets import SPAN
 from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure, base
 from ir_graded.measures.classic import CLASSICS, base as classics_base, scorer_of
 
@@ -53,7 +54,7 @@ def test_each_variant_lacks_its_declared_properties(subject, known):
 def needs(measure):
     """Return the columns of qrels, beside levels, that a measure needs."""
     scorer = scorer_of(measure)
-    return scorer.NEEDS_PASSAGES, set(scorer.qrel_columns)
+    return SPAN in scorer.needs, set(scorer.further_columns)
 
 
 def is_cut(measure):

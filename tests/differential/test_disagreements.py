@@ -14,7 +14,7 @@ from differential import (
 )
 from docs.doc_blocks import DOCS, rows
 
-from ir_graded.matching.lookup import compares_single_precision
+from ir_graded.matching.judgments import compares_single_precision
 
 SUBJECTS = (disagree_ranking, disagree_levels, disagree_measures, disagree_intents, disagree_topics)
 CASES = {words: case for subject in SUBJECTS for words, case in subject.case.items()}

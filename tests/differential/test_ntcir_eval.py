@@ -13,8 +13,9 @@ from intents import test_intents_against_reference as cases
 from intents.intent_cases import IntentTopic
 from reference import intents
 
+from ir_graded.core.facets import INTENT
 from ir_graded.evaluation.provider import GradedEvaluator
-from ir_graded.io.annotations import add_intents
+from ir_graded.io.sources import add_intents
 from ir_graded.matching.match import prepare_qrels
 
 needs_program = pytest.mark.skipif(bool(program.ORACLE.missing), reason=program.ORACLE.missing or "")
@@ -81,7 +82,7 @@ class ByThePackage:
         if topic is not self.topic:
             known = {"t": {i: (p, "nav" if i in topic.nav else "inf") for i, p in topic.P.items()}}
             table = add_intents(cases.rows_of({"t": topic}), known)
-            self.topic, self.judgments = topic, prepare_qrels(table, frozenset({"iteration"}))
+            self.topic, self.judgments = topic, prepare_qrels(table, [INTENT])
         given = {key: value for key, value in params.items() if key != "measure"}
         measure = cases.ours(name, cutoff, base, **given)
         self.count += 1

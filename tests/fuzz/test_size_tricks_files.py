@@ -43,16 +43,6 @@ def test_a_sparse_file_is_rejected(child, tmp_path, reader, lines):
     assert "is longer than 1 MiB" in message or "do not fit in memory" in message
 
 
-@pytest.mark.skipif(not hasattr(os.stat_result, "st_blocks"), reason="needs to know of holes in files")
-@pytest.mark.parametrize("reader", READERS)
-def test_a_hole_after_lines_is_not_read_to_its_end(child, tmp_path, reader):
-    """This file would fit in memory; the point is that the error does not need it."""
-    path = tmp_path / "run"
-    path.write_bytes(b"1 Q0 a 1\n")
-    os.truncate(path, 300 << 20)
-    assert "is longer than 1 MiB" in error_within_limits(child, reader, path, memory=50)
-
-
 @pytest.mark.parametrize("reader", [as_run, scored])
 @pytest.mark.parametrize("white", [b"\n", b"\t \r\n"])
 def test_a_million_blank_lines_are_skipped(child, tmp_path, reader, white):
@@ -132,20 +122,6 @@ def test_parquet_with_one_long_id_for_all_rows_is_rejected(child, tmp_path, read
     table = pa.table({"doc_id": ids.dictionary_encode() if encoded else ids, **numbers})
     pq.write_table(table, tmp_path / "run", compression="zstd", write_statistics=False)
     assert "expand to more than 200 times" in error_within_limits(child, reader, tmp_path / "run", memory=600)
-
-
-@pytest.mark.parametrize("reader", READERS[:2] + READERS[3:])
-def test_parquet_with_long_ids_is_rejected_before_they_are_read(child, tmp_path, reader):
-    pq = pytest.importorskip("pyarrow.parquet")
-    import pyarrow as pa
-
-    group = pa.table({"query_id": ["1"], "doc_id": ["x" * (64 << 20)], "score": [1.0], "relevance": [1]})
-    options = {"compression": "zstd", "use_dictionary": False, "write_statistics": False}
-    with pq.ParquetWriter(tmp_path / "run", group.schema, **options) as writer:
-        for _ in range(12):
-            writer.write_table(group)
-    assert (tmp_path / "run").stat().st_size < 1 << 18
-    assert "expand to more than 200 times" in error_within_limits(child, reader, tmp_path / "run", memory=40)
 
 
 @pytest.mark.parametrize("column", ["query_id", "doc_id", "score"])

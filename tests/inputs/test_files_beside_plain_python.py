@@ -11,7 +11,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from ir_graded.errors import FileFormatError
 from ir_graded.io import lines as line_parser, lines as white
-from ir_graded.io.formats import named
+from ir_graded.io.files import named
 
 from .file_cases import (
     BOM,

@@ -12,7 +12,7 @@ from packed import gzipped
 
 import ir_graded
 from ir_graded import FileFormatError, InputError
-from ir_graded.io.sources import read_file
+from ir_graded.io.files import read_file
 
 QRELS = {"1": {"a": 2.0, "b": 0.5}, "2": {"c": 1.0}}
 RUN = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "2": {"c": 1.5}}

@@ -17,7 +17,8 @@ from packed import gzipped
 import ir_graded
 from ir_graded.errors import FileFormatError, InputError
 from ir_graded.io import text as file_text
-from ir_graded.io.sources import run_pieces, table_of
+from ir_graded.io.files import run_pieces
+from ir_graded.io.sources import table_of
 from ir_graded.matching import tables as table_runs
 from ir_graded.matching.match import match_run, prepare_qrels
 

@@ -250,7 +250,7 @@ def test_conflicting_classes_of_a_document_are_rejected():
     twice = pd.concat([EXAMPLE, EXAMPLE])
     assert score("EC-Q", "bac", twice) == 0.5625
     other = pd.concat([EXAMPLE, EXAMPLE.assign(equivalence_class=2)])
-    with pytest.raises(InputError, match=r"document 'a'.*equivalence_class differs"):
+    with pytest.raises(InputError, match=r"document 'a'.*equivalence_class is 2, but 1"):
         score("EC-Q", "bac", other)
 
 

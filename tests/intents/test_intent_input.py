@@ -239,7 +239,7 @@ def test_spans_beside_measures_over_intents_warn_once():
         ({"iteration": ["1"] * 4 + [" "] * 5}, "(row 4): no iteration"),
         ({"probability": -0.5}, "document 'a' (row 0), intent '1': the probability is -0.5"),
         ({"probability": float("inf")}, "intent '1': the probability is inf"),
-        ({"probability": "much"}, "document 'a' (row 0): the probability 'much' is not a number"),
+        ({"probability": "much"}, "document 'a' (row 0), intent '1': the probability 'much' is not a number"),
         ({"probability": 0.0}, "the probabilities of topic 't' sum to 0;"),
         (
             {"probability": 0.5},
@@ -253,11 +253,11 @@ def test_spans_beside_measures_over_intents_warn_once():
         ({"intent_type": "navigational"}, "intent '1': the intent_type is 'navigational'; it must be 'inf'"),
         (
             {"intent_type": ["nav", "inf", *["inf"] * 7]},
-            "intent '1' has intent_type 'inf', but 'nav' at row 0",
+            "intent '1': the intent_type is 'inf', but 'nav' at row 0",
         ),
         (
             {"probability": [0.5, 0.4, 0.5, *[0.3] * 3, *[0.2] * 3]},
-            "intent '1' has probability 0.4, but 0.5 at row 0",
+            "intent '1': the probability is 0.4, but 0.5 at row 0",
         ),
     ],
 )
@@ -282,7 +282,7 @@ def test_invalid_columns_are_rejected(columns, problem):
         ),
         ({"t": {"1": 0, "2": 0, "3": 0}}, "sum to 0;"),
         ({"t": {"1": -1}}, "topic 't', intent '1': the probability is -1"),
-        ({"t": {"1": float("nan")}}, "intent '1': the probability is nan"),
+        ({"t": {"1": float("nan")}}, "intent '1': the probability is missing"),
         ({"t": {"1": "x"}}, "intent '1': the probability 'x' is not a number"),
         (
             {"t": {"1": (1, "n")}},

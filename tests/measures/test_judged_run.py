@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ir_graded.core.judged_run import JudgedRun
+from ir_graded.core.judged_run import JudgedRun, Matched
 from ir_graded.core.levels import LARGE, Ideal, Levels
 from ir_graded.core.passages import Spans
 
@@ -125,7 +125,9 @@ def test_a_total_beyond_doubles_is_infinite_without_a_warning():
 
 
 def of(levels, document, rank, n_retrieved, retrieved=None):
-    return JudgedRun.of(levels, ints(*document), ints(*rank), ints(*n_retrieved), retrieved)
+    topics = ints(*range(len(n_retrieved)))
+    part = Matched(ints(*document), ints(*rank), None, topics, ints(*n_retrieved), retrieved=retrieved)
+    return JudgedRun.of(levels, [part])
 
 
 def test_hits_are_ordered_by_topic_and_rank():
@@ -142,7 +144,7 @@ def test_hits_are_ordered_by_topic_and_rank():
 def test_parts_of_a_run_are_joined_in_topic_order():
     levels = levels_of([[2, 0], [1, 3], [1]])
     last, first = of(levels, [4], [2], [0, 0, 6]), of(levels, [3, 2, 0], [5, 4, 1], [1, 7, 0])
-    joined = JudgedRun.concat(levels, [last, first])
+    joined = JudgedRun.joined(levels, [last, first])
     whole = of(levels, [4, 3, 2, 0], [2, 5, 4, 1], [1, 7, 6])
     for name in ("topic", "rank", "level_index", "document", "n_retrieved"):
         assert getattr(joined, name).tolist() == getattr(whole, name).tolist(), name
@@ -159,15 +161,15 @@ def test_joined_parts_keep_all_spans():
         of(levels, [1], [1], [0, 1], spans(1, 3, 9)),
         of(levels, [0], [1], [1, 0], spans(0, 4, 5)),
     ]
-    joined = JudgedRun.concat(levels, parts).retrieved
+    joined = JudgedRun.joined(levels, parts).retrieved
     assert sorted(zip(joined.start.tolist(), joined.stop.tolist(), strict=True)) == [(3, 9), (4, 5)]
 
 
 def test_a_single_part_is_the_run_and_none_is_an_empty_one():
     levels = levels_of([[1], [1]])
     one = of(levels, [1], [1], [0, 1])
-    assert JudgedRun.concat(levels, [one]) is one
-    nothing = JudgedRun.concat(levels, [])
+    assert JudgedRun.joined(levels, [one]).document.tolist() == [1]
+    nothing = JudgedRun.joined(levels, [])
     assert nothing.topic.size == nothing.rank.size == nothing.level_index.size == nothing.document.size == 0
     assert nothing.n_retrieved.tolist() == [0, 0]
     assert nothing.n_retrieved.dtype == nothing.rank.dtype == np.int64

@@ -10,7 +10,7 @@ from hypothesis import example, given, strategies as st
 
 from ir_graded.core import ranking
 from ir_graded.core.ranking import Groups, Hits, Rows, order_numbers, ranks
-from ir_graded.matching import lookup
+from ir_graded.matching import judgments as lookup
 
 FLOATS = (np.float32, np.float64)
 

@@ -26,6 +26,7 @@ from reference import passages, ranked
 
 import ir_graded
 from ir_graded import GAP, AiP, MAgP, Passage2AP, Q, gP, gR, iP, nERR
+from ir_graded.core.facets import SPAN
 from ir_graded.measures import REGISTRY
 
 # The best row of an article is first, last or between, and so is its level; rows of articles interleave.
@@ -65,7 +66,7 @@ OURS = [MAgP, MAgP(beta=0.25) @ 2, gP @ 10, gR(rel=2) @ 2]
 # Several providers of ir-measures, with measures of documents of this package.
 DOCUMENTS = [Q, Q(beta=0), nERR @ 3, GAP, AP, nDCG @ 10, P @ 2, RR @ 10, Judged @ 3]
 ALL = [*OURS, *DOCUMENTS]
-OF_PASSAGES = [measure for measure in dict.fromkeys(REGISTRY.values()) if measure.NEEDS_PASSAGES]
+OF_PASSAGES = [measure for measure in dict.fromkeys(REGISTRY.values()) if SPAN in measure.NEEDS]
 #: Rows of the run overlap; PassageAP depends on the order of the qrels.
 REGISTERED = [
     *(measure @ 3 for measure in OF_PASSAGES if "cutoff" in measure.SUPPORTED_PARAMS),

@@ -264,7 +264,7 @@ def test_a_dict_of_dicts_is_rejected(kind):
     dicts = {}
     for topic, doc_id, value in table.itertuples(index=False):
         dicts.setdefault(topic, {})[doc_id] = value
-    parts = ["MAgP", "passages", *cases.names(kind), "table", "named tuples", "file", "dict of dicts cannot"]
+    parts = ["MAgP", "passages", *cases.names(kind), "table", "named tuples", "file", "dict of dicts has no"]
     assert_side_rejected(kind, lambda: dicts, *parts)
 
 
@@ -434,6 +434,6 @@ def test_spans_by_other_names_are_named_in_errors(spans, hint):
 
 def test_intents_by_another_name_are_named_in_errors():
     rows = {"query_id": "1", "doc_id": "a", "relevance": [2, 1], "intent": ["x", "y"]}
-    problem = "has level 2 at row 0 and level 1 at row 1; .*; the table has intent; rename it to iteration"
+    problem = "has level 2 at row 0 and level 1 at row 1; .*; the table has intent but not iteration"
     with pytest.raises(InputError, match=problem):
         ir_graded.evaluate("Q", pd.DataFrame(rows), {"1": {"a": 1.0}})

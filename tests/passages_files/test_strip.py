@@ -21,6 +21,7 @@ from hypothesis import given, settings, strategies as st
 from matplotlib.figure import Figure
 
 import ir_graded
+from ir_graded.core.facets import SPAN
 from ir_graded.errors import GradedError, InputError, ParameterError
 from ir_graded.passages import Strip, show
 
@@ -236,9 +237,9 @@ def test_the_error_without_passages_names_the_accepted_input(kind, bad):
     with pytest.raises(InputError) as caught:
         show(**given_, query_id="1", doc_id="a")
     message = str(caught.value)
-    assert message.startswith(f"show needs passages, but there are none in the {kind}: ")
+    assert message.startswith(f"show needs passages, but {SPAN.lacking(kind).partition(chr(58))[0]}: ")
     assert f"query_id, doc_id, {value}, start, length" in message
-    assert "a dict of dicts cannot" in message
+    assert "a dict of dicts has no such" in message
 
 
 def test_an_unknown_topic_lists_three_known_ones():

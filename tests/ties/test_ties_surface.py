@@ -19,7 +19,7 @@ from ties.tie_scores import HOW, measure_of, random_collection, run_of, scores, 
 
 import ir_graded
 from ir_graded import AWP, BR, EBR, GAP, NCU, MAgP, O, ParameterError, Q, gP, gR
-from ir_graded.core.judged_run import TieGroups
+from ir_graded.core.judged_run import Matched, TieGroups
 from ir_graded.io import table
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.matching.tables import _RankedTies, match_ranked
@@ -144,11 +144,15 @@ def test_every_form_of_a_run_has_equal_tie_groups():
 
 
 def test_a_part_of_a_run_without_ties_joins_parts_with_ties():
+    def part(rank, ties):
+        nothing = np.zeros(0, dtype=np.int64)
+        return Matched(np.zeros(2, dtype=np.int64), np.array(rank), ties, nothing, nothing)
+
     tied = TieGroups(np.array([1, 1]), np.array([2, 2]))
-    found = TieGroups.concat([(np.array([3, 5]), None), (np.array([1, 2]), tied)])
+    found = Matched.concat([part([3, 5], None), part([1, 2], tied)]).ties
     assert found.first.tolist() == [3, 5, 1, 1]
     assert found.tied.tolist() == [1, 1, 2, 2]
-    assert TieGroups.concat([(np.array([3, 5]), None), (np.array([1]), None)]) is None
+    assert Matched.concat([part([3, 5], None), part([1, 2], None)]).ties is None
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
