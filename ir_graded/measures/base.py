@@ -1,12 +1,7 @@
 """Base classes of measures: scores per topic from views, and parameters in canonical form.
 
-Each measure is one class with its names, description, parameters, stop distribution and utility. ``register``
-adds it to ``REGISTRY``, which the plugin, the command line and the tests use.
-
-Properties that every measure has on any input, unless its class declares that it lacks one.
-
-The tests check each property of each registered measure on random input. A class that lacks a property lists
-it in ``LACKS`` with the reason, and its docstring shows a counterexample, which the tests run.
+A measure is one class with a docstring, parameters, and the contribution of each document. ``register``
+adds it to ``REGISTRY``, from which the plugin, the command line, the pages and the tests follow.
 """
 
 from __future__ import annotations
@@ -35,8 +30,9 @@ from .documentation import cited, sections
 from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, REL, TIES, Param, format_value
 from .stopping import gains_on_scale, safe_divide
 
-#: The properties by name. A document is better than another if its level is higher and no parameter (gains,
-#: stops, weights) gives it a lower value.
+#: Properties of every measure that does not list them in ``LACKS``, with a counterexample in its docstring. A
+#: document is better than another if its level is higher and no parameter (gains, stops, weights) gives it a
+#: lower value.
 PROPERTIES: dict[str, str] = {
     "nothing": "A topic for which the run retrieved nothing relevant scores 0.",
     "ideal": "The ideal list (all relevant documents by gain, nothing else) has the highest possible score "

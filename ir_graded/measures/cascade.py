@@ -1,4 +1,4 @@
-"""Cascade measures, whose user stops at a document that satisfies: EBR, iRBU and nERR."""
+"""Measures that go down the list: EBR, iRBU and nERR stop at a document that satisfies; gRBP and nDCG-JK."""
 
 from __future__ import annotations
 

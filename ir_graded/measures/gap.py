@@ -1,4 +1,4 @@
-"""Graded average precision: expected AP over users with different thresholds of relevance."""
+"""Measures that compare each document with those above it: GAP, B-pref and R-pref."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Group fairness and relevance: GF for one attribute set, GFR for several sets and a measure."""
+"""Measures over groups and classes of documents: GF, GFR and EC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures at one rank: R-measure and R-WP at rank R, nCG and BR at the cutoff."""
+"""Measures of the blended ratio: at all relevant documents (Q, AWP), down to one (O, P, P+), at one rank."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """Measure strings: ``NAME(k=v, ...)@cutoff``.
 
-Names of ir-measures are parsed as in ir-measures, with the same objects and errors. Strings of which
-ir-measures silently drops a part raise a ValueError instead: a parameter, cutoff or key that is given twice,
-and everything after a ``#``.
-Names of this package may contain ``-``, ``+`` and ``,``, and values may be negative numbers, ``inf``, lists
-and dicts, so that every printed measure can be parsed again.
+Names of ir-measures are parsed as in ir-measures. Strings of which it silently drops a part raise a
+ValueError: a parameter, cutoff or key that is given twice, and everything after a ``#``. Names of this
+package may contain ``-``, ``+`` and ``,``, and values may be negative numbers, ``inf``, lists and dicts, so
+that every printed measure can be parsed again.
 """
 
 from __future__ import annotations

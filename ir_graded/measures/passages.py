@@ -1,4 +1,4 @@
-"""Measures of TREC Genomics over ranked passages: PassageAP, Passage2AP and AspectAP."""
+"""Measures over passages: of articles (MAgP), of characters (CharP, iP and others), and of TREC Genomics."""
 
 from __future__ import annotations
 
