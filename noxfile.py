@@ -71,6 +71,14 @@ def docs(session: nox.Session) -> None:
         session.run("python", "-m", "sphinx", "-W", "-b", builder, "docs", f"docs/_build/{builder}")
 
 
+@nox.session(venv_backend="none", default=False)
+def generate(session: nox.Session) -> None:
+    """Write what follows from the code, in the current environment: lists, public names, recorded values."""
+    session.run("python", "docs/_ext/lists.py")
+    session.run("python", "tests/project/public_api.py")
+    session.run("python", "tests/recorder", "expect")
+
+
 @nox.session(default=False)
 def notebooks(session: nox.Session) -> None:
     """Execute the notebooks and compare their outputs with the stored ones."""

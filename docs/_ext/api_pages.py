@@ -31,16 +31,12 @@ class Task:
     Attributes:
         title: its heading.
         summary: a sentence with links to the guide, as reStructuredText.
-        names: the public names that it documents, functions before classes.
+        modules: the modules whose objects it documents, with all in them that no other page names.
     """
 
     title: str
     summary: str
-    names: tuple[str, ...]
-
-
-def _of(module: str, names: str) -> tuple[str, ...]:
-    return tuple(f"{module}.{name}" for name in names.split())
+    modules: tuple[str, ...]
 
 
 #: The pages by the name of their file, in the order of the table of contents.
@@ -48,113 +44,96 @@ TASKS: dict[str, Task] = {
     "evaluate": Task(
         "Evaluate runs",
         "Score runs, and read qrels and runs from files. See :doc:`/guide/start`.",
-        _of(
-            "ir_graded",
-            "evaluate score_arrays read_qrels read_run level_definitions collection_statistics sample "
-            "Scores CollectionStatistics",
-        ),
+        ("evaluation.evaluate", "evaluation.scores", "io", "evaluation", "data"),
     ),
     "explain": Task(
         "Explain scores and write reports",
         "Show where a score comes from. See :doc:`/guide/looking_closer`.",
-        _of("ir_graded", "explain report Explanation"),
+        ("evaluation.explain", "reporting"),
     ),
     "unjudged": Task(
         "Handle ties and unjudged documents",
         "Show how much a score depends on ties and unjudged documents. See :doc:`/guide/ties-and-unjudged`.",
-        _of("ir_graded", "ties unjudged score_bounds score_intervals ScoreBounds ScoreIntervals Unjudged"),
+        ("evaluation.ties", "evaluation.coverage", "evaluation.score_bounds", "evaluation.score_intervals"),
     ),
     "compare": Task(
         "Compare runs and test significance",
         "Test whether runs differ, and plan how many topics a test needs. See :doc:`/guide/regressions` and "
         ":doc:`/meta`.",
         (
-            "ir_graded.compare_runs",
-            *_of(
-                "ir_graded.meta",
-                "regressions against_baseline significance confidence_intervals effect_sizes topic_set_size "
-                "power minimum_detectable_difference score_variance Regressions BaselineTests "
-                "SignificanceMatrix ConfidenceIntervals EffectSizes Design TopicSetSize ScoreVariance",
-            ),
+            "evaluation.run_comparison",
+            "meta.baseline",
+            "meta.significance",
+            "meta.intervals",
+            "meta.sample_size",
         ),
     ),
     "judgments": Task(
         "Prepare and compare judgments",
         "Add intents and groups to qrels, and compare sets of judgments. See :doc:`/guide/intents` and "
         ":doc:`/meta`.",
-        (
-            *_of("ir_graded", "with_intents with_groups compare_judgments"),
-            *_of("ir_graded.meta", "agreement conclusions prediction_powered"),
-            "ir_graded.JudgmentComparison",
-            *_of("ir_graded.meta", "Agreement Conclusions PredictionPowered"),
-        ),
+        ("io.annotations", "evaluation.judgment_comparison", "meta.agreement", "meta.conclusions"),
     ),
     "passages": Task(
         "Evaluate passages and chunks",
         "Convert, check and show passages. ``ir_graded.evaluate`` scores them. See :doc:`/guide/chunks`.",
-        _of(
-            "ir_graded.passages",
-            "show chunk_table run_of_chunks to_characters citations precision_omega read_submission "
-            "check_submission Findings Strip",
-        ),
+        ("passages",),
     ),
     "plots": Task(
         "Draw plots",
         "Each function returns a matplotlib figure. Results also have a method ``plot``.",
-        _of("ir_graded.plots", "leaderboard differences cutoffs profile stop_curve coverage groups unjudged"),
+        ("plots",),
     ),
     "sentence_transformers": Task(
         "Evaluate during training",
         "Score a model of sentence-transformers while it is trained. See :doc:`/guide/recipes`.",
-        ("ir_graded.sentence_transformers.GradedRetrievalEvaluator",),
+        ("sentence_transformers",),
     ),
     "spark": Task(
         "Evaluate on Spark",
         "Score Spark DataFrames. See :doc:`/spark`.",
-        _of("ir_graded.spark", "evaluate mean read_qrels read_runs"),
+        ("spark",),
     ),
     "meta": Task(
         "Compare measures",
         "Find out which measure tells systems apart. See :doc:`/meta`.",
-        _of(
-            "ir_graded.meta",
-            "compare_measures discriminative_power stability swap rank_correlations kendall_tau "
-            "kendall_tau_b tau_ap tau_ap_a tau_ap_b top one_per_team drop_identical MeasureComparison "
-            "DiscriminativePower Stability Swap RankCorrelations",
-        ),
+        ("meta",),
     ),
     "measures": Task(
         "Measures and their base class",
         "Define measures in Python. See :doc:`/guide/own_measure`.",
-        ("ir_graded.GradedMeasure",),
+        ("measures",),
     ),
     "errors": Task(
         "Errors and warnings",
         "All errors derive from ``GradedError``, which is a ``ValueError``. See :doc:`/guide/errors`.",
-        _of(
-            "ir_graded",
-            "GradedError InputError FileFormatError NoSharedTopicsError ParameterError MeasureSyntaxError "
-            "UnknownMeasureError CoverageWarning SampledJudgmentsWarning",
-        ),
+        ("errors",),
     ),
 }
 
 
 def pages() -> dict[str, str]:
-    """Return the text of each page by the name of its file.
-
-    Raises:
-        LookupError: a public name is on no page or on several, or a page has a name that is not public.
-    """
-    listed = [name for task in TASKS.values() for name in task.names]
-    expected = {name for name, value in public().items() if not isinstance(value, GradedMeasure | ModuleType)}
-    missing, unknown = sorted(expected - {*listed}), sorted({*listed} - expected)
-    repeated = sorted({name for name in listed if listed.count(name) > 1})
-    if missing or unknown or repeated:
-        raise LookupError(
-            f"TASKS in docs/_ext/api_pages.py: missing {missing}, not public {unknown}, repeated {repeated}"
-        )
+    """Return the text of each page by the name of its file."""
     return {name: "\n\n".join(_parts(name, task)) + "\n" for name, task in TASKS.items()}
+
+
+def names(task: Task) -> list[str]:
+    """Return the public names of a page in the order of its modules and of the source."""
+    places = {}
+    for name, value in public().items():
+        if not isinstance(value, GradedMeasure | ModuleType) and (part := _part(value)) in task.modules:
+            defined = [*vars(import_module(value.__module__))]
+            places[name] = (task.modules.index(part), value.__module__, defined.index(value.__name__))
+    return sorted(places, key=places.__getitem__)
+
+
+def _part(value: Any) -> str:
+    """Return the longest of the modules in TASKS that holds an object. Raises LookupError without one."""
+    module = value.__module__.partition(".")[2]
+    known = {part for task in TASKS.values() for part in task.modules if f"{module}.".startswith(f"{part}.")}
+    if not known:
+        raise LookupError(f"TASKS in docs/_ext/api_pages.py has no page for ir_graded.{module}")
+    return max(known, key=len)
 
 
 def public() -> dict[str, Any]:
@@ -166,9 +145,9 @@ def public() -> dict[str, Any]:
 
 
 def _parts(page: str, task: Task) -> Iterator[str]:
-    values = public()
-    functions = [name for name in task.names if inspect.isfunction(values[name])]
-    classes = [name for name in task.names if inspect.isclass(values[name])]
+    values, listed = public(), names(task)
+    functions = [name for name in listed if inspect.isfunction(values[name])]
+    classes = [name for name in listed if inspect.isclass(values[name])]
     yield f"{task.title}\n{'=' * len(task.title)}"
     yield task.summary
     yield from (f".. autofunction:: {name}" for name in functions)
@@ -181,7 +160,7 @@ def _parts(page: str, task: Task) -> Iterator[str]:
             _measure(name, value) for name, value in values.items() if isinstance(value, GradedMeasure)
         )
     # The examples of a docstring may use the names of its module.
-    modules = dict.fromkeys(name.rpartition(".")[0] for name in task.names)
+    modules = dict.fromkeys(name.rpartition(".")[0] for name in listed)
     yield ".. testsetup::\n\n" + "\n".join(f"   from {module} import *" for module in modules)
 
 

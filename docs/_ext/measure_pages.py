@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,12 +9,12 @@ from typing import Any
 
 import ir_measures
 import pandas as pd
-from notes import DOIS, NOTES, Note
 
 import ir_graded
 from ir_graded.core.facets import SPAN
 from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure
 from ir_graded.measures.classic import CLASSICS
+from ir_graded.measures.documentation import sections
 from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
 
 #: The worked example of Sakai and Robertson (2008): 10 relevant documents of the levels 3, 2, 1 (S, A, B).
@@ -93,6 +92,16 @@ _NAMES = {
     "intent-example": "the example with intents",
 }
 
+#: Definitions that a page adds if its formulas use the symbol and do not define it.
+DEFINITIONS = {
+    r"\mathrm{BR}(": r"\mathrm{BR}(n) = \frac{C(n) + \beta\, \mathrm{cg}(n)}{n + \beta\, \mathrm{cg}^{*}(n)}",
+    "s(n)": r"s(n) = \frac{g(n)}{g_{\max} + 1}",
+    r"\mathrm{dsat}(": r"\mathrm{dsat}(n) = \prod_{i \le n} \left(1 - s(i)\right)",
+    "F(a": r"F(a) = \frac{(1 + \beta^{2})\, P(a)\, R(a)}{\beta^{2} P(a) + R(a)}",
+    r"\mathrm{GG}": r"\mathrm{GG}(d) = \sum_{i} P(i)\, g_{i}(d)",
+    r"\text{I-rec}": r"\text{I-rec@}k = \frac{|\bigcup_{n \le k} I(d_{n})|}{|I|}",
+    r"\mathrm{iP@}": r"\mathrm{iP@}x = \max \{ P[r] : R[r] \ge x \}",
+}
 _SYMBOLS = {
     False: "The symbols are those of :ref:`terms`.",
     True: "The symbols are those of :ref:`passage-terms`.",
@@ -115,18 +124,6 @@ class Page:
     pictures: tuple[Picture, ...] = ()
 
 
-@dataclass(frozen=True)
-class Docstring:
-    """The parts of the docstring of a measure; ``lacks`` has the counterexamples by property."""
-
-    summary: str
-    body: tuple[str, ...]
-    parameters: str
-    source: str
-    example: str
-    lacks: dict[str, str]
-
-
 def measures() -> dict[str, GradedMeasure]:
     """Return every measure once, by its printed name; aliases with parameters are left out."""
     plain = {measure.NAME: measure for measure in REGISTRY.values() if not measure.params}
@@ -143,52 +140,94 @@ def pages() -> dict[str, Page]:
     """Return the page of each measure by its slug.
 
     Raises:
-        LookupError: a registered measure has no entry in ``notes``, or an entry has no measure.
+        LookupError: the docstring of a measure lacks a section.
     """
-    registered = measures()
-    without, unknown = sorted(registered.keys() - NOTES.keys()), sorted(NOTES.keys() - registered.keys())
-    if without or unknown:
-        raise LookupError(f"docs/_ext/notes.py has no entry for {without}, and there is no measure {unknown}")
-    return {slug(name): _page(measure, NOTES[name]) for name, measure in registered.items()}
+    return {slug(name): _page(measure) for name, measure in measures().items()}
 
 
-def _page(measure: GradedMeasure, note: Note) -> Page:
-    name = measure.NAME
-    doc = docstring(type(measure))
-    explained = [
-        ir_graded.explain(text.replace("{name}", name), *EXAMPLES[note.example], "1") for text in note.drawn
-    ]
+def _page(measure: GradedMeasure) -> Page:
+    name, doc = measure.NAME, documented(type(measure))
+    example, drawn = _drawn(measure, doc.get("Drawn", ""))
+    explained = [ir_graded.explain(text, *EXAMPLES[example], "1") for text in drawn]
     pictures = [Picture(f"{slug(name)}-{number}", found.plot) for number, found in enumerate(explained)]
     parts = [
         f".. _measure-{slug(name)}:",
         _heading(name if name == measure.PRETTY_NAME else f"{name}: {measure.PRETTY_NAME}", "="),
         measure.SHORT_DESC,
         _heading("Definition"),
-        *(f".. math::\n\n   {line}" for line in note.latex),
-        *doc.body,
+        *(f".. math::\n\n   {line}" for line in _formulas(doc["Formula"])),
+        doc["Definition"],
         _SYMBOLS[SPAN in measure.NEEDS],
         _heading("When to use it"),
-        note.when,
+        _linked(doc["Use it"], name),
         _heading("Worked example"),
-        *_drawings(explained, pictures, note.example),
+        *_drawings(explained, pictures, example),
         _heading("Parameters"),
         _parameters(measure),
         _aliases(measure),
         _heading("Use it in Python"),
-        doc.example,
+        doc["Example"],
         _heading("Properties"),
         *_properties(measure, doc),
         _heading("Source"),
-        source(doc.source),
+        re.sub(r"doi:(\S+?)(?=[,;.]?(\s|$))", r"`doi:\1 <https://doi.org/\1>`__", doc["Source"]),
     ]
     return Page("\n\n".join(part for part in parts if part) + "\n", tuple(pictures))
 
 
-def source(text: str) -> str:
-    """Return the source of a measure with a link behind the title of each paper whose DOI is known."""
-    for title, doi in DOIS.items():
-        text = text.replace(f'"{title}"', f'"{title}" (`doi:{doi} <https://doi.org/{doi}>`__)')
-    return text
+def documented(kind: type) -> dict[str, str]:
+    """Return the sections of a docstring. Raises LookupError if one that every page has is missing."""
+    found = sections(kind)
+    missing = [
+        name for name in ("Definition", "Formula", "Use it", "Source", "Example") if not found.get(name)
+    ]
+    if missing:
+        raise LookupError(f"the docstring of {kind.__name__} has no {', '.join(missing)}")
+    return found
+
+
+def _formulas(text: str) -> list[str]:
+    """Return the formulas of a docstring, one a line, and the definitions of the symbols that they use."""
+    own = re.sub(r"\n +", " ", text).split("\n")
+    defined = [line.partition(" = ")[0] for line in own]
+    used = [*own]
+    for symbol, definition in DEFINITIONS.items():
+        if symbol in " ".join(used) and not any(symbol in name for name in defined):
+            used.append(definition)
+    return used
+
+
+def _linked(text: str, name: str) -> str:
+    """Return text with links to the pages of the other measures and of the guide that it names."""
+
+    def link(found: re.Match[str]) -> str:
+        known = found[1] in measures() and found[1] != name
+        return f":ref:`{found[1]} <measure-{slug(found[1])}>`" if known else found[0]
+
+    return re.sub(r"docs/([\w/-]+)\.rst", r":doc:`/\1`", re.sub(r"``([^`]+)``", link, text))
+
+
+def _drawn(measure: GradedMeasure, drawn: str) -> tuple[str, list[str]]:
+    """Return the name of the example, and the measures that the page draws."""
+    if drawn == "second run.":
+        return "second-run", [measure.NAME]
+    names = drawn.split() or [_example(measure)]
+    columns = ir_measures.parse_measure(names[0]).further_columns
+    if SPAN in measure.NEEDS:
+        return "passage-example", names
+    if not columns:
+        return "example", names
+    return "intent-example" if "iteration" in columns else "column-example", names
+
+
+def _example(measure: GradedMeasure) -> str:
+    """Return the measure with parameters that fit the small examples."""
+    params = measure.SUPPORTED_PARAMS
+    if "measure" in params:
+        return f"{measure.NAME}-nDCG@10"
+    if "cutoff" in params and (measure.NEEDS_ROWS or params["cutoff"].required):
+        return f"{measure.NAME}@{3 if SPAN in measure.NEEDS else 5}"
+    return measure.NAME
 
 
 def _heading(text: str, line: str = "-") -> str:
@@ -217,14 +256,14 @@ def _parameters(measure: GradedMeasure) -> str:
     return table(("parameter", "default", "meaning", "values"), rows, (16, 12, 42, 30))
 
 
-def _properties(measure: GradedMeasure, doc: Docstring) -> Iterator[str]:
+def _properties(measure: GradedMeasure, doc: dict[str, str]) -> Iterator[str]:
     low, high = measure.RANGE
     yield f"Scores lie in [{low:g}, {high:g}]."
     cutoff = measure.SUPPORTED_PARAMS.get("cutoff")
     for name, words in PROPERTIES.items():
         if name in measure.lacks:
             yield f"**Does not hold** ({name}): {words} Here {measure.lacks[name]}:"
-            yield doc.lacks[name]
+            yield doc[f"Lacks {name}"]
         elif name == "exchange" and "swap" in measure.lacks:
             yield f"**Does not hold** ({name}): {words} It fails because *swap* fails."
         elif name == "truncation" and (cutoff is None or cutoff.required):
@@ -250,28 +289,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], widths: Sequence[i
     lines = [".. list-table::", "   :header-rows: 1", f"   :widths: {' '.join(map(str, widths))}", ""]
     for row in [head, *rows]:
         lines += [f"   {' ' if place else '*'} - {' '.join(cell.split())}" for place, cell in enumerate(row)]
-    return "\n".join(lines)
-
-
-def docstring(kind: type) -> Docstring:
-    """Return the parts of a class's docstring. Raises LookupError if it has no example or no source."""
-    summary, *blocks = (inspect.getdoc(kind) or "").split("\n\n")
-    found = {"Parameters": "", "Source": "", "Example": ""}
-    body, lacks = [], {}
-    for block in blocks:
-        name, _, rest = block.partition(":")
-        if name.startswith("Lacks "):
-            lacks[name.removeprefix("Lacks ")] = inspect.cleandoc(rest)
-        elif name == "Example":
-            found[name] = inspect.cleandoc(rest)
-        elif name in found:
-            found[name] = " ".join(rest.split())
-        else:
-            body.append(block)
-    for name in ("Source", "Example"):
-        if not found[name]:
-            raise LookupError(f"the docstring of {kind.__name__} has no {name}")
-    return Docstring(summary, tuple(body), found["Parameters"], found["Source"], found["Example"], lacks)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def index() -> str:
@@ -289,9 +307,9 @@ def classics() -> str:
     """Return the table of ir-measures' own measures that this package computes."""
     rows = []
     for name in sorted(CLASSICS, key=str.lower):
-        doc = docstring(CLASSICS[name])
-        definition = " ".join([doc.summary, *doc.body])
-        rows.append((f"``{name}``", definition, doc.parameters or "none", _theirs(name)))
+        doc = sections(CLASSICS[name])
+        definition = f"{doc['Summary']} {doc['Definition']}"
+        rows.append((f"``{name}``", definition, doc.get("Parameters", "none"), _theirs(name)))
     head = ("measure", "definition", "parameters", "same values as")
     return table(head, rows, (10, 46, 28, 16)) + "\n"
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-import itertools
+import textwrap
 from collections.abc import Iterator
 
 import click
 from ir_measures.measures import Measure, ParamInfo
 
 from ir_graded.measures import REGISTRY, GradedMeasure
+from ir_graded.measures.documentation import sections
 from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
 from ir_graded.measures.parsing import read_measures
 
@@ -32,12 +32,10 @@ def measures(names: tuple[str, ...]) -> None:
 
 
 def _explain(measure: Measure) -> Iterator[str]:
-    """Yield the lines on one measure: formula, parameters, other names, example and source."""
-    sections = inspect.cleandoc(type(measure).__doc__ or "").replace("``", "").split("\n\n")
-    sections = [section.strip("\n") for section in sections]
-    named = {name: section for section in sections for name in _SECTIONS if section.startswith(name)}
-    about = itertools.takewhile(lambda section: section not in named.values(), sections)
-    yield f"{measure.NAME}\n\n" + "\n\n".join(about)
+    """Yield the lines on one measure: formula, advice, parameters, other names, example and source."""
+    about = sections(type(measure))
+    yield f"{_title(measure)}\n\n{about['Summary']}"
+    yield from (f"\n{about[name]}".replace("``", "") for name in ("Definition", "Use it") if about[name])
     if measure.SUPPORTED_PARAMS:
         yield "\nParameters:"
     for name, param in measure.SUPPORTED_PARAMS.items():
@@ -51,13 +49,15 @@ def _explain(measure: Measure) -> Iterator[str]:
         if param.required and name != "cutoff" and isinstance(param, Param):
             example = param.example(measure)
     yield f'\nOn the command line:\n    ir_graded evaluate qrels.txt bm25.run -m "{example}"'
-    for name in ("Example:", "Source:"):
-        if name in named:
-            yield "\n" + named[name]
+    if "Example" in about:
+        yield "\nExample:\n" + textwrap.indent(about["Example"], "    ")
+    if about["Source"]:
+        yield f"\nSource: {about['Source']}"
 
 
-#: First words of the sections after the formula in docstrings of measures.
-_SECTIONS = ("Parameters:", "Source:", "Example:", "Lacks ", ".. ")
+def _title(measure: Measure) -> str:
+    name, pretty = measure.NAME, getattr(measure, "PRETTY_NAME", measure.NAME)
+    return str(name) if pretty == name else f"{name}  {pretty}"
 
 
 def listed() -> list[GradedMeasure]:
@@ -67,8 +67,7 @@ def listed() -> list[GradedMeasure]:
 
 
 def _describe(measure: GradedMeasure) -> Iterator[str]:
-    title = measure.NAME if measure.PRETTY_NAME == measure.NAME else f"{measure.NAME}  {measure.PRETTY_NAME}"
-    yield f"{title} ({measure.SOURCE})"
+    yield f"{_title(measure)} ({measure.SOURCE})"
     yield f"    {measure.SHORT_DESC}"
     for name, param in measure.SUPPORTED_PARAMS.items():
         yield f"      {_with_default(name, param):<18} {param.desc}: {param.expected}"

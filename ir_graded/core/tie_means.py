@@ -175,82 +175,90 @@ class TiedDocuments(Generic[Counted]):
             self._by_place(np.flatnonzero(by_place), q, stop, go_on, value),
         )
         found = np.zeros(self.n.size)
-        for groups, d, l in parts:
+        for groups, stops, stops_by_value in parts:
             ranked = _Places(self.t[groups], q[groups], self.topic[groups])
-            mean = above[groups][ranked.owner] * d + l
+            mean = above[groups][ranked.owner] * stops + stops_by_value
             found[groups] = reach[groups] * ranked.sum(mean * ranked.factor(utility.factor))
         return found
 
     def _by_document(
         self, groups: Ints, q: Ints, stop: Floats, go_on: Floats, value: Floats
     ) -> Iterator[tuple[Ints, Floats, Floats]]:
-        """Yield groups with the means d and l at each of their first q places.
+        """Yield groups with the mean probability to stop at each of their first q places, plain and by value.
 
-        d is the mean of the product of ``go_on`` above times ``stop`` at a place, and l is this times the sum
-        of the values down to it. e and k are without stop. Documents are inserted one by one into all groups
-        at once.
+        It is the product of ``go_on`` above times ``stop`` at the place; by value, it is multiplied by the
+        sum of the values down to it. ``passes`` has the products over the first places. Documents are
+        inserted one by one into all groups at once.
         """
-        groups = groups[np.argsort(-self.m[groups], kind="stable")]  # so that groups with m > i come first
-        blended = value.any()
+        groups = groups[np.argsort(-self.m[groups], kind="stable")]  # largest first
+        has_values = value.any()
         for part in _chunks(q[groups] + 1):
             some_groups = groups[part]
             m, width = self.m[some_groups], q[some_groups] + 1
             at = _Places(self.t[some_groups] - 1, width, self.topic[some_groups])
-            j = (at.place - 1).astype(np.float64)
-            inside = (j > 0).astype(np.float64)
-            upper = np.maximum(j - 1, 0)
-            z = (self.n[some_groups] - m)[at.owner].astype(np.float64)
-            e = (j <= z).astype(np.float64)
-            d, k, l = np.zeros_like(e), np.zeros_like(e), np.zeros_like(e)
-            for i in range(int(m[0])):
-                active = int(np.searchsorted(-m, -i))
+            place = (at.place - 1).astype(np.float64)
+            inside = (place > 0).astype(np.float64)
+            before = np.maximum(place - 1, 0)
+            uncounted = (self.n[some_groups] - m)[at.owner].astype(np.float64)
+            passes = (place <= uncounted).astype(np.float64)
+            passes_by_value, stops, stops_by_value = np.zeros((3, place.size))
+            for inserted in range(int(m[0])):
+                active = int(np.searchsorted(-m, -inserted))
                 some = slice(0, int(at.end[active - 1]))
-                owner, document = at.owner[some], self.begin[some_groups[:active]] + i
-                s, x = (stop[document])[owner] * inside[some], (go_on[document])[owner]
-                N = z[some] + i + 1
-                stay = N - j[some]  # below 0 only after the last document, where all means are 0
-                e1, d1 = _shifted(e[some]), _shifted(d[some])
-                if blended:
-                    v = (value[document])[owner]
-                    k1, l1 = _shifted(k[some]) + v * e1, _shifted(l[some]) + v * d1
-                    k[some] = (stay * k[some] + j[some] * x * k1) / N
-                    l[some] = (s * k1 + upper[some] * x * l1 + stay * l[some]) / N
-                d[some] = (s * e1 + upper[some] * x * d1 + stay * d[some]) / N
-                e[some] = (stay * e[some] + j[some] * x * e1) / N
-            yield some_groups, d[inside > 0], l[inside > 0]
+                owner, document = at.owner[some], self.begin[some_groups[:active]] + inserted
+                stop_here, go_on_here = stop[document][owner] * inside[some], go_on[document][owner]
+                size = uncounted[some] + inserted + 1
+                stay = size - place[some]  # below 0 only after the last document, where all means are 0
+                passed, stopped = _shifted(passes[some]), _shifted(stops[some])
+                go_on_above, go_on_here = before[some] * go_on_here, place[some] * go_on_here
+                if has_values:
+                    value_here = value[document][owner]
+                    passed_by_value = _shifted(passes_by_value[some]) + value_here * passed
+                    stopped_by_value = _shifted(stops_by_value[some]) + value_here * stopped
+                    passes_by_value[some] = (
+                        stay * passes_by_value[some] + go_on_here * passed_by_value
+                    ) / size
+                    stops_by_value[some] = (
+                        stop_here * passed_by_value
+                        + go_on_above * stopped_by_value
+                        + stay * stops_by_value[some]
+                    ) / size
+                stops[some] = (stop_here * passed + go_on_above * stopped + stay * stops[some]) / size
+                passes[some] = (stay * passes[some] + go_on_here * passed) / size
+            yield some_groups, stops[inside > 0], stops_by_value[inside > 0]
 
     def _by_place(
         self, groups: Ints, q: Ints, stop: Floats, go_on: Floats, value: Floats
     ) -> Iterator[tuple[Ints, Floats, Floats]]:
         """Yield what ``_by_document`` does, at most down to the middle of each group.
 
-        Documents that stop and go on alike form a class. h is the mean of the product over the first j places
-        of a group that lacks a document of the class, and g the same times the sum of the values. e and f are
-        the means with it. A document is outside of the first j of n places or inside, so
-        ``n e(j) = (n - j) h(j) + j x h(j - 1)``. Errors shrink with j as long as j <= n / 2.
+        Documents that stop and go on alike form a class. ``without`` is the mean product over the first
+        places of a group that lacks a document of the class, ``passes`` that with it. A document is outside
+        the first j of n places or inside: ``n passes(j) = (n - j) without(j) + j go_on without(j - 1)``.
+        Errors shrink with j as long as j <= n / 2.
         """
-        groups = groups[np.argsort(-q[groups], kind="stable")]  # so that groups with q >= j come first
+        groups = groups[np.argsort(-q[groups], kind="stable")]  # deepest first
         for part in _chunks(q[groups]):
             some_groups = groups[part]
             at = _Places(self.t[some_groups], q[some_groups], self.topic[some_groups])
             classes = _Classes.of(self, some_groups, stop, go_on, value)
-            d, l = np.zeros(at.owner.size), np.zeros(at.owner.size)
-            h, g = np.ones(classes.owner.size), np.zeros(classes.owner.size)
+            stops, stops_by_value = np.zeros((2, at.owner.size))
+            without, without_by_value = np.ones(classes.owner.size), np.zeros(classes.owner.size)
             last = -q[some_groups]
-            for j in range(1, int(q[some_groups[0]]) + 1):
-                active = int(np.searchsorted(last, -j, side="right"))
+            for place in range(1, int(q[some_groups[0]]) + 1):
+                active = int(np.searchsorted(last, -place, side="right"))
                 some = slice(0, int(classes.end[active - 1]))
                 owner, begin, n = classes.owner[some], classes.begin[:active], classes.n[some]
-                here, x, jx = at.begin[:active] + (j - 1), classes.go_on[some], j * classes.go_on[some]
-                share, stopping = classes.share[some], classes.stop[some]
-                with_own = g[some] + classes.value[some] * h[some]
-                d[here] = np.add.reduceat(stopping * h[some], begin)
-                l[here] = np.add.reduceat(stopping * with_own, begin)
-                e = np.add.reduceat(share * x * h[some], begin)[owner]
-                f = np.add.reduceat(share * x * with_own, begin)[owner]
-                h[some] = (n * e - jx * h[some]) / (n - j)
-                g[some] = (n * f - jx * with_own) / (n - j)
-            yield some_groups, d, l
+                here, inside = at.begin[:active] + (place - 1), place * classes.go_on[some]
+                passing, stopping = classes.share[some] * classes.go_on[some], classes.stop[some]
+                by_value = without_by_value[some] + classes.value[some] * without[some]
+                stops[here] = np.add.reduceat(stopping * without[some], begin)
+                stops_by_value[here] = np.add.reduceat(stopping * by_value, begin)
+                passes = np.add.reduceat(passing * without[some], begin)[owner]
+                passes_by_value = np.add.reduceat(passing * by_value, begin)[owner]
+                without[some] = (n * passes - inside * without[some]) / (n - place)
+                without_by_value[some] = (n * passes_by_value - inside * by_value) / (n - place)
+            yield some_groups, stops, stops_by_value
 
     def rank_biased(self, stop: Floats, gamma: float, utility: Utility) -> Floats:
         """Return for each group the mean sum of ``gamma`` to the power of C - 1, times ``stop`` * utility."""
@@ -303,9 +311,9 @@ class TiedDocuments(Generic[Counted]):
         """Return for each group the mean over orders of the mean utility down to that document.
 
         In a group above the cutoff, the documents have their utilities at any places. In a group that the
-        cutoff splits, the places of all of them must be above it. The loop goes down the places of all these
-        groups at once. P is the probability that i documents were met; F is that probability times the sum of
-        the utilities at them.
+        cutoff splits, the places of all of them must be above it: a loop goes down the places of all these
+        groups at once, with the probability that a number of documents was met, and with that probability
+        times the sum of the utilities at them.
         """
         if not self.begin.size:
             return np.zeros(0)
@@ -315,44 +323,45 @@ class TiedDocuments(Generic[Counted]):
         steps = _Steps.of(self, grade, value)
         found = np.zeros(steps.n.size)
         whole, split = np.flatnonzero(steps.q == steps.n), np.flatnonzero(steps.q < steps.n)
-        split = split[np.argsort(-steps.q[split], kind="stable")]  # so that steps with q >= j come first
+        split = split[np.argsort(-steps.q[split], kind="stable")]  # deepest first
         for step, is_whole in chain(
             ((whole[part], True) for part in _chunks((steps.b + 1)[whole])),
             ((split[part], False) for part in _chunks(np.minimum(steps.b + 1, steps.q)[split])),
         ):
-            q, h, b, group = steps.q[step], steps.h[step], steps.b[step], steps.group[step]
-            width = b + 1 if is_whole else np.minimum(b + 1, q)
+            q, best, lower, group = steps.q[step], steps.h[step], steps.b[step], steps.group[step]
+            width = lower + 1 if is_whole else np.minimum(lower + 1, q)
             at = _Places(np.zeros(step.size, dtype=np.int64), width, steps.topic[step])
-            owner, i = at.owner, (at.place - 1).astype(np.float64)
-            lower = (steps.lower_values[step] / np.maximum(b, 1))[owner]
-            weight = _first_at(at, h + b, h) / (count_above[group][owner] + 1 + i)
+            owner, met = at.owner, (at.place - 1).astype(np.float64)
+            value_of_lower = (steps.lower_values[step] / np.maximum(lower, 1))[owner]
+            weight = _first_at(at, best + lower, best) / (count_above[group][owner] + 1 + met)
             so_far = sum_above[group][owner]
-            at_best = above[group][owner] + i * lower + steps.value[step][owner]
-            at_lower = np.where(i < b[owner], above[group][owner] + (i + 1) * lower, 0.0)
+            at_best = above[group][owner] + met * value_of_lower + steps.value[step][owner]
+            at_lower = np.where(met < lower[owner], above[group][owner] + (met + 1) * value_of_lower, 0.0)
             if is_whole:
                 backwards = (owner.size - at.end[owner])[::-1]
                 later = segments.cumulative_sum_before(weight[::-1], backwards)[::-1]
-                n, m = steps.n[step], h + b
+                n, m = steps.n[step], best + lower
                 by_number = weight * at_best + later * at_lower
                 found[step] = at.sum(weight) * sum_above[group] + _numbered(
                     steps.t[step], n, steps.topic[step], n, m, by_number, utility.factor, width
                 )
                 continue
-            left, n = (h + b)[owner] - i, steps.n[step][owner]
-            inner = (i > 0).astype(np.float64)
-            P, F = (i == 0).astype(np.float64), np.zeros(i.size)
-            for j in range(1, int(q[0]) + 1):
-                active = int(np.searchsorted(-q, -j, side="right"))
+            left, n = (best + lower)[owner] - met, steps.n[step][owner]
+            further = (met > 0).astype(np.float64)
+            chance, utilities = (met == 0).astype(np.float64), np.zeros(met.size)
+            for place in range(1, int(q[0]) + 1):
+                active = int(np.searchsorted(-q, -place, side="right"))
                 some = slice(0, int(at.end[active - 1]))
-                factor = utility.factor(steps.t[step[:active]] + j, steps.topic[step[:active]])[owner[some]]
-                # Above 1 only where P and F are 0: more documents left than places.
-                rho = left[some] / (n[some] - j + 1)
-                met, sums = rho * P[some], rho * F[some]
-                here = weight[some] * (sums + met * (so_far[some] + at_best[some] * factor))
+                ranks, topic = steps.t[step[:active]] + place, steps.topic[step[:active]]
+                factor = utility.factor(ranks, topic)[owner[some]]
+                # Above 1 only where the chance is 0: more documents left than places.
+                share = left[some] / (n[some] - place + 1)
+                meets, sums = share * chance[some], share * utilities[some]
+                here = weight[some] * (sums + meets * (so_far[some] + at_best[some] * factor))
                 found[step[:active]] += np.add.reduceat(here, at.begin[:active])
-                moved = _shifted(sums + met * at_lower[some] * factor)
-                P[some] = P[some] - met + inner[some] * _shifted(met)
-                F[some] = F[some] - sums + inner[some] * moved
+                moved = _shifted(sums + meets * at_lower[some] * factor)
+                chance[some] = chance[some] - meets + further[some] * _shifted(meets)
+                utilities[some] = utilities[some] - sums + further[some] * moved
         return steps.in_groups(found)
 
 

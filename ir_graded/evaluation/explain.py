@@ -263,7 +263,7 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
         judgments.query_ids[topic],
         float(scorer.score_with_ties(views)[topic]),
         columns,
-        int(found.relevant[topic]),
+        int(found.view.R[topic]),
         retrieved,
         int(found.view.retrieved[topic]) - seen,
         tuple(notes),
@@ -290,15 +290,15 @@ def _columns(
     view, levels = found.view, judgments.levels
     documents = view.document[mine]
     columns: dict[str, npt.NDArray[Any]] = {
-        "rank": found.rank[mine],
+        "rank": found.view.n[mine],
         "doc_id": np.array([judgments.doc_ids[at] for at in documents.tolist()], dtype=object),
         "level": levels.values[levels.level_index[documents]],
         "C": view.C[mine],
         **{name: np.asarray(values)[mine] for name, values in scorer.columns(views).items()},
         "contribution": found.value[mine],
     }
-    if found.rank_in_run is not None:
-        columns["rank_in_run"] = found.rank_in_run[mine]
+    if found.view.rank_in_run is not None:
+        columns["rank_in_run"] = found.view.rank_in_run[mine]
     if "intent" in columns:
         names = [judgments.intent_names[at] for at in columns["intent"].astype(int).tolist()]
         columns["intent"] = np.array(names, dtype=object)
@@ -334,20 +334,20 @@ def _group_columns(judgments: Judgments, found: TiedContributions, topic: int) -
 
 def _notes(found: Contributions, topic: int, seen: int, retrieved: int) -> list[str]:
     """Return notes about the topic, in sentences."""
-    relevant, below = int(found.relevant[topic]), int(found.view.retrieved[topic]) - seen
-    there = found.kind.capitalize()
+    relevant, below = int(found.view.R[topic]), int(found.view.retrieved[topic]) - seen
+    there = found.view.kind.capitalize()
     if not relevant:
-        return [f"The qrels have no {found.kind} for the topic: it scores 0."]
+        return [f"The qrels have no {found.view.kind} for the topic: it scores 0."]
     if not retrieved:
         known = f" {there}: {relevant}." if found.view.countable else ""
         return [f"The run has no document for the topic: it scores 0.{known}"]
     of = f" of {relevant}" if found.view.countable else ""
     notes = [f"{there} retrieved: {seen + below}{of}, in a ranking of {retrieved}."]
     if below:
-        notes.append(f"Below rank {found.cutoff}, where they do not count: {below}.")
+        notes.append(f"Below rank {found.view.cutoff}, where they do not count: {below}.")
     if not seen:
         return [*notes, "Without any to count, the topic scores 0."]
-    if found.rank_in_run is not None:
+    if found.view.rank_in_run is not None:
         notes.append("Ranks are those of the condensed list, from which unjudged documents are removed.")
     if found.norm is not None and found.norm_name:
         norm = found.norm[topic]

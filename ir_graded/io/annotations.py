@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ir_graded.core.facets import ASPECTS, CONVENTIONS, INTENT, INTENT_TYPE, PROBABILITY, Facet
+from ir_graded.core.facets import ASPECTS, CONVENTIONS, INCLUSION, INTENT, INTENT_TYPE, PROBABILITY, Facet
 from ir_graded.core.levels import Aspects, Intents, Levels
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
 from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, printable, short_repr
@@ -460,7 +460,6 @@ def check_ends(table: Table, lengths: Mapping[str, int], beyond: str) -> None:
     Raises:
         InputError: a document has no length, or with 'raise' a passage ends behind its document.
     """
-    table.check_values()
     rows = rows_beyond(table, lengths)
     if rows.size and beyond == "raise":
         row = int(rows[0])
@@ -646,3 +645,15 @@ def _lines_of_slices(data: bytes, path: str) -> Iterator[tuple[int, list[str]]]:
         fields = [field.strip() for field in row if mark != "\t" or field.strip()]
         if line > lines[0] or fields[0] not in _HEADERS:
             yield line, fields
+
+
+def note_on_sample(table: Table) -> str:
+    """Return sentences on judgments that are a sample; empty if the table has no such judgments."""
+    given = table.numbers(INCLUSION) if table.has(INCLUSION) else np.ones(0)
+    sampled = np.count_nonzero(given < 1)
+    if not sampled:
+        return ""
+    return (
+        f"{sampled} of {len(given)} judgments have an inclusion probability ({INCLUSION.name}) below 1. "
+        "Measures score the sample as if it were complete."
+    )

@@ -1,12 +1,7 @@
 """Base classes of measures: scores per topic from views, and parameters in canonical form.
 
-Each measure is one class with its names, description, parameters, stop distribution and utility. ``register``
-adds it to ``REGISTRY``, which the plugin, the command line and the tests use.
-
-Properties that every measure has on any input, unless its class declares that it lacks one.
-
-The tests check each property of each registered measure on random input. A class that lacks a property lists
-it in ``LACKS`` with the reason, and its docstring shows a counterexample, which the tests run.
+A measure is one class with a docstring, parameters, and the contribution of each document. ``register``
+adds it to ``REGISTRY``, from which the plugin, the command line, the pages and the tests follow.
 """
 
 from __future__ import annotations
@@ -14,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import ir_measures
 import numpy as np
@@ -31,11 +26,13 @@ from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import Cut, GradedView, View, Views
 from ir_graded.errors import ParameterError, cut, short_repr
 
+from .documentation import cited, sections
 from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, REL, TIES, Param, format_value
 from .stopping import gains_on_scale, safe_divide
 
-#: The properties by name. A document is better than another if its level is higher and no parameter (gains,
-#: stops, weights) gives it a lower value.
+#: Properties of every measure that does not list them in ``LACKS``, with a counterexample in its docstring. A
+#: document is better than another if its level is higher and no parameter (gains, stops, weights) gives it a
+#: lower value.
 PROPERTIES: dict[str, str] = {
     "nothing": "A topic for which the run retrieved nothing relevant scores 0.",
     "ideal": "The ideal list (all relevant documents by gain, nothing else) has the highest possible score "
@@ -112,31 +109,6 @@ class Contributions:
         else:
             total = view.sum_by_topic(self.term)
         return total if self.norm is None else safe_divide(total, self.norm)
-
-    @property
-    def rank(self) -> Ints:
-        """Rank of each document in the list that the measure looks at."""
-        return self.view.n
-
-    @property
-    def rank_in_run(self) -> Ints | None:
-        """Rank of each document in the run if the measure looks at a condensed list, else None."""
-        return self.view.rank_in_run
-
-    @property
-    def cutoff(self) -> int | None:
-        """Last rank that the measure looks at."""
-        return self.view.cutoff
-
-    @property
-    def relevant(self) -> Ints:
-        """Number of documents of each topic that would count if all were retrieved."""
-        return self.view.R
-
-    @property
-    def kind(self) -> str:
-        """Name of the documents that the measure counts."""
-        return self.view.kind
 
     @property
     def value(self) -> Floats:
@@ -242,10 +214,7 @@ class Scorer:
         return False
 
     def relabelled(self, views: Views) -> tuple[Scorer, Views]:
-        """Return a scorer and views with relabelled levels, for measures that replace levels.
-
-        Most measures use the levels as they are.
-        """
+        """Return a scorer and views with relabelled levels, for measures that replace levels."""
         return self, views
 
     def grades(self, levels: Levels) -> Grades:
@@ -335,9 +304,6 @@ class GradedMeasure(Scorer, Measure):
 
     NAME: ClassVar[str]
     PRETTY_NAME: ClassVar[str]
-    SHORT_DESC: ClassVar[str]
-    #: Publication that defines the measure.
-    SOURCE: ClassVar[str]
     SUPPORTED_PARAMS: ClassVar[dict[str, Param]] = COMMON
 
     def __init__(self, **params: Any) -> None:
@@ -365,6 +331,16 @@ class GradedMeasure(Scorer, Measure):
         except ValueError:
             expected = param.expects(value)
             raise ParameterError(f"{self.NAME}: {name}={short_repr(value)} must be {expected}") from None
+
+    @property
+    def SHORT_DESC(self) -> str:
+        """Summary of the docstring."""
+        return sections(type(self))["Summary"]
+
+    @property
+    def SOURCE(self) -> str:
+        """Publications that define the measure: authors and years."""
+        return cited(sections(type(self))["Source"])
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
         """Raise ParameterError if parameters exclude each other; a hook for subclasses."""
@@ -561,15 +537,20 @@ class BlendedUtility(BlendedRatioMeasure, StopUtility):
         return {**columns, "BR": columns["utility"]}
 
 
-def register(measure: GradedMeasure, *aliases: str) -> None:
-    """Add a measure to REGISTRY under its printed name and ``aliases``.
+Registered = TypeVar("Registered", bound=GradedMeasure)
+
+
+def register(measure: Registered, *aliases: str) -> Registered:
+    """Add a measure to REGISTRY under its printed name, that name as an identifier, and ``aliases``.
 
     Raises:
         ValueError: another measure has the name, here or in ir-measures. To compute a measure of ir-measures,
             register a ``Classic`` for it with ``ir_graded.measures.classic.base.register``.
     """
     check_lacks(measure.NAME, measure.LACKS)
-    add_names(measure, measure.NAME, *aliases)
+    identifier = measure.NAME.replace("-", "_").replace("#", "_sharp").replace("+", "_plus_").rstrip("_")
+    add_names(measure, measure.NAME, identifier, *aliases)
+    return measure
 
 
 def add_names(measure: GradedMeasure, *names: str) -> None:

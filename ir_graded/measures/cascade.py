@@ -1,4 +1,4 @@
-"""Cascade measures, whose user stops at a document that satisfies: EBR, iRBU and nERR."""
+"""Measures that go down the list: EBR, iRBU and nERR stop at a document that satisfies; gRBP and nDCG-JK."""
 
 from __future__ import annotations
 
@@ -150,17 +150,25 @@ class RankUtility(IdealNorm, StopUtility):
 
 
 class _EBR(BlendedUtility, CascadeMeasure):
-    """Expected blended ratio: the blended ratio at the rank where the user of ERR stops.
+    r"""The blended ratio at the document that satisfies, in expectation over ERR's cascade of users.
 
     ``EBR = sum over relevant ranks n of dsat(n-1) g(n)/(gmax+1) * BR(n)``, with
     ``dsat(n) = dsat(n-1) (1 - g(n)/(gmax+1))`` and ``dsat(0) = 1``. In [0, 1): even an ideal list scores
     below 1, unless ``norm='ideal'`` divides by its score at the same cutoff (``nEBR``).
 
-    Parameters: beta, gains, norm ('all' or 'ideal'), max_rel, cutoff, rel, judged_only, ties. max_rel
-    defaults to the highest level in all given qrels: set it if you evaluate the qrels in batches.
+    Formula:
+        \mathrm{EBR} = \sum_{n \in \mathcal{N}} \mathrm{dsat}(n-1)\, s(n)\, \mathrm{BR}(n)
 
-    Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval
-    Metrics" (EVIA 2008) with the stop of Chapelle et al. (CIKM 2009), as in NTCIREVAL.
+    Use it if users read down the list until a document satisfies them, and highly relevant documents are more
+    likely to do so. It suits the same users as ``nERR``, but rewards the whole list down to the last document
+    read rather than its rank. An ideal list scores below 1 unless ``norm='ideal'``: compare runs on one set
+    of qrels only, and set ``max_rel`` if qrels come in batches.
+
+    Users stop when a document satisfies them, and read on otherwise.
+
+    Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval Metrics"
+    (EVIA 2008); Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded Relevance" (CIKM
+    2009), doi:10.1145/1645953.1646033, for the stop, as in NTCIREVAL.
 
     Example:
         >>> import ir_graded, ir_measures
@@ -182,10 +190,6 @@ class _EBR(BlendedUtility, CascadeMeasure):
 
     NAME = "EBR"
     PRETTY_NAME = "Expected Blended Ratio"
-    SHORT_DESC = (
-        "The blended ratio at the document that satisfies, in expectation over ERR's cascade of users."
-    )
-    SOURCE = "Sakai and Robertson 2008; Chapelle et al. 2009"
     LACKS = {
         "ideal": WHY_NO_IDEAL,
         "swap": "users who stop earlier, at the better document, may stop at a lower blended ratio",
@@ -194,14 +198,22 @@ class _EBR(BlendedUtility, CascadeMeasure):
 
 
 class _iRBU(RankUtility, CascadeMeasure):
-    """Intentwise rank-biased utility (for one intent): the cascade with a utility that falls with the rank.
+    r"""The probability of being satisfied, discounted by p for every rank on the way.
 
     ``iRBU = sum over relevant ranks n of p^n * dsat(n-1) g(n)/(gmax+1)``. In [0, 1); ``norm='ideal'``
     divides by the score of the ideal list at the same cutoff (``niRBU``).
 
-    Parameters: p, gains, norm ('all' or 'ideal'), max_rel, cutoff, rel, judged_only, ties.
+    Formula:
+        \mathrm{iRBU} = \sum_{n \in \mathcal{N}} p^{n}\, \mathrm{dsat}(n-1)\, s(n)
 
-    Source: Sakai and Zeng, "Which Diversity Evaluation Measures Are Good?" (SIGIR 2019).
+    Use it for the cascade of ERR with a user who gives up at each rank with probability 1 - p. With p near 1
+    it measures whether the user is satisfied rather than how soon. It is the utility of the RBU family for
+    one intent. An ideal list scores below 1 unless ``norm='ideal'``.
+
+    Users stop when a document satisfies them, and read on otherwise.
+
+    Source: Sakai and Zeng, "Which Diversity Evaluation Measures Are Good?" (SIGIR 2019),
+    doi:10.1145/3331184.3331215.
 
     Example:
         >>> import ir_graded, ir_measures
@@ -217,8 +229,6 @@ class _iRBU(RankUtility, CascadeMeasure):
 
     NAME = "iRBU"
     PRETTY_NAME = "Intentwise Rank-Biased Utility"
-    SHORT_DESC = "The probability of being satisfied, discounted by p for every rank on the way."
-    SOURCE = "Sakai and Zeng 2019"
     MONOTONE = True
     LACKS = {"ideal": WHY_NO_IDEAL}
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "p": PERSISTENCE}
@@ -229,16 +239,25 @@ class _iRBU(RankUtility, CascadeMeasure):
 
 
 class _nERR(RankUtility, CascadeMeasure):
-    """Normalised expected reciprocal rank: ERR over the ERR of the ideal list.
+    r"""The expected reciprocal of the rank that satisfies, divided by that of the ideal list.
 
     ``nERR@k = ERR@k / ERR@k of the ideal list`` with
     ``ERR = sum over relevant ranks n of 1/n * dsat(n-1) g(n)/(gmax+1)``. In [0, 1].
 
-    Parameters: gains, max_rel, cutoff, rel, judged_only, ties. The gain of a level is the level itself. For
-    the gain 2^level - 1 of other tools, set ``gains``. ``NCU(stop='err',utility='rr')`` is ERR itself.
+    ``NCU(stop='err',utility='rr')`` is ERR itself.
 
-    Source: Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded
-    Relevance" (CIKM 2009).
+    Formula:
+        \mathrm{nERR@}k = \frac{\mathrm{ERR@}k}{\mathrm{ERR@}k \text{ of the ideal list}}
+        \mathrm{ERR} = \sum_{n \in \mathcal{N}} \frac{1}{n}\, \mathrm{dsat}(n-1)\, s(n)
+
+    Use it if one document may satisfy the user: documents below a satisfying document hardly count. Gains are
+    the levels. For the gains of gdeval, 2^level - 1, write for example ``gains={2: 3, 3: 7, 4: 15}``. Set
+    ``max_rel`` if qrels come in batches.
+
+    Users stop when a document satisfies them, and read on otherwise.
+
+    Source: Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded Relevance" (CIKM
+    2009), doi:10.1145/1645953.1646033.
 
     Example:
         >>> import ir_graded, ir_measures
@@ -255,8 +274,6 @@ class _nERR(RankUtility, CascadeMeasure):
 
     NAME = "nERR"
     PRETTY_NAME = "Normalised Expected Reciprocal Rank"
-    SHORT_DESC = "The expected reciprocal of the rank that satisfies, divided by that of the ideal list."
-    SOURCE = "Chapelle et al. 2009"
     LACKS = {"truncation": WHY_NO_TRUNCATION}
     SUPPORTED_PARAMS = ScaledMeasure.SUPPORTED_PARAMS
 
@@ -269,14 +286,11 @@ class _nERR(RankUtility, CascadeMeasure):
         return "rr"
 
 
-EBR = _EBR()
-register(EBR)
+EBR = register(_EBR())
 add_names(EBR(norm="ideal"), "nEBR")
-iRBU = _iRBU()
-register(iRBU)
+iRBU = register(_iRBU())
 add_names(iRBU(norm="ideal"), "niRBU")
-nERR = _nERR()
-register(nERR)
+nERR = register(_nERR())
 
 
 _PERSISTENCE = Number("persistence: probability of going on to the next rank", default=0.95, above=0, below=1)
@@ -305,7 +319,7 @@ class _WeightedGain(IdealNorm):
 
 
 class _gRBP(_WeightedGain, ScaledMeasure):
-    """Graded rank-biased precision: the user goes on to the next rank with probability p.
+    r"""The gain per document of a user who goes on to each next rank with probability p.
 
     ``gRBP = (1-p) * sum over relevant ranks n of p^(n-1) * g(n)/gmax``, where gmax is the largest gain of the
     scale. In [0, 1): only an infinite list of the best documents would reach 1. ``norm='ideal'`` divides by
@@ -316,13 +330,21 @@ class _gRBP(_WeightedGain, ScaledMeasure):
     documents retrieved (at most k) and k is the cutoff (without one, p^k is 0). If every document were
     judged, the score would be between the score and score + residual. Levels below 0 count as unjudged.
 
-    Parameters: p, gains, norm ('all' or 'ideal'), max_rel, cutoff, rel, judged_only, ties, residual (with
-    ties='doc_id' and norm='all'). max_rel defaults to the highest level in all given qrels: set it if you
-    evaluate the qrels in batches. ``RBP(p=0.8, rel=1)`` of ir-measures is for binary relevance and looks at
-    1,000 ranks.
+    ``residual`` needs ties='doc_id' and norm='all'. ``RBP(p=0.8, rel=1)`` of ir-measures is for binary
+    relevance and looks at 1,000 ranks.
 
-    Source: Moffat and Zobel, "Rank-Biased Precision for Measurement of Retrieval Effectiveness", with the
-    residual (ACM TOIS, 2008).
+    Formula:
+        \mathrm{gRBP} = (1 - p) \sum_{n \in \mathcal{N}} p^{n-1} \frac{g(n)}{g_{\max}}
+        \text{residual} = (1 - p) \sum_{n \text{ unjudged}} p^{n-1} + p^{d} - p^{k}
+
+    Use it for scores that need neither the number of relevant documents nor an ideal list. Unjudged documents
+    can only raise such a score: ``residual=True`` shows by how much (docs/guide/ties-and-unjudged.rst).
+    Topics with few relevant documents have low scores for all runs; to compare topics, use ``nERR`` or ``Q``.
+
+    Users read on to the next rank with a fixed probability. Binary counterpart: RBP.
+
+    Source: Moffat and Zobel, "Rank-Biased Precision for Measurement of Retrieval Effectiveness" (ACM TOIS,
+    2008), doi:10.1145/1416950.1416952.
 
     Example:
         >>> import ir_graded, ir_measures
@@ -341,8 +363,6 @@ class _gRBP(_WeightedGain, ScaledMeasure):
 
     NAME = "gRBP"
     PRETTY_NAME = "Graded Rank-Biased Precision"
-    SHORT_DESC = "The gain per document of a user who goes on to each next rank with probability p."
-    SOURCE = "Moffat and Zobel 2008"
     MONOTONE = True
     LACKS = {"ideal": "the user may go on below the last relevant document"}
     SUPPORTED_PARAMS = {
@@ -396,14 +416,24 @@ class _gRBP(_WeightedGain, ScaledMeasure):
 
 
 class _nDCG_JK(_WeightedGain):
-    """Original nDCG, which does not discount the first b ranks.
+    r"""Gains discounted by log_b of the rank from rank b on, divided by those of the ideal list.
 
     ``nDCG-JK = sum over relevant ranks n of g(n)/D(n)``, divided by this sum for the ideal list at the
     cutoff; ``D(n) = 1`` for n <= b, else ``log_b(n)``. In [0, 1]. ``nDCG`` of ir-measures uses log2(n + 1).
 
-    Parameters: b, gains, cutoff, rel, judged_only, ties.
+    Formula:
+        \text{nDCG-JK} = \frac{\sum_{n \in \mathcal{N}} g(n) / D(n)}{\text{the same of the ideal list}}
+        D(n) = \max(1, \log_{b} n)
 
-    Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002).
+    Use it to compare with results from before nDCG with log2(n + 1) became common. Down to rank b, the order
+    makes no difference. Use nDCG of ir-measures otherwise.
+
+    Users read on, and documents are worth less with each rank from rank ``b`` on, as in the original nDCG.
+
+    Drawn: nDCG-JK nDCG-JK(b=10)
+
+    Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002),
+    doi:10.1145/582415.582418.
 
     Example:
         >>> import ir_graded, ir_measures
@@ -420,8 +450,6 @@ class _nDCG_JK(_WeightedGain):
 
     NAME = "nDCG-JK"
     PRETTY_NAME = "Original Normalised Discounted Cumulative Gain"
-    SHORT_DESC = "Gains discounted by log_b of the rank from rank b on, divided by those of the ideal list."
-    SOURCE = "Jarvelin and Kekalainen 2002"
     LACKS = {"truncation": WHY_NO_TRUNCATION}
     SUPPORTED_PARAMS = {**COMMON, "b": _BASE, "gains": GAINS}
 
@@ -433,7 +461,5 @@ class _nDCG_JK(_WeightedGain):
         return np.asarray(1.0 / np.maximum(np.log(n) / np.log(self["b"]), 1.0))
 
 
-gRBP = _gRBP()
-register(gRBP)
-nDCG_JK = _nDCG_JK()
-register(nDCG_JK, "nDCG_JK")
+gRBP = register(_gRBP())
+nDCG_JK = register(_nDCG_JK())

@@ -1,4 +1,4 @@
-"""Graded average precision: expected AP over users with different thresholds of relevance."""
+"""Measures that compare each document with those above it: GAP, B-pref and R-pref."""
 
 from __future__ import annotations
 
@@ -141,16 +141,25 @@ def _rows_out_of_range(up_to: Floats, topic: Ints) -> list[slice]:
 
 
 class _GAP(StopUtility):
-    """Graded average precision: AP at every threshold of relevance, weighted.
+    r"""Average precision in expectation over the level from which a user counts documents as relevant.
 
     ``GAP = sum_j w_j R_{>=j} AP_j / sum_j w_j R_{>=j}``, where AP_j is AP with documents of level >= j as
     relevant and R_{>=j} is their number. j runs over 1..highest level if all levels of the topic are whole
     numbers, else over its distinct levels >= 1. In [0, 1]; with binary relevance it is AP.
 
-    Parameters: weights (of thresholds; default w_j = j, as in NTCIREVAL), norm, cutoff, judged_only, ties.
+    The default weight of threshold j is w_j = j, as in NTCIREVAL.
 
-    Source: Robertson, Kanoulas and Yilmaz, "Extending Average Precision to Graded Relevance
-    Judgments" (SIGIR 2010).
+    Formula:
+        \mathrm{GAP} = \frac{\sum_{j} w_{j}\, R_{\ge j}\, \mathrm{AP}_{j}}{\sum_{j} w_{j}\, R_{\ge j}}
+
+    Use it if users disagree about the level from which a document counts as relevant. The weights are the
+    shares of users who choose each level as the threshold: ``weights={1: 0, 2: 1}`` with two levels is AP
+    with ``rel=2``. Use ``Q`` if one user gains more from a better document.
+
+    Users differ in the level from which a document is relevant for them. Binary counterpart: AP.
+
+    Source: Robertson, Kanoulas and Yilmaz, "Extending Average Precision to Graded Relevance Judgments" (SIGIR
+    2010), doi:10.1145/1835449.1835550.
 
     Example:
         >>> import ir_graded, ir_measures
@@ -161,10 +170,6 @@ class _GAP(StopUtility):
 
     NAME = "GAP"
     PRETTY_NAME = "Graded Average Precision"
-    SHORT_DESC = (
-        "Average precision in expectation over the level from which a user counts documents as relevant."
-    )
-    SOURCE = "Robertson et al. 2010"
     SUPPORTED_PARAMS = {
         "cutoff": CUTOFF,
         "judged_only": JUDGED_ONLY,
@@ -221,16 +226,11 @@ class _GAP(StopUtility):
         return segments.total(np.where(counted, weight[order], 0.0), topic, levels.topics)
 
 
-GAP = _GAP()
-register(GAP)
+GAP = register(_GAP())
 
 
 def mean_others(above: Ints, here: Ints, R: Ints) -> Floats:
-    """Return the mean of min(above + u, R) over u = 0..here.
-
-    Any number u of the ``here`` documents judged not relevant in a tie group is equally likely to be above a
-    relevant document of the group.
-    """
+    """Return the mean of min(above + u, R) over u = 0..here, which are equally likely to be above."""
     fewer = np.clip(R - above, 0, here + 1)
     sums = fewer * above + fewer * (fewer - 1) / 2 + (here + 1 - fewer) * R
     return np.asarray(sums / (here + 1))
@@ -299,7 +299,7 @@ class _Preference(StopUtility):
 
 
 class _B_pref(_Preference):
-    """Binary preference with a different penalty from ir-measures' Bpref.
+    r"""How far documents judged relevant are above those judged not relevant, by penalty.
 
     ``B-pref = 1/R * sum over relevant ranks n of 1 - x(n)`` in the condensed list, where n - C(n) documents
     judged not relevant are above. ``penalty`` selects x:
@@ -308,12 +308,24 @@ class _B_pref(_Preference):
     - 'N': ``(n - C(n)) / N``, N the documents judged not relevant (bpref_N);
     - 'relative': ``(n - C(n)) / (n - 1)``; rank 1 adds nothing (bpref_relative).
 
-    In [0, 1]. Sakai (2007) finds that Q, nDCG and AP with ``judged_only=True`` work better.
+    In [0, 1].
 
-    Parameters: penalty, rel, ties.
+    Formula:
+        \text{B-pref} = \frac{1}{R} \sum_{n \in \mathcal{N}} 1 - x(n)
+        x_{R}(n) = \frac{\min(R,\, n - C(n))}{R}
+        x_{N}(n) = \frac{n - C(n)}{N}
+        x_{\mathrm{relative}}(n) = \frac{n - C(n)}{n - 1}
 
-    Source: Sakai, "Alternatives to Bpref" (SIGIR 2007), after Buckley and Voorhees, "Retrieval Evaluation
-    with Incomplete Information" (SIGIR 2004).
+    Use it to compare with studies of bpref. Ranks are those of the condensed list; N is the number of
+    documents judged not relevant. Sakai (2007), who defines these variants, prefers ``judged_only=True`` with
+    ``Q``, nDCG or AP. ``Bpref`` of ir-measures is trec_eval's.
+
+    Users are not modelled, for qrels in which many documents are unjudged. Binary counterpart: Bpref.
+
+    Drawn: B-pref B-pref(penalty='relative')
+
+    Source: Sakai, "Alternatives to Bpref" (SIGIR 2007), doi:10.1145/1277741.1277756, after Buckley and
+    Voorhees, "Retrieval Evaluation with Incomplete Information" (SIGIR 2004), doi:10.1145/1008992.1009000.
 
     Example:
         >>> import ir_graded, ir_measures
@@ -331,8 +343,6 @@ class _B_pref(_Preference):
 
     NAME = "B-pref"
     PRETTY_NAME = "Binary Preference by Penalty"
-    SHORT_DESC = "How far documents judged relevant are above those judged not relevant, by penalty."
-    SOURCE = "Sakai 2007"
     LACKS = {
         "exchange": "a document judged not relevant counts against those below it, an unjudged one does not"
     }
@@ -353,7 +363,7 @@ class _B_pref(_Preference):
 
 
 class _R_pref(_Preference, ScaledMeasure):
-    """Binary preference for graded relevance.
+    r"""How far better documents are above worse ones, among those that are judged.
 
     ``R-pref = 1/cg*(R) * sum over relevant ranks n of g(n) (1 - x(n))`` in the condensed list, with
     ``pen(n) = sum over ranks m < n with g(m) < g(n) of (g(n) - g(m)) / g(n)``. ``penalty`` selects x:
@@ -362,12 +372,27 @@ class _R_pref(_Preference, ScaledMeasure):
     - 'relative': ``pen(n) / (n - 1)``; rank 1 adds nothing (rpref_relative);
     - 'relative2': ``pen(n) / n`` (rpref_relative2).
 
-    In [0, 1]. Sakai (2007) finds that Q and nDCG with ``judged_only=True`` work better.
+    In [0, 1].
 
-    Parameters: penalty, gains, max_rel (with penalty='N'), rel, ties.
+    ``max_rel`` needs penalty='N'.
 
-    Source: De Beer and Moens, "Rpref: A Generalization of Bpref towards Graded Relevance Judgments"
-    (SIGIR 2006); Sakai, "Alternatives to Bpref" (SIGIR 2007).
+    Formula:
+        \text{R-pref} = \frac{1}{\mathrm{cg}^{*}(R)} \sum_{n \in \mathcal{N}} g(n) \left(1 - x(n)\right)
+        \mathrm{pen}(n) = \sum_{m < n,\, g(m) < g(n)} \frac{g(n) - g(m)}{g(n)}
+        x_{N}(n) = \frac{\mathrm{pen}(n)}{R + N - \mathrm{cg}^{*}(R) / g_{\max}}
+        x_{\mathrm{relative}}(n) = \frac{\mathrm{pen}(n)}{n - 1}
+        x_{\mathrm{relative2}}(n) = \frac{\mathrm{pen}(n)}{n}
+
+    Use it as ``B-pref`` for graded relevance: a document counts against a better one below it by the
+    difference of their gains. Sakai (2007) prefers ``judged_only=True`` with ``Q`` or nDCG.
+
+    Users are not modelled, for qrels in which many documents are unjudged. Binary counterpart: Bpref.
+
+    Drawn: R-pref R-pref(penalty='relative')
+
+    Source: De Beer and Moens, "Rpref: A Generalization of Bpref towards Graded Relevance Judgments" (SIGIR
+    2006), doi:10.1145/1148170.1148293; Sakai, "Alternatives to Bpref" (SIGIR 2007),
+    doi:10.1145/1277741.1277756.
 
     Example:
         >>> import ir_graded, ir_measures
@@ -384,8 +409,6 @@ class _R_pref(_Preference, ScaledMeasure):
 
     NAME = "R-pref"
     PRETTY_NAME = "Graded Preference"
-    SHORT_DESC = "How far better documents are above worse ones, among those that are judged."
-    SOURCE = "De Beer and Moens 2006; Sakai 2007"
     LACKS = _B_pref.LACKS
     SUPPORTED_PARAMS = {
         "penalty": Choice("penalty for documents above", ("N", "relative", "relative2"), default="N"),
@@ -428,10 +451,8 @@ class _R_pref(_Preference, ScaledMeasure):
         return graded.ideal.in_units(graded.g, view.topic)
 
 
-B_pref = _B_pref()
-register(B_pref, "B_pref", "bpref_R")
-R_pref = _R_pref()
-register(R_pref, "R_pref", "rpref_N")
+B_pref = register(_B_pref(), "bpref_R")
+R_pref = register(_R_pref(), "rpref_N")
 for _penalty in ("N", "relative"):
     add_names(B_pref(penalty=_penalty), f"bpref_{_penalty}")
 for _penalty in ("relative", "relative2"):

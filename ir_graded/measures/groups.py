@@ -1,4 +1,4 @@
-"""Group fairness and relevance: GF for one attribute set, GFR for several sets and a measure."""
+"""Measures over groups and classes of documents: GF, GFR and EC."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _LACKS = {
 
 
 class _GF(ScaledMeasure):
-    """Group fairness: how close the ranking is to a target distribution over groups.
+    r"""Closeness to a target distribution over groups where a document satisfies.
 
     ``GF = sum over relevant ranks n of dsat(n-1) g(n)/(gmax+1) * (1 - DIV(a(n), t))``: at the rank where the
     user of ERR stops, the mean ``a(n)`` of the memberships of the documents at ranks 1..n, relevant or not,
@@ -90,7 +90,19 @@ class _GF(ScaledMeasure):
     normalised match distance, or 'RNOD', the root normalised order-aware divergence, for ordinal groups, in
     the order of the shares.
 
-    Parameters: groups (required), divergence, target (by default uniform), gains, max_rel, cutoff, rel.
+    Formula:
+        \mathrm{GF} = \sum_{n \in \mathcal{N}} \mathrm{dsat}(n-1)\, s(n) \left(1 -
+            \mathrm{DIV}(a(n), t)\right)
+        a(n) = \frac{1}{n} \sum_{i \le n} m(d_{i})
+
+    Use it if several groups should receive exposure at the ranks where users stop. ``divergence='JSD'`` is
+    for nominal groups, ``'NMD'`` and ``'RNOD'`` are for ordinal groups. ``GFR`` combines it with relevance.
+    Documents with unknown shares count as shared equally, so report for how many documents the shares are
+    known.
+
+    Users should see all groups of authors or providers fairly.
+
+    Drawn: GF(groups='SIZE')
 
     Source: Sakai, Kim and Kang, "A Versatile Framework for Evaluating Ranked Lists in Terms of Group Fairness
     and Relevance" (ACM TOIS, 2023).
@@ -117,8 +129,6 @@ class _GF(ScaledMeasure):
 
     NAME = "GF"
     PRETTY_NAME = "Group Fairness"
-    SHORT_DESC = "Closeness to a target distribution over groups where a document satisfies."
-    SOURCE = "Sakai et al. 2023"
     LACKS = _LACKS
     SUPPORTED_PARAMS = {
         "groups": Attributes("the attribute set"),
@@ -167,14 +177,21 @@ class _GF(ScaledMeasure):
 
 
 class _GFR(ComposedMeasure):
-    """Group fairness and relevance: the mean of a measure and of GF over several attribute sets.
+    r"""The mean of relevance and of closeness to targets over attribute sets.
 
     ``GFR = (M + sum of GF over the attribute sets) / (1 + their number)``. ``groups`` gives the divergence of
     each attribute set, as in ``{'SIZE': 'RNOD', 'ORIGIN': 'JSD'}``. Gains, rel, max_rel and cutoff apply to
     GF, and to M if it has these parameters and does not set them itself. In [0, 1].
 
-    Parameters: groups (required), targets by attribute set (by default uniform), measure (M, by default
-    iRBU), gains, max_rel, cutoff, rel.
+    Formula:
+        \mathrm{GFR} = \frac{1}{1 + |\mathcal{G}|} \left(M + \sum_{G \in \mathcal{G}} \mathrm{GF}_{G}\right)
+
+    Use it to combine relevance and fairness over several attribute sets in one number, as in NTCIR's FairWeb
+    tasks. Also report its parts, because a run can compensate for one with another.
+
+    Users should see all groups of authors or providers fairly.
+
+    Drawn: GFR(groups={'SIZE':'JSD'})
 
     Source: Sakai, Kim and Kang, "A Versatile Framework for Evaluating Ranked Lists in Terms of Group Fairness
     and Relevance" (ACM TOIS, 2023).
@@ -202,8 +219,6 @@ class _GFR(ComposedMeasure):
 
     NAME = "GFR"
     PRETTY_NAME = "Group Fairness and Relevance"
-    SHORT_DESC = "The mean of relevance and of closeness to targets over attribute sets."
-    SOURCE = "Sakai et al. 2023"
     LACKS = _LACKS
     TAKES_TIES = False
     SUPPORTED_PARAMS = {
@@ -283,7 +298,7 @@ class _GFR(ComposedMeasure):
         own, found = views[self.cut], self.base.contributions(views)
         theirs = found.view.document
         levels = views.levels.values[views.levels.level_index[theirs]]
-        same_ranks = found.cutoff == own.cutoff and found.rank_in_run is None
+        same_ranks = found.view.cutoff == own.cutoff and found.view.rank_in_run is None
         view = views[
             Cut(min(levels.min(initial=np.inf), self["rel"]), cutoff=own.cutoff if same_ranks else None)
         ]
@@ -295,17 +310,15 @@ class _GFR(ComposedMeasure):
         return view, relevance, stop
 
 
-GF = _GF()
-register(GF)
-GFR = _GFR()
-register(GFR)
+GF = register(_GF())
+GFR = register(_GFR())
 
 
 _CLASSICS = ("AP", "P", "RR", "Success")
 
 
 class _EC(ComposedMeasure):
-    """A measure that counts each equivalence class of documents, such as near-duplicates, once.
+    r"""A measure that counts each class of equivalent documents once.
 
     ``EC = M(list of classes)``. In the run, the first relevant document of a class counts with its own level;
     later ones are not relevant but keep their rank. The ideal list has each class once, with its highest
@@ -314,8 +327,16 @@ class _EC(ComposedMeasure):
 
     Qrels need the column equivalence_class. Documents with equal scores are ordered by doc_id.
 
-    Parameters: measure (M, required, without a cutoff: Q, AWP, O-measure, P-measure, P+, NCU, nCG, BR,
-    R-measure, R-WP, EBR, iRBU, nERR, gRBP, nDCG, AP, P, RR, Success), cutoff.
+    Formula:
+        \mathrm{EC}(M) = M(\text{list of classes})
+
+    Use it if near-duplicates, or answers with equal content, should count once: a run gains nothing from the
+    second document of a class. ``EC`` is a measure rather than an option of ``evaluate``, so one call can
+    have measures with and without classes. Qrels need the column ``equivalence_class``.
+
+    Users gain nothing from a second copy of a document.
+
+    Drawn: EC(measure='Q')
 
     Source: Sakai, "NTCIREVAL: A Generic Toolkit for Information Access Evaluation" (FIT 2011).
 
@@ -342,8 +363,6 @@ class _EC(ComposedMeasure):
 
     NAME = "EC"
     PRETTY_NAME = "Measure over Equivalence Classes"
-    SHORT_DESC = "A measure that counts each class of equivalent documents once."
-    SOURCE = "Sakai 2011"
     LACKS = {
         "ideal": "a list of all relevant documents repeats classes; the ideal list has each class once",
         "swap": "the better document may be of a class that was already counted above",
@@ -382,6 +401,5 @@ class _EC(ComposedMeasure):
         return scorer, views.kept(("classes", rel), lambda: by_class(views, classes, rel))
 
 
-EC = _EC()
-register(EC)
+EC = register(_EC())
 add_short_names(EC, {**SHORT_NAMES, "Q": "Q", **{name: name for name in _CLASSICS}})

@@ -254,12 +254,7 @@ class IntentSumMeasure(IntentMeasure):
     """A sum over the intents of a topic: probability times the score of the list of the intent."""
 
     def by_type(self, of: Callable[[Scorer], Floats], is_nav: Bools) -> Floats:
-        """Return the values of ``of`` for the scorer of each intent, or of each judgment for an intent.
-
-        Args:
-            of: function of a scorer that returns an array with the shape of ``is_nav``.
-            is_nav: whether each intent is navigational.
-        """
+        """Return the values of ``of`` for the scorer of each intent or judgment, by type."""
         raise NotImplementedError  # pragma: no cover
 
     def columns_of(self, lists: Views) -> Iterable[str]:
@@ -323,17 +318,27 @@ _WHY_NO_IDEAL = "one list is rarely the best for every intent"
 
 
 class _I_rec(IntentMeasure):
-    """Intent recall: the share of the intents that the list covers.
+    r"""The share of the intents that have a relevant document among the first documents.
 
     ``I-rec@k = intents with a relevant document among the first k / intents with a relevant document in the
     qrels``. In [0, 1]. An intent without a relevant document is left out of the denominator, so nuggets that
     no answer supports do not lower the score. It ignores probabilities, levels and ranks, and equals
     StRecall(rel=r)@k of ir-measures.
 
-    Parameters: cutoff, rel, judged_only, ties (by doc_id, or expected).
+    Formula:
+        \text{I-rec@}k = \frac{|\bigcup_{n \le k} I(d_{n})|}{|I|}
+
+    Use it if the first page should cover each intent. I is the set of intents that have a relevant document
+    in the qrels: an intent without one is left out of the denominator. Do not use it to score answers by
+    nuggets, since a nugget that no answer supports must lower the score. It ignores levels above ``rel`` and
+    the order of the first k documents, so it does not replace a measure of the ranking. ``D#`` combines both.
+
+    Users want documents on each aspect of the question. Binary counterpart: StRecall@k.
+
+    Drawn: I-rec@3
 
     Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance" (SIGIR
-    2011), after Zhai, Cohen and Lafferty (SIGIR 2003).
+    2011), doi:10.1145/2009916.2010055, after Zhai, Cohen and Lafferty (SIGIR 2003).
 
     Example:
         >>> import ir_graded, ir_measures
@@ -346,8 +351,6 @@ class _I_rec(IntentMeasure):
 
     NAME = "I-rec"
     PRETTY_NAME = "Intent recall"
-    SHORT_DESC = "The share of the intents that have a relevant document among the first documents."
-    SOURCE = "Sakai and Song 2011"
     SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY, "ties": MEAN_TIES}
 
     def plain_score(self, views: Views, score: _Score) -> Floats:
@@ -365,7 +368,7 @@ class _I_rec(IntentMeasure):
 
 
 class _D(GlobalGainMeasure):
-    """Base measure applied to a list with global gains: ``D(measure='nDCG')@10``.
+    r"""A base measure over gains summed over the intents by their probabilities.
 
     ``GG(d) = sum over intents i of P(i) g_i(d)``, with 12 significant digits; g_i is the gain by the base
     measure's ``gains``, and 0 where d is not relevant to i. Documents with GG > 0 are relevant, and the ideal
@@ -375,10 +378,15 @@ class _D(GlobalGainMeasure):
     D-Q@10, which is ``D(measure="Q(norm='cutoff')")@10`` as published by NTCIR, D-nDCG@10, D-RBP, D-EBR and
     others.
 
-    Parameters: measure (required; a base measure without a cutoff, as a string or object), cutoff.
+    Formula:
+        \mathrm{D}(M) = M(\text{list by } \mathrm{GG})
 
-    Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance"
-    (SIGIR 2011).
+    Use it if documents that serve many or likely intents should be near the top. One ideal list serves all
+    intents, so a perfect run scores 1. A run that leaves out an unlikely intent loses little: also report
+    ``I-rec``, or use ``D#``. docs/guide/intents.rst shows how to judge by intent.
+
+    Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance" (SIGIR
+    2011), doi:10.1145/2009916.2010055.
 
     Example:
         >>> import ir_graded, ir_measures
@@ -393,21 +401,26 @@ class _D(GlobalGainMeasure):
 
     NAME = "D"
     PRETTY_NAME = "D-measure"
-    SHORT_DESC = "A base measure over gains summed over the intents by their probabilities."
-    SOURCE = "Sakai and Song 2011"
     SUPPORTED_PARAMS = {"measure": BaseMeasure("D"), "cutoff": CUTOFF}
 
 
 class _D_sharp(GlobalGainMeasure):
-    """Weighted mean of D and intent recall: ``D#(measure='nDCG')@10``.
+    r"""The mean of intent recall and of a base measure over global gains.
 
     ``D# = gamma * I-rec + (1 - gamma) * D``, with rel and judged_only of the base measure. In [0, 1].
     Short names as for D: D#-Q@10, D#-nDCG@10.
 
-    Parameters: measure (required), gamma, cutoff.
+    Formula:
+        \text{D\#} = \gamma\, \text{I-rec} + (1 - \gamma)\, \text{D}
 
-    Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance"
-    (SIGIR 2011).
+    Use it for coverage and ranking in one number: ``D#-nDCG@10`` and ``D#-Q@10`` are the main measures of
+    NTCIR's INTENT and IMine tasks. ``gamma`` is the weight of I-rec. Also report ``I-rec`` and ``D``, because
+    runs trade one for the other.
+
+    Users want documents on each aspect of the question. Binary counterpart: nDCG.
+
+    Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance" (SIGIR
+    2011), doi:10.1145/2009916.2010055.
 
     Example:
         >>> import ir_graded, ir_measures
@@ -419,8 +432,6 @@ class _D_sharp(GlobalGainMeasure):
 
     NAME = "D#"
     PRETTY_NAME = "D#-measure"
-    SHORT_DESC = "The mean of intent recall and of a base measure over global gains."
-    SOURCE = "Sakai and Song 2011"
     SUPPORTED_PARAMS = {"measure": BaseMeasure("D#"), **_SHARP, "cutoff": CUTOFF}
 
 
@@ -428,13 +439,21 @@ _WHY_DIN_NO_IDEAL = "documents further down no longer add to a navigational inte
 
 
 class _DIN(GlobalGainMeasure):
-    """Variant of D in which a navigational intent counts once: ``DIN(measure='nDCG')@10``.
+    r"""A base measure over global gains to which a navigational intent adds once.
 
     ``gain(n) = sum of P(i) g_i(d_n)`` over the informational intents, and over the navigational intents to
     which no document above n is relevant. R, the ideal list and the largest gain are those of D. In [0, 1].
     With P-measure as base, DIN can be higher than D, because the preferred rank moves.
 
-    Parameters: measure (required), cutoff. The base measure must order tied documents by doc_id.
+    The base measure must order tied documents by doc_id.
+
+    Formula:
+        \mathrm{DIN}(M) = M(\text{list by gain})
+        \mathrm{gain}(n) = \sum_{i\, \mathrm{inf}} P(i)\, g_{i}(d_{n}) + \sum_{i\, \mathrm{nav},\,
+            \text{new at } n} P(i)\, g_{i}(d_{n})
+
+    Use it if some intents are navigational: users need one document, and a second one adds nothing. Without
+    types of intents it equals ``D``.
 
     Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
 
@@ -454,19 +473,22 @@ class _DIN(GlobalGainMeasure):
 
     NAME = "DIN"
     PRETTY_NAME = "DIN-measure"
-    SHORT_DESC = "A base measure over global gains to which a navigational intent adds once."
-    SOURCE = "Sakai 2012"
     LACKS = {"ideal": _WHY_DIN_NO_IDEAL}
     SUPPORTED_PARAMS = {"measure": BaseMeasure("DIN"), "cutoff": CUTOFF}
     ONCE = True
 
 
 class _DIN_sharp(GlobalGainMeasure):
-    """Weighted mean of DIN and intent recall: ``DIN#(measure='nDCG')@10``.
+    r"""The mean of intent recall and of DIN.
 
     ``DIN# = gamma * I-rec + (1 - gamma) * DIN``. In [0, 1].
 
-    Parameters: measure (required), gamma, cutoff.
+    Formula:
+        \text{DIN\#} = \gamma\, \text{I-rec} + (1 - \gamma)\, \text{DIN}
+        \mathrm{gain}(n) = \sum_{i\, \mathrm{inf}} P(i)\, g_{i}(d_{n}) + \sum_{i\, \mathrm{nav},\,
+            \text{new at } n} P(i)\, g_{i}(d_{n})
+
+    Use it like ``D#`` if some intents are navigational.
 
     Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
 
@@ -486,8 +508,6 @@ class _DIN_sharp(GlobalGainMeasure):
 
     NAME = "DIN#"
     PRETTY_NAME = "DIN#-measure"
-    SHORT_DESC = "The mean of intent recall and of DIN."
-    SOURCE = "Sakai 2012"
     LACKS = {"ideal": _WHY_DIN_NO_IDEAL}
     SUPPORTED_PARAMS = {"measure": BaseMeasure("DIN#"), **_SHARP, "cutoff": CUTOFF}
     ONCE = True
@@ -526,15 +546,24 @@ class IntentAwareMeasure(IntentSumMeasure, ComposedMeasure):
 
 
 class _IA(IntentAwareMeasure):
-    """Intent-aware measure, the expectation of a base measure over the intents: ``IA(measure='nDCG')@10``.
+    r"""The sum over the intents of probability times a base measure for that intent.
 
     ``IA = sum over intents i of P(i) M_i``, where M_i is the base measure over the levels of intent i only,
     with the R, ideal list and largest gain of that intent (unless the base measure sets ``max_rel``). Intents
-    without a relevant document add 0. In [0, 1]. ERR_IA of ir-measures has other gains and another scale.
+    without a relevant document add 0. In [0, 1].
 
-    Parameters: measure (required; a base measure without a cutoff, as a string or object), cutoff.
+    Formula:
+        \mathrm{IA}(M) = \sum_{i \in I} P(i)\, M_{i}
 
-    Source: Agrawal, Gollapudi, Halverson and Ieong, "Diversifying Search Results" (WSDM 2009).
+    Use it if each user has one intent and the mean over the users matters. A run that serves only the
+    likeliest intent may score high. A run is seldom ideal for all intents, so the highest possible score is
+    below 1: compare runs on one set of qrels only. ERR_IA of ir-measures has other gains and another scale
+    than ``IA-ERR``.
+
+    Users mean different things by one query, and each has one meaning in mind.
+
+    Source: Agrawal, Gollapudi, Halverson and Ieong, "Diversifying Search Results" (WSDM 2009),
+    doi:10.1145/1498759.1498766.
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -552,21 +581,24 @@ class _IA(IntentAwareMeasure):
 
     NAME = "IA"
     PRETTY_NAME = "Intent-aware measure"
-    SHORT_DESC = "The sum over the intents of probability times a base measure for that intent."
-    SOURCE = "Agrawal et al. 2009"
     LACKS = {"ideal": _WHY_NO_IDEAL}
     SUPPORTED_PARAMS = {"measure": BaseMeasure("IA"), "cutoff": CUTOFF}
 
 
 class _IA_sharp(IntentAwareMeasure):
-    """Weighted mean of IA and intent recall: ``IA#(measure='nDCG')@10``.
+    r"""The mean of intent recall and of an intent-aware measure.
 
     ``IA# = gamma * I-rec + (1 - gamma) * IA``. In [0, 1].
 
-    Parameters: measure (required), gamma, cutoff.
+    Formula:
+        \text{IA\#} = \gamma\, \text{I-rec} + (1 - \gamma)\, \mathrm{IA}(M)
+        \mathrm{IA}(M) = \sum_{i \in I} P(i)\, M_{i}
 
-    Source: Agrawal, Gollapudi, Halverson and Ieong, "Diversifying Search Results" (WSDM 2009), with I-rec
-    added as Sakai and Song (SIGIR 2011) add it to D.
+    Use it like ``IA`` if coverage of every intent should also count.
+
+    Source: Agrawal, Gollapudi, Halverson and Ieong, "Diversifying Search Results" (WSDM 2009),
+    doi:10.1145/1498759.1498766; Sakai and Song, "Evaluating Diversified Search Results Using Per-intent
+    Graded Relevance" (SIGIR 2011), doi:10.1145/2009916.2010055, for I-rec.
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -584,8 +616,6 @@ class _IA_sharp(IntentAwareMeasure):
 
     NAME = "IA#"
     PRETTY_NAME = "IA#-measure"
-    SHORT_DESC = "The mean of intent recall and of an intent-aware measure."
-    SOURCE = "Agrawal et al. 2009; Sakai and Song 2011"
     LACKS = {"ideal": _WHY_NO_IDEAL}
     SUPPORTED_PARAMS = {"measure": BaseMeasure("IA#"), **_SHARP, "cutoff": CUTOFF}
 
@@ -622,12 +652,18 @@ class PPlusQMeasure(IntentSumMeasure):
 
 
 class _P_plus_Q(PPlusQMeasure):
-    """Expectation over the intents of Q (informational intents) or P+ (navigational intents).
+    r"""The sum over the intents of probability times Q, or P+ for a navigational intent.
 
     ``P+Q = sum over intents i of P(i) * (Q_i with norm='cutoff' if i is informational, P+_i if i is
     navigational)``; without a cutoff, plain Q_i. In [0, 1].
 
-    Parameters: beta, gains, rel, judged_only, cutoff, ties (by doc_id, or expected).
+    Formula:
+        \text{P+Q} = \sum_{i\, \mathrm{inf}} P(i)\, \mathrm{Q}_{i} + \sum_{i\, \mathrm{nav}} P(i)\,
+            \text{P+}_{i}
+
+    Use it if users with an informational intent read on, as in ``Q``, and users with a navigational intent
+    stop at the best document, as in ``P+``. Qrels need types of intents. If all intents are informational, it
+    equals IA-Q.
 
     Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
 
@@ -669,8 +705,6 @@ class _P_plus_Q(PPlusQMeasure):
 
     NAME = "P+Q"
     PRETTY_NAME = "P+Q"
-    SHORT_DESC = "The sum over the intents of probability times Q, or P+ for a navigational intent."
-    SOURCE = "Sakai 2012"
     LACKS = {
         "ideal": _WHY_NO_IDEAL,
         "exchange": WHY_NO_EXCHANGE,
@@ -680,11 +714,16 @@ class _P_plus_Q(PPlusQMeasure):
 
 
 class _P_plus_Q_sharp(PPlusQMeasure):
-    """Weighted mean of P+Q and intent recall.
+    r"""The mean of intent recall and of P+Q.
 
     ``P+Q# = gamma * I-rec + (1 - gamma) * P+Q``. In [0, 1].
 
-    Parameters: beta, gains, rel, judged_only, cutoff, ties (by doc_id, or expected), gamma.
+    Formula:
+        \text{P+Q\#} = \gamma\, \text{I-rec} + (1 - \gamma)\, \text{P+Q}
+        \text{P+Q} = \sum_{i\, \mathrm{inf}} P(i)\, \mathrm{Q}_{i} + \sum_{i\, \mathrm{nav}} P(i)\,
+            \text{P+}_{i}
+
+    Use it like ``P+Q`` if coverage of every intent should also count.
 
     Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
 
@@ -726,29 +765,18 @@ class _P_plus_Q_sharp(PPlusQMeasure):
 
     NAME = "P+Q#"
     PRETTY_NAME = "P+Q#"
-    SHORT_DESC = "The mean of intent recall and of P+Q."
-    SOURCE = "Sakai 2012"
     LACKS = _P_plus_Q.LACKS
     SUPPORTED_PARAMS = {**PPlusQMeasure.SUPPORTED_PARAMS, **_SHARP}
 
 
-I_rec = _I_rec()
-register(I_rec, "I_rec", "Irec")
-D = _D()
-register(D)
-D_sharp = _D_sharp()
-register(D_sharp, "Dsharp", "D_sharp")
-DIN = _DIN()
-register(DIN)
-DIN_sharp = _DIN_sharp()
-register(DIN_sharp, "DINsharp", "DIN_sharp")
-IA = _IA()
-register(IA)
-IA_sharp = _IA_sharp()
-register(IA_sharp, "IAsharp", "IA_sharp")
-P_plus_Q = _P_plus_Q()
-register(P_plus_Q, "PplusQ", "P_plus_Q")
-P_plus_Q_sharp = _P_plus_Q_sharp()
-register(P_plus_Q_sharp, "PplusQsharp", "P_plus_Q_sharp")
+I_rec = register(_I_rec(), "Irec")
+D = register(_D())
+D_sharp = register(_D_sharp(), "Dsharp")
+DIN = register(_DIN())
+DIN_sharp = register(_DIN_sharp(), "DINsharp")
+IA = register(_IA())
+IA_sharp = register(_IA_sharp(), "IAsharp")
+P_plus_Q = register(_P_plus_Q(), "PplusQ")
+P_plus_Q_sharp = register(_P_plus_Q_sharp(), "PplusQsharp")
 for _measure in (D, D_sharp, DIN, DIN_sharp, IA, IA_sharp):
     add_short_names(_measure)

@@ -1,4 +1,4 @@
-"""Measures at one rank: R-measure and R-WP at rank R, nCG and BR at the cutoff."""
+"""Measures of the blended ratio: at all relevant documents (Q, AWP), down to one (O, P, P+), at one rank."""
 
 from __future__ import annotations
 
@@ -33,12 +33,19 @@ class _UniformStop(BlendedUtility):
 
 
 class _Q(_UniformStop):
-    """Q-measure: average precision with the blended ratio in place of precision.
+    r"""AP for graded relevance: the mean over the relevant documents of the blended ratio at their ranks.
 
     ``Q = 1/R * sum over relevant ranks n of BR(n)`` with
     ``BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n))``. In [0, 1]; beta=0 is AP.
 
-    Parameters: beta, gains, norm, cutoff, rel, judged_only, ties.
+    Formula:
+        Q = \frac{1}{R} \sum_{n \in \mathcal{N}} \mathrm{BR}(n)
+
+    Use it if all relevant documents matter and better ones matter more. It is the first choice if you would
+    use AP and have levels: with ``beta=0`` it is AP, and it told more pairs of systems apart than AP in our
+    measurements (docs/guide/choosing.rst). ``norm='cutoff'`` gives the Q@k of NTCIREVAL.
+
+    Users want all relevant documents, and value highly relevant ones more. Binary counterpart: AP.
 
     Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).
 
@@ -57,24 +64,24 @@ class _Q(_UniformStop):
 
     NAME = "Q"
     PRETTY_NAME = "Q-measure"
-    SHORT_DESC = (
-        "AP for graded relevance: the mean over the relevant documents of the blended ratio at their ranks."
-    )
-    SOURCE = "Sakai 2004"
     LACKS = {"exchange": WHY_NO_EXCHANGE}
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS, "norm": NORM}
 
 
 class _AWP(_UniformStop):
-    """Average weighted precision: average precision with cg/cg* in place of precision.
+    r"""The mean over the relevant documents of cumulative gain over ideal cumulative gain at their ranks.
 
-    ``AWP = 1/R * sum over relevant ranks n of cg(n) / cg*(n)``; this is Q with beta=inf. In [0, 1]. AWP
-    ignores how far below rank R a relevant document is; Q does not.
+    ``AWP = 1/R * sum over relevant ranks n of cg(n) / cg*(n)``; this is Q with beta=inf. In [0, 1].
 
-    Parameters: gains, norm, cutoff, rel, judged_only, ties.
+    Formula:
+        \mathrm{AWP} = \frac{1}{R} \sum_{n \in \mathcal{N}} \frac{\mathrm{cg}(n)}{\mathrm{cg}^{*}(n)}
 
-    Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using
-    Multi-Grade Relevance Judgments" (IPSJ SIG Notes, 2001).
+    Use it to compare with results of early NTCIR workshops. Below rank R the denominator no longer grows, so
+    a relevant document at rank R + 1 adds as much as one at rank 1,000. Use ``Q`` otherwise, which does not
+    have this weakness.
+
+    Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using Multi-Grade Relevance
+    Judgments" (IPSJ SIG Notes, 2001).
 
     Example:
         >>> import ir_graded, ir_measures
@@ -91,18 +98,12 @@ class _AWP(_UniformStop):
 
     NAME = "AWP"
     PRETTY_NAME = "Average Weighted Precision"
-    SHORT_DESC = (
-        "The mean over the relevant documents of cumulative gain over ideal cumulative gain at their ranks."
-    )
-    SOURCE = "Kando et al. 2001"
     LACKS = {"exchange": WHY_NO_EXCHANGE}
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "norm": NORM}
 
 
-Q = _Q()
-register(Q, "Q-measure", "Q_measure")
-AWP = _AWP()
-register(AWP)
+Q = register(_Q(), "Q-measure", "Q_measure")
+AWP = register(_AWP())
 
 
 #: Reason why a measure that uses the preferred rank lacks the property 'swap'.
@@ -119,15 +120,24 @@ class _OneDocumentMeasure(BlendedUtility):
 
 
 class _O(_OneDocumentMeasure):
-    """O-measure: the blended ratio at the first relevant document.
+    r"""RR for graded relevance: the blended ratio at the first relevant document.
 
     ``O = BR(n1)``, n1 the rank of the first relevant document retrieved; 0 without one. In [0, 1];
     beta=0 is RR.
 
-    Parameters: beta, gains, cutoff, rel, judged_only, ties.
+    Formula:
+        \text{O-measure} = \mathrm{BR}(n_{1})
 
-    Source: Sakai, "On the Task of Finding One Highly Relevant Document with High Precision"
-    (IPSJ Transactions on Databases, 2006).
+    Use it if the user stops at the first relevant document of any level and gains more from a better one, as
+    in known-item search and question answering. It ignores everything below that rank; ``P-measure`` waits
+    for the best document retrieved.
+
+    Users stop at the first relevant document. Binary counterpart: RR.
+
+    Drawn: second run.
+
+    Source: Sakai, "On the Task of Finding One Highly Relevant Document with High Precision" (IPSJ
+    Transactions on Databases, 2006).
 
     Example:
         >>> import ir_graded, ir_measures
@@ -144,8 +154,6 @@ class _O(_OneDocumentMeasure):
 
     NAME = "O-measure"
     PRETTY_NAME = "O-measure"
-    SHORT_DESC = "RR for graded relevance: the blended ratio at the first relevant document."
-    SOURCE = "Sakai 2006"
     LACKS = {
         "exchange": "a document that moves above the first relevant one replaces it, even if its gain is "
         "smaller"
@@ -159,12 +167,22 @@ class _O(_OneDocumentMeasure):
 
 
 class _P_measure(_OneDocumentMeasure):
-    """P-measure: the blended ratio at the preferred rank.
+    r"""The blended ratio at the preferred rank: the rank of the first of the best documents retrieved.
 
     ``P-measure = BR(rp)``; the preferred rank rp is the first rank with a document of the highest level
     retrieved (within the cutoff). 0 if nothing relevant is retrieved. In [0, 1].
 
-    Parameters: beta, gains, cutoff, rel, judged_only, ties.
+    Formula:
+        \text{P-measure} = \mathrm{BR}(r_{p})
+
+    Use it if one highly relevant document is enough and the user reads on until it is found. The preferred
+    rank is that of the first document of the highest level *retrieved*: for a run without documents of the
+    best level, it is the rank of the best document in the run. The measure depends on one rank per topic and
+    therefore tells fewer pairs of systems apart than ``Q`` (docs/guide/choosing.rst): plan for more topics.
+
+    Users need one highly relevant document.
+
+    Drawn: second run.
 
     Source: Sakai, "Give Me Just One Highly Relevant Document: P-measure" (SIGIR 2006).
 
@@ -183,10 +201,6 @@ class _P_measure(_OneDocumentMeasure):
 
     NAME = "P-measure"
     PRETTY_NAME = "P-measure"
-    SHORT_DESC = (
-        "The blended ratio at the preferred rank: the rank of the first of the best documents retrieved."
-    )
-    SOURCE = "Sakai 2006"
     LACKS = {"swap": WHY_NO_SWAP}
 
     def stop(self, view: View) -> Floats:
@@ -197,11 +211,18 @@ class _P_measure(_OneDocumentMeasure):
 
 
 class _P_plus(_OneDocumentMeasure):
-    """P+: the mean blended ratio over the relevant documents down to the preferred rank.
+    r"""The mean blended ratio over the relevant documents down to the preferred rank.
 
     ``P+ = 1/C(rp) * sum over relevant ranks n <= rp of BR(n)``; rp as for P-measure. In [0, 1].
 
-    Parameters: beta, gains, cutoff, rel, judged_only, ties.
+    Formula:
+        \text{P+} = \frac{1}{C(r_{p})} \sum_{n \in \mathcal{N},\, n \le r_{p}} \mathrm{BR}(n)
+
+    Use it like ``P-measure`` if the relevant documents above the best one should also count.
+
+    Users need one highly relevant document.
+
+    Drawn: second run.
 
     Source: Sakai, "Bootstrap-Based Comparisons of IR Metrics for Finding One Relevant Document" (AIRS 2006).
 
@@ -221,8 +242,6 @@ class _P_plus(_OneDocumentMeasure):
 
     NAME = "P+"
     PRETTY_NAME = "P-plus"
-    SHORT_DESC = "The mean blended ratio over the relevant documents down to the preferred rank."
-    SOURCE = "Sakai 2006"
     LACKS = {"swap": WHY_NO_SWAP}
 
     def stop(self, view: View) -> Floats:
@@ -232,12 +251,9 @@ class _P_plus(_OneDocumentMeasure):
         return tied.up_to_preferred(tied.view.level_index, utility)
 
 
-O = _O()  # the measure's name in the papers
-register(O, "O", "O_measure")
-P_measure = _P_measure()
-register(P_measure, "P_measure")
-P_plus = _P_plus()
-register(P_plus, "P_plus", "P-plus", "Pplus")
+O = register(_O(), "O")  # the measure's name in the papers
+P_measure = register(_P_measure())
+P_plus = register(_P_plus(), "P-plus", "Pplus")
 
 
 class AtRankMeasure(BlendedRatioMeasure):
@@ -290,12 +306,16 @@ class _AtCutoff(AtRankMeasure):
 
 
 class _R_measure(_AtR):
-    """R-measure: the blended ratio at rank R.
+    r"""R-precision for graded relevance: the blended ratio at rank R.
 
     ``R-measure = BR(R)``, where R is the number of relevant documents of the topic. In [0, 1]; beta=0 is
     R-precision. With a cutoff, the run is cut at that rank first.
 
-    Parameters: beta, gains, cutoff, rel, judged_only, ties.
+    Formula:
+        \text{R-measure} = \mathrm{BR}(R)
+
+    Use it as R-precision with levels, to treat topics of any size fairly. It ignores the order down to rank R
+    and everything below.
 
     Source: Sakai, "Ranking the NTCIR Systems based on Multigrade Relevance" (AIRS 2004).
 
@@ -308,20 +328,22 @@ class _R_measure(_AtR):
 
     NAME = "R-measure"
     PRETTY_NAME = "R-measure"
-    SHORT_DESC = "R-precision for graded relevance: the blended ratio at rank R."
-    SOURCE = "Sakai 2004"
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
 
 
 class _R_WP(_AtR):
-    """R-weighted precision: normalised cumulative gain at rank R.
+    r"""Cumulative gain over ideal cumulative gain at rank R.
 
     ``R-WP = cg(R) / cg*(R)``. In [0, 1].
 
-    Parameters: gains, cutoff, rel, judged_only, ties.
+    Formula:
+        \text{R-WP} = \frac{\mathrm{cg}(R)}{\mathrm{cg}^{*}(R)}
 
-    Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using
-    Multi-Grade Relevance Judgments" (IPSJ SIG Notes, 2001).
+    Use it to treat topics of any size fairly. It depends only on the sum of gains down to rank R, the number
+    of relevant documents, and ignores the order above it and everything below.
+
+    Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using Multi-Grade Relevance
+    Judgments" (IPSJ SIG Notes, 2001).
 
     Example:
         >>> import ir_graded, ir_measures
@@ -332,19 +354,24 @@ class _R_WP(_AtR):
 
     NAME = "R-WP"
     PRETTY_NAME = "R-Weighted Precision"
-    SHORT_DESC = "Cumulative gain over ideal cumulative gain at rank R."
-    SOURCE = "Kando et al. 2001"
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS}
 
 
 class _nCG(_AtCutoff):
-    """Normalised cumulative gain at a rank, without discount.
+    r"""Cumulative gain over ideal cumulative gain at the cutoff.
 
     ``nCG@k = cg(k) / cg*(k)``; if the run is shorter than k, cg keeps its last value. In [0, 1].
 
-    Parameters: cutoff (required), gains, rel, judged_only, ties.
+    Formula:
+        \mathrm{nCG@}k = \frac{\mathrm{cg}(k)}{\mathrm{cg}^{*}(k)}
 
-    Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002).
+    Use it for the sum of gains in the first k ranks, as a share of the largest possible sum. The order within
+    these ranks does not matter. If it should, use nDCG@k of ir-measures or ``Q``.
+
+    Users read one page of k results. Binary counterpart: P@k.
+
+    Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002),
+    doi:10.1145/582415.582418.
 
     Example:
         >>> import ir_graded, ir_measures
@@ -355,18 +382,22 @@ class _nCG(_AtCutoff):
 
     NAME = "nCG"
     PRETTY_NAME = "Normalised Cumulative Gain"
-    SHORT_DESC = "Cumulative gain over ideal cumulative gain at the cutoff."
-    SOURCE = "Jarvelin and Kekalainen 2002"
     SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "gains": GAINS}
 
 
 class _BR(_AtCutoff):
-    """Blended ratio at a rank.
+    r"""The blend of precision and normalised cumulative gain at the cutoff.
 
     ``BR@k = (C(k) + beta cg(k)) / (k + beta cg*(k))``; if the run is shorter than k, C and cg keep their
     last values. In [0, 1]; beta=0 is precision, beta=inf is nCG.
 
-    Parameters: cutoff (required), beta, gains, rel, judged_only, ties.
+    Formula:
+        \mathrm{BR@}k = \mathrm{BR}(k)
+
+    Use it for one page of k results if both the number of relevant documents and their levels matter. It is
+    the utility in ``Q``, ``P-measure`` and ``NCU``.
+
+    Users read one page of k results. Binary counterpart: P@k.
 
     Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).
 
@@ -384,17 +415,11 @@ class _BR(_AtCutoff):
 
     NAME = "BR"
     PRETTY_NAME = "Blended Ratio"
-    SHORT_DESC = "The blend of precision and normalised cumulative gain at the cutoff."
-    SOURCE = "Sakai 2004"
     LACKS = {"ideal": "below rank R the ideal list has no documents, and its precision falls"}
     SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "beta": BETA, "gains": GAINS}
 
 
-R_measure = _R_measure()
-register(R_measure, "R_measure")
-R_WP = _R_WP()
-register(R_WP, "R_WP")
-nCG = _nCG()
-register(nCG)
-BR = _BR()
-register(BR)
+R_measure = register(_R_measure())
+R_WP = register(_R_WP())
+nCG = register(_nCG())
+BR = register(_BR())

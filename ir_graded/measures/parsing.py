@@ -1,10 +1,9 @@
 """Measure strings: ``NAME(k=v, ...)@cutoff``.
 
-Names of ir-measures are parsed as in ir-measures, with the same objects and errors. Strings of which
-ir-measures silently drops a part raise a ValueError instead: a parameter, cutoff or key that is given twice,
-and everything after a ``#``.
-Names of this package may contain ``-``, ``+`` and ``,``, and values may be negative numbers, ``inf``, lists
-and dicts, so that every printed measure can be parsed again.
+Names of ir-measures are parsed as in ir-measures. Strings of which it silently drops a part raise a
+ValueError: a parameter, cutoff or key that is given twice, and everything after a ``#``. Names of this
+package may contain ``-``, ``+`` and ``,``, and values may be negative numbers, ``inf``, lists and dicts, so
+that every printed measure can be parsed again.
 """
 
 from __future__ import annotations
@@ -60,12 +59,7 @@ _GEOMETRIC = {"gm_map": "AP", "gmap": "AP", "gm_bpref": "Bpref"}
 
 
 def unknown_measure(text: str, can_be_read: Callable[[str], bool]) -> UnknownMeasureError:
-    """Return the error for a string that does not name a measure.
-
-    Args:
-        text: the string.
-        can_be_read: tells whether a string names a measure.
-    """
+    """Return the error for a string that does not name a measure; ``can_be_read`` tells which strings do."""
     return UnknownMeasureError(
         f"Unknown measure {short_repr(text)}. {_hint(*_parts(text), can_be_read)}"
         "Run `ir_graded measures` for the full list."
@@ -127,14 +121,7 @@ class _UnreadableError(ValueError):
 
 
 def parse(text: str) -> Measure:
-    """Return the measure that ``text`` names, with the errors of ir-measures for its own measures.
-
-    Raises:
-        MeasureSyntaxError: the text after a name of this package cannot be read.
-        ParameterError: a measure of this package does not take a parameter or its value.
-        ValueError: the text is not a measure string.
-        NameError: the name is unknown.
-    """
+    """Return the measure that ``text`` names, with the errors of ir-measures for its own measures."""
     try:
         return _parse(text)
     except _UnreadableError as error:
@@ -454,12 +441,7 @@ def _split(text: str, separators: str | None = None) -> list[str]:
 
 
 def _named(item: str | Measure, read: Callable[[str], Measure]) -> list[Measure]:
-    """Return the measures that a string names, several for a family of trec_eval.
-
-    Args:
-        item: a measure object or a string.
-        read: reads a measure string.
-    """
+    """Return the measures that an object or a string names, several for a family of trec_eval."""
     if isinstance(item, Measure):
         return [separate_ties(item)]
     if not isinstance(item, str):

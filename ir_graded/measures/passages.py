@@ -1,4 +1,4 @@
-"""Measures of TREC Genomics over ranked passages: PassageAP, Passage2AP and AspectAP."""
+"""Measures over passages: of articles (MAgP), of characters (CharP, iP and others), and of TREC Genomics."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class PassageMeasure(GradedMeasure):
 
 
 class _MAgP(PassageMeasure):
-    """Mean average generalised precision (of a topic: AgP).
+    r"""AP over articles, each weighted by the F-score of the text found in it.
 
     ``AgP = 1/Numrel * sum over ranks r of articles with relevance of gP(r)`` with
     ``gP(r) = 1/r * sum of F over the first r articles`` and
@@ -78,10 +78,18 @@ class _MAgP(PassageMeasure):
     the text retrieved from article a. Numrel is the number of articles with a highlighted position. In
     [0, 1]; it is AP if articles are retrieved and highlighted as a whole.
 
-    Parameters: beta, rel, cutoff (in articles), ties.
+    Formula:
+        \mathrm{AgP} = \frac{1}{\mathrm{Numrel}} \sum_{r} \mathrm{gP}(r)
+        \mathrm{gP}(r) = \frac{1}{r} \sum_{i \le r} F(a_{i})
 
-    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a
-    Twist" (SIGIR 2007).
+    Use it for runs that point into documents if both the ranking of the articles and the text chosen in each
+    should count. INEX 2009 and 2010 used ``beta=0.25``, the paper ``beta=1`` (the default). Qrels and run
+    need the columns ``start`` and ``length``.
+
+    Users read passages within articles. Binary counterpart: AP of articles.
+
+    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a Twist"
+    (SIGIR 2007).
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -101,8 +109,6 @@ class _MAgP(PassageMeasure):
 
     NAME = "MAgP"
     PRETTY_NAME = "Mean Average Generalised Precision"
-    SHORT_DESC = "AP over articles, each weighted by the F-score of the text found in it."
-    SOURCE = "Kamps et al. 2007"
     LACKS = {"exchange": WHY_NO_EXCHANGE}
 
     def contributions(self, views: Views) -> Contributions:
@@ -119,15 +125,21 @@ class _MAgP(PassageMeasure):
 
 
 class _gP(PassageMeasure):
-    """Generalised precision at a rank.
+    r"""The mean F-score of the first articles.
 
     ``gP@k = 1/k * sum of F over the first k articles``; the divisor is k even if the run has fewer articles.
     In [0, 1].
 
-    Parameters: cutoff (required, in articles), beta, rel, ties.
+    Formula:
+        \mathrm{gP@}k = \frac{1}{k} \sum_{i \le k} F(a_{i})
 
-    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a
-    Twist" (SIGIR 2007).
+    Use it as the precision of the first k articles of a run with passages. It divides by k even if the run
+    has fewer articles, as P@k does; the INEX tool then returns the value at the last rank.
+
+    Users read passages within articles. Binary counterpart: P@k of articles.
+
+    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a Twist"
+    (SIGIR 2007).
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -145,8 +157,6 @@ class _gP(PassageMeasure):
 
     NAME = "gP"
     PRETTY_NAME = "Generalised Precision"
-    SHORT_DESC = "The mean F-score of the first articles."
-    SOURCE = "Kamps et al. 2007"
     LACKS = {"ideal": "there may be fewer than k articles with relevance, but the divisor is k"}
     SUPPORTED_PARAMS = {**PassageMeasure.SUPPORTED_PARAMS, "cutoff": REQUIRED_CUTOFF}
 
@@ -162,14 +172,23 @@ class _gP(PassageMeasure):
 
 
 class _gR(PassageMeasure):
-    """Generalised recall at a rank.
+    r"""The share of the articles with relevance that are among the first k articles.
 
     ``gR@k = articles with relevance among the first k / Numrel``. In [0, 1].
 
-    Parameters: cutoff (required, in articles), beta (has no effect on recall of articles), rel, ties.
+    ``beta`` has no effect on the recall of articles.
 
-    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a
-    Twist" (SIGIR 2007).
+    Formula:
+        \mathrm{gR@}k = \frac{1}{\mathrm{Numrel}} \,\left|\{ i \le k : a_{i} \text{ has highlighted text}
+            \}\right|
+
+    Use it as the recall of articles in the first k articles of a run with passages, whatever text was found
+    in them.
+
+    Users read passages within articles. Binary counterpart: R@k of articles.
+
+    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a Twist"
+    (SIGIR 2007).
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -187,8 +206,6 @@ class _gR(PassageMeasure):
 
     NAME = "gR"
     PRETTY_NAME = "Generalised Recall"
-    SHORT_DESC = "The share of the articles with relevance that are among the first k articles."
-    SOURCE = "Kamps et al. 2007"
     LACKS = {"ideal": "there may be more than k articles with relevance"}
     SUPPORTED_PARAMS = {**PassageMeasure.SUPPORTED_PARAMS, "cutoff": REQUIRED_CUTOFF}
 
@@ -200,12 +217,9 @@ class _gR(PassageMeasure):
         return tied.linear(SEEN)
 
 
-MAgP = _MAgP()
-register(MAgP, "AgP")
-gP = _gP()
-register(gP)
-gR = _gR()
-register(gR)
+MAgP = register(_MAgP(), "AgP")
+gP = register(_gP())
+gR = register(_gR())
 
 
 OVERLAP_ONCE = Choice(
@@ -277,14 +291,21 @@ class SetMeasure(CharacterMeasure):
 
 
 class _CharP(SetMeasure):
-    """Precision of the characters in the first rows.
+    r"""The share of characters in the first rows that are highlighted.
 
     ``CharP@k = highlighted characters found in the first k rows / characters in these rows``. All rows count,
     including those of unjudged articles. With ``overlap='retrieved'`` text in several rows counts in the
     length of each row and is found once, so that repeating text does not raise the score. With ``'once'`` it
     counts once in numerator and denominator. With ``'each'`` each row is counted separately. In [0, 1].
 
-    Parameters: cutoff (in rows), rel, overlap.
+    Formula:
+        \mathrm{CharP@}k = \frac{\mathrm{found}(k)}{\mathrm{retrieved}(k)}
+
+    Use it to measure the share of relevant text in the text that a retriever returns; see
+    docs/guide/chunks.rst.
+
+    Users read the first k passages or chunks, as a language model does. Binary counterpart: P@k of
+    characters.
 
     Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024); Pehcevski and
     Thom, "HiXEval: Highlighting XML Retrieval Evaluation" (INEX 2005).
@@ -308,8 +329,6 @@ class _CharP(SetMeasure):
 
     NAME = "CharP"
     PRETTY_NAME = "Character Precision"
-    SHORT_DESC = "The share of characters in the first rows that are highlighted."
-    SOURCE = _CHUNKS
     SUPPORTED_PARAMS = {**SetMeasure.SUPPORTED_PARAMS, "overlap": OVERLAP}
     NORM = "the characters retrieved"
 
@@ -318,7 +337,7 @@ class _CharP(SetMeasure):
 
 
 class _CharR(SetMeasure):
-    """Recall of the highlighted characters in the first rows.
+    r"""The share of the highlighted characters that the first rows hold.
 
     ``CharR@k = highlighted characters found in the first k rows / highlighted characters of the topic``.
     With ``graded=True`` each character is weighted by the gain of the highest level that highlights it:
@@ -326,10 +345,18 @@ class _CharR(SetMeasure):
     ``overlap='each'`` each row is counted separately. Text in several rows is then found several times, and
     recall **may exceed 1**, as in LegalBench-RAG. In [0, inf); without ``'each'`` at most 1.
 
-    Parameters: cutoff (in rows), rel, overlap, graded, gains (only with graded).
+    ``gains`` needs graded=True.
+
+    Formula:
+        \mathrm{CharR@}k = \frac{\mathrm{found}(k)}{N}
+
+    Use it to measure the share of the relevant text that a retriever returns; see docs/guide/chunks.rst.
+
+    Users read the first k passages or chunks, as a language model does. Binary counterpart: R@k of
+    characters.
 
     Source: Pipitone and Alami, "LegalBench-RAG: A Benchmark for Retrieval-Augmented Generation in the Legal
-    Domain" (arXiv, 2024).
+    Domain" (arXiv, 2024), doi:10.48550/arXiv.2408.10343.
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -350,8 +377,6 @@ class _CharR(SetMeasure):
 
     NAME = "CharR"
     PRETTY_NAME = "Character Recall"
-    SHORT_DESC = "The share of the highlighted characters that the first rows hold."
-    SOURCE = "Pipitone and Alami 2024"
     SUPPORTED_PARAMS = {**SetMeasure.SUPPORTED_PARAMS, "overlap": OVERLAP, "graded": GRADED, "gains": GAINS}
     NORM = "the highlighted characters"
     RANGE = (0.0, np.inf)
@@ -395,11 +420,16 @@ class _CharR(SetMeasure):
 
 
 class _CharF(SetMeasure):
-    """F-score of the characters in the first rows.
+    r"""The weighted harmonic mean of precision and recall of characters.
 
     ``CharF@k = (1 + beta^2) P R / (beta^2 P + R)`` with P = CharP@k and R = CharR@k. In [0, 1].
 
-    Parameters: cutoff (in rows), rel, overlap, beta.
+    Formula:
+        F = \frac{(1 + \beta^{2})\, P\, R}{\beta^{2} P + R}
+
+    Use it to combine precision and recall of the characters in the first rows; see docs/guide/chunks.rst.
+
+    Users read the first k passages or chunks, as a language model does.
 
     Source: Pehcevski and Thom, "HiXEval: Highlighting XML Retrieval Evaluation" (INEX 2005).
 
@@ -422,8 +452,6 @@ class _CharF(SetMeasure):
 
     NAME = "CharF"
     PRETTY_NAME = "Character F-score"
-    SHORT_DESC = "The weighted harmonic mean of precision and recall of characters."
-    SOURCE = "Pehcevski and Thom 2005"
     SUPPORTED_PARAMS = {**SetMeasure.SUPPORTED_PARAMS, "beta": F_BETA}
     NORM = "the weighted mean of characters retrieved and highlighted"
 
@@ -434,12 +462,17 @@ class _CharF(SetMeasure):
 
 
 class _IoU(SetMeasure):
-    """Intersection over union of the characters in the first rows and the highlighted ones.
+    r"""Characters both retrieved and highlighted, divided by those that are either.
 
     ``IoU@k = found / (characters in the first k rows + highlighted characters - found)``. Chunking
     experiments call it the Jaccard index of tokens, although they count characters. In [0, 1].
 
-    Parameters: cutoff (in rows), rel, overlap.
+    Formula:
+        \mathrm{IoU@}k = \frac{\mathrm{found}(k)}{\mathrm{retrieved}(k) + N - \mathrm{found}(k)}
+
+    Use it for one number that penalises both irrelevant text and missing text; see docs/guide/chunks.rst.
+
+    Users read the first k passages or chunks, as a language model does.
 
     Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024).
 
@@ -462,8 +495,6 @@ class _IoU(SetMeasure):
 
     NAME = "IoU"
     PRETTY_NAME = "Intersection over Union"
-    SHORT_DESC = "Characters both retrieved and highlighted, divided by those that are either."
-    SOURCE = _CHUNKS
     NORM = "the characters retrieved or highlighted"
 
     def norm(self, view: PassageView) -> Floats:
@@ -490,12 +521,20 @@ class InterpolatedPrecision(CharacterMeasure):
 
 
 class _iP(InterpolatedPrecision):
-    """Interpolated precision at a point of recall.
+    r"""The largest precision of characters at or after a point of recall.
 
     ``iP@x = the largest P[r] over the ranks r with R[r] >= x``, or 0 without such a rank. P[r] and R[r] are
     precision and recall of the characters in the first r rows. R[r] and x are compared exactly. In [0, 1].
 
-    Parameters: recall (needed, the x of iP@x), rel, overlap.
+    Formula:
+        \mathrm{iP@}x = \max \{ P[r] : R[r] \ge x \}
+
+    Use it to measure precision early in a ranking of passages that do not overlap. ``iP@0.01`` was the
+    official measure of INEX's focused task in 2008.
+
+    Users read passages one after the other. Binary counterpart: AP of characters.
+
+    Drawn: iP@0.1
 
     Source: Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 Evaluation Measures" (INEX, 2008).
 
@@ -518,8 +557,6 @@ class _iP(InterpolatedPrecision):
 
     NAME = "iP"
     PRETTY_NAME = "Interpolated Precision"
-    SHORT_DESC = "The largest precision of characters at or after a point of recall."
-    SOURCE = "Kamps et al. 2008"
     SUPPORTED_PARAMS = {"recall": RECALL, **InterpolatedPrecision.SUPPORTED_PARAMS}
     AT_PARAM = "recall"
 
@@ -535,12 +572,17 @@ class _iP(InterpolatedPrecision):
 
 
 class _AiP(InterpolatedPrecision):
-    """Average interpolated precision; its mean over topics is called MAiP.
+    r"""The mean of the interpolated precision of characters at 101 points of recall.
 
-    ``AiP = 1/101 * sum over i = 0 .. 100 of iP@(i/100)``. It is the official measure of the focused task of
-    INEX. In [0, 1].
+    ``AiP = 1/101 * sum over i = 0 .. 100 of iP@(i/100)``. In [0, 1].
 
-    Parameters: rel, overlap.
+    Formula:
+        \mathrm{AiP} = \frac{1}{101} \sum_{i=0}^{100} \mathrm{iP@}\tfrac{i}{100}
+
+    Use it for runs that rank passages which do not overlap, to average precision over all points of recall.
+    It is the official measure of INEX's focused task, where its mean is called MAiP.
+
+    Users read passages one after the other. Binary counterpart: AP of characters.
 
     Source: Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 Evaluation Measures" (INEX, 2008).
 
@@ -563,8 +605,6 @@ class _AiP(InterpolatedPrecision):
 
     NAME = "AiP"
     PRETTY_NAME = "Average Interpolated Precision"
-    SHORT_DESC = "The mean of the interpolated precision of characters at 101 points of recall."
-    SOURCE = "Kamps et al. 2008"
 
     def contributions(self, views: Views) -> Contributions:
         view = self.passages(views)
@@ -577,18 +617,12 @@ class _AiP(InterpolatedPrecision):
         return Contributions(view, (reached - before) * self.best_precision(view), points, "points of recall")
 
 
-CharP = _CharP()
-register(CharP)
-CharR = _CharR()
-register(CharR)
-CharF = _CharF()
-register(CharF)
-IoU = _IoU()
-register(IoU)
-iP = _iP()
-register(iP)
-AiP = _AiP()
-register(AiP, "MAiP")
+CharP = register(_CharP())
+CharR = register(_CharR())
+CharF = register(_CharF())
+IoU = register(_IoU())
+iP = register(_iP())
+AiP = register(_AiP(), "MAiP")
 
 
 #: Characters whose summands are in memory at a time, and the largest number that is summed at all.
@@ -620,7 +654,7 @@ class GenomicsMeasure(CharacterMeasure):
 
 
 class _PassageAP(GenomicsMeasure):
-    """Average precision of passages, PASSAGE MAP of TREC Genomics 2006 and 2007.
+    r"""TREC Genomics' PASSAGE MAP: precision of the characters at each row that finds text.
 
     ``PassageAP = sum over rows that find text of num/den / (rows that find text + spans never chosen)``. Each
     row chooses the first highlighted span, in the order of the qrels, with which it shares a character. num
@@ -628,7 +662,14 @@ class _PassageAP(GenomicsMeasure):
     spans finds only the first, and text that is found twice counts twice, as in the official program.
     In [0, 1].
 
-    Parameters: rel.
+    Formula:
+        \mathrm{PassageAP} = \frac{1}{\mathrm{rows} + \mathrm{never}} \sum_{r}
+            \frac{\mathrm{num}(r)}{\mathrm{den}(r)}
+
+    Use it to compare with TREC Genomics, where it is called PASSAGE MAP. Its value changes if a highlighted
+    span is split in two, so use ``Passage2AP`` for other purposes.
+
+    Users read passages one after the other, as in TREC Genomics.
 
     Source: Hersh, Cohen, Ruslen and Roberts, "TREC 2007 Genomics Track Overview" (TREC 2007).
 
@@ -651,8 +692,6 @@ class _PassageAP(GenomicsMeasure):
 
     NAME = "PassageAP"
     PRETTY_NAME = "Passage Average Precision"
-    SHORT_DESC = "TREC Genomics' PASSAGE MAP: precision of the characters at each row that finds text."
-    SOURCE = "Hersh et al. 2007"
     NEEDS_QRELS_ORDER = True
 
     def contributions(self, views: Views) -> Contributions:
@@ -676,13 +715,18 @@ class _PassageAP(GenomicsMeasure):
 
 
 class _Passage2AP(GenomicsMeasure):
-    """Average precision of characters, PASSAGE2 MAP of TREC Genomics 2007.
+    r"""TREC Genomics' PASSAGE2 MAP: average precision over characters.
 
     ``Passage2AP = 1/N * sum over highlighted characters found of n/d``: characters are counted one by one,
     row by row. A highlighted character counts in n and d when it is first found and is ignored later. Any
     other character counts in d each time. N is the number of highlighted characters. In [0, 1].
 
-    Parameters: rel.
+    Formula:
+        \mathrm{Passage2AP} = \frac{1}{N} \sum_{c} \frac{n(c)}{d(c)}
+
+    Use it for average precision with each character as a document; it is PASSAGE2 MAP of TREC Genomics 2007.
+
+    Users read passages one after the other, as in TREC Genomics.
 
     Source: Hersh, Cohen, Ruslen and Roberts, "TREC 2007 Genomics Track Overview" (TREC 2007).
 
@@ -705,8 +749,6 @@ class _Passage2AP(GenomicsMeasure):
 
     NAME = "Passage2AP"
     PRETTY_NAME = "Passage2 Average Precision"
-    SHORT_DESC = "TREC Genomics' PASSAGE2 MAP: average precision over characters."
-    SOURCE = "Hersh et al. 2007"
 
     def contributions(self, views: Views) -> Contributions:
         view = self.passages(views)
@@ -755,14 +797,20 @@ def _sums(n: Ints, others: Ints, size: Ints) -> Floats:
 
 
 class _AspectAP(GenomicsMeasure):
-    """Average precision of aspects, ASPECT MAP of TREC Genomics 2006 and 2007.
+    r"""TREC Genomics' ASPECT MAP: average precision over the rows with new aspects.
 
     ``AspectAP = 1/aspects of the topic * sum over rows with new aspects of new * n/d``. Each row has the
     aspects of the first highlighted span, in the order of the qrels, with which it shares a character. Rows
     with new aspects count in n and d, rows without such a span in d, and rows with only old aspects in
     neither. The qrels need a column aspects, with ``|`` between aspects. In [0, 1].
 
-    Parameters: rel.
+    Formula:
+        \mathrm{AspectAP} = \frac{1}{A} \sum_{r} \mathrm{new}(r)\, \frac{n(r)}{d(r)}
+
+    Use it to compare with TREC Genomics, where it is called ASPECT MAP. Read the run with ``rank='column'``
+    to rank as the official tool does.
+
+    Users read passages one after the other, as in TREC Genomics.
 
     Source: Hersh, Cohen, Ruslen and Roberts, "TREC 2007 Genomics Track Overview" (TREC 2007).
 
@@ -786,8 +834,6 @@ class _AspectAP(GenomicsMeasure):
 
     NAME = "AspectAP"
     PRETTY_NAME = "Aspect Average Precision"
-    SHORT_DESC = "TREC Genomics' ASPECT MAP: average precision over the rows with new aspects."
-    SOURCE = "Hersh et al. 2007"
     NEEDS = (SPAN, ASPECTS)
     NEEDS_QRELS_ORDER = True
 
@@ -813,9 +859,6 @@ class _AspectAP(GenomicsMeasure):
         return Contributions(view, new * n / d, of_topic.astype(np.float64), "the aspects of the topic")
 
 
-PassageAP = _PassageAP()
-register(PassageAP)
-Passage2AP = _Passage2AP()
-register(Passage2AP)
-AspectAP = _AspectAP()
-register(AspectAP)
+PassageAP = register(_PassageAP())
+Passage2AP = register(_Passage2AP())
+AspectAP = register(_AspectAP())

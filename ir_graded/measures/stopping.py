@@ -50,13 +50,7 @@ def geometric_sum(view: View, gamma: float, norm: str = "all") -> Floats:
 
 
 def graded_uniform(view: View, weights: Floats, norm: str = "all") -> Floats:
-    """Return p_gu = weight of the level / sum of weights of relevant documents (Sakai and Robertson 2008).
-
-    Args:
-        view: the relevant documents retrieved.
-        weights: stop weight of each level in ``view.levels.values``.
-        norm: 'cutoff' sums only the min(R, k) largest weights.
-    """
+    """Return p_gu = weight of the level / sum of weights of relevant documents (Sakai and Robertson 2008)."""
     ideal = view.levels.ideal(view.cut.rel, weights)
     total = ideal.first(recall_base(view, norm), np.arange(view.levels.topics, dtype=np.int64))
     return safe_divide(ideal.in_units(weights[view.level_index], view.topic), total[view.topic])
@@ -102,10 +96,7 @@ def unsatisfied_before(satisfied: Floats, start: Ints) -> Floats:
 
 
 def gains_on_scale(levels: Levels, gains: Overrides, rel: float, max_rel: float) -> dict[float, float]:
-    """Return the gain of each relevant level up to ``max_rel``. The largest is gmax.
-
-    The levels are those in the qrels, those in ``gains``, and ``max_rel`` itself.
-    """
+    """Return the gain of each relevant level in the qrels or in ``gains``, and of ``max_rel``, up to that."""
     named = dict(gains)
     scale = {*levels.values.tolist(), *named, max_rel}
     return {level: named.get(level, level) for level in scale if rel <= level <= max_rel}

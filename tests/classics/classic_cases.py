@@ -10,10 +10,11 @@ import pytest
 from helpers import rows_of
 
 from ir_graded.measures.classic import CLASSICS, scorer_of
+from ir_graded.measures.params import NOT_PROVIDED
 
 needs_perl = pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval runs perl")
 
-#: Values of every parameter that a classic takes; ``...`` leaves it unset.
+#: Values of parameters of classics; ``...`` leaves one unset.
 VALUES = {
     "cutoff": [..., 1, 2, 5, 30],
     "rel": [..., 1, 2, 4],
@@ -35,14 +36,19 @@ BY_GDEVAL = ("nDCG(dcg='exp-log2')", "ERR")
 def variants(name):
     """Every combination of the values of a classic's parameters, supported or not."""
     measure = CLASSICS[name].MEASURE
-    names = list(measure.SUPPORTED_PARAMS)
-    assert set(names) <= set(VALUES), "a new parameter needs values above"
+    names = measure.SUPPORTED_PARAMS
     made = {}
-    for values in product(*(VALUES[param] for param in names)):
+    for values in product(*(VALUES.get(name, [..., *_near(param)]) for name, param in names.items())):
         params = {param: value for param, value in zip(names, values, strict=True) if value is not ...}
         # Measures that print alike compare equal in ir-measures, but all of them must be tried.
         made.setdefault(str(params), type(measure)(**params))
     return list(made.values())
+
+
+def _near(param):
+    """Values of a parameter that is not listed above: its default, or 2 without one, and the next number."""
+    default = 2 if param.default is NOT_PROVIDED else param.default
+    return [default, *([param.dtype(default + 1)] if param.dtype in {int, float} else [])]
 
 
 def supported(name):
@@ -55,8 +61,10 @@ def is_by_gdeval(measure):
 
 
 def ties_otherwise(measure):
-    """Whether the provider of ir-measures ranks tied documents in the reverse order."""
-    return measure.NAME == "Judged" or (measure.NAME == "RR" and "cutoff" in measure.params)
+    """Whether the provider of ir-measures, other than trec_eval and gdeval, has another order of ties."""
+    asked = (one.NAME for one in UPSTREAM.providers if one.is_available() and one.supports(measure))
+    # The steps of cwl_eval above rank RBP as trec_eval does.
+    return measure.NAME != "RBP" and next(asked, "") not in {"pytrec_eval", "gdeval"}
 
 
 def upstream(measure, qrels, run):

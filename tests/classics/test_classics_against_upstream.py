@@ -30,13 +30,6 @@ def collections_for(measure, seeds=SEEDS):
         yield cases.collection(seed, levels, ties=not cases.ties_otherwise(measure))
 
 
-def test_the_grid_covers_every_classic():
-    assert set(CLASSICS) == {
-        *("AP", "RR", "nDCG", "P", "R", "Rprec", "Success", "Bpref", "infAP", "RBP", "ERR", "Judged"),
-        *("NumRet", "NumRel", "NumQ", "SetP", "SetR", "SetF"),
-    }  # fmt: skip
-
-
 @pytest.mark.slow
 @each_classic
 def test_equal_to_the_provider_of_ir_measures(name):

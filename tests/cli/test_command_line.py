@@ -292,9 +292,10 @@ def test_measures_lists_every_measure_with_its_parameters_and_names(run):
 def test_measures_explains_one_measure(run, name):
     code, out, err = run("measures", name)
     assert (code, err) == (0, "")
-    assert out.startswith("Q\n\nQ-measure: average precision with the blended ratio")
+    assert out.startswith("Q  Q-measure\n\nAP for graded relevance: the mean over the relevant documents of")
     for part in (
         "BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)). In [0, 1]",
+        "\n\nUse it if all relevant documents matter",
         "    beta=1             weight of gain against count in the blended ratio: a number >= 0 or inf\n",
         'ir_graded evaluate qrels.txt bm25.run -m "Q@10"',
         "    {Q: 0.75}\n",

@@ -8,7 +8,6 @@ passages/test_passage_composition.py.
 from __future__ import annotations
 
 import doctest
-import inspect
 import math
 import random
 from dataclasses import dataclass
@@ -42,6 +41,7 @@ from ir_graded.core.facets import SPAN
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.classic import CLASSICS, scorer_of
+from ir_graded.measures.documentation import sections
 from ir_graded.measures.params import LevelTable
 
 PASSAGES = [REGISTRY[name] for name in sorted({m.NAME for m in REGISTRY.values() if SPAN in m.NEEDS})]
@@ -317,14 +317,12 @@ def is_better(measure, better, worse):
 
 def blocks(declared):
     """Return the counterexamples in a class's docstring by property, each after the main example's code."""
-    found, example = {}, ""
-    for block in inspect.getdoc(declared).split("\n\n"):
-        head, _, code = block.partition(":\n")
-        if head == "Example":
-            example = inspect.cleandoc(code)
-        elif head.startswith("Lacks "):
-            found[head.removeprefix("Lacks ")] = f"{example}\n{inspect.cleandoc(code)}\n"
-    return found
+    found = sections(declared)
+    return {
+        name.removeprefix("Lacks "): f"{found['Example']}\n{code}\n"
+        for name, code in found.items()
+        if name.startswith("Lacks ")
+    }
 
 
 def run_examples(code):

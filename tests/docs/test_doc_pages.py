@@ -2,20 +2,20 @@
 
 import inspect
 import re
-from dataclasses import replace
 
 import api_pages
 import figures
+import lists
 import measure_pages
 import pytest
 from doc_blocks import DOCS
-from notes import DOIS, NOTES
 
 from ir_graded import explain, meta
 from ir_graded.cli.main import commands
 from ir_graded.measures import PROPERTIES, REGISTRY
 from ir_graded.measures.base import StopUtility, register
 from ir_graded.measures.classic import CLASSICS
+from ir_graded.measures.params import MAX_REL, REQUIRED_CUTOFF
 
 MEASURES = sorted({measure.NAME for measure in REGISTRY.values()})
 
@@ -64,27 +64,50 @@ def test_page_names_are_unique(pages):
     assert len(pages) == len(MEASURES)
 
 
-def test_a_measure_without_a_note_fails_the_build(monkeypatch):
-    class _Unnoted(StopUtility):
-        NAME, PRETTY_NAME, SHORT_DESC, SOURCE = "Unnoted", "Unnoted", "Nothing.", "Nobody"
+def test_a_measure_without_a_section_fails_the_build():
+    class _Unexplained(StopUtility):
+        """A measure."""
 
-    before = dict(REGISTRY)
+        NAME = PRETTY_NAME = "Unexplained"
+
     try:
-        register(_Unnoted())
-        with pytest.raises(LookupError, match="no entry for \\['Unnoted'\\]"):
-            measure_pages.pages()
-        monkeypatch.setitem(NOTES, "Unnoted", NOTES["Q"])
-        with pytest.raises(LookupError, match="_Unnoted has no Source"):
+        register(_Unexplained())
+        with pytest.raises(LookupError, match="_Unexplained has no Definition, Formula, Use it, Source, Ex"):
             measure_pages.pages()
     finally:
-        del REGISTRY["Unnoted"]
-    assert before == REGISTRY
+        del REGISTRY["Unexplained"]
 
 
-def test_a_note_without_a_measure_fails_the_build(monkeypatch):
-    monkeypatch.setitem(NOTES, "Gone", NOTES["Q"])
-    with pytest.raises(LookupError, match="no measure \\['Gone'\\]"):
-        measure_pages.pages()
+def test_a_page_defines_the_symbols_of_its_formulas(pages):
+    for symbol, definition in measure_pages.DEFINITIONS.items():
+        for name, page in pages.items():
+            formulas = "".join(re.findall(r"\.\. math::\n\n(.*)\n", page.text))
+            assert symbol not in formulas or definition.partition(" = ")[0] in formulas, (name, symbol)
+
+
+def test_the_stored_lists_of_measures_are_current():
+    for path in lists.FILES:
+        text = path.read_text(encoding="utf-8")
+        assert lists.current(text) == text, f"`{lists.COMMAND}` writes the lists in {path.name}"
+
+
+def test_lists_follow_from_docstrings_and_parameters(monkeypatch):
+    class _Listed(StopUtility):
+        """A measure.
+
+        Users read nothing. Binary counterpart: none.
+        """
+
+        NAME = PRETTY_NAME = "Listed"
+        SUPPORTED_PARAMS = {"max_rel": MAX_REL, "cutoff": REQUIRED_CUTOFF}
+        infers_scale = True
+
+    monkeypatch.setitem(REGISTRY, "Listed", _Listed())
+    assert "\n| read nothing | `Listed@k` | none |" in lists.in_readme()
+    assert ":ref:`Listed@k <measure-listed>`" in lists.in_guide()
+    assert lists.with_scale().endswith(" and ``Listed``\n")
+    assert "``NCU(stop='err')``" in lists.with_scale()
+    assert "| read nothing |" in lists.current("<!-- generated: readme -->\nold\n<!-- end of generated -->")
 
 
 def test_the_worked_example_matches_the_paper(pages):
@@ -113,13 +136,9 @@ def test_every_public_name_has_one_entry():
         assert len(entries) == 1, name
 
 
-def test_a_public_name_on_no_page_or_two_ends_the_build(monkeypatch):
-    one = api_pages.TASKS["explain"]
-    monkeypatch.setitem(api_pages.TASKS, "explain", replace(one, names=one.names[1:]))
-    with pytest.raises(LookupError, match=r"missing \['ir_graded.explain'\]"):
-        api_pages.pages()
-    monkeypatch.setitem(api_pages.TASKS, "explain", replace(one, names=one.names * 2))
-    with pytest.raises(LookupError, match=r"repeated \['ir_graded.Explanation'"):
+def test_a_public_name_without_a_page_ends_the_build(monkeypatch):
+    monkeypatch.delitem(api_pages.TASKS, "errors")
+    with pytest.raises(LookupError, match="no page for ir_graded"):
         api_pages.pages()
 
 
@@ -128,10 +147,9 @@ def test_every_page_of_the_reference_is_listed():
     assert [line.strip() for line in listed if line.strip() in api_pages.TASKS] == [*api_pages.TASKS]
 
 
-def test_every_doi_belongs_to_the_source_of_a_measure(pages):
-    text = "".join(page.text for page in pages.values())
-    for title, doi in DOIS.items():
-        assert f'"{title}" (`doi:{doi} <https://doi.org/{doi}>`__)' in text
+def test_dois_are_links(pages):
+    link = "`doi:10.1145/1277741.1277756 <https://doi.org/10.1145/1277741.1277756>`__"
+    assert f'"Alternatives to Bpref" (SIGIR 2007), {link}, after' in pages["b-pref"].text
 
 
 def test_every_instrument_of_the_meta_evaluation_is_explained():

@@ -81,7 +81,7 @@ def test_contributions_to_classics_sum_to_the_score(name, seed):
         found, scores = scorer.contributions(views), scorer.score(views)
         sums = total(found.value, found.view.topic, len(judgments.names))
         assert np.abs(sums - scores).max() <= 1e-12, measure
-        assert (found.view.document.size, found.rank.size) == (found.value.size,) * 2
+        assert (found.view.document.size, found.view.n.size) == (found.value.size,) * 2
         for values in scorer.columns(views).values():
             assert values.shape == found.value.shape
         highest = max(highest, scores.max())

@@ -107,11 +107,11 @@ def test_contributions_equal_values_by_hand(measure):
 
 
 def test_documents_have_names_ranks_and_levels():
-    whole, cut = contributions(Q), contributions(Q(judged_only=True) @ 3)
+    whole, cut = contributions(Q).view, contributions(Q(judged_only=True) @ 3).view
     assert (whole.kind, whole.cutoff, whole.rank_in_run) == ("relevant documents", None, None)
-    assert (whole.rank.tolist(), whole.relevant.tolist()) == ([2, 4], [3])
+    assert (whole.n.tolist(), whole.R.tolist()) == ([2, 4], [3])
     assert (cut.kind, cut.cutoff, cut.rank_in_run.tolist()) == ("relevant documents", 3, [2, 4])
-    assert (cut.rank.tolist(), cut.relevant.tolist()) == ([1, 3], [3])
+    assert (cut.n.tolist(), cut.R.tolist()) == ([1, 3], [3])
 
 
 @pytest.mark.parametrize(
@@ -124,4 +124,4 @@ def test_documents_below_the_cutoff_count_as_retrieved(rel, cutoff, retrieved, s
 
 def test_documents_of_every_level_count_as_judged():
     scorer = scorer_of(ir_measures.Judged @ 3)
-    assert scorer.contributions(views()).kind == "judged documents"
+    assert scorer.contributions(views()).view.kind == "judged documents"

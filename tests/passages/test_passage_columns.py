@@ -52,11 +52,11 @@ def test_contributions_equal_values_by_hand(measure, norm, norm_name, added):
 
 
 def test_articles_have_names_ranks_and_levels():
-    whole, cut = MAgP.contributions(views()), (gR @ 2).contributions(views())
+    whole, cut = MAgP.contributions(views()).view, (gR @ 2).contributions(views()).view
     assert (whole.kind, whole.cutoff, whole.rank_in_run) == ("articles with relevance", None, None)
-    assert (whole.rank.tolist(), whole.relevant.tolist()) == ([1, 3], [3])
-    assert (cut.cutoff, cut.rank.tolist(), cut.relevant.tolist()) == (2, [1], [3])
-    assert cut.view.retrieved.tolist() == whole.view.retrieved.tolist() == [2]
+    assert (whole.n.tolist(), whole.R.tolist()) == ([1, 3], [3])
+    assert (cut.cutoff, cut.n.tolist(), cut.R.tolist()) == (2, [1], [3])
+    assert cut.retrieved.tolist() == whole.retrieved.tolist() == [2]
 
 
 def test_retrieved_articles_count_if_one_position_is_highlighted():

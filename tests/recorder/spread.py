@@ -16,6 +16,7 @@ import ir_measures
 
 import ir_graded
 from ir_graded import GradedMeasure
+from ir_graded.measures.classic import CLASSICS as REGISTERED
 
 #: Values of parameters, by name. A parameter without an entry is recorded with its default.
 VALUES: dict[str, tuple[Any, ...]] = {
@@ -150,8 +151,17 @@ def _computable(variants: Iterator[tuple[GradedMeasure, dict[str, Any]]]) -> tup
 
 @cache
 def classics() -> tuple[ir_measures.measures.Measure, ...]:
-    """Return the classics with parameters; negative gains cannot be written in a string."""
-    return (*map(ir_measures.parse_measure, CLASSICS.split()), ir_measures.nDCG(gains={0: 1, 1: -1}))
+    """Return the classics with parameters, and those that are not in the list above with required ones."""
+    # Negative gains cannot be written in a string.
+    listed = (*map(ir_measures.parse_measure, CLASSICS.split()), ir_measures.nDCG(gains={0: 1, 1: -1}))
+    names = {"infAP", *(measure.NAME for measure in listed)}  # infAP is among the measures of other providers
+    others = (kind.MEASURE for name, kind in sorted(REGISTERED.items()) if name not in names)
+    return (*listed, *(_with_required(measure) for measure in others))
+
+
+def _with_required(measure: ir_measures.measures.Measure) -> ir_measures.measures.Measure:
+    required = {name for name, param in measure.SUPPORTED_PARAMS.items() if param.required}
+    return measure(**dict.fromkeys(required, _CUTOFF))
 
 
 def fits(measure: ir_measures.measures.Measure, highest: float) -> bool:

@@ -9,6 +9,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
+from classics import classic_cases
 from helpers import run_command
 from ir_measures import AP, RR, Judged, NumRet, P, SetP, infAP, nDCG
 from reference import ties as reference
@@ -187,9 +188,7 @@ def test_the_default_counts_as_unset():
 def test_no_other_provider_supports_a_classic_with_ties(name):
     if not CLASSICS[name].RANKED:
         return
-    takes = CLASSICS[name].MEASURE.SUPPORTED_PARAMS
-    params = {"rel": 1} if name == "RBP" else {"cutoff": 10} if "cutoff" in takes else {}
-    measure = with_ties(CLASSICS[name].MEASURE(**params), "optimistic")
+    measure = with_ties(classic_cases.supported(name)[0], "optimistic")
     supporting = [p.NAME for p in ir_measures.DefaultPipeline.providers if p.supports(measure)]
     assert supporting == ["ir_graded"]
 

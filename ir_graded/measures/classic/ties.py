@@ -98,16 +98,20 @@ class TiedClassic(GradedMeasure):
         return self.scorer.columns(views)
 
 
+_SOURCE = (
+    'Source: McSherry and Najork, "Computing Information Retrieval Performance Measures Efficiently in the '
+    'Presence of Tied Scores" (ECIR 2008).'
+)
+
+
 def _of(classic: type[Classic]) -> type[TiedClassic]:
     name = classic.MEASURE.NAME
     members = {
-        "__doc__": f"{name} with the parameter ``ties``.",
+        "__doc__": f"{name} with another order of documents with equal scores.\n\n{_SOURCE}",
         "__module__": __name__,
         "CLASSIC": classic,
         "NAME": f"{name} with ties",
         "PRETTY_NAME": f"{name} with ties",
-        "SHORT_DESC": f"{name} with another order of documents with equal scores.",
-        "SOURCE": "McSherry and Najork 2008",
         "SUPPORTED_PARAMS": {**classic.MEASURE.SUPPORTED_PARAMS, "ties": TIES},
         "RANGE": classic.RANGE,
     }

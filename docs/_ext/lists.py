@@ -1,0 +1,90 @@
+"""Lists of measures in README.md and the guide, made from the docstrings and parameters of the measures.
+
+``python docs/_ext/lists.py`` writes each list between the lines ``generated: NAME`` and ``end of generated``
+of its file. The lists are stored because GitHub shows these files without a build.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+
+from measure_pages import slug, table
+
+from ir_graded.measures import REGISTRY, GradedMeasure
+from ir_graded.measures.documentation import sections
+
+ROOT = Path(__file__).parents[2]
+COMMAND = "nox -s generate"
+_BLOCK = re.compile(
+    r"((?:<!--|\.\.) generated: (\w+)[^\n]*\n).*?\n((?:<!--|\.\.) end of generated)", re.DOTALL
+)
+
+
+def users() -> Iterator[tuple[str, list[GradedMeasure], str]]:
+    """Yield each kind of users in the docstrings, its measures, and their binary counterparts."""
+    found: dict[str, dict[GradedMeasure, str]] = {}
+    for measure in dict.fromkeys(measure for measure in REGISTRY.values() if not measure.params):
+        text = " ".join(sections(type(measure))["Users"].split()).removesuffix(".")
+        who, _, binary = text.removeprefix("Users ").partition(". Binary counterpart: ")
+        if who:
+            found.setdefault(who, {})[measure] = binary
+    for who, of in found.items():
+        yield who, list(of), ", ".join(dict.fromkeys(filter(None, of.values())))
+
+
+def _at(measure: GradedMeasure) -> str:
+    cutoff = measure.SUPPORTED_PARAMS.get("cutoff")
+    return f"{measure.NAME}@k" if cutoff is not None and cutoff.required else measure.NAME
+
+
+def in_readme() -> str:
+    """Return the table of users and measures in Markdown."""
+    rows = [
+        f"| {who.replace('``', '`')} | {', '.join(f'`{_at(measure)}`' for measure in of)} | {binary} |"
+        for who, of, binary in users()
+    ]
+    return "\n".join(["| your users | measure | binary counterpart |", "|---|---|---|", *rows])
+
+
+def in_guide() -> str:
+    """Return the table of users and measures with links, in reStructuredText."""
+    rows = [
+        (who, ", ".join(f":ref:`{_at(measure)} <measure-{slug(measure.NAME)}>`" for measure in of), binary)
+        for who, of, binary in users()
+    ]
+    return f"\n{table(('your users', 'measure', 'binary counterpart'), rows, (50, 25, 25))}\n"
+
+
+def with_scale() -> str:
+    """Return the measures, or their variants, that take the highest level of the scale from the qrels."""
+    names = []
+    for measure in dict.fromkeys(REGISTRY.values()):
+        if "max_rel" in measure.SUPPORTED_PARAMS and not measure.params:
+            words = {name: getattr(param, "words", ()) for name, param in measure.SUPPORTED_PARAMS.items()}
+            variants = (measure(**{name: word}) for name in words for word in words[name])
+            names.append(next(f"``{one}``" for one in chain((measure,), variants) if one.infers_scale))
+    return f"\n{', '.join(names[:-1])} and {names[-1]}\n"
+
+
+LISTS: dict[str, Callable[[], str]] = {"readme": in_readme, "guide": in_guide, "scale": with_scale}
+FILES = [ROOT / "README.md", ROOT / "ir_graded/pt_docs/index.rst", *(ROOT / "docs/guide").glob("*.rst")]
+
+
+def current(text: str) -> str:
+    """Return a text with its lists made anew."""
+    return _BLOCK.sub(lambda found: f"{found[1]}{LISTS[found[2]]()}\n{found[3]}", text)
+
+
+def main() -> None:
+    """Write the lists into all files that have one."""
+    for path in FILES:
+        text = path.read_text(encoding="utf-8")
+        if (new := current(text)) != text:
+            path.write_text(new, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
