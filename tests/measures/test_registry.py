@@ -132,7 +132,7 @@ def test_exported_names_exist():
 
 @pytest.mark.parametrize("measure", cases.MEASURES.values(), ids=cases.MEASURES)
 def test_measure_has_a_reference_and_strategies(measure):
-    assert measure.NAME in {*ranked.MEASURES, *ranked.WHOLE_TOPIC}
+    assert measure.NAME in ranked.MEASURES
     for name, param in measure.SUPPORTED_PARAMS.items():
         assert name in ranked.DEFAULTS
         assert isinstance(cases.values(param), st.SearchStrategy)

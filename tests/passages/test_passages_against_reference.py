@@ -104,9 +104,7 @@ def arrays(spans):
 def test_positions_covered_by_spans_are_counted(some, others):
     for spans, given_spans in ((some, arrays(some)), (some + others, arrays(some).concat(arrays(others)))):
         expected = [
-            len(
-                passages.positions([(start, length) for article, start, length in spans if article == number])
-            )
+            passages.covered([(start, length) for article, start, length in spans if article == number])
             for number in range(5)
         ]
         assert given_spans.union_length(5).tolist() == expected
