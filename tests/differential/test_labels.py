@@ -9,14 +9,22 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference import agreement
+from reference.agreement import KINDS, MEASUREMENTS
 from reference.prediction_powered import prediction_powered
-from reference.test_reference_agreement import KINDS, MEASUREMENTS, tables
 
 
 def needs(module, package):
     """Skip a test if a program is missing."""
     missing = importlib.util.find_spec(module) is None
     return pytest.mark.skipif(missing, reason=f"{package} is not installed")
+
+
+def tables(seed, many):
+    """Yield tables of random counts with a scale."""
+    rng = random.Random(seed)  # noqa: S311  # not for security
+    for _ in range(many):
+        scale = sorted(rng.sample(range(6), rng.randint(2, 4)))
+        yield [[rng.randint(0, 9) for _ in scale] for _ in scale], scale
 
 
 @needs("sklearn", "scikit-learn")

@@ -29,20 +29,20 @@ TABLE, TEXT = "exactness.csv", "exactness.txt"
 
 def graded(measure, ordinary, long):
     """Return the errors of a measure: for ordinary numbers, at the limits of ranges and in a long ranking."""
-    yield cases.errors_of_graded(measure, list(cases.parameters(measure, 3)), *ordinary)
-    at_ends = cases.errors_of_graded(measure, list(cases.parameters(measure, 3, ends=True)), *cases.ENDS)
-    chosen = list(cases.parameters(measure, cases.LARGEST_LEVEL))
-    yield [*at_ends, *cases.errors_of_graded(measure, chosen, *cases.LEVELS_AT_ENDS)]
-    yield cases.errors_of_graded(measure, cases.of_long_rankings(measure), *long)
+    yield cases.errors(cases.parameters(measure, 3), *ordinary)
+    at_ends = cases.errors(cases.parameters(measure, 3, ends=True), *cases.ENDS)
+    chosen = cases.parameters(measure, cases.LARGEST_LEVEL)
+    yield [*at_ends, *cases.errors(chosen, *cases.LEVELS_AT_ENDS)]
+    yield cases.errors(cases.of_long_rankings(measure), *long)
 
 
 def classic(name, ordinary, long):
     """Return the errors of a classic; gains of 2^level are not defined at the limits."""
     measures = cases.CLASSIC_VARIANTS[name]
-    yield cases.errors_of_classic(measures, *ordinary)
+    yield cases.errors(measures, *ordinary)
     finite = [one for one in measures if not str(one).startswith(("nDCG(dcg", "ERR"))]
-    yield cases.errors_of_classic(finite, *cases.LEVELS_AT_ENDS)
-    yield cases.errors_of_classic(measures, *long)
+    yield cases.errors(finite, *cases.LEVELS_AT_ENDS)
+    yield cases.errors(measures, *long)
 
 
 def passages(measure, topics, documents):

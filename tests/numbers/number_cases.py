@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 import random
 from decimal import Decimal
-from functools import singledispatch
 from itertools import combinations
 
-import classics_precision
-import high_precision
 from measures import measure_cases
+from reference import ranked
 
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures.classic import CLASSICS
-from ir_graded.measures.params import Choice, Flag, LevelTable, Number, Param, Whole
+from ir_graded.measures.params import Choice, Flag, LevelTable, Number, Whole
 
 #: Every measure of ranked lists by name; a measure with a stop appears with each stop.
 VARIANTS = {str(measure): measure for measure in measure_cases.VARIANTS}
@@ -58,39 +56,23 @@ _TABLES_OF_ENDS = (
 )
 
 
-@singledispatch
-def values(param: Param, ends):
-    """Return the values of a parameter. A new kind of parameter needs an entry here."""
-    raise NotImplementedError(f"no values for parameters of type {type(param).__name__}")
+#: Ordinary values of each kind of parameter, and those at the ends of its range. A new kind needs an entry.
+_VALUES = {
+    Whole: lambda _, ends: (1, 2**53 - 1) if ends else (1, 3, 10, 1000),
+    Flag: lambda _, ends: () if ends else (True,),
+    Choice: lambda param, ends: () if ends else tuple(word for word in param.words if word != "ideal"),
+    LevelTable: lambda _, ends: _TABLES_OF_ENDS if ends else _TABLES,
+    Number: lambda param, ends: filter(param.validate, _ENDS if ends else _ORDINARY),
+}
 
 
-@values.register(Whole)
-def _(_, ends):
-    return (1, 2**53 - 1) if ends else (1, 3, 10, 1000)
-
-
-@values.register(Flag)
-def _(_, ends):
-    return () if ends else (True,)
-
-
-@values.register(Choice)
-def _(param, ends):
-    return () if ends else tuple(word for word in param.words if word != "ideal")
-
-
-@values.register(LevelTable)
-def _(_, ends):
-    return _TABLES_OF_ENDS if ends else _TABLES
-
-
-@values.register(Number)
-def _(param, ends):
-    return tuple(value for value in (_ENDS if ends else _ORDINARY) if param.validate(value))
+def values(param, ends):
+    """Return the values of a parameter."""
+    return next(of(param, ends) for kind, of in _VALUES.items() if isinstance(param, kind))
 
 
 def parameters(measure, highest, ends=False):
-    """Yield parameters of a measure: none, each value of each alone, and pairs at the range limits."""
+    """Yield a measure with parameters: none, each value of each alone, and pairs at the range limits."""
     kind = measure_cases.fixed(measure)
     offered = [
         [{name: value} for value in values(param, ends) if measure_cases.together(measure, {name: value})]
@@ -105,16 +87,17 @@ def parameters(measure, highest, ends=False):
             continue
         if measure_cases.needs_cutoff(measure, params):
             params.setdefault("cutoff", 10)
-        yield {**kind, **params}
+        yield measure(**kind, **params)
 
 
 def of_long_rankings(measure):
-    """Return the parameters that decide how fast lower ranks lose weight."""
+    """Yield a measure with the parameters that decide how fast lower ranks lose weight."""
     cutoff = {"cutoff": 10**6} if measure_cases.needs_cutoff(measure, {}) else {}
     offered = {"max_rel": 1000} if "max_rel" in measure.SUPPORTED_PARAMS else {}
     fading = measure_cases.together(measure, offered)
     scales = [{"max_rel": highest} for highest in (1000, 1e6)] if fading else []
-    return [{**cutoff, **measure_cases.fixed(measure), **params} for params in [{}, *scales]]
+    for params in [{}, *scales]:
+        yield measure(**cutoff, **measure_cases.fixed(measure), **params)
 
 
 # -------------------------------------------------------------------------------------------- collections
@@ -203,22 +186,14 @@ def scores(measures, qrels, rankings):
     return found
 
 
-def errors_of_graded(measure, chosen, qrels, rankings):
-    """Yield errors by topic of a measure with each of the parameters: (ulps, measure, topic, score)."""
-    made = {measure(**params): params for params in chosen}
-    levels = {level for docs in qrels.values() for level in docs.values()}
-    for one, by_topic in scores(made, qrels, rankings).items():
+def errors(measures, qrels, rankings):
+    """Yield errors by topic of measures: (ulps, measure, topic, score, expected score)."""
+    all_levels = {level for docs in qrels.values() for level in docs.values()}
+    for measure, by_topic in scores(dict.fromkeys(measures), qrels, rankings).items():
         for name, score in by_topic.items():
-            expected = high_precision.graded(measure.NAME, made[one], qrels[name], rankings[name], levels)
-            yield ulps(score, expected), str(one), name, score, float(expected)
-
-
-def errors_of_classic(measures, qrels, rankings):
-    """Yield the errors of classics, like ``errors_of_graded``."""
-    for one, by_topic in scores(measures, qrels, rankings).items():
-        for name, score in by_topic.items():
-            expected = classics_precision.classic(one, qrels[name], rankings[name])
-            yield ulps(score, expected), str(one), name, score, float(expected)
+            topic = qrels[name], rankings[name], max(all_levels), all_levels
+            expected = ranked.score(measure.NAME, measure.params, *topic, number=Decimal)
+            yield ulps(score, expected), str(measure), name, score, float(expected)
 
 
 def largest(errors):

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from pathlib import Path
 
-import classics_precision
 import exactness
-import high_precision
 import number_cases as cases
 import passage_precision
 import pytest
-from measures import measure_cases
-from reference import ranked
+from reference import passages, ranked
 
 from ir_graded import InputError
+from ir_graded.measures import REGISTRY
 from ir_graded.measures.classic import CLASSICS
 
 pytestmark = pytest.mark.slow
@@ -24,8 +23,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "trust"
 WRITTEN = exactness.written(PAGE)
 #: The largest of them, rounded up to whole ulps.
 MOST_ULPS = math.ceil(max(error for *errors, _ in WRITTEN.values() for error in errors))
-
-each_variant = pytest.mark.parametrize("measure", cases.VARIANTS.values(), ids=cases.VARIANTS)
+CHOSEN = {
+    "ordinary": (lambda measure: cases.parameters(measure, 3), cases.ORDINARY, 16 * 9),
+    "ends": (lambda measure: cases.parameters(measure, 3, ends=True), cases.ENDS, 5 * 10),
+    "levels": (lambda measure: cases.parameters(measure, cases.LARGEST_LEVEL), cases.LEVELS_AT_ENDS, 10 * 9),
+    "long": (cases.of_long_rankings, cases.LONG, 2),
+}
 each_classic = pytest.mark.parametrize("name", CLASSICS)
 
 
@@ -37,41 +40,23 @@ def check(errors, fewest):
 
 
 def test_every_measure_has_a_reference():
-    assert set(measure_cases.MEASURES) == {*high_precision.GRADED, *ranked.WHOLE_TOPIC}
-    assert set(passage_precision.MEASURES) == {"MAgP", "gP", "gR"}
-    assert set(CLASSICS) == set(classics_precision.CLASSIC)
+    assert set(cases.measure_cases.MEASURES) == set(ranked.MEASURES)
+    assert set(CLASSICS) == set(ranked.CLASSICS)
+    of_articles = [one for one in REGISTRY.values() if one.NEEDS_PASSAGES and not one.NEEDS_ROWS]
+    assert {measure.NAME for measure in of_articles} == set(passages.MEASURES)
 
 
-@each_variant
-def test_ordinary_numbers_are_within_the_error(measure):
-    qrels, rankings = cases.ORDINARY
-    check(cases.errors_of_graded(measure, list(cases.parameters(measure, 3)), qrels, rankings), 16 * 9)
-
-
-@each_variant
-def test_parameters_at_the_limits_of_their_ranges_are_within_the_error(measure):
-    qrels, rankings = cases.ENDS
-    chosen = list(cases.parameters(measure, 3, ends=True))
-    check(cases.errors_of_graded(measure, chosen, qrels, rankings), 5 * 10)
-
-
-@each_variant
-def test_smallest_and_largest_levels_are_within_the_error(measure):
-    qrels, rankings = cases.LEVELS_AT_ENDS
-    chosen = list(cases.parameters(measure, cases.LARGEST_LEVEL))
-    check(cases.errors_of_graded(measure, chosen, qrels, rankings), 10 * 9)
-
-
-@each_variant
-def test_long_rankings_are_within_the_error(measure):
-    qrels, rankings = cases.LONG
-    check(cases.errors_of_graded(measure, cases.of_long_rankings(measure), qrels, rankings), 2)
+@pytest.mark.parametrize("kind", CHOSEN)
+@pytest.mark.parametrize("measure", cases.VARIANTS.values(), ids=cases.VARIANTS)
+def test_scores_are_within_the_documented_error(measure, kind):
+    measures, collection, fewest = CHOSEN[kind]
+    check(cases.errors(measures(measure), *collection), fewest)
 
 
 @each_classic
 def test_classics_are_within_the_documented_error(name):
-    for qrels, rankings in (cases.ORDINARY, cases.LONG):
-        check(cases.errors_of_classic(cases.CLASSIC_VARIANTS[name], qrels, rankings), 2)
+    for collection in (cases.ORDINARY, cases.LONG):
+        check(cases.errors(cases.CLASSIC_VARIANTS[name], *collection), 2)
 
 
 @each_classic
@@ -80,16 +65,16 @@ def test_classics_with_smallest_and_largest_levels_are_within_the_error(name):
     for measure in cases.CLASSIC_VARIANTS[name]:
         if str(measure).startswith(("nDCG(dcg='exp-log2')", "ERR")):
             with pytest.raises(InputError, match="level"):
-                list(cases.errors_of_classic([measure], *cases.LEVELS_AT_ENDS))
+                list(cases.errors([measure], *cases.LEVELS_AT_ENDS))
         else:
-            check(cases.errors_of_classic([measure], *cases.LEVELS_AT_ENDS), 10)
+            check(cases.errors([measure], *cases.LEVELS_AT_ENDS), 10)
 
 
 @pytest.mark.parametrize("scale", [(1e-10, 3e-10, 1e-300), (0.1, 1e-16, 0.49, 0.5), (3.9, 1e-5, 4)], ids=str)
 def test_exponential_gains_of_small_levels_are_within_the_error(scale):
-    qrels, rankings = cases.collection([scale], topics=3, retrieved=30, judged=30)
+    collection = cases.collection([scale], topics=3, retrieved=30, judged=30)
     for name in ("nDCG", "ERR"):
-        check(cases.errors_of_classic(cases.CLASSIC_VARIANTS[name], qrels, rankings), 6)
+        check(cases.errors(cases.CLASSIC_VARIANTS[name], *collection), 6)
 
 
 @pytest.mark.parametrize("largest", [60, 2**31, 2**48])
@@ -98,19 +83,15 @@ def test_measures_of_passages_are_within_the_documented_error(measure, largest):
     check(passage_precision.errors(measure, largest), 4 * 15)
 
 
-def test_the_command_prints_every_measure(capsys, monkeypatch):
-    monkeypatch.setattr(cases, "VARIANTS", {name: cases.VARIANTS[name] for name in ("P+", "R-WP")})
-    assert 0 < exactness.main(["--topics", "1", "--documents", "300"]) <= MOST_ULPS
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[1:-1]] == ["P+", "R-WP", *passage_precision.MEASURES, *CLASSICS]
-    assert lines[-1].split()[2:4] == ["compared,", "the"]
-
-
-def test_the_page_equals_the_output_of_the_command(tmp_path, monkeypatch):
+def test_the_command_prints_and_writes_every_measure(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(cases, "VARIANTS", {name: cases.VARIANTS[name] for name in ("P+", "R-WP")})
     worst = exactness.main(["--topics", "1", "--documents", "300", "--page", str(tmp_path)])
+    assert 0 < worst <= MOST_ULPS
+    lines = capsys.readouterr().out.splitlines()
     found = exactness.written(tmp_path)
+    assert [*found] == [line.split()[0] for line in lines[1:-1]]
     assert [*found] == ["P+", "R-WP", *passage_precision.MEASURES, *CLASSICS]
+    assert lines[-1].split()[2:4] == ["compared,", "the"]
     assert max(error for *errors, _ in found.values() for error in errors) == pytest.approx(worst, abs=0.005)
     for folder, table in ((tmp_path, found), (PAGE, WRITTEN)):
         largest = max(error for *errors, _ in table.values() for error in errors)
@@ -125,8 +106,7 @@ def test_the_page_has_every_measure():
 
 
 def test_ulps_are_counted_in_the_last_digit():
-    with high_precision.localcontext(high_precision.CONTEXT):
-        third = high_precision.decimal(1) / 3
-        assert cases.ulps(1 / 3, third) <= 0.5
-        assert cases.ulps(math.nextafter(1 / 3, 0), third) == pytest.approx(4 / 3)
-    assert cases.ulps(float("nan"), third) == cases.ulps(float("inf"), third) == float("inf")
+    third = ranked.DIGITS.divide(1, 3)
+    assert cases.ulps(1 / 3, third) <= 0.5
+    assert cases.ulps(math.nextafter(1 / 3, 0), third) == pytest.approx(4 / 3)
+    assert cases.ulps(float("nan"), third) == cases.ulps(float("inf"), Decimal(1)) == float("inf")

@@ -106,9 +106,7 @@ def test_positions_covered_by_spans_are_counted(some, others):
         (some + others, Spans.concat([arrays(some), arrays(others)])),
     ):
         expected = [
-            len(
-                passages.positions([(start, length) for article, start, length in spans if article == number])
-            )
+            passages.covered([(start, length) for article, start, length in spans if article == number])
             for number in range(5)
         ]
         assert given_spans.union_length(5).tolist() == expected

@@ -13,6 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import nan
 
+KINDS = ["identity", "linear", "quadratic"]
+MEASUREMENTS = ["nominal", "ordinal", "interval"]
+
 Judgments = Mapping[str, Mapping[str, float]]
 Counts = list[list[int]]
 
@@ -20,22 +23,9 @@ Counts = list[list[int]]
 # ------------------------------------------------------------------------------------------- pairs and levels
 
 
-def mapped(judgments: Judgments, levels: Mapping[float, float] | None = None) -> dict[str, dict[str, float]]:
-    """Map the levels of judgments; negative levels then count as 0. Raise KeyError for a missing level."""
-    return {
-        topic: {doc: max(0, level if levels is None else levels[level]) for doc, level in docs.items()}
-        for topic, docs in judgments.items()
-    }
-
-
 def scale_of(*sets: Judgments) -> list[float]:
     """Return the levels of all pairs of all sets, ascending."""
     return sorted({level for one in sets for docs in one.values() for level in docs.values()})
-
-
-def coverage(a: Mapping[str, float], b: Mapping[str, float]) -> tuple[int, int, int]:
-    """Return the documents of a topic in a only, in b only and in both."""
-    return len(a.keys() - b.keys()), len(b.keys() - a.keys()), len(a.keys() & b.keys())
 
 
 def confusion(a: Mapping[str, float], b: Mapping[str, float], scale: Sequence[float]) -> Counts:

@@ -1,8 +1,7 @@
 """Reference for the measures of ranked passages and chunks: slow, plain, sets of character positions.
 
 Written from the formulas alone, without code of the package, so that the two can be compared.
-Everything is exact (``Fraction``) up to the last division; sums over ranks are floats, added with
-``math.fsum``.
+Everything is exact (``Fraction``) up to the last division.
 
 Rows are tuples: ``(query_id, doc_id, relevance, start, length)`` in the qrels, with the aspects as a sixth
 field if a measure needs them, and ``(query_id, doc_id, score, start, length)`` in a run, one for each
@@ -11,13 +10,12 @@ passage. The formulas take the rows of one topic without their first field.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from reference.passages import positions
-from reference.ranked import as_float32, exact, ranking
+from reference.passages import by_topic
+from reference.ranked import as_float32
 
 DEFAULTS = {
     "cutoff": None,
@@ -27,14 +25,12 @@ DEFAULTS = {
     "graded": False,
     "gains": {},
     "recall": None,
-    "article": "F",
-    "irr": 300,
-    "distance": 500,
 }
 
 #: A passage of a run without its score: (article, start, length).
 Passage = tuple[str, int, int]
-Characters = dict[str, set[int]]
+#: Characters as pairs of article and position.
+Characters = set[tuple[str, int]]
 
 
 # --------------------------------------------------------------------------------------- rows and characters
@@ -51,66 +47,14 @@ def ranked_passages(rows: Iterable[tuple], float32: bool = True) -> list[Passage
     return [(doc_id, start, length) for doc_id, _, start, length in ordered]
 
 
-def scores_by_rank_column(rows: Iterable[tuple]) -> list[tuple]:
-    """Rows ``(doc_id, score, start, length)`` of one topic, from rows ``(doc_id, rank, start, length)``.
-
-    The order is rank, doc_id as text, start and length, all ascending; the score is the negated position.
-    """
-    ordered = sorted(rows, key=lambda row: (row[1], row[0], row[2], row[3]))
-    return [(doc_id, -place, start, length) for place, (doc_id, _, start, length) in enumerate(ordered, 1)]
+def union(passages: Iterable[Passage]) -> Characters:
+    """Return the characters that are in at least one of the passages."""
+    return {(doc_id, place) for doc_id, start, length in passages for place in range(start, start + length)}
 
 
 def gold_characters(gold_rows: Iterable[tuple], rel: float = 1) -> Characters:
-    """Return the union of the spans of level >= ``rel`` of each article that has one, for one topic."""
-    found: Characters = {}
-    for doc_id, relevance, start, length, *_ in gold_rows:
-        if relevance >= rel and length > 0:
-            found.setdefault(doc_id, set()).update(range(start, start + length))
-    return found
-
-
-def size(characters: Characters) -> int:
-    """Return the number of characters over all articles."""
-    return sum(map(len, characters.values()))
-
-
-def union(passages: Iterable[Passage]) -> Characters:
-    """Return the characters of each article that are in at least one of the passages."""
-    found: Characters = {}
-    for doc_id, start, length in passages:
-        found.setdefault(doc_id, set()).update(range(start, start + length))
-    return found
-
-
-def common(one: Characters, other: Characters) -> Characters:
-    """Return the characters in both."""
-    return {doc_id: one[doc_id] & other[doc_id] for doc_id in one.keys() & other.keys()}
-
-
-def found_in(passage: Passage, gold: Characters) -> int:
-    """Number of gold characters in one passage."""
-    doc_id, start, length = passage
-    return len(gold.get(doc_id, set()).intersection(range(start, start + length)))
-
-
-def found_once(passages: Sequence[Passage], gold: Characters) -> int:
-    """Number of gold characters in at least one of the passages."""
-    return size(common(union(passages), gold))
-
-
-def found_rows(passages: Sequence[Passage], gold: Characters) -> int:
-    """Number of gold characters in the passages, each passage counted separately."""
-    return sum(found_in(passage, gold) for passage in passages)
-
-
-def ret_once(passages: Sequence[Passage]) -> int:
-    """Number of characters in the union of the passages."""
-    return size(union(passages))
-
-
-def ret_rows(passages: Sequence[Passage]) -> int:
-    """Sum of the lengths of the passages."""
-    return sum(length for _, _, length in passages)
+    """Return the union of the spans of level >= ``rel``, for one topic."""
+    return union((doc_id, start, length) for doc_id, level, start, length, *_ in gold_rows if level >= rel)
 
 
 def ratio(numerator: int | Fraction, denominator: int | Fraction) -> Fraction:
@@ -123,13 +67,11 @@ def ratio(numerator: int | Fraction, denominator: int | Fraction) -> Fraction:
 
 def counts(passages: Sequence[Passage], gold: Characters, overlap: str) -> tuple[int, int, int]:
     """Return characters found, characters retrieved, and N, by one way to count repeated text."""
-    if overlap == "once":
-        return found_once(passages, gold), ret_once(passages), size(gold)
-    if overlap == "retrieved":
-        return found_once(passages, gold), ret_rows(passages), size(gold)
+    retrieved = sum(length for *_, length in passages)
     if overlap == "each":
-        return found_rows(passages, gold), ret_rows(passages), size(gold)
-    raise ValueError(f"overlap={overlap!r}")
+        return sum(len(gold & union([one])) for one in passages), retrieved, len(gold)
+    every = union(passages)
+    return len(gold & every), len(every) if overlap == "once" else retrieved, len(gold)
 
 
 def char_p(passages: Sequence[Passage], gold: Characters, overlap: str = "retrieved") -> float:
@@ -144,47 +86,35 @@ def char_r(passages: Sequence[Passage], gold: Characters, overlap: str = "retrie
     return float(ratio(found, n))
 
 
-def char_f(
-    passages: Sequence[Passage], gold: Characters, overlap: str = "retrieved", beta: float = 1
-) -> float:
+def char_f(passages: Sequence[Passage], gold: Characters, overlap: str, beta: float) -> float:
     """CharF = (1 + beta^2) P R / (beta^2 P + R)."""
-    if overlap == "each":
-        raise ValueError("CharF is not defined for overlap='each'")
     found, retrieved, n = counts(passages, gold, overlap)
     p, r = ratio(found, retrieved), ratio(found, n)
     if beta == math.inf:
         return float(r)
-    square = exact(beta) ** 2
+    square = Fraction(beta) ** 2
     return float(ratio((1 + square) * p * r, square * p + r))
 
 
-def iou(passages: Sequence[Passage], gold: Characters, overlap: str = "retrieved") -> float:
+def iou(passages: Sequence[Passage], gold: Characters, overlap: str) -> float:
     """IoU: characters found / (characters retrieved + N - characters found)."""
-    if overlap == "each":
-        raise ValueError("IoU is not defined for overlap='each'")
     found, retrieved, n = counts(passages, gold, overlap)
     return float(ratio(found, retrieved + n - found))
 
 
-def gain_of_characters(gold_rows: Iterable[tuple], rel: float, gains: Mapping) -> dict[tuple, Fraction]:
-    """gain(c): the highest gain of a span of level >= ``rel`` over character c, by (article, position)."""
-    found: dict[tuple, Fraction] = {}
-    for doc_id, relevance, start, length, *_ in gold_rows:
-        if relevance >= rel:
-            gain = exact(gains.get(relevance, relevance))
-            for place in range(start, start + length):
-                found[doc_id, place] = max(gain, found.get((doc_id, place), gain))
-    return found
-
-
 def char_r_graded(
-    passages: Sequence[Passage], gold_rows: Iterable[tuple], rel: float = 1, gains: Mapping | None = None
+    passages: Sequence[Passage], gold_rows: Iterable[tuple], rel: float, gains: Mapping
 ) -> float:
-    """CharR(graded=True): sum of gain(c) over the characters found / sum of gain(c) over all of gold."""
-    gain = gain_of_characters(gold_rows, rel, gains or {})
-    retrieved = union(passages)
-    found = sum(value for (doc_id, place), value in gain.items() if place in retrieved.get(doc_id, ()))
-    return float(ratio(found, sum(gain.values())))
+    """CharR(graded=True): sum of gain(c) over the characters found / sum of gain(c) over all of gold.
+
+    gain(c) is the highest gain of a span of level >= ``rel`` over character c.
+    """
+    gain: dict[tuple, Fraction] = {}
+    for doc_id, relevance, start, length, *_ in gold_rows:
+        for character in union([(doc_id, start, length)]) if relevance >= rel else ():
+            of_span = Fraction(gains.get(relevance, relevance))
+            gain[character] = max(of_span, gain.get(character, of_span))
+    return float(ratio(sum(gain[one] for one in gain.keys() & union(passages)), sum(gain.values())))
 
 
 # ------------------------------------------------------------------------------ precision at points of recall
@@ -205,7 +135,7 @@ def overlapping_rows(passages: Sequence[Passage]) -> list[tuple[int, int]]:
 
 
 def precision_and_recall(
-    passages: Sequence[Passage], gold: Characters, overlap: str | None = None
+    passages: Sequence[Passage], gold: Characters, overlap: str | None
 ) -> list[tuple[Fraction, Fraction]]:
     """P[r] and R[r] for r = 1, 2, ...
 
@@ -214,18 +144,11 @@ def precision_and_recall(
     """
     if overlap is None and overlapping_rows(passages):
         raise ValueError("passages of one article overlap")
-    if overlap not in {None, "retrieved"}:
-        raise ValueError(f"overlap={overlap!r}")
-    n, found, retrieved, points = size(gold), 0, 0, []
-    seen: Characters = {}
-    for doc_id, start, length in passages:
-        new = set(range(start, start + length))
-        if overlap == "retrieved":
-            new -= seen.setdefault(doc_id, set())
-            seen[doc_id] |= new
-        found += len(new & gold.get(doc_id, set()))
-        retrieved += length
-        points.append((ratio(found, retrieved), ratio(found, n)))
+    found, retrieved, points = set(), 0, []
+    for passage in passages:
+        found |= gold & union([passage])
+        retrieved += passage[2]
+        points.append((ratio(len(found), retrieved), ratio(len(found), len(gold))))
     return points
 
 
@@ -242,48 +165,8 @@ def ip(passages: Sequence[Passage], gold: Characters, recall: float, overlap: st
 
 def aip(passages: Sequence[Passage], gold: Characters, overlap: str | None = None) -> float:
     """AiP = 1/101 * sum of iP@(i/100) for i = 0 .. 100."""
-    return aip_of_points(precision_and_recall(passages, gold, overlap))
-
-
-def aip_of_points(points: Sequence[tuple[Fraction, Fraction]]) -> float:
-    """AiP of the pairs P[r], R[r]."""
+    points = precision_and_recall(passages, gold, overlap)
     return float(sum(interpolated_precision(points, Fraction(i, 100)) for i in range(101)) / 101)
-
-
-# ----------------------------------------------------------------------------------- other scores of articles
-
-
-def tolerance_to_irrelevance(
-    gold: set[int], spans: Sequence[tuple[int, int]], doc_length: int, irr: int = 300
-) -> float:
-    """T2I of an article: rel_read / (rel_read + irr_read).
-
-    A reader takes the union of the retrieved spans in the order of position, then the rest of the article
-    from its beginning, and stops at the ``irr``-th character that is not in gold, or at the end.
-    """
-    retrieved = positions(list(spans))
-    end = max([doc_length, *(start + length for start, length in spans)])
-    rest = (place for place in range(end) if place not in retrieved)
-    relevant = irrelevant = 0
-    for place in itertools.chain(sorted(retrieved), rest):
-        if irrelevant == irr:
-            break
-        if place in gold:
-            relevant += 1
-        else:
-            irrelevant += 1
-    return relevant / (relevant + irrelevant) if relevant else 0.0
-
-
-def closeness_to_entry(start: int, bep: int, distance: float = 500) -> float:
-    """S(a) = max(0, 1 - |x - bep| / n), x the start of the article's first row in rank."""
-    return float(max(Fraction(0), 1 - Fraction(abs(start - bep)) / exact(distance)))
-
-
-def agp(scores: Sequence[float], relevant: Sequence[bool], numrel: int) -> float:
-    """AgP of articles in ranked order: sum of gP(r) over the ranks of articles with relevance / Numrel."""
-    gp = [math.fsum(scores[:r]) / r for r in range(1, len(scores) + 1)]
-    return math.fsum(value for value, flag in zip(gp, relevant, strict=True) if flag) / numrel
 
 
 # --------------------------------------------------------------------------------------------- TREC Genomics
@@ -303,7 +186,7 @@ def first_gold_row(passage: Passage, gold_rows: Sequence[tuple]) -> tuple[tuple 
 
 def passage_ap(passages: Sequence[Passage], gold_rows: Sequence[tuple]) -> float:
     """PassageAP: num/den at each row with x > 0, over (such rows + gold rows never chosen)."""
-    num = den = rows = 0
+    num = den = 0
     precisions = []
     never = {(row[0], row[2], row[3]) for row in gold_rows}
     for passage in passages:
@@ -311,10 +194,9 @@ def passage_ap(passages: Sequence[Passage], gold_rows: Sequence[tuple]) -> float
         num += shared
         den += passage[2]
         if row is not None:
-            rows += 1
             precisions.append(num / den)
             never.discard((row[0], row[2], row[3]))
-    divisor = rows + len(never)
+    divisor = len(precisions) + len(never)
     return math.fsum(precisions) / divisor if divisor else 0.0
 
 
@@ -345,24 +227,23 @@ def aspect_ap(passages: Sequence[Passage], gold_rows: Sequence[tuple]) -> float:
 
 def passage2_ap(passages: Sequence[Passage], gold: Characters) -> float:
     """Passage2AP: average precision over characters; a repeated gold character is skipped."""
+    with_gold = {doc_id for doc_id, _ in gold}
     n = d = 0
-    seen: set[tuple[str, int]] = set()
+    seen: Characters = set()
     precisions = []
     for doc_id, start, length in passages:
-        relevant = gold.get(doc_id, set())
-        if not relevant:
+        if doc_id not in with_gold:
             d += length
             continue
-        for place in range(start, start + length):
-            if place not in relevant:
+        for character in ((doc_id, place) for place in range(start, start + length)):
+            if character not in gold:
                 d += 1
-            elif (doc_id, place) not in seen:
-                seen.add((doc_id, place))
+            elif character not in seen:
+                seen.add(character)
                 n += 1
                 d += 1
                 precisions.append(n / d)
-    total = size(gold)
-    return math.fsum(precisions) / total if total else 0.0
+    return math.fsum(precisions) / len(gold) if gold else 0.0
 
 
 # ------------------------------------------------------------------------------------ chunkings and citations
@@ -389,11 +270,7 @@ def precision_omega(
 ) -> float:
     """|T and gold| / |T or gold|, 0 without T: the best IoU that a chunking allows."""
     chosen = chunks_of_gold(chunks, gold_rows, rel, touching)
-    if not chosen:
-        return 0.0
-    gold, retrieved = gold_characters(gold_rows, rel), union(chosen)
-    both = size(common(gold, retrieved))
-    return float(ratio(both, size(gold) + size(retrieved) - both))
+    return iou(chosen, gold_characters(gold_rows, rel), "once") if chosen else 0.0
 
 
 def citations(
@@ -407,7 +284,7 @@ def citations(
     gold, cited = by_topic(qrels_rows), by_topic(run_rows)
     precision: dict[str, list[float]] = {}
     recall: dict[str, list[float]] = {}
-    for query_id in [*gold, *(one for one in cited if one not in gold)]:
+    for query_id in gold | cited:
         answer, found, _ = query_id.rpartition(separator)
         if not found:
             raise ValueError(f"{query_id!r} has no {separator!r}")
@@ -428,12 +305,6 @@ def citations(
 def mean(values: Sequence[float]) -> float:
     """Return the mean, 0 of no values."""
     return math.fsum(values) / len(values) if values else 0.0
-
-
-def to_characters(start: int, length: int, text: bytes) -> tuple[int, int]:
-    """Return a span of bytes of a UTF-8 text as a span of code points."""
-    before = text[:start].decode("utf-8")
-    return len(before), len(text[start : start + length].decode("utf-8"))
 
 
 # ------------------------------------------------------------------------------------------------ submissions
@@ -474,31 +345,17 @@ class Topic:
         params: every parameter, including defaults.
         gold_rows: the rows of the qrels of level >= ``rel``, in their order.
         gold: the union of their spans.
-        rows: the rows of the run.
-        passages: its ranked passages, cut at the cutoff if a measure has one.
-        lengths: length of articles, if known.
-        entries: best entry point of articles, if known.
-        float32: whether scores are compared in single precision.
+        passages: the ranked passages of the run, cut at the cutoff if a measure has one.
     """
 
     def __init__(
-        self,
-        params: dict,
-        gold_rows: Iterable[tuple],
-        rows: Iterable[tuple],
-        lengths: Mapping[str, int],
-        entries: Mapping[str, int],
-        float32: bool = True,
+        self, params: dict, gold_rows: Iterable[tuple], rows: Iterable[tuple], float32: bool
     ) -> None:
-        """Prepare one topic; the arguments are those of ``evaluate``, without the query."""
+        """Prepare one topic from its rows without their first field."""
         self.params = {**DEFAULTS, **params}
         self.gold_rows = [row for row in gold_rows if row[1] >= self.params["rel"]]
         self.gold = gold_characters(self.gold_rows, self.params["rel"])
-        self.rows = list(rows)
-        self.float32 = float32
-        self.passages = ranked_passages(self.rows, float32)[: self.params["cutoff"]]
-        self.lengths = lengths
-        self.entries = entries
+        self.passages = ranked_passages(rows, float32)[: self.params["cutoff"]]
 
     @property
     def official_rows(self) -> list[tuple]:
@@ -510,49 +367,12 @@ class Topic:
         """Return the way in which measures at a rank count repeated text."""
         return self.params["overlap"] or "retrieved"
 
-    def articles(self) -> list[str]:
-        """Return the articles by their best row."""
-        best: dict[str, float] = {}
-        for doc_id, score, _, _ in self.rows:
-            best[doc_id] = max(score, best.get(doc_id, -math.inf))
-        return ranking(best, self.float32)
-
-    def score_of_article(self, doc_id: str) -> float:
-        """Return S(a) of a retrieved article with gold by ``article='t2i'`` or ``'bep'``."""
-        passages = ranked_passages(self.rows, self.float32)
-        spans = [(start, length) for one, start, length in passages if one == doc_id]
-        if self.params["article"] == "t2i":
-            return tolerance_to_irrelevance(
-                self.gold[doc_id], spans, self.lengths[doc_id], self.params["irr"]
-            )
-        return closeness_to_entry(spans[0][0], self.entries[doc_id], self.params["distance"])
-
 
 def char_r_of(topic: Topic) -> float:
     """CharR, graded or not."""
     if topic.params["graded"]:
         return char_r_graded(topic.passages, topic.gold_rows, topic.params["rel"], topic.params["gains"])
     return char_r(topic.passages, topic.gold, topic.overlap)
-
-
-def scored_articles(topic: Topic) -> tuple[list[float], list[bool]]:
-    """Return S of each article in ranked order, down to the cutoff in articles, and whether it has gold."""
-    ranked = topic.articles()[: topic.params["cutoff"]]
-    relevant = [doc_id in topic.gold for doc_id in ranked]
-    scores = [
-        topic.score_of_article(doc_id) if flag else 0.0 for doc_id, flag in zip(ranked, relevant, strict=True)
-    ]
-    return scores, relevant
-
-
-def magp(topic: Topic) -> float:
-    """MAgP with ``article='t2i'`` or ``'bep'``."""
-    return agp(*scored_articles(topic), len(topic.gold)) if topic.gold else 0.0
-
-
-def gp(topic: Topic) -> float:
-    """gP@k with ``article='t2i'`` or ``'bep'``."""
-    return math.fsum(scored_articles(topic)[0]) / topic.params["cutoff"]
 
 
 MEASURES: dict[str, Callable[[Topic], float]] = {
@@ -562,8 +382,6 @@ MEASURES: dict[str, Callable[[Topic], float]] = {
     "IoU": lambda topic: iou(topic.passages, topic.gold, topic.overlap),
     "iP": lambda topic: ip(topic.passages, topic.gold, topic.params["recall"], topic.params["overlap"]),
     "AiP": lambda topic: aip(topic.passages, topic.gold, topic.params["overlap"]),
-    "MAgP": magp,
-    "gP": gp,
     "PassageAP": lambda topic: passage_ap(topic.passages, topic.official_rows),
     "AspectAP": lambda topic: aspect_ap(topic.passages, topic.official_rows),
     "Passage2AP": lambda topic: passage2_ap(topic.passages, gold_characters(topic.official_rows)),
@@ -571,13 +389,7 @@ MEASURES: dict[str, Callable[[Topic], float]] = {
 
 
 def evaluate(
-    name: str,
-    params: dict,
-    qrels_rows: Iterable[tuple],
-    run_rows: Iterable[tuple],
-    lengths: Mapping[str, int] | None = None,
-    entries: Mapping[tuple[str, str], int] | None = None,
-    float32: bool = True,
+    name: str, params: dict, qrels_rows: Iterable[tuple], run_rows: Iterable[tuple], float32: bool = True
 ) -> dict[str, float]:
     """Score every topic of the qrels.
 
@@ -586,24 +398,13 @@ def evaluate(
         params: the parameters given; the others have their default.
         qrels_rows: ``(query_id, doc_id, relevance, start, length[, aspects])``; aspects None where missing.
         run_rows: ``(query_id, doc_id, score, start, length)``.
-        lengths: length of each article, by doc_id.
-        entries: best entry point by (query_id, doc_id).
         float32: whether scores are compared in single precision.
 
     Returns:
         The score of each topic of the qrels; 0.0 for one without gold or missing from the run.
     """
-    gold, rows, found = by_topic(qrels_rows), by_topic(run_rows), {}
-    for query_id, judgments in gold.items():
-        of_topic = {doc_id: bep for (query, doc_id), bep in (entries or {}).items() if query == query_id}
-        topic = Topic(params, judgments, rows.get(query_id, []), lengths or {}, of_topic, float32)
-        found[query_id] = MEASURES[name](topic)
-    return found
-
-
-def by_topic(rows: Iterable[tuple]) -> dict[str, list[tuple]]:
-    """Return the rows of each topic without their first field."""
-    found: dict[str, list[tuple]] = {}
-    for query_id, *row in rows:
-        found.setdefault(query_id, []).append(tuple(row))
-    return found
+    rows = by_topic(run_rows)
+    return {
+        query_id: MEASURES[name](Topic(params, judgments, rows.get(query_id, []), float32))
+        for query_id, judgments in by_topic(qrels_rows).items()
+    }

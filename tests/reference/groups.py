@@ -98,7 +98,7 @@ def group_fairness(
     vectors = [exactly(membership[doc_id]) if doc_id in membership else u for doc_id in retrieved]
     decay = ranked.stop_err(topic)
     return math.fsum(
-        decay[n] * (1 - DIVERGENCES[divergence](achieved(vectors[:n]), t)) for n in topic.ranks() if decay[n]
+        float(p) * (1 - DIVERGENCES[divergence](achieved(vectors[:n]), t)) for n, p in decay.items()
     )
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from fractions import Fraction
+from decimal import Decimal
 
 from reference import ranked
 from reference.ranked import exact
@@ -63,11 +63,11 @@ def is_relevant(base: Base, level: float) -> bool:
     return level >= params.get("rel", DEFAULTS["rel"])
 
 
-def gain(base: Base, level: float) -> Fraction:
+def gain(base: Base, level: float) -> Decimal:
     """Return the gain of a level: 0 if not relevant, for nDCG with dcg='exp-log2' 2^level - 1."""
     name, params = base
     if not is_relevant(base, level):
-        return Fraction(0)
+        return Decimal(0)
     if name == "nDCG":
         seen = relabelled(base, level)
         return exact(2**seen - 1 if params.get("dcg", "log2") == "exp-log2" else seen)
@@ -93,7 +93,7 @@ def carried(base: Base, level: float) -> float:
     return float(gain(base, level)) if base[0] == "nDCG" else level
 
 
-def gmax_of_scale(base: Base, all_levels: Iterable[float]) -> Fraction:
+def gmax_of_scale(base: Base, all_levels: Iterable[float]) -> Decimal:
     """Return the largest gain of a relevant level up to max_rel, by default the highest level."""
     every = set(all_levels)
     scale = {name: base[1][name] for name in ("gains", "rel", "max_rel") if name in base[1]}
@@ -102,7 +102,7 @@ def gmax_of_scale(base: Base, all_levels: Iterable[float]) -> Fraction:
 
 def score_list(base: Base, topic: ranked.Topic) -> float:
     """Return the base measure of a list; 0 if nothing is relevant."""
-    return ranked.MEASURES[base[0]](topic) if topic.R else 0.0
+    return float(ranked.formula(base[0], topic))
 
 
 # ---------------------------------------------------------------------------------------- judged documents
@@ -182,7 +182,7 @@ def twelve_digits(number: float) -> float:
     return float(f"{number:.11e}")
 
 
-def summed_gain(terms: Iterable[tuple[float, Fraction]]) -> float:
+def summed_gain(terms: Iterable[tuple[float, Decimal]]) -> float:
     """Sum of P(i) * g_i over pairs of both, rounded to 12 significant digits."""
     return twelve_digits(math.fsum(p * float(g) for p, g in terms))
 
@@ -275,7 +275,7 @@ def intent_list(
     """The list by the levels of one intent alone, with its R, ideal list and largest gain."""
     relevant = {doc_id: level for doc_id, level in levels[intent].items() if is_relevant(base, level)}
     if base[1].get("max_rel") is None:
-        gmax = max((gain(base, level) for level in relevant.values()), default=Fraction(0))
+        gmax = max((gain(base, level) for level in relevant.values()), default=Decimal(0))
     else:
         gmax = gmax_of_scale(base, all_levels)
     seen = {doc_id: carried(base, level) for doc_id, level in relevant.items()}

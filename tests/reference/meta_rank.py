@@ -10,10 +10,7 @@ import itertools
 import math
 from fractions import Fraction
 
-
-def exact(scores) -> list[list[Fraction]]:
-    """Return scores, topics x systems, as the decimals that they print as."""
-    return [[Fraction(repr(float(score))) for score in row] for row in scores]
+from reference.meta_power import exact
 
 
 def means(scores, counts) -> list[Fraction]:

@@ -1,7 +1,7 @@
-"""Reference for the measures of passages, MAgP, gP and gR: slow, plain, sets of character positions.
+"""Reference for the passage measures of whole articles, MAgP, gP and gR: slow, plain, topic by topic.
 
-Written from the formulas alone, without code of the package, so that the two can be compared.
-The F of an article is exact (``Fraction``); sums over ranks are floats, added with ``math.fsum``.
+Written from the formulas alone, without code of the package, so that the two can be compared. F is exact,
+up to the 60th digit; only a score is rounded to a float, or returned as a decimal.
 
 Rows are tuples: ``(query_id, doc_id, relevance, start, length)`` in the qrels and
 ``(query_id, doc_id, score, start, length)`` in a run, one for each passage.
@@ -10,139 +10,118 @@ Rows are tuples: ``(query_id, doc_id, relevance, start, length)`` in the qrels a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal, localcontext
 from fractions import Fraction
+from itertools import accumulate
 
-from reference.ranked import ranking
+from reference.ranked import DIGITS, decimal, ranking
 
 DEFAULTS = {"cutoff": None, "beta": 1, "rel": 1}
 
 Row = tuple[str, str, float, int, int]
-Spans = dict[str, list[tuple[int, int]]]
+Span = tuple[int, int]
 
 
-# --------------------------------------------------------------------------------------------- one article
-
-
-def positions(spans: list[tuple[int, int]]) -> set[int]:
-    """Return the characters of a union of spans ``[start, start + length)``."""
-    found: set[int] = set()
-    for start, length in spans:
-        found.update(range(start, start + length))
+def by_topic(rows: Iterable[tuple]) -> dict[str, list[tuple]]:
+    """Return the rows of each topic without their first field."""
+    found: dict[str, list[tuple]] = {}
+    for query_id, *row in rows:
+        found.setdefault(query_id, []).append(tuple(row))
     return found
 
 
-def f_of_article(relevant: set[int], retrieved: set[int], beta: float) -> float:
-    """F = (1 + beta^2) P R / (beta^2 P + R) of the characters of one article."""
-    both = len(relevant & retrieved)
-    precision = Fraction(both, len(retrieved)) if retrieved else Fraction(0)
-    recall = Fraction(both, len(relevant)) if relevant else Fraction(0)
-    if precision + recall == 0:
-        return 0.0
+def spans_by_article(rows: Iterable[tuple]) -> dict[str, list[Span]]:
+    """Return the spans of each article in the rows of a topic."""
+    found: dict[str, list[Span]] = {}
+    for article, _, start, length in rows:
+        found.setdefault(article, []).append((start, length))
+    return found
+
+
+def covered(spans: Iterable[Span]) -> int:
+    """Return the number of characters in the union of spans ``[start, start + length)``."""
+    total = end = 0
+    for start, length in sorted(spans):
+        total += max(0, start + length - max(start, end))
+        end = max(end, start + length)
+    return total
+
+
+def f_of_article(relevant: list[Span], retrieved: list[Span], beta: float) -> Decimal:
+    """F = (1 + beta^2) P R / (beta^2 P + R) of the characters of one article; with beta=inf, R."""
+    gold, found = covered(relevant), covered(retrieved)
+    both = gold + found - covered([*relevant, *retrieved])
+    if not both:
+        return Decimal(0)
+    precision, recall = Fraction(both, found), Fraction(both, gold)
     if beta == math.inf:
-        return float(recall)
-    beta_squared = Fraction(beta) ** 2
-    return float((1 + beta_squared) * precision * recall / (beta_squared * precision + recall))
-
-
-# ----------------------------------------------------------------------------------------------- one topic
+        return decimal(recall)
+    weight = Fraction(beta) ** 2
+    return decimal((1 + weight) * precision * recall / (weight * precision + recall))
 
 
 class Topic:
     """The quantities of one topic that the formulas need.
 
     Attributes:
-        F: F of the article at rank r; ``F[0]`` is not used.
-        relevant: whether the article at rank r has a highlighted character; ``relevant[0]`` is not used.
-        last: the last evaluated rank (that of the last article, or the cutoff if that is smaller).
-        numrel: number of articles with a highlighted character in the qrels.
         cutoff: the cutoff, or None.
+        gold: the articles with a highlighted character in the qrels.
+        F: F of each retrieved article.
+        scores: the largest score of each retrieved article.
     """
 
-    def __init__(self, params: dict, highlighted: Spans, retrieved: Spans, ranked: list[str]) -> None:
-        """Prepare one topic.
-
-        Args:
-            params: every parameter.
-            highlighted: the spans of each article that rows of at least level ``rel`` highlight.
-            retrieved: the spans of each article that the run retrieved.
-            ranked: the retrieved articles in ranked order.
-        """
+    def __init__(self, params: dict, judged: Iterable[tuple], retrieved: Sequence[tuple]) -> None:
+        """Prepare one topic from its rows without their first field."""
+        params = {**DEFAULTS, **params}
         self.cutoff = params["cutoff"]
-        if self.cutoff is not None:
-            ranked = ranked[: self.cutoff]
-        with_relevance = {article for article, spans in highlighted.items() if any(n > 0 for _, n in spans)}
-        self.numrel = len(with_relevance)
-        self.last = len(ranked)
-        self.F = [math.nan]
-        self.relevant = [False]
-        for article in ranked:
-            self.relevant.append(article in with_relevance)
-            self.F.append(
-                f_of_article(
-                    positions(highlighted.get(article, [])), positions(retrieved[article]), params["beta"]
-                )
-            )
+        highlighted = spans_by_article(row for row in judged if row[1] >= params["rel"])
+        self.gold = {article for article, spans in highlighted.items() if covered(spans)}
+        self.F = {
+            article: f_of_article(highlighted.get(article, []), spans, params["beta"])
+            for article, spans in spans_by_article(retrieved).items()
+        }
+        self.scores: dict[str, float] = {}
+        for article, score, _, _ in retrieved:
+            self.scores[article] = max(score, self.scores.get(article, -math.inf))
 
-    def sum_of_f(self, r: int) -> float:
-        """The sum of F over the first r articles."""
-        return math.fsum(self.F[n] for n in range(1, min(r, self.last) + 1))
+    def score(self, name: str, articles: list[str]) -> Decimal:
+        """Return the score of articles in ranked order, 0 for a topic without relevance."""
+        return MEASURES[name](self, articles[: self.cutoff]) if self.gold else Decimal(0)
 
 
-def generalised_precision(topic: Topic, r: int) -> float:
-    """gP(r) = sum of F over the first r articles / r."""
-    return topic.sum_of_f(r) / r
-
-
-def generalised_recall(topic: Topic, r: int) -> float:
-    """gR(r) = number of articles with relevance among the first r / Numrel."""
-    return sum(topic.relevant[n] for n in range(1, min(r, topic.last) + 1)) / topic.numrel
-
-
-def agp(topic: Topic) -> float:
+def agp(topic: Topic, articles: list[str]) -> Decimal:
     """AgP = sum of gP(r) over the ranks r of articles with relevance / Numrel."""
-    ranks = [r for r in range(1, topic.last + 1) if topic.relevant[r]]
-    return math.fsum(generalised_precision(topic, r) for r in ranks) / topic.numrel
+    sums = accumulate(topic.F[article] for article in articles)
+    gp = [total / r for r, total in enumerate(sums, 1)]
+    found = (value for value, article in zip(gp, articles, strict=True) if article in topic.gold)
+    return sum(found, Decimal(0)) / len(topic.gold)
 
 
-def required_cutoff(topic: Topic) -> int:
-    """Return the cutoff of a measure that needs one."""
-    if topic.cutoff is None:
-        raise ValueError("this measure needs a cutoff")
-    return topic.cutoff
-
-
-MEASURES = {
+MEASURES: dict[str, Callable[[Topic, list[str]], Decimal]] = {
     "MAgP": agp,
-    "gP": lambda topic: generalised_precision(topic, required_cutoff(topic)),
-    "gR": lambda topic: generalised_recall(topic, required_cutoff(topic)),
+    # gP(r) = sum of F over the first r articles / r.
+    "gP": lambda topic, articles: sum((topic.F[one] for one in articles), Decimal(0)) / topic.cutoff,
+    # gR(r) = number of articles with relevance among the first r / Numrel.
+    "gR": lambda topic, articles: Decimal(sum(one in topic.gold for one in articles)) / len(topic.gold),
 }
 
 
-# ---------------------------------------------------------------------------------------------- evaluation
-
-
-def spans_by_article(rows: Iterable[Row], query_id: str) -> Spans:
-    """Return the spans of each article of a topic."""
-    found: Spans = {}
-    for topic, article, _, start, length in rows:
-        if topic == query_id:
-            found.setdefault(article, []).append((start, length))
-    return found
-
-
-def score_by_article(rows: Iterable[Row], query_id: str) -> dict[str, float]:
-    """Return the largest score of each article of a topic."""
-    found: dict[str, float] = {}
-    for topic, article, score, _, _ in rows:
-        if topic == query_id:
-            found[article] = max(score, found.get(article, -math.inf))
-    return found
+def topics(params: dict, qrels_rows: Iterable[Row], run_rows: Iterable[Row]) -> Iterator[tuple[str, Topic]]:
+    """Yield every topic of the qrels."""
+    retrieved = by_topic(run_rows)
+    for query_id, judged in by_topic(qrels_rows).items():
+        yield query_id, Topic(params, judged, retrieved.get(query_id, []))
 
 
 def evaluate(
-    name: str, params: dict, qrels_rows: Iterable[Row], run_rows: Iterable[Row], float32: bool = True
-) -> dict[str, float]:
+    name: str,
+    params: dict,
+    qrels_rows: Iterable[Row],
+    run_rows: Iterable[Row],
+    float32: bool = True,
+    number: type = float,
+) -> dict[str, float | Decimal]:
     """Score every topic of the qrels.
 
     Args:
@@ -151,27 +130,13 @@ def evaluate(
         qrels_rows: ``(query_id, doc_id, relevance, start, length)``.
         run_rows: ``(query_id, doc_id, score, start, length)``.
         float32: whether scores are compared in single precision.
+        number: the type of the scores, float or Decimal.
 
     Returns:
-        The score of each topic of the qrels; 0.0 for one without relevance or missing from the run.
+        The score of each topic of the qrels; 0 for one without relevance or missing from the run.
     """
-    params = {**DEFAULTS, **params}
-    qrels_by_topic: dict[str, list[Row]] = {}
-    for row in qrels_rows:
-        qrels_by_topic.setdefault(row[0], []).append(row)
-    run_by_topic: dict[str, list[Row]] = {}
-    for row in run_rows:
-        run_by_topic.setdefault(row[0], []).append(row)
-
-    found = {}
-    for query_id, judgments in qrels_by_topic.items():
-        results = run_by_topic.get(query_id, [])
-        highlighting = [row for row in judgments if row[2] >= params["rel"]]
-        topic = Topic(
-            params,
-            spans_by_article(highlighting, query_id),
-            spans_by_article(results, query_id),
-            ranking(score_by_article(results, query_id), float32),
-        )
-        found[query_id] = MEASURES[name](topic) if topic.numrel else 0.0
-    return found
+    with localcontext(DIGITS):
+        return {
+            query_id: number(topic.score(name, ranking(topic.scores, float32)))
+            for query_id, topic in topics(params, qrels_rows, run_rows)
+        }

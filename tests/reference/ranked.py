@@ -1,19 +1,26 @@
-"""Reference for the ranked-list measures: slow, plain, one function per formula.
+"""Reference for the measures of ranked lists: slow, plain, in decimals of 60 digits.
 
-Written from the formulas alone, without code of the package, so that the two can be compared.
-Cumulative gains, blended ratios and normalisations are exact (``Fraction``); only the probabilities and the
-final sums are floats, added with ``math.fsum``.
+Written from the formulas alone, without code of the package, so that the two can be compared. All numbers
+are exact (``int``, ``Decimal`` of a double, ``Fraction``) or rounded at the 60th digit; only a score is
+rounded to a float, or returned as a decimal to count the digits of the package.
 
 Notation, for one topic: ``C(n)`` counts the relevant documents down to rank n, ``cg(n)`` is their cumulative
-gain, ``cg*(n)`` that of the ideal list, ``R`` the number of relevant documents in the qrels.
+gain, ``cg*(n)`` that of the ideal list, ``R`` the number of relevant documents in the qrels, ``N`` that of
+the documents judged not relevant (level from 0 to below ``rel``).
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
+from functools import cache
+from itertools import accumulate
+
+DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 DEFAULTS = {
     "cutoff": None,
@@ -33,9 +40,22 @@ DEFAULTS = {
     "utility": "br",
     "b": 2,
     "penalty": "R",
+    "dcg": "log2",
+    "relative": False,
 }
+#: Relevance in nDCG and ERR: any level above 0.
+ABOVE_0 = math.nextafter(0, 1)
 #: Defaults of single measures that differ from these.
-OWN_DEFAULTS = {"gRBP": {"p": 0.95}, "R-pref": {"penalty": "N"}}
+OWN_DEFAULTS = {
+    "gRBP": {"p": 0.95},
+    "R-pref": {"penalty": "N"},
+    "nDCG": {"rel": ABOVE_0},
+    "ERR": {"rel": ABOVE_0, "dcg": "exp-log2"},
+    "RBP": {"p": 0.8},
+    "NumRet": {"rel": math.inf},  # any retrieved document counts
+}
+
+Levels = dict[str, float]
 
 
 def default(measure: str, name: str) -> object:
@@ -77,12 +97,37 @@ def ranking(scores: dict[str, float], float32: bool = True) -> list[str]:
     return sorted(scores, key=key, reverse=True)
 
 
+# ---------------------------------------------------------------------------------------------- numbers
+
+
+@cache
+def exact(value: float) -> Decimal:
+    """Return the number as an exact decimal, whatever its type."""
+    return Decimal(int(value)) if value == int(value) else Decimal(float(value))
+
+
+def decimal(fraction: Fraction) -> Decimal:
+    """Return a fraction as a decimal, rounded at the last digit."""
+    return Decimal(fraction.numerator) / Decimal(fraction.denominator)
+
+
+def quotient(above: Decimal, below: Decimal) -> Decimal:
+    """Return above / below, 0 if below is 0."""
+    return above / below if below else 0 * above
+
+
+def power(base: Decimal, exponent: int) -> Decimal:
+    """Return a power; 0^0 is 1."""
+    return base**exponent if exponent else Decimal(1)
+
+
+@cache
+def log(n: float) -> Decimal:
+    """Return the natural logarithm."""
+    return exact(n).ln(DIGITS)
+
+
 # ------------------------------------------------------------------------------------- one topic, one run
-
-
-def exact(value: float) -> Fraction:
-    """Return the number as an exact fraction, whatever its type."""
-    return Fraction(int(value)) if value == int(value) else Fraction(float(value))
 
 
 class Topic:
@@ -90,6 +135,8 @@ class Topic:
 
     Attributes:
         params: every parameter, including defaults.
+        levels: level of each document in the qrels; empty for given lists.
+        retrieved: the documents in ranked order, whatever the cutoff; empty for given lists.
         last: the last evaluated rank (the length of the ranking, or the cutoff if that is smaller).
         level: level at rank n, or None if the document is not relevant; ``level[0]`` is not used.
         relevant: levels of all relevant documents of the qrels, in ideal order (gain descending).
@@ -99,37 +146,31 @@ class Topic:
         gmax: the largest possible gain, or None if the levels decide it.
     """
 
-    gmax: Fraction | None = None
+    gmax: Decimal | None = None
 
     def __init__(
         self,
         params: dict,
-        levels: dict[str, float],
-        ranked: list[str],
+        levels: Levels,
+        retrieved: list[str],
         highest_level: float,
-        all_levels: set[float],
+        all_levels: Iterable[float],
     ) -> None:
         """Prepare one topic; the arguments are those of ``score``."""
         self.params = {**DEFAULTS, **params}
-        self.all_levels = all_levels
+        self.levels = levels
+        self.all_levels = set(all_levels)
         self.max_rel = highest_level
         if self.params["max_rel"] is not None:
             self.max_rel = self.params["max_rel"]
-            if any(level > self.max_rel for level in [*all_levels, *levels.values()]):
+            if any(level > self.max_rel for level in [*self.all_levels, *levels.values()]):
                 raise ValueError(f"a level of the qrels is above max_rel={self.max_rel}")
-        if self.params["judged_only"]:
-            ranked = [doc_id for doc_id in ranked if doc_id in levels and levels[doc_id] >= 0]
-        if self.params["cutoff"] is not None:
-            ranked = ranked[: self.params["cutoff"]]
-        is_relevant = {doc_id: level >= self.params["rel"] for doc_id, level in levels.items()}
-        self._arrange(
-            [levels[doc_id] if is_relevant.get(doc_id) else None for doc_id in ranked],
-            [level for doc_id, level in levels.items() if is_relevant[doc_id]],
-        )
+        self._prepare([level for level in levels.values() if level >= self.params["rel"]])
+        self._rank(retrieved)
 
     @classmethod
     def of_lists(
-        cls, params: dict, at_rank: list[float | None], relevant: list[float], gmax: Fraction
+        cls, params: dict, at_rank: list[float | None], relevant: list[float], gmax: Decimal
     ) -> Topic:
         """Return a topic with a given list and ideal list, each by levels.
 
@@ -140,43 +181,73 @@ class Topic:
             gmax: the largest possible gain.
         """
         topic = cls.__new__(cls)
-        topic.params = {**DEFAULTS, **params}
+        topic.params, topic.levels, topic.retrieved = {**DEFAULTS, **params}, {}, []
         topic.all_levels, topic.max_rel, topic.gmax = set(relevant), max(relevant, default=0), gmax
-        topic._arrange(at_rank[: topic.params["cutoff"]], relevant)
+        topic._prepare(relevant)
+        topic._arrange(at_rank)
+        return topic
+
+    def of_order(self, retrieved: list[str]) -> Topic:
+        """Return the topic with another ranking."""
+        topic = self._copy()
+        topic._rank(retrieved)
         return topic
 
     def ideal_list(self, worth: Callable[[float], float] | None = None) -> Topic:
         """Return the topic whose list is the ideal list, by gain or by another value, with this cutoff."""
-        best_first = sorted(self.relevant, key=worth or self.gain_of_level, reverse=True)
-        return Topic.of_lists(self.params, best_first, self.relevant, largest_gain(self))
+        topic = self._copy()
+        topic._arrange(sorted(self.relevant, key=worth, reverse=True) if worth else self.relevant)
+        return topic
 
-    def _arrange(self, at_rank: list[float | None], relevant: list[float]) -> None:
-        """Set the attributes derived from the levels at the evaluated ranks and those of the ideal list."""
+    def _copy(self) -> Topic:
+        topic = self.__class__.__new__(self.__class__)
+        topic.__dict__.update(self.__dict__)
+        return topic
+
+    def _prepare(self, relevant: list[float]) -> None:
+        """Set the attributes that do not depend on the ranking."""
         if self.params["norm"] == "cutoff" and self.params["cutoff"] is None:
             raise ValueError("norm='cutoff' needs a cutoff")
-        self.last = len(at_rank)
-        self.level = [None, *at_rank]
         self.relevant = sorted(relevant, key=self.gain_of_level, reverse=True)
-        self.R = len(self.relevant)
+        self.R = len(relevant)
+        self._ideal_cg = list(accumulate(map(self.gain_of_level, self.relevant), initial=Decimal(0)))
 
-        self._count = [0]
-        self._cg = [Fraction(0)]
-        for n in range(1, self.last + 1):
-            self._count.append(self._count[n - 1] + self.is_relevant(n))
-            self._cg.append(self._cg[n - 1] + self.g(n))
-        self._ideal_cg = [Fraction(0)]
-        for level in self.relevant:
-            self._ideal_cg.append(self._ideal_cg[-1] + self.gain_of_level(level))
+    def _rank(self, retrieved: list[str]) -> None:
+        """Set the list to that of a ranking."""
+        self.retrieved = retrieved
+        rel = self.params["rel"]
+        found = (self.levels.get(doc_id, -math.inf) for doc_id in self.evaluated())
+        self._arrange([level if level >= rel else None for level in found])
+
+    def evaluated(self) -> list[str]:
+        """Return the documents of the ranking, with judged_only those of level >= 0."""
+        if not self.params["judged_only"]:
+            return self.retrieved
+        return [doc_id for doc_id in self.retrieved if self.levels.get(doc_id, -1) >= 0]
+
+    def _arrange(self, at_rank: list[float | None]) -> None:
+        """Set the list down to the cutoff."""
+        self.level = [None, *at_rank[: self.params["cutoff"]]]
+        self.last = len(self.level) - 1
+        gain = {level: self.gain_of_level(level) for level in {*self.level[1:]} - {None}}
+        self._g = [gain.get(level, Decimal(0)) for level in self.level]
+        self._cg = list(accumulate(self._g))
+        self._count = list(accumulate(level is not None for level in self.level))
 
     def ranks(self) -> range:
         """The evaluated ranks: 1, 2, ..."""
         return range(1, self.last + 1)
 
-    def gain_of_level(self, level: float) -> Fraction:
-        """Gain of a relevant level: the override, or the level itself."""
-        return exact(self.params["gains"].get(level, level))
+    def relevant_ranks(self) -> list[int]:
+        """The evaluated ranks with a relevant document."""
+        return [n for n in self.ranks() if self.level[n] is not None]
 
-    def weight_of_level(self, level: float) -> Fraction:
+    def gain_of_level(self, level: float) -> Decimal:
+        """Gain of a relevant level: the override, or the level itself; with exp-log2, 2^gain - 1."""
+        gain = exact(self.params["gains"].get(level, level))
+        return gain if self.params["dcg"] == "log2" else exponential(gain)
+
+    def weight_of_level(self, level: float) -> Decimal:
         """Stop weight of a relevant level: the override, or its gain."""
         stops = self.params["stops"]
         return exact(stops[level]) if level in stops else self.gain_of_level(level)
@@ -185,19 +256,19 @@ class Topic:
         """I(n), which is 1 if the document at rank n is relevant, else 0."""
         return 0 if self.level[n] is None else 1
 
-    def g(self, n: int) -> Fraction:
+    def g(self, n: int) -> Decimal:
         """Gain of the document at rank n, 0 if it is not relevant."""
-        return Fraction(0) if self.level[n] is None else self.gain_of_level(self.level[n])
+        return self._g[n]
 
     def count(self, n: int) -> int:
         """C(n), the number of relevant documents at ranks 1..n; beyond the last rank its last value."""
         return self._count[min(n, self.last)]
 
-    def cg(self, n: int) -> Fraction:
+    def cg(self, n: int) -> Decimal:
         """Cumulative gain down to rank n; beyond the last rank its last value."""
         return self._cg[min(n, self.last)]
 
-    def ideal_cg(self, n: int) -> Fraction:
+    def ideal_cg(self, n: int) -> Decimal:
         """Cumulative gain cg*(n) of the ideal list, constant after rank R."""
         return self._ideal_cg[min(n, self.R)]
 
@@ -205,93 +276,87 @@ class Topic:
         """The number of relevant documents in the normalisation: R, or min(R, k) with norm='cutoff'."""
         return min(self.R, self.params["cutoff"]) if self.params["norm"] == "cutoff" else self.R
 
+    @property
+    def N(self) -> int:
+        """The number of documents judged not relevant."""
+        return sum(0 <= level < self.params["rel"] for level in self.levels.values())
+
+
+@cache
+def exponential(gain: Decimal) -> Decimal:
+    """2^gain - 1."""
+    return DIGITS.subtract(DIGITS.power(Decimal(2), gain), 1)
+
 
 # ------------------------------------------------------------------------------------------------ utility
 
 
-def blended_ratio(topic: Topic, n: int, beta: float) -> float:
-    """BR(n) = (C(n) + beta * cg(n)) / (n + beta * cg*(n)); with beta=inf it is nCG(n)."""
+def blended_ratio(topic: Topic, n: int, beta: float) -> Decimal:
+    """BR(n) = (C(n) + beta * cg(n)) / (n + beta * cg*(n)); with beta=inf nCG(n), C(n)/n where cg*(n) = 0."""
     if beta == math.inf:
-        return cumulative_gain_ratio(topic, n)
+        ideal = topic.ideal_cg(n)
+        return topic.cg(n) / ideal if ideal else Decimal(topic.count(n)) / n
     beta = exact(beta)
-    return float((topic.count(n) + beta * topic.cg(n)) / (n + beta * topic.ideal_cg(n)))
+    return (topic.count(n) + beta * topic.cg(n)) / (n + beta * topic.ideal_cg(n))
 
 
-def cumulative_gain_ratio(topic: Topic, n: int) -> float:
-    """nCG(n) = cg(n) / cg*(n), and C(n) / n where cg*(n) = 0."""
-    if topic.ideal_cg(n) == 0:
-        return topic.count(n) / n
-    return float(topic.cg(n) / topic.ideal_cg(n))
+UTILITIES = {
+    "br": lambda topic, n: blended_ratio(topic, n, topic.params["beta"]),
+    "rr": lambda topic, n: 1 / Decimal(n),  # noqa: ARG005  # as the others
+    "ie": lambda topic, n: exact(topic.params["p"]) ** n,
+}
 
 
-def reciprocal_rank(topic: Topic, n: int, beta: float) -> float:  # noqa: ARG001  # as the others
-    """1/n."""
-    return 1 / n
+# ------------------------------------------------------------- stop: p(n) for the ranks where it is above 0
 
 
-def inverse_effort(topic: Topic, n: int, beta: float) -> float:  # noqa: ARG001  # as the others
-    """p^n."""
-    return topic.params["p"] ** n
-
-
-# -------------------------------------------------------------------- stop: p(n) for the evaluated ranks
-
-
-def stop_uniform(topic: Topic) -> dict[int, float]:
+def stop_uniform(topic: Topic) -> dict[int, Decimal]:
     """1/R at each relevant document."""
-    return {n: topic.is_relevant(n) / topic.best() for n in topic.ranks()}
+    return dict.fromkeys(topic.relevant_ranks(), 1 / Decimal(topic.best()))
 
 
-def stop_rank_biased(topic: Topic) -> dict[int, float]:
+def geometric_sum(base: Decimal, terms: int) -> Decimal:
+    """1 + base + base^2 + ..., of so many terms."""
+    return Decimal(terms) if base == 1 else (1 - base**terms) / (1 - base)
+
+
+def stop_rank_biased(topic: Topic) -> dict[int, Decimal]:
     """gamma^(C(n)-1) / sum_{i=1..R} gamma^(i-1) at each relevant document."""
-    gamma = topic.params["gamma"]
-    total = math.fsum(gamma ** (i - 1) for i in range(1, topic.best() + 1))
-    return {n: gamma ** (topic.count(n) - 1) / total if topic.is_relevant(n) else 0.0 for n in topic.ranks()}
+    gamma = exact(topic.params["gamma"])
+    total = geometric_sum(gamma, topic.best())
+    return {n: power(gamma, topic.count(n) - 1) / total for n in topic.relevant_ranks()}
 
 
-def stop_graded_uniform(topic: Topic) -> dict[int, float]:
+def stop_graded_uniform(topic: Topic) -> dict[int, Decimal]:
     """The weight of the document's level over the sum of the weights of all relevant documents."""
-    weights = sorted((topic.weight_of_level(level) for level in topic.relevant), reverse=True)
+    weights = sorted(map(topic.weight_of_level, topic.relevant), reverse=True)
     total = sum(weights[: topic.best()])
-    if total == 0:
-        return dict.fromkeys(topic.ranks(), 0.0)
-    return {
-        n: float(topic.weight_of_level(topic.level[n]) / total) if topic.is_relevant(n) else 0.0
-        for n in topic.ranks()
-    }
+    return {n: quotient(topic.weight_of_level(topic.level[n]), total) for n in topic.relevant_ranks()}
 
 
-def stop_first(topic: Topic) -> dict[int, float]:
+def stop_first(topic: Topic) -> dict[int, Decimal]:
     """1 at the first relevant document."""
-    return {n: 1.0 if topic.is_relevant(n) and topic.count(n) == 1 else 0.0 for n in topic.ranks()}
+    return dict.fromkeys(topic.relevant_ranks()[:1], Decimal(1))
 
 
-def preferred_rank(topic: Topic) -> int | None:
-    """Return the first rank with the highest retrieved level; None if nothing relevant is retrieved."""
-    preferred = None
-    for n in topic.ranks():
-        if topic.is_relevant(n) and (preferred is None or topic.level[n] > topic.level[preferred]):
-            preferred = n
-    return preferred
+def preferred_rank(topic: Topic) -> int:
+    """Return the first rank with the highest retrieved level; 0 if nothing relevant is retrieved."""
+    return max(topic.relevant_ranks(), key=lambda n: (topic.level[n], -n), default=0)
 
 
-def stop_preferred(topic: Topic) -> dict[int, float]:
+def stop_preferred(topic: Topic) -> dict[int, Decimal]:
     """1 at the preferred rank."""
     preferred = preferred_rank(topic)
-    return {n: 1.0 if n == preferred else 0.0 for n in topic.ranks()}
+    return {preferred: Decimal(1)} if preferred else {}
 
 
-def stop_up_to_preferred(topic: Topic) -> dict[int, float]:
+def stop_up_to_preferred(topic: Topic) -> dict[int, Decimal]:
     """1/C(rp) at each relevant document down to the preferred rank rp."""
     preferred = preferred_rank(topic)
-    if preferred is None:
-        return dict.fromkeys(topic.ranks(), 0.0)
-    return {
-        n: topic.is_relevant(n) / topic.count(preferred) if n <= preferred else 0.0 for n in topic.ranks()
-    }
+    return {n: 1 / Decimal(topic.count(preferred)) for n in topic.relevant_ranks() if n <= preferred}
 
 
-def largest_gain(topic: Topic) -> Fraction:
+def largest_gain(topic: Topic) -> Decimal:
     """Largest gain of a level from rel to max_rel.
 
     The levels are those that occur in the qrels, those named in gains, and max_rel itself. A gain equal to
@@ -302,30 +367,17 @@ def largest_gain(topic: Topic) -> Fraction:
     named = [level for level, gain in topic.params["gains"].items() if gain != level]
     candidates = [topic.max_rel, *topic.all_levels, *named]
     in_range = [level for level in candidates if topic.params["rel"] <= level <= topic.max_rel]
-    return max((topic.gain_of_level(level) for level in in_range), default=Fraction(0))
+    return max(map(topic.gain_of_level, in_range), default=Decimal(0))
 
 
-def err_probabilities(gains: list[Fraction], gmax: Fraction) -> list[float]:
-    """dsat(n-1) * g(n)/(gmax+1) for a list of gains by rank.
+def stop_err(topic: Topic) -> dict[int, Decimal]:
+    """dsat(n-1) * g(n)/(gmax+1), where dsat(0) = 1 and dsat(n) = dsat(n-1) * (1 - g(n)/(gmax+1))."""
+    gmax, dsat, stops = largest_gain(topic), Decimal(1), {}
+    for n in topic.relevant_ranks():
+        stops[n] = dsat * topic.g(n) / (gmax + 1)
+        dsat *= (1 + (gmax - topic.g(n))) / (gmax + 1)
+    return stops
 
-    dsat(0) = 1 and dsat(n) = dsat(n-1) * (1 - g(n)/(gmax+1)).
-    """
-    probabilities = []
-    dsat = 1.0
-    for gain in gains:
-        satisfied = gain / (gmax + 1)
-        probabilities.append(dsat * float(satisfied))
-        dsat *= float(1 - satisfied)
-    return probabilities
-
-
-def stop_err(topic: Topic) -> dict[int, float]:
-    """dsat(n-1) * g(n)/(gmax+1)."""
-    probabilities = err_probabilities([topic.g(n) for n in topic.ranks()], largest_gain(topic))
-    return dict(zip(topic.ranks(), probabilities, strict=True))
-
-
-UTILITIES = {"br": blended_ratio, "rr": reciprocal_rank, "ie": inverse_effort}
 
 STOPS = {
     "u": stop_uniform,
@@ -340,72 +392,38 @@ STOPS = {
 
 # ----------------------------------------------------------------------------------------------- measures
 
+Measure = Callable[[Topic], Decimal]
 
-def normalised_cumulative_utility(
-    topic: Topic, stop: str, beta: float, utility: Callable[[Topic, int, float], float] = blended_ratio
-) -> float:
+
+def utility(stop: str, of: Callable[[Topic, int], Decimal]) -> Measure:
     """Sum over ranks n of stop(n) * utility(n)."""
-    p = STOPS[stop](topic)
-    return math.fsum(p[n] * utility(topic, n, beta) for n in topic.ranks() if p[n] != 0)
+    return lambda topic: sum((p * of(topic, n) for n, p in STOPS[stop](topic).items()), Decimal(0))
 
 
-def over_ideal(
-    topic: Topic, score: Callable[[Topic], float], worth: Callable[[float], float] | None = None
-) -> float:
-    """The score; with norm='ideal', over that of the ideal list at the same cutoff, 0 if that is 0."""
-    if topic.params["norm"] != "ideal":
-        return score(topic)
-    ideal = score(topic.ideal_list(worth))
-    return score(topic) / ideal if ideal else 0.0
-
-
-def q_measure(topic: Topic) -> float:
-    """Q: (1/R) * sum of I(n) * BR(n)."""
-    return normalised_cumulative_utility(topic, "u", topic.params["beta"])
-
-
-def o_measure(topic: Topic) -> float:
-    """O-measure: BR at the first relevant document."""
-    return normalised_cumulative_utility(topic, "first", topic.params["beta"])
-
-
-def p_measure(topic: Topic) -> float:
-    """P-measure: BR at the preferred rank."""
-    return normalised_cumulative_utility(topic, "preferred", topic.params["beta"])
-
-
-def p_plus(topic: Topic) -> float:
-    """P+: mean of BR over the relevant documents down to the preferred rank."""
-    return normalised_cumulative_utility(topic, "up_to_preferred", topic.params["beta"])
-
-
-def ncu(topic: Topic) -> float:
-    """NCU with the stop, utility and beta given."""
-    stop, utility = topic.params["stop"], topic.params["utility"]
-    if topic.params["norm"] == "ideal" and utility == "br" and stop != "err":
-        raise ValueError(f"NCU with stop={stop!r} and utility='br' takes no norm='ideal'")
-    # If the gain does not affect the utility, the ideal list is that of the stop.
-    worths = {"gu": topic.weight_of_level, "preferred": float, "up_to_preferred": float}
-    return over_ideal(
-        topic,
-        lambda one: normalised_cumulative_utility(one, stop, one.params["beta"], UTILITIES[utility]),
-        worths.get(stop),
+def blended(stop: str, beta: float | None = None) -> Measure:
+    """Sum over ranks n of stop(n) * BR(n), with a given beta or that of the parameters."""
+    return utility(
+        stop, lambda topic, n: blended_ratio(topic, n, topic.params["beta"] if beta is None else beta)
     )
 
 
-def awp(topic: Topic) -> float:
-    """AWP (average weighted precision): (1/R) * sum of I(n) * nCG(n)."""
-    return normalised_cumulative_utility(topic, "u", math.inf)
+def over_ideal(
+    topic: Topic, score: Measure, worth: Callable[[float], float] | None = None, always: bool = False
+) -> Decimal:
+    """The score; with norm='ideal' or always, over that of the ideal list at this cutoff, 0 if that is 0."""
+    if topic.params["norm"] != "ideal" and not always:
+        return score(topic)
+    return quotient(score(topic), score(topic.ideal_list(worth)))
 
 
-def r_measure(topic: Topic) -> float:
-    """R-measure: BR(R)."""
-    return blended_ratio(topic, topic.R, topic.params["beta"])
-
-
-def r_wp(topic: Topic) -> float:
-    """R-WP (R-weighted precision): nCG(R)."""
-    return cumulative_gain_ratio(topic, topic.R)
+def ncu(topic: Topic) -> Decimal:
+    """NCU with the stop, utility and beta given."""
+    stop, of = topic.params["stop"], topic.params["utility"]
+    if topic.params["norm"] == "ideal" and of == "br" and stop != "err":
+        raise ValueError(f"NCU with stop={stop!r} and utility='br' takes no norm='ideal'")
+    # If the gain does not affect the utility, the ideal list is that of the stop.
+    worths = {"gu": topic.weight_of_level, "preferred": float, "up_to_preferred": float}
+    return over_ideal(topic, utility(stop, UTILITIES[of]), worths.get(stop))
 
 
 def required_cutoff(topic: Topic) -> int:
@@ -415,265 +433,275 @@ def required_cutoff(topic: Topic) -> int:
     return topic.params["cutoff"]
 
 
-def ncg(topic: Topic) -> float:
-    """nCG@k: nCG(k)."""
-    return cumulative_gain_ratio(topic, required_cutoff(topic))
+def weighted_gain(weight: Callable[[int], Decimal]) -> Measure:
+    """Sum of g(n) * weight(n)."""
+    return lambda topic: sum((topic.g(n) * weight(n) for n in topic.relevant_ranks()), Decimal(0))
 
 
-def br(topic: Topic) -> float:
-    """BR@k: BR(k)."""
-    return blended_ratio(topic, required_cutoff(topic), topic.params["beta"])
-
-
-def ebr(topic: Topic) -> float:
-    """EBR (expected blended ratio): sum of dsat(n-1) * g(n)/(gmax+1) * BR(n)."""
-    return over_ideal(topic, lambda one: normalised_cumulative_utility(one, "err", one.params["beta"]))
-
-
-def irbu(topic: Topic) -> float:
-    """iRBU: sum of p^n * dsat(n-1) * g(n)/(gmax+1)."""
-    return over_ideal(topic, lambda one: normalised_cumulative_utility(one, "err", 0, inverse_effort))
-
-
-def expected_reciprocal_rank(topic: Topic) -> float:
-    """ERR: sum of (1/n) * dsat(n-1) * g(n)/(gmax+1)."""
-    return normalised_cumulative_utility(topic, "err", 0, reciprocal_rank)
-
-
-def nerr(topic: Topic) -> float:
-    """nERR@k: ERR@k over the ERR@k of the ideal list."""
-    ideal = expected_reciprocal_rank(topic.ideal_list())
-    return expected_reciprocal_rank(topic) / ideal if ideal else 0.0
-
-
-def weighted_gain(topic: Topic, weight: Callable[[int], float], unit: Fraction) -> float:
-    """Sum of g(n)/unit * weight(n); 0 where the unit is 0."""
-    return math.fsum(float(topic.g(n) / unit) * weight(n) for n in topic.ranks()) if unit else 0.0
-
-
-def best_gain(topic: Topic) -> Fraction:
-    """The largest gain of the topic."""
-    return max(map(topic.gain_of_level, topic.relevant))
-
-
-def graded_rbp(topic: Topic) -> float:
+def graded_rbp(topic: Topic) -> Decimal:
     """gRBP: (1-p)/gmax * sum of g(n) * p^(n-1), or with norm='ideal' that sum over the ideal list's."""
-    p = topic.params["p"]
-    unit = best_gain(topic) if topic.params["norm"] == "ideal" else largest_gain(topic)
-    return over_ideal(topic, lambda one: (1 - p) * weighted_gain(one, lambda n: p ** (n - 1), unit))
+    p = exact(topic.params["p"])
+    total = over_ideal(topic, weighted_gain(lambda n: power(p, n - 1)))
+    return total if topic.params["norm"] == "ideal" else (1 - p) * quotient(total, largest_gain(topic))
 
 
-def discounted_gain(topic: Topic, discount: Callable[[int], float]) -> float:
-    """DCG: sum of g(n)/D(n), over the same sum of the ideal list; 0 where that is 0."""
-    unit = best_gain(topic)
-    dcg, ideal = (weighted_gain(one, lambda n: 1 / discount(n), unit) for one in (topic, topic.ideal_list()))
-    return dcg / ideal if ideal else 0.0
+def ndcg(topic: Topic) -> Decimal:
+    """nDCG: sum of g(n)/log2(n+1), over that of the ideal list."""
+    return over_ideal(topic, weighted_gain(lambda n: log(2) / log(n + 1)), always=True)
 
 
-def ndcg(topic: Topic) -> float:
-    """nDCG with D(n) = log2(n + 1)."""
-    return discounted_gain(topic, lambda n: math.log2(n + 1))
-
-
-def ndcg_jk(topic: Topic) -> float:
-    """nDCG-JK: D(n) = 1 for n <= b, else log_b(n)."""
+def ndcg_jk(topic: Topic) -> Decimal:
+    """nDCG-JK: as nDCG, with D(n) = 1 for n <= b, else log_b(n)."""
     b = topic.params["b"]
-    return discounted_gain(topic, lambda n: 1.0 if n <= b else math.log(n) / math.log(b))
+    return over_ideal(topic, weighted_gain(lambda n: Decimal(1) if n <= b else log(b) / log(n)), always=True)
 
 
-def precision(topic: Topic) -> float:
-    """P@k: C(k)/k."""
-    return topic.count(required_cutoff(topic)) / required_cutoff(topic)
+def gap(topic: Topic) -> Decimal:
+    """GAP: sum_j w_j * R_{>=j} * AP_j / sum_j w_j * R_{>=j}.
 
-
-def success(topic: Topic) -> float:
-    """Success@k, Hit@k: 1 if C(k) > 0."""
-    return float(topic.count(required_cutoff(topic)) > 0)
+    The thresholds j are 1..highest level if all levels are whole, else the distinct levels >= 1; w_j = j
+    unless given. Thresholds between two levels have equal R_{>=j} and AP_j, so their weights are added.
+    R_{>=j} * AP_j is the sum, over the ranks of documents of level >= j, of the share of such documents at
+    that rank and above.
+    """
+    whole = all(level == math.floor(level) for level in topic.levels.values())
+    named = {Fraction(exact(j)): Fraction(exact(w)) for j, w in topic.params["weights"].items()}
+    score, total, below = Decimal(0), Decimal(0), Fraction(0)
+    for level in sorted(set(topic.relevant)):
+        j = Fraction(exact(level))
+        weight = named.get(j, j)
+        if whole:
+            weight = (j * (j + 1) - below * (below + 1)) / 2  # the sum of below + 1, ..., j
+            weight += sum(w - i for i, w in named.items() if below < i <= j and i.denominator == 1)
+        below = j
+        at_or_above = [n for n in topic.relevant_ranks() if topic.level[n] >= level]
+        score += decimal(weight) * sum(Decimal(i) / n for i, n in enumerate(at_or_above, 1))
+        total += decimal(weight) * sum(one >= level for one in topic.relevant[: topic.best()])
+    return quotient(score, total)
 
 
 # ---------------------------------------------------------------------- preferences over a condensed list
-# N is the number of documents judged not relevant, c(n) = n - C(n) those of them above a relevant rank n.
 
 
-def preference(topic: Topic, penalty: Callable[[int], Fraction]) -> float:
-    """1/R * sum over the relevant ranks n of 1 - penalty(n)."""
-    return float(sum(1 - penalty(n) for n in topic.ranks() if topic.is_relevant(n)) / Fraction(topic.R))
+def preference(topic: Topic, penalty: Callable[[int, Fraction], Fraction], graded: bool = False) -> Decimal:
+    """Sum over the relevant ranks n of g(n) * (1 - penalty(n, pen(n))), over cg*(R); 0 where that is 0.
 
-
-def quotient(above: Fraction | int, below: Fraction | int) -> Fraction:
-    """Return above / below, 0 if below is 0."""
-    return Fraction(above) / Fraction(below) if below else Fraction(0)
-
-
-def bpref(topic: Topic, N: int) -> float:
-    """bpref: penalty min(R, c)/min(R, N)."""
-    return preference(topic, lambda n: quotient(min(topic.R, n - topic.count(n)), min(topic.R, N)))
-
-
-def bpref_r(topic: Topic, N: int) -> float:  # noqa: ARG001  # as the others
-    """bpref_R: penalty min(R, c)/R."""
-    return preference(topic, lambda n: Fraction(min(topic.R, n - topic.count(n)), topic.R))
-
-
-def bpref_n(topic: Topic, N: int) -> float:
-    """bpref_N: penalty c/N."""
-    return preference(topic, lambda n: quotient(n - topic.count(n), N))
-
-
-def bpref_relative(topic: Topic, N: int) -> float:  # noqa: ARG001  # as the others
-    """bpref_relative: penalty c/(n-1); rank 1 adds nothing."""
-    return preference(topic, lambda n: Fraction(n - topic.count(n), n - 1) if n > 1 else Fraction(1))
-
-
-def graded_preference(topic: Topic, penalty: Callable[[int, Fraction], Fraction]) -> float:
-    """1/cg*(R) * sum of g(n) * (1 - penalty(n, pen(n))), 0 where cg*(R) is 0.
-
-    pen(n) = sum over the ranks m < n with g(m) < g(n) of (g(n) - g(m))/g(n).
+    pen(n) = sum over the ranks m < n with g(m) < g(n) of (g(n) - g(m))/g(n). If not graded, each gain is 1,
+    so that pen(n) is the number of documents not relevant above n, and cg*(R) is R.
     """
-    terms = []
+    score, above = Decimal(0), Counter()
     for n in topic.ranks():
-        g = topic.g(n)
-        pen = sum((quotient(g - topic.g(m), g) for m in range(1, n) if topic.g(m) < g), Fraction(0))
-        terms.append(g * (1 - penalty(n, pen)))
-    return float(quotient(sum(terms), topic.ideal_cg(topic.R)))
+        g = topic.g(n) if graded else topic.is_relevant(n)
+        if g:
+            pen = sum((less(lower, g) * many for lower, many in above.items() if lower < g), Fraction(0))
+            score += g * decimal(1 - penalty(n, pen))
+        above[g] += 1
+    return quotient(score, topic.ideal_cg(topic.R) if graded else Decimal(topic.R))
 
 
-def rpref_n(topic: Topic, N: int) -> float:
+@cache
+def less(lower: Decimal, g: Decimal) -> Fraction:
+    """Return by how much a gain is lower than another, as a share of that."""
+    return 1 - Fraction(lower) / Fraction(g)
+
+
+def penalty_relative(n: int, pen: Fraction) -> Fraction:
+    """Penalty pen/(n-1); rank 1 adds nothing."""
+    return pen / (n - 1) if n > 1 else Fraction(1)
+
+
+def bpref(topic: Topic) -> Decimal:
+    """Bpref: penalty min(R, c)/min(R, N)."""
+    return preference(topic, lambda _, c: quotient(min(topic.R, c), Fraction(min(topic.R, topic.N))))
+
+
+def rpref_n(topic: Topic) -> Decimal:
     """rpref_N: penalty pen/(R + N - cg*(R)/gmax)."""
-    gmax = largest_gain(topic)
-    below = topic.R + N - quotient(topic.ideal_cg(topic.R), gmax)
-    return graded_preference(topic, lambda _, pen: quotient(pen, below))
+    best, gmax = Fraction(topic.ideal_cg(topic.R)), Fraction(largest_gain(topic))
+    below = topic.R + topic.N - quotient(best, gmax)
+    return preference(topic, lambda _, pen: quotient(pen, below), graded=True)
 
 
-def rpref_relative(topic: Topic, N: int) -> float:  # noqa: ARG001  # as the others
-    """rpref_relative: penalty pen/(n-1); rank 1 adds nothing."""
-    return graded_preference(topic, lambda n, pen: pen / (n - 1) if n > 1 else Fraction(1))
+PREFERENCES: dict[str, Measure] = {
+    "bpref": bpref,
+    "bpref_R": lambda topic: preference(topic, lambda _, c: Fraction(min(topic.R, c), topic.R)),
+    "bpref_N": lambda topic: preference(topic, lambda _, c: quotient(c, Fraction(topic.N))),
+    "bpref_relative": lambda topic: preference(topic, penalty_relative),
+    "rpref_N": rpref_n,
+    "rpref_relative": lambda topic: preference(topic, penalty_relative, graded=True),
+    "rpref_relative2": lambda topic: preference(topic, lambda n, pen: pen / n, graded=True),
+}
+#: Measures that use the condensed list.
+CONDENSED = {"Bpref", "B-pref", "R-pref", *PREFERENCES}
 
 
-def rpref_relative2(topic: Topic, N: int) -> float:  # noqa: ARG001  # as the others
-    """rpref_relative2: penalty pen/n."""
-    return graded_preference(topic, lambda n, pen: pen / n)
+# --------------------------------------------------------------------------- classics of other definitions
+
+#: RBP equals that of cwl_eval, which evaluates this number of ranks.
+RBP_RANKS = 1000
 
 
-def gap_thresholds(levels: dict[str, float]) -> list[float]:
-    """Thresholds j of GAP: 1..highest level if all levels are whole, else the distinct levels >= 1."""
-    if all(level == math.floor(level) for level in levels.values()):
-        return list(range(1, int(max(levels.values())) + 1))
-    return sorted({level for level in levels.values() if level >= 1})
+def rbp(topic: Topic) -> Decimal:
+    """RBP: sum of p^(n-1) over the relevant ranks, over its sum down to rank 1,000."""
+    p = exact(topic.params["p"])
+    found = sum((power(p, n - 1) for n in topic.relevant_ranks() if n <= RBP_RANKS), Decimal(0))
+    return found / geometric_sum(p, RBP_RANKS)
 
 
-def gap(topic: Topic, levels: dict[str, float]) -> float:
-    """GAP: sum_j w_j * R_{>=j} * AP_j / sum_j w_j * R_{>=j}.
+def inferred_average_precision(topic: Topic) -> Decimal:
+    """infAP: 1/R * sum over relevant ranks n of 1/n + P/n * (r + e) / (r + s + 2e), with e = 0.00001.
 
-    R_{>=j} * AP_j is the sum, over the ranks of documents of level >= j, of the share of such
-    documents at that rank and above.
+    Above n, r documents are relevant and s are judged not relevant. P documents are of the pool: these, and
+    those of a negative level.
     """
-    weights = topic.params["weights"]
-    w = {j: exact(weights.get(j, j)) for j in gap_thresholds(levels)}
-    ideal = topic.relevant[: topic.best()]
-    total = sum(w[j] * sum(1 for level in ideal if level >= j) for j in w)
-    if total == 0:
-        return 0.0
-    terms = []
-    for j, weight in w.items():
-        share = float(weight / total)
-        count = 0
-        for n in topic.ranks():
-            if topic.is_relevant(n) and topic.level[n] >= j:
-                count += 1
-                terms.append(share * (count / n))
-    return math.fsum(terms)
+    e, total, pool, judged = exact(0.00001), Decimal(0), 0, 0
+    for n, doc_id in enumerate(topic.retrieved, 1):
+        if topic.is_relevant(n):
+            total += 1 / Decimal(n) + Decimal(pool) / n * (topic.count(n) - 1 + e) / (judged + 2 * e)
+        pool += doc_id in topic.levels
+        judged += topic.levels.get(doc_id, -1) >= 0
+    return total / topic.R
 
 
-MEASURES = {
-    "Q": q_measure,
-    "O-measure": o_measure,
-    "P-measure": p_measure,
-    "P+": p_plus,
+def judged(topic: Topic) -> Decimal:
+    """Judged@k: share of documents with a level, whatever it is, among the first min(k, retrieved)."""
+    looked_at = topic.retrieved[: topic.params["cutoff"]]
+    return quotient(Decimal(sum(doc_id in topic.levels for doc_id in looked_at)), len(looked_at))
+
+
+def retrieved(topic: Topic) -> Decimal:
+    """NumRet: number of relevant retrieved documents, or of all without rel."""
+    return Decimal(len(topic.retrieved) if topic.params["rel"] == math.inf else topic.count(topic.last))
+
+
+def set_precision(topic: Topic) -> Decimal:
+    """SetP: C over the number of retrieved documents; relative: over its minimum with R."""
+    size = len(topic.evaluated())
+    return quotient(Decimal(topic.count(size)), min(size, topic.R) if topic.params["relative"] else size)
+
+
+def set_f(topic: Topic) -> Decimal:
+    """SetF: (1 + beta) P R / (beta P + R)."""
+    beta, size = exact(topic.params["beta"]), len(topic.evaluated())
+    return quotient((beta + 1) * topic.count(size), beta * topic.R + size)
+
+
+MEASURES: dict[str, Measure] = {
+    "Q": blended("u"),
+    "O-measure": blended("first"),
+    "P-measure": blended("preferred"),
+    "P+": blended("up_to_preferred"),
     "NCU": ncu,
-    "AWP": awp,
-    "R-measure": r_measure,
-    "R-WP": r_wp,
-    "nCG": ncg,
-    "BR": br,
-    "EBR": ebr,
-    "iRBU": irbu,
-    "nERR": nerr,
+    "AWP": blended("u", math.inf),
+    "R-measure": lambda topic: blended_ratio(topic, topic.R, topic.params["beta"]),
+    "R-WP": lambda topic: blended_ratio(topic, topic.R, math.inf),
+    "nCG": lambda topic: blended_ratio(topic, required_cutoff(topic), math.inf),
+    "BR": lambda topic: blended_ratio(topic, required_cutoff(topic), topic.params["beta"]),
+    "EBR": lambda topic: over_ideal(topic, blended("err")),
+    "iRBU": lambda topic: over_ideal(topic, utility("err", UTILITIES["ie"])),
+    "nERR": lambda topic: over_ideal(topic, utility("err", UTILITIES["rr"]), always=True),
     "gRBP": graded_rbp,
     "nDCG-JK": ndcg_jk,
+    "GAP": gap,
+    "B-pref": lambda topic: PREFERENCES[f"bpref_{topic.params['penalty']}"](topic),
+    "R-pref": lambda topic: PREFERENCES[f"rpref_{topic.params['penalty']}"](topic),
+}
+
+CLASSICS: dict[str, Measure] = {
     "nDCG": ndcg,
-    "AP": lambda topic: normalised_cumulative_utility(topic, "u", 0),
-    "RR": lambda topic: normalised_cumulative_utility(topic, "first", 0),
-    "P": precision,
-    "Success": success,
+    "AP": blended("u", 0),
+    "RR": blended("first", 0),
+    "P": lambda topic: Decimal(topic.count(required_cutoff(topic))) / required_cutoff(topic),
+    "R": lambda topic: Decimal(topic.count(required_cutoff(topic))) / topic.R,
+    "Rprec": lambda topic: Decimal(topic.count(topic.R)) / topic.R,
+    "Success": lambda topic: Decimal(topic.count(required_cutoff(topic)) > 0),
+    "Bpref": bpref,
+    "infAP": inferred_average_precision,
+    "ERR": utility("err", UTILITIES["rr"]),
+    "RBP": rbp,
+    "Judged": judged,
+    "NumRet": retrieved,
+    "NumRel": lambda topic: Decimal(topic.R),
+    "NumQ": lambda _: Decimal(1),
+    "SetP": set_precision,
+    "SetR": lambda topic: Decimal(topic.count(topic.last)) / topic.R,
+    "SetF": set_f,
 }
 
-#: Preferences between judged documents use the condensed list.
-PREFERENCES = {
-    "bpref": bpref,
-    "bpref_R": bpref_r,
-    "bpref_N": bpref_n,
-    "bpref_relative": bpref_relative,
-    "rpref_N": rpref_n,
-    "rpref_relative": rpref_relative,
-    "rpref_relative2": rpref_relative2,
-}
+#: Measures of any topic; the others are 0 without a relevant document.
+OF_ANY_TOPIC = ("Judged", "NumRet", "NumRel", "NumQ")
 
-#: Measures that need all levels of the topic.
-WHOLE_TOPIC = ("GAP", "B-pref", "R-pref")
+FORMULAS = {**MEASURES, **CLASSICS, **PREFERENCES}
 
 
 # --------------------------------------------------------------------------------------------- evaluation
 
 
+def topic_of(
+    name: str,
+    params: dict,
+    levels: Levels,
+    retrieved: list[str],
+    highest_level: float = 0,
+    all_levels: Iterable[float] | None = None,
+) -> Topic:
+    """Return the topic of a measure; the arguments are those of ``score``."""
+    params = {**defaults(name), **params}
+    if name == "nDCG":  # its gains replace levels before all else
+        levels = {doc_id: params["gains"].get(level, level) for doc_id, level in levels.items()}
+        params["gains"] = {}
+    if name in CONDENSED:
+        params["judged_only"] = True
+    if all_levels is None:
+        all_levels = {*levels.values(), highest_level}
+    topic = Topic(params, levels, retrieved, highest_level, all_levels)
+    if name == "ERR":
+        topic.gmax = Decimal(15)
+    return topic
+
+
 def score(
     name: str,
     params: dict,
-    levels: dict[str, float],
-    ranked: list[str],
-    highest_level: float,
-    all_levels: set[float] | None = None,
-) -> float:
+    levels: Levels,
+    retrieved: list[str],
+    highest_level: float = 0,
+    all_levels: Iterable[float] | None = None,
+    number: type = float,
+) -> float | Decimal:
     """Score one topic.
 
     Args:
-        name: printed name of the measure.
+        name: printed name of the measure, or one of ``PREFERENCES``.
         params: the parameters given; the others have their default.
         levels: level of each document in the qrels of this topic.
-        ranked: the retrieved documents in ranked order.
+        retrieved: the retrieved documents in ranked order.
         highest_level: highest level in all of the qrels, the default of max_rel.
         all_levels: the levels that occur in all of the qrels; those of this topic if not given.
+        number: the type of the score, float or Decimal.
 
     Returns:
-        The score, 0.0 for a topic without a relevant document.
+        The score, 0 for a topic without a relevant document.
 
     Raises:
         ValueError: if the name is unknown, a cutoff is missing, or a level is above a named max_rel.
     """
-    if name not in {*MEASURES, *PREFERENCES, *WHOLE_TOPIC}:
+    if name not in FORMULAS:
         raise ValueError(f"unknown measure {name!r}")
-    if all_levels is None:
-        all_levels = {*levels.values(), highest_level}
-    params = {**defaults(name), **params}
-    if name in ("B-pref", "R-pref"):
-        name = f"{name.lower().replace('-', '')}_{params['penalty']}"
-    if name in PREFERENCES:
-        params["judged_only"] = True
-    topic = Topic(params, levels, ranked, highest_level, all_levels)
-    if topic.R == 0:
-        return 0.0
-    if name == "GAP":
-        return gap(topic, levels)
-    if name in PREFERENCES:
-        N = sum(1 for level in levels.values() if 0 <= level < params["rel"])
-        return PREFERENCES[name](topic, N)
-    return MEASURES[name](topic)
+    with localcontext(DIGITS):
+        topic = topic_of(name, params, levels, retrieved, highest_level, all_levels)
+        return number(formula(name, topic))
+
+
+def formula(name: str, topic: Topic) -> Decimal:
+    """Return the score of a prepared topic, 0 for one without a relevant document."""
+    return FORMULAS[name](topic) if topic.R or name in OF_ANY_TOPIC else Decimal(0)
 
 
 def evaluate(
     name: str,
     params: dict,
-    qrels: dict[str, dict[str, float]],
+    qrels: dict[str, Levels],
     run: dict[str, dict[str, float]],
     float32: bool = True,
 ) -> dict[str, float]:

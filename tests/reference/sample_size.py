@@ -2,7 +2,7 @@
 
 Written from the formulas alone, without code of the package, so that the two can be compared. The
 noncentral t distribution is an integral over chi, the noncentral F distribution a Poisson mixture of beta
-tails, quantiles are found by bisection, and the smallest number of topics by counting up.
+tails, and quantiles are found by bisection.
 
 A score matrix is a list of rows, one per topic, with one score for each system.
 """
@@ -12,9 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
-from statistics import NormalDist
-
-NORMAL = NormalDist()
 
 Matrix = Sequence[Sequence[float]]
 
@@ -167,11 +164,6 @@ def two_way_variance(x: Matrix) -> tuple[float, int]:
     return math.fsum(squares) / ((m - 1) * (n - 1)), (m - 1) * (n - 1)
 
 
-def pooled_variance(variances: Sequence[tuple[float, int]]) -> float:
-    """Sum of phi V / sum of phi."""
-    return math.fsum(phi * v for v, phi in variances) / sum(phi for _, phi in variances)
-
-
 def mean_variance_of_differences(x: Matrix) -> float:
     """Mean over all pairs of systems of the variance of their differences; it is 2 V_E2."""
     m = len(x[0])
@@ -210,56 +202,9 @@ def power_anova(delta: float, m: int, n: int, alpha: float = 0.05, model: str = 
     return noncentral_f_tail(f_quantile(1 - alpha, f1, f2), f1, f2, n * delta)
 
 
-def expected_width(variance_of_difference: float, n: int, alpha: float = 0.05) -> float:
-    """Expected width of the interval of a mean paired difference with n topics."""
-    f = n - 1
-    bias = math.sqrt(2 / f) * math.exp(math.lgamma(n / 2) - math.lgamma(f / 2))
-    return 2 * t_quantile(1 - alpha / 2, f) * math.sqrt(variance_of_difference / n) * bias
-
-
-def expected_width_by_integration(variance_of_difference: float, n: int, alpha: float = 0.05) -> float:
-    """Return the expected width with E[s] / sigma as an integral."""
-    bias = over_chi(lambda s: s, n - 1)
-    return 2 * t_quantile(1 - alpha / 2, n - 1) * math.sqrt(variance_of_difference / n) * bias
-
-
-def smallest(enough: Callable[[int], bool], first: int = 2) -> int:
-    """Return the smallest sufficient number of topics."""
-    n = first
-    while not enough(n):
-        n += 1
-    return n
-
-
 def detectable(power_of: Callable[[float], float], power: float = 0.8, high: float = 64.0) -> float:
     """Return the effect that has this power; ``power_of`` rises with the effect."""
     return root(lambda effect: power_of(effect) - power, 1e-12, high)
-
-
-def difference_of(delta: float, v: float) -> float:
-    """The difference between best and worst with delta = difference^2 / (2 V)."""
-    return math.sqrt(2 * v * delta)
-
-
-def nagata_t(d: float, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Approximation of the number of topics of a paired t test."""
-    z = NORMAL.inv_cdf(1 - alpha / 2)
-    return ((z + NORMAL.inv_cdf(power)) / d) ** 2 + z * z / 2
-
-
-#: The two numbers of the approximation for an F test, by alpha and power.
-NAGATA_ANOVA = {
-    (0.05, 0.8): (4.860, 3.584),
-    (0.05, 0.9): (7.049, 4.244),
-    (0.01, 0.8): (7.736, 4.551),
-    (0.01, 0.9): (10.439, 5.213),
-}
-
-
-def nagata_anova(delta: float, m: int, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Approximation of the number of topics of an F test, NaN for other alpha and power."""
-    x1, x2 = NAGATA_ANOVA.get((alpha, power), (math.nan, math.nan))
-    return (x1 + x2 * math.sqrt(m - 1)) / delta
 
 
 # ---------------------------------------------------------------------------------- one pair: test and effect
@@ -298,8 +243,3 @@ def interval_of_dz(z: Sequence[float], level: float = 0.95) -> tuple[float, floa
         return root(lambda value: noncentral_t_tail(t, n - 1, value) - p, t - 40, t + 40)
 
     return noncentrality(tail) / math.sqrt(n), noncentrality(1 - tail) / math.sqrt(n)
-
-
-def es(difference: float, v: float) -> float:
-    """difference / sqrt(V), with V_E2 (two-way) or V_E1 (one-way) over all systems."""
-    return difference / math.sqrt(v)

@@ -1,7 +1,7 @@
 """Reference for scores with ties: every distinct order of the tied documents is scored.
 
-Written from the definitions alone, without code of the package, so that the two can be compared. The
-closed forms of the scores are in ``ties_closed``.
+Written from the definitions alone, without code of the package, so that the two can be compared. Closed
+forms for large groups are in ``ties_large``.
 
 A *tie group* is a list of documents with one score; a run of a topic is a list of tie groups from the top
 down. Each group is permuted uniformly, the groups independently. Documents of one level (for passages: of
@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from decimal import localcontext
 from itertools import groupby, product
 
-from reference import classics, passages, ranked
+from reference import passages, ranked
 
 TIES = ("doc_id", "expected", "optimistic", "pessimistic")
 
@@ -107,20 +108,6 @@ def level_or_below(levels: Levels) -> Callable[[str], float]:
     return lambda doc_id: levels.get(doc_id, -math.inf)
 
 
-def score_of_order(
-    name: str,
-    params: dict,
-    levels: Levels,
-    order: list[str],
-    highest_level: float,
-    all_levels: set[float] | None = None,
-) -> float:
-    """Return the score of one order by a measure of ``ranked`` or of ``classics``; names are unique."""
-    if name in classics.MEASURES:
-        return classics.score(name, params, levels, order)
-    return ranked.score(name, params, levels, order, highest_level, all_levels)
-
-
 def score(
     name: str,
     params: dict,
@@ -133,7 +120,7 @@ def score(
     """Score one topic.
 
     Args:
-        name: printed name of the measure, one of ``ranked`` or of ``classics``.
+        name: printed name of the measure.
         params: the parameters given; the others have their default.
         ties: one of ``TIES``.
         levels: level of each document in the qrels of this topic.
@@ -144,95 +131,22 @@ def score(
     Returns:
         The score, 0.0 for a topic without a relevant document.
     """
-    return tied_score(
-        ties,
-        groups,
-        level_or_below(levels),
-        lambda order: score_of_order(name, params, levels, order, highest_level, all_levels),
-    )
-
-
-def extremes(
-    name: str, params: dict, levels: Levels, groups: Groups, highest_level: float
-) -> tuple[float, float]:
-    """Return the smallest and largest score over all orders; 'pessimistic' and 'optimistic' may differ."""
-    kind = level_or_below(levels)
-    scores = [score_of_order(name, params, levels, order, highest_level) for order in orders(groups, kind)]
-    return min(scores), max(scores)
-
-
-def evaluate(
-    name: str,
-    params: dict,
-    ties: str,
-    qrels: dict[str, Levels],
-    run: dict[str, dict[str, float]],
-    float32: bool = True,
-) -> dict[str, float]:
-    """Score every topic of the qrels.
-
-    Args:
-        name: printed name of the measure.
-        params: the parameters given.
-        ties: one of ``TIES``.
-        qrels: level by topic and document.
-        run: score by topic and document.
-        float32: whether scores are compared in single precision.
-
-    Returns:
-        The score of each topic of the qrels; 0.0 for one missing from the run.
-    """
-    all_levels = {level for levels in qrels.values() for level in levels.values()}
-    highest_level = max(all_levels, default=0)
-    return {
-        topic_id: score(
-            name, params, ties, levels, tie_groups(run.get(topic_id, {}), float32), highest_level, all_levels
+    with localcontext(ranked.DIGITS):
+        topic = ranked.topic_of(name, params, levels, [], highest_level, all_levels)
+        return tied_score(
+            ties,
+            groups,
+            level_or_below(levels),
+            lambda order: float(ranked.formula(name, topic.of_order(order))),
         )
-        for topic_id, levels in qrels.items()
-    }
 
 
 # ------------------------------------------------------------------------------------------------ passages
 
 
-def article_kinds(
-    params: dict, highlighted: passages.Spans, retrieved: passages.Spans
-) -> dict[str, tuple[float, bool]]:
+def article_kinds(topic: passages.Topic) -> dict[str, tuple[float, bool]]:
     """Return F of each article and whether it has relevance: 'optimistic' orders by them, both descending."""
-    params = {**passages.DEFAULTS, **params, "cutoff": None}
-    articles = list(retrieved)
-    topic = passages.Topic(params, highlighted, retrieved, articles)
-    return {article: (topic.F[r], topic.relevant[r]) for r, article in enumerate(articles, start=1)}
-
-
-def passage_score(
-    name: str,
-    params: dict,
-    ties: str,
-    highlighted: passages.Spans,
-    retrieved: passages.Spans,
-    groups: Groups,
-) -> float:
-    """Score one topic by MAgP, gP or gR.
-
-    Args:
-        name: printed name of the measure.
-        params: the parameters given; the others have their default.
-        ties: one of ``TIES``.
-        highlighted: the spans of each article that the qrels highlight.
-        retrieved: the spans of each article that the run retrieved.
-        groups: the retrieved articles as tie groups, from the top down.
-
-    Returns:
-        The score, 0.0 for a topic without relevance.
-    """
-    params = {**passages.DEFAULTS, **params}
-
-    def score_of(order: list[str]) -> float:
-        topic = passages.Topic(params, highlighted, retrieved, order)
-        return passages.MEASURES[name](topic) if topic.numrel else 0.0
-
-    return tied_score(ties, groups, article_kinds(params, highlighted, retrieved).__getitem__, score_of)
+    return {article: (F, article in topic.gold) for article, F in topic.F.items()}
 
 
 def evaluate_passages(
@@ -243,7 +157,7 @@ def evaluate_passages(
     run_rows: Iterable[passages.Row],
     float32: bool = True,
 ) -> dict[str, float]:
-    """Score every topic of the qrels.
+    """Score every topic of the qrels by MAgP, gP or gR.
 
     Args:
         name: printed name of the measure.
@@ -254,19 +168,14 @@ def evaluate_passages(
         float32: whether scores are compared in single precision.
 
     Returns:
-        The score of each topic of the qrels.
+        The score of each topic of the qrels, 0.0 for a topic without relevance.
     """
-    qrels_rows, run_rows = list(qrels_rows), list(run_rows)
-    rel = params.get("rel", passages.DEFAULTS["rel"])
-    highlighting = [row for row in qrels_rows if row[2] >= rel]
-    return {
-        query_id: passage_score(
-            name,
-            params,
-            ties,
-            passages.spans_by_article(highlighting, query_id),
-            passages.spans_by_article(run_rows, query_id),
-            tie_groups(passages.score_by_article(run_rows, query_id), float32),
-        )
-        for query_id in dict.fromkeys(row[0] for row in qrels_rows)
-    }
+
+    def score_of(topic: passages.Topic) -> float:
+        groups = tie_groups(topic.scores, float32)
+        kind = article_kinds(topic).__getitem__
+        return tied_score(ties, groups, kind, lambda order: float(topic.score(name, order)))
+
+    with localcontext(ranked.DIGITS):
+        topics = passages.topics(params, qrels_rows, run_rows)
+        return {query_id: score_of(topic) for query_id, topic in topics}

@@ -8,13 +8,11 @@ unjudged documents.
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection
 from fractions import Fraction
 from itertools import product
 
-from reference import classics, ranked, ties
+from reference import ranked
 
 Levels = dict[str, float]
 
@@ -24,32 +22,13 @@ def is_judged(levels: Levels, doc_id: str) -> bool:
     return levels.get(doc_id, -1) >= 0
 
 
-def completions(
-    levels: Levels, documents: Iterable[str], choices: Collection[float]
-) -> Iterator[tuple[dict[str, float], Levels]]:
-    """Yield every way to give the documents a level: the levels, and the completed qrels of the topic."""
-    documents = list(documents)
-    for labels in product(choices, repeat=len(documents)):
-        given = dict(zip(documents, labels, strict=True))
-        yield given, {**levels, **given}
-
-
 # ---------------------------------------------------------------------------------------------- graded RBP
-
-GRBP_DEFAULTS = {"p": 0.95, "cutoff": None, "judged_only": False}
-
-
-def graded_rbp(
-    params: dict, levels: Levels, order: list[str], highest_level: float, all_levels: set[float] | None = None
-) -> float:
-    """gRBP: (1-p) * sum over ranks n of g(n)/gmax * p^(n-1); gmax is the largest gain of the scale."""
-    return ranked.score("gRBP", params, levels, order, highest_level, all_levels)
 
 
 def residual(params: dict, levels: Levels, order: list[str]) -> float:
     """Residual of gRBP: (1-p) * sum of p^(n-1) over the evaluated ranks n without a judged document."""
-    params = {**GRBP_DEFAULTS, **params}
-    seen = classics.seen(params, levels, order)
+    params = {**ranked.defaults("gRBP"), **params}
+    seen = ranked.Topic(params, levels, order, 0, ()).evaluated()[: params["cutoff"]]
     unjudged = (
         params["p"] ** (n - 1) for n, doc_id in enumerate(seen, start=1) if not is_judged(levels, doc_id)
     )
@@ -63,23 +42,6 @@ def below(params: dict, last: int) -> float:
 
 
 # ------------------------------------------------------------------------------------------- exact bounds
-
-
-def score_of_order(
-    name: str,
-    params: dict,
-    levels: Levels,
-    order: list[str],
-    highest_level: float,
-    all_levels: set[float] | None = None,
-) -> float:
-    """Return the score of one order by any measure that has bounds."""
-    if name == "gRBP":
-        return graded_rbp(params, levels, order, highest_level, all_levels)
-    if name in ("NumRet", "SetP"):
-        found = sum(levels.get(doc_id, -1) >= params["rel"] for doc_id in order)
-        return float(found) if name == "NumRet" else found / max(len(order), 1)
-    return ties.score_of_order(name, params, levels, order, highest_level, all_levels)
 
 
 def levels_of_scale(name: str, params: dict, known: set[float], highest_level: float) -> set[float]:
@@ -126,27 +88,25 @@ def bounds(
     if params.get("judged_only"):
         raise ValueError("a completion judges every document, so judged_only leaves none out")
 
-    def score(completed: Levels) -> float:
-        return score_of_order(name, params, completed, order, highest_level, all_levels)
-
     known = all_levels or {*levels.values(), highest_level}
 
     def filled_with(level: float) -> float:
         filled = {**levels, **{doc_id: level for doc_id in order if not is_judged(levels, doc_id)}}
         has_gain = params.get("gains", {}).get(level, level) > 0
-        value = score_of_order(name, params, filled, order, highest_level, known | {level})
+        value = ranked.score(name, params, filled, order, highest_level, known | {level})
         return value + (tail(name, params, len(order)) if has_gain else 0)
 
     uppers = map(filled_with, levels_of_scale(name, params, known, highest_level))
-    return score(levels), max(uppers)
+    return ranked.score(name, params, levels, order, highest_level, all_levels), max(uppers)
 
 
 def tail(name: str, params: dict, retrieved: int) -> float:
     """Return the score that relevant documents at all ranks below the end of the list would add."""
     if name == "gRBP":
-        return below({**GRBP_DEFAULTS, **params}, retrieved)
+        return below({**ranked.defaults(name), **params}, retrieved)
     if name == "RBP":
-        return math.fsum(classics.rbp_weights(params["p"])[retrieved:])
+        p, last = params["p"], ranked.RBP_RANKS
+        return math.fsum(p**n for n in range(retrieved, last)) / math.fsum(p**n for n in range(last))
     return 0.0
 
 
@@ -160,10 +120,10 @@ def bounds_by_enumeration(
 ) -> tuple[float, float]:
     """Return the smallest and the largest score over every completion with levels of the scale."""
     unjudged = [doc_id for doc_id in order if not is_judged(levels, doc_id)]
-    scores = [
-        score_of_order(name, params, completed, order, max(scale), all_levels)
-        for _, completed in completions(levels, unjudged, scale)
-    ]
+    scores = []
+    for given in product(scale, repeat=len(unjudged)):
+        completed = {**levels, **dict(zip(unjudged, given, strict=True))}
+        scores.append(ranked.score(name, params, completed, order, max(scale), all_levels))
     return min(scores), max(scores)
 
 
@@ -247,54 +207,6 @@ def priors(c: Counts, pooled: float = POOLED, fewest: int = FEWEST) -> dict[str,
     return alpha
 
 
-def shifted(shares: Shares, shift: float) -> Shares:
-    """Return shares of levels whose odds are multiplied by exp(shift) for each level above 0."""
-    weights = {level: share * (math.exp(shift) if level > 0 else 1) for level, share in shares.items()}
-    total = math.fsum(weights.values())
-    return {level: weight / total for level, weight in weights.items()}
-
-
-def label(shares: Shares, uniform: float) -> float:
-    """Return the first level, ascending, at which the cumulative share is above a number in [0, 1)."""
-    cumulative, chosen = 0.0, None
-    for level in sorted(level for level, share in shares.items() if share > 0):
-        cumulative, chosen = cumulative + shares[level], level
-        if uniform < cumulative:
-            break
-    return chosen
-
-
-class Draws:
-    """Random numbers that depend on the seed and on their purpose, not on the order of the calls."""
-
-    def __init__(self, seed: int, spread: float = SPREAD) -> None:
-        """Draw from a seed."""
-        self.seed = seed
-        self.spread = spread
-
-    def _stream(self, *purpose: object) -> random.Random:
-        return random.Random(repr((self.seed, *purpose)))  # noqa: S311
-
-    def delta(self, sample: int) -> float:
-        """Return the shift of the log odds of all topics of a sample."""
-        return self._stream("delta", sample).gauss(0, self.spread)
-
-    def epsilon(self, sample: int, topic: str) -> float:
-        """Return the shift of the log odds of one topic of a sample."""
-        return self._stream("epsilon", sample, topic).gauss(0, self.spread)
-
-    def shares(self, sample: int, topic: str, b: int, alpha: Shares) -> Shares:
-        """Return shares of levels from a Dirichlet distribution: gamma variables over their sum."""
-        stream = self._stream("shares", sample, topic, b)
-        gammas = {level: stream.gammavariate(a, 1) if a > 0 else 0.0 for level, a in alpha.items()}
-        total = math.fsum(gammas.values())
-        return {level: gamma / total for level, gamma in gammas.items()}
-
-    def uniform(self, sample: int, topic: str, doc_id: str) -> float:
-        """Return a number in [0, 1) for a document."""
-        return self._stream("uniform", sample, topic, doc_id).random()
-
-
 def to_impute(
     qrels: Qrels, runs: list[Rankings], depth: int, alpha: dict[str, list[Shares | None]]
 ) -> dict[str, dict[str, int]]:
@@ -311,106 +223,6 @@ def to_impute(
     return found
 
 
-def completed_qrels(
-    qrels: Qrels, runs: list[Rankings], depth: int, samples: int, draws: Draws, fewest: int = FEWEST
-) -> list[Qrels]:
-    """Return samples of the qrels with a level for each document that gets one, equal for all runs.
-
-    Args:
-        qrels: level by topic and document.
-        runs: of each run, the documents of each topic in ranked order.
-        depth: documents within that rank of a run get a level.
-        samples: number of samples.
-        draws: the random numbers.
-        fewest: the fewest judged documents that a bin needs for levels of its unjudged ones.
-    """
-    alpha = priors(counts(qrels, runs), fewest=fewest)
-    documents = to_impute(qrels, runs, depth, alpha)
-    return [
-        {
-            topic: {**levels, **given_levels(alpha[topic], documents[topic], sample, topic, draws)}
-            for topic, levels in qrels.items()
-        }
-        for sample in range(samples)
-    ]
-
-
-def given_levels(
-    alpha: list[Shares | None], documents: dict[str, int], sample: int, topic: str, draws: Draws
-) -> Levels:
-    """Return the levels that documents of one topic get in one sample."""
-    shift = draws.delta(sample) + draws.epsilon(sample, topic)
-    shares = {
-        b: shifted(draws.shares(sample, topic, b, alpha[b]), shift) for b in sorted(set(documents.values()))
-    }
-    return {doc_id: label(shares[b], draws.uniform(sample, topic, doc_id)) for doc_id, b in documents.items()}
-
-
-def quantile(values: Iterable[float], q: float) -> float:
-    """Return the quantile with linear interpolation between the two nearest values."""
-    ordered = sorted(values)
-    place = q * (len(ordered) - 1)
-    below = math.floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Return the mean of scores, and the quantiles that leave out (1 - confidence) / 2 on each side."""
-
-    mean: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, values: list[float], confidence: float) -> Interval:
-        """Return the interval of the scores of all samples."""
-        out = (1 - confidence) / 2
-        mean = math.fsum(values) / len(values)
-        return cls(mean, quantile(values, out), quantile(values, 1 - out))
-
-
-@dataclass(frozen=True)
-class RunIntervals:
-    """Intervals of the scores of one run.
-
-    Attributes:
-        topics: interval of each topic.
-        over_topics: interval of the mean over the topics.
-        zero: score of each topic with unjudged documents as not relevant.
-    """
-
-    topics: dict[str, Interval]
-    over_topics: Interval
-    zero: dict[str, float]
-
-
-def score_intervals(
-    qrels: Qrels,
-    run: Rankings,
-    samples: list[Qrels],
-    score_of: Callable[[Levels, list[str]], float],
-    confidence: float = 0.95,
-) -> RunIntervals:
-    """Intervals of the scores of one run.
-
-    Args:
-        qrels: level by topic and document.
-        run: the documents of each topic in ranked order.
-        samples: the completed qrels, shared by all runs.
-        score_of: score of a ranking by the levels of its topic.
-        confidence: share of the samples that an interval contains.
-    """
-    scores = {topic: [score_of(one[topic], run.get(topic, [])) for one in samples] for topic in qrels}
-    means = [math.fsum(of_sample) / len(qrels) for of_sample in zip(*scores.values(), strict=True)]
-    return RunIntervals(
-        {topic: Interval.of(values, confidence) for topic, values in scores.items()},
-        Interval.of(means, confidence),
-        {topic: score_of(levels, run.get(topic, [])) for topic, levels in qrels.items()},
-    )
-
-
 def imputed(qrels: Qrels, run: Rankings, depth: int, sample: Qrels) -> float:
     """Return the share of a run's documents down to a depth that got a level."""
     looked_at = [(topic, doc_id) for topic in qrels for doc_id in run.get(topic, [])[:depth]]
@@ -419,13 +231,3 @@ def imputed(qrels: Qrels, run: Rankings, depth: int, sample: Qrels) -> float:
         for topic, doc_id in looked_at
     ]
     return sum(given) / len(given) if given else 0.0
-
-
-def growth_of_R(qrels: Qrels, samples: list[Qrels], rel: float = 1) -> float:
-    """Return the mean number of added relevant documents over the samples, as a share of the judged ones."""
-
-    def relevant(one: Qrels) -> int:
-        return sum(level >= rel for levels in one.values() for level in levels.values())
-
-    judged = relevant(qrels)
-    return math.fsum(relevant(one) - judged for one in samples) / len(samples) / judged if judged else 0.0

@@ -13,8 +13,7 @@ from classics import classic_cases
 from helpers import run_command
 from ir_measures import AP, RR, Judged, NumRet, P, SetP, infAP, nDCG
 from reference import ties as reference
-from reference.test_reference_ties import OF_EXAMPLE_A, OF_EXAMPLE_B
-from reference.tie_cases import IDS, VARIANTS, case, rng_of
+from reference.tie_cases import EXAMPLE_A, EXAMPLE_B, IDS, OF_EXAMPLE_A, OF_EXAMPLE_B, VARIANTS, rng_of
 from ties.tie_scores import HOW, measure_of, random_collection, run_of, scores, supported_parameters
 
 import ir_graded
@@ -28,8 +27,6 @@ from ir_graded.measures.base import StopUtility
 from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.classic.ties import with_ties
 
-EXAMPLE_A = case([[0], [3, 1, 0, None], [2], [1, None]], not_retrieved=[3, 0])
-EXAMPLE_B = case([[2, 1, 0, None]])
 QRELS = {"1": {"a": 2, "b": 1, "c": 0}, "2": {"a": 1}}
 RUN = {"1": {"a": 1.0, "b": 1.0, "c": 1.0, "x": 1.0}, "2": {"y": 3.0, "a": 2.0}}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from measures import measure_cases as cases
-from reference import ranked, unjudged
+from reference import agreement, ranked, unjudged
 from reference.tie_cases import IDS
 
 import ir_graded
@@ -173,7 +173,7 @@ def test_intervals_are_quantiles_of_the_scores_by_completed_qrels(seed, monkeypa
     assert completed[0] != qrels
     scores = np.array([ir_graded.evaluate(MEASURES, one, runs).values for one in completed])
     for low, quantile in ((got.low, 0.25), (got.high, 0.75)):
-        expected = np.apply_along_axis(unjudged.quantile, 0, scores, quantile)
+        expected = np.apply_along_axis(agreement.quantile, 0, scores, quantile)
         assert low == pytest.approx(expected, rel=0, abs=1e-13)
     assert got.mean_score == pytest.approx(scores.mean(axis=0), rel=0, abs=1e-13)
     means = scores.mean(axis=3)
