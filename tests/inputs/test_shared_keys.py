@@ -6,7 +6,7 @@ import pytest
 
 import ir_graded
 from ir_graded.errors import InputError
-from ir_graded.matching import judgments, lookup, tables
+from ir_graded.matching import judgments, tables
 
 MEASURES = ["Q", "P-measure", "nERR@5", "AP", "nDCG@5", "Judged@10", "Bpref"]
 
@@ -31,7 +31,7 @@ def keys(request, monkeypatch):
         pairs = zip(topic.tolist(), doc_id.to_list(), strict=True)
         return np.array([key(*pair) for pair in pairs], dtype=np.uint64)
 
-    for module in (judgments, lookup, tables):
+    for module in (judgments, tables):
         monkeypatch.setattr(module, "document_keys", document_keys)
 
 
@@ -106,9 +106,9 @@ def test_passages_of_articles_with_equal_keys_are_scored_separately():
     qrels, run = (frame.assign(start=frame.index % 5, length=10) for frame in collection())
     found = ir_graded.evaluate(["MAgP", "gP@5", "Q"], qrels, run).values
     with pytest.MonkeyPatch.context() as patch:
-        for module in (judgments, lookup, tables):
+        for module in (judgments, tables):
             patch.setattr(module, "document_keys", HASHED)
         np.testing.assert_array_equal(found, ir_graded.evaluate(["MAgP", "gP@5", "Q"], qrels, run).values)
 
 
-HASHED = lookup.document_keys
+HASHED = judgments.document_keys
