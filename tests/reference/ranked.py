@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from itertools import accumulate
 
 DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -276,7 +276,7 @@ class Topic:
         """The number of relevant documents in the normalisation: R, or min(R, k) with norm='cutoff'."""
         return min(self.R, self.params["cutoff"]) if self.params["norm"] == "cutoff" else self.R
 
-    @property
+    @cached_property
     def N(self) -> int:
         """The number of documents judged not relevant."""
         return sum(0 <= level < self.params["rel"] for level in self.levels.values())
