@@ -21,7 +21,7 @@ WITHIN = {
     "join with the qrels": [
         ("ir_graded.matching.tables", "document_keys"),
         ("ir_graded.matching.tables", "_check_duplicates"),
-        ("ir_graded.matching.lookup:Lookup", "find"),
+        ("ir_graded.matching.judgments:Lookup", "find"),
     ],
     "rank": [("ir_graded.core.ranking", "ranks")],
 }

@@ -7,7 +7,6 @@ from .evaluation.collection_statistics import (
     CollectionStatistics as CollectionStatistics,
     collection_statistics as collection_statistics,
 )
-from .evaluation.coverage import Unjudged as Unjudged, unjudged as unjudged
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.explain import Explanation as Explanation, explain as explain
 from .evaluation.judgment_comparison import (
@@ -15,11 +14,21 @@ from .evaluation.judgment_comparison import (
     compare_judgments as compare_judgments,
 )
 from .evaluation.run_comparison import compare_runs as compare_runs
-from .evaluation.score_bounds import ScoreBounds as ScoreBounds, score_bounds as score_bounds
 from .evaluation.score_intervals import ScoreIntervals as ScoreIntervals, score_intervals as score_intervals
 from .evaluation.scores import Scores as Scores
 from .evaluation.ties import ties as ties
-from .io.annotations import with_groups as with_groups, with_intents as with_intents
-from .io.sources import level_definitions as level_definitions, read_qrels as read_qrels, read_run as read_run
+from .evaluation.unjudged import (
+    ScoreBounds as ScoreBounds,
+    Unjudged as Unjudged,
+    score_bounds as score_bounds,
+    unjudged as unjudged,
+)
+from .io.sources import (
+    level_definitions as level_definitions,
+    read_qrels as read_qrels,
+    read_run as read_run,
+    with_groups as with_groups,
+    with_intents as with_intents,
+)
 from .measures import *
 from .reporting import report as report

@@ -6,7 +6,8 @@ All errors derive from :class:`GradedError`. It is a ``ValueError``, as ir-measu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 __all__ = [
     "CoverageWarning",
@@ -68,6 +69,12 @@ def format_ids(ids: Sequence[object]) -> str:
     return ", ".join(map(short_repr, ids[:MOST_IDS])) + (" ..." if len(ids) > MOST_IDS else "")
 
 
+def did_you_mean(name: object, known: Iterable[object], most: int = MOST_IDS) -> str:
+    """Return a question with the known names that are most similar to another; empty without any."""
+    near = get_close_matches(str(name), list(map(str, known)), most)
+    return f"did you mean {' or '.join(map(short_repr, near))}?" if near else ""
+
+
 def short_repr(value: object) -> str:
     """Return the repr of a value for a message, shortened if it is long."""
     try:
@@ -76,6 +83,11 @@ def short_repr(value: object) -> str:
         # Python cannot print an int with thousands of digits, nor a container with one.
         return f"<{type(value).__name__} of too many digits>"
     return cut(text)
+
+
+def shortened(text: str, limit: int = 80) -> str:
+    """Quote a text for a message, cut to ``limit`` characters."""
+    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
 
 
 def cut(text: str) -> str:

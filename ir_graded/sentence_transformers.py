@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,11 @@ import numpy as np
 import polars as pl
 from ir_measures.measures import Measure
 
-from .core.segments import Ints
 from .errors import InputError, ParameterError, short_repr
 from .evaluation.arrays import numbers_of
-from .evaluation.evaluate import Evaluation, ScoredRun, in_order
+from .evaluation.evaluate import Request, in_order
 from .evaluation.ties import DefaultTies
-from .io.columns import as_text
-from .matching.match import MatchedRun
+from .io.table import as_text
 from .measures.params import TIES
 from .measures.parsing import read_measures
 
@@ -89,13 +88,13 @@ class GradedRetrievalEvaluator(BaseEvaluator):
             given = in_order(given, "auto", ties)
         self._ties = DefaultTies(given if ties is None else [])
         self._scored = self._ties.measures or given
-        self._evaluation = Evaluation(list(dict.fromkeys(self._scored)), qrels)
+        self._request = Request(self._scored, qrels)
         self._metrics = [f"{name}{name and '_'}{measure}" for measure in given]
         self._depth, self._encode = depth, encode
         self.name, self.primary_metric, self.greater_is_better = name, self._metrics[0], True
         self._query_ids, self._queries = pl.Series([*map(as_text, queries)]), [*queries.values()]
         self._doc_ids, self._documents = pl.Series([*map(as_text, corpus)]), [*corpus.values()]
-        topics = set(self._evaluation.judgments.names)
+        topics = set(self._request.judgments.names)
         self._judged = [at for at, query_id in enumerate(self._query_ids) if query_id in topics]
         if not self._judged or not self._documents:
             raise InputError("GradedRetrievalEvaluator needs a judged query and a document")
@@ -106,10 +105,12 @@ class GradedRetrievalEvaluator(BaseEvaluator):
         path = None if output_path is None else self._file(output_path)
         blocks = self._of_model(model) if hasattr(model, "encode") else self._of_array(model)
         run = {"run": pl.concat([self._first(*block) for block in blocks])}
-        ((scored, tied),) = self._evaluation.match(run, self._evaluation.lowest, self._score)
+        request, values = copy(self._request), self._request.judgments.levels.values
+        request.take(run)
+        # The topics in which scores depend on the ids of tied documents.
+        scores, (tied,) = request.scores(lambda matched: self._ties.topics(matched.judged, values))
         self._ties.warn(tied.size, "doc_id", TIES.default)
-        means = self._evaluation.scores(run, [scored]).aggregates[0].tolist()
-        of_measure = dict(zip(self._evaluation.measures, means, strict=True))
+        of_measure = dict(zip(scores.measures, scores.aggregates[0].tolist(), strict=True))
         metrics = {
             name: of_measure[measure] for name, measure in zip(self._metrics, self._scored, strict=True)
         }
@@ -136,11 +137,6 @@ class GradedRetrievalEvaluator(BaseEvaluator):
                     f"{', '.join(columns)}: give the evaluator another name, or use another output_path"
                 )
         return path
-
-    def _score(self, matched: MatchedRun) -> tuple[ScoredRun, Ints]:
-        """Return the scores of a run, and the topics in which they depend on the ids of tied documents."""
-        values = self._evaluation.judgments.levels.values
-        return self._evaluation.score(matched), self._ties.topics(matched.judged, values)
 
     def _of_array(self, similarities: Any) -> Iterator[tuple[list[int], Any]]:
         if hasattr(similarities, "predict"):

@@ -1,12 +1,12 @@
-"""Settings of all tests: no time limit for examples, markers by folder, and the tests that may be skipped.
+"""Settings of all tests: numbers of cases and examples, markers by folder, and the tests that may be skipped.
 
 With ``IR_GRADED_NO_SKIPS`` set, as in CI, a skipped test fails unless its reason is in ``MAY_BE_SKIPPED``.
 """
 
-from __future__ import annotations
-
 import os
+import random
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -24,23 +24,54 @@ MAY_BE_SKIPPED = {
     r"pdflatex is not installed": "LaTeX is not in any package index",
     r"the variable TREC_EVAL names no program": "trec_eval is not in any package index",
     r"the variable NTCIR_EVAL names no program": "NTCIREVAL is not in any package index",
-    r"nothing is forbidden to this user": "CI runs as root; tests/faults reads such a file as another user",
 }
 
 #: Every test of these folders gets the marker. Modules and tests elsewhere set it themselves.
 MARKERS = {"docs": "project", "fuzz": "fuzz", "notebooks": "project", "project": "project"}
 
-# A busy machine may be slow to run or to draw an example.
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("tests")
+#: Cases of a test that are not slow if it has more, and the largest table of which all cases are kept.
+FEW, TABLE = 10, 20
+#: Examples that Hypothesis draws, at most: in a run without slow tests, and in any other.
+EXAMPLES = {True: 25, False: 100}
+
+
+def pytest_configure(config):
+    # A busy machine may be slow to run or to draw an example.
+    examples = EXAMPLES[config.option.markexpr.startswith("not")]
+    checks = [HealthCheck.too_slow]
+    settings.register_profile("tests", max_examples=examples, deadline=None, suppress_health_check=checks)
+    settings.load_profile("tests")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers
 def pytest_collection_modifyitems(items):
     tests = Path(__file__).parent
+    cases = defaultdict(list)
     for item in items:
         if item.path.parent.parent == tests and (marker := MARKERS.get(item.path.parent.name)):
             item.add_marker(marker)
+        if hasattr(item, "callspec") and not any(map(item.get_closest_marker, ("slow", "fuzz", "project"))):
+            cases[item.path, item.originalname].append(item)
+    for several in cases.values():
+        for item in _further_cases(several):
+            item.add_marker("slow")
+
+
+def _further_cases(items):
+    """Return all but a few cases of a test; the few have as many values of each parameter as possible.
+
+    All cases of a table are kept, unless it is long: they are written by hand, and each tests something else.
+    """
+    is_table = all(len({*item.callspec.indices.values()}) == 1 for item in items)
+    if len(items) <= (TABLE if is_table else FEW):
+        return []
+    left = random.Random(0).sample(items, len(items))  # noqa: S311
+    seen = set()
+    for _ in range(FEW):
+        best = max(left, key=lambda item: len(item.callspec.indices.items() - seen))
+        seen |= best.callspec.indices.items()
+        left.remove(best)
+    return left
 
 
 @pytest.hookimpl(wrapper=True)

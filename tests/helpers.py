@@ -1,7 +1,5 @@
 """Helpers of several test folders: tables in many forms, the command line, error messages."""
 
-from __future__ import annotations
-
 import pandas as pd
 import polars as pl
 import pyarrow as pa

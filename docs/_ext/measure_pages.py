@@ -13,6 +13,7 @@ import pandas as pd
 from notes import DOIS, NOTES, Note
 
 import ir_graded
+from ir_graded.core.facets import SPAN
 from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure
 from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
@@ -165,7 +166,7 @@ def _page(measure: GradedMeasure, note: Note) -> Page:
         _heading("Definition"),
         *(f".. math::\n\n   {line}" for line in note.latex),
         *doc.body,
-        _SYMBOLS[measure.NEEDS_PASSAGES],
+        _SYMBOLS[SPAN in measure.NEEDS],
         _heading("When to use it"),
         note.when,
         _heading("Worked example"),

@@ -27,19 +27,17 @@ _NO_DOCUMENT = "no document"
 class Gate:
     """Lock that admits one thread at a time.
 
-    The lock is re-entrant: a thread that enters again (from a finaliser, a gc callback or a signal handler)
-    passes it and gets an error, while an ordinary lock would make it wait for itself. ``with`` acquires and
-    releases it in C code, so that an interrupt cannot leave it locked.
+    It is re-entrant: a thread that enters again (from a finaliser, a gc callback or a signal handler) gets an
+    error, while an ordinary lock would make it wait for itself.
 
     Attributes:
+        lock: the lock.
         inside: whether a thread is inside; read and written by the thread that has the lock.
-        discarded: evaluators that are no longer used, each in the list that holds it.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self.inside = False
-        self.discarded: list[list[Any]] = []
 
     def alone(self, work: Callable[[], Result]) -> Result:
         """Return the result of ``work``, which must be complete on return (not an iterator).
@@ -47,7 +45,7 @@ class Gate:
         Raises:
             GradedError: this thread is already inside.
         """
-        with self._lock:
+        with self.lock:
             if self.inside:
                 raise GradedError(
                     "this thread is already inside pytrec_eval, which cannot be entered twice; do not "
@@ -55,45 +53,17 @@ class Gate:
                 )
             self.inside = True
             try:
-                self._destroy_discarded()
                 return work()
             finally:
                 self.inside = False
 
-    def discard(self, held: list[Any]) -> None:
-        """Destroy the evaluator in a list: now if no thread is inside, otherwise before the next one enters.
-
-        Finalisers call this, so it must not wait or fail.
-        """
-        self.discarded.append(held)
-        if self._lock.acquire(blocking=False):
-            try:
-                if not self.inside:
-                    self.alone(lambda: None)
-            finally:
-                self._lock.release()
-
-    def _destroy_discarded(self) -> None:
-        while self.discarded:
-            # The list holds the only reference, so clearing it destroys the evaluator.
-            self.discarded.pop().clear()
-
-    def before_fork(self) -> None:
-        """Wait until no thread is inside, because the child process inherits the variables of pytrec_eval."""
-        self._lock.acquire()
-
-    def in_parent(self) -> None:
-        """Admit other threads again."""
-        self._lock.release()
-
-    def in_child(self) -> None:
-        """Create a new lock, because threads that wait for the old one do not exist in the child."""
-        self._lock = threading.RLock()
-
 
 GATE = Gate()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=GATE.before_fork, after_in_parent=GATE.in_parent, after_in_child=GATE.in_child)
+    # Fork only while no thread is inside, because the child process inherits the variables of pytrec_eval.
+    os.register_at_fork(
+        before=GATE.lock.acquire, after_in_parent=GATE.lock.release, after_in_child=GATE.lock.release
+    )
 
 
 class RelevanceEvaluator:
@@ -109,7 +79,6 @@ class RelevanceEvaluator:
 
     Raises:
         InputError: a level is not a whole number, or an id is not text that C code can read.
-        GradedError: this thread is already inside pytrec_eval.
 
     Example:
         >>> evaluator = RelevanceEvaluator({"1": {"a": 1, "b": -2}, "2": {"a": -2}}, {"map", "num_ret"})
@@ -120,15 +89,8 @@ class RelevanceEvaluator:
     def __init__(
         self, qrels: Mapping[str, Mapping[str, Any]], measures: Iterable[str], **options: Any
     ) -> None:
-        self._held: list[Any] = []  # first, because the finaliser uses it even after a failure
-        import pytrec_eval
-
-        rows = _named("qrels", {topic: _rows(topic, docs) for topic, docs in qrels.items()})
-
-        def make() -> None:
-            self._held.append(pytrec_eval.RelevanceEvaluator(rows, measures, **options))
-
-        GATE.alone(make)
+        self._qrels = _named("qrels", {topic: _rows(topic, docs) for topic, docs in qrels.items()})
+        self._measures, self._options = list(measures), options
 
     def evaluate(self, run: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Return the value of each measure for each topic of the run that is in the qrels.
@@ -137,12 +99,17 @@ class RelevanceEvaluator:
             InputError: an id is not text that C code can read.
             GradedError: this thread is already inside pytrec_eval.
         """
-        rows = _named("run", run)
-        found: dict[str, dict[str, float]] = GATE.alone(lambda: self._held[0].evaluate(rows))
-        return {topic.removeprefix(_TOPIC): values for topic, values in found.items()}
+        import pytrec_eval
 
-    def __del__(self) -> None:
-        GATE.discard(self._held)
+        rows = _named("run", run)
+
+        def work() -> dict[str, dict[str, float]]:
+            # Created and destroyed while no other thread is inside.
+            evaluator = pytrec_eval.RelevanceEvaluator(self._qrels, self._measures, **self._options)
+            found: dict[str, dict[str, float]] = evaluator.evaluate(rows)
+            return found
+
+        return {topic.removeprefix(_TOPIC): values for topic, values in GATE.alone(work).items()}
 
 
 def _rows(topic: str, docs: Mapping[str, Any]) -> Mapping[str, int]:

@@ -104,7 +104,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
 
 
 def _bounds(measures: list[Measure], qrels: str, runs: tuple[str, ...]) -> tuple[Scores, Mapping[str, More]]:
-    from ir_graded.evaluation.score_bounds import score_bounds
+    from ir_graded.evaluation.unjudged import score_bounds
 
     found = score_bounds(measures, qrels, list(runs))
     return found.scores, {"upper": (found.upper, found.scores.aggregates_of(found.upper))}

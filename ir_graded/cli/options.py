@@ -145,11 +145,11 @@ def judgments(qrels: str, intents: str | None, groups: Iterable[str]) -> Any:
             raise click.UsageError(f"--groups {short_repr(text)} must be NAME=FILE, each NAME once")
         files[name] = file
     if files:
-        from ir_graded.io.annotations import with_groups
+        from ir_graded.io.sources import with_groups
 
         judged = with_groups(qrels, files)
     if intents is not None:
-        from ir_graded.io.annotations import add_intents
+        from ir_graded.io.sources import add_intents
 
         judged = add_intents(judged, intents)
     return judged

@@ -199,7 +199,7 @@ def _by_intent(views: Views, grades: Grades, *, judged_only: bool) -> Views:
         levels.level_index[judgment],
         judgment,
         hits.n_retrieved[intents.topic],
-        ties=hits.ties and hits.ties.part(owner),
+        ties=hits.ties and hits.ties[owner],
     )
     return Views(levels, run)
 

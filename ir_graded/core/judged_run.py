@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from . import segments
+from .facets import Facet
 from .levels import Levels
 from .passages import PassageRows, Spans
 from .segments import Bools, Floats, Ints
+from .struct import Join, Struct
+
+Parts = TypeVar("Parts", bound="Ranked")
 
 
 @dataclass(frozen=True, eq=False)
-class TieGroups:
+class TieGroups(Struct):
     """The tie group of each of some documents.
 
     Attributes:
@@ -26,40 +31,65 @@ class TieGroups:
     first: Ints
     tied: Ints
 
-    def part(self, wanted: Ints | Bools) -> TieGroups:
-        """Return the tie groups of some of the documents."""
-        return TieGroups(self.first[wanted], self.tied[wanted])
+
+class Ranked(Struct):
+    """Documents with ranks and tie groups."""
+
+    rank: Ints
+    ties: TieGroups | None
+
+    @property
+    def tie_groups(self) -> TieGroups:
+        """The tie groups, also where no document ties."""
+        return self.ties or TieGroups(self.rank, np.ones_like(self.rank))
 
     @classmethod
-    def concat(cls, parts: Iterable[tuple[Ints, TieGroups | None]]) -> TieGroups | None:
-        """Concatenate the tie groups of parts of a run, given with the ranks of their documents.
-
-        A part without ties is given as None. The result is None if no part has ties.
-        """
-        given = list(parts)
-        if all(ties is None for _, ties in given):
-            return None
-        whole = [ties or cls(rank, np.ones_like(rank)) for rank, ties in given]
-        return cls(
-            np.concatenate([ties.first for ties in whole]), np.concatenate([ties.tied for ties in whole])
-        )
+    def concat(cls: type[Parts], parts: Sequence[Parts]) -> Parts:
+        if any(part.ties for part in parts):
+            parts = [replace(part, ties=part.tie_groups) for part in parts]  # type: ignore[type-var]
+        return super().concat(parts)
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedRun:
+class Matched(Ranked):
+    """The judged documents in a part of a run, in any order. Topics without rows take no memory.
+
+    Attributes:
+        document: position of each document in ``Levels.topic`` and ``Levels.level_index``.
+        rank: its rank in the run, from 1.
+        ties: its tie group; None where no document ties with another one of the run.
+        topic: the topics of the rows; a topic that is not grouped appears several times.
+        length: the number of rows of each.
+        is_flat: whether all rows of each topic are known to have the same score.
+        retrieved: passages of the documents, where the run holds passages; their article is ``document``.
+        rows: the rows with passages, ranked as rows, where measures need them.
+        further: by name the further columns of the run that measures need, with a value for each document.
+    """
+
+    document: Ints
+    rank: Ints
+    ties: TieGroups | None
+    topic: Ints
+    length: Ints
+    is_flat: bool = False
+    retrieved: Spans | None = None
+    rows: PassageRows | None = None
+    further: Mapping[str, Floats] = field(default_factory=dict)
+
+    APART = frozenset({"topic", "length", "retrieved", "rows"})
+    SHARED: ClassVar[Join] = {"is_flat": all}
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRun(Ranked):
     """The judged documents that one run retrieved, ordered by topic and rank.
 
     Attributes:
         topic: topic of each document, ascending.
-        rank: its rank in the run, from 1.
+        rank, document, ties, is_flat, retrieved, rows, further: as in :class:`Matched`.
         level_index: position of its level in ``Levels.values``.
-        document: its position in ``Levels.topic`` and ``Levels.level_index``.
         n_retrieved: number of documents that the run retrieved, judged or not, shape ``(topics,)``.
-        retrieved: passages of the documents, where the run holds passages; their article is ``document``.
         n_unknown: number of topics of the run that are not in the qrels.
-        is_flat: whether all documents of each topic are known to have the same score.
-        ties: the tie group of each document; None where no document ties with another one of the run.
-        rows: the rows with passages, ranked as rows, where measures need them.
     """
 
     topic: Ints
@@ -72,36 +102,47 @@ class JudgedRun:
     is_flat: bool = False
     ties: TieGroups | None = None
     rows: PassageRows | None = None
+    further: Mapping[str, Floats] = field(default_factory=dict)
+
+    APART = frozenset({"retrieved", "rows"})
+    SHARED: ClassVar[Join] = {
+        "n_retrieved": sum,
+        "n_unknown": sum,
+        "is_flat": all,
+    }
 
     @classmethod
-    def of(  # noqa: PLR0913, PLR0917  # what a run reduces to
-        cls,
-        levels: Levels,
-        document: Ints,
-        rank: Ints,
-        n_retrieved: Ints,
-        retrieved: Spans | None = None,
-        n_unknown: int = 0,
-        is_flat: bool = False,
-        ties: TieGroups | None = None,
-        rows: PassageRows | None = None,
-    ) -> JudgedRun:
-        """Return a run made of judged documents, given in any order with their ranks."""
-        order = np.argsort(levels.topic[document] << 32 | rank)
-        document = document[order]
-        topic, level_index = levels.topic[document], levels.level_index[document]
+    def of(cls, levels: Levels, parts: Sequence[Matched], n_unknown: int = 0) -> JudgedRun:
+        """Return the run that was matched in some parts."""
+        n_retrieved = np.zeros(levels.topics, dtype=np.int64)
+        if not parts:
+            nothing = np.zeros(0, dtype=np.int64)
+            return cls(nothing, nothing, nothing, nothing, n_retrieved, n_unknown=n_unknown)
+        found = Matched.concat(parts)
+        np.add.at(n_retrieved, found.topic, found.length)
+        found = found[np.argsort(levels.topic[found.document] << 32 | found.rank)]
+        document = found.document
         return cls(
-            topic,
-            rank[order],
-            level_index,
+            levels.topic[document],
+            found.rank,
+            levels.level_index[document],
             document,
             n_retrieved,
-            retrieved,
+            found.retrieved,
             n_unknown,
-            is_flat,
-            ties and ties.part(order),
-            rows,
+            found.is_flat,
+            found.ties,
+            found.rows,
+            found.further,
         )
+
+    @classmethod
+    def joined(cls, levels: Levels, parts: Sequence[JudgedRun]) -> JudgedRun:
+        """Return the run that consists of some parts; each topic is in one part only."""
+        if not parts:
+            return cls.of(levels, [])
+        whole = cls.concat(parts)
+        return whole[np.argsort(whole.topic, kind="stable")]
 
     @classmethod
     def of_ideal(cls, levels: Levels, rel: float, table: Floats) -> JudgedRun:
@@ -115,52 +156,15 @@ class JudgedRun:
         rank = segments.ordinals(segments.starts(topic, levels.topics)[topic])
         return cls(topic, rank, level_index, document, segments.count(topic, levels.topics))
 
-    @classmethod
-    def concat(cls, levels: Levels, parts: Sequence[JudgedRun], n_unknown: int = 0) -> JudgedRun:
-        """Concatenate the parts of a run; each topic of the qrels is in one part only.
-
-        Topics that are not in the qrels may be in several parts, so their number is given.
-        """
-        if len(parts) == 1:
-            return parts[0] if parts[0].n_unknown == n_unknown else replace(parts[0], n_unknown=n_unknown)
-        if not parts:
-            nothing = np.zeros(0, dtype=np.int64)
-            return cls.of(levels, nothing, nothing, np.zeros(levels.topics, dtype=np.int64))
-        topic = np.concatenate([part.topic for part in parts])
-        order = np.argsort(topic, kind="stable")
-        rank, level_index, document = (
-            np.concatenate([getattr(part, name) for part in parts])[order]
-            for name in ("rank", "level_index", "document")
-        )
-        spans = [part.retrieved for part in parts if part.retrieved is not None]
-        ties = TieGroups.concat((part.rank, part.ties) for part in parts)
-        rows = [part.rows for part in parts if part.rows is not None]
-        return cls(
-            topic[order],
-            rank,
-            level_index,
-            document,
-            np.sum([part.n_retrieved for part in parts], axis=0),
-            reduce(Spans.concat, spans) if spans else None,
-            n_unknown,
-            all(part.is_flat for part in parts),
-            ties and ties.part(order),
-            PassageRows.concat(rows) if rows else None,
-        )
+    def has(self, facet: Facet) -> bool:
+        """Return whether the run has a further column."""
+        return self.retrieved is not None if facet.kind == "span" else facet.name in self.further
 
     def from_level(self, levels: Levels, lowest: float) -> JudgedRun:
         """Return the run with only the documents of level >= ``lowest``."""
         if levels.values.size and levels.values[0] >= lowest:
             return self
-        return self.part((levels.values >= lowest)[self.level_index])
-
-    def part(self, wanted: Ints | Bools) -> JudgedRun:
-        """Return the run with a selection of its documents, or with all of them in another order."""
-        topic, rank, level_index, document = (
-            column[wanted] for column in (self.topic, self.rank, self.level_index, self.document)
-        )
-        ties = self.ties and self.ties.part(wanted)
-        return replace(self, topic=topic, rank=rank, level_index=level_index, document=document, ties=ties)
+        return self[(levels.values >= lowest)[self.level_index]]
 
     def ordered_in_ties(self, worth: Ints | Floats, *, best_first: bool) -> JudgedRun:
         """Return the run with tied documents ordered by ``worth``; documents it lacks have the lowest."""
@@ -171,7 +175,7 @@ class JudgedRun:
         above = np.empty_like(order)
         above[order] = segments.ordinals(np.searchsorted(group, group)) - 1
         rank = self.ties.first + (above if best_first else self.ties.tied - 1 - above)
-        return replace(self, rank=rank).part(np.argsort(self.topic << 32 | rank))
+        return replace(self, rank=rank)[np.argsort(self.topic << 32 | rank)]
 
     def tied_topics(self, topics: int) -> Bools:
         """Return whether each topic has a document here that ties with another one of the run."""
@@ -188,9 +192,8 @@ class JudgedRun:
             condensed: whether unjudged documents are removed before ranks are counted.
         """
         wanted = self.tied_topics(topics)[self.topic]
-        run = self.part(wanted).condensed(judged[wanted], topics) if condensed else self.part(wanted)
-        ties = run.ties or TieGroups(run.rank, np.ones_like(run.rank))
-        return replace(run, rank=ties.first, ties=ties)
+        run = self[wanted].condensed(judged[wanted], topics) if condensed else self[wanted]
+        return replace(run, rank=run.tie_groups.first, ties=run.tie_groups)
 
     def condensed(self, judged: Bools, topics: int) -> JudgedRun:
         """Return the run with only judged documents; ranks and tie groups are those of the condensed list.
@@ -199,7 +202,7 @@ class JudgedRun:
             judged: for each document, whether its level counts as judged (>= 0).
             topics: number of topics.
         """
-        run = self.part(judged)
+        run = self[judged]
         start = segments.starts(run.topic, topics)[run.topic]
         ties = None
         if run.ties is not None:
@@ -274,6 +277,13 @@ class CountedDocuments:
     def document(self) -> Ints:
         """Position of each document in ``levels``."""
         return self.hits.document[self._rows]
+
+    def values_of(self, facet: Facet) -> Any:
+        """Return the value of a further column of the qrels or the run for each document."""
+        if "run" in facet.of:
+            return self.hits.further.get(facet.name, np.zeros(self.hits.rank.size))[self._rows]
+        at = self.topic if facet.per == "topic" else self.document
+        return self.levels.further[facet.name][at] if at.size else np.zeros(0)
 
     @property
     def tied(self) -> Ints:

@@ -137,9 +137,9 @@ class Levels:
         intents: the judgments by intent, where measures need them.
         gmax: the largest gain of each topic, shape ``(topics,)``, where ``values`` are gains of the topic or
             of one intent; None where all topics share one scale of levels.
-        classes: the equivalence class of each judged document, as a number, where measures need it.
-        shares: for each attribute set that measures need, the shares of its groups in each judged document,
-            shape ``(judged, groups)``; NaN where they are unknown.
+        further: by name the further columns that measures need, with a value for each judged document or each
+            topic: numbers; ids as numbers, distinct where there is none; or shares of groups, shape
+            ``(judged, groups)``, NaN where they are unknown.
     """
 
     topics: int
@@ -149,8 +149,7 @@ class Levels:
     highlights: Highlights | None = None
     intents: Intents | None = None
     gmax: Floats | None = None
-    classes: Ints | None = None
-    shares: Mapping[str, Floats] = field(default_factory=dict)
+    further: Mapping[str, Any] = field(default_factory=dict)
     _kept: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod

@@ -10,17 +10,19 @@ Unions and overlaps take one sort and one sweep over whole arrays, in whole numb
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
 from . import segments
 from .segments import Bools, Ints
+from .struct import Join, Struct
 
 
 @dataclass(frozen=True, eq=False)
-class Spans:
+class Spans(Struct):
     """Spans of articles; spans of one article may overlap and may be anywhere in the arrays.
 
     Attributes:
@@ -38,17 +40,6 @@ class Spans:
         """Return an empty set of spans."""
         nothing = np.zeros(0, dtype=np.int64)
         return cls(nothing, nothing, nothing)
-
-    def __getitem__(self, rows: Ints | Bools) -> Spans:
-        return Spans(self.article[rows], self.start[rows], self.stop[rows])
-
-    def concat(self, other: Spans) -> Spans:
-        """Return these spans followed by ``other``."""
-        return Spans(
-            np.concatenate((self.article, other.article)),
-            np.concatenate((self.start, other.start)),
-            np.concatenate((self.stop, other.stop)),
-        )
 
     def union_length(self, articles: int) -> Ints:
         """Return the number of positions in the union of the spans of each article, shape ``(articles,)``."""
@@ -103,7 +94,7 @@ class Spans:
 
     def intersection(self, other: Spans) -> Spans:
         """Return the overlap of two unions, see :meth:`union`."""
-        article, position, _, depth = _edges(self.concat(other), openings_first=False)
+        article, position, _, depth = _edges(Spans.concat([self, other]), openings_first=False)
         first = np.flatnonzero(depth == 2)  # noqa: PLR2004  # in both
         return Spans(article[first], position[first], position[first + 1])
 
@@ -126,7 +117,7 @@ def _edges(spans: Spans, *, openings_first: bool) -> tuple[Ints, Ints, Ints, Int
 
 
 @dataclass(frozen=True, eq=False)
-class PassageRows:
+class PassageRows(Struct):
     """The rows of a run in rank order; each is a passage of an article.
 
     Attributes:
@@ -148,32 +139,21 @@ class PassageRows:
     spans: Spans
     overlap: str = ""
 
+    APART = frozenset({"topics", "sizes", "down_to"})
+    SHARED: ClassVar[Join] = {"overlap": partial(max, key=bool)}
+
     @classmethod
-    def concat(cls, parts: Sequence[PassageRows]) -> PassageRows:
-        """Concatenate the rows of several parts of a run; each topic is in one part only."""
-        if len(parts) == 1:
-            return parts[0]
+    def empty(cls) -> PassageRows:
+        """Return no rows."""
         nothing = np.zeros(0, dtype=np.int64)
-        topics, sizes, down_to, topic, rank = (
-            np.concatenate([nothing, *(getattr(part, name) for part in parts)])
-            for name in ("topics", "sizes", "down_to", "topic", "rank")
-        )
-        spans = Spans(
-            *(
-                np.concatenate([nothing, *(getattr(part.spans, name) for part in parts)])
-                for name in ("article", "start", "stop")
-            )
-        )
-        overlap = next((part.overlap for part in parts if part.overlap), "")
-        return cls(topics, sizes, down_to, topic, rank, spans, overlap)
+        return cls(nothing, nothing, nothing, nothing, nothing, Spans.empty())
 
     def ordered(self) -> PassageRows:
         """Return these rows with the kept ones in order of topic and rank."""
         key = self.topic << 32 | self.rank
         if (key[1:] > key[:-1]).all():
             return self
-        order = np.argsort(key)
-        return replace(self, topic=self.topic[order], rank=self.rank[order], spans=self.spans[order])
+        return self[np.argsort(key)]
 
 
 class RetrievedLengths:

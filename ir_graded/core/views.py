@@ -72,7 +72,9 @@ class ArticleView(CountedDocuments):
         super().__init__(levels, hits, highlighted[hits.document] > 0, hits.rank, cutoff)
         self._R = segments.count(levels.topic[highlighted > 0], levels.topics)
         retrieved = retrieved_spans.union_length(articles)
-        overlap = highlighted + retrieved - retrieved_spans.concat(relevant_spans).union_length(articles)
+        overlap = (
+            highlighted + retrieved - Spans.concat([retrieved_spans, relevant_spans]).union_length(articles)
+        )
         self._overlap, self._lengths, self._beta = overlap, (retrieved, highlighted), beta
         self.F: Floats = self._f_score(self.document)
 
@@ -122,7 +124,7 @@ class PassageView(CountedDocuments):
         at = self.at
         self.found: Ints = found.first[at]
         self.each: Ints = found.each[at]
-        self.rows: PassageRows = replace(rows, topic=rows.topic[at], rank=rows.rank[at], spans=rows.spans[at])
+        self.rows: PassageRows = rows[at]
 
     @property
     def R(self) -> Ints:
@@ -162,7 +164,7 @@ def found_text(levels: Levels, hits: JudgedRun, rel: float, *, official: bool = 
     With ``official``, only spans that have aspects count, if aspects are known.
     """
     highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
-    rows = hits.rows or PassageRows.concat([])
+    rows = hits.rows or PassageRows.empty()
     wanted = highlights.official(rel) if official else highlights.level >= rel
     highlighted = levels.kept(("highlighted", rel, official), highlights.spans[wanted].union)
     return Found.of(rows, highlighted, levels.topic, levels.topics)

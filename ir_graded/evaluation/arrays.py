@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -16,17 +15,17 @@ from ir_graded.core.levels import Levels
 from ir_graded.core.ranking import descending_codes
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.views import Views
-from ir_graded.errors import CoverageWarning, InputError, ParameterError
-from ir_graded.matching.lookup import comparable
+from ir_graded.errors import InputError, ParameterError
+from ir_graded.matching.judgments import comparable
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
-from .coverage import levels_to_caller, measures_without_relevant, notes_without_relevant
+from .coverage import measures_without_relevant, notes_without_relevant, warn_caller
 from .evaluate import in_order
-from .provider import native_scorers, needs_passages
+from .provider import native_scorers
 from .ties import DefaultTies
-from .upstream import check_parameters
+from .upstream import scorers_here
 
 #: Order of documents with equal scores: by position in the row, since rows have no doc_ids.
 BY_POSITION = "position"
@@ -131,7 +130,10 @@ def score_arrays(
         used[others, present[others].argmax(axis=1)] = True
     values = _values(every[used])
     found_any = values.size and values[-1] >= lowest
-    _warn_without_relevant(named, values[-1] if found_any else every.max(where=present, initial=0))
+    highest = values[-1] if found_any else every.max(where=present, initial=0)
+    notes = notes_without_relevant(measures_without_relevant(named, highest), "relevance")
+    if highest > 0 and (text := " ".join(notes)):
+        warn_caller(text)
     present = used
     tied = bool(default.measures) or any(scorer.ties != TIES.default for scorer in scorers.values())
     by_position = 0
@@ -157,20 +159,7 @@ def _measures(measures: Any, ties: str | None) -> list[Measure]:
         words = ", ".join(map(repr, [BY_POSITION, *(word for word in TIES.words if word != TIES.default)]))
         raise ParameterError(f"ties={ties!r} must be one of {words}: rows have no doc_ids")
     read = read_measures(measures, repeats=True)
-    if not read:
-        raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
-    known = native_scorers(read)
-    for measure in read:
-        scorer = known.get(measure)
-        if scorer is None:
-            check_parameters(measure)
-            raise ParameterError(
-                f"{measure} is computed by a provider of ir-measures, which needs doc_ids: use evaluate"
-            )
-        if needs_passages(measure) or scorer.qrel_columns:
-            needed = "passages" if needs_passages(measure) else ", ".join(scorer.qrel_columns)
-            raise ParameterError(f"{measure} needs {needed} in addition to levels and scores: use evaluate")
-        scorer.validate_params()
+    scorers_here(read, "score_arrays", "passages columns")
     if ties is None or ties == BY_POSITION:
         return read
     return [in_order([measure], "auto", ties)[0] for measure in read]
@@ -258,13 +247,6 @@ def _check_highest(scorers: Iterable[Scorer], level: npt.NDArray[Any], shown: Bo
                 f"{scorer}: relevance[{row}, {column}] is {level[row, column]}, above "
                 f"{scorer.highest_level:g}, the highest level of this measure"
             )
-
-
-def _warn_without_relevant(scorers: Mapping[Measure, Scorer], highest: float) -> None:
-    """Issue a CoverageWarning for measures for which nothing is relevant, although levels are above 0."""
-    notes = notes_without_relevant(measures_without_relevant(scorers, highest), "relevance")
-    if highest > 0 and (text := " ".join(notes)):
-        warnings.warn(text, CoverageWarning, stacklevel=levels_to_caller())
 
 
 # ------------------------------------------------------------------------------------------ engine

@@ -9,9 +9,9 @@ import numpy as np
 
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.io.sources import named_runs
-from ir_graded.matching.match import match_runs, prepare_qrels
 from ir_graded.meta.options import statistic
+
+from .evaluate import Request
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,9 +88,8 @@ def collection_statistics(qrels: Any, runs: Any = None, *, rel: float = 1) -> Co
         level 2   41.23    5  126      30
         level 1   37.17    2   97      30
     """
-    judgments = prepare_qrels(qrels)
-    judgments.require_topics("count")
-    levels, topics = judgments.levels, len(judgments.names)
+    request = Request(None, qrels, runs)
+    levels, topics = request.judgments.levels, len(request.judgments.names)
     counts = np.bincount(
         levels.topic * levels.values.size + levels.level_index, minlength=topics * levels.values.size
     )
@@ -98,7 +97,7 @@ def collection_statistics(qrels: Any, runs: Any = None, *, rel: float = 1) -> Co
     relevant = levels.values >= rel
     retrieved = None
     if runs is not None:
-        found = match_runs(judgments, named_runs(runs), np.inf, lambda matched: matched.judged.n_retrieved)
+        found = request.match(lambda matched: matched.judged.n_retrieved, np.inf)
         retrieved = np.stack(list(found))
     return CollectionStatistics(
         topics=topics,

@@ -1,10 +1,8 @@
-"""``evaluate``: score several runs by measures of all kinds with qrels of any form."""
+"""``evaluate``, and ``Request``: what it shares with the other functions of measures, qrels and runs."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -12,10 +10,10 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.threads import Result, progress_bar
-from ir_graded.core.segments import Floats
-from ir_graded.errors import CoverageWarning, ParameterError, short_repr
-from ir_graded.io.annotations import BEYOND, add_intents, check_ends, read_lengths
-from ir_graded.io.sources import is_read_once, named_runs, passage_table, table_of
+from ir_graded.errors import ParameterError, short_repr
+from ir_graded.io.annotations import BEYOND, check_ends, read_lengths
+from ir_graded.io.sources import add_intents, ensure_rereadable, named_runs, passage_table, table_of
+from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
@@ -24,10 +22,10 @@ from ir_graded.measures.classic.ties import check_ties, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
-from .coverage import Coverage, RunCoverage, count_again, levels_to_caller, measures_without_relevant
+from .coverage import Coverage, RunCoverage, measures_without_relevant, warn_caller
 from .provider import GradedEvaluator, native_scorers
 from .scores import Scores
-from .upstream import check_measures, lowest_rel, mix, needed_with_others
+from .upstream import NO_MEASURE, check_measures, lowest_rel, mix, needed_with_others
 
 #: Documents of a topic that are looked at.
 _MOST_DOCUMENTS = 1000
@@ -50,11 +48,9 @@ def warn_if_swapped(qrels: Any, run: Any) -> None:
         and all(type(score) is int or isinstance(score, np.integer) for score in scores)
         and all(0 <= score <= _HIGHEST_LEVEL for score in scores)
     ):
-        warnings.warn(
+        warn_caller(
             "These look like a run and qrels: all levels are fractions, and all scores are small whole "
-            "numbers. Are the arguments swapped? The qrels come before the run.",
-            CoverageWarning,
-            stacklevel=levels_to_caller(),
+            "numbers. Are the arguments swapped? The qrels come before the run."
         )
 
 
@@ -64,14 +60,10 @@ def _values_of_first_topic(source: Any) -> list[Any]:
     return list(islice(documents.values(), _MOST_DOCUMENTS)) if isinstance(documents, Mapping) else []
 
 
-def _graded_only(measures: list[Measure]) -> dict[Measure, Scorer]:
-    return {measure: measure for measure in measures if isinstance(measure, GradedMeasure)}
-
-
 #: Function that selects the measures that ir_graded computes, by ``provider``; ir-measures gets all others.
 PROVIDERS: dict[str, Callable[[list[Measure]], dict[Measure, Scorer]]] = {
     "auto": native_scorers,
-    "upstream": _graded_only,
+    "upstream": lambda measures: {one: one for one in measures if isinstance(one, GradedMeasure)},
 }
 
 
@@ -145,27 +137,9 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         raise ParameterError(f"beyond={short_repr(beyond)} must be {' or '.join(map(repr, BEYOND))}")
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
-    wanted = in_order(read_measures(measures), provider, ties)
-    check_measures(wanted, PROVIDERS[provider](wanted))
-    judged = qrels if intents is None else add_intents(qrels, intents)
-    ends = None if lengths is None else read_lengths(lengths)
-    if ends is not None and beyond == "raise" and not isinstance(judged, Mapping):
-        judged = table_of("qrels", judged)
-        if judged.passage is not None:
-            judged.check_ids()
-            # Empty spans name no text: a topic without gold has one without a document.
-            check_ends(judged.filter(np.flatnonzero(judged.passage.length)), ends, beyond)
-    evaluation = Evaluation(wanted, judged, provider)
-    named = named_runs(runs)
-    warn_if_swapped(qrels, next(iter(named.values()), None))
-
-    def score(matched: MatchedRun) -> ScoredRun:
-        if ends is not None:
-            check_ends(passage_table("a table of lengths", "run", matched.run), ends, beyond)
-        return evaluation.score(matched)
-
-    scored = evaluation.match(named, evaluation.lowest, score)
-    return evaluation.scores(named, with_progress(scored, len(named), progress))
+    options: dict[str, Any] = {"provider": provider, "ties": ties, "intents": intents}
+    request = Request(measures, qrels, runs, **options, lengths=lengths, beyond=beyond)
+    return request.scores(progress=progress)[0]
 
 
 def in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]:
@@ -189,114 +163,135 @@ def in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]
     return list(dict.fromkeys(tied))
 
 
-#: Result for one run: a score per topic for each measure, and its coverage.
-ScoredRun = tuple[dict[Measure, Floats], RunCoverage]
-
-
-class Evaluation:
-    """Scores runs by measures of all kinds.
+class Request:
+    """Measures, qrels and runs of one call: read, checked and prepared once, in this order.
 
     Args:
-        measures: the measures.
-        qrels: the qrels in any form.
-        provider: one of ``PROVIDERS``.
+        measures: measures in any form; None for a function without measures.
+        qrels: qrels in any form of ``evaluate``, or prepared.
+        runs: runs in any form of ``evaluate``; None if ``take`` gets them later.
+        provider, ties, intents, lengths, beyond: as for ``evaluate``.
 
     Attributes:
+        measures: the measures.
+        evaluator: their evaluator; not set without measures.
         judgments: the prepared qrels.
+        runs: the runs by name.
         lowest: lowest level of the documents that the measures need from runs.
         rel: lowest level that is relevant for any of the measures; inf if relevance has no effect.
     """
 
-    def __init__(self, measures: list[Measure], qrels: Any, provider: str = "auto") -> None:
-        if not measures:
-            raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
-        scorers = PROVIDERS[provider](measures)
-        check_measures(measures, scorers)
-        self.measures = measures
-        self.judgments = prepare_qrels(qrels, needed_with_others(measures))
-        self.judgments.require_topics("evaluate")
-        # Documents may be counted again later.
-        self._qrels = self.judgments if is_read_once(qrels) else qrels
-        graded = GradedEvaluator(scorers, self.judgments)
-        self.judgments = graded.judgments
-        self._evaluator = mix(measures, graded)
-        others = self._evaluator.others
-        orders = {scorer.ties for scorer in graded.scorers.values()}
-        self._by_id = bool(others) or TIES.default in orders
-        rels = [scorer.lowest_rel for scorer in graded.scorers.values()]
-        self.rel = min([*rels, lowest_rel(others)] if others else rels)
-        self.lowest = min(self.rel, graded.lowest)
+    def __init__(  # noqa: PLR0913  # those of evaluate
+        self,
+        measures: Iterable[str | Measure] | str | Measure | None,
+        qrels: Any,
+        runs: Any = None,
+        *,
+        provider: str = "auto",
+        ties: str = TIES.default,
+        intents: Any = None,
+        lengths: Any = None,
+        beyond: str = "keep",
+    ) -> None:
+        self.measures = [] if measures is None else in_order(read_measures(measures), provider, ties)
+        if measures is not None and not self.measures:
+            raise ParameterError(NO_MEASURE)
+        scorers = PROVIDERS[provider](self.measures)
+        check_measures(self.measures, scorers)
+        judged = qrels if intents is None else add_intents(qrels, intents)
+        self._lengths, self._beyond = None if lengths is None else read_lengths(lengths), beyond
+        if self._lengths is not None and beyond == "raise" and not isinstance(judged, Mapping):
+            judged = table_of("qrels", judged)
+            if judged.passage is not None:
+                judged.check_ids()
+                # Empty spans name no text: a topic without gold has one without a document.
+                check_ends(judged[np.flatnonzero(judged.passage.length)], self._lengths, beyond)
+        if not isinstance(judged, Judgments):
+            judged = prepare_qrels(judged, needed_with_others(self.measures))
+        judged.require_topics("evaluate")
+        self._qrels, self.judgments = qrels, judged
+        self._others: list[Measure] = []
+        self.lowest = self.rel = np.inf
+        if self.measures:
+            graded = GradedEvaluator(scorers, judged)
+            self.judgments, self.evaluator = graded.judgments, mix(self.measures, graded)
+            self._others = self.evaluator.others
+            rels = [scorer.lowest_rel for scorer in scorers.values()]
+            self.rel = min([*rels, lowest_rel(self._others)] if self._others else rels)
+            self.lowest = min(self.rel, graded.lowest)
+        self.runs: dict[str, Any] = {}
+        if runs is not None:
+            self.take(named_runs(runs))
 
-    def scorers(self, purpose: str) -> list[Scorer]:
-        """Return the scorer of each measure.
+    def take(self, runs: dict[str, Any]) -> None:
+        """Take the runs by name, and warn if the first one and the qrels look swapped."""
+        self.runs = runs
+        warn_if_swapped(self._qrels, next(iter(runs.values())))
+        self._qrels = None
 
-        Args:
-            purpose: name of the calling function, for messages.
-
-        Raises:
-            ParameterError: a measure is left to other providers, needs passages, or has ``ties``.
-        """
-        graded = self._evaluator.graded
-        tied = [measure for measure, scorer in graded.scorers.items() if scorer.ties != TIES.default]
-        if tied:
-            raise ParameterError(
-                f"{', '.join(map(str, tied))}: {purpose} orders documents with equal scores by doc_id; "
-                "remove the parameter ties"
-            )
-        further = [measure for measure, scorer in graded.scorers.items() if scorer.qrel_columns]
-        without = [*self._evaluator.others, *graded.passage_measures, *further]
-        if without:
-            names = ", ".join(map(str, without))
-            raise ParameterError(f"{names}: {purpose} needs measures of documents that this package computes")
-        return list(graded.scorers.values())
+    def reread(self) -> None:
+        """Keep the runs in forms that can be read again."""
+        self.runs = {name: ensure_rereadable("run", run) for name, run in self.runs.items()}
 
     def match(
-        self, runs: dict[str, Any], lowest: float, work: Callable[[MatchedRun], Result]
+        self, work: Callable[[MatchedRun], Result], lowest: float, judgments: Judgments | None = None
     ) -> Iterator[Result]:
-        """Match runs down to a level, and yield the result of ``work`` for each."""
+        """Match the runs with the qrels down to a level, and yield the result of ``work`` for each."""
         # Other providers of ir-measures may not support concurrent runs.
-        return match_runs(self.judgments, runs, lowest, work, whole=bool(self._evaluator.others))
+        return match_runs(judgments or self.judgments, self.runs, lowest, work, whole=bool(self._others))
 
-    def score(self, matched: MatchedRun) -> ScoredRun:
-        """Score one run by all measures."""
-        scores = self._evaluator.scores_of(matched.judged, matched.run)
-        return scores, RunCoverage.of(self.judgments, matched)
+    def scores(
+        self,
+        also: Callable[[MatchedRun], Any] | None = None,
+        lowest: float = np.inf,
+        *,
+        check: Callable[[list[Any]], None] = lambda _: None,
+        progress: bool | None = False,
+    ) -> tuple[Scores, list[Any]]:
+        """Score the runs, and warn if runs and qrels do not match well.
 
-    def scores(self, runs: dict[str, Any], scored: Iterable[ScoredRun]) -> Scores:
-        """Collect the scores of all runs, and warn if runs and qrels do not match well."""
-        values = np.zeros((len(self.measures), len(runs), len(self.judgments.names)))
-        found = []
-        for at, (of_measures, run) in enumerate(scored):
-            for position, measure in enumerate(self.measures):
-                values[position, at] = of_measures[measure]
-            found.append(run)
-        levels = self.judgments.levels.values
+        Args:
+            also: function that is called with each matched run; its results are returned, too.
+            lowest: lowest level of the documents that it needs.
+            check: function that is called with these results before the warning.
+            progress: as for ``evaluate``.
+        """
+
+        def score(matched: MatchedRun) -> tuple[dict[Measure, Any], RunCoverage, Any]:
+            if self._lengths is not None:
+                table = passage_table("a table of lengths", "run", matched.run)
+                check_ends(table, self._lengths, self._beyond)
+            values = self.evaluator.scores_of(matched.judged, matched.run)
+            return values, RunCoverage.of(self.judgments, matched), None if also is None else also(matched)
+
+        scored: Iterable[Any] = self.match(score, min(self.lowest, lowest))
+        if len(self.runs) > 1 and progress is not False:
+            options = {"total": len(self.runs), "desc": "evaluating", "unit": "run"}
+            scored = progress_bar(scored, **options, progress=progress)
+        of_runs, found, results = map(list, zip(*scored, strict=True))
+        check(results)
+        values = np.array([[of_run[measure] for of_run in of_runs] for measure in self.measures])
+        coverage = self._coverage(found)
+        coverage.warn()
+        query_ids = tuple(self.judgments.query_ids)
+        return Scores(tuple(self.runs), tuple(self.measures), query_ids, values, coverage), results
+
+    def _coverage(self, found: list[RunCoverage]) -> Coverage:
+        """Return the coverage of all runs."""
+        levels, graded = self.judgments.levels.values, self.evaluator.graded
         highest = float(levels[-1]) if levels.size else 0.0
-        graded = self._evaluator.graded
-        of_text = [graded.scorers[measure].lowest_rel for measure in graded.passage_measures]
-        # If no level is relevant, no topic has relevant text.
-        note_on_text = (
-            self.judgments.note_on_text(min(of_text)) if min(of_text, default=np.inf) <= highest else ""
-        )
-        coverage = Coverage(
-            tuple(runs),
+        of_text = min((graded.scorers[one].lowest_rel for one in graded.passage_measures), default=np.inf)
+        orders = {scorer.ties for scorer in graded.scorers.values()}
+        return Coverage(
+            tuple(self.runs),
             tuple(found),
             len(self.judgments.names),
             self.rel,
             bool(np.isinf(self.rel) or (levels.size and highest >= self.rel)),
-            partial(count_again, self._qrels, [*runs.values()], found, self.lowest),
-            self._by_id,
+            (self.judgments, [*self.runs.values()]),
+            bool(self._others) or TIES.default in orders,
             measures_without_relevant(graded.scorers, highest),
-            note_on_text,
+            # If no level is relevant, no topic has relevant text.
+            self.judgments.note_on_text(of_text) if of_text <= highest else "",
             graded.cutoffs,
         )
-        coverage.warn()
-        return Scores(tuple(runs), tuple(self.measures), tuple(self.judgments.query_ids), values, coverage)
-
-
-def with_progress(scored: Iterable[Result], runs: int, progress: bool | None) -> Iterable[Result]:
-    """Show a progress bar over the runs if there are several and standard error is a terminal."""
-    if runs <= 1 or progress is False:
-        return scored
-    bar: Iterable[Result] = progress_bar(scored, total=runs, desc="evaluating", unit="run", progress=progress)
-    return bar

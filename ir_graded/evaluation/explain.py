@@ -4,33 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from ir_measures.measures import Measure
 
-from ir_graded._utils.results import Result
+from ir_graded._utils.results import Result, read_only
 from ir_graded.core.views import Views
 from ir_graded.errors import (
     MOST_IDS,
     InputError,
     ParameterError,
+    did_you_mean,
     format_ids,
     printable,
     short_repr,
 )
-from ir_graded.io.columns import as_text
-from ir_graded.io.sources import named_runs
+from ir_graded.io.table import as_text
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import match_runs, prepare_qrels
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions
-from ir_graded.measures.classic import CLASSICS, scorer_of
-from ir_graded.measures.parsing import read_measures
+from ir_graded.measures.parsing import read_measure
 
-from .provider import GradedEvaluator, wanted_columns
-from .upstream import check_parameters
+from .evaluate import Request
+from .upstream import scorers_here
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,11 +116,9 @@ class Explanation(Result):
         return profile(self, ax)
 
     def cells(self, places: int = 4, *, complete: bool = False) -> tuple[list[str], list[list[str]]]:
-        """Return the table as text: names of the columns, and a row per document; the last row is the score.
+        """Return the names of the columns, and a row per document as text; the last row is the score.
 
-        Args:
-            places: decimal places; -1 for all digits.
-            complete: True for all columns by name; False for symbols, without columns that repeat another.
+        ``places`` -1 gives all digits, and ``complete`` also columns that repeat another.
         """
         names = [name for name in self.columns if complete or not self._repeats(name)]
         texts = [self._texts(name, places) for name in names]
@@ -233,19 +228,22 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
         2       s               3    2     4      5  0.8571  0.5000          0.4286
         score                                                                0.6786
     """
-    wanted, scorer = _scored(measure)
-    named = named_runs(run)
-    if len(named) != 1:
-        raise InputError(f"one run can be explained at a time, given {len(named)}: {', '.join(named)}")
-    judgments = prepare_qrels(qrels, wanted_columns([wanted]))
+    if not isinstance(measure, (str, Measure)):
+        raise ParameterError(
+            f"measure={short_repr(measure)} must be one measure or its name, for example 'P-measure@10'"
+        )
+    ((wanted, scorer),) = scorers_here([read_measure(measure)], "explain").items()
+    request = Request([wanted], qrels, run)
+    judgments = request.judgments
     topic = _topic(judgments, query_id)
-    evaluator = GradedEvaluator({wanted: scorer}, judgments)
+    if len(request.runs) != 1:
+        names = ", ".join(request.runs)
+        raise InputError(f"one run can be explained at a time, given {len(request.runs)}: {names}")
     expected = scorer.ties == "expected"
     # All judged documents of tie groups are needed.
-    lowest = -np.inf if expected else evaluator.lowest
-    (judged_run,) = match_runs(evaluator.judgments, named, lowest, lambda matched: matched.judged)
-    views = evaluator.views(judged_run)
-    views = scorer.in_order(views)
+    lowest = -np.inf if expected else request.lowest
+    (judged_run,) = request.match(lambda matched: matched.judged, lowest)
+    views = scorer.in_order(request.evaluator.graded.views(judged_run))
     found = scorer.contributions(views)
     mine = np.flatnonzero(found.view.topic == topic)
     seen = mine.size
@@ -260,7 +258,7 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     if "documents" in columns:
         notes.append("Documents with equal scores are one row; it adds the mean over all their orders.")
     return Explanation(
-        next(iter(named)),
+        next(iter(request.runs)),
         wanted,
         judgments.query_ids[topic],
         float(scorer.score_with_ties(views)[topic]),
@@ -272,40 +270,16 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     )
 
 
-def _scored(measure: str | Measure) -> tuple[Measure, Scorer]:
-    """Return the measure with its scorer. Raises ParameterError unless exactly one measure is named."""
-    if not isinstance(measure, (str, Measure)):
-        raise ParameterError(
-            f"measure={short_repr(measure)} must be one measure or its name, for example 'P-measure@10'"
-        )
-    read = read_measures(measure)
-    if len(read) != 1:
-        names = ", ".join(map(str, read))
-        raise ParameterError(f"{measure!r} names {len(read)} measures ({names}): explain takes one")
-    scorer = scorer_of(read[0])
-    if scorer is None:
-        check_parameters(read[0])
-        raise ParameterError(
-            f"{read[0]} is computed by another provider of ir-measures, which does not say what a document "
-            f"adds; explain knows this package's measures and {', '.join(CLASSICS)}"
-        )
-    scorer.validate_params()
-    return read[0], scorer
-
-
 def _topic(judgments: Judgments, query_id: Any) -> int:
     """Return the number of a topic. Raises InputError with similar topics if it is not in the qrels."""
-    judgments.require_topics("explain")
     name = as_text(query_id)
     if name not in judgments.number:
         # Another number is not a misspelled one.
-        near = [] if name.isdigit() else get_close_matches(name, judgments.names, MOST_IDS)
-        there = (
-            f"did you mean {' or '.join(map(repr, near))}?"
-            if near
-            else f"they have {format_ids(judgments.names)}"
+        there = "" if name.isdigit() else did_you_mean(name, judgments.names)
+        raise InputError(
+            f"the qrels have no topic {name!r}, so it is left out of the evaluation; "
+            f"{there or f'they have {format_ids(judgments.names)}'}"
         )
-        raise InputError(f"the qrels have no topic {name!r}, so it is left out of the evaluation; {there}")
     return judgments.number[name]
 
 
@@ -328,12 +302,10 @@ def _columns(
     if "intent" in columns:
         names = [judgments.intent_names[at] for at in columns["intent"].astype(int).tolist()]
         columns["intent"] = np.array(names, dtype=object)
-    for values in columns.values():
-        values.setflags(write=False)
     order = list(SYMBOLS)
     # Columns of measures defined elsewhere have no symbol here and are put before the contribution.
     order[-1:-1] = [name for name in columns if name not in SYMBOLS]
-    return {name: columns[name] for name in order if name in columns}
+    return {name: read_only(columns[name]) for name in order if name in columns}
 
 
 def _group_columns(judgments: Judgments, found: TiedContributions, topic: int) -> dict[str, npt.NDArray[Any]]:
@@ -357,9 +329,7 @@ def _group_columns(judgments: Judgments, found: TiedContributions, topic: int) -
         "unjudged": tied.n[mine] - np.maximum(judged, tied.m[mine]),
         "contribution": found.value[mine],
     }
-    for values in columns.values():
-        values.setflags(write=False)
-    return columns
+    return {name: read_only(values) for name, values in columns.items()}
 
 
 def _notes(found: Contributions, topic: int, seen: int, retrieved: int) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +16,7 @@ from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, short_repr
 from ir_graded.io.sources import named_runs
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
-from ir_graded.measures.classic import check_computable
+from ir_graded.matching.match import MatchedRun, prepare_qrels
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.agreement import MEASUREMENTS, Agreement, agreement
 from ir_graded.meta.conclusions import Conclusions, conclude
@@ -26,9 +24,10 @@ from ir_graded.meta.matrix import ScoreMatrix, as_finite, number_of
 from ir_graded.meta.options import Seed, statistic
 from ir_graded.meta.paired_tests import TESTS
 
-from .coverage import Coverage, RunCoverage, known_shares
+from .coverage import Coverage, RunCoverage
+from .evaluate import Request
 from .provider import GradedEvaluator, native_scorers
-from .upstream import check_measures
+from .upstream import scorers_here
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,7 +132,9 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     """
     if (runs is None) != (measures is None):
         raise ParameterError("give both runs and measures, or neither")
-    wanted = [] if measures is None else _read(measures)
+    wanted = [] if measures is None else read_measures(measures)
+    if measures is not None:
+        scorers_here(wanted, "compare_judgments", "passages columns")
     union = _Union.of(_named_sets(a, b), {} if maps is None else maps)
     reference, *others = union.sets
     found = agreement(
@@ -303,7 +304,7 @@ class _Scorer:
 
     def scores(self, run: JudgedRun) -> list[Floats]:
         """Return the scores of a run by each measure."""
-        run = run.part(self._document[run.document] >= 0)
+        run = run[self._document[run.document] >= 0]
         document = self._document[run.document]
         levels = self._evaluator.judgments.levels
         own = replace(
@@ -320,23 +321,6 @@ class _Scorer:
 _Job = tuple[str, str]
 
 
-def _read(measures: Any) -> list[Measure]:
-    """Return the measures. Raises ParameterError if one cannot be computed from levels only."""
-    found = read_measures(measures)
-    native = native_scorers(found)
-    for measure in found:
-        if measure not in native:
-            check_computable(measure)
-    others = [measure for measure in found if measure not in native or native[measure].qrel_columns]
-    if others or not found:
-        names = ", ".join(map(str, others)) or "none given"
-        raise ParameterError(
-            f"{names}: compare_judgments needs measures of levels only that ir_graded computes"
-        )
-    check_measures(found, native)
-    return found
-
-
 def _scores(
     union: _Union, jobs: set[_Job], runs: Any, measures: list[Measure]
 ) -> dict[_Job, dict[str, ScoreMatrix]]:
@@ -347,21 +331,21 @@ def _scores(
         labels = np.where(np.isnan(column[limit]), np.nan, column[name])
         topics = {*union.sets[name]} & {*union.sets[limit]}
         scorers[name, limit] = _Scorer(union, topics, labels, measures)
-    judgments, named = union.judgments(), named_runs(runs)
+    request = Request(None, union.judgments(), runs)
 
     def work(matched: MatchedRun) -> tuple[RunCoverage, list[list[Floats]]]:
         scores = [scorer.scores(matched.judged) for scorer in scorers.values()]
-        return RunCoverage.of(judgments, matched), scores
+        return RunCoverage.of(request.judgments, matched), scores
 
-    coverage, scored = zip(*match_runs(judgments, named, -np.inf, work), strict=True)
-    shares = partial(known_shares, coverage)
-    Coverage(tuple(named), coverage, len(union.names), 0.0, True, shares, True).warn()
+    coverage, scored = zip(*request.match(work, -np.inf), strict=True)
+    names = tuple(request.runs)
+    Coverage(names, coverage, len(union.names), 0.0, has_relevant=True).warn()
     return {
         job: {
             str(measure): ScoreMatrix.checked(
                 np.stack([of_run[at][place] for of_run in scored], axis=1),
                 tuple(scorer.names),
-                tuple(named),
+                names,
                 str(measure),
             )
             for place, measure in enumerate(measures)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import repeat
-from types import FrameType
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 import ir_measures
@@ -17,59 +14,28 @@ from ir_measures.providers import Evaluator, Provider
 from ir_measures.util import Metric
 
 from ir_graded._utils.threads import processors
+from ir_graded.core.facets import INTENT, SPAN, VALUE_COLUMNS, Facet
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
-from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, SampledJudgmentsWarning
-from ir_graded.io.annotations import ITERATION
-from ir_graded.io.sources import no_passages
-from ir_graded.io.table import PASSAGE_COLUMNS
-from ir_graded.matching.judgments import ASPECTS, Judgments
+from ir_graded.errors import MOST_IDS, InputError, SampledJudgmentsWarning
+from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.base import Scorer, aggregate
 from ir_graded.measures.classic import CLASSICS, check_computable, scorer_of
 
-from .coverage import levels_to_caller, repeated_documents
+from .coverage import caller, repeated_documents, warn_caller
 
-
-class _Call(NamedTuple):
-    """Facts of a call of ir-measures, which do not grow with its qrels.
-
-    Attributes:
-        measures: the measures that took their scale from the qrels.
-        ends: the first and the last topic.
-        row: label of the first row of the qrels, a pandas frame.
-        highest: the highest level.
-    """
-
-    measures: frozenset[Measure]
-    ends: tuple[str, str]
-    row: Any
-    highest: float
-
-    def is_part_beside(self, other: _Call) -> bool:
-        """Return whether the qrels of two calls may be parts of one collection.
-
-        They have other topics, and rows of one frame have different labels.
-        """
-        has_other_rows = self.row != other.row and set(self.ends).isdisjoint(other.ends)
-        return bool(has_other_rows) and self.measures == other.measures
-
-
-#: The preceding call. No score depends on it.
-_preceding: _Call | None = None
+#: Of the preceding call of PyTerrier: its measures, highest level, end topics and first row. No score depends
+#: on it.
+_preceding: tuple[frozenset[Measure], float, set[str], Any] | None = None
 
 
 def warn_of_parts(scorers: Mapping[Measure, Scorer], judgments: Judgments, qrels: Any) -> None:
     """Warn if measures take another scale from these qrels than from other topics in the preceding call.
 
     Only calls of PyTerrier count. It passes pandas frames, whose labels show that they may be parts of one.
-
-    Args:
-        scorers: the measures with their scorers.
-        judgments: the prepared qrels.
-        qrels: the qrels as given.
     """
     global _preceding  # the batches of a tool are separate calls
     measures = [measure for measure, scorer in scorers.items() if scorer.infers_scale]
@@ -77,37 +43,26 @@ def warn_of_parts(scorers: Mapping[Measure, Scorer], judgments: Judgments, qrels
     # Without a level above 0, all scores are 0 on any scale.
     if not measures or not hasattr(qrels, "iloc") or not levels.size or levels[-1] <= 0:
         return
-    if not _is_of_pyterrier():
+    if caller("ir_measures")[0] != "pyterrier":
         return
-    ends = judgments.names[0], judgments.names[-1]
-    call = _Call(frozenset(measures), ends, qrels.index[0], float(levels[-1]))
-    preceding, _preceding = _preceding, call
-    if preceding is None or preceding.highest == call.highest or not call.is_part_beside(preceding):
+    here, ends, row = frozenset(measures), {judgments.names[0], judgments.names[-1]}, qrels.index[0]
+    preceding, _preceding = _preceding, (here, float(levels[-1]), ends, row)
+    if preceding is None:
         return
-    low, high = sorted((preceding.highest, call.highest))
+    before, highest, other_ends, other_row = preceding
+    # Parts of one collection have other topics, and rows of one frame have different labels.
+    if before != here or highest == levels[-1] or ends & other_ends or row == other_row:
+        return
+    low, high = sorted((highest, float(levels[-1])))
     names = ", ".join(map(str, measures[:MOST_IDS])) + (" ..." if len(measures) > MOST_IDS else "")
     takers = [measure for measure in measures if "max_rel" in measure.SUPPORTED_PARAMS]
     example = f": for example {takers[0](max_rel=high)}" if takers else " of the base measure"
-    warnings.warn(
+    warn_caller(
         f"{names}: the highest level of the qrels, to which gains are relative, is {low:g} in one and "
         f"{high:g} in another of two successive calls with other topics, so their scores are on different "
         "scales. If the topics are of one collection (PyTerrier's batch_size evaluates it in parts), set "
-        f"the highest level of its scale with max_rel{example}",
-        CoverageWarning,
-        stacklevel=levels_to_caller(),
+        f"the highest level of its scale with max_rel{example}"
     )
-
-
-def _is_of_pyterrier() -> bool:
-    """Return whether PyTerrier called ir-measures, which called this package."""
-    frame = sys._getframe()  # noqa: SLF001  # inspect reads source files
-    while frame.f_back is not None and _package(frame) in {"ir_graded", "ir_measures"}:
-        frame = frame.f_back
-    return _package(frame) == "pyterrier"
-
-
-def _package(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
 class MetricWithResidual(NamedTuple):
@@ -142,20 +97,21 @@ class GradedEvaluator(Evaluator):
         super().__init__(list(scorers), judgments.query_ids)
         self.scorers = dict(scorers)
         ranks_rows = any(scorer.NEEDS_ROWS for scorer in self.scorers.values())
-        self.judgments = judgments = replace(judgments, ranks_rows=ranks_rows)
+        needs = {facet.name: facet for scorer in self.scorers.values() for facet in scorer.needs}
+        of_run = tuple(facet for facet in needs.values() if "run" in facet.of and facet is not SPAN)
+        self.judgments = judgments = replace(judgments, ranks_rows=ranks_rows, of_run=of_run)
         for measure, scorer in self.scorers.items():
             scorer.validate_params()
             if scorer.highest_level is not None:
                 judgments.check_highest_level(measure, scorer.highest_level)
-            for column in scorer.qrel_columns:
-                if judgments.names and column not in judgments.columns:
-                    raise InputError(without_column(measure, column))
+            for facet in scorer.needs:
+                if "qrels" in facet.of and judgments.names and facet.name not in judgments.columns:
+                    hint = judgments.hint if facet is SPAN else ""
+                    raise InputError(facet.refusal(measure, "qrels", hint))
         self.passage_measures = [measure for measure in self.measures if needs_passages(measure)]
-        if self.passage_measures and judgments.names and judgments.levels.highlights is None:
-            raise InputError(no_passages(self.passage_measures[0], "qrels", judgments.hint))
         self._check_intents()
         if judgments.note_on_sample:
-            warnings.warn(judgments.note_on_sample, SampledJudgmentsWarning, stacklevel=levels_to_caller())
+            warn_caller(judgments.note_on_sample, SampledJudgmentsWarning)
             # Further evaluators of these judgments need not warn again.
             self.judgments = replace(judgments, note_on_sample="")
         self.cutoffs = clause_on_cutoffs(self.measures)
@@ -164,35 +120,33 @@ class GradedEvaluator(Evaluator):
     def _check_intents(self) -> None:
         """Raise InputError if a relevant intent has no probability, and warn about doubtful intents."""
         judgments, intents = self.judgments, self.judgments.levels.intents
-        over_intents = [m for m, scorer in self.scorers.items() if ITERATION in scorer.qrel_columns]
+        over_intents = [m for m, scorer in self.scorers.items() if INTENT in scorer.needs]
         if intents is None:
             if judgments.note:
-                warnings.warn(judgments.note, stacklevel=levels_to_caller())
+                warn_caller(judgments.note, UserWarning)
             return
         warn_of_spans(over_intents, judgments)
         if intents.probability is not None and over_intents:
             rel = min(self.scorers[measure].lowest_rel for measure in over_intents)
             judgments.check_listed(rel)
         elif over_intents and not intents.overlap:
-            warnings.warn(
+            warn_caller(
                 f"{over_intents[0]}: no document of the qrels has two intents, and no probabilities were "
                 "given; check that the column iteration holds intents, not for example rounds",
-                stacklevel=levels_to_caller(),
+                UserWarning,
             )
 
     def match(self, run: Any, threads: int | None = None) -> JudgedRun:
-        """Find the documents that the measures need in a run of any form, by default with all processors.
-
-        Raises:
-            InputError: the run cannot be scored.
-        """
+        """Find the documents that the measures need in a run of any form, by default with all processors."""
         return match_run(self.judgments, run, self.lowest, threads or processors())
 
     def views(self, judged_run: JudgedRun) -> Views:
-        """Return views of a matched run for the measures. Raises InputError if it lacks passages."""
+        """Return views of a matched run for the measures. Raises InputError if it lacks a column."""
         # An empty run may lack the columns: PyTerrier creates one for topics without a batch.
-        if self.passage_measures and judged_run.retrieved is None and judged_run.n_retrieved.any():
-            raise InputError(no_passages(self.passage_measures[0], "run"))
+        for measure, scorer in self.scorers.items() if judged_run.n_retrieved.any() else ():
+            for facet in scorer.needs:
+                if "run" in facet.of and not judged_run.has(facet):
+                    raise InputError(facet.refusal(measure, "run"))
         return Views(self.judgments.levels, judged_run)
 
     def scores_of(self, judged_run: JudgedRun) -> dict[Measure, Floats]:
@@ -227,28 +181,23 @@ class GradedEvaluator(Evaluator):
     def _warn_of_cutoffs(self, judged_run: JudgedRun) -> None:
         repeated = self.cutoffs and repeated_documents(self.judgments, judged_run)
         if repeated:
-            warnings.warn(f"{self.cutoffs}; {repeated}.", CoverageWarning, stacklevel=levels_to_caller())
+            warn_caller(f"{self.cutoffs}; {repeated}.")
 
 
 def warn_of_spans(over_intents: Sequence[Measure], judgments: Judgments) -> None:
     """Warn if measures over intents are computed from qrels with spans, which they ignore."""
     if over_intents and judgments.levels.highlights is not None:
-        warnings.warn(
+        warn_caller(
             f"{over_intents[0]} counts documents: it ignores the spans of the passages, so that any passage "
             "of a document covers all intents of the document, and the run that finds the least text may "
             "score highest; to score the text found for each intent, give each intent a topic of its own and "
-            "use CharR (guide: Evaluate chunks)",
-            CoverageWarning,
-            stacklevel=levels_to_caller(),
+            "use CharR (guide: Evaluate chunks)"
         )
 
 
 def clause_on_cutoffs(measures: Iterable[Measure]) -> str:
-    """Return which cutoffs count documents and which count passages; empty without measures of both kinds.
-
-    Measures over intents are left out, since another warning says that they count documents; so are measures
-    of articles such as gP, which are defined by passages.
-    """
+    """Return which cutoffs count documents and which count passages; empty without measures of both kinds."""
+    # Measures over intents have a warning that they count documents, and gP is defined by passages.
     documents, passages = [], []
     for measure in measures:
         if "cutoff" not in measure.params or needs_subtopics(measure):
@@ -256,7 +205,7 @@ def clause_on_cutoffs(measures: Iterable[Measure]) -> str:
         scorer = scorer_of(measure)
         if scorer is not None and scorer.NEEDS_ROWS:
             passages.append(str(measure))
-        elif scorer is None or not (scorer.NEEDS_PASSAGES or ITERATION in scorer.qrel_columns):
+        elif scorer is None or not (SPAN in scorer.needs or INTENT in scorer.needs):
             documents.append(str(measure))
     if not documents or not passages:
         return ""
@@ -273,38 +222,21 @@ def needs_subtopics(measure: Measure) -> bool:
 
 def needs_passages(measure: Measure) -> bool:
     """Return whether a measure needs positions of passages in qrels and run."""
-    return isinstance(measure, GradedMeasure) and measure.NEEDS_PASSAGES
+    return isinstance(measure, GradedMeasure) and SPAN in measure.needs
 
 
-#: For a column of qrels that a measure needs: its contents, and where else they can come from.
-_COLUMNS = {
-    ASPECTS: ("aspects", "a gold standard of TREC Genomics"),
-    ITERATION: ("intents", "a file of TREC or NTCIR whose second field is the intent"),
-    "equivalence_class": ("equivalence classes", "a file of lines 'topic doc L<level> class'"),
-}
-
-
-def without_column(measure: Measure, column: str) -> str:
-    """Return the message that qrels lack a column, with the forms that have it."""
-    contents, file = _COLUMNS.get(column, ("groups", "what ir_graded.with_groups returns"))
-    fields = f"query_id, doc_id, relevance, {column}"
-    return (
-        f"{measure} needs {contents}, but the qrels have no column {column}: give a table or named "
-        f"tuples with the fields {fields}{file and f', or {file}'}; a dict of dicts has no such column"
-    )
-
-
-def needed_columns(measures: Iterable[Measure]) -> frozenset[str]:
-    """Return further columns that the measures require in the qrels."""
+def wanted_columns(measures: Iterable[Measure]) -> list[Facet]:
+    """Return the further columns that the measures require, and those that they use if they exist."""
     scorers = native_scorers(measures).values()
-    return frozenset(column for scorer in scorers for column in scorer.qrel_columns)
+    return [facet for scorer in scorers for facet in (*scorer.needs, *scorer.USES)]
 
 
-def wanted_columns(measures: Iterable[Measure]) -> frozenset[str]:
-    """Return the required further columns and those that the measures use if they exist."""
-    measures = list(measures)
-    optional = [scorer.optional_columns for scorer in native_scorers(measures).values()]
-    return needed_columns(measures).union(*optional)
+def _inputs(kind: str, measures: Iterable[Measure]) -> list[str]:
+    """Return the columns that the measures require in qrels or run."""
+    needs = [facet for scorer in native_scorers(measures).values() for facet in scorer.needs]
+    names = {facet.name: facet.columns or (facet.name,) for facet in needs if kind in facet.of}
+    spans = names.pop(SPAN.name, ())
+    return ["query_id", "doc_id", VALUE_COLUMNS[kind], *spans, *sorted(chain.from_iterable(names.values()))]
 
 
 class GradedProvider(Provider):
@@ -337,22 +269,16 @@ class GradedProvider(Provider):
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Return the columns that the measures require in a run."""
-        return ["query_id", "doc_id", "score", *_passage_columns(measures)]
+        return _inputs("run", measures)
 
     def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Return the columns that the measures require in the qrels."""
-        measures = list(measures)
-        further = sorted(needed_columns(measures))
-        return ["query_id", "doc_id", "relevance", *_passage_columns(measures), *further]
+        return _inputs("qrels", measures)
 
 
 def native_scorers(measures: Iterable[Measure]) -> dict[Measure, Scorer]:
     """Return the measures that ir_graded computes, with their scorers."""
     return {measure: scorer for measure in measures if (scorer := scorer_of(measure)) is not None}
-
-
-def _passage_columns(measures: Iterable[Measure]) -> tuple[str, ...]:
-    return PASSAGE_COLUMNS if any(map(needs_passages, measures)) else ()
 
 
 PROVIDER = GradedProvider()

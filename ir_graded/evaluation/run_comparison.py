@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +12,10 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.errors import MOST_IDS, InputError, ParameterError, format_ids, printable
-from ir_graded.io.columns import CONVENTIONS
-from ir_graded.io.lines import delimited_rows, fields_of, line_error
+from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids
+from ir_graded.io.annotations import read_slices
 from ir_graded.io.sources import find_run, is_file, is_path_or_dataset_id, load_dataset, named_runs
-from ir_graded.io.text import read_text, standard_input
+from ir_graded.io.text import standard_input
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.parsing import read_measures
@@ -26,12 +23,8 @@ from ir_graded.meta.baseline import ALL_TOPICS, Regressions, regressions, topics
 from ir_graded.meta.matrix import DECIMALS
 
 from .coverage import LOWEST_JUDGED, mean_of_known, unjudged_share
-from .evaluate import Evaluation, ScoredRun, in_order, warn_if_swapped, with_progress
+from .evaluate import Request, in_order
 
-#: Number of fields in a line of a file of slices.
-_FIELDS = 2
-#: First field of a header, which a file of slices may have.
-_HEADERS = {names[0] for names in CONVENTIONS["run"]}
 #: Largest share of the topics that a baseline may lack.
 _MOST_MISSING = 0.1
 #: Depth of the share of judged documents for measures without a cutoff.
@@ -96,21 +89,22 @@ def compare_runs(
     read = in_order(read_measures(measures), "auto", ties)
     _check_higher_is_better(read)
     name, named = _named(baseline, runs)
-    of_topic = _slices(slices)
-    evaluation = Evaluation(read, qrels)
-    warn_if_swapped(qrels, next(iter(named.values())))
+    of_topic = read_slices(slices)
+    request = Request(read, qrels)
+    request.take(named)
     depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)
 
-    def score(matched: MatchedRun) -> tuple[ScoredRun, Floats]:
-        judged = matched.judged.from_level(evaluation.judgments.levels, LOWEST_JUDGED)
-        return evaluation.score(matched), 1 - unjudged_share(judged, depths)
+    def judged_share(matched: MatchedRun) -> Floats:
+        judged = matched.judged.from_level(request.judgments.levels, LOWEST_JUDGED)
+        return 1 - unjudged_share(judged, depths)
 
-    matched = evaluation.match(named, min(evaluation.lowest, LOWEST_JUDGED), score)
-    scored, shares = zip(*with_progress(matched, len(named), None), strict=True)
     at = [*named].index(name)
-    parts = topics_by_slice(tuple(evaluation.judgments.query_ids), of_topic)
-    _check_complete(name, np.isnan(shares[at][0]), parts, evaluation.judgments.names)
-    scores = evaluation.scores(named, scored)
+    parts = topics_by_slice(tuple(request.judgments.query_ids), of_topic)
+
+    def check(shares: list[Floats]) -> None:
+        _check_complete(name, np.isnan(shares[at][0]), parts, request.judgments.names)
+
+    scores, shares = request.scores(judged_share, LOWEST_JUDGED, check=check, progress=None)
     found = regressions(scores, name, slices=of_topic, **options)
     judged = np.stack([mean_of_known(np.array(shares)[:, :, topics]) for topics in parts.values()])
     judged = judged.swapaxes(1, 2)
@@ -208,45 +202,7 @@ def _check_known(baseline: str, runs: list[str]) -> None:
     """Raise InputError for a name without a folder that is neither a file, a dataset nor a run."""
     if os.sep in baseline or is_file(standard_input(baseline)) or load_dataset(baseline) is not None:
         return
-    near = [repr(name) for name in get_close_matches(baseline, runs, MOST_IDS)]
-    there = f"did you mean {' or '.join(near)}?" if near else f"the runs are {format_ids(runs)}"
+    there = did_you_mean(baseline, runs) or f"the runs are {format_ids(runs)}"
     raise InputError(
         f"the baseline {baseline!r} is not a file, a dataset id of ir_datasets or the name of a run; {there}"
     )
-
-
-def _slices(slices: Any) -> Mapping[Any, Any]:
-    """Return the slice of each topic, from a mapping or a file of lines ``topic slice``."""
-    if slices is None or isinstance(slices, Mapping):
-        return slices or {}
-    path, found = os.fspath(slices), dict[str, str]()
-    for line, fields in _rows(read_text(path), path):
-        if len(fields) != _FIELDS or not all(fields):
-            problem = f"expected a topic and its slice, found {len(fields)} fields"
-            hint = "; where topics hold blanks, separate the fields by a tab or a comma"
-            raise line_error(path, line, problem + hint, " ".join(fields).encode())
-        topic, part = fields
-        if topic in found:
-            raise line_error(path, line, f"topic {topic!r} has a slice already", " ".join(fields).encode())
-        found[topic] = part
-    if not found:
-        raise InputError(f"{printable(path)}: there are no slices; expected lines of a topic and its slice")
-    return found
-
-
-def _rows(data: bytes, path: str) -> Iterable[tuple[int, list[str]]]:
-    """Yield the fields of each line that is not blank, separated by tabs, commas or blanks."""
-    first = data.lstrip().partition(b"\n")[0].strip()
-    mark = next((mark for mark in "\t," if mark.encode() in first), None)
-    if mark is None:
-        for line, raw in enumerate(io.BytesIO(data), 1):
-            fields = fields_of(raw, line, path)
-            if fields and (line > 1 or fields[0] not in _HEADERS):
-                yield line, fields
-        return
-    rows, lines = delimited_rows(data, mark, path)
-    for line, row in zip(lines, rows, strict=True):
-        # Several tabs may align the slices.
-        fields = [field.strip() for field in row if mark != "\t" or field.strip()]
-        if line > lines[0] or fields[0] not in _HEADERS:
-            yield line, fields

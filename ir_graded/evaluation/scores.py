@@ -1,11 +1,4 @@
-"""Scores of several runs by several measures on the same topics: result of ``evaluate``.
-
-Write and read scores as JSON.
-
-The JSON is an object with ``format`` ("ir_graded scores"), ``version`` (1), ``written_by`` (versions of
-ir_graded and ir_measures), ``measures`` (strings with all parameters), ``runs``, ``query_ids`` and
-``values``. ``values`` is a nested list over measures, runs and topics, with null for a missing score.
-"""
+"""``Scores``, the result of ``evaluate``: tables by topic and of means, also for papers, and JSON."""
 
 from __future__ import annotations
 
@@ -18,14 +11,13 @@ from functools import cached_property
 from html import escape
 from importlib.metadata import version
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from ir_measures.measures import Measure
 
 from ir_graded._version import __version__
-from ir_graded.core.segments import Floats
 from ir_graded.errors import FileFormatError, InputError, ParameterError, printable
 from ir_graded.io.sources import find_run
 from ir_graded.measures.base import aggregate
@@ -39,80 +31,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-FORMAT, VERSION = "ir_graded scores", 1
-
-#: Runs, measures, topics and values.
-Parts = tuple[tuple[str, ...], tuple[Measure, ...], tuple[Any, ...], Floats]
-
-
-def to_json(runs: tuple[str, ...], measures: list[str], query_ids: tuple[Any, ...], values: Floats) -> str:
-    """Return scores as JSON. Raises InputError if topics are neither text nor whole numbers."""
-    ids = [one.item() if isinstance(one, np.integer) else one for one in query_ids]
-    if not set(map(type, ids)) <= {str, int}:
-        raise InputError("to_json needs query_ids that are text or whole numbers: convert them")
-    cells = values.astype(object)
-    cells[np.isnan(values)] = None
-    content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "written_by": {"ir_graded": __version__, "ir_measures": version("ir-measures")},
-        "measures": measures,
-        "runs": list(runs),
-        "query_ids": ids,
-        "values": cells.tolist(),
-    }
-    return json.dumps(content, ensure_ascii=False)
-
-
-def from_json(text: str | bytes) -> Parts:
-    """Return the parts of scores. Raises FileFormatError if the text is not from ``to_json``."""
-    try:
-        content = json.loads(text)
-        if content["format"] != FORMAT or content["version"] != VERSION:
-            raise ValueError(f"format {content['format']!r}, version {content['version']!r}")
-        measures = tuple(map(parse_measure, content["measures"]))
-        runs, query_ids = tuple(map(str, content["runs"])), tuple(content["query_ids"])
-        values = np.array(content["values"], dtype=np.float64)
-        shape = len(measures), len(runs), len(query_ids)
-        if values.shape != shape and values.size:
-            raise ValueError(f"values have shape {values.shape}, expected {shape}")
-        return runs, measures, query_ids, values.reshape(shape)
-    except (KeyError, TypeError, ValueError, NameError) as error:
-        raise FileFormatError(
-            f"expected JSON of {FORMAT}, version {VERSION}, from Scores.to_json: {error}"
-        ) from None
-
-
+_FORMAT, _VERSION = "ir_graded scores", 1
 #: Sign of a significant difference from the baseline.
 DAGGER = "†"
 #: The test of all pairs of runs.
 _OF_ALL_PAIRS = "tukey_hsd"
 #: Signs of each run and measure, as text.
 Signs = npt.NDArray[np.object_]
-
-
-class Tabled(Protocol):
-    """Properties of scores that a table uses."""
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """Names of the runs."""
-
-    @property
-    def query_ids(self) -> tuple[Any, ...]:
-        """The topics."""
-
-    @property
-    def names(self) -> list[str]:
-        """Printed names of the measures."""
-
-    @property
-    def aggregates(self) -> Floats:
-        """Means, shape ``(runs, measures)``."""
-
-    @property
-    def best_first(self) -> list[int]:
-        """Indices of the runs, best first."""
 
 
 _LATEX = {character: f"\\{character}" for character in "&%$#_{}"}
@@ -206,7 +131,7 @@ STYLES = {
 
 
 def table(  # options of to_latex
-    scores: Tabled,
+    scores: Scores,
     style: str,
     *,
     baseline: str | None = None,
@@ -261,7 +186,7 @@ def table(  # options of to_latex
     return write.render(["run", *map(write.text, scores.names)], cells, caption)
 
 
-def _against(scores: Tabled, baseline: str, test: str, alpha: float, signs: Signs) -> int:
+def _against(scores: Scores, baseline: str, test: str, alpha: float, signs: Signs) -> int:
     """Add daggers to runs that differ significantly from the baseline.
 
     Return how many runs are tested, 0 if the topics are too few for any significant difference.
@@ -274,7 +199,7 @@ def _against(scores: Tabled, baseline: str, test: str, alpha: float, signs: Sign
     return len(tests.runs) if tests.smallest_p_holm < alpha else 0
 
 
-def _pairs(scores: Tabled, alpha: float, signs: Signs) -> dict[int, str]:
+def _pairs(scores: Scores, alpha: float, signs: Signs) -> dict[int, str]:
     """Add to each run the letters of runs that are significantly worse.
 
     Return the letter of each run, nothing if the topics are too few for any significant difference.
@@ -487,8 +412,30 @@ class Scores:
         return table(self, "html", **options)
 
     def to_json(self) -> str:
-        """Return all scores as JSON for ``from_json``, with measures, parameters and versions."""
-        return to_json(self.runs, self.names, self.query_ids, self.values)
+        """Return all scores as JSON for ``from_json``, with measures, parameters and versions.
+
+        The object has ``format`` ("ir_graded scores"), ``version`` (1), ``written_by`` (versions of ir_graded
+        and ir_measures), ``measures`` (strings with all parameters), ``runs``, ``query_ids`` and ``values``,
+        a nested list over measures, runs and topics with null for a missing score.
+
+        Raises:
+            InputError: topics are neither text nor whole numbers.
+        """
+        ids = [one.item() if isinstance(one, np.integer) else one for one in self.query_ids]
+        if not set(map(type, ids)) <= {str, int}:
+            raise InputError("to_json needs query_ids that are text or whole numbers: convert them")
+        cells = self.values.astype(object)
+        cells[np.isnan(self.values)] = None
+        content = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "written_by": {"ir_graded": __version__, "ir_measures": version("ir-measures")},
+            "measures": self.names,
+            "runs": list(self.runs),
+            "query_ids": ids,
+            "values": cells.tolist(),
+        }
+        return json.dumps(content, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Scores:
@@ -497,7 +444,21 @@ class Scores:
         Raises:
             FileFormatError: the text is anything else.
         """
-        return cls(*from_json(text))
+        try:
+            content = json.loads(text)
+            if content["format"] != _FORMAT or content["version"] != _VERSION:
+                raise ValueError(f"format {content['format']!r}, version {content['version']!r}")
+            measures = tuple(map(parse_measure, content["measures"]))
+            runs, query_ids = tuple(map(str, content["runs"])), tuple(content["query_ids"])
+            values = np.array(content["values"], dtype=np.float64)
+            shape = len(measures), len(runs), len(query_ids)
+            if values.shape != shape and values.size:
+                raise ValueError(f"values have shape {values.shape}, expected {shape}")
+            return cls(runs, measures, query_ids, values.reshape(shape))
+        except (KeyError, TypeError, ValueError, NameError) as error:
+            raise FileFormatError(
+                f"expected JSON of {_FORMAT}, version {_VERSION}, from Scores.to_json: {error}"
+            ) from None
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the table of ``to_frame`` to a Parquet file."""
@@ -521,8 +482,8 @@ class Scores:
           ``ir_graded.unjudged``.
 
         Most measures need only the relevant documents. The shares are therefore counted on first access, from
-        the given qrels and runs, which are kept until then. They are NaN if a run retrieved nothing, if qrels
-        or run have changed or been deleted since, and in pickles and copies that were made before.
+        the given runs as they are then, which are kept until then. They are NaN if a run retrieved nothing or
+        can no longer be read, and in pickles and copies that were made before.
 
         Raises:
             InputError: these scores were not made by ``evaluate``.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -13,21 +12,20 @@ from ir_measures.measures import Measure
 
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import CoverageWarning, ParameterError
-from ir_graded.io.columns import as_text
-from ir_graded.io.sources import named_runs, table_of
-from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.lookup import comparable, one_row_an_article
-from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
+from ir_graded.errors import ParameterError
+from ir_graded.io.sources import table_of
+from ir_graded.io.table import as_text
+from ir_graded.matching.judgments import Judgments, comparable, one_row_an_article
+from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
-from .coverage import levels_to_caller, ratio
-from .provider import GradedEvaluator, native_scorers, wanted_columns
-from .upstream import check_measures, lowest_rel
+from .coverage import ratio, warn_caller
+from .evaluate import Request
+from .upstream import lowest_rel, scorers_here
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,66 +74,36 @@ def ties(measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: An
     """
     import pandas as pd
 
-    wanted = read_measures(measures)
-    if not wanted:
-        raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
-    for measure in wanted:
-        in_orders = [with_ties(measure, order) for order in _ORDERS]
-        check_measures(in_orders, native_scorers(in_orders))
-    judgments = prepare_qrels(qrels, wanted_columns(wanted))
-    judgments.require_topics("look at")
-    orders = Orders(wanted, judgments)
-    named = named_runs(runs)
+    wanted = [*scorers_here(read_measures(measures), "ties")]
+    request = Request([with_ties(measure, order) for measure in wanted for order in _ORDERS], qrels, runs)
 
-    def look(matched: MatchedRun) -> tuple[float, list[dict[str, Floats]]]:
-        return tied_share(judgments, matched.run), orders.scores(matched.judged)
+    def score(matched: MatchedRun) -> tuple[float, dict[Measure, Floats]]:
+        scores = request.evaluator.scores_of(matched.judged, matched.run)
+        return tied_share(request.judgments, matched.run), scores
 
-    found = match_runs(judgments, named, orders.lowest, look)
-    return pd.DataFrame(
-        [
-            {
-                "run": name,
-                "measure": str(measure),
-                "tied_share": share,
-                "topics_share": float((ranges(of_order) > _ROUNDING).mean()),
-                "largest_range": float(ranges(of_order).max()),
-                **{order: aggregate(measure, values) for order, values in of_order.items()},
-            }
-            for name, (share, scores) in zip(named, found, strict=True)
-            for measure, of_order in zip(wanted, scores, strict=True)
-        ]
-    )
+    rows = []
+    for name, (share, scores) in zip(request.runs, request.match(score, request.lowest), strict=True):
+        for measure, differences in zip(wanted, ranges(wanted, scores), strict=True):
+            of_order = {order: scores[with_ties(measure, order)] for order in _ORDERS}
+            rows.append(
+                {
+                    "run": name,
+                    "measure": str(measure),
+                    "tied_share": share,
+                    "topics_share": float((differences > _ROUNDING).mean()),
+                    "largest_range": float(differences.max()),
+                    **{order: aggregate(measure, values) for order, values in of_order.items()},
+                }
+            )
+    return pd.DataFrame(rows)
 
 
-class Orders:
-    """Scores of runs by each order of tied documents.
-
-    Args:
-        measures: the measures.
-        judgments: the prepared qrels.
-        orders: the values of ``ties``.
-
-    Attributes:
-        lowest: lowest level of the documents that are needed.
-    """
-
-    def __init__(
-        self, measures: Iterable[Measure], judgments: Judgments, orders: tuple[str, ...] = _ORDERS
-    ) -> None:
-        self._measures = [{order: with_ties(measure, order) for order in orders} for measure in measures]
-        every = dict.fromkeys(one for of_order in self._measures for one in of_order.values())
-        self._evaluator = GradedEvaluator(native_scorers(every), judgments)
-        self.lowest = self._evaluator.lowest
-
-    def scores(self, judged_run: JudgedRun) -> list[dict[str, Floats]]:
-        """Return for each measure, by order, the score of each topic."""
-        scores = self._evaluator.scores_of(judged_run)
-        return [{order: scores[one] for order, one in of_order.items()} for of_order in self._measures]
-
-
-def ranges(of_order: Mapping[str, Floats]) -> Floats:
-    """Return the difference between the optimistic and the pessimistic score of each topic."""
-    return np.abs(of_order["optimistic"] - of_order["pessimistic"])
+def ranges(measures: Iterable[Measure], scores: Mapping[Measure, Floats]) -> list[Floats]:
+    """Return for each measure the difference of the optimistic and the pessimistic score of each topic."""
+    return [
+        np.abs(scores[with_ties(measure, "optimistic")] - scores[with_ties(measure, "pessimistic")])
+        for measure in measures
+    ]
 
 
 @dataclass(frozen=True)
@@ -151,12 +119,11 @@ class OpenByTies:
     largest_range: float
 
     @classmethod
-    def of(cls, orders: Orders, judged_run: JudgedRun) -> OpenByTies:
-        """Return the effect of ties on a matched run."""
-        found = [ranges(of_order) for of_order in orders.scores(judged_run)]
-        if not found:
+    def of(cls, ranges_of_measures: list[Floats]) -> OpenByTies:
+        """Return the effect of ties from the ``ranges`` of the scores."""
+        if not ranges_of_measures:
             return cls(0.0, 0.0)
-        widest = np.max(found, axis=0)
+        widest = np.max(ranges_of_measures, axis=0)
         return cls(float((widest > _ROUNDING).mean()), float(widest.max()))
 
 
@@ -188,9 +155,7 @@ class DefaultTies:
     def topics(self, judged_run: JudgedRun, values: Floats) -> Ints:
         """Return the topics in which a tied document is relevant for a measure without a mean.
 
-        Args:
-            judged_run: a run, matched down to the lowest relevant level.
-            values: its levels by index.
+        The run is matched down to the lowest relevant level; ``values`` are its levels by index.
         """
         if judged_run.ties is None or not self._without:
             return np.zeros(0, dtype=np.int64)
@@ -202,12 +167,10 @@ class DefaultTies:
         if topics:
             have = "topic has" if topics == 1 else "topics have"
             names = ", ".join(map(str, self._without))
-            warnings.warn(
+            warn_caller(
                 f"{topics} {have} relevant documents with tied scores. "
                 f"{names}: no expected score over their orders is defined, so they are ranked by {order}. "
-                f"Set ties={ties!r} to accept this order",
-                CoverageWarning,
-                stacklevel=levels_to_caller(),
+                f"Set ties={ties!r} to accept this order"
             )
 
 

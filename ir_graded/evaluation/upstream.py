@@ -15,40 +15,40 @@ from typing import Any
 
 import ir_measures
 import numpy as np
-from ir_measures.measures import Measure, ParamInfo
+from ir_measures.measures import Measure
 from ir_measures.providers import Evaluator, FallbackProvider, PytrecEvalProvider
 from ir_measures.util import Metric
 
 from ir_graded._utils.pytrec_eval_guard import RelevanceEvaluator
 from ir_graded.core import segments
+from ir_graded.core.facets import INTENT, Facet
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, ParameterError, short_repr
-from ir_graded.io.annotations import ITERATION
-from ir_graded.io.columns import as_text
 from ir_graded.io.sources import table_of
-from ir_graded.io.table import Table, describe_document
-from ir_graded.matching.judgments import Judgments, text_ids, unchanged
-from ir_graded.matching.lookup import one_row_an_article
+from ir_graded.io.table import Table, as_text, describe_document
+from ir_graded.matching.judgments import Judgments, one_row_an_article, text_ids, unchanged
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.classic import Classic, check_computable, scorer_of
+from ir_graded.measures.params import TIES
 
 from .provider import (
     GradedEvaluator,
     clause_on_cutoffs,
     native_scorers,
+    needs_passages,
     needs_subtopics,
     wanted_columns,
     warn_of_parts,
     warn_of_spans,
-    without_column,
 )
 
 _HIGHEST = 1 << 20  # highest level that is passed to other providers
 #: Examples of parameters that measures of ir-measures require, for messages.
 _EXAMPLES: dict[str, float] = {"cutoff": 10, "max_rel": 2, "recall": 0.5}
+NO_MEASURE = "no measure given: for example ['P-measure', 'Q', 'nDCG@10']"
 
 
 class MixedEvaluator(Evaluator):
@@ -57,29 +57,25 @@ class MixedEvaluator(Evaluator):
     Args:
         measures: all measures, in the order of the results.
         graded: the evaluator of the measures that ir_graded computes.
-        qrels: the original qrels, for measures that need subtopics if these qrels have none.
     """
 
-    def __init__(self, measures: list[Measure], graded: GradedEvaluator, qrels: Any = None) -> None:
+    def __init__(self, measures: list[Measure], graded: GradedEvaluator) -> None:
         super().__init__(measures, graded.judgments.query_ids)
         self.graded = graded
         graded.cutoffs = clause_on_cutoffs(measures)
-        self._qrels = qrels
         self.others = [measure for measure in measures if measure not in graded.scorers]
         subtopics = [measure for measure in self.others if needs_subtopics(measure)]
         plain = [measure for measure in self.others if measure not in subtopics]
-        self.evaluators: list[Evaluator] = []
-        if plain:
-            dicts = qrels_dicts(graded.judgments)
-            self.evaluators += [pipeline_evaluator(group, dicts) for group in groups_of_calls(plain)]
-        if subtopics:
-            of_intents = graded.judgments.levels.intents
-            rows = qrels if of_intents is None else list(qrels_by_intent(graded.judgments))
-            self.evaluators += [pipeline_evaluator(group, rows) for group in groups_of_calls(subtopics)]
+        dicts = qrels_dicts(graded.judgments) if self.others else {}
+        by_intent: Any = dicts
+        if subtopics and graded.judgments.levels.intents is not None:
+            by_intent = list(qrels_by_intent(graded.judgments))
+        self.evaluators = [pipeline_evaluator(group, dicts) for group in groups_of_calls(plain)]
+        self.evaluators += [pipeline_evaluator(group, by_intent) for group in groups_of_calls(subtopics)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The evaluators of other providers cannot be pickled and are created again.
-        return type(self), (self.measures, self.graded, self._qrels)
+        return type(self), (self.measures, self.graded)
 
     def _iter_calc(self, run: Any) -> Iterator[Metric]:
         if not isinstance(run, Mapping):
@@ -104,13 +100,10 @@ class MixedEvaluator(Evaluator):
                     yield number, metric
 
     def scores_of(self, judged_run: JudgedRun, run: Any) -> dict[Measure, Floats]:
-        """Return the score of each measure for each topic of the qrels, in order.
+        """Return the score of each measure for each topic of the qrels, in order, from a run and its match.
 
-        For measures of other providers, a topic that the run lacks has the default value of the measure.
-
-        Args:
-            judged_run: the run, matched with the qrels.
-            run: the run as a dict of dicts or a table; required if there are measures of other providers.
+        A topic that the run lacks has the default value of a measure of other providers. For those, the run
+        is a dict of dicts or a table.
         """
         scores = self.graded.scores_of(judged_run)
         if self.others:
@@ -123,17 +116,9 @@ class MixedEvaluator(Evaluator):
 
 
 def compose(measures: list[Measure], qrels: Any) -> Evaluator:
-    """Return an evaluator for measures of this package and others; results are in the order of ``measures``.
-
-    Args:
-        measures: measures of this package and of others.
-        qrels: the qrels in any form.
-    """
-    with_subtopics = any(map(needs_subtopics, measures))
-    if with_subtopics and isinstance(qrels, Iterator):
-        qrels = list(qrels)
+    """Return an evaluator for measures of this package and others, with results in their order."""
     judgments = prepare_qrels(qrels, needed_with_others(measures))
-    negative = _is_negative(judgments).any()
+    negative = (judgments.levels.values < 0)[judgments.levels.level_index].any()
     scorers = {
         measure: scorer
         for measure, scorer in native_scorers(measures).items()
@@ -143,35 +128,28 @@ def compose(measures: list[Measure], qrels: Any) -> Evaluator:
     warn_of_parts(scorers, judgments, qrels)
     if len(scorers) == len(measures):
         return graded
-    return MixedEvaluator(measures, graded, qrels if with_subtopics else None)
+    return MixedEvaluator(measures, graded)
 
 
 def mix(measures: list[Measure], graded: GradedEvaluator) -> MixedEvaluator:
-    """Return the evaluator for ``evaluate``, after checks of qrels that the other providers do not perform.
-
-    Raises:
-        InputError: a level is not a whole number, too large, or negative where negative levels count, or a
-            measure needs qrels by subtopic.
-    """
+    """Return the evaluator for ``evaluate``, after checks of qrels that other providers do not perform."""
     others = [measure for measure in measures if measure not in graded.scorers]
     if others:
-        _check_whole_levels(others, graded.judgments)
-        _check_negative_levels(others, graded.judgments)
+        _check_levels(others, graded.judgments)
     over_subtopics = [measure for measure in others if needs_subtopics(measure)]
     for measure in over_subtopics:
         if graded.judgments.levels.intents is None:
-            raise InputError(without_column(measure, ITERATION))
+            raise InputError(INTENT.refusal(measure, "qrels"))
     # The evaluator of the measures of this package warns of its own.
-    if not any(ITERATION in scorer.qrel_columns for scorer in graded.scorers.values()):
+    if not any(INTENT in scorer.needs for scorer in graded.scorers.values()):
         warn_of_spans(over_subtopics, graded.judgments)
     with wrap_provider_errors(others):
         return MixedEvaluator(measures, graded)
 
 
-def needed_with_others(measures: list[Measure]) -> frozenset[str]:
+def needed_with_others(measures: list[Measure]) -> list[Facet]:
     """Return further columns of qrels that measures need, including measures of other providers."""
-    by_intent = {ITERATION} if any(map(needs_subtopics, measures)) else set()
-    return wanted_columns(measures) | by_intent
+    return [*wanted_columns(measures), *([INTENT] if any(map(needs_subtopics, measures)) else [])]
 
 
 def qrels_by_intent(judgments: Judgments) -> Iterator[ir_measures.Qrel]:
@@ -232,11 +210,7 @@ def wrap_provider_errors(measures: list[Measure]) -> Iterator[None]:
 
 
 def check_measures(measures: list[Measure], scorers: Mapping[Measure, Scorer]) -> None:
-    """Raise an error for a measure that cannot be computed; called before any input is read.
-
-    Args:
-        measures: all measures.
-        scorers: those that ir_graded computes, with their scorers.
+    """Raise an error for a measure that cannot be computed; ``scorers`` are those of this package.
 
     Raises:
         ParameterError: a measure has invalid parameters, or lacks one.
@@ -258,89 +232,95 @@ def check_measures(measures: list[Measure], scorers: Mapping[Measure, Scorer]) -
         pipeline_evaluator(unsupported, {})
 
 
+def scorers_here(measures: Iterable[Measure], purpose: str, refused: str = "") -> dict[Measure, Scorer]:
+    """Return the scorers of measures for a function that takes no measures of other providers.
+
+    Args:
+        measures: the measures.
+        purpose: name of the function, for messages.
+        refused: what else it does not take: 'passages', further 'columns', 'ties'.
+
+    Raises:
+        ParameterError: there is no measure, one lacks a parameter, or the function does not take it.
+    """
+    measures = list(measures)
+    if not measures:
+        raise ParameterError(NO_MEASURE)
+    scorers = native_scorers(measures)
+    others = [measure for measure in measures if measure not in scorers]
+    for measure in others:
+        check_parameters(measure)
+    if others:
+        names = ", ".join(map(str, others))
+        raise ParameterError(f"{names}: {purpose} needs measures that ir_graded computes itself")
+    for measure, scorer in scorers.items():
+        scorer.validate_params()
+        needed = ["passages"] if "passages" in refused and needs_passages(measure) else []
+        needed += [f"the column {name}" for name in scorer.further_columns if "columns" in refused]
+        if needed:
+            raise ParameterError(
+                f"{measure} needs {' and '.join(needed)}, which {purpose} does not use; "
+                "use ir_graded.evaluate"
+            )
+        if "ties" in refused and scorer.ties != TIES.default:
+            raise ParameterError(
+                f"{measure}: {purpose} orders documents with equal scores by doc_id; "
+                "remove the parameter ties"
+            )
+    return scorers
+
+
 def check_parameters(measure: Measure) -> None:
-    """Raise ParameterError if a measure of ir-measures has invalid parameters."""
+    """Raise ParameterError if a measure of ir-measures lacks a parameter or has an invalid one."""
     check_computable(measure)
-    for name, value in measure.params.items():
-        # pytrec_eval ends the process if a cutoff is 0.
-        if not _fits_a_provider(value, measure.SUPPORTED_PARAMS[name]) or (name == "cutoff" and value == 0):
-            raise _wrong_value(measure, name)
-    params = measure.SUPPORTED_PARAMS.items()
-    missing = [name for name, param in params if param.required and name not in measure.params]
-    if "cutoff" in measure.SUPPORTED_PARAMS.keys() - measure.params.keys() and needs_subtopics(measure):
+    params = measure.SUPPORTED_PARAMS
+    missing = [name for name, param in params.items() if param.required and name not in measure.params]
+    if "cutoff" in params.keys() - measure.params.keys() and needs_subtopics(measure):
         # pyndeval has none of these measures without a cutoff, but ir-measures does not require one.
         missing.append("cutoff")
     if missing:
         example = measure(**{name: _EXAMPLES.get(name, 1) for name in missing})
         raise ParameterError(f"{measure} needs a {' and a '.join(missing)}: for example {example}")
-    for name, param in params:
-        if name in measure.params and not param.validate(measure.params[name]):
-            raise _wrong_value(measure, name)
+    for name, value in measure.params.items():
+        param = params[name]
+        # pytrec_eval ends the process if a cutoff is 0.
+        if not param.validate(value) or (name == "cutoff" and value not in range(1, 2**63)):
+            right = f"of type {param.dtype.__name__}: {param.desc}"
+            if isinstance(param.choices, list):
+                right = " or ".join(map(repr, param.choices))
+            elif name == "cutoff":
+                right = "a whole number >= 1 that fits 64 bits"
+            raise ParameterError(f"{measure.NAME}: {name}={short_repr(value)} must be {right}")
 
 
-#: Values of ir-measures' parameters by type, in words.
-_KINDS = {int: "a whole number that fits 64 bits", float: "a number", bool: "True or False", str: "text"}
+def _check_levels(measures: list[Measure], judgments: Judgments) -> None:
+    """Raise InputError for a level that pytrec_eval cannot take: no whole number, too large, or negative."""
+    level = judgments.levels.values[judgments.levels.level_index]
 
+    def first(refused: Bools) -> str:
+        row = int(np.flatnonzero(refused)[0])
+        where = describe_document(judgments.names[judgments.levels.topic[row]], judgments.doc_ids[row])
+        return f"qrels: {where} has level {level[row]:g}"
 
-def _wrong_value(measure: Measure, name: str) -> ParameterError:
-    """Return the error for a parameter of a measure of ir-measures: it says which values would be right."""
-    param = measure.SUPPORTED_PARAMS[name]
-    if name == "cutoff":
-        right = "a whole number >= 1 that fits 64 bits"
-    elif isinstance(param.choices, list):
-        right = " or ".join(map(repr, param.choices))
-    else:
-        right = f"{_KINDS.get(param.dtype, 'a ' + param.dtype.__name__)} ({param.desc})"
-    return ParameterError(f"{measure.NAME}: {name}={short_repr(measure.params[name])} must be {right}")
-
-
-def _fits_a_provider(value: object, param: ParamInfo) -> bool:
-    """Return whether whole numbers, also in dicts, fit 64 bits, and booleans occur only where allowed."""
-    if isinstance(value, Mapping):
-        return all(_fits_a_provider(part, param) for pair in value.items() for part in pair)
-    if isinstance(value, bool):
-        return param.dtype is bool
-    return not isinstance(value, int) or -(2**63) <= value < 2**63
-
-
-def _check_whole_levels(measures: list[Measure], judgments: Judgments) -> None:
-    """Raise InputError if a level is not a whole number, or makes pytrec_eval allocate a huge table."""
-    levels = judgments.levels
-    refused = (levels.values != np.floor(levels.values)) | (np.abs(levels.values) > _HIGHEST)
-    if refused[levels.level_index].any():
-        row = int(np.flatnonzero(refused[levels.level_index])[0])
-        where = describe_document(judgments.names[levels.topic[row]], judgments.doc_ids[row])
-        names = ", ".join(map(str, measures))
-        level = levels.values[levels.level_index[row]]
+    large = np.abs(level) > _HIGHEST
+    refused = (level != np.floor(level)) | large
+    if refused.any():
         take = "takes" if len(measures) == 1 else "take"
-        only = f"levels to {_HIGHEST}" if abs(level) > _HIGHEST else "whole levels"
+        only = f"levels to {_HIGHEST}" if large[refused][0] else "whole levels"
         here = [str(measure) for measure in measures if scorer_of(measure) is not None]
         way_out = f"; provider='auto' supports any levels for {', '.join(here)}" if here else ""
-        raise InputError(f"qrels: {where} has level {level:g}, but {names} {take} {only} only{way_out}")
+        raise InputError(f"{first(refused)}, but {', '.join(map(str, measures))} {take} {only} only{way_out}")
+    affected = [measure for measure in measures if _counts_negative(scorer_of(measure))]
+    if affected and (level < 0).any():
+        raise InputError(
+            f"{first(level < 0)}, which {affected[0]} counts as pooled and not judged, but pytrec_eval "
+            f"cannot be given it safely; provider='auto' computes {affected[0]}"
+        )
 
 
 def _counts_negative(scorer: Scorer | None) -> bool:
     """Return whether negative levels have a meaning for a measure of ir-measures."""
     return isinstance(scorer, Classic) and scorer.COUNTS_NEGATIVE
-
-
-def _is_negative(judgments: Judgments) -> Bools:
-    """Return whether the level of each judged document is negative."""
-    return (judgments.levels.values < 0)[judgments.levels.level_index]
-
-
-def _check_negative_levels(measures: list[Measure], judgments: Judgments) -> None:
-    """Raise InputError if a negative level has a meaning for a measure: pytrec_eval gets none."""
-    affected = [measure for measure in measures if _counts_negative(scorer_of(measure))]
-    negative = np.flatnonzero(_is_negative(judgments))
-    if affected and negative.size:
-        levels, row = judgments.levels, int(negative[0])
-        where = describe_document(judgments.names[levels.topic[row]], judgments.doc_ids[row])
-        raise InputError(
-            f"qrels: {where} has level {levels.values[levels.level_index[row]]:g}, which {affected[0]} "
-            "counts as pooled and not judged, but pytrec_eval cannot be given it safely; provider='auto' "
-            f"computes {affected[0]}"
-        )
 
 
 class GuardedPytrecEvalProvider(PytrecEvalProvider):
@@ -356,14 +336,7 @@ _GUARDED = GuardedPytrecEvalProvider()
 
 
 def pipeline_evaluator(measures: Iterable[Measure], qrels: Any) -> Evaluator:
-    """Return an ``ir_measures.evaluator`` for measures of other providers.
-
-    Each measure is computed by the provider that ``ir_measures.DefaultPipeline`` currently chooses.
-
-    Raises:
-        ValueError: no provider supports a measure.
-        InputError: pytrec_eval does not support the qrels.
-    """
+    """Return an ``ir_measures.evaluator``, whose providers ``ir_measures.DefaultPipeline`` chooses."""
     providers = ir_measures.DefaultPipeline.providers
     guarded = [_GUARDED if type(provider) is PytrecEvalProvider else provider for provider in providers]
     return FallbackProvider(guarded).evaluator(measures, qrels)
@@ -398,7 +371,7 @@ def run_dicts(judgments: Judgments, run: Mapping[Any, Any] | Table) -> dict[str,
                 for name in names
             }
     known = run.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
-    run = one_row_an_article(run.filter(known.astype(np.int64)))
+    run = one_row_an_article(run[known.astype(np.int64)])
     changes = (run.query_id != run.query_id.shift(1)).to_numpy()[1:]
     bounds = [*(np.flatnonzero(changes) + 1).tolist(), len(run)] if len(run) else []
     doc_ids, scores = run.doc_id.to_list(), run.value.tolist()

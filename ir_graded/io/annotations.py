@@ -1,26 +1,38 @@
-"""Document lengths from a mapping, a frame or a file."""
+"""Further columns of qrels, and what users add to them: intents, groups, lengths of documents."""
 
 from __future__ import annotations
 
 import io
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Bools, Floats, Ints
-from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, short_repr
+from ir_graded.core.facets import ASPECTS, CONVENTIONS, INTENT, INTENT_TYPE, PROBABILITY, Facet
+from ir_graded.core.levels import Aspects, Intents, Levels
+from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
+from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, printable, short_repr
 
-from . import columns
-from .columns import as_float, as_text, is_missing
-from .lines import fields_of, line_error
-from .sources import is_path_or_dataset_id, qrels_frame, table_of
-from .table import Table, row_place
-from .text import check_path, errors_with_path, read_text
+from .lines import delimited_rows
+from .table import (
+    Table,
+    as_float,
+    as_floats,
+    as_strings,
+    as_text,
+    column_names,
+    first_rows,
+    get_column,
+    is_missing,
+    objects_at,
+    row_place,
+)
+from .text import check_path, errors_with_path, fields_of, line_error, read_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +95,7 @@ def read_pairs(
         OSError: the file cannot be opened.
     """
     column, noun = by
-    if is_path_or_dataset_id(source):
+    if isinstance(source, (str, os.PathLike)):
         *ids, values, place = _of_file(source, layout, of_fields)
     elif isinstance(source, Mapping):
         *ids, values, place = _of_dicts(name, source, noun)
@@ -100,7 +112,7 @@ def read_pairs(
         return f"{name}: topic {ids[0][row]!r}, {noun} {ids[1][row]!r}{where}"
 
     try:
-        texts = [columns.as_strings(each) for each in ids]
+        texts = [as_strings(each) for each in ids]
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     for text in texts:
@@ -146,7 +158,7 @@ def _of_dicts(name: str, source: Mapping[Any, Any], noun: str) -> _Rows:
 def _of_frame(
     name: str, frame: Any, column: str, of_columns: Callable[[Sequence[str]], Sequence[str]]
 ) -> _Rows:
-    ids, present = ("query_id", column), list(columns.column_names(frame))
+    ids, present = ("query_id", column), list(column_names(frame))
     wanted = [*ids, *of_columns([each for each in present if each not in ids])]
     missing = [each for each in wanted if each not in present]
     if missing:
@@ -154,9 +166,7 @@ def _of_frame(
             f"{name}: the table has no column {', '.join(missing)}; it has {', '.join(map(str, present))}"
         )
     rows = np.arange(len(frame))
-    topics, others, *parts = (
-        columns.objects_at(columns.get_column(name, frame, each), rows) for each in wanted
-    )
+    topics, others, *parts = (objects_at(get_column(name, frame, each), rows) for each in wanted)
     return topics, others, list(zip(*parts, strict=True)), row_place
 
 
@@ -181,61 +191,14 @@ def _of_file(path: str | os.PathLike[str], layout: str, of_fields: Callable[[Seq
     return topics, others, values, lambda row: f"{where}, line {lines[row]}"
 
 
-#: Column of qrels with the intent.
-ITERATION = "iteration"
-#: Informational and navigational intents.
-TYPES = ("inf", "nav")
 #: Tolerance of the sum, because files have probabilities with four digits.
 HIGHEST_SUM = 1.001
 
 
-def with_intents(qrels: Any, intents: Any) -> pd.DataFrame:
-    """Add probabilities and types of intents to qrels, for measures such as ``D``.
-
-    Args:
-        qrels: qrels with intents, in any form of ``evaluate`` except a dict of dicts.
-        intents: ``{topic: {intent: probability}}``, ``{topic: {intent: (probability, 'nav')}}``, a frame with
-            the columns query_id, iteration, probability and optionally intent_type; or a file of lines
-            ``topic intent probability [inf|nav]``. Topics that are not in the qrels are ignored.
-
-    Returns:
-        A frame with the columns query_id, doc_id (text), relevance, iteration, probability, intent_type and
-        all others of the qrels; the probability of an intent that is not listed is NaN.
-
-    Raises:
-        InputError: the qrels have no intents, or the probabilities of a topic of the qrels are missing, not
-            valid, or do not sum to more than 0 and at most 1.001.
-        FileFormatError: a line of the file cannot be read.
-        OSError: the file cannot be opened.
-
-    Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels = [ir_measures.Qrel("1", "a", 2, "x"), ir_measures.Qrel("1", "b", 1, "y")]
-        >>> ir_graded.with_intents(qrels, {"1": {"x": 0.75, "y": (0.25, "nav")}}).T
-                        0     1
-        query_id        1     1
-        doc_id          a     b
-        relevance     2.0   1.0
-        iteration       x     y
-        probability  0.75  0.25
-        intent_type   inf   nav
-    """
-    from .sources import qrels_frame
-
-    return qrels_frame(add_intents(qrels, intents))
-
-
-def add_intents(qrels: Any, intents: Any) -> Table:
-    """Return qrels as a table with the columns probability and intent_type; errors as `with_intents`."""
+def with_probabilities(table: Table, intents: Any) -> Table:
+    """Return qrels with the columns probability and intent_type; errors as in ``with_intents``."""
     import polars as pl
 
-    table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
-    if table is None or ITERATION not in table.further:
-        raise InputError(
-            "intents are given, but the qrels have no column iteration: give a table or named tuples with "
-            "the fields query_id, doc_id, relevance, iteration, or a file of TREC or NTCIR whose second "
-            "field is the intent; a dict of dicts has no such column"
-        )
     table.check_ids()
     listed = _checked(intents, table.query_id.unique(maintain_order=True).to_list())
     known = pl.DataFrame(
@@ -243,14 +206,14 @@ def add_intents(qrels: Any, intents: Any) -> Table:
         schema={"topic": pl.String, "intent": pl.String, "probability": pl.Float64, "type": pl.String},
         orient="row",
     )
-    text = table.text(ITERATION)
+    text = table.text(INTENT.name)
     rows = pl.DataFrame({"topic": table.query_id, "intent": text}).join(
         known, on=["topic", "intent"], how="left", maintain_order="left"
     )
     added = {
-        ITERATION: text,
+        INTENT.name: text,
         "probability": rows["probability"],
-        "intent_type": rows["type"].fill_null(TYPES[0]),
+        "intent_type": rows["type"].fill_null(INTENT_TYPE.words[0]),
     }
     columns = {name: partial(added.get, name) for name in added}
     present = set(zip(table.query_id, text, strict=True)) if rows["probability"].null_count() else set(listed)
@@ -274,32 +237,23 @@ def check_sum(topic: str, probabilities: Iterable[float]) -> None:
         )
 
 
-def check_probabilities(given: Floats, describe: Callable[[int], str], *, unlisted: bool = False) -> None:
-    """Raise InputError if a probability is negative or infinite, or NaN unless intents may be unlisted."""
-    valid = np.isfinite(given) & (given >= 0)
-    wrong = np.flatnonzero(~(valid | np.isnan(given) if unlisted else valid))
-    if wrong.size:
-        row = int(wrong[0])
-        raise InputError(
-            f"{describe(row)}: the probability is {given[row]:g}; it must be a finite number >= 0"
-        )
-
-
-def are_nav(types: pl.Series, describe: Callable[[int], str]) -> Bools:
-    """Return which types are navigational. Raises InputError for an invalid type."""
-    wrong = ~types.is_in(list(TYPES)).fill_null(value=False)
+def words_of(facet: Facet, texts: pl.Series, describe: Callable[[int], str]) -> Ints:
+    """Return the positions of texts among the words of a column. Raises InputError for another text."""
+    wrong = ~texts.is_in(list(facet.words)).fill_null(value=False)
     if wrong.any():
         row = int(wrong.arg_true()[0])
         raise InputError(
-            f"{describe(row)}: the intent_type is {short_repr(types[row])}; it must be 'inf' (informational) "
-            "or 'nav' (navigational)"
+            f"{describe(row)}: the {facet.name} is {short_repr(texts[row])}; it must be {facet.valid}"
         )
-    return (types == TYPES[1]).to_numpy()
+    import polars as pl
+
+    numbers = {word: number for number, word in enumerate(facet.words)}
+    return texts.replace_strict(numbers, return_dtype=pl.Int64).to_numpy()
 
 
 def _of_fields(fields: Sequence[str]) -> tuple[float, str]:
     probability, *types = fields
-    (kind,) = types or TYPES[:1]
+    (kind,) = types or INTENT_TYPE.words[:1]
     return float(probability), kind
 
 
@@ -309,10 +263,8 @@ def _of_columns(present: Sequence[str]) -> list[str]:
 
 def _checked(intents: Any, topics: list[str]) -> dict[tuple[str, str], tuple[float, str]]:
     """Return probability and type of each intent of some topics."""
-    from . import columns
-
     layout = "topic intent probability [inf|nav]"
-    pairs = read_pairs("intents", intents, (ITERATION, "intent"), layout, _of_fields, _of_columns)
+    pairs = read_pairs("intents", intents, (INTENT.name, "intent"), layout, _of_fields, _of_columns)
     values = [value if isinstance(value, (tuple, list)) else (value,) for value in pairs.values]
     for row, value in enumerate(values):
         if len(value) not in {1, 2}:
@@ -320,11 +272,13 @@ def _checked(intents: Any, topics: list[str]) -> dict[tuple[str, str], tuple[flo
                 f"{pairs.describe(row)}: {short_repr(value)} must be a probability, or a pair of a "
                 "probability and a type"
             )
-    given, types = zip(*((*value, TYPES[0])[:2] for value in values), strict=True) if values else ((), ())
-    probability = columns.as_floats([*given], lambda row: f"{pairs.describe(row)}: the probability")
-    check_probabilities(probability, pairs.describe)
-    nav = are_nav(columns.as_strings([*types]), pairs.describe)
-    found = pairs.unique([*zip(probability.tolist(), np.where(nav, *TYPES[::-1]).tolist(), strict=True)])
+    given, types = (
+        zip(*((*value, INTENT_TYPE.words[0])[:2] for value in values), strict=True) if values else ((), ())
+    )
+    probability = as_floats([*given], lambda row: f"{pairs.describe(row)}: the probability")
+    PROBABILITY.check(probability, pairs.describe)
+    words_of(INTENT_TYPE, as_strings([*types]), pairs.describe)
+    found = pairs.unique([*zip(probability.tolist(), types, strict=True)])
     of_topic: dict[str, list[float]] = {topic: [] for topic in topics}
     for (topic, _), (number, _) in found.items():
         if topic in of_topic:
@@ -397,39 +351,10 @@ def _as_array(vectors: list[Any], describe: Callable[[int], str]) -> Floats:
     return found
 
 
-def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
-    """Return qrels as a frame with a column of membership for each attribute set, for GF and GFR.
-
-    Args:
-        qrels: qrels in any form of ``evaluate``.
-        groups: membership by name of the attribute set: a file of lines ``topic doc p1 ... pn`` with the
-            share of each of n groups, a dict ``{topic: {doc: [p1, ..., pn]}}``, or a frame with the columns
-            query_id and doc_id and one column for each group.
-
-    Returns:
-        The qrels with a further column per attribute set, with a list of n shares per row, or None if the
-        membership of the document is unknown. Such a document counts as shared equally.
-
-    Raises:
-        InputError: shares are negative, do not sum to 1 (up to 0.001), are fewer than two, or differ in
-            number between documents; or a document is not judged in the qrels.
-        FileFormatError: a line of a file cannot be read.
-        ParameterError: an attribute set has the name of another column.
-
-    Example:
-        >>> import ir_graded
-        >>> sizes = {"1": {"a": [1, 0], "b": [0.5, 0.5]}}
-        >>> ir_graded.with_groups({"1": {"a": 2, "b": 0, "c": 1}}, {"SIZE": sizes})
-          query_id doc_id  relevance        SIZE
-        0        1      a          2  [1.0, 0.0]
-        1        1      b          0  [0.5, 0.5]
-        2        1      c          1        None
-    """
+def add_groups(frame: pd.DataFrame, groups: Mapping[str, Any]) -> pd.DataFrame:
+    """Add a column for each attribute set to qrels; errors as in ``with_groups``."""
     import pandas as pd
 
-    if not isinstance(groups, Mapping):
-        raise ParameterError(f"groups={short_repr(groups)} must be a dict from names to membership")
-    frame = qrels_frame(qrels)
     topics, docs = (map(as_text, frame[name]) for name in ("query_id", "doc_id"))
     documents = list(zip(topics, docs, strict=True))
     judged = set(documents)
@@ -471,22 +396,20 @@ def read_lengths(source: Any) -> dict[str, int]:
         InputError: a length is not a whole number >= 0, or a document has two lengths.
         OSError: the file cannot be opened.
     """
-    from . import columns
-
     if isinstance(source, Mapping):
-        doc_ids, given = columns.as_strings(list(source)), list(source.values())
+        doc_ids, given = as_strings(list(source)), list(source.values())
     else:
-        frame = _read_file(os.fspath(source)) if is_path_or_dataset_id(source) else source
+        frame = _read_file(os.fspath(source)) if isinstance(source, (str, os.PathLike)) else source
         if not (hasattr(frame, "columns") or hasattr(frame, "column_names")):
             raise InputError(
                 f"lengths are {short_repr(source)}; give a mapping from doc_id, a table with doc_id and "
                 "length, or a file that holds one"
             )
-        missing = [name for name in ("doc_id", "length") if name not in columns.column_names(frame)]
+        missing = [name for name in ("doc_id", "length") if name not in column_names(frame)]
         if missing:
             raise InputError(f"lengths: the table has no column {', '.join(missing)}")
-        doc_ids, given = columns.as_strings(frame["doc_id"]), frame["length"]
-    lengths = columns.as_floats(given, lambda row: f"lengths: document {doc_ids[row]!r} (row {row}): length")
+        doc_ids, given = as_strings(frame["doc_id"]), frame["length"]
+    lengths = as_floats(given, lambda row: f"lengths: document {doc_ids[row]!r} (row {row}): length")
     wrong = ~((lengths >= 0) & (lengths == np.floor(lengths)) & (lengths < EXACT_INTEGERS_BELOW))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
@@ -560,3 +483,166 @@ def _read_file(path: str) -> Any:
         return pl.read_csv(path, schema_overrides={"doc_id": pl.String})
     except pl.exceptions.PolarsError as error:
         raise FileFormatError(f"{path}: cannot be read as CSV or Parquet: {error}") from None
+
+
+# ------------------------------------------------------------------------- further columns as arrays
+
+
+def by_unit(
+    table: Table, facet: Facet, topic: Ints, unit: Ints, describe: Callable[[int], str]
+) -> npt.NDArray[Any]:
+    """Return the value of a further column for each document, topic or intent.
+
+    Args:
+        table: the qrels.
+        facet: the column.
+        topic: the topic of each row; ids belong to topics.
+        unit: the document, topic or intent of each row, as a number from 0 up.
+        describe: describes a row.
+
+    Raises:
+        InputError: a value is not valid, or the rows of a unit have different values.
+    """
+    values = _values(table, facet, topic, unit, describe)
+    first = np.zeros(unit.max(initial=-1) + 1, dtype=np.int64)
+    first[unit[::-1]] = np.arange(unit.size)[::-1]
+    expected = values[first][unit]
+    differs = ~((values == expected) | ((values != values) & (expected != expected)))  # noqa: PLR0124  # NaN
+    if differs.any():
+        row = int(np.nonzero(differs)[0][0])
+        other, given = int(first[unit[row]]), table.objects(facet.name)
+        one, another = short_repr(given[row]), short_repr(given[other])
+        raise InputError(
+            f"{describe(row)}: the {facet.name} is {one}, but {another} at "
+            f"{table.place(other) or 'another row'}; use the same value in both"
+        )
+    return values[first]
+
+
+def _values(
+    table: Table, facet: Facet, topic: Ints, unit: Ints, describe: Callable[[int], str]
+) -> npt.NDArray[Any]:
+    """Return the value of each row; ids as numbers, distinct for units without one."""
+    import polars as pl
+
+    if facet.kind == "number":
+        return table.numbers(facet, describe)
+    if facet.kind == "word":
+        return words_of(facet, table.text(facet.name), describe)
+    if facet.kind == "shares":
+        return as_shares(table.objects(facet.name), lambda row: f"qrels: {facet.name}: {table.describe(row)}")
+    ids = table.ids(facet.name)
+    number = first_rows(pl.DataFrame({"topic": topic, "id": ids}))
+    return np.where(ids.is_null().to_numpy(), -1 - unit, number)
+
+
+def aspects_of(table: Table, topic: Ints) -> Aspects:
+    """Return the aspects of each row; a row with a missing value has none.
+
+    Args:
+        table: the rows of the qrels.
+        topic: topic of each row.
+
+    Raises:
+        InputError: the aspects of a row are not text.
+    """
+    known = np.zeros(len(table), dtype=np.bool_)
+    span: list[int] = []
+    aspect: list[int] = []
+    numbers: dict[tuple[int, str], int] = {}
+    for row, (number, given) in enumerate(zip(topic.tolist(), table.objects(ASPECTS.name), strict=True)):
+        if is_missing(given):
+            continue
+        if not isinstance(given, str):
+            raise InputError(f"qrels: {table.describe(row)}: the aspects {short_repr(given)} are not text")
+        known[row] = True
+        for name in {part.strip() for part in given.split("|")}:
+            span.append(row)
+            aspect.append(numbers.setdefault((number, name), len(numbers)))
+    return Aspects(known, np.array(span, dtype=np.int64), np.array(aspect, dtype=np.int64))
+
+
+def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> tuple[Intents, list[str]]:
+    """Return the intents of qrels, and the name of each.
+
+    Args:
+        table: the rows of the qrels.
+        topic: topic of each row.
+        document: position in the levels of the qrels of the document of each row.
+        names: the topics.
+
+    Raises:
+        InputError: an intent is missing, or its probability or type is not valid or differs between rows.
+    """
+    import polars as pl
+
+    text = table.text(INTENT.name)
+
+    def describe(row: int) -> str:
+        return f"qrels: {table.describe(row)}, intent {text[row]!r}"
+
+    codes = text.cast(pl.Categorical)
+    key = topic << 32 | codes.to_physical().to_numpy().astype(np.int64)
+    found, first, intent = np.unique(key, return_index=True, return_inverse=True)
+    of_intent = found >> 32
+    probability, is_nav = None, np.zeros(found.size, dtype=np.bool_)
+    if table.has(PROBABILITY):
+        probability = by_unit(table, PROBABILITY, topic, intent, describe)
+        bounds = np.searchsorted(of_intent, np.arange(len(names) + 1))
+        for number, name in enumerate(names):
+            of_topic = probability[bounds[number] : bounds[number + 1]]
+            if listed := of_topic[~np.isnan(of_topic)].tolist():
+                check_sum(name, listed)
+    if table.has(INTENT_TYPE):
+        is_nav = by_unit(table, INTENT_TYPE, topic, intent, describe) > 0
+    # One judgment for each intent and document, in the order of intents.
+    rows = np.unique(intent << 32 | document, return_index=True)[1]
+    levels = Levels.of(found.size, intent[rows], table.value[rows])
+    intents = Intents(of_intent, probability, is_nav, levels, document[rows])
+    return intents, text.gather(first).to_list()
+
+
+#: First field of a header, which a file of slices may have.
+_HEADERS = {names[0] for names in CONVENTIONS["run"]}
+
+
+def read_slices(source: Any) -> Mapping[Any, Any]:
+    """Return the slice of each topic, from a mapping or a file of lines ``topic slice``.
+
+    Raises:
+        FileFormatError: a line of the file cannot be read, or a topic appears twice.
+        InputError: the file has no lines.
+    """
+    if source is None or isinstance(source, Mapping):
+        return source or {}
+    path, found = os.fspath(source), dict[str, str]()
+    for line, fields in _lines_of_slices(read_text(path), path):
+        if len(fields) != 2 or not all(fields):  # noqa: PLR2004  # topic and slice
+            problem = f"expected a topic and its slice, found {len(fields)} fields"
+            hint = "; where topics hold blanks, separate the fields by a tab or a comma"
+            raise line_error(path, line, problem + hint, " ".join(fields).encode())
+        topic, name = fields
+        if topic in found:
+            raise line_error(path, line, f"topic {topic!r} has a slice already", " ".join(fields).encode())
+        found[topic] = name
+    if not found:
+        raise InputError(f"{printable(path)}: there are no slices; expected lines of a topic and its slice")
+    return found
+
+
+def _lines_of_slices(data: bytes, path: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the fields of each line that is not blank, separated by tabs, commas or blanks."""
+    first = data.lstrip().partition(b"\n")[0].strip()
+    mark = next((mark for mark in "\t," if mark.encode() in first), None)
+    if mark is None:
+        for line, raw in enumerate(io.BytesIO(data), 1):
+            fields = fields_of(raw, line, path)
+            if fields and (line > 1 or fields[0] not in _HEADERS):
+                yield line, fields
+        return
+    rows, lines = delimited_rows(data, mark, path)
+    for line, row in zip(lines, rows, strict=True):
+        # Several tabs may align the slices.
+        fields = [field.strip() for field in row if mark != "\t" or field.strip()]
+        if line > lines[0] or fields[0] not in _HEADERS:
+            yield line, fields

@@ -15,11 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from ir_graded.errors import FileFormatError, ParameterError
-
-from .columns import SWAPPED
-from .records import DOCUMENTS, DocumentFormat
-from .table import VALUE_COLUMNS
+from ir_graded.core.facets import SWAPPED, VALUE_COLUMNS
+from ir_graded.errors import FileFormatError, shortened
 
 if TYPE_CHECKING:
     import polars as pl
@@ -521,7 +518,7 @@ def recognise(
     Raises:
         FileFormatError: the line fits no format, or may be of another format than the one it fits.
     """
-    candidates = _of(kind)
+    candidates = formats_of(kind)
     fitting = _fitting(kind, first_line_fields, whole)
     problem = _doubt(fitting, first_line_fields, whole)
     if fitting is not None and problem is None:
@@ -543,29 +540,9 @@ def _doubt(fitting: Format | VaryingFormat | None, fields: Sequence[str], whole:
     return None if fitting.doubt is None else fitting.doubt(fields, whole)
 
 
-def named(kind: Kind, name: str) -> Format | VaryingFormat | DocumentFormat:
-    """Return the format of this kind with this name.
-
-    Raises:
-        ParameterError: the format does not exist.
-    """
-    documents = [one for one in DOCUMENTS if one.kind == kind]
-    candidates = [*_of(kind), *documents]
-    for candidate in candidates:
-        if candidate.name == name:
-            return candidate
-    known = ", ".join(repr(one.name) for one in candidates)
-    raise ParameterError(f"unknown format {name!r} of a {kind} file; known: {known}")
-
-
-def shortened(text: str, limit: int = 80) -> str:
-    """Quote ``text`` for a message, cut to ``limit`` characters."""
-    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
-
-
 def _fitting(kind: Kind, fields: Sequence[str], whole: str) -> Format | VaryingFormat | None:
     """Return the first format of a kind that a first line fits."""
-    return next((one for one in _of(kind) if one.fits(fields, whole)), None)
+    return next((one for one in formats_of(kind) if one.fits(fields, whole)), None)
 
 
 def _has_value(format: Format | VaryingFormat, fields: Sequence[str], whole: str) -> bool:
@@ -579,5 +556,6 @@ def _has_value(format: Format | VaryingFormat, fields: Sequence[str], whole: str
     return text in LETTERS if format.letters else NUMBER.fullmatch(text) is not None
 
 
-def _of(kind: Kind) -> list[Format | VaryingFormat]:
+def formats_of(kind: Kind) -> list[Format | VaryingFormat]:
+    """Return the formats of a kind."""
     return [one for one in FORMATS if one.kind == kind]

@@ -15,19 +15,17 @@ import io
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ir_graded.errors import FileFormatError, cut
+from ir_graded.core.facets import CONVENTIONS, QUEPID, SPAN, VALUE_COLUMNS, convention_of, missing
+from ir_graded.errors import FileFormatError, cut, shortened
 
-from .columns import CONVENTIONS, QUEPID, convention_of, missing
-from .formats import LETTERS, Format, Kind, shortened
-from .table import NUMBERS, PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame, with_other_names
+from .formats import LETTERS, Format, Kind
+from .text import check_byte_order_marks, fields_of, line_error
 
 LineNumbers = npt.NDArray[np.int64]
 _Bytes = npt.NDArray[np.uint8]
@@ -197,18 +195,6 @@ def empty(kind: Kind, extra: tuple[tuple[str, int], ...] = ()) -> pl.DataFrame:
     return pl.DataFrame(schema=types)
 
 
-def check_byte_order_marks(data: bytes, lines_before: Callable[[], int], path: str) -> None:
-    """Raise FileFormatError if a text contains a byte-order mark, as joined files do.
-
-    The mark is invisible and would be read as part of an id.
-    """
-    # Searching for one byte is much faster, and few texts contain this byte.
-    if codecs.BOM_UTF8[:1] in data and codecs.BOM_UTF8 in data:
-        before = data.count(b"\n", 0, data.index(codecs.BOM_UTF8))
-        problem = "a byte-order mark inside the file (are these several files joined?); remove it"
-        raise line_error(path, lines_before() + before + 1, problem, data.split(b"\n", before + 1)[before])
-
-
 def parse_lines(
     data: bytes, format: Format, path: str, lines_before: Callable[[], int] = int
 ) -> tuple[pl.DataFrame, LineNumbers | None]:
@@ -342,18 +328,6 @@ def _check_lines(block: bytes, format: Format, first_line: int, path: str) -> No
             raise line_error(path, line, problem, raw)
 
 
-def fields_of(raw: bytes, line: int, path: str) -> list[str]:
-    """Split one line, with its newline, into fields."""
-    body = raw.removesuffix(b"\n").removesuffix(b"\r")
-    if b"\r" in body:
-        raise line_error(path, line, "a carriage return inside the line; a line ends in \\n or \\r\\n", raw)
-    try:
-        return [field.decode() for field in body.split()]
-    except UnicodeDecodeError as error:
-        problem = f"byte 0x{error.object[error.start]:02x} is not UTF-8; the file must be text in UTF-8"
-        raise line_error(path, line, problem, raw) from None
-
-
 def _problem(fields: list[str], format: Format) -> str | None:
     """Return the problem of the fields of a line and the expected form, else None."""
     if len(fields) != format.width:
@@ -395,12 +369,6 @@ def _extra_problem(fields: list[str], format: Format) -> str | None:
     return None
 
 
-def line_error(path: str, line: int, problem: str, raw: bytes) -> FileFormatError:
-    """Return an error with the problem, the line and its position."""
-    shown = shortened(raw.removesuffix(b"\n").removesuffix(b"\r")[:400].decode(errors="replace"))
-    return FileFormatError(f"{path}, line {line}: {problem}: {shown}")
-
-
 #: Largest number of bytes in a header.
 _LONGEST = 1 << 14
 _WORD = re.compile(r"[\w-]+")
@@ -426,10 +394,16 @@ def delimiter_of(data: bytes, path: str) -> str | None:
     return None
 
 
-def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
+def read_headed(
+    kind: str, data: bytes, path: str, delimiter: str
+) -> tuple[pl.DataFrame, list[int], set[str]]:
     """Read a text with a header.
 
-    Raises FileFormatError for a header of the other kind (run or qrels), or if a line cannot be read.
+    Returns:
+        The rows, the line of each, and the names of further columns that appear several times.
+
+    Raises:
+        FileFormatError: the header is of the other kind (run or qrels), or a line cannot be read.
     """
     rows, lines = delimited_rows(data, delimiter, path)
     names = [name.strip() for name in rows[0]]
@@ -439,7 +413,7 @@ def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
         rows, lines = [rows[at] for at in given], [lines[at] for at in given]
     if found is None:
         raise line_error(path, lines[0], missing(kind, names), delimiter.join(names).encode())
-    numeric = [found[2], *(PASSAGE_COLUMNS if {*PASSAGE_COLUMNS} <= {*names} else ())]
+    numeric = [found[2], *(SPAN.columns if {*SPAN.columns} <= {*names} else ())]
     used = [*found[:2], *numeric]
     if twice := [name for name in used if names.count(name) > 1]:
         problem = f"several columns are named {cut(twice[0])}"
@@ -454,51 +428,18 @@ def read_headed(kind: str, data: bytes, path: str, delimiter: str) -> Table:
             for place in places:
                 if not row[place]:
                     raise ValueError(f"the field {names[place]} is empty")
-            values[number] = [_number(row[place]) for place in places[2:]]
+            values[number] = [number_of(row[place]) for place in places[2:]]
         except ValueError as error:
             raise line_error(path, line, cut(str(error)), delimiter.join(row).encode()) from None
-    columns = dict(zip(names, zip(*rows[1:], strict=True), strict=True)) if len(rows) > 1 else {}
+    texts = dict(zip(names, zip(*rows[1:], strict=True), strict=True)) if len(rows) > 1 else {}
+    columns: dict[str, Any] = dict.fromkeys(name for name in names if name not in found)
+    columns |= {"query_id": found[0], "doc_id": found[1]}
     frame = pl.DataFrame(
-        {name: pl.Series(columns.get(name, ()), dtype=pl.String) for name in names if name not in found}
-        | {
-            "query_id": pl.Series(columns.get(found[0], ()), dtype=pl.String),
-            "doc_id": pl.Series(columns.get(found[1], ()), dtype=pl.String),
-            VALUE_COLUMNS[kind]: values[:, 0],
-        }
+        {name: pl.Series(texts.get(of or name, ()), dtype=pl.String) for name, of in columns.items()}
+        | {VALUE_COLUMNS[kind]: values[:, 0]}
         | dict(zip(numeric[1:], values.T[1:], strict=True))
     )
-    table = from_frame(kind, frame, lambda row: f"{path}, line {lines[row + 1]}")
-    repeated = {
-        name: partial(_ambiguous, name, path, lines[0])
-        for name in table.further.keys() & names
-        if names.count(name) > 1
-    }
-    own = {name: read for name, read in table.further.items() if name in names}
-    return _with_numbers(replace(table, further=with_other_names(own | repeated)))
-
-
-def _ambiguous(name: str, path: str, line: int) -> Any:
-    """Raise FileFormatError when a further column is read whose name appears twice in the header."""
-    raise FileFormatError(f"{path}, line {line}: several columns are named {cut(name)}; keep one")
-
-
-def _with_numbers(table: Table) -> Table:
-    """Return a table whose further columns of numbers, which are text, are converted on demand."""
-    columns = {name: partial(_as_numbers, table, name) for name in NUMBERS if name in table.further}
-    return replace(table, further={**table.further, **columns})
-
-
-def _as_numbers(table: Table, name: str) -> pl.Series:
-    """Return a further column as numbers, NaN for empty fields."""
-    found = np.full(len(table), np.nan)
-    for row, text in enumerate(table.further[name]()):
-        try:
-            if text:
-                found[row] = _number(text)
-        except ValueError as error:
-            problem = f"the {name}: {cut(str(error))}"
-            raise FileFormatError(f"{table.kind}: {table.describe(row)}: {problem}") from None
-    return pl.Series(found)
+    return frame, lines, {name for name in columns if names.count(name) > 1}
 
 
 def delimited_rows(data: bytes, delimiter: str, path: str) -> tuple[list[list[str]], list[int]]:
@@ -527,7 +468,8 @@ def delimited_rows(data: bytes, delimiter: str, path: str) -> tuple[list[list[st
     return rows, lines
 
 
-def _number(text: str) -> float:
+def number_of(text: str) -> float:
+    """Return a number of a field. Raises ValueError for digits that only Python reads."""
     # Python also reads 1_0 and digits of other scripts.
     if "_" in text or not text.isascii():
         raise ValueError(f"not a number: {text!r}")

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import index
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ir_graded.core.facets import CONVENTIONS, VALUE_COLUMNS, convention_of, missing
 from ir_graded.errors import FileFormatError, InputError, cut, short_repr
 
-from .columns import CONVENTIONS, LIKE_SPAN, convention_of, missing
-from .table import VALUE_COLUMNS, Table, from_frame
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class ChunkRow(NamedTuple):
@@ -211,8 +212,8 @@ def is_ranx(source: object) -> bool:
     return type(source).__module__.partition(".")[0] == "ranx" and hasattr(source, "to_dict")
 
 
-def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str]) -> Table:
-    """Return the rows of a list of dicts. Raises InputError if one lacks a field."""
+def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str]) -> pd.DataFrame:
+    """Return a list of dicts as a frame. Raises InputError if one lacks a field."""
     names = convention_of(kind, records[0]) if isinstance(records[0], Mapping) else None
     if names is None:
         raise InputError(f"{kind}: {place(0)}: {missing(kind, records[0])}")
@@ -221,23 +222,15 @@ def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str])
             raise InputError(
                 f"{kind}: {place(row)} is {short_repr(record)}, expected a dict with {', '.join(names)}"
             )
-    further = [
-        name
-        for name in dict.fromkeys(chain.from_iterable(records))
-        if name not in names and (kind == "qrels" or str(name).lower() in LIKE_SPAN)
-    ]
-    return _rows(
-        kind,
-        ([record[name] for name in names] + [record.get(name) for name in further] for record in records),
-        place,
-        further,
-    )
+    further = [name for name in dict.fromkeys(chain.from_iterable(records)) if name not in names]
+    rows = ([record[name] for name in names] + [record.get(name) for name in further] for record in records)
+    return _frame(kind, rows, further)
 
 
-def from_dicts(kind: str, topics: Mapping[Any, Mapping[Any, Any]]) -> Table:
-    """Return the rows of a dict of dicts."""
+def from_dicts(kind: str, topics: Mapping[Any, Mapping[Any, Any]]) -> pd.DataFrame:
+    """Return a dict of dicts as a frame."""
     rows = [(topic, doc, value) for topic, docs in topics.items() for doc, value in docs.items()]
-    return _rows(kind, rows, lambda row: f"item {row}")
+    return _frame(kind, rows)
 
 
 def frame_in_dicts(content: Mapping[Any, Any]) -> str:
@@ -253,15 +246,14 @@ def frame_in_dicts(content: Mapping[Any, Any]) -> str:
     )
 
 
-def _rows(
-    kind: str, rows: Iterable[Sequence[Any]], place: Callable[[int], str], further: Sequence[str] = ()
-) -> Table:
+def _frame(kind: str, rows: Iterable[Sequence[Any]], further: Sequence[str] = ()) -> pd.DataFrame:
     import pandas as pd
 
     names = ["query_id", "doc_id", VALUE_COLUMNS[kind], *further]
     given = [*rows]
-    columns = {name: pd.Series([row[at] for row in given], dtype=object) for at, name in enumerate(names)}
-    return from_frame(kind, pd.DataFrame(columns), place)
+    return pd.DataFrame(
+        {name: pd.Series([row[at] for row in given], dtype=object) for at, name in enumerate(names)}
+    )
 
 
 def is_json(data: bytes) -> bool:
@@ -269,20 +261,16 @@ def is_json(data: bytes) -> bool:
     return data[:256].lstrip()[:1] in {b"{", b"["}
 
 
-def read_json(kind: str, data: bytes, path: str) -> Table:
+def read_json(kind: str, data: bytes, path: str) -> pd.DataFrame:
     """Read JSON, or JSON Lines with a record per line. Raises FileFormatError for an unknown structure."""
-
-    def place(row: int) -> str:
-        return f"{path}, item {row}"
-
     content = _content(data, path)
     if isinstance(content, Mapping) and (problem := frame_in_dicts(content)):
         raise FileFormatError(f"{path}: {problem}")
     rated = _rated(content) if kind == "qrels" else None
     if rated is not None:
-        return _rows(kind, rated, place)
+        return _frame(kind, rated)
     if isinstance(content, list) and content and is_record(content[0]):
-        return from_records(kind, content, place)
+        return from_records(kind, content, lambda row: f"{path}, item {row}")
     if (
         isinstance(content, Mapping)
         and content

@@ -7,20 +7,20 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_graded.core.facets import FACETS, INTENT, SPAN, VALUE_COLUMNS
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 from ir_graded.errors import InputError, ParameterError, SampledJudgmentsWarning, short_repr
 
-from .._utils.threads import check_fork
-from . import parquet
+from .annotations import add_groups, with_probabilities
+from .files import read_file
 from .records import from_dicts, from_records, is_ranx, is_record
-from .table import INCLUSION, NUMBERS, VALUE_COLUMNS, Table, from_frame, from_tuples
-from .text import check_path, errors_with_path, run_name, standard_input
+from .table import Table, from_frame, from_tuples
+from .text import check_path, run_name, standard_input
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,57 +110,6 @@ def level_definitions(source: Any) -> dict[int, str]:
     return {level: " ".join(definitions[level].split()) for level in sorted(definitions, reverse=True)}
 
 
-def read_file(kind: str, path: str | os.PathLike[str], format: str | None = None) -> Table:
-    """Read a file of qrels or of a run.
-
-    Args:
-        kind: 'qrels' or 'run'.
-        path: Parquet, or text in UTF-8, plain or in gzip, zstandard or xz (detected by the first bytes).
-        format: name of a text format; None to detect it by the number of fields of the first line.
-
-    Raises:
-        FileFormatError: the file or a line of it cannot be read.
-        InputError: the path is not valid, or a row of a Parquet file cannot be scored.
-        OSError: the file cannot be opened.
-    """
-    from .text import read_text_file
-
-    check_fork()
-    check_path(path)
-    with errors_with_path(path):
-        if format is None and parquet.is_parquet(path):
-            return parquet.read_parquet(kind, path)
-        return read_text_file("qrels" if kind == "qrels" else "run", path, format)
-
-
-def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[Callable[[], Table]]:
-    """Yield functions that each return the table of a piece of a run, at least one.
-
-    Args:
-        path: the file.
-        size: bytes of a piece of a text file.
-        rows: rows of a piece of a Parquet file.
-    """
-    from .text import text_file_pieces
-
-    check_fork()
-    whole = partial(read_file, "run", path)
-    with errors_with_path(path):
-        if Path(path).stat().st_size <= size:
-            yield whole
-            return
-        if parquet.is_parquet(path):
-            pieces = parquet.parquet_pieces(path, rows)
-        else:
-            pieces = map(errors_with_path(path), text_file_pieces(path, size))
-        empty = True
-        for piece in pieces:
-            yield piece
-            empty = False
-        if empty:
-            yield whole
-
-
 _FORMS = (
     "a dict of dicts, a DataFrame (pandas or Polars) or Arrow table, an iterable of named tuples, "
     "a list of dicts, Qrels or a Run of ranx, "
@@ -177,9 +126,9 @@ def table_of(kind: str, source: Any) -> Table:  # noqa: PLR0911  # one for each 
     if is_dataset(source):
         return from_tuples(kind, iterate_rows(kind, source))
     if is_ranx(source):
-        return from_dicts(kind, source.to_dict())
+        return from_frame(kind, from_dicts(kind, source.to_dict()), _item)
     if isinstance(source, (list, tuple)) and source and is_record(source[0]):
-        return from_records(kind, source, lambda row: f"item {row}")
+        return from_frame(kind, from_records(kind, source, _item), _item)
     if hasattr(source, "read_all"):
         source = source.read_all()  # a reader of Arrow batches
     if hasattr(source, "collect_schema") and not hasattr(source, "to_arrow"):
@@ -194,24 +143,17 @@ def table_of(kind: str, source: Any) -> Table:  # noqa: PLR0911  # one for each 
     raise InputError(f"{kind}: cannot read {type(source).__name__}; give {_FORMS}")
 
 
+def _item(row: int) -> str:
+    return f"item {row}"
+
+
 def passage_table(purpose: str, kind: str, source: Any) -> Table:
     """Qrels or a run as a table. Raises InputError where they hold no passages."""
     table = None if isinstance(source, Mapping) else table_of(kind, source)
     if table is None or table.passage is None:
-        hint = table.hint if table is not None else ""
-        raise InputError(no_passages(purpose, kind, hint))
+        raise InputError(SPAN.refusal(purpose, kind, table.hint(SPAN) if table else ""))
     table.check_ids()
     return table
-
-
-def no_passages(purpose: object, kind: str, hint: str = "") -> str:
-    """Return the message that qrels or a run lack passages, which a measure or a function needs."""
-    columns = f"query_id, doc_id, {VALUE_COLUMNS[kind]}, start, length"
-    return (
-        f"{purpose} needs passages, but there are none in the {kind}: {hint and f'{hint}; '}give a table "
-        f"or named tuples with the fields {columns}, or a file that has them; a dict of dicts cannot have "
-        "passages"
-    )
 
 
 def is_path_or_dataset_id(source: object) -> bool:
@@ -407,18 +349,20 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
 
     table = _table("qrels", source, format)
     frame = frame_of(table)
-    if "aspects" in table.further:
-        frame["aspects"] = pd.Series(table.objects("aspects"), dtype="object")
-    further = [name for name in ("equivalence_class", INCLUSION) if name in table.further]
-    if "iteration" in table.further:
-        of_intents = [name for name in ("probability", "intent_type") if name in table.further]
-        if of_intents or table.repeats_documents("iteration"):
-            further += ["iteration", *of_intents]
-    for name in further:
-        if name in NUMBERS:
-            frame[name] = table.numbers(name)
+    by_intent = table.has(INTENT) and (
+        any(table.has(facet) for facet in FACETS if facet.per == "intent")
+        or table.repeats_documents(INTENT.name)
+    )
+    for facet in FACETS:
+        name = facet.name
+        if name not in table.further or not (by_intent or (facet is not INTENT and facet.per != "intent")):
+            continue
+        if facet.kind == "number":
+            frame[name] = table.numbers(facet)
+        elif facet.kind == "words":
+            frame[name] = pd.Series(table.objects(name), dtype="object")
         else:
-            texts = table.text(name) if name == "iteration" else table.ids(name)
+            texts = table.text(name) if facet is INTENT else table.ids(name)
             frame[name] = pd.Series(texts.to_list(), dtype="str")
     if note := table.note_on_sample():
         warnings.warn(note, SampledJudgmentsWarning, stacklevel=2)
@@ -496,6 +440,81 @@ def qrels_frame(qrels: Any) -> pd.DataFrame:
         if name not in frame:
             frame[name] = pd.Series(table.objects(name))
     return frame
+
+
+def with_intents(qrels: Any, intents: Any) -> pd.DataFrame:
+    """Add probabilities and types of intents to qrels, for measures such as ``D``.
+
+    Args:
+        qrels: qrels with intents, in any form of ``evaluate`` except a dict of dicts.
+        intents: ``{topic: {intent: probability}}``, ``{topic: {intent: (probability, 'nav')}}``, a frame with
+            the columns query_id, iteration, probability and optionally intent_type; or a file of lines
+            ``topic intent probability [inf|nav]``. Topics that are not in the qrels are ignored.
+
+    Returns:
+        A frame with the columns query_id, doc_id (text), relevance, iteration, probability, intent_type and
+        all others of the qrels; the probability of an intent that is not listed is NaN.
+
+    Raises:
+        InputError: the qrels have no intents, or the probabilities of a topic of the qrels are missing, not
+            valid, or do not sum to more than 0 and at most 1.001.
+        FileFormatError: a line of the file cannot be read.
+        OSError: the file cannot be opened.
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels = [ir_measures.Qrel("1", "a", 2, "x"), ir_measures.Qrel("1", "b", 1, "y")]
+        >>> ir_graded.with_intents(qrels, {"1": {"x": 0.75, "y": (0.25, "nav")}}).T
+                        0     1
+        query_id        1     1
+        doc_id          a     b
+        relevance     2.0   1.0
+        iteration       x     y
+        probability  0.75  0.25
+        intent_type   inf   nav
+    """
+    return qrels_frame(add_intents(qrels, intents))
+
+
+def add_intents(qrels: Any, intents: Any) -> Table:
+    """Return qrels as a table with the columns probability and intent_type; errors as `with_intents`."""
+    table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
+    if table is None or not table.has(INTENT):
+        raise InputError(f"intents are given, but {INTENT.lacking('qrels')}")
+    return with_probabilities(table, intents)
+
+
+def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
+    """Return qrels as a frame with a column of membership for each attribute set, for GF and GFR.
+
+    Args:
+        qrels: qrels in any form of ``evaluate``.
+        groups: membership by name of the attribute set: a file of lines ``topic doc p1 ... pn`` with the
+            share of each of n groups, a dict ``{topic: {doc: [p1, ..., pn]}}``, or a frame with the columns
+            query_id and doc_id and one column for each group.
+
+    Returns:
+        The qrels with a further column per attribute set, with a list of n shares per row, or None if the
+        membership of the document is unknown. Such a document counts as shared equally.
+
+    Raises:
+        InputError: shares are negative, do not sum to 1 (up to 0.001), are fewer than two, or differ in
+            number between documents; or a document is not judged in the qrels.
+        FileFormatError: a line of a file cannot be read.
+        ParameterError: an attribute set has the name of another column.
+
+    Example:
+        >>> import ir_graded
+        >>> sizes = {"1": {"a": [1, 0], "b": [0.5, 0.5]}}
+        >>> ir_graded.with_groups({"1": {"a": 2, "b": 0, "c": 1}}, {"SIZE": sizes})
+          query_id doc_id  relevance        SIZE
+        0        1      a          2  [1.0, 0.0]
+        1        1      b          0  [0.5, 0.5]
+        2        1      c          1        None
+    """
+    if not isinstance(groups, Mapping):
+        raise ParameterError(f"groups={short_repr(groups)} must be a dict from names to membership")
+    return add_groups(qrels_frame(qrels), groups)
 
 
 def _table(kind: str, source: Any, format: str | None) -> Table:

@@ -1,21 +1,12 @@
-"""Read run and qrels files as tables: as a whole, or a run in pieces.
+"""Text of files, decompressed, as a whole or in pieces of whole topics; and its lines.
 
-Decompression of gzip, zstandard and xz, detected by their first bytes, in steps of bounded output.
-
-A small malicious file can expand to any size. Data that expand to far more than runs or qrels do are an
-error. The file objects of the libraries have no such limit, and miss truncated zstandard and joined xz data.
-
-Decompressed text of a file, as a whole or in pieces of whole topics that are scored separately.
-
-A piece ends where the topic of its lines changes. The caller detects topics that reappear in a later piece. A
-compressed file is read piece by piece; each piece of a plain file is read by the thread that loads it, so
-that threads read in parallel.
+A small file may expand to any size, so data that expand far more than runs or qrels do are an error. A piece
+ends where the topic changes. A compressed file is read piece by piece, pieces of a plain file in parallel.
 """
 
 from __future__ import annotations
 
 import codecs
-import io
 import lzma
 import os
 import re
@@ -23,31 +14,13 @@ import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from io import FileIO
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import polars as pl
-
-from ir_graded.errors import FileFormatError, InputError, short_repr
-
-from .formats import Format, Kind, PassageRow, VaryingFormat, named, recognise, shortened
-from .lines import (
-    LineNumbers,
-    check_byte_order_marks,
-    delimiter_of,
-    empty,
-    fields_of,
-    line_error,
-    parse_lines,
-    read_headed,
-)
-from .records import DocumentFormat, is_json, read_json
-from .table import PASSAGE_COLUMNS, VALUE_COLUMNS, Passage, Table, at_rows, from_columns
+from ir_graded.errors import FileFormatError, InputError, short_repr, shortened
 
 _COMPRESSIONS = (".gz", ".xz", ".zst")
 #: Attributes of a file that change when the file changes.
@@ -241,7 +214,7 @@ def read_text(path: str) -> bytes:
         blocks, codec = _blocks(file, path)
         if codec is not None:
             blocks = decompressed(blocks, codec, path)
-        elif _is_dense(before):
+        elif stat.S_ISREG(before.st_mode):
             blocks = _at_once(file, path)
         data = b"".join(_with_short_lines(blocks, path))
         check_unchanged(path, before)
@@ -275,12 +248,6 @@ def _blocks(file: FileIO, path: str) -> tuple[Iterator[bytes], Codec | None]:
     while len(first) < MAGIC and (more := file.read(READ)):
         first += more
     return chain([first], iter(partial(file.read, READ), b"")), codec_of(first, path)
-
-
-def _is_dense(found: os.stat_result) -> bool:
-    """Return whether a file is regular and has no holes, which could make it look very large."""
-    blocks: int | None = getattr(found, "st_blocks", None)  # of 512 bytes; Windows does not count them
-    return stat.S_ISREG(found.st_mode) and (blocks is None or blocks * 512 >= found.st_size)
 
 
 def _at_once(file: FileIO, path: str) -> Iterator[bytes]:
@@ -405,171 +372,34 @@ def _next_topic(text: bytes, at: int) -> int:
     return change.start() + 1 if change else 0
 
 
-def read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) -> Table:
-    """Read a run or qrels in lines of text. Errors are those of :func:`~.files.read_file`."""
-    chosen = None if name is None else named(kind, name)
-    where = os.fspath(path)
-    data = read_text(where)
-    if isinstance(chosen, DocumentFormat):
-        return _document(data, chosen, where)
-    if chosen is None and (table := _self_describing(kind, data, where)) is not None:
-        return table
-    if chosen is None:
-        chosen = _recognised(data, kind, where)
-    elif isinstance(chosen, VaryingFormat):
-        chosen = replace(chosen, review=None)
-    else:
-        chosen = chosen.named(next((len(raw.split()) for raw in io.BytesIO(data) if raw.strip()), 0))
-    if chosen is None:
-        return _table(kind, empty(kind), where)
-    if isinstance(chosen, VaryingFormat):
-        return _line_by_line(data, chosen, where)
-    table = _read_lines(where, chosen, lambda: data)
-
-    def column(position: int) -> pl.Series:
-        # Fields that few measures need are read only on demand, in place of the document.
-        return parse_lines(data, replace(chosen, doc_id=position, review=None), where)[0]["doc_id"]
-
-    return replace(table, further={name: partial(column, at) for name, at in chosen.further})
+# ------------------------------------------------------------------------------------------- lines
 
 
-def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
-    """Read a text that names its fields: JSON, or columns with a header; None for other text."""
-    if is_json(data):
-        return read_json(kind, data, path)
-    delimiter = delimiter_of(data, path)
-    return None if delimiter is None else read_headed(kind, data, path, delimiter)
-
-
-def text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Callable[[], Table]]:
-    """Yield functions that each read a piece of a run, of about ``size`` bytes and whole topics.
-
-    Raises, also when a piece is read:
-        FileFormatError: the file or a line of it cannot be read.
-        OSError: the file cannot be read.
-    """
-    where = os.fspath(path)
-    chosen = None
-    for number, load in enumerate(text_pieces(where, size)):
-        if chosen is None:
-            if is_json(begin := load()) or delimiter_of(begin, where):
-                yield partial(read_text_file, "run", path, None)
-                return
-            chosen = _recognised(begin, "run", where)
-            if chosen is None:
-                continue
-        # All run formats have lines with a fixed number of fields.
-        assert isinstance(chosen, Format)  # noqa: S101  # for the type checker
-        yield partial(_read_lines, where, chosen, load, partial(_lines_before, where, size, number))
-
-
-def _lines_before(path: str, size: int, number: int) -> int:
-    return sum(load().count(b"\n") for load in islice(text_pieces(path, size), number))
-
-
-def _read_lines(path: str, format: Format, load: Load, lines_before: Callable[[], int] = int) -> Table:
-    frame, lines = parse_lines(load(), format, path, lines_before)
-    return _table(format.kind, frame, path, lines, lines_before)
-
-
-def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
-    """Read a file whose lines hold any number of passages."""
-    check_byte_order_marks(data, int, path)
-    found: list[PassageRow] = []
-    lines: list[int] = []
-    for line, raw in enumerate(io.BytesIO(data), 1):
-        # Bytes that are not UTF-8 are allowed in fields that are not read, but not in ids.
-        fields = [field.decode(errors="surrogateescape") for field in raw.split()]
-        if not fields:
-            continue
-        try:
-            passages = format.rows(fields, raw.decode(errors="surrogateescape"))
-            "".join(part for row in passages for part in row[:2]).encode()
-        except UnicodeEncodeError:
-            problem = "a topic or document is not UTF-8; the file must be text in UTF-8"
-            raise line_error(path, line, problem, raw) from None
-        except ValueError as error:
-            raise line_error(path, line, f"expected {format.expected}: {error}", raw) from None
-        found += passages
-        lines += [line] * len(passages)
-    if format.review is not None:
-        every = (raw.split() for raw in io.BytesIO(data) if raw.strip())
-        doubt = format.review([field.decode(errors="replace") for field in fields] for fields in every)
-        if doubt is not None:
-            raise FileFormatError(f"{path}: {doubt}")
-    extra = (("start", 3), ("length", 4))
-    further = {name: [row[at] for row in found] for at, name in enumerate(format.further, 5)}
+def fields_of(raw: bytes, line: int, path: str) -> list[str]:
+    """Split one line, with its newline, into fields."""
+    body = raw.removesuffix(b"\n").removesuffix(b"\r")
+    if b"\r" in body:
+        raise line_error(path, line, "a carriage return inside the line; a line ends in \\n or \\r\\n", raw)
     try:
-        frame = pl.DataFrame(
-            [row[:5] for row in found], schema=empty(format.kind, extra).schema, orient="row"
-        )
-    except (OverflowError, pl.exceptions.PolarsError):
-        raise FileFormatError(f"{path}: a start or length is beyond 64 bits") from None
-    table = _table(format.kind, frame, path, np.array(lines, dtype=np.int64))
-    return replace(table, further={name: partial(list, values) for name, values in further.items()})
+        return [field.decode() for field in body.split()]
+    except UnicodeDecodeError as error:
+        problem = f"byte 0x{error.object[error.start]:02x} is not UTF-8; the file must be text in UTF-8"
+        raise line_error(path, line, problem, raw) from None
 
 
-def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
-    """Read a document as a whole. Places in errors are paths in it."""
-    try:
-        rows = list(format.rows(data))
-        columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(6)]
-        query_id, doc_id, value, start, length, places = columns
-        return from_columns(
-            format.kind,
-            query_id,
-            doc_id,
-            value,
-            lambda row: f"{path}, {places[row]}",
-            (start, length),
-        )
-    except FileFormatError:
-        raise
-    except InputError as error:
-        raise FileFormatError(f"{path}: {error}") from None
+def line_error(path: str, line: int, problem: str, raw: bytes) -> FileFormatError:
+    """Return an error with the problem, the line and its position."""
+    shown = shortened(raw.removesuffix(b"\n").removesuffix(b"\r")[:400].decode(errors="replace"))
+    return FileFormatError(f"{path}, line {line}: {problem}: {shown}")
 
 
-def _recognised(data: bytes, kind: Kind, path: str) -> Format | VaryingFormat | None:
-    """Recognise the format by the first line that is not blank; None if all lines are blank."""
-    for line, raw in enumerate(io.BytesIO(data), 1):
-        fields = fields_of(raw, line, path)
-        if fields:
-            return recognise(kind, fields, path, line, raw.decode())
-    return None
+def check_byte_order_marks(data: bytes, lines_before: Callable[[], int], path: str) -> None:
+    """Raise FileFormatError if a text contains a byte-order mark, as joined files do.
 
-
-def _table(
-    kind: Kind,
-    frame: pl.DataFrame,
-    path: str,
-    lines: LineNumbers | None = None,
-    lines_before: Callable[[], int] = int,
-) -> Table:
-    """Return the rows of a file or of a piece of it, with their places for errors.
-
-    Args:
-        kind: "run" or "qrels".
-        frame: a row per non-blank line or per passage, in the order of the file.
-        path: the file.
-        lines: the line number of each row within the piece; None if row i is line i + 1.
-        lines_before: function that returns the number of lines before the piece; only called for errors.
+    The mark is invisible and would be read as part of an id.
     """
-    query_id = frame["query_id"]
-    passage = None
-    if all(name in frame.columns for name in PASSAGE_COLUMNS):
-        passage = Passage(*(frame[name].cast(float).to_numpy() for name in PASSAGE_COLUMNS))
-
-    def place(row: int) -> str:
-        return f"{path}, line {lines_before() + (row + 1 if lines is None else int(lines[row]))}"
-
-    table = Table(
-        kind,
-        query_id,
-        frame["doc_id"],
-        frame[VALUE_COLUMNS[kind]].to_numpy(),
-        place,
-        lambda rows: at_rows(query_id, rows).to_list(),
-        passage,
-    )
-    table.check_passages()
-    return table
+    # Searching for one byte is much faster, and few texts contain this byte.
+    if codecs.BOM_UTF8[:1] in data and codecs.BOM_UTF8 in data:
+        before = data.count(b"\n", 0, data.index(codecs.BOM_UTF8))
+        problem = "a byte-order mark inside the file (are these several files joined?); remove it"
+        raise line_error(path, lines_before() + before + 1, problem, data.split(b"\n", before + 1)[before])

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from ir_graded.core import ranking
-from ir_graded.core.judged_run import JudgedRun, TieGroups
+from ir_graded.core.judged_run import JudgedRun, Matched
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, short_repr
 
-from .judgments import Judgments, numbers_of, text_ids, unchanged
-from .lookup import Lookup, comparable
+from .judgments import Judgments, Lookup, comparable, numbers_of, text_ids, unchanged
 
 # Number of rows that are ranked together: enough for NumPy to be efficient, few enough for the cache.
 _BATCH_ROWS = 1 << 18
@@ -28,7 +27,6 @@ _DEEPEST = 1 << 14
 def match_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -> JudgedRun:
     """Match a dict of dicts, query_id -> doc_id -> score: only judged documents are looked up."""
     lookup = judgments.lookup(lowest)
-    n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
     items = list(run.items())  # one snapshot, in case another thread adds topics
     names = text_ids([query_id for query_id, _ in items], "query_id", "run")
     by_name = {name: docs for name, (_, docs) in zip(names, items, strict=True)}
@@ -37,20 +35,8 @@ def match_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -> 
     for batch in _batches(_documents(judgments, shared)):
         names = [judgments.names[number] for number, _ in batch]
         with unchanged("run", names, [docs for _, docs in batch]):
-            n_retrieved[[number for number, _ in batch]] = [len(docs) for _, docs in batch]
             parts.append(_match_batch(judgments, lookup, batch))
-    empty = [np.zeros(0, dtype=np.int64)]
-    judged = np.concatenate([part[0] for part in parts] or empty)
-    rank = np.concatenate([part[1] for part in parts] or empty)
-    return JudgedRun.of(
-        judgments.levels,
-        lookup.document[judged],
-        rank,
-        n_retrieved,
-        n_unknown=len(by_name) - len(shared),
-        is_flat=all(part[3] for part in parts),
-        ties=TieGroups.concat((part[1], part[2]) for part in parts),
-    )
+    return JudgedRun.of(judgments.levels, parts, n_unknown=len(by_name) - len(shared))
 
 
 def _documents(judgments: Judgments, found: list[tuple[int, Any]]) -> Iterable[tuple[int, Mapping[str, Any]]]:
@@ -118,10 +104,8 @@ def _batches(
         yield batch
 
 
-def _match_batch(
-    judgments: Judgments, lookup: Lookup, batch: list[tuple[int, Mapping[str, Any]]]
-) -> tuple[Ints, Ints, TieGroups | None, bool]:
-    """Return judged documents of some topics, with ranks and tie groups, and whether all scores tie."""
+def _match_batch(judgments: Judgments, lookup: Lookup, batch: list[tuple[int, Mapping[str, Any]]]) -> Matched:
+    """Match some topics."""
     lengths = np.array([len(docs) for _, docs in batch], dtype=np.int64)
     scores = _scores(judgments, batch)
     number = np.array([number for number, _ in batch], dtype=np.int64)
@@ -150,7 +134,9 @@ def _match_batch(
         slot,
         lambda wanted: [lookup.doc_ids[at] for at in judged[wanted].tolist()],
     )
-    return judged, *ranking.ranks(rows, hits), ranking.is_flat(rows.score, rows.groups)
+    rank, ties = ranking.ranks(rows, hits)
+    flat = ranking.is_flat(rows.score, rows.groups)
+    return Matched(lookup.document[judged], rank, ties, number, lengths, flat)
 
 
 def _doc_ids(batch: list[tuple[int, Mapping[str, Any]]], bounds: Ints, rows: Ints) -> list[str]:

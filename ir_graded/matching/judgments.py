@@ -1,28 +1,232 @@
-"""Qrels prepared once: topics by number, levels for the measures, documents to look up in a run."""
+"""Qrels prepared once: topics by number, levels for the measures, and a lookup of judged documents."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ir_graded.core.levels import Aspects, Highlights, Intents, Levels
+from ir_graded._utils.pytrec_eval_guard import RelevanceEvaluator
+from ir_graded.core import segments
+from ir_graded.core.facets import ASPECTS, INTENT, SPAN, SWAPPED, Facet
+from ir_graded.core.levels import Highlights, Levels
+from ir_graded.core.passages import Spans
+from ir_graded.core.ranking import Groups, Scores
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, short_repr
-from ir_graded.io.annotations import ITERATION, are_nav, check_probabilities, check_sum
-from ir_graded.io.columns import SWAPPED, as_text, is_missing
+from ir_graded.io.annotations import aspects_of, by_unit, intents_of
 from ir_graded.io.records import frame_in_dicts
-from ir_graded.io.table import VALUE_NAMES, Table, at_rows, check_values, describe_document
-
-from .lookup import Lookup, articles_of, document_keys
+from ir_graded.io.table import (
+    VALUE_NAMES,
+    Passage,
+    Table,
+    as_floats,
+    as_text,
+    at_rows,
+    check_values,
+    describe_document,
+    first_rows,
+    is_missing,
+)
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+Keys = npt.NDArray[np.uint64]
+
+# An odd number with irregular bits: the fractional part of the golden ratio.
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def document_keys(topic: Ints, doc_id: pl.Series) -> Keys:
+    """Return an evenly distributed number for each (topic, document); equal pairs have equal keys."""
+    key = topic.astype(np.uint64)
+    key *= _SPREAD
+    key += doc_id.hash().to_numpy()
+    return key
+
+
+def _highest(key: Keys, size: int) -> Ints:
+    """Return the highest bits of keys, as positions in a table whose size is a power of two."""
+    return (key >> np.uint64(65 - size.bit_length())).view(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """Judged documents to find in a run, ordered by topic.
+
+    Attributes:
+        topics: number of topics in the qrels.
+        topic: topic of each document, ascending.
+        document: its position in ``Levels``.
+        doc_ids: the documents.
+    """
+
+    topics: int
+    topic: Ints
+    document: Ints
+    doc_ids: list[str]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Do not pickle the cached keys, because another process may use another hash.
+        return Lookup, (self.topics, self.topic, self.document, self.doc_ids)
+
+    @cached_property
+    def start(self) -> Ints:
+        """Position of the first document of each topic, and one past the last."""
+        return np.append(segments.starts(self.topic, self.topics), self.topic.size).astype(np.int64)
+
+    @cached_property
+    def _series(self) -> pl.Series:
+        import polars as pl
+
+        return pl.Series(self.doc_ids, dtype=pl.String)
+
+    @cached_property
+    def _keys(self) -> tuple[Keys, Ints]:
+        """Keys in ascending order, ending with the largest possible key, and the documents of the others."""
+        key = document_keys(self.topic, self._series)
+        order = np.argsort(key)
+        return np.append(key[order], ~np.uint64(0)), order
+
+    @cached_property
+    def _begin(self) -> npt.NDArray[np.int32]:
+        """Position of the first key for each value of the highest bits (2 to 4 times as many as keys)."""
+        key, _ = self._keys
+        bits = key.size.bit_length() + 1
+        highest = np.arange(1 << bits, dtype=np.uint64)
+        return np.searchsorted(key, highest << np.uint64(64 - bits)).astype(np.int32)
+
+    @cached_property
+    def _filter(self) -> Bools:
+        """Table over the highest bits of keys: False if no judged document has these bits."""
+        size = max(1 << 16, min(1 << 24, 8 * self._begin.size))
+        table = np.zeros(size, dtype=np.bool_)
+        table[_highest(self._keys[0][:-1], size)] = True
+        return table
+
+    def prepare(self) -> None:
+        """Compute the cached values now, so that several threads do not compute them at the same time."""
+        _ = self._filter, self._series
+
+    def find(self, topic: Ints, doc_id: pl.Series, key: Keys) -> tuple[Ints, Ints]:
+        """Return the rows with a judged document, ascending, and the judged document of each.
+
+        Args:
+            topic: topic of each row.
+            doc_id: its document.
+            key: their keys, which find candidates; topic and document are then compared.
+        """
+        judged_key, judged = self._keys
+        row = np.flatnonzero(self._filter[_highest(key, self._filter.size)])
+        key = key[row]
+        at = self._begin[_highest(key, self._begin.size)]
+        rows, documents = [row[:0]], [judged[:0]]
+        while row.size:
+            there, inside = judged_key[at], at < judged.size
+            same = np.flatnonzero((there == key) & inside)
+            rows.append(row[same])
+            documents.append(judged[at[same]])
+            # The key may follow smaller keys, and equal keys of other documents.
+            left = np.flatnonzero((there <= key) & inside)
+            row, key, at = row[left], key[left], at[left] + 1
+        row, document = np.concatenate(rows), np.concatenate(documents)
+        really = (at_rows(self._series, document) == at_rows(doc_id, row)).to_numpy()
+        really &= self.topic[document] == topic[row]
+        row, document = row[really], document[really]
+        order = np.argsort(row)
+        return row[order], document[order]
+
+
+@lru_cache(maxsize=1)
+def compares_single_precision() -> bool:
+    """Return whether pytrec_eval ranks by float32 scores, by a test with two scores equal as float32."""
+    evaluator = RelevanceEvaluator({"1": {"a": 1}}, {"recip_rank"})
+    # In double precision a is first; as float32 the two tie, and b comes first.
+    return bool(evaluator.evaluate({"1": {"a": 1.00000001, "b": 1.0}})["1"]["recip_rank"] < 1)
+
+
+def comparable(scores: Floats) -> Scores:
+    """Return scores in the precision in which they are compared."""
+    if not compares_single_precision():
+        return scores
+    with np.errstate(over="ignore", under="ignore"):
+        return scores.astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Articles:
+    """The articles of a table with passages.
+
+    Attributes:
+        table: one row per article, with the largest value of its passages.
+        first: first row of each article in the table with passages.
+        article: the article of each row of the table with passages.
+        passage: the spans of these rows.
+    """
+
+    table: Table
+    first: Ints
+    article: Ints
+    passage: Passage
+
+    def groups(self, groups: Groups) -> Groups:
+        """Return the positions of the topics in ``table``, from their positions among the passages."""
+        group = np.searchsorted(groups.begin, self.first, side="right") - 1
+        begin = np.append(np.flatnonzero(np.diff(group, prepend=-1)), group.size)
+        return Groups(groups.number[group[begin[:-1]]], begin)
+
+    def spans(self, articles: Ints, number: Ints) -> Spans:
+        """Return the spans of some articles, with new article numbers."""
+        wanted = np.full(len(self.table), -1, dtype=np.int64)
+        wanted[articles] = number
+        owner = wanted[self.article]
+        rows = np.flatnonzero(owner >= 0)
+        return self.passage[rows].spans(owner[rows])
+
+
+def articles_of(table: Table, topic: Ints) -> Articles | None:
+    """Return the articles of a validated table; None if it has no passages."""
+    if table.passage is None:
+        return None
+    first, article = _articles(topic, table.doc_id)
+    value = np.full(first.size, -np.inf)
+    np.maximum.at(value, article, table.value)
+    reduced = replace(table[first], value=value, passage=None)
+    return Articles(reduced, first, article, table.passage)
+
+
+def one_row_an_article(table: Table) -> Table:
+    """Return a table without passages: one row per article, with its largest value."""
+    import polars as pl
+
+    if table.passage is None:
+        return table
+    topic = table.query_id.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+    articles = articles_of(table, topic)
+    return table if articles is None else articles.table
+
+
+def _articles(topic: Ints, doc_id: pl.Series) -> tuple[Ints, Ints]:
+    """Return the first row of each article, ascending, and the article of each row."""
+    import polars as pl
+
+    # Passages of an article are usually adjacent: join neighbours first, then the few others by value.
+    begins = np.ones(topic.size, dtype=np.bool_)
+    begins[1:] = (topic[1:] != topic[:-1]) | (doc_id != doc_id.shift(1)).to_numpy()[1:]
+    begin = np.flatnonzero(begins)
+    article = np.cumsum(begins) - 1
+    blocks = pl.DataFrame({"topic": topic[begin], "doc": doc_id.gather(begin)}).with_row_index("block")
+    first = blocks.select(pl.col("block").min().over("topic", "doc"))["block"].to_numpy().astype(np.int64)
+    distinct, number = np.unique(first, return_inverse=True)
+    return begin[distinct], number[article].astype(np.int64)
 
 
 @contextmanager
@@ -76,171 +280,14 @@ def text_ids(ids: list[Any], name: str, where: str) -> list[str]:
 
 def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
     """Return the levels or scores of a topic. Raises InputError if one is missing or not a number."""
-    from ir_graded.io import columns
-
     doc_ids = list(docs)
 
     def describe(row: int) -> str:
         return describe_document(name, doc_ids[row])
 
-    values = columns.as_floats(
-        list(docs.values()), lambda row: f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]}"
-    )
+    values = as_floats(list(docs.values()), lambda row: f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]}")
     check_values(kind, values, describe)
     return values
-
-
-#: Column of qrels with aspects, separated by ``|``.
-ASPECTS = "aspects"
-
-
-def aspects_of(table: Table, topic: Ints) -> Aspects:
-    """Return the aspects of each row; a row with a missing value has none.
-
-    Args:
-        table: the rows of the qrels.
-        topic: topic of each row.
-
-    Raises:
-        InputError: the aspects of a row are not text.
-    """
-    known = np.zeros(len(table), dtype=np.bool_)
-    span: list[int] = []
-    aspect: list[int] = []
-    numbers: dict[tuple[int, str], int] = {}
-    for row, (number, given) in enumerate(zip(topic.tolist(), table.objects(ASPECTS), strict=True)):
-        if is_missing(given):
-            continue
-        if not isinstance(given, str):
-            raise InputError(f"qrels: {table.describe(row)}: the aspects {short_repr(given)} are not text")
-        known[row] = True
-        for name in {part.strip() for part in given.split("|")}:
-            span.append(row)
-            aspect.append(numbers.setdefault((number, name), len(numbers)))
-    return Aspects(known, np.array(span, dtype=np.int64), np.array(aspect, dtype=np.int64))
-
-
-def intents_of(table: Table, topic: Ints, document: Ints, names: list[str]) -> tuple[Intents, list[str]]:
-    """Return the intents of qrels, and the name of each.
-
-    Args:
-        table: the rows of the qrels.
-        topic: topic of each row.
-        document: position in the levels of the qrels of the document of each row.
-        names: the topics.
-
-    Raises:
-        InputError: an intent is missing, or its probability or type is not valid or differs between rows.
-    """
-    import polars as pl
-
-    text = table.text(ITERATION)
-    describe = partial(describe_intent, table, text)
-    codes = text.cast(pl.Categorical)
-    key = topic << 32 | codes.to_physical().to_numpy().astype(np.int64)
-    found, first, intent = np.unique(key, return_index=True, return_inverse=True)
-    of_intent = found >> 32
-    probability = None
-    if "probability" in table.further:
-        given = table.numbers("probability")
-        check_probabilities(given, describe, unlisted=True)
-        probability = given[first]
-        _check_one_value(table, text, "probability", intent, first, np.nan_to_num(given, nan=-1.0))
-        bounds = np.searchsorted(of_intent, np.arange(len(names) + 1))
-        for number, name in enumerate(names):
-            of_topic = probability[bounds[number] : bounds[number + 1]]
-            if listed := of_topic[~np.isnan(of_topic)].tolist():
-                check_sum(name, listed)
-    is_nav = np.zeros(found.size, dtype=np.bool_)
-    if "intent_type" in table.further:
-        nav = are_nav(table.text("intent_type"), describe)
-        _check_one_value(table, text, "intent_type", intent, first, nav)
-        is_nav = nav[first]
-    # One judgment for each intent and document, in the order of intents.
-    rows = np.unique(intent << 32 | document, return_index=True)[1]
-    levels = Levels.of(found.size, intent[rows], table.value[rows])
-    intents = Intents(of_intent, probability, is_nav, levels, document[rows])
-    return intents, text.gather(first).to_list()
-
-
-def describe_intent(table: Table, text: pl.Series, row: int) -> str:
-    """Describe a row by topic, document, intent and place."""
-    return f"qrels: {table.describe(row)}, intent {text[row]!r}"
-
-
-def _check_one_value(
-    table: Table, text: pl.Series, name: str, intent: Ints, first: Ints, value: Floats | Bools
-) -> None:
-    """Raise InputError if two rows of an intent differ."""
-    differs = value != value[first][intent]
-    if differs.any():
-        row = int(np.flatnonzero(differs)[0])
-        other = int(first[intent[row]])
-        given = table.objects(name)
-        raise InputError(
-            f"{describe_intent(table, text, row)} has {name} {short_repr(given[row])}, but "
-            f"{short_repr(given[other])} at {table.place(other) or 'another row'}; use the same value in both"
-        )
-
-
-#: The column of equivalence classes.
-CLASS = "equivalence_class"
-#: Further columns that are not attribute sets.
-OTHERS = frozenset({ITERATION, CLASS, ASPECTS})
-
-
-def classes_of(table: Table, topic: Ints, document: Ints) -> Ints:
-    """Return the class of each document as a number; a document without one is a class by itself.
-
-    Args:
-        table: the qrels.
-        topic: the topic of each row, as a number; classes belong to topics.
-        document: the document of each row, as a number from 0 up.
-
-    Raises:
-        InputError: rows of a document have different classes.
-    """
-    import polars as pl
-
-    rows = pl.DataFrame({"topic": topic, "class": table.ids(CLASS)}).with_row_index("row")
-    first = rows.select(pl.col("row").first().over("topic", "class"))["row"].to_numpy().astype(np.int64)
-    numbers = np.where(rows["class"].is_null().to_numpy(), -1 - document, first)
-    found = np.zeros(document.max(initial=-1) + 1, dtype=np.int64)
-    found[document] = numbers
-    _check_equal(table, document, found[document] != numbers, CLASS)
-    return found
-
-
-def shares_of(table: Table, name: str, document: Ints) -> Floats:
-    """Return the shares of groups in each document, shape ``(documents, groups)``; NaN if unknown.
-
-    Args:
-        table: the qrels.
-        name: the column that holds them.
-        document: the document of each row, as a number from 0 up.
-
-    Raises:
-        InputError: shares are wrong, or rows of a document differ.
-    """
-    from ir_graded.io.annotations import as_shares
-
-    shares = as_shares(table.objects(name), lambda row: f"qrels: {name}: {table.describe(row)}")
-    found = np.zeros((document.max(initial=-1) + 1, shares.shape[1]))
-    found[document] = shares
-    equal = (found[document] == shares) | (np.isnan(found[document]) & np.isnan(shares))
-    _check_equal(table, document, ~equal.all(axis=1), name)
-    return found
-
-
-def _check_equal(table: Table, document: Ints, differs: Bools, name: str) -> None:
-    """Raise InputError if rows of a document differ."""
-    if differs.any():
-        row = int(np.flatnonzero(differs)[0])
-        last = int(np.flatnonzero(document == document[row])[-1])
-        raise InputError(
-            f"qrels: {table.describe(row)}: its {name} differs from that at "
-            f"{table.place(last) or 'another row'}"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,11 +300,12 @@ class Judgments:
         levels: the levels, by topic.
         doc_ids: the document of each level.
         intent_names: the name of each intent.
-        columns: the requested further columns that the qrels have.
+        columns: names of the requested further columns that the qrels have.
+        of_run: the further columns of runs that measures need.
         ranks_rows: whether measures rank the rows of runs with passages.
         note: description of documents with several levels, of which the highest counts; empty without any.
         unused_intents: by topic the intents that have a probability and no document.
-        hint: hint on columns of spans with other names, for errors.
+        hint: hint on columns with other names than those of passages, for errors.
         note_on_sample: sentences on judgments that are a sample; empty without any.
     """
 
@@ -272,6 +320,7 @@ class Judgments:
     unused_intents: Mapping[str, list[str]] = field(default_factory=dict)
     hint: str = ""
     note_on_sample: str = ""
+    of_run: tuple[Facet, ...] = ()
     _lookups: dict[float, Lookup] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -351,7 +400,7 @@ class Judgments:
             )
 
 
-def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str] = frozenset()) -> Judgments:
+def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet] = ()) -> Judgments:
     """Return judgments from rows. A duplicate document is allowed if the levels are equal, else an error.
 
     Rows with passages or with different intents may repeat a document; its level is the largest.
@@ -359,7 +408,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
     Args:
         table: the rows.
         scale: levels of the whole collection, if the rows are a part of it.
-        wanted: names of further columns that measures need.
+        wanted: further columns that measures need.
     """
     table.check_ids()
     table.check_values()
@@ -379,7 +428,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
         )
     # A stable sort keeps the order of the documents of a topic.
     order = np.argsort(topic[kept], kind="stable")
-    columns = wanted & table.further.keys()
+    columns = {facet.name: facet for facet in wanted if table.has(facet)}
     highlights = intents = None
     intent_names: list[str] = []
     if articles is not None or columns:
@@ -387,15 +436,19 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
         place[order] = np.arange(order.size)
         document = place[document]
     if articles is not None:
-        aspects = aspects_of(table, topic) if ASPECTS in columns else None
+        aspects = aspects_of(table, topic) if ASPECTS.name in columns else None
         highlights = Highlights(articles.passage.spans(document), table.value, aspects)
-    if ITERATION in columns:
+    if INTENT.name in columns:
         intents, intent_names = intents_of(table, topic, document, names)
     levels = Levels.of(len(names), topic[kept][order], level[order], highlights, scale, intents)
-    if CLASS in columns:
-        levels = replace(levels, classes=classes_of(table, topic, document))
-    if sets := columns - OTHERS:
-        levels = replace(levels, shares={name: shares_of(table, name, document) for name in sets})
+    unit = {"document": document, "topic": topic}
+    further = {
+        name: by_unit(table, facet, topic, unit[facet.per], table.in_kind)
+        for name, facet in columns.items()
+        if facet.per in unit
+    }
+    if further:
+        levels = replace(levels, further=further)
     doc_ids = at_rows(doc_id, order).to_list()
     return Judgments(
         table.query_objects(first),
@@ -403,10 +456,10 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: frozenset[str]
         levels,
         doc_ids,
         intent_names,
-        columns,
+        frozenset(columns),
         note,
         unused_intents=table.unused_intents,
-        hint=table.hint,
+        hint=table.hint(SPAN),
         note_on_sample=table.note_on_sample(),
     )
 
@@ -438,7 +491,7 @@ def _without_repetitions(table: Table, topic: Ints) -> tuple[Ints, Ints, Floats,
     if not (key[1:] == key[:-1]).any():
         return every, every, table.value, ""
     rows = pl.DataFrame({"topic": topic, "doc": table.doc_id})
-    row = _first_rows(rows)
+    row = first_rows(rows)
     is_first = row == every
     first, document = np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[row]
     level, note = table.value[first], ""
@@ -449,22 +502,14 @@ def _without_repetitions(table: Table, topic: Ints) -> tuple[Ints, Ints, Floats,
     return first, document, level, note
 
 
-def _first_rows(rows: pl.DataFrame) -> Ints:
-    """Return for each row the first row that is equal to it."""
-    import polars as pl
-
-    first = rows.with_row_index("(row)").select(pl.col("(row)").first().over(rows.columns))
-    return first["(row)"].to_numpy().astype(np.int64)
-
-
 def _check_one_level(table: Table, document: Ints) -> None:
     """Raise InputError if rows of a document, and of one intent if there are intents, differ in level."""
     import polars as pl
 
     rows = pl.DataFrame({"document": document})
-    if ITERATION in table.further:
-        rows = rows.with_columns(table.text(ITERATION).alias(ITERATION).cast(pl.Categorical))
-    first = _first_rows(rows)
+    if table.has(INTENT):
+        rows = rows.with_columns(table.text(INTENT.name).alias(INTENT.name).cast(pl.Categorical))
+    first = first_rows(rows)
     differs = table.value[first] != table.value
     if differs.any():
         other = int(np.flatnonzero(differs)[0])
@@ -474,8 +519,8 @@ def _check_one_level(table: Table, document: Ints) -> None:
             for at in (row, other)
         )
         where = describe_document(table.query_id[row], table.doc_id[row])
-        if ITERATION in rows.columns and rows[ITERATION].n_unique() > 1:
-            where += f", intent {rows[ITERATION][row]!r}"
+        if INTENT.name in rows.columns and rows[INTENT.name].n_unique() > 1:
+            where += f", intent {rows[INTENT.name][row]!r}"
         raise InputError(f"qrels: {where} has {levels}; {table.why_no_repeats}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ir_graded._utils.threads import Result, processors
+from ir_graded.core.facets import Facet
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids
-from ir_graded.io.columns import as_text
 from ir_graded.io.sources import (
     ensure_rereadable,
     is_file,
@@ -21,18 +21,19 @@ from ir_graded.io.sources import (
     is_regular_file,
     table_of,
 )
+from ir_graded.io.table import as_text
 
 from . import judgments
 from .dicts import match_dicts
 from .judgments import Judgments
 
 
-def prepare_qrels(qrels: Any, wanted: frozenset[str] = frozenset()) -> Judgments:
+def prepare_qrels(qrels: Any, wanted: Iterable[Facet] = ()) -> Judgments:
     """Prepare qrels of any form. Raises InputError if they are not valid.
 
     Args:
         qrels: the qrels.
-        wanted: names of further columns to read for measures, such as ``iteration``.
+        wanted: further columns to read for measures.
     """
     if isinstance(qrels, Mapping):
         return judgments.from_dicts(qrels)

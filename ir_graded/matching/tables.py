@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
-from functools import reduce
 from itertools import groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -19,16 +17,15 @@ import numpy as np
 
 from ir_graded._utils.threads import in_threads
 from ir_graded.core import ranking
-from ir_graded.core.judged_run import JudgedRun, TieGroups
-from ir_graded.core.passages import PassageRows, Spans, order_of
+from ir_graded.core.judged_run import JudgedRun, Matched, TieGroups
+from ir_graded.core.passages import PassageRows, order_of
 from ir_graded.core.ranking import Groups, order_numbers
 from ir_graded.core.segments import Bools, Ints, ordinals
 from ir_graded.errors import InputError, printable
-from ir_graded.io.sources import read_file, run_pieces
+from ir_graded.io.files import read_file, run_pieces
 from ir_graded.io.table import Table, at_rows, describe_document
 
-from .judgments import Judgments
-from .lookup import Articles, Keys, articles_of, comparable, document_keys
+from .judgments import Articles, Judgments, Keys, articles_of, comparable, document_keys
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -164,11 +161,11 @@ def match_table(judgments: Judgments, table: Table, lowest: float, threads: int 
     judgments.lookup(lowest).prepare()
 
     def match_part(part: slice) -> Matched:
-        rows = table.part(int(groups.begin[part.start]), int(groups.begin[part.stop]))
+        rows = table[int(groups.begin[part.start]) : int(groups.begin[part.stop])]
         return _match_rows(judgments, rows, groups.part(part.start, part.stop), lowest)
 
     parts = list(in_threads(match_part, _parts(groups), threads))
-    return _joined(judgments, parts, len(_unknown(table, groups)))
+    return JudgedRun.of(judgments.levels, parts, len(_unknown(table, groups)))
 
 
 def read_pieces(
@@ -213,7 +210,7 @@ def match_pieces(
         seen[part.topic] = True
         parts.append(part)
         unknown |= _unknown(table, groups)
-    return _joined(judgments, parts, len(unknown))
+    return JudgedRun.of(judgments.levels, parts, len(unknown))
 
 
 def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -> JudgedRun:
@@ -225,7 +222,7 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
     lookup = judgments.lookup(lowest)
     documents, ranks = [], []
     ties = _RankedTies()
-    n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
+    length, number = 0, np.zeros(0, dtype=np.int64)
     for table in tables:
         table.check_ids()
         topic = groups_of(judgments, table.query_id).topic
@@ -234,13 +231,14 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
         table.check_values()
         row, judged = lookup.find(topic, table.doc_id, document_keys(topic, table.doc_id))
         documents.append(lookup.document[judged])
-        ranks.append(n_retrieved[topic[row]] + row + 1)
+        ranks.append(length + row + 1)
         ties.add(comparable(table.value), row)
-        n_retrieved[topic[:1]] += len(table)
-    if not documents:
-        return JudgedRun.concat(judgments.levels, [])
+        length, number = length + len(table), topic[:1]
+    if not number.size:
+        return JudgedRun.of(judgments.levels, [])
     document, rank = np.concatenate(documents), np.concatenate(ranks)
-    return JudgedRun.of(judgments.levels, document, rank, n_retrieved, ties=ties.groups())
+    lengths = np.array([length], dtype=np.int64)
+    return JudgedRun.of(judgments.levels, [Matched(document, rank, ties.groups(), number, lengths)])
 
 
 class _RankedTies:
@@ -293,65 +291,6 @@ def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints
     return topic, table.doc_id, rank
 
 
-@dataclass(frozen=True, eq=False)
-class Matched:
-    """Matched rows of a part of a run. Topics without rows take no memory, as there may be many.
-
-    Attributes:
-        document: the judged documents found, as positions in ``Levels``.
-        rank: their ranks.
-        ties: their tie groups; None if none ties with another row.
-        topic: the topics of the rows; a topic that is not grouped appears several times.
-        length: the number of rows of each.
-        retrieved: the passages of the documents, if the run has passages.
-        is_flat: whether all rows of each topic have the same score.
-        rows: the rows with passages, ranked as rows, if measures need them.
-    """
-
-    document: Ints
-    rank: Ints
-    ties: TieGroups | None
-    topic: Ints
-    length: Ints
-    retrieved: Spans | None
-    is_flat: bool
-    rows: PassageRows | None
-
-    @classmethod
-    def concat(cls, parts: list[Matched]) -> Matched:
-        """Concatenate parts."""
-        document, rank, topic, length = (
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("document", "rank", "topic", "length")
-        )
-        spans = [part.retrieved for part in parts if part.retrieved is not None]
-        retrieved = reduce(Spans.concat, spans) if spans else None
-        ties = TieGroups.concat((part.rank, part.ties) for part in parts)
-        rows = [part.rows for part in parts if part.rows is not None]
-        is_flat = all(part.is_flat for part in parts)
-        ranked = PassageRows.concat(rows) if rows else None
-        return cls(document, rank, ties, topic, length, retrieved, is_flat, ranked)
-
-
-def _joined(judgments: Judgments, parts: list[Matched], n_unknown: int) -> JudgedRun:
-    if not parts:
-        return JudgedRun.concat(judgments.levels, [])
-    whole = parts[0] if len(parts) == 1 else Matched.concat(parts)
-    n_retrieved = np.zeros(judgments.levels.topics, dtype=np.int64)
-    np.add.at(n_retrieved, whole.topic, whole.length)
-    return JudgedRun.of(
-        judgments.levels,
-        whole.document,
-        whole.rank,
-        n_retrieved,
-        whole.retrieved,
-        n_unknown,
-        whole.is_flat,
-        whole.ties,
-        whole.rows,
-    )
-
-
 def _warn_not_grouped(path: str | os.PathLike[str], topic: str) -> None:
     """Warn if a large file must be held in memory as a whole."""
     size = Path(path).stat().st_size
@@ -399,7 +338,9 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
     passages = None
     if articles is not None and judgments.ranks_rows:
         passages = ranked_rows(*rows_of, articles, row, document)
-    return Matched(document, rank, ties, groups.number, np.diff(groups.begin), spans, is_flat, passages)
+    further = {facet.name: table.numbers(facet)[row] for facet in judgments.of_run if table.has(facet)}
+    length = np.diff(groups.begin)
+    return Matched(document, rank, ties, groups.number, length, is_flat, spans, passages, further)
 
 
 def groups_of(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
@@ -431,7 +372,7 @@ def _with_qrels(table: Table, groups: ranking.Groups) -> tuple[Table, ranking.Gr
     rows = np.flatnonzero(groups.topic >= 0)
     kept = groups.number >= 0
     begin = np.concatenate(([0], np.cumsum(np.diff(groups.begin)[kept])))
-    return table.filter(rows), ranking.Groups(groups.number[kept], begin)
+    return table[rows], ranking.Groups(groups.number[kept], begin)
 
 
 def _check_duplicates(table: Table, topic: Ints, key: Keys) -> None:

@@ -23,6 +23,7 @@ from ir_measures.measures.base import Agg, MeanAgg
 
 from ir_graded.core import segments
 from ir_graded.core.derived import Grades
+from ir_graded.core.facets import SPAN, Facet
 from ir_graded.core.judged_run import CountedDocuments
 from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
@@ -185,8 +186,9 @@ class Scorer:
     RANGE: ClassVar[tuple[float, float]] = (0.0, 1.0)
     #: The entries of ``PROPERTIES`` that the measure lacks, each with the reason.
     LACKS: ClassVar[Mapping[str, str]] = {}
-    #: Whether qrels and run must hold the positions of passages in their documents.
-    NEEDS_PASSAGES: ClassVar[bool] = False
+    #: Further columns of qrels and run that the measure requires, and those that it uses if they exist.
+    NEEDS: ClassVar[tuple[Facet, ...]] = ()
+    USES: ClassVar[tuple[Facet, ...]] = ()
     #: Whether the measure ranks the rows of a run, rather than articles by their best row.
     NEEDS_ROWS: ClassVar[bool] = False
     #: Whether the score depends on the order of the rows of the qrels.
@@ -210,14 +212,14 @@ class Scorer:
         raise NotImplementedError  # pragma: no cover
 
     @property
-    def qrel_columns(self) -> tuple[str, ...]:
-        """Further columns that the measure requires in the qrels, such as ``iteration``."""
-        return ()
+    def needs(self) -> tuple[Facet, ...]:
+        """Further columns that the measure requires with these parameters; ``NEEDS`` for most measures."""
+        return self.NEEDS
 
     @property
-    def optional_columns(self) -> tuple[str, ...]:
-        """Further columns of the qrels that the measure uses if they exist."""
-        return ()
+    def further_columns(self) -> tuple[str, ...]:
+        """Names of the required columns, without those of passages."""
+        return tuple(facet.name for facet in self.needs if facet is not SPAN)
 
     @property
     def lowest_rel(self) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded.core.derived import by_class
+from ir_graded.core.facets import CLASS, Facet, shares
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
@@ -127,8 +128,8 @@ class _GF(ScaledMeasure):
     }
 
     @property
-    def qrel_columns(self) -> tuple[str, ...]:
-        return (self["groups"],) if "groups" in self.params else ()
+    def needs(self) -> tuple[Facet, ...]:
+        return (shares(self["groups"]),) if "groups" in self.params else ()
 
     @property
     def lowest_level(self) -> float:
@@ -144,14 +145,14 @@ class _GF(ScaledMeasure):
 
     def columns(self, views: Views) -> dict[str, Floats]:
         achieved = self._achieved(views[self.cut])
-        shares = {f"a_{number}": share for number, share in enumerate(achieved.T, 1)}
-        return {**super().columns(views), **shares}
+        each = {f"a_{number}": share for number, share in enumerate(achieved.T, 1)}
+        return {**super().columns(views), **each}
 
     def _achieved(self, view: View) -> Floats:
-        shares = view.levels.shares.get(self["groups"], np.zeros((0, 0)))
-        if not shares.shape[1]:  # of no document
-            shares = np.full((len(shares), len(self.params.get("target", (0.5, 0.5)))), np.nan)
-        return view.mean_shares(shares)
+        found = view.levels.further.get(self["groups"], np.zeros((0, 0)))
+        if not found.shape[1]:  # of no document
+            found = np.full((len(found), len(self.params.get("target", (0.5, 0.5)))), np.nan)
+        return view.mean_shares(found)
 
     def target(self, groups: int) -> Floats:
         """Return the target distribution. Raises ParameterError if it has another number of groups."""
@@ -238,8 +239,8 @@ class _GFR(ComposedMeasure):
         return {name: self.params[name] for name in _SCALE if name in self.params and name in takes}
 
     @property
-    def qrel_columns(self) -> tuple[str, ...]:
-        return (*self.params.get("groups", ()), *self.base.qrel_columns)
+    def needs(self) -> tuple[Facet, ...]:
+        return (*map(shares, self.params.get("groups", ())), *self.base.needs)
 
     @property
     def cut(self) -> Cut:
@@ -351,11 +352,8 @@ class _EC(ComposedMeasure):
         "measure": BaseMeasure("EC", (*BASES, *_CLASSICS)),
         **ComposedMeasure.SUPPORTED_PARAMS,
     }
+    NEEDS = (CLASS,)
     TAKES_TIES = False
-
-    @property
-    def qrel_columns(self) -> tuple[str, ...]:
-        return ("equivalence_class",)
 
     @property
     def infers_scale(self) -> bool:
@@ -376,7 +374,7 @@ class _EC(ComposedMeasure):
     def _by_class(self, views: Views) -> tuple[Scorer, Views]:
         """Return the scorer of the base measure and the views of the list of classes that it scores."""
         scorer, seen = self.base.relabelled(views)
-        classes, rel = views.levels.classes, scorer.cut.rel
+        classes, rel = views.levels.further.get(CLASS.name), scorer.cut.rel
         if classes is None:  # the qrels are empty, or they would have been rejected
             return scorer, seen
         if seen is not views:

@@ -24,6 +24,7 @@ from ir_graded.core.derived import (
     probabilities,
     relevant_intents,
 )
+from ir_graded.core.facets import INTENT
 from ir_graded.core.judged_run import CountedDocuments
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.tie_means import SEEN
@@ -88,9 +89,7 @@ class _Found(Scorer):
 class IntentMeasure(GradedMeasure):
     """Base class of measures over intents: a score, and for # measures its mean with I-rec."""
 
-    @property
-    def qrel_columns(self) -> tuple[str, ...]:
-        return ("iteration",)
+    NEEDS = (INTENT,)
 
     @property
     def judging(self) -> Scorer:
@@ -231,7 +230,7 @@ class _Documents(CountedDocuments):
     """The documents that are relevant to at least one intent, each once."""
 
     def __init__(self, view: IntentView) -> None:
-        run = view.hits.part(np.flatnonzero(np.diff(view.hits.topic << 32 | view.hits.rank, prepend=-1)))
+        run = view.hits[np.flatnonzero(np.diff(view.hits.topic << 32 | view.hits.rank, prepend=-1))]
         super().__init__(view.levels, run, np.ones(run.rank.size, dtype=np.bool_), run.rank, view.cutoff)
         self._R = view.documents
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure, ParamInfo
 
+from ir_graded.core.facets import FACETS
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 
 #: Value of ``measure[name]`` for a parameter without a default that is not set.
@@ -212,9 +213,8 @@ class Attributes(Param):
     """Name of the column of the qrels that holds the shares of groups."""
 
     #: Columns that do not hold shares.
-    OTHERS = (
-        *("", "query_id", "doc_id", "relevance", "start", "length"),
-        *("iteration", "subtopic_id", "probability", "intent_type", "equivalence_class", "aspects"),
+    OTHERS = frozenset({"", "query_id", "doc_id", "relevance"}).union(
+        *((facet.name, *facet.columns, *facet.other_names) for facet in FACETS)
     )
 
     def __init__(self, desc: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ir_graded.core import segments
+from ir_graded.core.facets import ASPECTS, SPAN, Facet
 from ir_graded.core.levels import Aspects, Highlights
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Floats, Ints, maximum_from
@@ -45,7 +46,7 @@ class PassageMeasure(GradedMeasure):
     """Base class of measures of articles and their passages; requires the columns start and length."""
 
     SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "beta": F_BETA, "ties": TIES}
-    NEEDS_PASSAGES = True
+    NEEDS = (SPAN,)
 
     def articles(self, views: Views) -> ArticleView:
         """Return the view of the articles with relevance that the run retrieved."""
@@ -233,7 +234,7 @@ _CHUNKS = "Smith and Troynikov 2024"
 class CharacterMeasure(GradedMeasure):
     """A measure of rows of a run that are passages; it needs the columns start and length."""
 
-    NEEDS_PASSAGES = True
+    NEEDS: ClassVar[tuple[Facet, ...]] = (SPAN,)
     NEEDS_ROWS = True
     LACKS = {"swap": "a row of a higher level may hold less highlighted text or more other text"}
 
@@ -598,10 +599,7 @@ class GenomicsMeasure(CharacterMeasure):
     """A measure of TREC Genomics; if aspects are known, highlighted spans without aspects do not count."""
 
     SUPPORTED_PARAMS = {"rel": REL}
-
-    @property
-    def optional_columns(self) -> tuple[str, ...]:
-        return ("aspects",)
+    USES = (ASPECTS,)
 
     def passages(self, views: Views) -> PassageView:
         return views.passages(self["rel"], None, official=True)
@@ -790,11 +788,8 @@ class _AspectAP(GenomicsMeasure):
     PRETTY_NAME = "Aspect Average Precision"
     SHORT_DESC = "TREC Genomics' ASPECT MAP: average precision over the rows with new aspects."
     SOURCE = "Hersh et al. 2007"
+    NEEDS = (SPAN, ASPECTS)
     NEEDS_QRELS_ORDER = True
-
-    @property
-    def qrel_columns(self) -> tuple[str, ...]:
-        return ("aspects",)
 
     def contributions(self, views: Views) -> Contributions:
         view, chosen = self.passages(views), self.chosen(views)

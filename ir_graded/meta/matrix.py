@@ -6,13 +6,12 @@ import math
 import reprlib
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints, exact_sum
-from ir_graded.errors import MOST_IDS, InputError, ParameterError, format_ids, short_repr
+from ir_graded.errors import MOST_IDS, InputError, ParameterError, did_you_mean, format_ids, short_repr
 
 from .options import Seed, check_options, generator
 
@@ -291,8 +290,7 @@ def reference_name(reference: Any, measures: Collection[str], option: str = "ref
 def number_of(system: Any, systems: Sequence[Hashable], option: str) -> int:
     """Return the position of a system. Raises ParameterError if no system has this name."""
     if system not in systems:
-        near = get_close_matches(str(system), list(map(str, systems)), 1)
-        hint = f". Did you mean {short_repr(near[0])}?" if near else ""
+        hint = (meant := did_you_mean(system, systems, 1)) and f"; {meant}"
         of_all = f" ({len(systems)} in total)" if len(systems) > MOST_IDS else ""
         raise ParameterError(
             f"{option}={short_repr(system)} must be one of {format_ids(systems)}{of_all}{hint}"

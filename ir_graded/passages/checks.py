@@ -10,7 +10,7 @@ from ir_graded.core.segments import Ints
 from ir_graded.errors import ParameterError, short_repr
 from ir_graded.io.annotations import read_lengths, rows_beyond
 from ir_graded.io.sources import passage_table
-from ir_graded.matching.lookup import Articles, articles_of
+from ir_graded.matching.judgments import Articles, articles_of
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.matching.tables import groups_of, order_rows
 

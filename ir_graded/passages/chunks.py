@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from ir_graded.core.facets import SPAN
 from ir_graded.core.levels import Highlights
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Bools, Ints, count, whole_total
 from ir_graded.core.views import Views
 from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
-from ir_graded.io.columns import as_text, column_names
 from ir_graded.io.records import Node, indexed_span
-from ir_graded.io.sources import no_passages, passage_table
-from ir_graded.io.table import Table, from_columns
+from ir_graded.io.sources import passage_table
+from ir_graded.io.table import Table, as_text, column_names, from_columns
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import CharP, CharR
@@ -309,7 +309,7 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     judgments = prepare_qrels(qrels)
     levels = judgments.levels
     if judgments.names and levels.highlights is None:
-        raise InputError(no_passages("precision_omega", "qrels", judgments.hint))
+        raise InputError(SPAN.refusal("precision_omega", "qrels", judgments.hint))
     highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
     gold = highlights.spans[highlights.level >= rel]
     table = _chunk_table(chunks)
@@ -326,7 +326,7 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     chosen = Spans(pairs[0], cut.start[pairs[1]], cut.stop[pairs[1]])
     articles = levels.topic.size
     of_gold, of_chosen = gold.union_length(articles), chosen.union_length(articles)
-    of_either = gold.concat(chosen).union_length(articles)
+    of_either = Spans.concat([gold, chosen]).union_length(articles)
     both, either = (
         whole_total(size, levels.topic, levels.topics).astype(np.float64)
         for size in (of_gold + of_chosen - of_either, of_either)

@@ -13,10 +13,9 @@ from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Ints
 from ir_graded.core.views import f_score
 from ir_graded.errors import InputError, ParameterError, format_ids, printable, short_repr
-from ir_graded.io.columns import as_text
 from ir_graded.io.sources import passage_table
-from ir_graded.io.table import Table
-from ir_graded.matching.lookup import articles_of
+from ir_graded.io.table import Table, as_text
+from ir_graded.matching.judgments import articles_of
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.matching.tables import groups_of, match_table, order_rows
 from ir_graded.measures.params import CUTOFF, REL, Param
@@ -499,7 +498,7 @@ def _strip(judged: Table, ranked: Table, topic: str, article: str, rel: float, b
         highlighted=_pairs(highlighted),
         retrieved=_pairs(retrieved),
         overlap=_pairs(overlap),
-        extent=int(in_qrels.concat(in_run).stop.max(initial=0)),
+        extent=int(Spans.concat([in_qrels, in_run]).stop.max(initial=0)),
         P=_safe_divide(of_overlap, of_retrieved),
         R=_safe_divide(of_overlap, of_highlighted),
         F=float(f_score(of_overlap, of_retrieved, of_highlighted, beta)[0]),
@@ -516,7 +515,7 @@ def _validated(name: str, value: Any, param: Param) -> float:
 
 
 def _rows_with(table: Table, column: pl.Series, value: str) -> Table:
-    return table.filter((column == value).arg_true().to_numpy().astype(np.int64))
+    return table[(column == value).arg_true().to_numpy().astype(np.int64)]
 
 
 def _drawn_spans(table: Table) -> Spans:

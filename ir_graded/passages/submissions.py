@@ -15,8 +15,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ir_graded._utils.extras import install_hint
-from ir_graded.errors import FileFormatError, InputError
-from ir_graded.io.formats import shortened
+from ir_graded.errors import FileFormatError, InputError, shortened
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -384,8 +384,7 @@ def _stop(measure: Any, n_relevant: int) -> Floats:
     """Return the stop distribution of a measure over the list."""
     topic = np.zeros(n_relevant, dtype=np.int64)
     levels = Levels.of(1, topic, np.ones(n_relevant))
-    document = np.arange(n_relevant, dtype=np.int64)
-    run = JudgedRun.of(levels, document, document + 1, np.array([n_relevant]))
+    run = JudgedRun.of_ideal(levels, 1.0, levels.values)
     columns = measure.columns(Views(levels, run)) if hasattr(measure, "columns") else {}
     if "stop" not in columns or len(columns["stop"]) != n_relevant:
         raise ParameterError(

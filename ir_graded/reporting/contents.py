@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -14,31 +13,30 @@ from ir_measures.measures import Measure
 from ir_measures.measures.base import SumAgg
 
 from ir_graded._version import __version__
-from ir_graded.errors import CoverageWarning, ParameterError
-from ir_graded.evaluation.coverage import (
-    DEPTHS,
-    LOWEST_JUDGED,
-    RunShares,
-    Unjudged,
-    collect as unjudged_of,
-    levels_to_caller,
-    unjudged_shares,
-)
-from ir_graded.evaluation.evaluate import Evaluation, ScoredRun, with_progress
-from ir_graded.evaluation.provider import native_scorers
+from ir_graded.errors import ParameterError
+from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
+from ir_graded.evaluation.evaluate import Request
+from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
 from ir_graded.evaluation.score_intervals import (
     MOST_IMPUTED,
     OnlyRelevantError,
-    Options,
     ScoreIntervals,
+    interval_depth,
     intervals_of,
 )
 from ir_graded.evaluation.scores import Scores
-from ir_graded.evaluation.ties import OpenByTies, Orders
-from ir_graded.io.sources import ensure_rereadable, find_run, named_runs
+from ir_graded.evaluation.ties import OpenByTies, ranges
+from ir_graded.evaluation.unjudged import (
+    DEPTHS,
+    RunShares,
+    Unjudged,
+    collect as unjudged_of,
+    unjudged_shares,
+)
+from ir_graded.io.sources import find_run, named_runs
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
-from ir_graded.measures.classic.ties import takes_ties
+from ir_graded.measures.classic.ties import takes_ties, with_ties
 from ir_graded.meta import BaselineTests, ConfidenceIntervals, against_baseline, confidence_intervals
 from ir_graded.meta.matrix import number_of
 
@@ -120,37 +118,35 @@ def collect(  # noqa: PLR0913  # those of report
     """Compute all results of a report; arguments and errors are those of ``report``."""
     named = {_writable(name): run for name, run in named_runs(runs).items()}
     baseline = _baseline(baseline, named)
-    evaluation = Evaluation(measures, qrels)
-    judgments = evaluation.judgments
     if depth is not None and not n_samples:
         raise ParameterError(f"{depth=} needs n_samples >= 1")
-    options = Options(depth, n_samples, confidence, rng) if n_samples else None
-    if options is not None:
-        options.depth_for(evaluation)
-        named = {name: ensure_rereadable("run", run) for name, run in named.items()}
-
+    last = interval_depth(measures, depth, n_samples, confidence, rng) if n_samples else 0
+    request = Request(measures, qrels)
+    request.take(named)
+    if n_samples:
+        request.reread()
     here = [measure for measure in native_scorers(measures) if takes_ties(measure)]
-    orders = Orders(here, judgments, ("optimistic", "pessimistic"))
+    in_orders = [with_ties(measure, order) for measure in here for order in ("optimistic", "pessimistic")]
+    evaluator = GradedEvaluator(native_scorers(in_orders), request.judgments)
 
-    def score_and_count(run: MatchedRun) -> tuple[ScoredRun, RunShares, OpenByTies]:
-        ties = OpenByTies.of(orders, run.judged)
-        return evaluation.score(run), unjudged_shares(judgments, run, _DEPTHS), ties
+    def unjudged_and_ties(run: MatchedRun) -> tuple[RunShares, OpenByTies]:
+        ties = OpenByTies.of(ranges(here, evaluator.scores_of(run.judged)))
+        return unjudged_shares(request, run, _DEPTHS), ties
 
-    found = evaluation.match(named, min(evaluation.lowest, LOWEST_JUDGED), score_and_count)
-    scored, shares, ties = zip(*with_progress(found, len(named), None), strict=True)
-    scores = evaluation.scores(named, scored)
+    scores, found = request.scores(unjudged_and_ties, LOWEST_JUDGED, progress=None)
+    shares, ties = zip(*found, strict=True)
     intervals = confidence_intervals(scores, confidence=confidence, n_resamples=n_resamples, rng=rng)
     tests = None
     if baseline is not None:
         tests = against_baseline(scores, baseline, test=test, alpha=round(1 - confidence, 12), rng=rng)
-    unjudged = unjudged_of(judgments, named, _DEPTHS, shares)
+    unjudged = unjudged_of(request, _DEPTHS, shares)
     imputed, not_imputed = None, ""
-    if options is not None:
+    if n_samples:
         try:
-            imputed = intervals_of(evaluation, named, scores, options)
+            imputed = intervals_of(request, scores, last, n_samples, confidence, rng)
         except OnlyRelevantError as error:
             not_imputed = str(error)
-            warnings.warn(not_imputed, CoverageWarning, stacklevel=levels_to_caller())
+            warn_caller(not_imputed)
     return Contents(scores, intervals, tests, unjudged, imputed, not_imputed, ties, rng, command, title)
 
 

@@ -18,8 +18,8 @@ from ir_graded._utils.extras import extra
 from ir_graded.core.segments import exact_sum
 from ir_graded.errors import ParameterError
 from ir_graded.evaluation.ties import OpenByTies
-from ir_graded.io.columns import as_text
 from ir_graded.io.sources import is_path_or_dataset_id
+from ir_graded.io.table import as_text
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.options import check_choice, check_options, generator
 from ir_graded.meta.paired_tests import TESTS, TESTS_OF_DIFFERENCES
@@ -62,9 +62,8 @@ def of_measures(contents: Contents) -> Iterator[Picture]:
     """Yield per measure the leaderboard, and the best run by topic against the baseline or the second."""
     for at, name in enumerate(contents.intervals.measures):
         yield _leaderboard(contents, at, name)
-        compared_runs = contents.compared_runs(at)
-        if compared_runs is not None:
-            yield _differences(contents, at, name, *compared_runs)
+        if (pair := contents.compared_runs(at)) is not None:
+            yield _differences(contents, at, name, *pair)
 
 
 def of_unjudged(contents: Contents) -> Picture:
@@ -179,27 +178,14 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         <!doctype html>
     """
     chosen = read_measures(measures)
-    call = (
-        f"ir_graded.report({[str(measure) for measure in chosen]!r}, {_shown(qrels, 'qrels')}, "
-        f"{_shown(runs, 'runs')}, 'report.html', {baseline=!r}, {confidence=!r}, {n_resamples=!r}, "
-        f"{n_samples=!r}, {depth=!r}, {rng=!r}"
-        f"{f', {test=!r}' if test != 'randomisation' else ''}{f', {title=!r}' if title else ''})"
+    options: dict[str, Any] = {"baseline": baseline, "confidence": confidence, "n_resamples": n_resamples}
+    options |= {"n_samples": n_samples, "depth": depth, "rng": rng, "test": test, "title": title}
+    usual = {"test": "randomisation", "title": ""}
+    given = [f"{name}={value!r}" for name, value in options.items() if usual.get(name) != value]
+    call = ", ".join(
+        [str([*map(str, chosen)]), _shown(qrels, "qrels"), _shown(runs, "runs"), "'report.html'", *given]
     )
-    write_report(
-        chosen,
-        qrels,
-        runs,
-        path,
-        baseline=baseline,
-        confidence=confidence,
-        n_resamples=n_resamples,
-        n_samples=n_samples,
-        depth=depth,
-        rng=rng,
-        test=test,
-        title=title,
-        command=call,
-    )
+    write_report(chosen, qrels, runs, path, **options, command=f"ir_graded.report({call})")
 
 
 def _shown(source: Any, name: str) -> str:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
+from ir_graded.core.facets import VALUE_COLUMNS
 from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
-from ir_graded.evaluation.provider import native_scorers, needs_passages
-from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS, describe_document
-from ir_graded.matching.lookup import compares_single_precision
+from ir_graded.evaluation.provider import needs_passages
+from ir_graded.evaluation.upstream import scorers_here
+from ir_graded.io.table import PASSAGE_COLUMNS, describe_document
+from ir_graded.matching.judgments import compares_single_precision
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.parsing import read_measure, read_measures
 
@@ -164,20 +166,8 @@ def _aggregate(measure: str, values: list[float]) -> float:
 
 def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> list[Measure]:
     wanted = read_measures(measures)
-    if not wanted:
-        raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
-    scorers = native_scorers(wanted)
-    for measure in wanted:
-        if measure not in scorers:
-            raise ParameterError(f"{measure} is computed by other providers, which do not run on Spark")
-        scorers[measure].validate_params()
-        if scorers[measure].qrel_columns:
-            columns = ", ".join(scorers[measure].qrel_columns)
-            raise ParameterError(
-                f"{measure} needs the columns {columns} of the qrels, which are not sent to Spark's workers; "
-                "use ir_graded.evaluate"
-            )
-        if scorers[measure].NEEDS_QRELS_ORDER:
+    for measure, scorer in scorers_here(wanted, "ir_graded.spark.evaluate", "columns").items():
+        if scorer.NEEDS_QRELS_ORDER:
             raise ParameterError(
                 f"{measure} depends on the order of the rows of the qrels, which Spark does not keep; "
                 "use ir_graded.evaluate"

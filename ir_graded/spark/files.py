@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
+from ir_graded.core.facets import VALUE_COLUMNS
 from ir_graded.errors import InputError, short_repr
 from ir_graded.io.formats import INTEGER, LETTERS, NO_ITERATION
-from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS
+from ir_graded.io.table import PASSAGE_COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ir_measures.measures import Measure
 
+from ir_graded.core.facets import VALUE_COLUMNS
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import InputError
 from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
-from ir_graded.io.table import PASSAGE_COLUMNS, VALUE_COLUMNS, Table, from_frame
+from ir_graded.io.table import PASSAGE_COLUMNS, Table, from_frame
 from ir_graded.matching import judgments as qrels_of
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.tables import match_ranked
@@ -101,7 +102,7 @@ class Scoring:
 
         judgments = evaluator.judgments
         parts = [self._match(evaluator, name, piece) for piece in self._pieces(tables)]
-        scored = evaluator.scores_of(JudgedRun.concat(judgments.levels, parts))
+        scored = evaluator.scores_of(JudgedRun.joined(judgments.levels, parts))
         topics = len(judgments.names)
         for measure, values in scored.items():
             yield pa.RecordBatch.from_pydict(

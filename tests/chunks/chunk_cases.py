@@ -1,7 +1,5 @@
 """Shared by tests of chunks: measures of rows with parameters, and their scores from rows."""
 
-from __future__ import annotations
-
 import ir_measures
 from measures import measure_cases
 from passages import passage_cases

@@ -1,7 +1,5 @@
 """Chunks of other tools: files in JSON and CSV, dicts, documents and nodes; and what is wrong in them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import namedtuple
@@ -60,7 +58,7 @@ def test_legalbench_files(tmp_path):
     benchmark, results = written(tmp_path / "b.json", {"tests": TESTS}), written(tmp_path / "r.json", RESULTS)
     qrels = read_qrels(benchmark, format="legalbench")
     assert rows(qrels) == [
-        *(("0", "a.txt", 1, 0, 40), ("1", "", 0, 0, 0), ("2", "b.txt", 1, 5, 0), ("2", "a.txt", 1, 60, 30)),
+        *(("0", "a.txt", 1, 0, 40), ("1", "", 0, 0, 0), ("2", "b.txt", 1, 5, 0), ("2", "a.txt", 1, 60, 30))
     ]
     assert rows(read_qrels(results, format="legalbench")) == rows(qrels)
     run = read_run(results, format="legalbench")
@@ -101,10 +99,7 @@ def with_span(span):
     ("document", "problem"),
     [
         (with_span([5, 4]), r"tests\[0\].snippets\[0\].span ends at 4, before its start 5"),
-        (
-            with_span([1, 2, 3]),
-            r"tests\[0\].snippets\[0\].span is \[1, 2, 3\]; expected \[start, end\]",
-        ),
+        (with_span([1, 2, 3]), r"tests\[0\].snippets\[0\].span is \[1, 2, 3\]; expected \[start, end\]"),
         (with_span([-1, 2]), r"tests\[0\].snippets\[0\].span\[0\] is -1; it must not be negative"),
         (with_span([1.5, 2]), r"tests\[0\].snippets\[0\].span\[0\] is 1.5; expected a whole number"),
         (with_span([True, 2]), r"span\[0\] is True; expected a whole number"),
@@ -119,10 +114,7 @@ def with_span(span):
         ([], r"the document is \[\]; expected an object with 'tests'"),
         ("{", "not a document in JSON"),
         ("[" * 100_000, "too deeply nested|not a document in JSON"),
-        (
-            {"tests": [{"snippets": [{"file_path": 5, "span": [0, 1]}]}]},
-            "file_path is 5; expected text",
-        ),
+        ({"tests": [{"snippets": [{"file_path": 5, "span": [0, 1]}]}]}, "file_path is 5; expected text"),
     ],
 )
 def test_documents_that_are_wrong_name_the_path_to_it(tmp_path, document, problem):

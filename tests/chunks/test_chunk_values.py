@@ -1,7 +1,5 @@
 """Worked examples of measures of rows: every value by hand."""
 
-from __future__ import annotations
-
 import math
 
 import ir_measures

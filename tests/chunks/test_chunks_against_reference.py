@@ -1,17 +1,15 @@
 """Compare measures of rows with a plain reference that uses sets of characters, on random input."""
 
-from __future__ import annotations
-
 import pytest
 from chunks import chunk_cases as cases
-from hypothesis import given, settings
+from hypothesis import given
 from measures import measure_cases
 from passages import passage_cases
 
 from ir_graded import InputError
 from ir_graded.measures import REGISTRY
 
-examples = settings(max_examples=50, deadline=None, derandomize=True)
+examples = measure_cases.examples(30)
 
 
 def assert_equal_the_reference(measures, qrels, run):
@@ -58,5 +56,7 @@ def test_many_topics(seed):
 
 
 def test_every_measure_is_compared():
-    of_rows = {name for name, measure in REGISTRY.items() if measure.NEEDS_ROWS and not measure.qrel_columns}
+    of_rows = {
+        name for name, measure in REGISTRY.items() if measure.NEEDS_ROWS and not measure.further_columns
+    }
     assert of_rows == {measure.NAME for measure in cases.VARIANTS} | {"MAiP"}

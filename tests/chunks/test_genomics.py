@@ -1,11 +1,9 @@
 """Measures and runs of TREC Genomics."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from collections_data import ROOT, needs_shared_data
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from measures import measure_cases
 from passages import passage_cases
 from reference import chunks
@@ -22,7 +20,7 @@ from ir_graded import (
     read_run,
 )
 
-examples = settings(max_examples=50, deadline=None, derandomize=True)
+examples = measure_cases.examples(30)
 MEASURES = [PassageAP, AspectAP, Passage2AP]
 GOLD = [("200", "1", 1, 0, 30, "A|B"), ("200", "1", 1, 20, 40, "B|C"), ("200", "2", 1, 100, 50, "D")]
 #: Document, rank, score and span.

@@ -59,17 +59,6 @@ def test_equal_to_the_provider_of_ir_measures(name):
 
 
 @each_classic
-def test_frames_give_what_dicts_give(name):
-    for measure in cases.supported(name)[::5]:
-        qrels, run = next(collections_for(measure))
-        by_dict = {m.query_id: m.value for m in PROVIDER.iter_calc([measure], qrels, run)}
-        as_frames = cases.frame(qrels, "relevance"), cases.frame(run, "score")
-        by_frame = {m.query_id: m.value for m in PROVIDER.iter_calc([measure], *as_frames)}
-        del by_dict["14"]  # a topic without rows
-        assert by_frame == by_dict
-
-
-@each_classic
 def test_supported_combinations_are_those_of_ir_measures(name):
     """Compare the supported combinations of parameters, even if a provider is not installed."""
     for measure in cases.variants(name):
@@ -151,25 +140,6 @@ def test_topics_missing_from_the_run_are_left_out_of_means():
         scores = ir_graded.evaluate([NumQ, NumRel, NumRet], qrels, run, provider=provider)
         assert scores.values[:, 0].tolist() == [[1, 0, 0], [2, 0, 0], [1, 0, 0]]
         assert scores.mean().loc["run"].tolist() == [1, 2, 1]
-
-
-@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-@pytest.mark.parametrize("measure", ["NumRet", "NumQ", "NumRel", "Judged@3", "AP"])
-def test_each_classic_alone_gives_the_value_of_the_joint_call(measure):
-    qrels, run = cases.collection(0, LEVELS, ties=False)
-    ours, theirs = (
-        ir_graded.evaluate(measure, qrels, cases.frame(run, "score"), provider=provider)
-        for provider in ("auto", "upstream")
-    )
-    assert ours.values.tolist() == pytest.approx(theirs.values, abs=1e-12)
-
-
-@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_an_empty_run_scores_zero():
-    qrels = {"1": {"a": 1, "b": 0}, "2": {}}
-    measures = [measure for name in CLASSICS for measure in cases.supported(name)[-1:]]
-    for run in ({"1": {}}, cases.frame({}, "score")):
-        assert not ir_graded.evaluate(measures, qrels, run).values.any()
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")

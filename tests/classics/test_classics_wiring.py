@@ -1,7 +1,5 @@
 """The provider that computes each classic: in ir-measures' calls, by name, in evaluate, in the CLI."""
 
-import pickle
-
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -61,13 +59,6 @@ def test_err_is_computed_without_perl():
     assert mixed[AP] == pytest.approx(AP_1 / 2)
 
 
-@pytest.mark.usefixtures("without_perl")
-def test_unsupported_measures_keep_the_error_of_ir_measures():
-    for measure in (ERR, nDCG(dcg="exp-log2", judged_only=True) @ 5):
-        with pytest.raises(ValueError, match="Unsupported measures"):
-            ir_measures.calc_aggregate([measure], QRELS, RUN)
-
-
 # --------------------------------------------------------------------------------------- our provider
 
 
@@ -92,23 +83,6 @@ def test_the_provider_lists_the_classics():
         assert classic.MEASURE in PROVIDER.SUPPORTED_MEASURES
 
 
-def test_the_classics_need_no_passages():
-    assert PROVIDER.run_inputs([AP, ir_graded.Q]) == ["query_id", "doc_id", "score"]
-    assert PROVIDER.qrel_inputs([AP]) == ["query_id", "doc_id", "relevance"]
-    assert "start" in PROVIDER.run_inputs([AP, ir_graded.MAgP])
-
-
-def test_an_evaluator_pickles_and_keeps_nothing_of_a_run():
-    measures = [
-        classic.MEASURE(cutoff=3) for name, classic in CLASSICS.items() if name in ("AP", "nDCG", "ERR")
-    ]
-    evaluator = PROVIDER.evaluator(measures, QRELS)
-    expected = evaluator.calc_aggregate(RUN)
-    evaluator.calc_aggregate({"1": {"a": 1.0}})
-    assert evaluator.calc_aggregate(RUN) == expected
-    assert pickle.loads(pickle.dumps(evaluator)).calc_aggregate(RUN) == expected  # noqa: S301
-
-
 # ------------------------------------------------------------------------------------------- evaluate
 
 
@@ -130,15 +104,6 @@ def test_measures_of_all_kinds_share_one_table():
     assert scores.names == measures
     assert scores.matrix("AP")["run"].tolist() == pytest.approx([AP_1, 0])
     assert scores.matrix("SetAP")["run"].tolist() == pytest.approx([2 / 3, 0])
-
-
-@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_measures_of_one_call_do_not_affect_each_other():
-    """In ir-measures, NumRet and nDCG join calls with condensed lists or with other gains."""
-    measures = ["AP(judged_only=True)", "NumRet", "nDCG(gains={1:5})", "nDCG", "P(judged_only=True)@2"]
-    together = ir_graded.evaluate(measures, QRELS, RUN).values[:, 0]
-    assert together.tolist() == [ir_graded.evaluate(m, QRELS, RUN).values[0, 0].tolist() for m in measures]
-    assert together[1].tolist() == [3, 0]
 
 
 #: Documents with intents, and a run.
@@ -176,12 +141,6 @@ def test_measures_of_other_providers_do_not_affect_each_other(group, step):
     assert together.values.ravel().tolist() == alone
     mixed = ir_measures.calc_aggregate([*names[:3], "Q", *names[3:]], BY_INTENT, IN_ORDER)
     assert [value for measure, value in mixed.items() if str(measure) != "Q"] == alone
-
-
-@pytest.mark.parametrize("provider", ["", "Auto", "pytrec_eval", None])
-def test_an_unknown_provider_is_rejected(provider):
-    with pytest.raises(ir_graded.ParameterError, match=r"provider=.* must be 'auto' or 'upstream'"):
-        ir_graded.evaluate(["AP"], QRELS, RUN, provider=provider)
 
 
 def test_upstream_rejects_fractional_levels():
@@ -248,11 +207,3 @@ def test_the_command_line_offers_both_providers(capsys, command):
     code, _, error = run_command(capsys, *COMMANDS[command], "--provider", "other")
     assert code == 2
     assert "'other' is not one of 'auto', 'upstream'" in error
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.usefixtures("files", "upstream_fails")
-def test_the_command_line_passes_the_provider_on(capsys, command):
-    assert run_command(capsys, *COMMANDS[command])[0] == 0
-    status, _, err = run_command(capsys, *COMMANDS[command], "--provider", "upstream")
-    assert (status, err) == (2, "ir_graded: ir_measures was called\n")

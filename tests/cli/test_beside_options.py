@@ -70,11 +70,6 @@ def test_groups_without_a_name_or_given_twice_are_rejected(run, given):
     assert_command_fails(outcome, "--groups", "must be NAME=FILE, each NAME once")
 
 
-def test_a_missing_groups_file_is_named_in_the_error(run):
-    outcome = run("evaluate", "qrels.txt", "some.run", "-m", GF)
-    assert_command_fails(outcome, "no column HINDEX", "with_groups")
-
-
 def test_an_unreadable_line_of_groups_is_named_in_the_error(run, tmp_path):
     (tmp_path / "hindex.txt").write_text("1 a 0.5 x\n")
     outcome = run("evaluate", "qrels.txt", "some.run", "-m", GF, "--groups", "HINDEX=hindex.txt")
@@ -88,15 +83,6 @@ def test_commands_take_intents(run, command):
     code, out, err = run(command, *given, "--intents", "intents.txt")
     assert (code, err) == (0, "")
     assert out.split()[-1] == "0.4815"
-
-
-def test_report_takes_intents_and_shows_the_command(run, tmp_path):
-    command = ("report", *INTENTS, "-m", DIN, "--intents", "intents.txt", "-B", "10", "--html", "page.html")
-    code, _, err = run(*command)
-    assert (code, err) == (0, "")
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "0.4815" in page
-    assert "--intents intents.txt" in page
 
 
 def test_intents_and_groups_in_one_call(run):

@@ -1,6 +1,7 @@
 """Exit codes and formats of ``ir_graded compare``, and ``compare_runs``."""
 
 import json
+import shlex
 import subprocess
 import sys
 from functools import partial
@@ -61,23 +62,24 @@ def compare(capsys, folder):  # noqa: ARG001  # the command runs there
         ("-m RR --fail-if worse", 2),
     ],
 )
-def test_exit_codes_in_a_shell(folder, arguments, code):
-    line = f"'{sys.executable}' -m ir_graded compare qrels.txt old.run {arguments}; echo $?"
+def test_exit_codes(compare, folder, arguments, code):
+    found, _, err = compare(*shlex.split(arguments.replace("$PWD", str(folder))))
+    assert (found, bool(err)) == (code, code == 2)
+
+
+def test_exit_codes_in_a_shell(folder):
+    command = f"'{sys.executable}' -m ir_graded compare qrels.txt old.run"
+    gate = "-m RR --fail-if worse; echo $?"
+    line = "; ".join(f"{command} {run} {gate}" for run in ("worse.run", "none"))
     done = subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603, S607
-    assert done.stdout.splitlines()[-1] == str(code), done.stderr
-    assert bool(done.stderr) == (code == 2)
+    assert [text for text in done.stdout.splitlines() if len(text) == 1] == ["1", "2"], done.stderr
 
 
 def test_table_has_a_row_for_each_run_and_measure_and_says_what_was_tested(compare):
     code, out, _ = compare("worse.run", "same.run", "-m", "RR P@1")
     assert code == 0
     lines = out.splitlines()
-    assert [line.split()[::10] for line in lines[2:6]] == [
-        ["worse.run", "worse"],
-        ["same.run", "ok"],
-        ["worse.run", "worse"],
-        ["same.run", "ok"],
-    ]
+    assert [line.split()[::10] for line in lines[2:6]] == [["worse.run", "worse"], ["same.run", "ok"]] * 2
     assert lines[-3].startswith(
         "2 of 4 comparisons with old.run worse (loss above 0, corrected p below 0.05). "
         "One-sided randomisation test on 30 topics, correction holm. A one-sided paired t test "
@@ -195,13 +197,6 @@ def test_a_baseline_that_lacks_topics_of_a_slice_is_rejected(compare, folder):
     assert_command_fails(found, "lacks 2 of the 8 topics of slice 'hard' (the first is '0')")
 
 
-def test_a_file_without_slices_is_rejected(compare, folder):
-    (folder / "slices.txt").write_text("\n")
-    assert_command_fails(
-        compare("worse.run", "-m", "RR", "--slices", "slices.txt"), "slices.txt: there are no slices"
-    )
-
-
 def test_a_slice_that_cannot_be_worse_hides_no_loss(compare, folder):
     """The slice none has no relevant document that old.run retrieved; both runs are tested on all topics."""
     (folder / "qrels.txt").write_text(
@@ -297,27 +292,12 @@ def test_json_holds_options_and_comparisons(compare):
     tested = ("--test", "t", "--correction", "bh", "--tolerance", "0.01")
     _, out, _ = compare("worse.run", "-m", "RR", "-o", "json", "-p", "-1", *tested)
     found = json.loads(out)
-    assert {name: found[name] for name in ("baseline", "test", "correction", "tolerance", "passed")} == {
-        "baseline": "old.run",
-        "test": "t",
-        "correction": "bh",
-        "tolerance": 0.01,
-        "passed": False,
-    }
+    options = {"baseline": "old.run", "test": "t", "correction": "bh", "tolerance": 0.01, "passed": False}
+    assert found.items() >= options.items()
     (row,) = found["comparisons"]
-    assert (row["run"], row["measure"], row["slice"], row["topics"], row["worse"]) == (
-        "worse.run",
-        "RR",
-        "all",
-        TOPICS,
-        True,
-    )
+    expected = {"run": "worse.run", "measure": "RR", "slice": "all", "topics": TOPICS, "worse": True}
+    assert row.items() >= expected.items()
     assert row["difference"] == pytest.approx((0.5 - 1 + 1 / 3 - 0.5) / 2)
-
-
-def test_json_has_null_where_nothing_can_be_detected(compare):
-    _, out, _ = compare("same.run", "-m", "RR", "-o", "json")
-    assert json.loads(out)["comparisons"][0]["minimum_detectable"] is None
 
 
 def test_junit_has_a_failure_for_each_worse_run(compare):
@@ -345,15 +325,6 @@ def test_a_wrong_tolerance_names_its_units(compare, tolerance):
     assert_command_fails(
         failed, "--tolerance", tolerance, "; give it in units of the measure, for example 0.005"
     )
-
-
-def test_a_wrong_line_of_slices_is_an_error_that_names_it(compare, folder):
-    (folder / "wrong.tsv").write_text("1 even\n\n2\n")
-    assert_command_fails(
-        compare("same.run", "-m", "RR", "--slices", "wrong.tsv"), "wrong.tsv, line 3", "a topic"
-    )
-    (folder / "twice.tsv").write_text("1 even\n1 odd\n")
-    assert_command_fails(compare("same.run", "-m", "RR", "--slices", "twice.tsv"), "twice.tsv, line 2")
 
 
 @pytest.mark.parametrize(
@@ -427,10 +398,6 @@ def test_the_baseline_may_be_a_file_of_the_folder_of_runs(folder, baseline):
 
 def assert_old_is_the_baseline(found):
     assert (found.baseline, found.runs, found.passed) == ("old.run", ("worse.run",), False)
-
-
-def test_a_baseline_that_is_the_only_run_is_an_error(compare):
-    assert_command_fails(compare("old.run", "-m", "RR"), "old.run is both the baseline and the only run")
 
 
 def test_a_missing_baseline_is_no_run_of_another_folder(capsys, folder):

@@ -1,7 +1,5 @@
 """The shell's command exits at once, with Python's exit code."""
 
-from __future__ import annotations
-
 import os
 from importlib import import_module
 

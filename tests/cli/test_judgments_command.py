@@ -60,12 +60,6 @@ def test_csv_is_one_table_with_a_line_for_each_value(judgments):
     assert {"AP", "Q"} == set(values["statistic"].index.get_level_values("column"))
 
 
-def test_lines_of_json_name_the_levels_of_both_sets(judgments):
-    _, out, _ = judgments("A", "B", "-o", "jsonl")
-    first = json.loads(out.splitlines()[0])
-    assert set(first) == {"first_level", "second_level", "value"}
-
-
 def test_conclusions_fit_into_a_terminal(judgments):
     _, out, _ = judgments("A", "B", "x", "y", "-m", "AP Q RR", "--test", "t")
     assert max(map(len, out.splitlines())) <= 80

@@ -38,12 +38,13 @@ from ir_graded import (
     P_plus_Q_sharp,
     iP,
 )
+from ir_graded.core.facets import SPAN
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.classic import CLASSICS, scorer_of
 from ir_graded.measures.params import LevelTable
 
-PASSAGES = [REGISTRY[name] for name in sorted({m.NAME for m in REGISTRY.values() if m.NEEDS_PASSAGES})]
+PASSAGES = [REGISTRY[name] for name in sorted({m.NAME for m in REGISTRY.values() if SPAN in m.NEEDS})]
 
 
 def is_computed(measure):
@@ -103,7 +104,7 @@ ROUNDING = 1e-12
 
 def examples(count):
     """Run the same ``count`` examples every time; a collection has nothing to shrink."""
-    return settings(max_examples=count, deadline=None, derandomize=True, phases=[Phase.generate])
+    return settings(max_examples=count, derandomize=True, phases=[Phase.generate])
 
 
 def each(subjects):
@@ -182,7 +183,7 @@ def scores(measure, qrels, run, *, whole=False):
 
 def needs_tables(measure):
     """Whether a measure cannot be computed from dicts."""
-    return scorer_of(measure).NEEDS_PASSAGES or bool(scorer_of(measure).qrel_columns)
+    return bool(scorer_of(measure).needs)
 
 
 #: The qrels have spans and intents at once, of which measures over intents ignore the spans.

@@ -1,7 +1,5 @@
 """Every measure keeps its value when ir-measures' measures and this package's are computed together."""
 
-from __future__ import annotations
-
 import ir_measures
 import numpy as np
 import pandas as pd

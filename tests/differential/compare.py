@@ -39,17 +39,10 @@ from differential.oracle_cases import Compared, Oracle, real
 import ir_graded
 
 ORACLES = (
-    *oracle_reference.ORACLES,
-    oracle_pytrec_eval.ORACLE,
-    oracle_trec_eval.ORACLE,
-    *oracle_ir_measures.ORACLES,
-    oracle_ntcireval.ORACLE,
-    oracle_ntcir_eval.ORACLE,
-    oracle_ranx.ORACLE,
-    oracle_cwl_eval.ORACLE,
-    oracle_sklearn.ORACLE,
-    *oracle_meta.ORACLES,
-)
+    *oracle_reference.ORACLES, oracle_pytrec_eval.ORACLE, oracle_trec_eval.ORACLE,
+    *oracle_ir_measures.ORACLES, oracle_ntcireval.ORACLE, oracle_ntcir_eval.ORACLE, oracle_ranx.ORACLE,
+    oracle_cwl_eval.ORACLE, oracle_sklearn.ORACLE, *oracle_meta.ORACLES,
+)  # fmt: skip
 DATA = ("random", "sample", "robust2003")
 
 

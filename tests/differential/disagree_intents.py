@@ -1,7 +1,5 @@
 """Disagreements with the program ntcir_eval: intents, classes, and the output of compute."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

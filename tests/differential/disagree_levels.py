@@ -1,7 +1,5 @@
 """Disagreements on levels: negative, high, fractional."""
 
-from __future__ import annotations
-
 from differential import oracle_trec_eval
 from differential.disagree_ranking import by_ranx
 from differential.disagreements import Cases, by, happens, in_pytrec_eval, ours

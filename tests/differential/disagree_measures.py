@@ -1,7 +1,5 @@
 """Disagreements on formulas, their normalisation and their rounding."""
 
-from __future__ import annotations
-
 import ir_measures
 from differential import oracle_trec_eval
 from differential.disagree_ranking import by_ranx

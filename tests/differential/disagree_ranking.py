@@ -1,7 +1,5 @@
 """Disagreements on the order of documents."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Disagreements on topics: without relevant documents, on one side only, and their names."""
 
-from __future__ import annotations
-
 import ir_measures
 import pandas as pd
 import pytrec_eval

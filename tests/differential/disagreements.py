@@ -18,12 +18,7 @@ from differential.oracle_cases import not_installed
 import ir_graded
 
 #: The name of a package on PyPI, by the name that is imported.
-PACKAGES = {
-    "cwl": "cwl-eval",
-    "ranx": "ranx",
-    "sklearn": "scikit-learn",
-    "trectools": "trectools",
-}
+PACKAGES = {"cwl": "cwl-eval", "ranx": "ranx", "sklearn": "scikit-learn", "trectools": "trectools"}
 
 
 class Case(NamedTuple):

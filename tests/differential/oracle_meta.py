@@ -1,7 +1,5 @@
 """Rank correlations and tests of significance: scipy, statsmodels and the plain references."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

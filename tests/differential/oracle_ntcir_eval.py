@@ -1,7 +1,7 @@
 """The program ntcir_eval of NTCIREVAL, compared with the plain references of ``tests/reference``.
 
 The environment variable NTCIR_EVAL names the program. It must print gains and scores with 17 digits; the
-distributed version prints four decimals. NTCIREVAL's toy data are read from the program's folder.
+distributed version prints four decimals.
 
 For every kind of measure, one subcommand labels the ranking and another computes all measures of the
 labelled list. Each kind of list is a function here, such as ``of_global_gains``. It yields the values of
@@ -31,7 +31,6 @@ from reference import groups, intents, ranked
 from reference.intents import Base
 
 PROGRAM = os.environ.get("NTCIR_EVAL", "")
-FOLDER = Path(PROGRAM).parent
 LEVELS = range(1, 5)
 
 Lines = list[list]
@@ -421,11 +420,7 @@ def of_classes(
         return
     alone = max(numbers.values(), default=0) + 1
     rows = [
-        [
-            doc,
-            s.label(level),
-            numbers[classes[doc]] if doc in classes and level >= s.rel else alone + at,
-        ]
+        [doc, s.label(level), numbers[classes[doc]] if doc in classes and level >= s.rel else alone + at]
         for at, (doc, level) in enumerate(levels.items())
     ]
     judged = written(folder, "classes", rows)
@@ -472,73 +467,6 @@ def of_groups(
             effort = {"p": s.effort} if name == "iRBU" else {}
             ours = ranked.score(base[0], {**base[1], **effort, **own}, levels, topic.retrieved, LEVELS[-1])
             yield f"GFR {name}", ours, found[f"{name}{at}"]
-
-
-# -------------------------------------------------------------------------------------------------- toy data
-
-
-def fields(name: str, separator: str | None = None) -> Lines:
-    """Return the lines of one of NTCIREVAL's files in the program's folder."""
-    return [line.split(separator) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
-
-
-def toy_run(name: str) -> dict[str, list[str]]:
-    """Return the ranking by topic, in the order of the lines."""
-    run: dict[str, list[str]] = {}
-    for topic, *rest in fields(name):
-        if not topic.startswith("<"):
-            run.setdefault(topic, []).append(rest[1])
-    return run
-
-
-def toy_topics() -> dict[str, IntentTopic]:
-    """Yield the toy topics of the diversity measures."""
-    levels: dict[str, dict[str, dict[str, float]]] = {}
-    for topic, intent, doc_id, level in fields("Dtest.Dqrels"):
-        levels.setdefault(topic, {}).setdefault(intent, {})[doc_id] = int(level[1:])
-    known = fields("Dtest.DINprob")
-    run = toy_run("TRECRUN")
-    return {
-        topic: IntentTopic(
-            of_topic,
-            run.get(topic, []),
-            {i: float(p) for t, i, p, _ in known if t == topic} | {"0": 0.0},
-            {i for t, i, _, kind in known if t == topic and kind == "nav"},
-        )
-        for topic, of_topic in levels.items()
-    }
-
-
-#: Attribute sets of the toy topics of group fairness, by the letter of the topic's type.
-TOY_ATTRIBUTES = {
-    "P001": ("R-HINDEX", "R-GENDER"),
-    "P002": ("M-RATINGS", "M-ORIGIN"),
-    "P003": ("T-FOLLOWERS",),
-    "P004": ("Y-SUBSCS",),
-}
-
-
-def toy_groups(run: str) -> Iterator[tuple[str, IntentTopic, dict[str, list[float]], list[float]]]:
-    """Yield attribute set, topic, membership and target of the toy topics of group fairness."""
-    retrieved = toy_run(run)
-    for topic, attributes in TOY_ATTRIBUTES.items():
-        levels = {doc: int(level[1:]) for t, doc, level in fields("toy.4topics.qrels") if t == topic}
-        for attribute in attributes:
-            rows = fields(f"toy.{attribute}.gmemb")
-            membership = {doc: list(map(float, vector)) for t, doc, *vector in rows if t == topic}
-            target = [float(share) for (share,) in fields(f"{attribute}.golddistr")]
-            yield attribute, IntentTopic({"": levels}, retrieved[topic], {}, set()), membership, target
-
-
-def toy_classes(wanted: str) -> tuple[IntentTopic, dict[str, Hashable], dict[Hashable, int]]:
-    """Return a toy topic, the classes of its documents and their numbers. Document names contain blanks."""
-    rows = [(doc, *rest) for topic, doc, *rest in fields("e-test.eqrels", ";") if topic == wanted]
-    run = [line[2] for line in fields("e-testrun", ";") if line[0] == wanted]
-    name = {doc: f"d{at}" for at, doc in enumerate(dict.fromkeys([*run, *(row[0] for row in rows)]))}
-    levels = {name[doc]: int(level[1:]) for doc, level, _ in rows}
-    classes = {name[doc]: of_class for doc, _, of_class in rows}
-    topic = IntentTopic({"": levels}, [name[doc] for doc in run], {}, set())
-    return topic, classes, {of_class: int(of_class) for of_class in classes.values()}
 
 
 # ------------------------------------------------------------------------------------------------- the oracle

@@ -12,7 +12,7 @@ from pyNTCIREVAL import Labeler, metrics
 from reference import ranked
 
 from ir_graded import BR, NCU, O, P_measure, P_plus, Q, nERR
-from ir_graded.matching.lookup import compares_single_precision
+from ir_graded.matching.judgments import compares_single_precision
 
 #: Gains of levels 1, 2 and 3; they are whole numbers because ``gains`` of nDCG must be.
 GAINS = ((1, 2, 3), (1, 3, 7), (1, 1, 1), (1, 10, 1000), (3, 5, 5))

@@ -1,7 +1,5 @@
 """Known disagreements: both values equal those on the documentation page, and the page lists every case."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -14,7 +12,7 @@ from differential import (
 )
 from docs.doc_blocks import DOCS, rows
 
-from ir_graded.matching.lookup import compares_single_precision
+from ir_graded.matching.judgments import compares_single_precision
 
 SUBJECTS = (disagree_ranking, disagree_levels, disagree_measures, disagree_intents, disagree_topics)
 CASES = {words: case for subject in SUBJECTS for words, case in subject.case.items()}

@@ -1,7 +1,5 @@
 """Compare EC and GF of the package with the program ntcir_eval, on random topics."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 
@@ -87,20 +85,8 @@ def test_measures_over_classes_equal_the_program():
             largest = max(largest, abs(values[measure] - printed[name]))
             compared[name.partition("@")[0]] = compared.get(name.partition("@")[0], 0) + 1
     assert largest <= 1e-12
-    wanted = {
-        "AP",
-        "Q",
-        "Q-measure",
-        "O-measure",
-        "P-measure",
-        "P-plus",
-        "MSnDCG",
-        "nERR",
-        "EBR",
-        "iRBU",
-        "RBP",
-    }
-    assert all(compared[name] > TOPICS / 4 for name in wanted | {"Prec", "Hit", "RR", "NCUrb,BR"})
+    wanted = "AP Q Q-measure O-measure P-measure P-plus MSnDCG nERR EBR iRBU RBP Prec Hit RR NCUrb,BR"
+    assert all(compared[name] > TOPICS / 4 for name in wanted.split())
 
 
 def test_group_fairness_equals_the_program():

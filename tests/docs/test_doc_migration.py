@@ -1,7 +1,5 @@
 """The migration tables are right: names are read, and values are equal."""
 
-from __future__ import annotations
-
 import re
 
 import ir_measures

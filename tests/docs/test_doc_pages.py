@@ -1,7 +1,5 @@
 """The generated pages list everything registered or public, and the build fails if a page is missing."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from dataclasses import replace

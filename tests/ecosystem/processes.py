@@ -1,7 +1,5 @@
 """Python in a separate process, for behaviour that depends on the order of imports."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

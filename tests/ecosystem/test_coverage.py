@@ -1,12 +1,8 @@
 """``CoverageWarning`` and ``Scores.coverage``: how well runs match the qrels."""
 
-from __future__ import annotations
-
 import copy
-import gc
 import pickle
 import warnings
-import weakref
 
 import ir_measures
 import numpy as np
@@ -15,8 +11,7 @@ import polars as pl
 import pytest
 from helpers import trec_lines
 
-import ir_graded
-from ecosystem.forms import OURS, UPSTREAM, arrow, dicts, generator, pandas, path, polars
+from ecosystem.forms import OURS, UPSTREAM, dicts, generator, pandas, path
 from ir_graded import CoverageWarning, InputError, Scores, evaluate, unjudged
 
 TOPICS = [str(number) for number in range(1, 31)]
@@ -48,11 +43,6 @@ def quietly(*arguments, **options):
 
 
 # ---------------------------------------------------------------------------------- the warning
-
-
-def test_the_warning_is_a_user_warning_of_the_package():
-    assert issubclass(CoverageWarning, UserWarning)
-    assert "CoverageWarning" in ir_graded.__all__
 
 
 def test_a_run_with_all_topics_does_not_warn():
@@ -231,12 +221,6 @@ def test_calls_of_ir_measures_do_not_warn():
         list(ir_measures.evaluator(["Q"], QRELS).iter_calc(run))
 
 
-def test_unjudged_and_explain_do_not_warn():
-    cut = some(FULL, "1")
-    unjudged(QRELS, cut)
-    ir_graded.explain("Q", QRELS, cut, "2")
-
-
 def test_notes_equal_the_sentences_of_the_warning():
     scores = quietly("Q", QRELS, {"cut": some(FULL, "1"), "e": {}})
     assert len(scores.coverage_notes) == 2
@@ -249,18 +233,10 @@ def test_notes_equal_the_sentences_of_the_warning():
 ROWS = {
     "qrels": [("1", "a", 2), ("1", "b", 0), ("1", "d", -1), ("2", "c", 1), ("3", "a", 1), ("4", "a", 0)],
     "run": [
-        ("9", "a", 9.0),
-        ("1", "a", 4.0),
-        ("1", "x", 3.0),
-        ("1", "b", 2.0),
-        ("1", "d", 1.0),
-        ("8", "a", 2.0),
-        ("2", "y", 2.0),
-        ("2", "z", 1.0),
-        ("7", "a", 2.0),
-        ("4", "a", 1.0),
+        ("9", "a", 9.0), ("1", "a", 4.0), ("1", "x", 3.0), ("1", "b", 2.0), ("1", "d", 1.0), ("8", "a", 2.0),
+        ("2", "y", 2.0), ("2", "z", 1.0), ("7", "a", 2.0), ("4", "a", 1.0),
     ],
-}
+}  # fmt: skip
 EXPECTED = {
     "run": "run",
     "topics_retrieved": 3,
@@ -301,13 +277,9 @@ def test_ties_across_pieces_of_a_file_are_counted(tmp_path, monkeypatch):
     evaluate("Q", QRELS, [place])
 
 
-MEASURES = ["AP", "Bpref", "Judged@10", "Q(judged_only=True)", "AP(rel=2)", "NumRet", ["Judged@5", "P@10"]]
-
-
-@pytest.mark.parametrize("measures", MEASURES, ids=str)
-@pytest.mark.parametrize("provider", ["auto", "upstream"])
-@pytest.mark.parametrize("make", [dicts, pandas(), generator, path])
-def test_judged_shares_equal_unjudged_for_any_measures(measures, provider, make, tmp_path):
+@pytest.mark.parametrize("measures", ["AP", "Bpref", "Judged@10", "Q(judged_only=True)", "NumRet"])
+@pytest.mark.parametrize("make", [dicts, generator])
+def test_judged_shares_equal_unjudged_for_any_measures(measures, make, tmp_path):
     rng = np.random.default_rng(5)
     qrels, rows = {}, []
     for topic in TOPICS[:12]:
@@ -315,7 +287,7 @@ def test_judged_shares_equal_unjudged_for_any_measures(measures, provider, make,
         qrels[topic] = {doc: int(rng.integers(-1, 3)) for doc in docs[:40]}
         depth = int(rng.integers(0, 40))
         rows += [(topic, doc, float(depth - at)) for at, doc in enumerate(sorted(docs)[:depth])]
-    scores = quietly(measures, qrels, {"a": make("run", rows, tmp_path)}, provider=provider)
+    scores = quietly(measures, qrels, {"a": make("run", rows, tmp_path)})
     expected = 1 - unjudged(qrels, {"a": dicts("run", rows)}, depths=[10, 1000]).share[0]
     found = scores.coverage.loc[0, ["judged_at_10", "judged_share"]]
     assert found.tolist() == expected.tolist()
@@ -341,80 +313,6 @@ def test_the_coverage_frame_is_a_copy():
     frame = scores.coverage
     frame.loc[0, "topics_missing"] = 77
     assert scores.coverage.loc[0, "topics_missing"] == 0
-
-
-def test_only_requested_counts_are_computed(monkeypatch):
-    """Documents that no measure needs are counted only on request."""
-    from ir_graded.matching import match
-
-    lowest = []
-    match_run = match.match_run
-
-    def spy(judgments, run, level=-np.inf, threads=1):
-        lowest.append(level)
-        return match_run(judgments, run, level, threads)
-
-    for module in ("matching.match", "evaluation.coverage"):
-        monkeypatch.setattr(f"ir_graded.{module}.match_run", spy)
-    scores = evaluate(["Q", "AP"], QRELS, {"a": FULL, "b": FULL})
-    assert lowest == [1, 1]
-    _ = scores.coverage, scores.coverage
-    assert lowest == [1, 1, 0, 0]
-    lowest.clear()
-    _ = evaluate(["Q", "Bpref"], QRELS, FULL).coverage
-    assert lowest == [0]
-
-
-# ---------------------------------------------------- changed, deleted, copied or constructed inputs
-
-
-def test_counts_of_a_changed_run_are_unknown():
-    run = copy.deepcopy(FULL)
-    scores = evaluate("Q", QRELS, run)
-    run["1"]["a"] = -9.0
-    assert scores.coverage.loc[0, ["judged_at_10", "judged_share"]].isna().all()
-    assert scores.coverage.loc[0, COUNTS].tolist() == [30, 0, 0]
-
-
-def test_counts_of_a_deleted_file_are_unknown(tmp_path):
-    place = path("run", ROWS["run"], tmp_path)
-    scores = quietly("Q", dicts("qrels", ROWS["qrels"]), [place])
-    place.unlink()
-    assert scores.coverage.loc[0, ["judged_at_10", "judged_share"]].isna().all()
-    assert scores.coverage.loc[0, COUNTS].tolist() == [3, 1, 3]
-
-
-def test_counts_on_changed_qrels_are_unknown():
-    qrels = copy.deepcopy(QRELS)
-    scores = evaluate("Q", qrels, FULL)
-    qrels["1"]["e"] = 0
-    assert np.isnan(scores.coverage.loc[0, "judged_share"])
-    scores = evaluate("Q", qrels, FULL)
-    qrels["1"] = None
-    assert np.isnan(scores.coverage.loc[0, "judged_share"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("make", [pandas(), polars(), arrow])
-def test_runs_are_released_after_counting(make):
-    run = make("run", [(topic, doc, score) for topic in TOPICS for doc, score in FULL[topic].items()])
-    seen = weakref.ref(run)
-    scores = evaluate("Q", QRELS, {"a": run})
-    _ = scores.coverage
-    del run
-    gc.collect()
-    assert seen() is None
-    assert scores.coverage.loc[0, "judged_share"] == 0.5
-
-
-def test_runs_are_released_if_measures_have_counted_everything():
-    run = pandas()("run", [(topic, doc, score) for topic in TOPICS for doc, score in FULL[topic].items()])
-    seen = weakref.ref(run)
-    scores = evaluate(["Q", "Bpref"], QRELS, {"a": run})
-    del run
-    gc.collect()
-    assert seen() is None
-    assert scores.coverage.loc[0, "judged_share"] == 0.5
 
 
 @pytest.mark.parametrize(

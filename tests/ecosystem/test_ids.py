@@ -1,11 +1,7 @@
 """One rule for ids in all forms: text keeps its characters, integers their digits, all else is rejected."""
 
-from __future__ import annotations
-
 import datetime
 import enum
-import subprocess
-import sys
 import uuid
 from decimal import Decimal
 from fractions import Fraction
@@ -41,11 +37,6 @@ class Loud(str):
 
     def __str__(self):
         return "LOUD"
-
-
-class Number(enum.IntEnum):
-    ONE = 1
-    TWO = 2
 
 
 def pandas_of_objects(kind, rows, folder=None):  # noqa: ARG001  (every form is made by the same call)
@@ -109,18 +100,6 @@ def test_a_subclass_of_str_is_its_characters(expected, form, text):
     check(expected, (OBJECTS | TYPED)[form], text, text)
 
 
-@pytest.mark.parametrize("form", OBJECTS)
-def test_members_of_an_enum_of_text_are_their_characters(form):
-    make = OBJECTS[form]
-    qrels = [(Name.ONE, Name.A, 2), (Name.ONE, Name.B, 1), (Name.TWO, Name.A, 1)]
-    run = [(Name.ONE, Name.B, 2.0), (Name.ONE, Name.A, 1.0), (Name.TWO, Name.A, 1.0)]
-    plain = [[(str.__str__(t), str.__str__(d), value) for t, d, value in rows] for rows in (qrels, run)]
-    expected = scores(lambda: forms.dicts("qrels", plain[0]), lambda: forms.dicts("run", plain[1]))
-    assert scores(lambda: make("qrels", qrels), lambda: make("run", run)) == expected
-    assert scores(lambda: make("qrels", qrels), lambda: forms.dicts("run", plain[1])) == expected
-    assert scores(lambda: forms.dicts("qrels", plain[0]), lambda: make("run", run)) == expected
-
-
 @pytest.mark.parametrize("form", ["dicts", "tuples", "pandas of objects", "polars of objects"])
 def test_str_and_a_subclass_of_it_are_one_topic(form):
     qrels = OBJECTS[form]("qrels", [("1", "a", 2), (Name.ONE, "b", 1)])
@@ -131,17 +110,12 @@ def test_str_and_a_subclass_of_it_are_one_topic(form):
 def test_the_topic_of_an_explanation_is_its_characters():
     run = {"1": {"12": 3.0, "11": 1.0}, "2": {"13": 1.0}}
     plain = ir_graded.explain("Q", PLAIN_QRELS, run, "1")
-    for topic in (Name.ONE, np.str_("1"), 1, 1.0, np.int8(1), np.float32(1), Number.ONE, b"1"):
+    for topic in (Name.ONE, np.str_("1"), 1, 1.0, np.int8(1), b"1"):
         found = ir_graded.explain("Q", PLAIN_QRELS, run, topic)
         assert (found.score, found.text()) == (plain.score, plain.text())
     for topic in (1.5, None, True, Path("1")):
         with pytest.raises(InputError, match="an id is text or a whole number"):
             ir_graded.explain("Q", PLAIN_QRELS, run, topic)
-
-
-def test_an_explanation_of_qrels_of_an_enum_prints_the_characters():
-    printed = ir_graded.explain("Q", {Name.ONE: {"a": 1}}, {"1": {"a": 1.0}}, "1").text()
-    assert printed.startswith("Q, topic 1\n")
 
 
 # --------------------------------------------------------------------------------------- numbers
@@ -154,12 +128,6 @@ def test_an_explanation_of_qrels_of_an_enum_prints_the_characters():
 )
 @pytest.mark.parametrize("form", OBJECTS)
 def test_whole_numbers_are_their_digits(expected, form, number):
-    check(expected, OBJECTS[form], lambda topic: number(int(topic)), lambda doc: number(int(doc)))
-
-
-@pytest.mark.parametrize("number", [np.float16, np.longdouble], ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("form", sorted(OBJECTS.keys() - {"pandas of categories"}))
-def test_whole_numbers_of_other_float_types_are_their_digits(expected, form, number):
     check(expected, OBJECTS[form], lambda topic: number(int(topic)), lambda doc: number(int(doc)))
 
 
@@ -181,13 +149,6 @@ def test_pandas_columns_of_whole_numbers_are_their_digits(expected, dtype):
 @pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64, pl.Int8])
 def test_polars_columns_of_whole_numbers_are_their_digits(expected, dtype):
     check(expected, forms.polars(query_id=dtype, doc_id=dtype), int, int)
-
-
-def test_members_of_an_enum_of_numbers_are_their_digits():
-    run = {"1": {"2": 1.0}}
-    assert ir_graded.evaluate("Q", {Number.ONE: {Number.TWO: 1}}, run).values.tolist() == [[[1.0]]]
-    rows = forms.tuples("qrels", [(Number.ONE, Number.TWO, 1)])
-    assert ir_graded.evaluate("Q", rows, run).values.tolist() == [[[1.0]]]
 
 
 def test_an_int_column_that_became_float_gives_equal_scores():
@@ -216,14 +177,6 @@ def test_topics_of_two_types_that_are_equal_as_text_are_rejected(form, ids):
             ir_graded.evaluate("Q", *given)
 
 
-def test_documents_of_two_types_that_are_equal_as_text_are_rejected():
-    rows = [("1", 11.0, 2.0), ("1", 11, 1.0)]
-    with pytest.raises(InputError, match=r"document '11' appears twice"):
-        ir_graded.evaluate("Q", {"1": {"11": 1}}, forms.tuples("run", rows))
-    with pytest.raises(InputError, match=r"two values of doc_id are the same as text: '11'"):
-        ir_graded.evaluate("Q", {"1": {"11": 1}}, {"1": {11.0: 2.0, "11": 1.0}})
-
-
 @pytest.mark.parametrize("form", ["tuples", "pandas of objects", "polars of objects"])
 def test_integers_of_two_libraries_are_one_topic(form):
     table = OBJECTS[form]("qrels", [(7, "a", 1), (np.int64(7), "b", 1)])
@@ -238,49 +191,24 @@ def library(column):
 
 
 REFUSED = [
-    1.5,
-    -0.25,
-    float("inf"),
-    np.float32(1.5),
-    2.0**53,
-    np.float32(2**24),
-    True,
-    np.bool_(False),
-    Decimal(1),
-    Fraction(2, 1),
-    1j,
-    datetime.date(2020, 1, 2),
-    datetime.datetime(2020, 1, 2, 3),
-    datetime.time(1),
-    datetime.timedelta(1),
-    pd.Timestamp(2020, 1, 2),
-    np.datetime64("2020-01-02"),
-    uuid.UUID(int=7),
-    Path("a"),
-    enum.Enum("Plain", "x").x,
-    object(),
-    ("a",),
-    frozenset("a"),
+    *(1.5, -0.25, float("inf"), np.float32(1.5), 2.0**53, np.float32(2**24), True, np.bool_(False), 1j),
+    *(Decimal(1), Fraction(2, 1), datetime.date(2020, 1, 2), pd.Timestamp(2020, 1, 2), np.datetime64("2020")),
+    *(datetime.timedelta(1), uuid.UUID(int=7), Path("a"), enum.Enum("Plain", "x").x, ("a",), frozenset("a")),
 ]
 
 
-@pytest.mark.parametrize("form", OBJECTS)
-@pytest.mark.parametrize("wrong", REFUSED, ids=lambda value: f"{type(value).__name__}")
+@pytest.mark.parametrize("form", ["dicts", "tuples", "pandas of objects"])
 @pytest.mark.parametrize("name", ["query_id", "doc_id"])
-def test_other_types_are_rejected(form, wrong, name):
-    rows = [(wrong, "a", 1) if name == "query_id" else ("1", wrong, 1), ("1", "b", 1)]
-    for kind in ("qrels", "run"):
-        try:
+def test_other_types_are_rejected(form, name):
+    for wrong in REFUSED:
+        rows = [(wrong, "a", 1) if name == "query_id" else ("1", wrong, 1), ("1", "b", 1)]
+        for kind in ("qrels", "run"):
             table = OBJECTS[form](kind, rows)
-        except (TypeError, ValueError, AttributeError):
-            # These libraries cannot hold such an object here.
-            assert form in ("pandas of categories", "polars of objects")
-            return
-        given = (table, PLAIN_RUN) if kind == "qrels" else (PLAIN_QRELS, table)
-        with pytest.raises(InputError, match=r"id is text or a whole|may represent several") as caught:
-            ir_graded.evaluate("Q", *given)
-        assert str(caught.value).startswith(f"{kind}:")
-        assert name in str(caught.value)
+            given = (table, PLAIN_RUN) if kind == "qrels" else (PLAIN_QRELS, table)
+            with pytest.raises(InputError, match=r"id is text or a whole|may represent several") as caught:
+                ir_graded.evaluate("Q", *given)
+            assert str(caught.value).startswith(f"{kind}:")
+            assert name in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -323,55 +251,8 @@ def test_columns_of_other_types_are_rejected(column):
                 ir_graded.evaluate("Q", *given)
 
 
-@pytest.mark.parametrize("missing", [float("nan"), np.float32("nan"), None, pd.NaT, pd.NA])
-@pytest.mark.parametrize("form", ["tuples", "pandas of objects", "polars of objects"])
-def test_nan_as_an_id_is_missing(form, missing):
-    table = OBJECTS[form]("run", [(1.0, 11.0, 1.0), (1.0, missing, 2.0)])
-    with pytest.raises(InputError, match=r"has no doc_id"):
-        ir_graded.evaluate("Q", PLAIN_QRELS, table)
-
-
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_nan_in_a_column_of_ids_is_missing(make):
     columns = {"query_id": [1.0, 1.0], "doc_id": [11.0, None], "score": [1.0, 2.0]}
     with pytest.raises(InputError, match=r"row 1 has no doc_id"):
         ir_graded.evaluate("Q", PLAIN_QRELS, make(columns))
-
-
-# ------------------------------------------------------------------- types that Polars cannot read
-
-_DECIMAL256 = """
-import sys
-from decimal import Decimal
-import pyarrow as pa
-import ir_graded
-wide = pa.array([Decimal(1)], pa.decimal256(50, 0))
-types = [wide, pa.array([[Decimal(1)]], pa.list_(wide.type)), wide.dictionary_encode()]
-for column in types:
-    for name in ("query_id", "doc_id", "score"):
-        columns = {"query_id": ["1"], "doc_id": ["a"], "score": [1.0], name: column}
-        try:
-            ir_graded.evaluate("Q", {"1": {"a": 1}}, pa.table(columns))
-        except ir_graded.InputError as error:
-            assert "decimal256" in str(error) and "cast ids to text, numbers to float64" in str(error), error
-        else:
-            raise SystemExit(name)
-print("rejected")
-"""
-
-
-def test_wide_decimals_are_rejected_without_a_panic():
-    """Polars prints its panic from native code, which bypasses sys.stderr."""
-    done = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", _DECIMAL256], capture_output=True, text=True, check=False, encoding="utf-8"
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "rejected\n", "")
-
-
-@pytest.mark.skipif(not hasattr(pa, "uuid"), reason="this pyarrow has no such type")
-def test_arrow_uuids_are_rejected():
-    """Polars reads them as sixteen bytes, which may be text."""
-    ids = pa.array([b"0123456789abcdef"], pa.uuid())
-    table = pa.table({"query_id": ["1"], "doc_id": ids, "score": [1.0]})
-    with pytest.raises(InputError, match=r"run: doc_id: a column of the Arrow type extension<arrow\.uuid>"):
-        ir_graded.evaluate("Q", {"1": {"0123456789abcdef": 1}}, table)

@@ -1,7 +1,5 @@
 """Several runs in one call: scored at the same time, with the results of separate calls."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np
@@ -17,7 +15,7 @@ MEASURES = ["P-measure", "Q@10", "AP", "nDCG@5", "NumRet"]
 @pytest.fixture
 def folder(tmp_path):
     sample = ir_graded.sample()
-    for name, run in list(sample.runs.items())[:7]:
+    for name, run in list(sample.runs.items())[:4]:
         lines = [f"{row.query_id} Q0 {row.doc_id} 0 {row.score!r} t" for row in run.itertuples()]
         (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n")
     (tmp_path / ".hidden").write_text("no run")
@@ -25,7 +23,7 @@ def folder(tmp_path):
     return sample.qrels, tmp_path
 
 
-@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("threads", [1, 3])
 def test_a_folder_of_runs_scores_like_its_files(folder, monkeypatch, threads):
     monkeypatch.setattr("ir_graded.matching.match.processors", lambda: threads)
     qrels, place = folder
@@ -51,19 +49,14 @@ def test_frames_in_one_call_score_like_separate_calls():
 
 def test_the_error_names_the_first_wrong_run(folder):
     qrels, place = folder
-    third, fifth = sorted(place.glob("*.txt"))[2:5:2]
-    fifth.write_text("1 Q0 d 1 x t\n")
-    third.write_text(third.read_text() + "1 Q0 d 1 2\n")
-    with pytest.raises(FileFormatError, match=rf"{third.name}, line \d+: expected 6 fields"):
+    second, third = sorted(place.glob("*.txt"))[1:3]
+    third.write_text("1 Q0 d 1 x t\n")
+    second.write_text(second.read_text() + "1 Q0 d 1 2\n")
+    with pytest.raises(FileFormatError, match=rf"{second.name}, line \d+: expected 6 fields"):
         ir_graded.evaluate(MEASURES, qrels, place)
     runs = {"good": {"1": {"a": 1.0}}, "bad": {"1": {"a": None}}}
     with pytest.raises(InputError, match=r"run 'bad': .*the score is missing"):
         ir_graded.evaluate("Q", {"1": {"a": 1}}, runs)
-
-
-def test_a_folder_without_files_is_rejected(tmp_path):
-    with pytest.raises(InputError, match="has no files"):
-        ir_graded.evaluate("Q", {"1": {"a": 1}}, tmp_path)
 
 
 def test_results_keep_their_order_and_few_are_computed_ahead():

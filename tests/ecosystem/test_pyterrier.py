@@ -1,7 +1,5 @@
 """PyTerrier experiments with measures of this package. No test here needs Java."""
 
-from __future__ import annotations
-
 import json
 import pickle
 
@@ -96,15 +94,8 @@ def test_importing_pyterrier_alone_is_enough():
             [pt.Transformer.from_df(first), pt.Transformer.from_df(second)],
             topics,
             qrels,
-            eval_metrics=[
-                "P-measure@1000",
-                "map",
-                "P_10",
-                pt.graded.Q @ 10,
-                "NCU(stop='rb')@10",
-                pt.measures.nERR(max_rel=3) @ 10,
-                "nDCG@10",
-            ],
+            eval_metrics=["P-measure@1000", "map", "P_10", pt.graded.Q @ 10, "NCU(stop='rb')@10",
+                          pt.measures.nERR(max_rel=3) @ 10, "nDCG@10"],
             names=["first", "second"],
             validate="ignore",  # which would load every provider of ir-measures
         )
@@ -147,11 +138,8 @@ def test_importing_this_package_after_pyterrier_adds_the_names():
         print(sorted(table.columns[1:]), table["Q"][0] == expected)
         """
     )
-    assert output.splitlines() == [
-        "False False",
-        "True",
-        "['AP', 'P+@10', 'P-measure@5', 'Q', 'map_cut_10'] True",
-    ]
+    names = "['AP', 'P+@10', 'P-measure@5', 'Q', 'map_cut_10']"
+    assert output.splitlines() == ["False False", "True", f"{names} True"]
 
 
 def test_pt_measures_and_pt_graded_have_the_measures():
@@ -169,29 +157,8 @@ def test_an_experiment_gives_the_means():
     assert_means(experiment())
 
 
-def test_an_experiment_gives_the_means_as_a_dict():
-    found = experiment(dataframe=False)
-    assert found == {
-        name: {column: pytest.approx(mean(name, column), abs=1e-12) for column in COLUMNS}
-        for name in EXPECTED
-    }
-
-
 def test_an_experiment_takes_results_as_frames():
     assert_means(experiment(retr_systems=[ranked(FIRST), ranked(SECOND)]))
-
-
-def test_pipelines_with_a_cutoff_are_scored():
-    first, _ = systems()
-    cut = {
-        "retr_systems": [first % 2, first % 2 % 1],
-        "names": ["two", "one"],
-        "plan": "tree",
-        "verbose": False,
-    }
-    found = experiment(eval_metrics=["Q", "map"], **cut)
-    assert list(found["name"]) == ["two", "one"]
-    assert found["Q"][0] > found["Q"][1] > 0
 
 
 def per_topic(table):
@@ -205,38 +172,23 @@ EXPECTED_PER_TOPIC = {
 }
 
 
-def test_an_experiment_gives_the_scores_of_each_topic():
-    table = experiment(perquery=True)
-    assert per_topic(table) == EXPECTED_PER_TOPIC
-    assert len(table) == len(EXPECTED_PER_TOPIC)
-
-
 def test_an_experiment_gives_topics_and_means():
     means, table = experiment(perquery="both")
     assert per_topic(table) == EXPECTED_PER_TOPIC
     assert_means(means)
 
 
-@pytest.mark.parametrize("correction", [None, "bonferroni", "holm"])
-def test_a_baseline_adds_wins_losses_and_p_values(correction):
-    found = experiment(baseline=0, correction=correction)
+def test_a_baseline_adds_wins_and_p_values():
+    found = experiment(baseline=0)
     assert_means(found[["name", *COLUMNS]])
-    pairs = {
-        column: [[EXPECTED[name][column, topic] for topic in TOPICS["qid"]] for name in ("first", "second")]
-        for column in COLUMNS
-    }
     for column in ("P-measure@1000", "Q@10", "map"):
-        first, second = pairs[column]
+        first, second = ([EXPECTED[name][column, topic] for topic in TOPICS["qid"]] for name in EXPECTED)
         assert found[f"{column} +"][1] == sum(b > a for a, b in zip(first, second, strict=True))
-        assert found[f"{column} -"][1] == sum(b < a for a, b in zip(first, second, strict=True))
         p = stats.ttest_rel(second, first).pvalue
         assert found[f"{column} p-value"][1] == pytest.approx(p, abs=1e-12)
-        if correction == "bonferroni":
-            assert found[f"{column} p-value corrected"][1] == pytest.approx(min(1, p), abs=1e-12)
-        assert (f"{column} reject" in found.columns) == (correction is not None)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 10])
+@pytest.mark.parametrize("size", [1, 3])
 def test_batches_of_topics_change_no_score(size):
     assert_means(experiment(batch_size=size))
     assert per_topic(experiment(batch_size=size, perquery=True)) == EXPECTED_PER_TOPIC
@@ -303,7 +255,7 @@ def test_calls_outside_pyterrier_do_not_warn():
 
 @pytest.mark.usefixtures("no_earlier_call")
 def test_only_successive_calls_with_other_topics_and_levels_warn(monkeypatch):
-    monkeypatch.setattr(provider, "_is_of_pyterrier", lambda: True)
+    monkeypatch.setattr(provider, "caller", lambda *_: ("pyterrier", 1))
 
     def score(measures, topic, level, row=None):
         rows = {"query_id": topic, "doc_id": ["a", "b"], "relevance": [level, 0], "equivalence_class": "i"}
@@ -349,54 +301,6 @@ def test_topics_on_one_side_only_do_not_raise(size):
     for measure in ("Q@10", "P-measure", "map"):
         assert found[measure, "7"] == 0
         assert pd.isna(found[measure, "9"])
-
-
-@pytest.mark.parametrize("size", [None, 2])
-def test_saved_runs_are_reused_and_can_be_read_as_files(tmp_path, size):
-    assert_means(experiment(save_dir=str(tmp_path), batch_size=size))
-    assert {place.name for place in tmp_path.iterdir()} >= {"first.res.gz", "second.res.gz"}
-    # The saved runs are read; the systems would now return something else.
-    swapped = systems()[::-1]
-    assert_means(experiment(retr_systems=swapped, save_dir=str(tmp_path), save_mode="reuse"))
-    scores = ir_graded.evaluate(
-        ["Q@10"],
-        QRELS.rename(columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"}),
-        [tmp_path / "first.res.gz", tmp_path / "second.res.gz"],
-    )
-    assert scores.mean()["Q@10"].to_dict() == {
-        f"{name}.res": pytest.approx(mean(name, "Q@10"), abs=1e-12) for name in EXPECTED
-    }
-
-
-def test_validation_accepts_runs_and_rejects_other_frames():
-    assert_means(experiment(validate="error"))
-    with pytest.raises(ValueError, match="score"):
-        experiment(retr_systems=[pt.Transformer.from_df(TOPICS)], names=["no run"], validate="error")
-
-
-def test_scores_are_rounded_on_request():
-    assert_means(experiment(round=2), digits=2)
-    found = experiment(round={"P-measure@1000": 1, "Q@10": 3})
-    assert list(found["P-measure@1000"]) == [round(mean(name, "P-measure@1000"), 1) for name in EXPECTED]
-    assert list(found["Q@10"]) == [round(mean(name, "Q@10"), 3) for name in EXPECTED]
-    assert found["map"][0] == pytest.approx(mean("first", "map"), abs=1e-12)
-
-
-@pytest.mark.parametrize("size", [None, 1, 3])
-def test_the_tree_plan_changes_no_score(size):
-    first, _ = systems()
-    given = [first, pt.Transformer.from_df(ranked(SECOND))]
-    options = {"retr_systems": given, "plan": "tree", "verbose": False, "batch_size": size}
-    assert_means(experiment(**options))
-    assert per_topic(experiment(**options, perquery=True)) == EXPECTED_PER_TOPIC
-
-
-def test_frames_with_further_columns_are_scored():
-    run, qrels = ranked(FIRST), QRELS.assign(iteration="Q0", note=[["any"]] * len(QRELS))
-    run["text"] = "some text"
-    run["features"] = [[1.0, 2.0]] * len(run)
-    found = pt.Experiment([pt.Transformer.from_df(run)], TOPICS, qrels, eval_metrics=["Q@10", "map"])
-    assert found["Q@10"][0] == pytest.approx(mean("first", "Q@10"), abs=1e-12)
 
 
 def test_families_of_trec_names_still_work():

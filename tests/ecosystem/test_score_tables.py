@@ -77,16 +77,15 @@ NAMES = {
 @pytest.mark.parametrize("name", NAMES)
 def test_names_with_special_characters_are_escaped(name):
     latex, markdown = NAMES[name]
-    scores = scored((name, "new", "other"))
-    for letter in ("", "(c) "):
-        options = {"baseline": name, "letters": bool(letter)}
-        text = scores.to_latex(**options)
-        assert f"\n{letter}{latex} & " in text
-        assert f"differs significantly from {latex} (two-sided" in text
-        text = scores.to_markdown(**options)
-        assert f"\n| {letter}{markdown} | " in text
-        assert f"differs significantly from {markdown} (two-sided" in text
-        assert scores.to_html(**options).count("\n") == 6
+    values = scored().values[:, :, :9]  # of few topics, all assignments of signs are tried
+    scores = Scores((name, "new", "other"), scored().measures, tuple(range(9)), values)
+    text = scores.to_latex(baseline=name)
+    assert f"\n{latex} & " in text
+    assert f"differs significantly from {latex} (two-sided" in text
+    text = scores.to_markdown(baseline=name)
+    assert f"\n| {markdown} | " in text
+    assert f"differs significantly from {markdown} (two-sided" in text
+    assert scores.to_html(baseline=name).count("\n") == 6
 
 
 def test_a_test_that_cannot_succeed_has_no_caption():
@@ -127,10 +126,10 @@ def test_letters_name_the_runs_that_are_significantly_worse():
 
 
 def test_letters_of_a_test_that_cannot_succeed_are_left_out():
-    for runs, topics, least in ((2, 3, "0.25"), (2, 5, r"0\.0625"), (3, 2, r"0\.167")):
+    for runs, topics, least in ((2, 5, r"0\.0625"), (3, 2, r"0\.167")):
         values = scored().values[:, :runs, :topics]
         scores = Scores(scored().runs[:runs], scored().measures, tuple(range(topics)), values)
-        for write in (scores.to_latex, scores.to_markdown, scores.to_html):
+        for write in (scores.to_latex, scores.to_html):
             message = rf"Tukey HSD test of {runs} runs cannot .* on {topics} topics \(p >= {least}\)"
             with pytest.warns(CoverageWarning, match=message):
                 text = write(letters=True)
@@ -155,6 +154,7 @@ def test_letters_and_daggers_go_together():
     text = scored().to_latex(baseline="old", letters=True)
     assert r"$^{{\dagger}c}$" in text
     assert r"(c) old" in text
+    assert r"(a) new\_a\&b" in text
     assert "<sup>†c</sup>" in scored().to_html(baseline="old", letters=True)
     assert "**<sup>c</sup>" in scored().to_markdown(letters=True)
 

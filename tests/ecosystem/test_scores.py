@@ -1,7 +1,5 @@
 """``Scores``: the result of ``evaluate``."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import pickle
@@ -11,7 +9,6 @@ import pandas as pd
 import pytest
 from ir_measures import AP, NumRet, nDCG
 
-import ir_graded
 from ir_graded import InputError, P_measure, Q, Scores, evaluate
 
 #: The runs lack topics on purpose.
@@ -195,7 +192,3 @@ def test_topics_keep_the_objects_of_the_qrels():
     assert list(scores.matrix("AP").index) == [7, 3]
     assert set(scores.to_frame()["query_id"]) == {3, 7}
     assert scores.matrix("AP").loc[7, "r"] == 1
-
-
-def test_scores_is_exported():
-    assert ir_graded.Scores is Scores

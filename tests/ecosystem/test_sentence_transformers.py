@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import ir_graded
-from ecosystem.processes import python
 from ir_graded import InputError, ParameterError, sentence_transformers as adapter
 from ir_graded.sentence_transformers import GradedRetrievalEvaluator
 
@@ -192,10 +191,7 @@ def test_wrong_arguments_are_errors_before_training(changed, message):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (
-            np.zeros((2, 14)),
-            r"similarities has shape \(2, 14\); expected \[queries, documents\], \(3, 14\)",
-        ),
+        (np.zeros((2, 14)), r"similarities has shape \(2, 14\); expected \[queries, documents\], \(3, 14\)"),
         (np.full((3, 14), np.nan), "NaN|not a number"),
         (np.full((3, 14), "x"), "similarities holds <U1"),
     ],
@@ -212,10 +208,6 @@ def test_a_model_that_scores_pairs_is_an_error():
 
     with pytest.raises(InputError, match=r"^CrossEncoder scores pairs of texts .* with predict"):
         GradedRetrievalEvaluator(QUERIES, CORPUS, QRELS)(CrossEncoder())
-
-
-def test_the_library_is_not_imported_with_the_package():
-    assert python("import sys, ir_graded; print('sentence_transformers' in sys.modules)") == "False\n"
 
 
 # ------------------------------------------------------------------------------- the library itself

@@ -34,7 +34,7 @@ def assert_explained(measure, qrels, run, query_id, expected):
 
 
 @pytest.mark.parametrize("measure", cases.VARIANTS, ids=str)
-@cases.examples(40)
+@cases.examples(12)
 @given(data=st.data(), qrels=cases.qrels(), run=cases.runs())
 def test_contributions_sum_to_the_score(measure, data, qrels, run):
     assume(any(topic in qrels for topic in run))
@@ -133,7 +133,7 @@ def test_contributions_of_articles_sum_to_the_score(chosen, qrels, run):
             assert np.allclose(product, found.to_frame()["contribution"], rtol=0, atol=1e-15)
 
 
-@cases.examples(40)
+@cases.examples(4)
 @given(qrels=passage_cases.qrels(min_size=4), run=passage_cases.runs(min_size=4))
 def test_contributions_of_rows_sum_to_the_score(qrels, run):
     tables = passage_cases.frame("qrels", qrels), passage_cases.frame("run", run)
@@ -148,12 +148,14 @@ def test_contributions_of_rows_sum_to_the_score(qrels, run):
             assert not frame.duplicated(["rank"]).any()
 
 
-@pytest.mark.parametrize("measure", [measure for some in WITH_COLUMNS.values() for measure in some], ids=str)
-def test_contributions_to_measures_of_further_columns_sum_to_the_score(measure):
+@pytest.mark.parametrize("name", WITH_COLUMNS)
+def test_contributions_to_measures_of_further_columns_sum_to_the_score(name):
     one = COLLECTIONS[7]
     qrels, run = (table.drop(columns=["start", "length"]) for table in passage_tables(one.qrels, one.run))
-    for metric in ir_measures.iter_calc([measure], qrels, run):
-        assert_explained(measure, qrels, run, metric.query_id, metric.value)
+    qrels = qrels[qrels["query_id"].isin(["1", "2", "5"])]
+    # The parameters of base measures are tested in tests/intents.
+    for metric in ir_measures.iter_calc(WITH_COLUMNS[name][::5], qrels, run):
+        assert_explained(metric.measure, qrels, run, metric.query_id, metric.value)
 
 
 def test_contributions_to_aspects_sum_to_the_score():
@@ -167,12 +169,3 @@ def test_every_measure_is_covered_by_these_tests():
     tried = {measure.NAME for measure in cases.VARIANTS} | set(passage_cases.MEASURES) | set(WITH_COLUMNS)
     tried |= {measure.NAME for measure in [*chunk_cases.VARIANTS, AspectAP]}
     assert {measure.NAME for measure in REGISTRY.values()} == tried
-
-
-def test_gains_near_the_limits_of_doubles_are_explained():
-    qrels, run = {"1": {"a": 1, "b": 2, "c": 1}}, {"1": {"x": 4.0, "a": 3.0, "b": 2.0}}
-    for gains in ({1: 1e308, 2: 1e308}, {1: 1e-308, 2: 1e-300}, {1: 0, 2: 0}):
-        for measure in (ir_graded.BR @ 3, ir_graded.nCG @ 2, ir_graded.R_WP, ir_graded.Q, ir_graded.nERR):
-            chosen = measure(gains=gains)
-            (expected,) = cases.scores(chosen, qrels, run).values()
-            assert_explained(chosen, qrels, run, "1", expected)

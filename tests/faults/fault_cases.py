@@ -1,7 +1,5 @@
 """A small collection as files, and the command line in separate processes that tests may kill."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -1,7 +1,5 @@
 """Concurrent evaluations, in threads and in processes of any kind: equal scores, and no deadlock."""
 
-from __future__ import annotations
-
 import multiprocessing
 import random
 import sys
@@ -16,7 +14,6 @@ from faults.fault_cases import FORKED, needs_fork, run_text
 from helpers import rows_of, trec_lines
 
 import ir_graded
-from ir_graded._utils.threads import in_threads
 from ir_graded.measures.parsing import parse_measure
 
 pytestmark = pytest.mark.slow
@@ -92,12 +89,6 @@ def test_threads_share_an_evaluator():
             assert found == [right[name] for name, _ in frames]
     finally:
         sys.setswitchinterval(interval)
-
-
-def test_an_evaluation_inside_our_thread_starts_its_own_threads(files):
-    right = scored(files)
-    for found in in_threads(lambda _: scored(files), range(4), 2):
-        np.testing.assert_array_equal(found, right)
 
 
 def test_a_failing_run_does_not_affect_the_others(files, monkeypatch):
@@ -200,24 +191,3 @@ def test_the_error_reaches_the_caller_of_a_pool_of_forks(tmp_path):
     scores, error = python(code, tmp_path, options=FORKED).splitlines()
     assert scores == " ".join(3 * [str([[[0.2, 1.0]], [[0.25, 1.0]]])])
     assert "multiprocessing.get_context('spawn') or 'forkserver'" in error
-
-
-@needs_fork
-@pytest.mark.parametrize("threads_are_listed", [True, False])
-def test_forks_after_polars_was_used_elsewhere_reject_files(tmp_path, threads_are_listed):
-    """If the system does not list threads, an imported Polars counts as used."""
-    code = (
-        FORKING
-        + f"""
-    import pathlib, polars
-    from ir_graded.io import forks
-    if {threads_are_listed}:
-        polars.DataFrame({{"a": [1, 2]}}).lazy().group_by("a").len().collect()
-    else:
-        forks._THREADS = pathlib.Path("nowhere")
-    for form in ("dict", "file"):
-        print(forked(form))
-    """
-    )
-    refusal = "this process was forked after Polars had started its threads,"
-    assert python(code, tmp_path, options=FORKED).splitlines() == ["True", refusal]

@@ -1,7 +1,5 @@
 """Interrupts during the work end it at once, with no half-written file and no traceback."""
 
-from __future__ import annotations
-
 import signal
 import threading
 
@@ -87,17 +85,6 @@ def test_the_library_does_not_change_the_handling_of_interrupts(folder):
     assert python(USED_AS_A_LIBRARY, folder) == "True\n"
 
 
-@needs_posix
-def test_a_terminated_evaluation_leaves_an_empty_output(folder):
-    """Like every program that does not handle SIGTERM; the shell reports 143."""
-    waiting = stalled(folder, 1)
-    with (folder / "table").open("w") as table:
-        process = started(command("evaluate", "qrels.txt", "stalled0.run", "-m", "Q"), folder, stdout=table)
-        code, _, err = interrupted(process, waiting, signal.SIGTERM)
-    assert (code, err) == (-signal.SIGTERM, "")
-    assert (folder / "table").read_text() == ""
-
-
 # ------------------------------------------------------------------------------------- threads
 
 
@@ -140,18 +127,6 @@ def test_an_error_waits_for_running_work():
     assert sorted(begun) == sorted(ended)
     told.set()
     assert 1 <= len(ended) < 10
-
-
-def test_an_interrupt_raised_in_a_thread_reaches_the_caller():
-    def work(item):
-        if item == 3:
-            raise KeyboardInterrupt
-        return item
-
-    found = in_threads(work, range(100), 2)
-    assert [next(found) for _ in range(3)] == [0, 1, 2]
-    with pytest.raises(KeyboardInterrupt):
-        next(found)
 
 
 def test_an_abandoned_iteration_leaves_no_thread():

@@ -1,7 +1,5 @@
 """Stdout and stderr that are full, closed, or without a reader are reported by the exit code."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys
@@ -33,21 +31,6 @@ def test_a_full_disk_is_reported(folder, arguments):
     with Path("/dev/full").open("w") as full:
         code, _, err = called(arguments, folder, stdout=full)
     assert (code, err) == (2, "ir_graded: standard output: No space left on device\n")
-
-
-@needs_full
-def test_help_on_a_full_disk_is_reported(folder):
-    with Path("/dev/full").open("w") as full:
-        code, _, err = called(command(), folder, stdout=full)
-    assert (code, err) == (2, "ir_graded: [Errno 28] No space left on device\n")
-
-
-@needs_full
-def test_an_error_in_the_final_flush_is_reported(folder):
-    code = "from ir_graded.cli import run; run.__globals__['_called'] = print; run()"
-    with Path("/dev/full").open("w") as full:
-        code, _, err = called([sys.executable, "-c", code], folder, stdout=full)
-    assert (code, err) == (2, "ir_graded: [Errno 28] No space left on device\n")
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -102,15 +85,6 @@ def test_an_error_with_closed_stderr_has_its_exit_code(folder):
         os.close(write)
 
 
-def test_no_file_is_opened_as_closed_stderr(folder):
-    """Otherwise messages of libraries would be written into that file."""
-    code = "from ir_graded.cli import run; run.__globals__['_prepare_streams']()"
-    code += "; print(open('one.run').fileno())"
-    code, out, _ = shell(f'"{sys.executable}" -c "{code}" 2>&-', folder)
-    assert code == 0
-    assert int(out) > 2
-
-
 def test_closed_stderr_has_no_progress_bar(monkeypatch):
     run = {"1": {"a": 1.0}}
     monkeypatch.setattr(sys, "stderr", None)
@@ -126,17 +100,3 @@ def test_closed_stderr_does_not_stop_a_successful_call(folder):
     code, out, _ = shell("ir_graded evaluate qrels.txt one.run two.run -m Q 2>&-", folder)
     assert code == 0
     assert len(out.splitlines()) == 4
-
-
-def test_closed_stdin_changes_nothing(folder):
-    plain = called(EVALUATE, folder)
-    assert plain[0] == 0
-    assert shell("ir_graded evaluate qrels.txt one.run two.run -m 'Q AP' <&-", folder) == plain
-
-
-def test_a_table_is_written_in_one_piece(folder):
-    """Redirected output is complete or empty, unless the disk is full."""
-    with (folder / "table").open("w") as table:
-        code, *_ = called(command("evaluate", "qrels.txt", "one.run", "q", "-m", "Q"), folder, stdout=table)
-    assert code == 2
-    assert (folder / "table").stat().st_size == 0

@@ -1,11 +1,7 @@
 """Files that the package writes: the old or the new file remains, whatever happens during the write."""
 
-from __future__ import annotations
-
 import ast
-import shutil
 import signal
-import subprocess
 import sys
 import textwrap
 import time
@@ -23,7 +19,6 @@ from faults.fault_cases import (
     called,
     command,
     ended,
-    environment,
     hidden_files,
     needs_posix,
     public_folder,
@@ -33,12 +28,10 @@ from faults.fault_cases import (
 )
 
 import ir_graded
-from ir_graded._utils.atomic_files import write_whole
 from ir_graded.cli.sources import write_figures
 
 pytestmark = pytest.mark.slow
 
-PROJECT = Path(__file__).parents[2]
 REPORT = command("report", "qrels.txt", "one.run", "two.run", "-m", "Q AP", "-B", "50", "--html", "page.html")
 OLD = "the old page"
 
@@ -74,26 +67,6 @@ def test_a_report_too_large_for_the_disk_keeps_the_old_file(folder):
     stays(folder)
 
 
-def test_a_report_on_a_full_disk_keeps_the_old_file(folder):
-    """A disk of 64 KiB, if one can be created; half of it is full."""
-    disk = folder / "disk"
-    disk.mkdir()
-    mounted = (
-        'mount -t tmpfs -o size=64k tmpfs "$0" 2>&1 || exit 77; head -c 40000 /dev/zero > "$0/page.html"'
-    )
-    line = f'{mounted}; "$@" --html "$0/page.html"; echo $?; wc -c < "$0/page.html"; ls -A "$0"'
-    if not shutil.which("unshare"):
-        pytest.skip("needs unshare")
-    done = subprocess.run(  # noqa: S603  (the arguments are literals of the tests)
-        ["unshare", "--mount", "sh", "-c", line, disk, *REPORT[:-2]],  # noqa: S607
-        cwd=folder, capture_output=True, text=True, check=False, env=environment(),
-    )  # fmt: skip
-    if done.returncode == 77 or "unshare" in done.stderr:
-        pytest.skip(f"may not mount: {done.stdout}{done.stderr}")
-    assert done.stderr == f"ir_graded: {disk / 'page.html'}: No space left on device\n"
-    assert done.stdout.split() == ["2", "40000", "page.html"]
-
-
 @needs_posix
 def test_a_read_only_folder_is_reported_before_any_work():
     wrong = [
@@ -107,12 +80,6 @@ def test_a_read_only_folder_is_reported_before_any_work():
         f"ir_graded: {place}: the folder is not writable",
         "ir_graded: Invalid value for --plot: the folder . is not writable",
     ]
-
-
-def test_the_longest_possible_file_name_works(tmp_path):
-    place = tmp_path / ("\N{MATHEMATICAL SCRIPT SMALL Q}" * 63)  # 252 bytes of 255
-    write_whole(place, b"text")
-    assert place.read_bytes() == b"text"
 
 
 # ------------------------------------------------------------------------------ in the middle
@@ -207,15 +174,6 @@ def test_processes_that_write_one_file_leave_a_whole_file(tmp_path):
     assert hidden_files(tmp_path) == []
 
 
-def test_two_concurrent_reports_leave_a_whole_file(folder):
-    both = [started([*REPORT, "--seed", seed], folder) for seed in ("11", "22")]
-    assert [ended(process)[0] for process in both] == [0, 0]
-    page = (folder / "page.html").read_text(encoding="utf-8")
-    assert page.rstrip().endswith("</html>")
-    assert ("--seed 11" in page) + ("--seed 22" in page) == 1
-    assert hidden_files(folder) == []
-
-
 # ----------------------------------------------------------------------------- one module writes
 
 
@@ -252,8 +210,3 @@ def test_only_atomic_files_writes_files():
     }
     assert found == allowed
     assert len(list(writes(package / "_utils" / "atomic_files.py"))) == 2
-
-
-@pytest.mark.parametrize("name", ["notebooks/execute.py", "benchmarks/report.py"])
-def test_scripts_write_files_with_atomic_files(name):
-    assert "write_whole(check_writable(path)" in (PROJECT / name).read_text(encoding="utf-8")

@@ -5,8 +5,6 @@ Run ``pip install atheris``, then ``python tests/fuzz/atheris_run.py parser --se
 ``--folder``.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile
@@ -19,22 +17,7 @@ def parser():
     from ir_graded.measures import REGISTRY
 
     seeds = [f"{name}(rel=2,gains={{1:2}})@5".encode() for name in REGISTRY]
-    words = [
-        b"(",
-        b")",
-        b"@",
-        b"=",
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-        b"inf",
-        b"gains",
-        b"beta",
-        b"0x",
-        b"1e400",
-        b"**",
-    ]
+    words = b"( ) @ = { } [ ] inf gains beta 0x 1e400 **".split()
     return lambda _, data: check(data.decode(errors="surrogateescape")), seeds, words
 
 
@@ -93,13 +76,9 @@ def main():
         (corpus / f"seed {number}").write_bytes(seed)
     (folder / "words").write_text("".join(map(_quoted, words)))
     options = [
-        f"-max_total_time={given.seconds}",
-        f"-dict={folder / 'words'}",
-        f"-artifact_prefix={folder}/",
-        "-timeout=10",
-        "-rss_limit_mb=2048",
-        "-max_len=4096",
-    ]
+        f"-max_total_time={given.seconds}", f"-dict={folder / 'words'}", f"-artifact_prefix={folder}/",
+        "-timeout=10", "-rss_limit_mb=2048", "-max_len=4096",
+    ]  # fmt: skip
     atheris.Setup([sys.argv[0], *options, str(corpus)], lambda data: target(work, data))
     atheris.Fuzz()
 

@@ -1,7 +1,5 @@
 """Calls in a separate process: it may crash without harm, and its memory is measured."""
 
-from __future__ import annotations
-
 import resource
 import sys
 from concurrent.futures import ProcessPoolExecutor

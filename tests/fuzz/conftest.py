@@ -1,7 +1,5 @@
 """A separate process for calls that may hang, crash or exhaust memory."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

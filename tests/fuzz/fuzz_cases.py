@@ -5,8 +5,6 @@ Without it, there are few inputs, always equal. The number of calls is printed a
 ``IR_GRADED_PAGE=docs/trust`` writes it for the documentation page.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter
@@ -25,13 +23,9 @@ LONGEST = 25_000
 
 #: First words of ir-measures' errors for strings that are not a measure, or that no provider computes.
 _UPSTREAM = (
-    "problem parsing measure",
-    "measure not found",
-    "Unsupported measures",
-    "unsupported measure",
-    "known trec name",
-    "unkonwn measure",
-)
+    "problem parsing measure", "measure not found", "Unsupported measures", "unsupported measure",
+    "known trec name", "unkonwn measure",
+)  # fmt: skip
 
 
 def fuzz(examples):

@@ -1,15 +1,13 @@
 """Measure strings for fuzzing: correct ones, and ones written by mistake or on purpose."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from ir_graded.measures import REGISTRY
 
 #: Names of measures computed here; other providers start programs.
 COMPUTED = [
-    *("AP", "RR", "nDCG", "P", "R", "Rprec", "Success", "Bpref", "RBP", "Judged", "NumRet", "NumRel", "NumQ"),
-]
+    "AP", "RR", "nDCG", "P", "R", "Rprec", "Success", "Bpref", "RBP", "Judged", "NumRet", "NumRel", "NumQ",
+]  # fmt: skip
 NAMES = [
     *(*REGISTRY, *COMPUTED, "SetP", "SetR", "SetF", "ERR", "IPrec", "alpha_nDCG"),
     *("map", "P_5", "ndcg_cut", "\uff31", "x"),
@@ -24,38 +22,15 @@ numbers = st.one_of(
     st.integers().map(str),
     st.floats().map(repr),
     st.sampled_from(
-        [
-            "10**9",
-            "1000000000",
-            "10" * 9,
-            "9" * 5000,
-            "0x" + "f" * 5000,
-            "1e400",
-            "-1e-400",
-            "0.1_0",
-            "1j",
-            "1_0",
-            "07",
-        ]
+        ["10**9", "1000000000", "101010101010101010", "1e400", "-1e-400", "0.1_0", "1j", "1_0", "07"]
     ),
+    st.sampled_from(["9" * 5000, "0x" + "f" * 5000]),
     st.integers(0, 2000).map(lambda depth: "-" * depth + "1"),
 )
 words = st.sampled_from(
     [
-        "inf",
-        "-inf",
-        "nan",
-        "True",
-        "None",
-        "...",
-        "'rb'",
-        "'all'",
-        "'\ud800'",
-        "b'x'",
-        "f'{x}'",
-        "x",
-        "()",
         "lambda: 0",
+        *["inf", "-inf", "nan", "True", "None", "...", "'rb'", "'all'", "'�'", "b'x'", "f'{x}'", "x", "()"],
     ]
 )
 values = st.recursive(
@@ -81,10 +56,6 @@ def strings(draw):
     if draw(st.booleans()):
         return text
     at = draw(st.integers(0, len(text)))
-    part = draw(
-        st.one_of(
-            st.text(max_size=3),
-            st.sampled_from(["\0", "\n", " ", "#", "\\", "'", "@", "(" * 300, "[" * 9999]),
-        )
-    )
+    odd = st.sampled_from(["\0", "\n", " ", "#", "\\", "'", "@", "(" * 300, "[" * 9999])
+    part = draw(st.one_of(st.text(max_size=3), odd))
     return text[:at] + part + text[at + draw(st.integers(0, 2)) :]

@@ -1,7 +1,5 @@
 """Operations of a child process on files that are larger than they look."""
 
-from __future__ import annotations
-
 import ir_graded
 
 QRELS = {"1": {"a": 1}, "2": {"b": 1}}

@@ -1,7 +1,5 @@
 """For any arguments, the command line ends with a result or with a one-line error."""
 
-from __future__ import annotations
-
 import contextlib
 import html
 import io

@@ -1,7 +1,5 @@
 """Measure strings are read, or rejected by name; a measure that is read can be printed and computed."""
 
-from __future__ import annotations
-
 import ir_measures
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Dicts and tables with odd values are scored, or rejected by an error that names the place."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import fractions
@@ -63,40 +61,18 @@ def test_dicts_are_scored_or_rejected(qrels, run):
 
 
 PANDAS = [
-    "str",
-    "string",
-    "category",
-    "int64",
-    "Int64",
-    "float32",
-    "Float64",
-    "bool",
-    "boolean",
-    "datetime64[ns]",
-    "timedelta64[ns]",
-    "complex128",
-    "S3",
-    "Sparse[float]",
-    "period[D]",
-    "interval",
-    "int64[pyarrow]",
+    "str", "string", "category", "int64", "Int64", "float32", "Float64", "bool", "boolean", "datetime64[ns]",
+    "timedelta64[ns]", "complex128", "S3", "Sparse[float]", "period[D]", "interval", "int64[pyarrow]",
     "string[pyarrow]",
-]
+]  # fmt: skip
 POLARS = [
-    *(pl.String, pl.Object, pl.Categorical, pl.Enum(["1", "2", "a"]), pl.Binary, pl.Null, pl.Boolean),
     *(
+        pl.String, pl.Object, pl.Categorical, pl.Enum(["1", "2", "a"]), pl.Binary, pl.Null, pl.Boolean,
         pl.Int8,
-        pl.UInt64,
-        pl.Int128,
-        pl.Float32,
-        pl.Decimal(10, 2),
-        pl.Date,
-        pl.Datetime,
-        pl.Duration,
-        pl.Time,
     ),
+    *(pl.UInt64, pl.Int128, pl.Float32, pl.Decimal(10, 2), pl.Date, pl.Datetime, pl.Duration, pl.Time),
     *(pl.List(pl.Int64), pl.Struct({"x": pl.Int64})),
-]
+]  # fmt: skip
 KINDS = {
     "pandas": st.sampled_from([None, object, *PANDAS]),
     "polars": st.sampled_from([None, *POLARS]),

@@ -1,10 +1,7 @@
 """Small compressed files that expand to large ones are rejected, with little memory and after few bytes."""
 
-from __future__ import annotations
-
 import lzma
 import zlib
-from itertools import islice
 
 import pytest
 from packed import gzipped
@@ -96,15 +93,6 @@ def test_only_null_bytes_pad_a_gzip_file(tmp_path, padding):
             call(path)
 
 
-@pytest.mark.parametrize(("kind", "largest"), [("gzip", 1 << 22), ("xz", 1 << 22), ("zstandard", 1 << 27)])
-def test_a_step_expands_a_small_amount(monkeypatch, kind, largest):
-    data = BOMBS[kind](b"\0")[: 1 << 16]
-    monkeypatch.setattr(decompression, "_RATIO", 1 << 20)
-    codec = decompression.codec_of(data, "run")
-    steps = decompression.decompressed(iter([data]), codec, "run")
-    assert max(map(len, islice(steps, 10))) <= largest
-
-
 def test_a_file_of_many_members_is_rejected(child, tmp_path):
     path = tmp_path / "run.gz"
     member = gzipped(b"1 Q0 a 1 1 t\n" * 80_000)
@@ -112,16 +100,6 @@ def test_a_file_of_many_members_is_rejected(child, tmp_path):
     for reader in READERS:
         outcome, memory = child.call(reader, path)
         assert outcome[0] == "FileFormatError"
-        assert memory < MEMORY
-
-
-def test_a_run_compressed_twice_is_rejected(child, tmp_path):
-    path = tmp_path / "run.gz"
-    path.write_bytes(gzipped(gzip_bomb(b"1 Q0 a 1 1 t\n")))
-    for reader in READERS:
-        outcome, memory = child.call(reader, path)
-        assert outcome[0] == "FileFormatError"
-        assert "line 1: " in outcome[1]
         assert memory < MEMORY
 
 

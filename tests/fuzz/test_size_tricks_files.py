@@ -1,12 +1,8 @@
 """Long and wide lines, sparse files, deep XML and repeated Parquet values are rejected early."""
 
-from __future__ import annotations
-
-import os
-
 import pytest
 
-from fuzz.size_cases import READERS, as_matrix, as_run, as_submission, scored
+from fuzz.size_cases import READERS, as_run, as_submission, scored
 
 #: MiB that a call may use.
 MEMORY = 320
@@ -33,26 +29,6 @@ def test_a_line_of_a_million_columns_or_one_long_column_is_rejected(child, tmp_p
         assert str(path) in error_within_limits(child, reader, path)
 
 
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("lines", [0, 1, 700_000])
-def test_a_sparse_file_is_rejected(child, tmp_path, reader, lines):
-    path = tmp_path / "run"
-    path.write_bytes(b"1 Q0 a 1 1 t\n" * lines)
-    os.truncate(path, 1 << 40)
-    message = error_within_limits(child, reader, path)
-    assert "is longer than 1 MiB" in message or "do not fit in memory" in message
-
-
-@pytest.mark.skipif(not hasattr(os.stat_result, "st_blocks"), reason="needs to know of holes in files")
-@pytest.mark.parametrize("reader", READERS)
-def test_a_hole_after_lines_is_not_read_to_its_end(child, tmp_path, reader):
-    """This file would fit in memory; the point is that the error does not need it."""
-    path = tmp_path / "run"
-    path.write_bytes(b"1 Q0 a 1\n")
-    os.truncate(path, 300 << 20)
-    assert "is longer than 1 MiB" in error_within_limits(child, reader, path, memory=50)
-
-
 @pytest.mark.parametrize("reader", [as_run, scored])
 @pytest.mark.parametrize("white", [b"\n", b"\t \r\n"])
 def test_a_million_blank_lines_are_skipped(child, tmp_path, reader, white):
@@ -62,12 +38,6 @@ def test_a_million_blank_lines_are_skipped(child, tmp_path, reader, white):
     outcome, memory = child.call(reader, path)
     assert outcome is None
     assert memory < MEMORY
-
-
-def test_a_table_of_many_columns_without_rows_is_rejected(child, tmp_path):
-    path = tmp_path / "Q.csv"
-    path.write_bytes(b"topic" + b",a" * 100_000 + b"\n")
-    error_within_limits(child, as_matrix, path, memory=600)
 
 
 SUBMISSION = """<inex-submission><topic topic-id="1"><result><file>a</file><path>{}</path></result></topic>
@@ -104,48 +74,6 @@ def test_a_path_of_the_maximal_depth_is_read(child, tmp_path):
     (tmp_path / "run.xml").write_text(SUBMISSION.format("/a" * 250))
     (tmp_path / "a.xml").write_text("<a>" * 250 + "x" + "</a>" * 250)
     assert child.call(as_submission, tmp_path / "run.xml")[0] is None
-
-
-@pytest.mark.parametrize("reader", READERS[:2] + READERS[3:])
-def test_parquet_of_few_bytes_and_many_rows_is_rejected(child, tmp_path, reader):
-    pq = pytest.importorskip("pyarrow.parquet")
-    import pyarrow as pa
-
-    rows = 1 << 20
-    one = pa.array(["1"] * rows).dictionary_encode()
-    table = pa.table({"query_id": one, "doc_id": one, "score": [1.0] * rows, "relevance": [1] * rows})
-    with pq.ParquetWriter(tmp_path / "run", table.schema) as writer:
-        for _ in range(8):
-            writer.write_table(table)
-    assert "expand to more than 200 times" in error_within_limits(child, reader, tmp_path / "run")
-
-
-@pytest.mark.parametrize("encoded", [True, False])
-@pytest.mark.parametrize("reader", READERS[:2] + READERS[3:])
-def test_parquet_with_one_long_id_for_all_rows_is_rejected(child, tmp_path, reader, encoded):
-    pq = pytest.importorskip("pyarrow.parquet")
-    import pyarrow as pa
-
-    rows = 200
-    ids = pa.array(["x" * 1_000_000] * rows)
-    numbers = {"query_id": [str(row) for row in range(rows)], "score": [1.0] * rows, "relevance": [1] * rows}
-    table = pa.table({"doc_id": ids.dictionary_encode() if encoded else ids, **numbers})
-    pq.write_table(table, tmp_path / "run", compression="zstd", write_statistics=False)
-    assert "expand to more than 200 times" in error_within_limits(child, reader, tmp_path / "run", memory=600)
-
-
-@pytest.mark.parametrize("reader", READERS[:2] + READERS[3:])
-def test_parquet_with_long_ids_is_rejected_before_they_are_read(child, tmp_path, reader):
-    pq = pytest.importorskip("pyarrow.parquet")
-    import pyarrow as pa
-
-    group = pa.table({"query_id": ["1"], "doc_id": ["x" * (64 << 20)], "score": [1.0], "relevance": [1]})
-    options = {"compression": "zstd", "use_dictionary": False, "write_statistics": False}
-    with pq.ParquetWriter(tmp_path / "run", group.schema, **options) as writer:
-        for _ in range(12):
-            writer.write_table(group)
-    assert (tmp_path / "run").stat().st_size < 1 << 18
-    assert "expand to more than 200 times" in error_within_limits(child, reader, tmp_path / "run", memory=40)
 
 
 @pytest.mark.parametrize("column", ["query_id", "doc_id", "score"])

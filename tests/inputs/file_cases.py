@@ -1,7 +1,5 @@
 """Lines of runs and qrels, and the ways in which files may contain them."""
 
-from __future__ import annotations
-
 import lzma
 import math
 import struct
@@ -12,10 +10,10 @@ import polars as pl
 import zstandard
 from packed import gzipped
 
-from ir_graded.io.formats import FORMATS, Format, named
+from ir_graded.core.facets import VALUE_COLUMNS
+from ir_graded.io.files import named, read_file
+from ir_graded.io.formats import FORMATS, Format
 from ir_graded.io.lines import parse_lines
-from ir_graded.io.sources import read_file
-from ir_graded.io.table import VALUE_COLUMNS
 
 BOM = b"\xef\xbb\xbf"
 RUN = named("run", "trec")

@@ -1,16 +1,12 @@
 """Files that fit two formats are read if the format is certain, and rejected otherwise."""
 
-from __future__ import annotations
-
 import gzip
-import re
 from functools import partial
 
 import pandas as pd
 import pytest
 from collections_data import ROOT, needs_shared_data
 from helpers import error_message
-from hypothesis import given, settings, strategies as st
 from packed import gzipped
 
 import ir_graded
@@ -154,10 +150,10 @@ def test_a_file_of_classes_has_levels_in_the_third_field(write):
 
 
 @pytest.mark.parametrize("second", ["0", "Q0", "0.5", "4.5", "1", "s", "SA", "D", "L1"])
-@pytest.mark.parametrize("doc", ["L", "LA0123-1", "x;y;L3;z", "S", "12642603"])
-def test_trec_qrels_are_still_read(write, second, doc):
-    path = write(f"1 {second} {doc} 2\n1\t{second}\tL2\t0\n", "qrels.txt")
-    assert qrels_rows(path) == [("1", doc, 2), ("1", "L2", 0)]
+def test_trec_qrels_are_still_read(write, second):
+    for doc in ("L", "LA0123-1", "x;y;L3;z", "S", "12642603"):
+        path = write(f"1 {second} {doc} 2\n1\t{second}\tL2\t0\n", "qrels.txt")
+        assert qrels_rows(path) == [("1", doc, 2), ("1", "L2", 0)]
 
 
 @needs_shared_data
@@ -273,38 +269,11 @@ def test_a_genomics_run_without_its_last_field_is_rejected(write, end, blank):
     assert run_rows(path, format="trec") == [("200", "1", 28426.0), ("200", "2", 5656.0)]
 
 
-def test_lines_of_a_genomics_run_have_one_number_of_fields(write):
-    short = GENOMICS.replace(" york", "", 1)
-    assert problem_of(lambda path: ir_graded.read_run(path, format="genomics"), write(short)).startswith(
-        "line 2: expected 6 fields"
-    )
-    with pytest.raises(FileFormatError, match=r"line 1: expected 7 fields .*, found 5"):
-        ir_graded.read_run(write("200 12595615 1 48.63 28426\n"), format="genomics")
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "1 Q0 4711 1 25 7",
-        "1 0 4711 1 25 7",
-        "1 1 d4711 1 25 7",
-        "1 1 4711 1 25.5 7",
-        "1 1 4711 1 25 t7",
-        "1 x 4711 1 25 7",
-    ],
-)
-def test_numeric_trec_runs_are_still_read(write, line):
-    fields = line.split()
-    assert run_rows(write(line)) == [("1", fields[2], float(fields[4]))]
-
-
-@needs_shared_data
-def test_a_real_genomics_run_without_its_last_field_is_rejected(write):
-    text = (ROOT / "genomics" / "york01.txt").read_text()
-    path = write(re.sub(r"[ \t]+\S+$", "", text, flags=re.MULTILINE))
-    assert problem_of(ir_graded.read_run, path).startswith("line 1: six fields of a TREC run")
-    expected = ir_graded.read_run(ROOT / "genomics" / "york01.txt")
-    pd.testing.assert_frame_equal(ir_graded.read_run(path, format="genomics"), expected)
+def test_numeric_trec_runs_are_still_read(write):
+    for second in ("Q0", "0", "x"):
+        assert run_rows(write(f"1 {second} 4711 1 25 7")) == [("1", "4711", 25.0)]
+    for doc, score, tag in (("d4711", "25", "7"), ("4711", "25.5", "7"), ("4711", "25", "t7")):
+        assert run_rows(write(f"1 1 {doc} 1 {score} {tag}")) == [("1", doc, float(score))]
 
 
 def test_a_gold_standard_may_have_further_fields(write):
@@ -319,13 +288,10 @@ def test_a_gold_standard_may_have_further_fields(write):
 
 def test_the_order_of_an_inex_run_counts_within_each_topic(write):
     lines = [f"{topic} Q0 {doc} 1 0.5 me 0 9" for topic, doc in ["1a", "1b", "2a", "1c", "2b"]]
-    assert [row[:3] for row in run_rows(write("\n".join(lines)))] == [
-        ("1", "a", -1.0),
-        ("1", "b", -2.0),
-        ("2", "a", -1.0),
-        ("1", "c", -3.0),
-        ("2", "b", -2.0),
-    ]
+    rows = run_rows(write("\n".join(lines)))
+    assert [(topic + doc, rank) for topic, doc, rank, *_ in rows] == [
+        ("1a", -1), ("1b", -2), ("2a", -1), ("1c", -3), ("2b", -2)
+    ]  # fmt: skip
 
 
 # ------------------------------------------------------------------------------ byte-order marks
@@ -358,11 +324,6 @@ def test_a_byte_order_mark_anywhere_else_is_rejected(write, text):
     assert problem_of(ir_graded.read_run, write(text)).startswith(f"line 1: {PROBLEM}")
 
 
-def test_a_byte_order_mark_among_passages_is_rejected(write):
-    path = write(f"1\ta\t0\t9\tX\n{BOM}2\ta\t0\t9\tX\n", "gold.txt")
-    assert problem_of(ir_graded.read_qrels, path).startswith(f"line 2: {PROBLEM}")
-
-
 def test_a_byte_order_mark_is_reported_with_its_line_in_any_piece(write, monkeypatch):
     monkeypatch.setattr("ir_graded.matching.tables._PIECE", 40)
     lines = [f"{number} Q0 d 1 1 t" for number in range(50)]
@@ -373,16 +334,11 @@ def test_a_byte_order_mark_is_reported_with_its_line_in_any_piece(write, monkeyp
         assert problem_of(partial(ir_graded.evaluate, "Q", qrels), path).startswith("line 31: ")
 
 
-def test_characters_that_begin_like_a_byte_order_mark_are_read(write):
-    # U+FF0D and U+FEFE share the first byte, or the first two.
-    assert run_rows(write("1 Q0 a\uff0db\ufefe 1 1 t\n")) == [("1", "a\uff0db\ufefe", 1.0)]
-
-
 # ------------------------------------------------------------------------------------- PAR1
 
 
-@pytest.mark.parametrize("topic", ["PAR1", "PAR1x", "PAR1-7"])
-@pytest.mark.parametrize("tag", ["tag", "PAR1", "xxxPAR1"])
+@pytest.mark.parametrize("topic", ["PAR1", "PAR1x"])
+@pytest.mark.parametrize("tag", ["tag", "PAR1"])
 def test_a_topic_that_begins_like_parquet_is_text(write, topic, tag):
     text = f"{topic} Q0 a 1 2.0 t\n{topic} Q0 b 2 1.0 {tag}"
     assert run_rows(write(text)) == [(topic, "a", 2.0), (topic, "b", 1.0)]
@@ -399,12 +355,3 @@ def test_parquet_of_any_size_is_parquet(write, tmp_path):
         for size in range(5, path.stat().st_size, 97):
             with pytest.raises(InputError, match="cannot be read as Parquet"):
                 ir_graded.read_run(write(path.read_bytes()[:size], "cut"))
-
-
-@settings(max_examples=200, deadline=None)
-@given(text=st.text(st.sampled_from("PAR1 \n\tab\0\x15\xff"), max_size=30))
-def test_text_between_parquet_marks_is_rejected(tmp_path_factory, text):
-    path = tmp_path_factory.mktemp("parquet") / "run"
-    path.write_bytes(b"PAR1" + text.encode("latin-1") + b"PAR1")
-    with pytest.raises(FileFormatError, match="run"):
-        ir_graded.read_run(path)

@@ -1,7 +1,5 @@
 """File formats, and files that are read in blocks."""
 
-from __future__ import annotations
-
 from operator import attrgetter
 
 import polars as pl
@@ -9,7 +7,8 @@ import pytest
 
 from ir_graded.errors import FileFormatError, ParameterError
 from ir_graded.io import lines as white
-from ir_graded.io.formats import Format, named, recognise
+from ir_graded.io.files import named
+from ir_graded.io.formats import Format, recognise
 
 from .file_cases import (
     FIXED,

@@ -1,25 +1,17 @@
 """Random files, whole and damaged, compared with a plain Python reader."""
 
-from __future__ import annotations
-
 import math
 import re
 from operator import attrgetter
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 from ir_graded.errors import FileFormatError
 from ir_graded.io import lines as line_parser, lines as white
-from ir_graded.io.formats import named
+from ir_graded.io.files import named
 
-from .file_cases import (
-    BOM,
-    FIXED,
-    bits,
-    parse_block,
-    read_run_file,
-)
+from .file_cases import BOM, FIXED, bits, parse_block, read_run_file
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.slow]
 
@@ -134,7 +126,6 @@ def well_formed(draw, format):
 
 @pytest.mark.parametrize("format", FIXED, ids=attrgetter("title"))
 def test_files_are_read_like_the_plain_reader(format):
-    @settings(max_examples=200, deadline=None)
     @given(well_formed(format), BLOCKS)
     def check(content, block):
         same_as_plain(content, format, block)
@@ -148,7 +139,6 @@ def test_damaged_files_are_rejected_like_the_plain_reader(format):
         [b" ", b"  ", b"\t", b"\n", b"\r", b"\r\n", b"\0", b"\xff", b"\xc3", BOM, b"_", b"x", b"a b", b""]
     )
 
-    @settings(max_examples=300, deadline=None)
     @given(
         well_formed(format),
         BLOCKS,
@@ -164,30 +154,11 @@ def test_damaged_files_are_rejected_like_the_plain_reader(format):
 
 
 SCRAPS = [
-    "q",
-    "Q0",
-    "1",
-    "2.5",
-    "L1",
-    "A",
-    "B",
-    "nan",
-    "é",
-    "\0",
-    '"',
-    *(" " * 8),
-    " ",
-    "  ",
-    "\t",
-    "\n",
-    "\n",
-    "\r\n",
-    "\r",
-    "\f",
-]
+    "q", "Q0", "1", "2.5", "L1", "A", "B", "nan", "é", "\0", '"', *(" " * 8), " ", "  ", "\t", "\n", "\n",
+    "\r\n", "\r", "\f",
+]  # fmt: skip
 
 
-@settings(max_examples=500, deadline=None)
 @given(st.lists(st.sampled_from(SCRAPS), max_size=40), BLOCKS, st.sampled_from(FIXED))
 @example(["q", " ", "Q0", " ", "1", " ", "1"], 1, named("qrels", "trec"))
 def test_fragments_are_read_like_the_plain_reader(scraps, block, format):

@@ -1,7 +1,5 @@
 """Documents with equal keys are told apart by their ids, because keys are hashes and may collide."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

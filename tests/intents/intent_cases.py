@@ -24,11 +24,7 @@ class IntentTopic(NamedTuple):
 
 #: Levels of a are 2 for intent 1, 1 for intent 2, and so on; x is unjudged.
 EXAMPLE_A = IntentTopic(
-    {
-        "1": {"a": 2, "c": 1, "n": 0},
-        "2": {"a": 1, "b": 2, "n": 0},
-        "3": {"c": 1, "d": 2, "n": 0},
-    },
+    {"1": {"a": 2, "c": 1, "n": 0}, "2": {"a": 1, "b": 2, "n": 0}, "3": {"c": 1, "d": 2, "n": 0}},
     ["b", "n", "c", "x", "a"],
     {"1": 0.5, "2": 0.3, "3": 0.2},
     {"1", "3"},

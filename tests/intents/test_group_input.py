@@ -1,9 +1,6 @@
 """Membership in groups added to qrels: ``with_groups`` in all forms, and bad input."""
 
-from __future__ import annotations
-
 import math
-from collections import namedtuple
 
 import numpy as np
 import pandas as pd
@@ -98,13 +95,6 @@ def test_a_parquet_file_of_vectors_is_read(tmp_path):
     assert score(path) == pytest.approx(EXPECTED, abs=1e-11)
 
 
-def test_the_input_frame_is_not_modified():
-    frame = FRAME.assign(note="x")
-    found = ir_graded.with_groups(frame, {"HINDEX": {"1": HINDEX}})
-    assert list(frame) == ["query_id", "doc_id", "relevance", "note"]
-    assert list(found) == [*frame, "HINDEX"]
-
-
 def test_several_attribute_sets_are_added_in_one_call():
     found = ir_graded.with_groups(QRELS, {"A": {"1": {"a": [1, 0]}}, "B": {"1": {"b": [0, 1]}}})
     assert found["A"].tolist() == [[1, 0], None, None, None]
@@ -172,12 +162,6 @@ def test_an_unreadable_line_is_named(tmp_path, text, message):
 def test_wrong_membership_in_a_file_is_named_by_line(tmp_path, text, message):
     with pytest.raises(InputError, match=message):
         ir_graded.with_groups(QRELS, {"A": written(tmp_path, text)})
-
-
-def test_further_fields_of_tuples_keep_their_order():
-    names = ["query_id", "doc_id", "relevance", *"zyxwvuts"]
-    qrels = [namedtuple("Row", names)("1", "a", 2, *range(8))]
-    assert [*ir_graded.with_groups(qrels, {})] == names
 
 
 def test_groups_that_are_not_a_dict_are_rejected():

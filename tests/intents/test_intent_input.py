@@ -3,7 +3,6 @@
 import warnings
 
 import ir_measures
-import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -103,14 +102,6 @@ def test_every_form_of_probabilities_is_read(form, tmp_path):
     given = {"dict": known, "frame": table, "polars": pl.from_pandas(table), "file": path}[form]
     assert value(plain(), intents=given) == pytest.approx(VALUE, abs=1e-11)
     assert value(plain(), "DIN-Q@10", intents=given) == pytest.approx(0.464984472050, abs=1e-11)
-
-
-def test_adding_probabilities_keeps_other_columns():
-    qrels = ir_graded.with_groups(plain().assign(equivalence_class="x"), {"SIZE": {"t": {"a": [1, 0]}}})
-    found = ir_graded.with_intents(qrels, known_of(TOPICS))
-    assert [*found] == [*qrels, "probability", "intent_type"]
-    assert found["SIZE"].tolist() == qrels["SIZE"].tolist()
-    assert found["probability"].dtype == np.float64
 
 
 def test_the_command_line_takes_intents(tmp_path, capsys):
@@ -239,7 +230,7 @@ def test_spans_beside_measures_over_intents_warn_once():
         ({"iteration": ["1"] * 4 + [" "] * 5}, "(row 4): no iteration"),
         ({"probability": -0.5}, "document 'a' (row 0), intent '1': the probability is -0.5"),
         ({"probability": float("inf")}, "intent '1': the probability is inf"),
-        ({"probability": "much"}, "document 'a' (row 0): the probability 'much' is not a number"),
+        ({"probability": "much"}, "document 'a' (row 0), intent '1': the probability 'much' is not a number"),
         ({"probability": 0.0}, "the probabilities of topic 't' sum to 0;"),
         (
             {"probability": 0.5},
@@ -253,11 +244,11 @@ def test_spans_beside_measures_over_intents_warn_once():
         ({"intent_type": "navigational"}, "intent '1': the intent_type is 'navigational'; it must be 'inf'"),
         (
             {"intent_type": ["nav", "inf", *["inf"] * 7]},
-            "intent '1' has intent_type 'inf', but 'nav' at row 0",
+            "intent '1': the intent_type is 'inf', but 'nav' at row 0",
         ),
         (
             {"probability": [0.5, 0.4, 0.5, *[0.3] * 3, *[0.2] * 3]},
-            "intent '1' has probability 0.4, but 0.5 at row 0",
+            "intent '1': the probability is 0.4, but 0.5 at row 0",
         ),
     ],
 )
@@ -282,7 +273,7 @@ def test_invalid_columns_are_rejected(columns, problem):
         ),
         ({"t": {"1": 0, "2": 0, "3": 0}}, "sum to 0;"),
         ({"t": {"1": -1}}, "topic 't', intent '1': the probability is -1"),
-        ({"t": {"1": float("nan")}}, "intent '1': the probability is nan"),
+        ({"t": {"1": float("nan")}}, "intent '1': the probability is missing"),
         ({"t": {"1": "x"}}, "intent '1': the probability 'x' is not a number"),
         (
             {"t": {"1": (1, "n")}},
@@ -330,8 +321,7 @@ def test_files_of_probabilities_are_checked_line_by_line(tmp_path, lines, proble
 )
 def test_qrels_without_intents_are_rejected(qrels):
     with pytest.raises(
-        InputError,
-        match=r"^D\(measure='Q'\)@10 needs intents, but the qrels have no column iteration: ",
+        InputError, match=r"^D\(measure='Q'\)@10 needs intents, but the qrels have no column iteration: "
     ):
         value(qrels, "D(measure='Q')@10")
     with pytest.raises(InputError, match=r"^intents are given, but the qrels have no column iteration: "):
@@ -441,20 +431,8 @@ def test_base_measures_that_are_equal_make_equal_measures():
 
 
 def test_bounds_of_unjudged_documents_are_rejected():
-    with pytest.raises(ParameterError, match=r"D\(measure='Q'\)@10: .* needs measures of documents"):
+    with pytest.raises(ParameterError, match=r"D\(measure='Q'\)@10 needs the column iteration"):
         ir_graded.score_bounds("D(measure='Q')@10", frame(), RUN)
-
-
-def test_empty_qrels_in_a_batch_have_no_scores():
-    provider = ir_graded.evaluation.provider.PROVIDER
-    for measure in (
-        ir_graded.D(measure="Q"),
-        ir_graded.IA(measure="Q"),
-        ir_graded.P_plus_Q_sharp,
-        ir_graded.I_rec,
-    ):
-        for qrels in (frame().iloc[:0], {}):
-            assert list(provider.iter_calc([measure], qrels, RUN)) == []
 
 
 def test_the_error_of_an_unlisted_intent_names_a_misspelled_one():

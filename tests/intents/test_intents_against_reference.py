@@ -173,7 +173,7 @@ def test_a_level_below_0_is_unjudged_in_a_condensed_list_beside_other_measures()
 @pytest.mark.parametrize("base", BASES, ids=str)
 @pytest.mark.parametrize("seed", range(4))
 def test_every_base_measure_equals_the_reference(base, seed):
-    topics = random_topics(seed)
+    topics = random_topics(seed, 3)
     name, params = base
     gains = GAINS[seed % 3]
     # nDCG takes only whole gains.
@@ -192,7 +192,7 @@ def test_every_base_measure_equals_the_reference(base, seed):
             assert found == pytest.approx(wanted, abs=1e-12), measure
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", ["I-rec", "P+Q", "P+Q#"])
 def test_measures_without_a_base_measure_equal_the_reference(name, seed):
     topics = random_topics(seed)
@@ -205,7 +205,7 @@ def test_measures_without_a_base_measure_equal_the_reference(name, seed):
     assert found == pytest.approx(expected(name, params, topics), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", NAMES)
 def test_missing_probabilities_are_uniform_over_relevant_intents(name, seed):
     topics = {name: topic._replace(nav=set()) for name, topic in random_topics(seed).items()}
@@ -230,7 +230,7 @@ def test_one_intent_of_probability_1_is_the_base_measure(base):
     name, params = base
     if name in SCALED or params.get("stop") == "err":
         base = (name, {**params, "max_rel": 4})
-    for seed in range(3):
+    for seed in range(2):
         topics = {
             name: topic._replace(
                 levels={"i": reference.document_levels(topic.levels)}, P={"i": 1.0}, nav=set()
@@ -297,8 +297,8 @@ def test_the_ideal_list_by_global_gain_scores_1(base):
 
 
 def test_a_topic_scores_the_same_alone_and_among_others():
-    topics = random_topics(6)
-    for measure in all_measures():
+    topics = random_topics(6, 3)
+    for measure in all_measures()[::2]:
         together = scores(measure, topics)
         for name, topic in topics.items():
             assert scores(measure, {name: topic}) == {name: together[name]}
@@ -308,11 +308,10 @@ def test_a_topic_scores_the_same_alone_and_among_others():
 
 
 @pytest.mark.parametrize("name", ["D", "IA", "D#", "IA#", "DIN#", "DIN", "I-rec", "P+Q", "P+Q#"])
-@pytest.mark.parametrize("seed", range(2))
-def test_explained_contributions_sum_to_the_score(name, seed):
-    topics = random_topics(10 + seed)
+def test_explained_contributions_sum_to_the_score(name):
+    topics = random_topics(10, 3)
     plain = name in ("I-rec", "P+Q", "P+Q#")
-    for base in [None] if plain else BASES:
+    for base in [None] if plain else BASES[::2]:
         measure = (
             ours(name, 5, base)
             if plain or "dcg" in base[1]
@@ -344,28 +343,22 @@ def orders(topic):
     return [[*order, *rest] for order in permutations(first)]
 
 
+def test_din_has_no_expected_score():
+    qrels, run = rows_of({"t": EXAMPLE_A}), run_of({"t": EXAMPLE_A})
+    with pytest.raises(ir_graded.ParameterError, match="ties='doc_id'"):
+        ir_graded.evaluate("DIN#(measure='Q')", qrels, run, ties="expected")
+
+
 @pytest.mark.parametrize(
     "measure",
     [
-        "D-Q@4",
-        "D#-nDCG@2",
-        "IA-Q@4",
-        "IA#-P+@3",
-        "I-rec@1",
-        "I-rec@2",
-        "P+Q#@3",
-        "IA(measure='Q(judged_only=True)')@3",
-        "D#(measure='Q(judged_only=True)')@2",
-        "DIN#(measure='Q')",
+        *("D-Q@4", "D#-nDCG@2", "IA-Q@4", "IA#-P+@3", "I-rec@1", "I-rec@2", "P+Q#@3"),
+        *("IA(measure='Q(judged_only=True)')@3", "D#(measure='Q(judged_only=True)')@2"),
     ],
 )
 def test_expected_scores_are_means_over_all_orders(measure):
-    if measure.startswith("DIN"):
-        with pytest.raises(ir_graded.ParameterError, match="ties='doc_id'"):
-            ir_graded.evaluate(measure, rows_of({"t": EXAMPLE_A}), run_of({"t": EXAMPLE_A}), ties="expected")
-        return
-    topics = {name: topic for name, topic in random_topics(7, 12).items() if len(topic.retrieved) > 3}
-    assert len(topics) > 5
+    topics = {name: topic for name, topic in random_topics(7, 8).items() if len(topic.retrieved) > 3}
+    assert len(topics) > 3
     means = {
         name: np.mean(
             [scores(measure, {name: topic._replace(retrieved=order)})[name] for order in orders(topic)]

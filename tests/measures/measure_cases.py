@@ -14,17 +14,18 @@ from hypothesis import settings, strategies as st
 from reference import ranked
 
 from ir_graded import ParameterError
+from ir_graded.core.facets import SPAN
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.params import Choice, Flag, LevelTable, Number, Param, Whole
 
 #: Measures over passages take other qrels, and are tested separately.
-PASSAGE_MEASURES = {measure.NAME for measure in REGISTRY.values() if measure.NEEDS_PASSAGES}
+PASSAGE_MEASURES = {measure.NAME for measure in REGISTRY.values() if SPAN in measure.NEEDS}
 
 
 def needs_columns(measure) -> bool:
     """Return whether a measure needs further columns of the qrels, or a base measure."""
     needed = {name for name, param in measure.SUPPORTED_PARAMS.items() if param.required}
-    return bool(needed - {"cutoff"} or measure.qrel_columns)
+    return bool(needed - {"cutoff"} or measure.further_columns)
 
 
 #: Measures of intents, classes and groups take other qrels, and are tested separately.
@@ -96,8 +97,8 @@ NUMBERS = (0, 1e-6, 1e-3, 0.25, 0.5, 0.7, 0.95, 0.99, 1, 1.5, 2, 3, 4, 8, 1e6, m
 
 
 def examples(count):
-    """Run the same ``count`` examples every time, however long one takes."""
-    return settings(max_examples=count, deadline=None, derandomize=True)
+    """Run the same examples every time, ``count`` of them or as many as tests/conftest.py allows."""
+    return settings(max_examples=min(count, settings.default.max_examples), derandomize=True)
 
 
 @cache

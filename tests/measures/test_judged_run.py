@@ -1,12 +1,10 @@
 """Levels of the qrels and hits of a run, as passed to the measures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from ir_graded.core.judged_run import JudgedRun
-from ir_graded.core.levels import LARGE, Ideal, Levels
+from ir_graded.core.judged_run import JudgedRun, Matched
+from ir_graded.core.levels import Levels
 from ir_graded.core.passages import Spans
 
 
@@ -86,46 +84,13 @@ def test_an_ideal_list_is_cached_by_level_and_table():
     assert levels.ideal(1, levels.table(((3.0, 7.0),))).weight.tolist() == [7, 2, 1]
 
 
-def ideal_of(*weights):
-    """Return one topic for each list."""
-    count = len(weights)
-    return Ideal(np.ones(count, dtype=np.int64), np.arange(count), np.array(weights), np.arange(count))
-
-
-def test_weights_of_common_size_are_summed_without_scaling():
-    ideal = ideal_of(1.0, 2.0**LARGE / 2, 2.0**-LARGE)
-    assert ideal.is_moderate
-    weight = np.array([3.0])
-    assert ideal.in_units(weight, ints(0)) is weight
-
-
-def test_weights_near_the_limits_of_doubles_are_scaled_by_topic():
-    ideal = ideal_of(1.0, 2.0**LARGE, 2.0**500, 2.0 ** -(LARGE + 2), 2.0**-500)
-    assert ideal.exponent.tolist() == [0, LARGE + 1, 501, -(LARGE + 1), -499]
-    assert not ideal.is_moderate
-    units = ideal.in_units(np.array([4.0, 2.0**LARGE, 2.0**499, 2.0**-500]), ints(0, 1, 2, 4))
-    assert units.tolist() == [4, 0.5, 0.25, 0.5]
-    assert ideal.cumulative.tolist() == [1, 0.5, 0.5, 0.5, 0.5]
-    assert ideal.total().tolist() == [1, 2.0**LARGE, 2.0**500, 2.0 ** -(LARGE + 2), 2.0**-500]
-
-
-def test_the_largest_exponents_without_scaling_are_summed():
-    assert ideal_of(2.0 ** (LARGE - 1)).exponent.tolist() == [0]
-    assert ideal_of(2.0 ** -(LARGE + 1)).exponent.tolist() == [0]
-
-
-def test_a_total_beyond_doubles_is_infinite_without_a_warning():
-    levels = levels_of([[1, 1]])
-    ideal = levels.ideal(1, levels.table(((1.0, 1.5e308),)))
-    assert ideal.cumulative.tolist() == [1.5e308 * 2.0**-1024, 1.5e308 * 2.0**-1023]
-    assert ideal.total().tolist() == [np.inf]
-
-
 # --------------------------------------------------------------------------------------------- hits
 
 
 def of(levels, document, rank, n_retrieved, retrieved=None):
-    return JudgedRun.of(levels, ints(*document), ints(*rank), ints(*n_retrieved), retrieved)
+    topics = ints(*range(len(n_retrieved)))
+    part = Matched(ints(*document), ints(*rank), None, topics, ints(*n_retrieved), retrieved=retrieved)
+    return JudgedRun.of(levels, [part])
 
 
 def test_hits_are_ordered_by_topic_and_rank():
@@ -142,7 +107,7 @@ def test_hits_are_ordered_by_topic_and_rank():
 def test_parts_of_a_run_are_joined_in_topic_order():
     levels = levels_of([[2, 0], [1, 3], [1]])
     last, first = of(levels, [4], [2], [0, 0, 6]), of(levels, [3, 2, 0], [5, 4, 1], [1, 7, 0])
-    joined = JudgedRun.concat(levels, [last, first])
+    joined = JudgedRun.joined(levels, [last, first])
     whole = of(levels, [4, 3, 2, 0], [2, 5, 4, 1], [1, 7, 6])
     for name in ("topic", "rank", "level_index", "document", "n_retrieved"):
         assert getattr(joined, name).tolist() == getattr(whole, name).tolist(), name
@@ -155,19 +120,16 @@ def test_joined_parts_keep_all_spans():
     def spans(document, start, stop):
         return Spans(ints(document), ints(start), ints(stop))
 
-    parts = [
-        of(levels, [1], [1], [0, 1], spans(1, 3, 9)),
-        of(levels, [0], [1], [1, 0], spans(0, 4, 5)),
-    ]
-    joined = JudgedRun.concat(levels, parts).retrieved
+    parts = [of(levels, [1], [1], [0, 1], spans(1, 3, 9)), of(levels, [0], [1], [1, 0], spans(0, 4, 5))]
+    joined = JudgedRun.joined(levels, parts).retrieved
     assert sorted(zip(joined.start.tolist(), joined.stop.tolist(), strict=True)) == [(3, 9), (4, 5)]
 
 
 def test_a_single_part_is_the_run_and_none_is_an_empty_one():
     levels = levels_of([[1], [1]])
     one = of(levels, [1], [1], [0, 1])
-    assert JudgedRun.concat(levels, [one]) is one
-    nothing = JudgedRun.concat(levels, [])
+    assert JudgedRun.joined(levels, [one]).document.tolist() == [1]
+    nothing = JudgedRun.joined(levels, [])
     assert nothing.topic.size == nothing.rank.size == nothing.level_index.size == nothing.document.size == 0
     assert nothing.n_retrieved.tolist() == [0, 0]
     assert nothing.n_retrieved.dtype == nothing.rank.dtype == np.int64

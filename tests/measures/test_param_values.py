@@ -110,16 +110,10 @@ LARGEST_WHOLE = 2**53 - 1
 @pytest.mark.parametrize(
     ("value", "kind"),
     [
-        (3.0, int),
-        (-3.0, int),
-        (0.5, float),
-        (LARGEST_WHOLE, int),
-        (-LARGEST_WHOLE, int),
-        (LARGEST_WHOLE + 1, float),
-        (-LARGEST_WHOLE - 1, float),
-        (math.inf, float),
+        (3.0, int), (-3.0, int), (0.5, float), (LARGEST_WHOLE, int), (-LARGEST_WHOLE, int),
+        (LARGEST_WHOLE + 1, float), (-LARGEST_WHOLE - 1, float), (math.inf, float),
     ],
-)
+)  # fmt: skip
 def test_whole_numbers_become_ints_up_to_2_to_53(value, kind):
     number = canonical_number(value)
     assert number == value

@@ -1,7 +1,5 @@
 """Ranks from scores: every algorithm compared with a plain sort."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -10,7 +8,7 @@ from hypothesis import example, given, strategies as st
 
 from ir_graded.core import ranking
 from ir_graded.core.ranking import Groups, Hits, Rows, order_numbers, ranks
-from ir_graded.matching import lookup
+from ir_graded.matching import judgments as lookup
 
 FLOATS = (np.float32, np.float64)
 

@@ -57,14 +57,10 @@ def test_p_plus_matches_the_inverse_of_the_ideal_list():
 @pytest.mark.parametrize(
     ("stop", "beta", "printed"),
     [
-        ("u", 0, "0.1942"),
-        ("u", 1, "0.2219"),
-        ("rb", 0, "0.3575"),
-        ("rb", 1, "0.3842"),
-        ("gu", 0, "0.2329"),
+        ("u", 0, "0.1942"), ("u", 1, "0.2219"), ("rb", 0, "0.3575"), ("rb", 1, "0.3842"), ("gu", 0, "0.2329"),
         ("gu", 1, "0.2610"),
     ],
-)
+)  # fmt: skip
 def test_ncu_matches_five_of_ten_relevant(stop, beta, printed):
     gamma = {"gamma": 0.7} if stop == "rb" else {}
     measure = ir_graded.NCU(stop=stop, beta=beta, **gamma)
@@ -111,10 +107,7 @@ def graded_uniform(view):
         (stopping.first, [1, 0, 0, 0, 0]),
         (stopping.preferred, [1, 0, 0, 0, 0]),
         (stopping.up_to_preferred, [1, 0, 0, 0, 0]),
-        (
-            lambda view: stopping.cascade(view, (), 3),
-            [3 / 4, 1 / 8, 3 / 32, 1 / 128, 3 / 256],
-        ),
+        (lambda view: stopping.cascade(view, (), 3), [3 / 4, 1 / 8, 3 / 32, 1 / 128, 3 / 256]),
     ],
     ids=["uniform", "rank-biased", "graded-uniform", "first", "preferred", "up to preferred", "cascade"],
 )

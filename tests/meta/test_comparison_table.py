@@ -44,13 +44,9 @@ def test_every_cell_equals_the_result_of_its_method(compared, matrices):
         stable = meta.stability(matrix, fuzziness=[0.035], rng=for_stability, **OPTIONS)
         swap = meta.swap(matrix, rng=for_swap, **OPTIONS)
         expected = [
-            power.power,
-            power.required_difference,
-            stable.minority_rate[0],
-            stable.proportion_of_ties[0],
-            swap.sensitivity,
-            swap.required_difference,
-        ]
+            power.power, power.required_difference, stable.minority_rate[0], stable.proportion_of_ties[0],
+            swap.sensitivity, swap.required_difference,
+        ]  # fmt: skip
         np.testing.assert_array_equal(table.loc[name].tolist()[:6], expected)
     correlations = meta.rank_correlations(matrices, reference="weak").to_frame()
     pd.testing.assert_frame_equal(table[list(correlations)].loc[list(matrices)], correlations)

@@ -46,10 +46,3 @@ def test_the_default_seed_is_0(method):
 def test_default_fuzziness_has_steps_of_a_hundredth_up_to_a_tenth():
     hundredths = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1]
     assert meta.stability(SCORES, n_resamples=2).fuzziness.tolist() == hundredths
-
-
-def test_a_comparison_has_the_documented_defaults():
-    found = compared(SCORES)
-    assert (found.fuzziness, found.power["Q"].alpha, found.power["Q"].test) == (0.05, 0.05, "bootstrap")
-    numbers = [method["Q"].n_resamples for method in (found.power, found.stability, found.swap)]
-    assert numbers == [1000] * 3

@@ -1,7 +1,6 @@
 """Input that every method accepts and rejects, and results that cannot be modified."""
 
 import math
-import warnings
 from functools import partial
 
 import numpy as np
@@ -44,10 +43,7 @@ CORRELATIONS = pytest.mark.parametrize(
     ("wrong", "message"),
     [
         (np.array([[1 + 2j, 2], [3, 4]]), "complex128"),
-        (
-            pd.DataFrame({"a": pd.to_datetime(["2020", "2021"]), "b": pd.to_datetime(["2020", "2022"])}),
-            "datetime",
-        ),
+        (pd.DataFrame({name: pd.to_datetime(["2020", "2021"]) for name in "ab"}), "datetime"),
         (np.array([[1, 2], [3, 4]], dtype="m8[s]"), "timedelta"),
         (np.ma.array([[1.0, 2], [3, 4]], mask=[[0, 1], [0, 0]]), "topic 0, system 1: the score is nan"),
         (pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": [2, 3]}), "topic 1, system 'a'.*<NA>"),
@@ -60,20 +56,10 @@ CORRELATIONS = pytest.mark.parametrize(
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "b"], index=[" ", "x"]), "topic 1 of 2 has no name"),
     ],
 )
-@EACH
-def test_invalid_score_matrices_are_rejected(method, wrong, message):
-    with pytest.raises(InputError, match=message):
-        method(wrong, n_resamples=20)
-
-
-@pytest.mark.parametrize("size", [1e129, 2.0**400, 1e-300])
-@EACH
-def test_scores_of_any_accepted_size_neither_warn_nor_lose_their_order(method, size):
-    scores = pd.DataFrame([[size, -size], [size, -0.9 * size], [size, 0.5 * size]], columns=["a", "b"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        table = method(scores, n_resamples=20, rng=1).to_frame()
-    assert "proportion_of_ties" not in table or (table["proportion_of_ties"] < 1).all()
+def test_invalid_score_matrices_are_rejected(wrong, message):
+    for method in METHODS.values():
+        with pytest.raises(InputError, match=message):
+            method(wrong, n_resamples=20)
 
 
 @pytest.mark.parametrize("first", [None, "topic", "Query_ID", "qid", "Unnamed: 0"])
@@ -131,11 +117,6 @@ def test_filtered_or_sorted_rows_keep_their_topic_column():
     assert (matrix.runs, matrix.topics) == (("a", "b"), (7, 6, 5))
 
 
-def test_topics_with_a_point_are_recognised_by_the_name_of_the_first_column():
-    matrix = ScoreMatrix.of(pd.DataFrame({"topic": [31.1, 31.2, 32.1]} | NAMED))
-    assert (matrix.runs, matrix.topics) == (("a", "b", "c"), (31.1, 31.2, 32.1))
-
-
 def test_runs_may_have_names_of_topic_columns():
     qrels = {"1": {"a": 2, "b": 1}, "2": {"c": 1}, "3": {"c": 1}}
     run = {"1": {"a": 2.0, "x": 1.0, "y": 0.5}, "2": {"c": 1.0, "x": 0.5}, "3": {"c": 1.0}}
@@ -170,25 +151,18 @@ TAKEN = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "option", "value"),
-    [(name, option, value) for name in TAKEN for option in TAKEN[name].split() for value in WRONG[option]],
-)
-def test_wrong_options_are_named_with_their_value(name, option, value):
-    with pytest.raises(ParameterError, match=f"^{option}={value!r} must be "):
-        METHODS[name](SCORES, **{option: value})
+@pytest.mark.parametrize("name", TAKEN)
+def test_wrong_options_are_named_with_their_value(name):
+    for option in TAKEN[name].split():
+        for value in WRONG[option]:
+            with pytest.raises(ParameterError, match=f"^{option}={value!r} must be "):
+                METHODS[name](SCORES, **{option: value})
 
 
 @pytest.mark.parametrize("fuzziness", [(0.5, 0.01), [], [0.1], np.array([0.1])])
 def test_a_comparison_rejects_several_fuzziness_values(fuzziness):
     with pytest.raises(ParameterError, match=r"^fuzziness=.* must be a number"):
         compared(SCORES, fuzziness=fuzziness)
-
-
-@pytest.mark.parametrize("fuzziness", [[True], ["0.1"], [[0.1]], [0.1, None]])
-def test_stability_rejects_fuzziness_that_is_not_numeric(fuzziness):
-    with pytest.raises(ParameterError, match=r"^fuzziness=.* must be one or more numbers"):
-        meta.stability(SCORES, fuzziness=fuzziness)
 
 
 @EACH
@@ -198,24 +172,10 @@ def test_unbounded_memory_changes_nothing(method):
 
 
 @CORRELATIONS
-@pytest.mark.parametrize("wrong", [math.inf, -math.inf, math.nan, "x", pd.NA, 10**400])
-def test_correlations_reject_infinite_numbers(correlation, wrong):
-    with pytest.raises(InputError, match="the score of system 'q' is"):
-        correlation({"p": 1, "q": wrong, "r": 3}, [1, 2, 3])
-
-
-@CORRELATIONS
-def test_correlations_reject_complex_and_masked_numbers(correlation):
-    with pytest.raises(InputError, match="complex128"):
-        correlation(np.array([1 + 1j, 2, 3]), [1, 2, 3])
-    with pytest.raises(InputError, match="the score of system 1 is nan"):
-        correlation(np.ma.array([1.0, 2, 3], mask=[0, 1, 0]), [1, 2, 3])
-
-
-@CORRELATIONS
-def test_correlations_of_huge_scores_equal_those_of_small_ones(correlation):
-    small = correlation([1, -1, 0], [1, 2, 3])
-    assert correlation([1e308, -1e308, 0], [1, 2, 3]) == small
+def test_correlations_reject_infinite_numbers(correlation):
+    for wrong in (math.inf, -math.inf, math.nan, "x", pd.NA, 10**400):
+        with pytest.raises(InputError, match="the score of system 'q' is"):
+            correlation({"p": 1, "q": wrong, "r": 3}, [1, 2, 3])
 
 
 def arrays():
@@ -231,13 +191,12 @@ def arrays():
     }
 
 
-@pytest.mark.parametrize("name", arrays())
-def test_results_are_read_only(name):
-    values = arrays()[name]
-    places = getattr(values, "iloc", values)
-    first = (0,) * values.ndim
-    with pytest.raises(ValueError, match="read-only"):
-        places[first] = places[first]
+def test_results_are_read_only():
+    for values in arrays().values():
+        places = getattr(values, "iloc", values)
+        first = (0,) * values.ndim
+        with pytest.raises(ValueError, match="read-only"):
+            places[first] = places[first]
 
 
 def test_tables_of_results_are_copies():

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from collections_data import ROOT, needs_shared_data
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from reference import meta_power as plain
 
-from ir_graded.errors import CoverageWarning, InputError, ParameterError
+from ir_graded.errors import CoverageWarning
 from ir_graded.meta import studentised
 from ir_graded.meta.discriminative import discriminative_power
 from ir_graded.meta.paired_tests import TESTS, TESTS_OF_DIFFERENCES
@@ -334,7 +334,6 @@ def matrices(draw):
 
 
 @given(values=matrices(), seed=st.integers(0, 99))
-@settings(max_examples=60, deadline=None)
 def test_any_small_matrix_equals_the_plain_loops(values, seed):
     numbers, counts = plain.exact(values), counts_of(values, seed, 30)
     found = discriminative_power(values, n_resamples=30, rng=seed, alpha=0.2)
@@ -348,7 +347,6 @@ def test_any_small_matrix_equals_the_plain_loops(values, seed):
 @given(
     values=matrices(), test=st.sampled_from([*TESTS_OF_DIFFERENCES]), random=st.randoms(use_true_random=False)
 )
-@settings(max_examples=40, deadline=None)
 def test_names_and_order_of_systems_change_nothing(values, test, random):
     names = [f"s{number}" for number in range(values.shape[1])]
     frame = pd.DataFrame(values, columns=names)
@@ -397,16 +395,11 @@ def test_tukey_hsd_keeps_the_error_rate_of_a_whole_data_set():
 @pytest.mark.parametrize(
     ("collection", "measure", "percent"),
     [
-        ("web2010", "ap", 63.7),
-        ("web2010", "ndcg20", 51.8),
-        ("web2010", "err20", 48.1),
-        ("web2010", "rr", 48.7),
-        ("web2013", "ap", 68.1),
-        ("web2013", "ndcg20", 37.8),
-        ("web2013", "err20", 29.9),
-        ("web2013", "rr", 23.9),
+        ("web2010", "ap", 63.7), ("web2010", "ndcg20", 51.8), ("web2010", "err20", 48.1),
+        ("web2010", "rr", 48.7), ("web2013", "ap", 68.1), ("web2013", "ndcg20", 37.8),
+        ("web2013", "err20", 29.9), ("web2013", "rr", 23.9),
     ],
-)
+)  # fmt: skip
 def test_powers_on_trec_web_match_the_documentation(collection, measure, percent):
     scores = pd.read_csv(ROOT / "urbano" / f"{collection}_{measure}.csv")
     assert 100 * discriminative_power(scores).power == pytest.approx(percent, abs=2)
@@ -428,72 +421,12 @@ def test_the_frame_has_one_row_for_each_pair_of_systems():
         result.power = 1.0
 
 
-def test_plot_draws_one_asl_curve():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    _, axes = pyplot.subplots()
-    result = discriminative_power(MATRICES["continuous"], n_resamples=B)
-    result.plot(axes)
-    drawn = [line.get_ydata() for line in axes.lines]
-    assert any(len(line) == len(result.curve) and np.array_equal(line, result.curve) for line in drawn)
-    pyplot.close("all")
-
-
-def test_no_progress_is_printed_without_a_terminal(capfd):
-    for test in TESTS:
-        discriminative_power(MATRICES["tied"], test=test, n_resamples=20)
-    assert capfd.readouterr() == ("", "")
-
-
 def test_a_seed_and_its_generator_give_equal_resamples():
     values = MATRICES["continuous"]
     by_seed = discriminative_power(values, rng=5, n_resamples=B).asl
     by_generator = discriminative_power(values, rng=np.random.default_rng(5), n_resamples=B).asl
     assert by_seed.tolist() == by_generator.tolist()
     assert by_seed.tolist() != discriminative_power(values, rng=6, n_resamples=B).asl.tolist()
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        {"alpha": 0},
-        {"alpha": 1},
-        {"alpha": math.nan},
-        {"alpha": "0.05"},
-        {"alpha": True},
-        {"n_resamples": 0},
-        {"n_resamples": 10.5},
-        {"n_resamples": True},
-        {"test": "anova"},
-        {"test": None},
-        {"rng": -1},
-        {"rng": "seed"},
-        {"memory_mib": 0},
-        {"memory_mib": math.nan},
-    ],
-)
-def test_options_out_of_range_are_rejected(option):
-    with pytest.raises(ParameterError, match=next(iter(option))):
-        discriminative_power(MATRICES["tied"], **option)
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (np.zeros((1, 3)), "topic"),
-        (np.zeros((3, 1)), "system"),
-        (np.zeros((0, 0)), "topic"),
-        ([[0.1, math.nan], [0.2, 0.3]], "topic 0, system 1"),
-        ([[0.1, 0.2], [math.inf, 0.3]], "topic 1, system 0"),
-        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "'a' appears twice"),
-        ([["x", "y"], ["z", "w"]], "topic 0, system 0: the score is 'x'"),
-    ],
-)
-def test_matrices_that_cannot_be_compared_are_rejected(values, message):
-    with pytest.raises(InputError, match=message):
-        discriminative_power(values)
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "tukey_hsd"])

@@ -191,15 +191,6 @@ def test_few_topics_at_a_tiny_alpha_need_a_huge_difference(alpha, options):
         assert found * math.sqrt(topics) == pytest.approx(numerator, rel=0.01)
 
 
-def test_pairs_have_a_detectable_difference_at_nearly_any_alpha():
-    def detectable(alpha):
-        return meta.discriminative_power(SCORES, test="t", alpha=alpha).to_frame()["minimum_detectable"]
-
-    assert detectable(1e-300).isna().all()
-    assert (detectable(1e-12) > 10).all()
-    assert (detectable(1 - 1e-16) == 0).all()
-
-
 def test_anova_of_few_topics_at_a_small_alpha_does_not_warn():
     found = meta.minimum_detectable_difference(None, 2, variance=0.5, alpha=1e-9, test="anova", n_runs=2)
     power = meta.power(None, found, 2, variance=0.5, alpha=1e-9, test="anova", n_runs=2)
@@ -219,67 +210,55 @@ def test_size_to_frame_has_one_row():
     assert math.isnan(meta.topic_set_size(None, 0.1, variance=1).to_frame()["present"].iloc[0])
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (
-            lambda: meta.topic_set_size([[0.1, 0.2], [0.1, 0.2]], 0.1),
-            InputError,
-            "two-way variance of the scores is 0",
-        ),
-        (
-            lambda: meta.topic_set_size([[0.1, 0.3], [0.2, 0.4]], 0.1),
-            InputError,
-            "variance of the scores is 0",
-        ),
-        (lambda: meta.topic_set_size(SCORES[:1], 0.1), InputError, "at least 2 topics are needed, found 1"),
-        (
-            lambda: meta.topic_set_size([SCORES, SCORES[:, :1]], 0.1),
-            InputError,
-            "collection 2: at least 2 systems",
-        ),
-        (lambda: meta.topic_set_size("scores", 0.1), InputError, "expected a topics x systems matrix"),
-        (lambda: meta.topic_set_size(SCORES, 0), ParameterError, "difference=0 must be a finite number > 0"),
-        (lambda: meta.topic_set_size(SCORES, -0.1), ParameterError, "difference=-0.1 must be"),
-        (
-            lambda: meta.topic_set_size(SCORES, 0.1, power=0.05),
-            ParameterError,
-            "power=0.05 must be above alpha=0.05",
-        ),
-        (lambda: meta.topic_set_size(SCORES, 1e-6), ParameterError, "needs more than 10,000,000 topics"),
-        (lambda: meta.topic_set_size(SCORES, 0.1, variance=1.0), ParameterError, "either scores or variance"),
-        (lambda: meta.topic_set_size(None, 0.1), ParameterError, "either scores or variance"),
-        (lambda: meta.topic_set_size(None, 0.1, variance=0.0), ParameterError, "variance=0.0 must be"),
-        (lambda: meta.topic_set_size(SCORES, 0.1, test="z"), ParameterError, "test='z' must be one of"),
-        (lambda: meta.topic_set_size(SCORES, 0.1, model="x"), ParameterError, "model='x' must be one of"),
-        (lambda: meta.topic_set_size(SCORES, 0.1, n_runs=1), ParameterError, "n_runs=1 must be"),
-        (
-            lambda: meta.topic_set_size(SCORES, 0.1, test="anova", paired=False),
-            ParameterError,
-            "are for test='t'",
-        ),
-        (lambda: meta.power(SCORES, 0.1, 1), ParameterError, "n_topics=1 must be"),
-        (
-            lambda: meta.power(SCORES, 0.1, alpha=1e-300),
-            ParameterError,
-            "alpha=1e-300 must be at least 1e-12",
-        ),
-        (lambda: meta.power(SCORES, 0.1, 10**8), ParameterError, "a whole number from 2 to 10,000,000"),
-        (
-            lambda: meta.power(SCORES, 1e200),
-            ParameterError,
-            "difference=1e.200 must be a finite number > 0, up",
-        ),
-        (lambda: meta.power(SCORES, -0.1), ParameterError, "difference=-0.1 must be"),
-        (lambda: meta.power(SCORES, 0.1, test="interval"), ParameterError, "has no power"),
-        (lambda: meta.power([SCORES, SCORES], 0.1), ParameterError, "n_topics is required"),
-        (lambda: meta.effect_sizes(SCORES, "x"), ParameterError, "baseline='x' must be one of 0, 1, 2"),
-        (lambda: meta.effect_sizes(SCORES, confidence=1), ParameterError, "confidence=1 must be"),
-    ],
-)
-def test_errors_say_what_is_wrong(call, error, words):
-    with pytest.raises(error, match=words):
-        call()
+ERRORS = [
+    (
+        lambda: meta.topic_set_size([[0.1, 0.2], [0.1, 0.2]], 0.1),
+        InputError,
+        "two-way variance of the scores is 0",
+    ),
+    (lambda: meta.topic_set_size([[0.1, 0.3], [0.2, 0.4]], 0.1), InputError, "variance of the scores is 0"),
+    (lambda: meta.topic_set_size(SCORES[:1], 0.1), InputError, "at least 2 topics are needed, found 1"),
+    (
+        lambda: meta.topic_set_size([SCORES, SCORES[:, :1]], 0.1),
+        InputError,
+        "collection 2: at least 2 systems",
+    ),
+    (lambda: meta.topic_set_size("scores", 0.1), InputError, "expected a topics x systems matrix"),
+    (lambda: meta.topic_set_size(SCORES, 0), ParameterError, "difference=0 must be a finite number > 0"),
+    (lambda: meta.topic_set_size(SCORES, -0.1), ParameterError, "difference=-0.1 must be"),
+    (
+        lambda: meta.topic_set_size(SCORES, 0.1, power=0.05),
+        ParameterError,
+        "power=0.05 must be above alpha=0.05",
+    ),
+    (lambda: meta.topic_set_size(SCORES, 1e-6), ParameterError, "needs more than 10,000,000 topics"),
+    (lambda: meta.topic_set_size(SCORES, 0.1, variance=1.0), ParameterError, "either scores or variance"),
+    (lambda: meta.topic_set_size(None, 0.1), ParameterError, "either scores or variance"),
+    (lambda: meta.topic_set_size(None, 0.1, variance=0.0), ParameterError, "variance=0.0 must be"),
+    (lambda: meta.topic_set_size(SCORES, 0.1, test="z"), ParameterError, "test='z' must be one of"),
+    (lambda: meta.topic_set_size(SCORES, 0.1, model="x"), ParameterError, "model='x' must be one of"),
+    (lambda: meta.topic_set_size(SCORES, 0.1, n_runs=1), ParameterError, "n_runs=1 must be"),
+    (
+        lambda: meta.topic_set_size(SCORES, 0.1, test="anova", paired=False),
+        ParameterError,
+        "are for test='t'",
+    ),
+    (lambda: meta.power(SCORES, 0.1, 1), ParameterError, "n_topics=1 must be"),
+    (lambda: meta.power(SCORES, 0.1, alpha=1e-300), ParameterError, "alpha=1e-300 must be at least 1e-12"),
+    (lambda: meta.power(SCORES, 0.1, 10**8), ParameterError, "a whole number from 2 to 10,000,000"),
+    (lambda: meta.power(SCORES, 1e200), ParameterError, "difference=1e.200 must be a finite number > 0, up"),
+    (lambda: meta.power(SCORES, -0.1), ParameterError, "difference=-0.1 must be"),
+    (lambda: meta.power(SCORES, 0.1, test="interval"), ParameterError, "has no power"),
+    (lambda: meta.power([SCORES, SCORES], 0.1), ParameterError, "n_topics is required"),
+    (lambda: meta.effect_sizes(SCORES, "x"), ParameterError, "baseline='x' must be one of 0, 1, 2"),
+    (lambda: meta.effect_sizes(SCORES, confidence=1), ParameterError, "confidence=1 must be"),
+]
+
+
+def test_errors_say_what_is_wrong():
+    for call, error, words in ERRORS:
+        with pytest.raises(error, match=words):
+            call()
 
 
 def test_worked_effect_sizes_match():
@@ -320,29 +299,6 @@ def test_ends_of_the_interval_of_dz_have_twelve_digits():
         ends = sorted(sign * np.array([found.low[0], found.high[0]]) * np.sqrt(5))
         tails = [stats.nct.sf(t, 4, end) for end in ends]
         assert tails == pytest.approx([0.025, 0.975], rel=1e-12)
-
-
-def test_an_enormous_effect_has_an_interval():
-    z = 0.1 + 1e-9 * np.array([1, -1, 2, -2, 0.5, 0.0])
-    found = meta.effect_sizes(np.stack([z, 0 * z], axis=1))
-    assert 0 < found.low[0] < found.dz[0] < found.high[0] < 3 * found.dz[0]
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"paired": False}, {"test": "anova", "n_runs": 4}, {"test": "interval"}]
-)
-@pytest.mark.parametrize("variance", [5e-324, 1e-300, 1e308])
-def test_extreme_variances_scale_the_detectable_difference(options, variance):
-    one = meta.minimum_detectable_difference(None, 50, variance=1.0, **options)
-    found = meta.minimum_detectable_difference(None, 50, variance=variance, **options)
-    assert found == pytest.approx(math.sqrt(variance) * one, rel=1e-12, abs=0)
-    if variance < 1:
-        size = meta.topic_set_size(None, found * 1.0001, variance=variance, **options)
-        assert 49 <= size.n_topics <= 50
-        expected = meta.topic_set_size(None, one * 1.0001, variance=1.0, **options).approximation
-        assert size.approximation == pytest.approx(expected, nan_ok=True)
-        if options.get("test") != "interval":
-            assert meta.power(None, found, 50, variance=variance, **options) == pytest.approx(0.8)
 
 
 def test_effect_sizes_equal_the_plain_reference():

@@ -1,7 +1,5 @@
 """The stored notebooks. `python notebooks/execute.py --check` executes them."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -12,14 +12,13 @@ from itertools import accumulate
 import number_cases
 from high_precision import CONTEXT, decimal
 
+from ir_graded.core.facets import SPAN
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import REGISTRY
 
 #: tests/chunks compares measures of rows with exact fractions.
 MEASURES = {
-    measure.NAME: measure
-    for measure in REGISTRY.values()
-    if measure.NEEDS_PASSAGES and not measure.NEEDS_ROWS
+    measure.NAME: measure for measure in REGISTRY.values() if SPAN in measure.NEEDS and not measure.NEEDS_ROWS
 }
 _BETAS = (0, 5e-324, 1e-308, 1e-16, 0.3, 1 - 2**-53, 1, 1 + 2**-52, 7, 1e12, 1e300, 1.7e308, math.inf)
 _RELS = (5e-324, 1, 1.5)

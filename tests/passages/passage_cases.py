@@ -1,7 +1,5 @@
 """Shared by the tests of passage measures: tables with spans, drawn and random, and their scores."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Real collections with passages: INEX 2009 and 2010, TREC Genomics 2007, and the values of other tools."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import ir_measures

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 import re
 import xml.etree.ElementTree as ET
@@ -7,7 +5,7 @@ import xml.etree.ElementTree as ET
 import ir_measures
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import ir_graded
 from ir_graded.errors import InputError, ParameterError
@@ -92,10 +90,7 @@ def test_a_row_that_only_touches_a_span_or_is_empty_found_nothing():
 
 @pytest.mark.parametrize(
     ("qrels", "run"),
-    [
-        (QRELS, run_of(("2", "a", 1.0, 0, 5))),
-        (qrels_of(("1", "a", 0, 0, 0)), RUN),
-    ],
+    [(QRELS, run_of(("2", "a", 1.0, 0, 5))), (qrels_of(("1", "a", 0, 0, 0)), RUN)],
     ids=["topic not in the run", "nothing highlighted"],
 )
 def test_without_text_in_common_all_is_0(qrels, run):
@@ -108,7 +103,6 @@ def test_without_text_in_common_all_is_0(qrels, run):
 places = st.tuples(st.sampled_from("abc"), st.integers(0, 30), st.integers(0, 12))
 
 
-@settings(deadline=None)
 @given(
     st.lists(places, min_size=1, max_size=6),
     st.lists(st.tuples(places, st.integers(0, 3)), min_size=1, max_size=8),
@@ -145,19 +139,11 @@ def test_findings_agree_with_sets_of_positions_and_with_the_measures(highlights,
 
 def test_as_text_it_says_the_numbers():
     assert str(show(QRELS, RUN, "1", cutoff=2, beta=2)).splitlines() == [
-        "topic 1, 2 rows: CharP 0.2143, CharR 0.3000, CharF(beta=2) 0.2778",
-        "",
-        "a, 0 to 30: 10 of 30 characters found",
-        "  rank 1: 20 to 30",
-        "",
-        "a, 100 to 150: 20 of 50 characters found",
-        "  rank 1: 100 to 120",
-        "",
-        "b, 10 to 30: 0 of 20 characters found",
-        "",
-        "retrieved in vain: 1 of 2 rows",
-        "  rank 2: c, 0 to 40",
-    ]
+        "topic 1, 2 rows: CharP 0.2143, CharR 0.3000, CharF(beta=2) 0.2778", "",
+        "a, 0 to 30: 10 of 30 characters found", "  rank 1: 20 to 30", "",
+        "a, 100 to 150: 20 of 50 characters found", "  rank 1: 100 to 120", "",
+        "b, 10 to 30: 0 of 20 characters found", "", "retrieved in vain: 1 of 2 rows", "  rank 2: c, 0 to 40",
+    ]  # fmt: skip
 
 
 def test_a_console_shows_the_text():

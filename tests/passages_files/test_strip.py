@@ -1,15 +1,11 @@
-from __future__ import annotations
-
 import dataclasses
 import io
 import math
 import pickle
 import re
-import sys
 import xml.etree.ElementTree as ET
 from functools import cache, partial
 from itertools import pairwise
-from typing import NamedTuple
 
 import ir_measures
 import matplotlib as mpl
@@ -17,11 +13,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from matplotlib.figure import Figure
 
 import ir_graded
-from ir_graded.errors import GradedError, InputError, ParameterError
+from ir_graded.core.facets import SPAN
+from ir_graded.errors import InputError, ParameterError
 from ir_graded.passages import Strip, show
 
 mpl.use("Agg")
@@ -111,34 +108,10 @@ def test_articles_without_overlap_score_0(query_id, doc_id, highlighted, retriev
     assert (found.extent, found.rank) == (extent, rank)
 
 
-class Qrel(NamedTuple):
-    query_id: str
-    doc_id: str
-    relevance: int
-    start: int
-    length: int
-
-
-class Row(NamedTuple):
-    query_id: str
-    doc_id: str
-    score: float
-    start: int
-    length: int
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        lambda frame, _: pl.DataFrame({name: frame[name].tolist() for name in frame}),
-        lambda frame, _: pl.DataFrame({name: frame[name].tolist() for name in frame}).to_arrow(),
-        lambda frame, kind: [kind(*row) for row in frame.itertuples(index=False, name=None)],
-        lambda frame, kind: (kind(*row) for row in frame.itertuples(index=False, name=None)),
-        lambda frame, _: frame.iloc[::-1],
-    ],
-)
+@pytest.mark.parametrize("form", [pl.from_pandas, lambda frame: iter([*frame.itertuples(index=False)])])
 def test_forms_of_qrels_and_runs_give_equal_strips(form):
-    assert show(form(QRELS, Qrel), form(RUN, Row), "1", "a") == strip()
+    assert show(form(QRELS), form(RUN), "1", "a") == strip()
+    assert show(QRELS.iloc[::-1], RUN.iloc[::-1], "1", "a") == strip()
 
 
 def test_ids_may_be_numbers():
@@ -150,7 +123,6 @@ def test_ids_may_be_numbers():
 spans = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 15)), min_size=1, max_size=6)
 
 
-@settings(deadline=None)
 @given(spans, spans, st.sampled_from([0, 0.25, 1, 2.5, math.inf]))
 def test_strips_agree_with_sets_of_positions_and_with_the_measures(highlights, passages, beta):
     qrels = qrels_of(*[("1", "a", 1, *span) for span in highlights])
@@ -186,7 +158,6 @@ def f_of(P, R, beta):
     return (1 + beta**2) * P * R / (beta**2 * P + R) if P + R else 0
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from([1.0, 2.0, 2.00000001, -3.0, math.inf]))))
 def test_the_rank_equals_that_of_the_measures(rows):
     rows = [("x", 0.0), *rows]
@@ -236,9 +207,9 @@ def test_the_error_without_passages_names_the_accepted_input(kind, bad):
     with pytest.raises(InputError) as caught:
         show(**given_, query_id="1", doc_id="a")
     message = str(caught.value)
-    assert message.startswith(f"show needs passages, but there are none in the {kind}: ")
+    assert message.startswith(f"show needs passages, but {SPAN.lacking(kind).partition(chr(58))[0]}: ")
     assert f"query_id, doc_id, {value}, start, length" in message
-    assert "a dict of dicts cannot" in message
+    assert "a dict of dicts has no such" in message
 
 
 def test_an_unknown_topic_lists_three_known_ones():
@@ -250,11 +221,6 @@ def test_an_unknown_topic_lists_three_known_ones():
         strip(None)
 
 
-def test_a_topic_of_the_run_only_is_unknown():
-    with pytest.raises(InputError, match="the qrels have no topic '5'"):
-        show(QRELS, run_of(("5", "a", 1.0, 0, 5)), "5", "a")
-
-
 def test_an_unknown_article_lists_three_known_ones():
     with pytest.raises(InputError, match=r"^topic '1' has no article 'q'; .* have 'a', 'b', 'c' \.\.\.$"):
         strip(doc_id="q")
@@ -264,26 +230,13 @@ def test_an_unknown_article_lists_three_known_ones():
         show(QRELS, run_of(("4", "y", 1.0, 0, 5)), "4", "b")
 
 
-@pytest.mark.parametrize(
-    "options", [{"rel": 0}, {"rel": "1"}, {"rel": None}, {"rel": math.nan}, {"rel": True}]
-)
-def test_a_bad_rel_is_rejected(options):
-    with pytest.raises(ParameterError, match=r"^show: rel=.* must be a finite number > 0$"):
-        strip(**options)
-
-
-@pytest.mark.parametrize("options", [{"beta": -1}, {"beta": "1"}, {"beta": None}, {"beta": math.nan}])
-def test_a_bad_beta_is_rejected(options):
-    with pytest.raises(ParameterError, match=r"^show: beta=.* must be a number >= 0 or inf$"):
-        strip(**options)
-
-
-@pytest.mark.parametrize(("name", "error"), [
-    ("query_id", InputError), ("doc_id", InputError), ("rel", ParameterError), ("beta", ParameterError),
-])  # fmt: skip
-def test_numbers_too_long_to_print_are_rejected(name, error):
-    with pytest.raises(error, match="<int of too many digits>"):
-        strip(**{name: 10**5000})
+def test_a_bad_rel_or_beta_is_rejected():
+    for rel in (0, "1", None, math.nan, True):
+        with pytest.raises(ParameterError, match=r"^show: rel=.* must be a finite number > 0$"):
+            strip(rel=rel)
+    for beta in (-1, "1", None, math.nan):
+        with pytest.raises(ParameterError, match=r"^show: beta=.* must be a number >= 0 or inf$"):
+            strip(beta=beta)
 
 
 @pytest.mark.parametrize(
@@ -341,7 +294,6 @@ def picture_of(name):
 
 
 def drawn(picture, width):
-    from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, 1.7), layout="constrained")
     assert picture.plot(figure.subplots()) is figure
@@ -414,7 +366,7 @@ def test_lanes_differ_without_colour_and_for_the_colour_blind():
 
 
 def grey(colour):
-    return 0.299 * colour[0] + 0.587 * colour[1] + 0.114 * colour[2]
+    return np.dot(colour[:3], [0.299, 0.587, 0.114])
 
 
 @pytest.mark.parametrize("width", [3.3, 7])
@@ -436,76 +388,16 @@ def test_the_smallest_span_of_the_longest_article_is_visible(width):
         assert np.abs(line - line[0]).sum(axis=1).max() > 60
 
 
-def test_no_figure_stays_in_pyplot():
-    import matplotlib.pyplot as plt
-
-    for _ in range(30):
-        strip().plot()
-    assert plt.get_fignums() == []
-
-
-def test_a_strip_draws_into_the_given_axes():
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(2, 2)
-    try:
-        assert strip().plot(axes[1, 0]) is figure
-        assert axes[1, 0].get_title()
-        assert not axes[0, 0].get_title()
-        inner = figure.subfigures(1, 2)[0].subplots()
-        assert strip().plot(inner) is figure
-        assert strip().plot(ax=axes[0, 1]) is figure
-    finally:
-        plt.close(figure)
-
-
-def removed_axes():
-    ax = Figure().subplots()
-    ax.remove()
-    return ax
-
-
-@pytest.mark.parametrize(
-    "ax",
-    ["x", Figure(), Figure().subfigures(1, 2)[0], Figure().subplots(1, 2), removed_axes()],
-    ids=["text", "Figure", "SubFigure", "several", "removed"],
-)
-def test_objects_that_are_not_axes_of_a_figure_are_rejected(ax):
-    with pytest.raises(ParameterError, match=r"^ax=.* must be a matplotlib Axes in a figure"):
-        strip().plot(ax)
-
-
-@pytest.mark.parametrize("projection", ["polar", "3d"])
-def test_axes_in_which_nothing_can_be_drawn_are_rejected(projection):
-    with pytest.raises(ParameterError, match=r"^ax=.* must be rectilinear"):
-        strip().plot(Figure().subplots(subplot_kw={"projection": projection}))
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PICTURES)
 @pytest.mark.parametrize("format", ["png", "pdf", "svg"])
-def test_a_strip_is_saved_without_a_warning(name, format):
-    target = io.BytesIO()
-    picture_of(name).plot().savefig(target, format=format)
-    assert target.tell() > 1000
+def test_a_strip_is_saved_without_a_warning(format):
+    for name in PICTURES:
+        target = io.BytesIO()
+        picture_of(name).plot().savefig(target, format=format)
+        assert target.tell() > 1000
 
 
-STRANGE = [
-    "$x",
-    "$\\frac{$",
-    "a\nb",
-    "a\x00b",
-    "<script>alert(1)</script>",
-    "\"'&",
-    "{0}",
-    "%s",
-    "ü",
-    "a" * 500,
-    "",
-]
-
-
-@pytest.mark.parametrize("name", STRANGE)
+@pytest.mark.parametrize("name", ["$\\frac{$", "a\nb", "<script>x</script>", "\"'&", "{0}%s", "ü" * 500, ""])
 def test_unusual_ids_are_shown_unchanged(name):
     whole = {"query_id": [name], "doc_id": [name], "start": [0], "length": [5]}
     picture = show(pd.DataFrame({**whole, "relevance": 1}), pd.DataFrame({**whole, "score": 1.0}), name, name)
@@ -519,20 +411,8 @@ def test_unusual_ids_are_shown_unchanged(name):
     assert str(picture).count("\n") == 0
     root = ET.fromstring(picture._repr_html_())  # noqa: S314  # what was written above
     assert root.get("aria-label") == str(picture)
-    assert {element.tag.rpartition("}")[2] for element in root.iter()} <= {
-        "svg",
-        "text",
-        "rect",
-        "path",
-        "title",
-    }
-
-
-def test_the_error_without_matplotlib_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(GradedError, match=r"pip install '.*\[plot\]'"):
-        strip().plot()
-    assert strip()._repr_html_()
+    tags = {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert tags <= {"svg", "text", "rect", "path", "title"}
 
 
 # ---------------------------------------------------------------------------------------- notebooks
@@ -571,17 +451,3 @@ def test_the_html_shows_every_span_in_its_lane(name):
             assert x == pytest.approx(90 + 600 * start / picture.extent, abs=0.01)
             assert width == pytest.approx(max(600 * (stop - start) / picture.extent, 1), abs=0.01)
             assert rectangle.get("fill") in OKABE_ITO
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_the_html_labels_its_axis(name):
-    root = ET.fromstring(picture_of(name)._repr_html_())  # noqa: S314  # what was written above
-    texts = [text.text for text in root.iter(f"{SVG}text")]
-    assert texts[-1] == "position in the article"
-    assert {"highlighted", "overlap", "retrieved"} <= set(texts)
-    ticks = [int(text.replace(",", "")) for text in texts if re.fullmatch("[0-9,]+", text)]
-    assert 2 <= len(ticks) <= 7
-    assert ticks[0] == 0
-    assert ticks[-1] <= max(picture_of(name).extent, 1)
-    assert len(set(np.diff(ticks))) == 1
-    assert re.match("[125]0*$", str(ticks[1]))

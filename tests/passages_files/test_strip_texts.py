@@ -1,7 +1,5 @@
 """Texts of a strip: the title shortens long ids in the middle, and errors show at most three ids."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd
@@ -47,4 +45,4 @@ def test_identical_articles_score_no_more_than_1():
     """Without the bound, rounding would raise F above 1."""
     rows = {"query_id": "1", "doc_id": ["a"], "start": 0, "length": 3}
     qrels, run = pd.DataFrame({**rows, "relevance": 1}), pd.DataFrame({**rows, "score": 1.0})
-    assert max(show(qrels, run, "1", "a", beta=beta / 100).F for beta in range(1, 400)) == 1
+    assert max(show(qrels, run, "1", "a", beta=beta / 100).F for beta in range(1, 400, 3)) == 1

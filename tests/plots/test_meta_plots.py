@@ -105,11 +105,6 @@ def test_lines_differ_with_and_without_colour(draw, make):
     assert {to_hex(line.get_color()).upper() for line in lines} <= set(style.COLOURS)
 
 
-def test_many_styles_are_distinct():
-    styles = [style.line_style(number) for number in range(385)]
-    assert len({(one["color"], one["linestyle"], one["marker"]) for one in styles}) == 385
-
-
 @EACH
 def test_plots_use_the_given_axes(draw, make):
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
@@ -120,12 +115,6 @@ def test_plots_use_the_given_axes(draw, make):
         assert_legend_outside(figure, [left.get_legend()])
     finally:
         plt.close(figure)
-
-
-def test_plots_use_axes_of_a_subfigure():
-    figure = Figure()
-    part = figure.subfigures(1, 2)[0].subfigures(2, 1)[0]
-    assert plots.stability_curves(results(stabilities, 2), ax=part.subplots()) is figure
 
 
 @EACH
@@ -152,11 +141,6 @@ def test_the_threshold_is_drawn_once(draw, make):
     ax = draw({"Q": make(0), "AP": make(0)}).axes[0]
     heights = [line.get_ydata()[0] for line in ax.get_lines() if line.get_label().startswith("_")]
     assert heights == [0.05]
-
-
-@pytest.mark.parametrize("curve", [np.zeros(9), np.ones(9), np.array([0.5]), np.array([0.01])])
-def test_extreme_asl_curves_are_drawn(curve):
-    plots.asl_curve({"Q": SimpleNamespace(curve=curve, alpha=0.05)}).savefig(io.BytesIO())
 
 
 @pytest.mark.parametrize("count", [2, 9, 60])
@@ -225,10 +209,7 @@ def test_long_names_and_names_with_dollars_fit_into_a_legend(draw, make):
 def test_long_names_and_names_with_dollars_fit_beside_cells():
     taus = np.full((6, 6), 0.5) + np.eye(6) / 2
     frame = pd.DataFrame(taus, index=AWKWARD, columns=AWKWARD)
-    for figure in (
-        plots.significance_matrix(frame > 0.9, frame),
-        plots.tau_heat_map(frame, tied=False),
-    ):
+    for figure in (plots.significance_matrix(frame > 0.9, frame), plots.tau_heat_map(frame, tied=False)):
         figure.savefig(io.BytesIO())
         ax = figure.axes[0]
         assert ax.get_window_extent().width > 1.2 * figure.dpi, "room for the picture itself"

@@ -197,11 +197,6 @@ def test_svg_is_reproducible_and_needs_no_network():
     assert "date" not in first
 
 
-def test_svg_of_names_missing_from_the_font_does_not_warn():
-    scores = scores_of(runs=("系统", "b"))
-    assert svg(plots.differences(scores, "Q", "系统", "b"))
-
-
 def test_results_have_plot_methods():
     covid = ir_graded.sample()
     runs = {name: covid.runs[name] for name in list(covid.runs)[:2]}

@@ -4,8 +4,6 @@
 printed instead.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import sys
@@ -29,13 +27,9 @@ HEADER = f"""\
 
 #: What is public here is ``__all__``; dataclasses in it are results, which users do not make.
 MODULES = (
-    "ir_graded",
-    "ir_graded.meta",
-    "ir_graded.passages",
-    "ir_graded.plots",
-    "ir_graded.sentence_transformers",
+    "ir_graded", "ir_graded.meta", "ir_graded.passages", "ir_graded.plots", "ir_graded.sentence_transformers",
     "ir_graded.spark",
-)
+)  # fmt: skip
 #: What the guide teaches beyond them: what sample() gives, own measures, pictures of the meta-evaluation.
 NAMES = {
     "ir_graded.data.sample": ("Sample",),

@@ -1,7 +1,5 @@
 """Any selection of test folders can be passed to pytest."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

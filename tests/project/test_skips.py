@@ -1,7 +1,5 @@
 """Where skips are forbidden, a skipped test fails unless its reason is listed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -18,14 +18,8 @@ def checked(folder, text):
     program = folder / "program.py"
     program.write_text(text, encoding="utf-8")
     command = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--strict",
-        "--config-file=",
-        f"--cache-dir={folder}",
-        program.name,
-    ]
+        sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--cache-dir={folder}", program.name,
+    ]  # fmt: skip
     return subprocess.run(  # noqa: S603  # mypy
         command, cwd=folder, capture_output=True, text=True, check=False
     )

@@ -137,12 +137,8 @@ class Recording:
         if item.labels and len(item.labels) != len(item.values):
             raise ValueError(f"{_key(item)}: {len(item.labels)} labels, {len(item.values)} values")
         row = (
-            *_key(item),
-            item.loose,
-            self._number_of(item.labels),
-            item.kind,
-            _packed(item.values),
-        )
+            *_key(item), item.loose, self._number_of(item.labels), item.kind, _packed(item.values),
+        )  # fmt: skip
         try:
             self._db.execute("INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         except sqlite3.IntegrityError:

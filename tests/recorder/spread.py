@@ -67,7 +67,9 @@ def registered(*, passages: bool = False) -> tuple[GradedMeasure, ...]:
     return tuple(
         measure
         for name, measure in sorted(registry.items())
-        if isinstance(measure, GradedMeasure) and name == measure.NAME and passages == measure.NEEDS_PASSAGES
+        if isinstance(measure, GradedMeasure)
+        and name == measure.NAME
+        and passages == any(facet.kind == "span" for facet in measure.NEEDS)
     )
 
 

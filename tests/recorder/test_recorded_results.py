@@ -21,7 +21,14 @@ HELP = """To see where: `python tests/recorder record FILE` on the old code, `co
 If the change is intended, `python tests/recorder expect` stores the new values."""
 
 
-@pytest.mark.parametrize("section", checksums.quick_sections())
+#: Sections that take long.
+SLOW = {"passages", "random"}
+
+
+@pytest.mark.parametrize(
+    "section",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in checksums.quick_sections()],
+)
 def test_values_equal_the_recorded_ones(section):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # warnings are not results

@@ -25,14 +25,9 @@ pytestmark = [
 
 #: The browser makes no network request, and needs neither a sandbox nor a graphics card.
 FLAGS = [
-    "--no-sandbox",
-    "--no-first-run",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+    "--no-sandbox", "--no-first-run", "--disable-gpu", "--disable-quic", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
 
 EVIL = "<script>window.hacked = 1</script>"
 OTHER = "\"><img src=x onerror='window.hacked = 2'>"

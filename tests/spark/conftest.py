@@ -1,7 +1,5 @@
 """One local Spark session for the tests of this folder; without PySpark or Java, they are skipped."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

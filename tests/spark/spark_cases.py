@@ -18,7 +18,7 @@ def every_measure(*, passages=False):
     given = [(one, next((at for name, at in needed.items() if _requires(one, name)), None)) for one in ours]
     complete = [one if at is None else one @ at for one, at in given]
     return [
-        one for one in complete if not scorer_of(one).qrel_columns and not scorer_of(one).NEEDS_QRELS_ORDER
+        one for one in complete if not scorer_of(one).further_columns and not scorer_of(one).NEEDS_QRELS_ORDER
     ]
 
 

@@ -1,7 +1,5 @@
 """Spark Connect, whose DataFrames have neither a plan nor a context here, gives the scores of one machine."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -51,15 +49,9 @@ def test_scores_equal_those_of_one_machine():
     scores, means, rejected = done.stdout.splitlines()[-3:]
     assert scores == str(
         [
-            ("x", "1", "AP", 0.5),
-            ("x", "1", "Q", 1 / 3),
-            ("x", "2", "AP", 0.0),
-            ("x", "2", "Q", 0.0),
-            ("y", "1", "AP", 0.5),
-            ("y", "1", "Q", 0.5),
-            ("y", "2", "AP", 0.0),
-            ("y", "2", "Q", 0.0),
+            ("x", "1", "AP", 0.5), ("x", "1", "Q", 1 / 3), ("x", "2", "AP", 0.0), ("x", "2", "Q", 0.0),
+            ("y", "1", "AP", 0.5), ("y", "1", "Q", 0.5), ("y", "2", "AP", 0.0), ("y", "2", "Q", 0.0),
         ]
-    )
+    )  # fmt: skip
     assert means == str([("x", "AP", 0.25), ("x", "Q", 1 / 6), ("y", "AP", 0.25), ("y", "Q", 0.25)])
     assert "Spark Connect" in rejected

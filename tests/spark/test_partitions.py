@@ -1,7 +1,5 @@
 """Work on one partition, without Spark: batches and pieces of any size give the scores of one machine."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every measure on Spark and on one machine, for all runs of a real round of TREC-COVID."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

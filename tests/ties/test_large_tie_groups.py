@@ -39,19 +39,12 @@ def collection(*parts, above=(2, 0, 1)):
 @pytest.mark.parametrize(
     ("name", "params"),
     [
-        ("EBR", {}),
-        ("EBR", {"beta": 10.0, "cutoff": 200}),
-        ("nERR", {}),
-        ("iRBU", {"p": 0.9}),
-        ("NCU", {"stop": "rb"}),
-        ("NCU", {"stop": "rb", "gamma": 0.5, "cutoff": 150}),
-        ("NCU", {"stop": "rb", "gamma": 1.0}),
-        ("P+", {}),
-        ("P+", {"beta": 0.0}),
-        ("P+", {"cutoff": 40}),
+        ("EBR", {}), ("EBR", {"beta": 10.0, "cutoff": 200}), ("nERR", {}), ("iRBU", {"p": 0.9}),
+        ("NCU", {"stop": "rb"}), ("NCU", {"stop": "rb", "gamma": 0.5, "cutoff": 150}),
+        ("NCU", {"stop": "rb", "gamma": 1.0}), ("P+", {}), ("P+", {"beta": 0.0}), ("P+", {"cutoff": 40}),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_large_groups_have_the_scores_of_the_reference(monkeypatch, name, params, parts):
     monkeypatch.setattr(tie_means, "_CHUNK", 1000)  # also the smallest group that is large for rank bias
     qrels, groups = collection(*parts)

@@ -12,8 +12,8 @@ from ties.tie_scores import (
     supported_parameters,
 )
 
-#: Random collections for each measure, and topics of each: at least 500 cases.
-COLLECTIONS, TOPICS = 25, 20
+#: Random collections for each measure, and topics of each.
+COLLECTIONS, TOPICS = 10, 20
 
 
 @pytest.mark.parametrize("variant", [*VARIANTS, *FURTHER])

@@ -1,7 +1,5 @@
 """Shared by the tests of ties: random collections with ties, scored by the package and by the reference."""
 
-from __future__ import annotations
-
 import ir_measures
 from reference import tie_cases, ties
 

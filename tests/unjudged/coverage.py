@@ -7,8 +7,6 @@ writes them into the page there, collection by collection. Names of collections 
 ``sample`` need the collections in ``../shared/data``. ``teams`` hides the judgments of one team at a time.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import random

@@ -143,20 +143,10 @@ def test_residual_of_gRBP_equals_that_of_its_metrics():
 @pytest.mark.parametrize(
     "measure",
     [
-        "Q",
-        "nDCG@10",
-        "R@5",
-        "AP",
-        "SetP(relative=True)",
-        "NumRet",
-        "Bpref",
-        "P(judged_only=True)@5",
-        "Judged@5",
-        "EBR",
-        "NCU(stop='err',utility='rr',norm='ideal')",
-        "NCU(stop='rb',utility='ie')",
+        "Q", "nDCG@10", "R@5", "AP", "SetP(relative=True)", "NumRet", "Bpref", "P(judged_only=True)@5",
+        "Judged@5", "EBR", "NCU(stop='err',utility='rr',norm='ideal')", "NCU(stop='rb',utility='ie')",
     ],
-)
+)  # fmt: skip
 def test_measure_without_bounds_is_rejected_by_name(measure):
     with pytest.raises(ir_graded.ParameterError) as caught:
         ir_graded.score_bounds(["P@5", measure], QRELS, RUN)

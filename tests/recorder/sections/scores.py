@@ -24,14 +24,8 @@ Judged@10 NumRet
 FEW = _FEW.split()
 #: Measures that other providers of ir_measures compute. If one is not installed, its error is recorded.
 UPSTREAM = [
-    "infAP",
-    "IPrec@0.1",
-    "IPrec@0.9",
-    "Compat(p=0.9)",
-    "SetAP",
-    "BPM(max_rel=2)@10",
-    "INST(max_rel=2)",
-]
+    "infAP", "IPrec@0.1", "IPrec@0.9", "Compat(p=0.9)", "SetAP", "BPM(max_rel=2)@10", "INST(max_rel=2)",
+]  # fmt: skip
 SUBTOPICS = ["alpha_nDCG@10", "ERR_IA@10", "AP_IA", "StRecall@10", "P_IA@5", "NRBP"]
 
 

@@ -1,0 +1,193 @@
+"""Names of columns, and the further columns of qrels and runs that measures can need, each declared once.
+
+A measure names columns in ``NEEDS`` or ``USES``. Reading, checks, refusals and the arrays of a view follow
+from the declaration. A column that is not declared is ignored, unless a measure names it as shares of groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ir_graded.errors import InputError, cut
+
+from .segments import Bools, Floats
+
+#: Name of the column of the value.
+VALUE_COLUMNS = {"qrels": "relevance", "run": "score"}
+#: Asked where qrels look like a run, or a run like qrels.
+SWAPPED = "are the qrels and the run swapped?"
+#: Positions above this are not plausible; below it, sums are exact.
+LONGEST = 2**48
+
+
+QUEPID = ("query", "docid", "rating")
+#: Names of topic, document and value by kind: of ir-measures, PyTerrier, BEIR and MTEB, and Quepid.
+CONVENTIONS = {
+    "qrels": (
+        ("query_id", "doc_id", "relevance"),
+        ("qid", "docno", "label"),
+        ("query-id", "corpus-id", "score"),
+        QUEPID,
+    ),
+    "run": (
+        ("query_id", "doc_id", "score"),
+        ("qid", "docno", "score"),
+        ("query-id", "corpus-id", "score"),
+    ),
+}
+
+
+def convention_of(kind: str, names: Iterable[object]) -> tuple[str, str, str] | None:
+    """Return the first names of topic, document and value that all exist, else None."""
+    present = set(names)
+    return next((found for found in CONVENTIONS[kind] if present.issuperset(found)), None)
+
+
+def missing(kind: str, names: Iterable[object]) -> str:
+    """Return a message with the missing columns, the existing columns, and the likely kind of table."""
+    present = [*names]
+    wanted = CONVENTIONS[kind][0]
+    other = "run" if kind == "qrels" else "qrels"
+    found = convention_of(other, present)
+    hint = ""
+    if found:
+        hint = f"; it looks like {'a run' if other == 'run' else other} ({', '.join(found)}): {SWAPPED}"
+    lacking = ", ".join(name for name in wanted if name not in present)
+    return f"the table has no column {lacking}; it has {cut(', '.join(map(str, present)))}{hint}"
+
+
+@dataclass(frozen=True, eq=False)
+class Facet:
+    """A further column of qrels or of a run.
+
+    Attributes:
+        name: name of the column.
+        per: what has one value: each row, or equal in all rows of a document, an intent or a topic.
+        kind: "id" (equal ids mean the same class), "number", "shares" (a vector), "word" (one of ``words``),
+            "words" (several, separated by ``|``) or "span" (two columns).
+        contents: what it holds, in words.
+        source: where else than in a table it can come from, in words.
+        of: whether it is a column of the qrels, of the run or of both.
+        columns: names of the columns, if not the name itself.
+        other_names: names that are read like the name.
+        like: names, in lower case, that mean the like and are not read.
+        advice: what to do about such a name.
+        title: the value in words, in messages.
+        is_valid: whether numbers are valid; NaN is not.
+        valid: which values are valid, in words.
+        may_lack: whether numbers may be missing.
+        words: the words of the kind "word".
+    """
+
+    name: str
+    per: Literal["row", "document", "intent", "topic"]
+    kind: Literal["id", "number", "shares", "word", "words", "span"]
+    contents: str
+    source: str = ""
+    of: tuple[str, ...] = ("qrels",)
+    columns: tuple[str, ...] = ()
+    other_names: tuple[str, ...] = ()
+    like: frozenset[str] = frozenset()
+    advice: str = ""
+    title: str = ""
+    is_valid: Callable[[Floats], Bools] = np.isfinite
+    valid: str = "a finite number"
+    may_lack: bool = False
+    words: tuple[str, ...] = ()
+
+    def check(self, values: Floats, describe: Callable[[int], str], *, may_lack: bool = False) -> None:
+        """Raise InputError if a number is not valid; ``describe`` locates a row."""
+        right = self.is_valid(values)
+        wrong = np.flatnonzero(~(right | np.isnan(values) if may_lack else right))
+        if wrong.size:
+            row = int(wrong[0])
+            value = "missing" if np.isnan(values[row]) else f"{values[row]:g}"
+            title = self.title or f"the {self.name}"
+            raise InputError(f"{describe(row)}: {title} is {value}; it must be {self.valid}")
+
+    def refusal(self, purpose: object, kind: str, hint: str = "") -> str:
+        """Return the message that qrels or a run lack the column, which a measure or a function needs."""
+        return f"{purpose} needs {self.contents}, but {self.lacking(kind, hint)}"
+
+    def lacking(self, kind: str, hint: str = "") -> str:
+        """Return the message that qrels or a run lack the column, and which forms have it."""
+        names = self.columns or (self.name,)
+        fields = ", ".join(("query_id", "doc_id", VALUE_COLUMNS[kind], *names))
+        have, noun = "have" if kind == "qrels" else "has", "columns" if len(names) > 1 else "column"
+        return (
+            f"the {kind} {have} no {noun} {' and '.join(names)}: {hint and f'{hint}; '}give a table or named "
+            f"tuples with the fields {fields}{self.source and f', or {self.source}'}; a dict of dicts has no "
+            f"such {noun}"
+        )
+
+    def hint(self, names: list[str]) -> str:
+        """Return a hint on columns of a table that mean the like but are not read; empty without any."""
+        wanted = self.columns or (self.name,)
+        lacking = [name for name in wanted if name not in names]
+        found = [name for name in names if name.lower() in self.like]
+        if not lacking or not found:
+            return ""
+        return f"the table has {', '.join(found)} but not {' and '.join(lacking)} ({self.advice})"
+
+
+def _position(values: Floats) -> Bools:
+    return np.asarray((values >= 0) & (values <= LONGEST) & (values == np.floor(values)))
+
+
+def _not_negative(values: Floats) -> Bools:
+    return np.isfinite(values) & (values >= 0)
+
+
+def _share(values: Floats) -> Bools:
+    return (values > 0) & (values <= 1)
+
+
+SPAN = Facet(
+    *("passages", "row", "span", "passages", "a file that has them"),
+    of=("qrels", "run"),
+    columns=("start", "length"),
+    like=frozenset({"start", "length", "end", "stop", "offset", "start_index", "end_index"}),
+    advice="length = end - start",
+    is_valid=_position,
+    valid=f"a whole number from 0 to {LONGEST}",
+)
+INTENT = Facet(
+    *("iteration", "row", "id", "intents", "a file of TREC or NTCIR whose second field is the intent"),
+    other_names=("subtopic_id",),
+    like=frozenset({"intent", "intent_id", "subtopic"}),
+    advice="rename it if it holds intents",
+)
+PROBABILITY = Facet(
+    *("probability", "intent", "number", "probabilities of intents"),
+    is_valid=_not_negative,
+    valid="a finite number >= 0",
+    may_lack=True,
+)
+INTENT_TYPE = Facet(
+    *("intent_type", "intent", "word", "types of intents"),
+    words=("inf", "nav"),
+    valid="'inf' (informational) or 'nav' (navigational)",
+)
+ASPECTS = Facet("aspects", "row", "words", "aspects", "a gold standard of TREC Genomics")
+CLASS = Facet(
+    *("equivalence_class", "document", "id", "equivalence classes"),
+    "a file of lines 'topic doc L<level> class'",
+)
+INCLUSION = Facet(
+    *("iprob", "row", "number", "inclusion probabilities"),
+    title="the inclusion probability (iprob)",
+    is_valid=_share,
+    valid="above 0 and at most 1 (1 if the document was certain to be judged)",
+)
+
+#: All declared columns, in the order in which frames have them.
+FACETS = (ASPECTS, CLASS, INCLUSION, INTENT, PROBABILITY, INTENT_TYPE, SPAN)
+
+
+def shares(name: str) -> Facet:
+    """Return the column of the shares of groups in each document, which has the name that the user gives."""
+    return Facet(name, "document", "shares", "groups", "what ir_graded.with_groups returns")

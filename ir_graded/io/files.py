@@ -1,0 +1,306 @@
+"""Read run and qrels files as tables: as a whole, or a run in pieces."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ir_graded.core.facets import FACETS, VALUE_COLUMNS
+from ir_graded.errors import FileFormatError, InputError, ParameterError, cut
+
+from .._utils.threads import check_fork
+from . import parquet
+from .formats import Format, Kind, PassageRow, VaryingFormat, formats_of, recognise
+from .lines import LineNumbers, delimiter_of, empty, number_of, parse_lines, read_headed
+from .records import DOCUMENTS, DocumentFormat, is_json, read_json
+from .table import PASSAGE_COLUMNS, Passage, Table, at_rows, from_columns, from_frame, with_other_names
+from .text import (
+    Load,
+    check_byte_order_marks,
+    check_path,
+    errors_with_path,
+    fields_of,
+    line_error,
+    read_text,
+    text_pieces,
+)
+
+
+def read_file(kind: str, path: str | os.PathLike[str], format: str | None = None) -> Table:
+    """Read a file of qrels or of a run.
+
+    Args:
+        kind: 'qrels' or 'run'.
+        path: Parquet, or text in UTF-8, plain or in gzip, zstandard or xz (detected by the first bytes).
+        format: name of a text format; None to detect it by the number of fields of the first line.
+
+    Raises:
+        FileFormatError: the file or a line of it cannot be read.
+        InputError: the path is not valid, or a row of a Parquet file cannot be scored.
+        OSError: the file cannot be opened.
+    """
+    check_fork()
+    check_path(path)
+    with errors_with_path(path):
+        if format is None and parquet.is_parquet(path):
+            return _of_parquet(kind, path, parquet.read_parquet(kind, path), 0)
+        return _read_text_file("qrels" if kind == "qrels" else "run", path, format)
+
+
+def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[Callable[[], Table]]:
+    """Yield functions that each return the table of a piece of a run, at least one.
+
+    Args:
+        path: the file.
+        size: bytes of a piece of a text file.
+        rows: rows of a piece of a Parquet file.
+    """
+    check_fork()
+    whole = partial(read_file, "run", path)
+    with errors_with_path(path):
+        if Path(path).stat().st_size <= size:
+            yield whole
+            return
+        if parquet.is_parquet(path):
+            frames = parquet.parquet_pieces(path, rows)
+            pieces: Iterator[Callable[[], Table]] = (
+                partial(_of_parquet, "run", path, frame, begin) for frame, begin in frames
+            )
+        else:
+            pieces = map(errors_with_path(path), _text_file_pieces(path, size))
+        empty = True
+        for piece in pieces:
+            yield piece
+            empty = False
+        if empty:
+            yield whole
+
+
+def _of_parquet(kind: str, path: str | os.PathLike[str], frame: pl.DataFrame, begin: int) -> Table:
+    """Return rows of a Parquet file, of which ``begin`` is the first."""
+    table = from_frame(kind, frame, lambda row: f"{os.fspath(path)}, row {begin + row}")
+    further = parquet.further_columns(path, frame, begin)
+    return replace(table, further=with_other_names(further))
+
+
+def named(kind: Kind, name: str) -> Format | VaryingFormat | DocumentFormat:
+    """Return the format of this kind with this name.
+
+    Raises:
+        ParameterError: the format does not exist.
+    """
+    documents = [one for one in DOCUMENTS if one.kind == kind]
+    candidates = [*formats_of(kind), *documents]
+    for candidate in candidates:
+        if candidate.name == name:
+            return candidate
+    known = ", ".join(repr(one.name) for one in candidates)
+    raise ParameterError(f"unknown format {name!r} of a {kind} file; known: {known}")
+
+
+def _read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) -> Table:
+    """Read a run or qrels in lines of text. Errors as in :func:`read_file`."""
+    chosen = None if name is None else named(kind, name)
+    where = os.fspath(path)
+    data = read_text(where)
+    if isinstance(chosen, DocumentFormat):
+        return _document(data, chosen, where)
+    if chosen is None and (table := _self_describing(kind, data, where)) is not None:
+        return table
+    if chosen is None:
+        chosen = _recognised(data, kind, where)
+    elif isinstance(chosen, VaryingFormat):
+        chosen = replace(chosen, review=None)
+    else:
+        chosen = chosen.named(next((len(raw.split()) for raw in io.BytesIO(data) if raw.strip()), 0))
+    if chosen is None:
+        return _table(kind, empty(kind), where)
+    if isinstance(chosen, VaryingFormat):
+        return _line_by_line(data, chosen, where)
+    table = _read_lines(where, chosen, lambda: data)
+
+    def column(position: int) -> pl.Series:
+        # Fields that few measures need are read only on demand, in place of the document.
+        return parse_lines(data, replace(chosen, doc_id=position, review=None), where)[0]["doc_id"]
+
+    return replace(table, further={name: partial(column, at) for name, at in chosen.further})
+
+
+def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
+    """Read a text that names its fields: JSON, or columns with a header; None for other text."""
+    if is_json(data):
+        return from_frame(kind, read_json(kind, data, path), lambda row: f"{path}, item {row}")
+    delimiter = delimiter_of(data, path)
+    return None if delimiter is None else _headed(kind, data, path, delimiter)
+
+
+def _headed(kind: Kind, data: bytes, path: str, delimiter: str) -> Table:
+    """Read a text with a header; further columns of numbers, which are text, are converted on demand."""
+    frame, lines, repeated = read_headed(kind, data, path, delimiter)
+    table = from_frame(kind, frame, lambda row: f"{path}, line {lines[row + 1]}")
+    numbers = {facet.name for facet in FACETS if facet.kind == "number"}
+
+    def column(name: str) -> Any:
+        if name in repeated:
+            raise FileFormatError(f"{path}, line {lines[0]}: several columns are named {cut(name)}; keep one")
+        return _as_numbers(table, name, frame[name]) if name in numbers else frame[name]
+
+    further: dict[str, Callable[[], Any]] = {
+        name: partial(column, name) for name in table.further if name in frame.columns
+    }
+    return replace(table, further=with_other_names(further))
+
+
+def _as_numbers(table: Table, name: str, texts: pl.Series) -> pl.Series:
+    """Return a further column as numbers, NaN for empty fields."""
+    found = np.full(len(table), np.nan)
+    for row, text in enumerate(texts):
+        try:
+            if text:
+                found[row] = number_of(text)
+        except ValueError as error:
+            raise FileFormatError(f"{table.in_kind(row)}: the {name}: {cut(str(error))}") from None
+    return pl.Series(found)
+
+
+def _text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Callable[[], Table]]:
+    """Yield functions that each read a piece of a run, of about ``size`` bytes and whole topics.
+
+    Raises, also when a piece is read:
+        FileFormatError: the file or a line of it cannot be read.
+        OSError: the file cannot be read.
+    """
+    where = os.fspath(path)
+    chosen = None
+    for number, load in enumerate(text_pieces(where, size)):
+        if chosen is None:
+            if is_json(begin := load()) or delimiter_of(begin, where):
+                yield partial(_read_text_file, "run", path, None)
+                return
+            chosen = _recognised(begin, "run", where)
+            if chosen is None:
+                continue
+        # All run formats have lines with a fixed number of fields.
+        assert isinstance(chosen, Format)  # noqa: S101  # for the type checker
+        yield partial(_read_lines, where, chosen, load, partial(_lines_before, where, size, number))
+
+
+def _lines_before(path: str, size: int, number: int) -> int:
+    return sum(load().count(b"\n") for load in islice(text_pieces(path, size), number))
+
+
+def _read_lines(path: str, format: Format, load: Load, lines_before: Callable[[], int] = int) -> Table:
+    frame, lines = parse_lines(load(), format, path, lines_before)
+    return _table(format.kind, frame, path, lines, lines_before)
+
+
+def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
+    """Read a file whose lines hold any number of passages."""
+    check_byte_order_marks(data, int, path)
+    found: list[PassageRow] = []
+    lines: list[int] = []
+    for line, raw in enumerate(io.BytesIO(data), 1):
+        # Bytes that are not UTF-8 are allowed in fields that are not read, but not in ids.
+        fields = [field.decode(errors="surrogateescape") for field in raw.split()]
+        if not fields:
+            continue
+        try:
+            passages = format.rows(fields, raw.decode(errors="surrogateescape"))
+            "".join(part for row in passages for part in row[:2]).encode()
+        except UnicodeEncodeError:
+            problem = "a topic or document is not UTF-8; the file must be text in UTF-8"
+            raise line_error(path, line, problem, raw) from None
+        except ValueError as error:
+            raise line_error(path, line, f"expected {format.expected}: {error}", raw) from None
+        found += passages
+        lines += [line] * len(passages)
+    if format.review is not None:
+        every = (raw.split() for raw in io.BytesIO(data) if raw.strip())
+        doubt = format.review([field.decode(errors="replace") for field in fields] for fields in every)
+        if doubt is not None:
+            raise FileFormatError(f"{path}: {doubt}")
+    extra = (("start", 3), ("length", 4))
+    further = {name: [row[at] for row in found] for at, name in enumerate(format.further, 5)}
+    try:
+        frame = pl.DataFrame(
+            [row[:5] for row in found], schema=empty(format.kind, extra).schema, orient="row"
+        )
+    except (OverflowError, pl.exceptions.PolarsError):
+        raise FileFormatError(f"{path}: a start or length is beyond 64 bits") from None
+    table = _table(format.kind, frame, path, np.array(lines, dtype=np.int64))
+    return replace(table, further={name: partial(list, values) for name, values in further.items()})
+
+
+def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
+    """Read a document as a whole. Places in errors are paths in it."""
+    try:
+        rows = list(format.rows(data))
+        columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(6)]
+        query_id, doc_id, value, start, length, places = columns
+        return from_columns(
+            format.kind,
+            query_id,
+            doc_id,
+            value,
+            lambda row: f"{path}, {places[row]}",
+            (start, length),
+        )
+    except FileFormatError:
+        raise
+    except InputError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+
+
+def _recognised(data: bytes, kind: Kind, path: str) -> Format | VaryingFormat | None:
+    """Recognise the format by the first line that is not blank; None if all lines are blank."""
+    for line, raw in enumerate(io.BytesIO(data), 1):
+        fields = fields_of(raw, line, path)
+        if fields:
+            return recognise(kind, fields, path, line, raw.decode())
+    return None
+
+
+def _table(
+    kind: Kind,
+    frame: pl.DataFrame,
+    path: str,
+    lines: LineNumbers | None = None,
+    lines_before: Callable[[], int] = int,
+) -> Table:
+    """Return the rows of a file or of a piece of it, with their places for errors.
+
+    Args:
+        kind: "run" or "qrels".
+        frame: a row per non-blank line or per passage, in the order of the file.
+        path: the file.
+        lines: the line number of each row within the piece; None if row i is line i + 1.
+        lines_before: function that returns the number of lines before the piece; only called for errors.
+    """
+    query_id = frame["query_id"]
+    passage = None
+    if all(name in frame.columns for name in PASSAGE_COLUMNS):
+        passage = Passage(*(frame[name].cast(float).to_numpy() for name in PASSAGE_COLUMNS))
+
+    def place(row: int) -> str:
+        return f"{path}, line {lines_before() + (row + 1 if lines is None else int(lines[row]))}"
+
+    table = Table(
+        kind,
+        query_id,
+        frame["doc_id"],
+        frame[VALUE_COLUMNS[kind]].to_numpy(),
+        place,
+        lambda rows: at_rows(query_id, rows).to_list(),
+        passage,
+    )
+    table.check_passages()
+    return table
