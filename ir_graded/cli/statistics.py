@@ -138,7 +138,7 @@ def judgments(  # one parameter an option
     """Compare the judgments of QRELS with those of B, and the conclusions on RUNs from both.
 
     Prints the confusion matrix of the topic-document pairs that both sets judge, coverage, and coefficients
-    of agreement with 95% intervals over topics. With RUNs and measures (-m) it also prints a column per
+    of agreement with intervals over topics. With RUNs and measures (-m) it also prints a column per
     measure: bias, rank correlations, and the pairs of runs that differ significantly with both sets. The
     formats csv and tsv write one table with a line per value.
     """
