@@ -321,9 +321,8 @@ class _I_rec(IntentMeasure):
     r"""The share of the intents that have a relevant document among the first documents.
 
     ``I-rec@k = intents with a relevant document among the first k / intents with a relevant document in the
-    qrels``. In [0, 1]. An intent without a relevant document is left out of the denominator, so nuggets that
-    no answer supports do not lower the score. It ignores probabilities, levels and ranks, and equals
-    StRecall(rel=r)@k of ir-measures.
+    qrels``. In [0, 1]. It ignores probabilities, levels and ranks, and equals StRecall(rel=r)@k of
+    ir-measures.
 
     Formula:
         \text{I-rec@}k = \frac{|\bigcup_{n \le k} I(d_{n})|}{|I|}
