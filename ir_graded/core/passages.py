@@ -1,4 +1,4 @@
-"""Spans of text, half-open ``[start, stop)``, over all articles at once, and the rows of a run that hold them.
+"""Spans of text, half-open ``[start, stop)``, over all articles at once, and the rows of a run with passages.
 
 Unions and overlaps take one sort and one sweep in whole numbers. Rows that neither find highlighted text nor
 repeat text are kept as lengths only.

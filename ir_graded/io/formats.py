@@ -1,7 +1,7 @@
-"""Line formats of run and qrels files, one declaration each in :data:`FORMATS`, and checks of ambiguous files.
+"""Line formats of run and qrels files, declared in :data:`FORMATS`, and checks of ambiguous files.
 
-Reading a file in the wrong format could silently give wrong levels or scores, so a file that may be in another
-format is an error. A format that the caller names is not checked.
+Reading a file in the wrong format could silently give wrong levels or scores, so a file that may be in
+another format is an error. A format that the caller names is not checked.
 """
 
 from __future__ import annotations
