@@ -1,6 +1,4 @@
-"""Equivalence classes: views in which each class of documents counts once.
-
-Collections derived from judgments by intent: lists by global gain, and one list per intent.
+"""Collections derived from judgments: by equivalence class, by global gain, and one list per intent.
 
 Each consists of levels and a run, so measures score it like any other collection.
 """

@@ -33,11 +33,7 @@ CONVENTIONS = {
         ("query-id", "corpus-id", "score"),
         QUEPID,
     ),
-    "run": (
-        ("query_id", "doc_id", "score"),
-        ("qid", "docno", "score"),
-        ("query-id", "corpus-id", "score"),
-    ),
+    "run": (("query_id", "doc_id", "score"), ("qid", "docno", "score"), ("query-id", "corpus-id", "score")),
 }
 
 

@@ -105,11 +105,7 @@ class JudgedRun(Ranked):
     further: Mapping[str, Floats] = field(default_factory=dict)
 
     APART = frozenset({"retrieved", "rows"})
-    SHARED: ClassVar[Join] = {
-        "n_retrieved": sum,
-        "n_unknown": sum,
-        "is_flat": all,
-    }
+    SHARED: ClassVar[Join] = {"n_retrieved": sum, "n_unknown": sum, "is_flat": all}
 
     @classmethod
     def of(cls, levels: Levels, parts: Sequence[Matched], n_unknown: int = 0) -> JudgedRun:

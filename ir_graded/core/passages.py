@@ -1,11 +1,7 @@
-"""The rows of a run with passages, ranked as rows: the input of character measures.
+"""Spans of text, half-open ``[start, stop)``, over all articles at once, and the rows of a run with passages.
 
-Only rows that can find highlighted text, or that repeat text, are kept whole. For all others only the length
-is kept.
-
-Spans of text, half-open ``[start, stop)``, over all articles at once.
-
-Unions and overlaps take one sort and one sweep over whole arrays, in whole numbers.
+Unions and overlaps take one sort and one sweep in whole numbers. Rows that neither find highlighted text nor
+repeat text are kept as lengths only.
 """
 
 from __future__ import annotations

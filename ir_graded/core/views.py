@@ -1,12 +1,8 @@
-"""Views of a run: the documents that a measure looks at, in the symbols of the papers.
+"""Views of a run: the documents, articles or rows that a measure looks at, in the symbols of the papers.
 
 A :class:`View` holds, for all topics at once, the ranks ``n`` of the relevant documents and the values of
-``C(n)``, ``cg(n)``, ``cg*(n)`` and ``BR(n)`` at these ranks. The measures of one evaluation share views.
-
-View for passage measures: the articles with relevance that a run retrieved, with F-scores.
-
-Symbols are those of Kamps, Lalmas and Pehcevski (2007): P(a), R(a), F(a) and gP(r). Their rank r is ``n`` and
-their Numrel is ``R``, as in the other views.
+``C(n)``, ``cg(n)``, ``cg*(n)`` and ``BR(n)`` at these ranks; an :class:`ArticleView` the F-scores of Kamps,
+Lalmas and Pehcevski (2007). The measures of one evaluation share views.
 """
 
 from __future__ import annotations

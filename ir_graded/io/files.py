@@ -262,12 +262,7 @@ def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
         columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(6)]
         query_id, doc_id, value, start, length, places = columns
         return from_columns(
-            format.kind,
-            query_id,
-            doc_id,
-            value,
-            lambda row: f"{path}, {places[row]}",
-            (start, length),
+            format.kind, query_id, doc_id, value, lambda row: f"{path}, {places[row]}", (start, length)
         )
     except FileFormatError:
         raise

@@ -1,11 +1,7 @@
-"""Line formats of run and qrels files: the meaning of the fields of a line.
+"""Line formats of run and qrels files, declared in :data:`FORMATS`, and checks of ambiguous files.
 
-A format is a declaration in :data:`FORMATS`. To add a format, add a declaration.
-
-Checks for files that fit a format by their number of fields but may be in another format.
-
-Reading such a file could silently give wrong levels or scores, so it raises an error with the reason. A
-format that the caller names is not checked.
+Reading a file in the wrong format could silently give wrong levels or scores, so a file that may be in
+another format is an error. A format that the caller names is not checked.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Parser of the lines of run and qrels files.
 
-Lines are parsed by the CSV parser of Polars. It checks the number of fields on the first line only and treats
-every blank as a separator, so a second blank would silently shift columns. Therefore text is parsed only if
-:func:`~.spacing.count_white_space` finds no two adjacent white characters, and rows are returned only if the
-number of white characters and the last fields match lines of the right width. Other spacing is normalised
-first. Python parses single lines only to report an error.
+The CSV parser of Polars checks the number of fields on the first line only, and a second blank would silently
+shift columns. So a text is parsed only if no two white characters are adjacent, and its rows are used only if
+the number of white characters and the last fields match the format. Other spacing is normalised first.
 """
 
 from __future__ import annotations

@@ -77,7 +77,8 @@ def further_columns(
             rows = pl.scan_parquet(os.fspath(path), glob=False).select(name).slice(begin, read.height)
             return rows.collect()[name]
 
-    names = pl.scan_parquet(os.fspath(path), glob=False).collect_schema()
+    with _parser_errors_with_path(path):
+        names = pl.scan_parquet(os.fspath(path), glob=False).collect_schema()
     return {name: partial(column, name) for name in names if name not in read.columns}
 
 

@@ -1,4 +1,4 @@
-"""Read qrels and runs from dicts: lists of records, JSON of search engines, and objects of ranx."""
+"""Read JSON of records, of search engines and of chunking benchmarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion of qrels and runs of any form except a dict of dicts to tables."""
+"""Qrels and runs of any form except a dict of dicts as tables; the functions that read them for users."""
 
 from __future__ import annotations
 

@@ -18,16 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ir_graded.core.facets import (
-    FACETS,
-    INTENT,
-    SPAN,
-    SWAPPED,
-    VALUE_COLUMNS,
-    Facet,
-    convention_of,
-    missing,
-)
+from ir_graded.core.facets import FACETS, INTENT, SPAN, SWAPPED, VALUE_COLUMNS, Facet, convention_of, missing
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.struct import Struct
