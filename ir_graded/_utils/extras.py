@@ -16,12 +16,7 @@ _DISTRIBUTION = "ir-graded"
 
 
 def extra(module: str, name: str) -> Any:
-    """Import a module of an optional library. Raises GradedError with the extra if it is not installed.
-
-    Args:
-        module: the module, such as 'scipy.stats'.
-        name: the extra of this package that installs it.
-    """
+    """Import a module of an optional library. Raises GradedError with the extra if it is not installed."""
     try:
         return import_module(module)
     except ImportError:

@@ -95,9 +95,6 @@ class RelevanceEvaluator:
     def evaluate(self, run: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Return the value of each measure for each topic of the run that is in the qrels.
 
-        Args:
-            run: topic to doc_id to score.
-
         Raises:
             InputError: an id is not text that C code can read.
             GradedError: this thread is already inside pytrec_eval.

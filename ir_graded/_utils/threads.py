@@ -89,14 +89,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def progress_bar(items: Iterable[Any] | None = None, *, progress: bool | None, **options: Any) -> Any:
-    """Return a tqdm bar over ``items`` that disappears when it is done.
-
-    Args:
-        items: an iterable; without one, the caller updates the bar.
-        progress: whether to show a bar; None shows one on a terminal. If standard error is closed, no bar is
-            shown.
-        options: further options of tqdm, such as ``total`` and ``unit``.
-    """
+    """Return a tqdm bar over ``items`` that disappears when it is done."""
     from tqdm import tqdm
 
     # With None, tqdm shows a bar on a terminal only.

@@ -1,4 +1,4 @@
-"""``ir_graded evaluate``: a table of runs and measures."""
+"""Commands that score runs: ``evaluate``, ``explain``, ``demo``, and ``passages`` for checks of runs."""
 
 from __future__ import annotations
 

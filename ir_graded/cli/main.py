@@ -19,24 +19,20 @@ import click
 from ir_graded._version import __version__
 from ir_graded.errors import CoverageWarning, GradedError, printable
 
-from .compare import compare, judgments
+from .compare import compare
 from .evaluate import demo, evaluate, explain, passages
 from .measures import measures
 from .report import report
-from .statistics import meta, plan, significance, statistics
+from .statistics import judgments, meta, plan, significance, statistics
 
-#: Options by the parameters they set.
+#: Options by the parameters they set, which messages name.
 _OPTIONS = {
-    **{
-        name: f"--{name}"
-        for name in ("alpha", "baseline", "confidence", "depth", "difference", "power", "tolerance")
-    },
-    **{name: f"--{name}" for name in ("provider", "seed", "test", "ties")},
-    "n_resamples": "--n-resamples",
-    "n_samples": "--n-samples",
-    "rng": "--seed",
-    "top_k": "--top-k",
-}
+    name: f"--{name.replace('_', '-')}"
+    for name in (
+        *("alpha", "baseline", "confidence", "depth", "difference", "n_resamples", "n_samples"),
+        *("power", "provider", "test", "ties", "tolerance", "top_k"),
+    )
+} | {"rng": "--seed"}
 #: A parameter with its value, or one whose name is not an English word. After a colon it is one of a measure.
 _PARAMETER = re.compile(
     rf"(?:^|(?<=\s))(?<!: )(?:({'|'.join(_OPTIONS)})=('[^']*'|[^\s,;:]+)|(n_resamples|n_samples|top_k)\b)"

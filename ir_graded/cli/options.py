@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands share, and options of statistics, derived from their functions."""
 
 from __future__ import annotations
 
@@ -160,17 +160,11 @@ def read(texts: Iterable[str]) -> list[Measure]:
     return read_measures(texts)
 
 
-def of(function: Callable[..., Any], *without: str, **further: dict[str, Any]) -> Callable[[Any], Any]:
+def of(function: Callable[..., Any], *without: str) -> Callable[[Any], Any]:
     """Return a decorator that adds the options of a statistic to a command.
 
     Each parameter whose values ``meta.options`` knows becomes an option of the same name; ``rng`` is
     ``--seed``. Types, defaults and help come from the declaration, the signature and the docstring.
-
-    Args:
-        function: the statistic.
-        without: parameters that the command does not have; ``memory_mib`` and ``progress`` never become
-            options.
-        further: settings of click by the names of parameters, such as another ``help``.
     """
     helps = _described(function.__doc__ or "")
     choices: dict[str, Any] = getattr(function, "choices", {})
@@ -183,7 +177,7 @@ def of(function: Callable[..., Any], *without: str, **further: dict[str, Any]) -
         default = None if required else parameter.default
         flag = f"--{name}/--un{name}" if kind is bool else _FLAGS.get(name, f"--{name.replace('_', '-')}")
         settings = {"type": kind, "default": default, "required": required, "help": helps.get(name)}
-        settings |= {"show_default": default is not None} | further.get(name, {})
+        settings |= {"show_default": default is not None}
         made.append(click.option(flag, *_SHORT.get(name, ()), name, **settings))
 
     def add(command: Any) -> Any:

@@ -64,11 +64,6 @@ class Leaderboard:
     def of(cls, scores: Scores, by_topic: bool, more: Mapping[str, More] | None = None) -> Leaderboard:
         """Return the means of the runs, best first; with ``by_topic`` preceded by the topics of each run.
 
-        Args:
-            scores: the scores.
-            by_topic: whether topics have rows.
-            more: values by name, printed after the score of each measure.
-
         Raises:
             InputError: a topic is named like the rows of means.
         """

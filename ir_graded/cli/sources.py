@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 def read_matrices(paths: tuple[str, ...], topic_column: str | None = None) -> dict[str, ScoreMatrix]:
     """Read score matrices, named after their files.
 
-    Args:
-        paths: the files.
-        topic_column: name of the column of topics in each file; None to recognise it by its name.
-
     Raises:
         InputError: two files have the same name, or a file holds no score matrix.
     """
@@ -62,13 +58,7 @@ def _read_matrix(path: str, topic_column: str | None) -> ScoreMatrix:
 
 
 def _check_scores(rows: list[tuple[int, list[str]]], places: dict[str, int], path: str) -> None:
-    """Raise InputError for scores such as 1_0, which Python reads as numbers and run files do not allow.
-
-    Args:
-        rows: the rows of the file with the numbers of their lines.
-        places: index of the score of each system in a row.
-        path: the file.
-    """
+    """Raise InputError for scores such as 1_0, which Python reads as numbers and run files do not allow."""
     for line, row in rows:
         for system, place in places.items():
             if "_" in row[place] or not row[place].strip().isascii():

@@ -1,4 +1,4 @@
-"""Tests of systems against a baseline: randomisation tests with Holm's correction."""
+"""Tests of systems against a baseline: which differ, and which are worse."""
 
 from __future__ import annotations
 
@@ -465,16 +465,7 @@ def _check_losses_are_possible(
     sizes: dict[str, int],
     tolerance: float,
 ) -> None:
-    """Raise ParameterError if the tolerance exceeds any possible loss; warn if the baseline scores 0.
-
-    Args:
-        values: all scores, shape ``(measures, runs, topics)``.
-        base: means of the baseline, shape ``(slices, measures)``.
-        measures: names of the measures.
-        baseline: the baseline.
-        sizes: number of topics of each slice, all topics first.
-        tolerance: the tolerance.
-    """
+    """Raise ParameterError if the tolerance exceeds any possible loss; warn if the baseline scores 0."""
     # Where scores are negative, the lowest possible score is not known.
     hopeless = (base <= tolerance) & (values.min(axis=(1, 2)) >= 0)
     said, asked = [], ""

@@ -14,7 +14,7 @@ from ir_graded.errors import CoverageWarning
 
 from .matrix import ScoreMatrix
 from .options import Seed, generator, statistic
-from .paired_tests import TESTS, PairInput
+from .paired_tests import TESTS, Outcome, PairInput
 from .sample_size import detectable_deviations, mean_and_sd
 from .studentised import TOLERANCE, PairedScores, Pairs, one_blas_thread
 
@@ -147,19 +147,8 @@ def discriminative_power(
         )
     matrix = ScoreMatrix.of(scores)
     pairs = Pairs.of(len(matrix.runs))
-    with one_blas_thread():
-        paired = PairedScores.of(matrix.values)
-        asl, required = TESTS[test].of_pairs(
-            PairInput(
-                values=matrix.values,
-                scores=paired,
-                alpha=float(alpha),
-                n_resamples=int(n_resamples),
-                rng=generator(rng),
-                memory_mib=memory_mib,
-                progress=progress,
-            )
-        )
+    limits = {"memory_mib": memory_mib, "progress": progress}
+    paired, (asl, required) = _outcome(matrix, test, alpha, n_resamples, rng, **limits)
     import pandas as pd
 
     names = pd.Index(list(matrix.runs), tupleize_cols=False)
@@ -187,20 +176,18 @@ def discriminative_power(
 
 def significant_pairs(matrix: ScoreMatrix, *, test: str, alpha: float, n_resamples: int, rng: Seed) -> Bools:
     """Return which pairs of systems a test of ``discriminative_power`` tells apart."""
-    with one_blas_thread():
-        asl, _ = TESTS[test].of_pairs(
-            PairInput(
-                values=matrix.values,
-                scores=PairedScores.of(matrix.values),
-                alpha=alpha,
-                n_resamples=int(n_resamples),
-                rng=generator(rng),
-                memory_mib=64,
-                progress=False,
-                wants_required=False,
-            )
-        )
+    limits = {"memory_mib": 64, "progress": False}
+    _, (asl, _) = _outcome(matrix, test, alpha, n_resamples, rng, wants_required=False, **limits)
     return np.asarray(asl < alpha)
+
+
+def _outcome(
+    matrix: ScoreMatrix, test: str, alpha: float, n_resamples: int, rng: Seed, **options: Any
+) -> tuple[PairedScores, Outcome]:
+    with one_blas_thread():
+        paired = PairedScores.of(matrix.values)
+        given = PairInput(matrix.values, paired, float(alpha), int(n_resamples), generator(rng), **options)
+        return paired, TESTS[test].of_pairs(given)
 
 
 def _smallest_sufficient(sizes: Floats, significant: np.ndarray[Any, np.dtype[np.bool_]]) -> float:

@@ -1,4 +1,4 @@
-"""Confidence intervals of mean scores, by the percentile bootstrap over topics (Efron, 1979)."""
+"""Confidence intervals of mean scores, from topics alone or with the labels of a model."""
 
 from __future__ import annotations
 

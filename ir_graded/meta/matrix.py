@@ -59,13 +59,6 @@ class ScoreMatrix:
         The topics of a table are its index, if it has a name or holds values that are not whole numbers.
         Otherwise they are its column named topic, topic_id, query_id, qid, num or similar, in any position.
 
-        Args:
-            scores: the matrix, or ``Scores`` of exactly one measure; without names, topics and systems are
-                numbered from 0.
-            name: name of the matrix in messages.
-            fewest_runs: the smallest allowed number of systems.
-            advice: advice in the error about a column that may hold topics or scores.
-
         Raises:
             InputError: the scores are not a matrix of numbers, there are fewer than two topics or too few
                 systems, a score is NaN, infinite or larger than 1e130, a name is empty or appears twice, or a
@@ -224,11 +217,6 @@ def as_cells(given: Any, name: str, expected: str, dimensions: int) -> np.ndarra
 def as_finite(cells: np.ndarray[Any, Any], describe: Callable[..., str], largest: float = math.inf) -> Floats:
     """Return the numbers in an array, as float64.
 
-    Args:
-        cells: the array.
-        describe: returns the description of a score from its position in the array.
-        largest: the largest size of a score.
-
     Raises:
         InputError: a value is not a number, not finite or too large.
     """
@@ -274,11 +262,6 @@ def _positions(kind: str, own: tuple[Hashable, ...], wanted: tuple[Hashable, ...
 
 def matrices_by_measure(scores: Any, fewest_runs: int = _FEWEST) -> dict[str, ScoreMatrix]:
     """Return one matrix per measure, over the same topics and systems in one order.
-
-    Args:
-        scores: result of ``ir_graded.evaluate``, or a mapping from measure (name or object) to matrix.
-            Topics and systems in another order are aligned by name.
-        fewest_runs: the smallest allowed number of systems.
 
     Raises:
         InputError: there is no measure, two have the same name, a matrix is wrong, or topics or systems

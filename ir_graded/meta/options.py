@@ -120,20 +120,18 @@ def statistic(
     """Declare a statistic, whose options are checked by their names before it runs.
 
     Args:
-        choices: the options that are one of several words, and these words. If they are a mapping to objects
-            with ``words``, the text ``{name}`` in the docstring becomes their list. None leaves
-            the check of an option to the function.
+        choices: the words that options may have; None leaves the check to the function. If they are the keys
+            of objects with ``words``, the text ``{option}`` in the docstring becomes their list.
     """
 
     def declare(function: Callable[Given, Found]) -> Callable[Given, Found]:
-        signature = inspect.signature(function)
-        defaults = {name: parameter.default for name, parameter in signature.parameters.items()}
+        parameters = inspect.signature(function).parameters
+        defaults = {name: parameter.default for name, parameter in parameters.items()}
 
         @wraps(function)
         def checked(*args: Given.args, **kwargs: Given.kwargs) -> Found:
-            given = signature.bind(*args, **kwargs).arguments
-            for name, value in given.items():
-                if value is defaults[name]:
+            for name, value in {**dict(zip(defaults, args, strict=False)), **kwargs}.items():
+                if name not in defaults or value is defaults[name]:
                     continue
                 if name in choices:
                     if (words := choices[name]) is not None:

@@ -1,4 +1,4 @@
-"""Topic set size design: power, number of topics and detectable difference, from the variance of scores.
+"""Effect sizes, and topic set size design: power, number of topics and detectable difference.
 
 Source: Sakai, "Topic set size design" (Information Retrieval Journal, 2016) and "Topic set size design for
 paired and unpaired data" (ICTIR 2018), here with exact noncentral distributions.
@@ -610,13 +610,7 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: f
 
 
 def mean_and_sd(values: Floats, first: Any, second: Any) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation of the differences of pairs; NaN if all are equal.
-
-    Args:
-        values: scores, systems x topics.
-        first: number of the first system of each pair.
-        second: number of the second.
-    """
+    """Return mean and standard deviation of the differences of pairs; NaN if all are equal."""
     mean, sd = np.empty(len(first)), np.empty(len(first))
     # Squares of the smallest scores would underflow to 0.
     values = values / (scale := float(np.abs(values).max()) or 1.0)

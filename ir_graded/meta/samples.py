@@ -1,4 +1,4 @@
-"""Resampled topic sets as vectors of counts, drawn in blocks that fit in memory.
+"""Resampled topic sets, as vectors of counts in blocks that fit in memory, and how many are enough.
 
 All measures and all pairs of systems of one call use the same replicates. A seed gives the same numbers on
 every machine and for every block size.
@@ -34,19 +34,7 @@ def check_significance_is_possible(  # noqa: PLR0913  # what is tested, and word
     advice: str,
     more_replicates: str = "against_baseline",
 ) -> None:
-    """Raise ParameterError if a p-value below alpha needs more replicates; warn if it needs more topics.
-
-    Args:
-        smallest: returns the smallest corrected p-value on each set of topics, from a number of replicates.
-        n_resamples: number of replicates; None for the default.
-        default: the default number.
-        alpha: significance level.
-        tests: number of tests in the family.
-        topics: description of each set of topics.
-        cannot: names the test and what it cannot find.
-        advice: says what to do if there are too few topics.
-        more_replicates: names the function that takes a number of replicates.
-    """
+    """Raise ParameterError if a p-value below alpha needs more replicates; warn if it needs more topics."""
     used = default if n_resamples is None else int(n_resamples)
     reached, reachable = smallest(used), smallest(math.inf)
     if ((reached >= alpha) & (reachable < alpha)).any():

@@ -1,4 +1,4 @@
-"""Stability: how often topic sets order the same two systems differently (Buckley and Voorhees, 2000)."""
+"""How reliably a measure orders systems: stability, the swap method, and all methods side by side."""
 
 from __future__ import annotations
 

@@ -235,12 +235,6 @@ def replicate_statistics(
 ) -> Floats:
     """Return squared statistics of all replicates, ``S1**2 / D``, that is ``t(w*)**2 / (n - 1)``.
 
-    Args:
-        block: the pairs.
-        counts: how often each topic was drawn, shape ``(topics, replicates)``.
-        sums: S1 of each pair and replicate, shape ``(pairs, replicates)``.
-        space: where to compute; the result is its ``statistics``.
-
     Returns:
         Numbers >= 0, shape ``(pairs, replicates)``. A replicate of equal values has 0 if their mean is 0,
         else infinity; equality is determined from the values.
@@ -320,15 +314,7 @@ BlockWork = Callable[[PairBlock, slice, Workspace], None]
 def for_each_block(
     work: BlockWork, scores: PairedScores, *, replicates: int, memory_mib: float, progress: bool | None
 ) -> None:
-    """Call ``work`` for all pairs of systems, in blocks of pairs on all processors.
-
-    Args:
-        work: the work.
-        scores: the scores.
-        replicates: number of replicates.
-        memory_mib: limit for the arrays of all concurrent blocks, in MiB; a block has at least one pair.
-        progress: whether to show a progress bar; None shows one on a terminal if the work is long.
-    """
+    """Call ``work`` for all pairs of systems, in blocks of pairs on all processors."""
     systems, topics = scores.values.shape
     pairs = Pairs.of(systems)
     threads = min(processors(), _MOST_THREADS)
@@ -356,15 +342,7 @@ def for_each_block(
 def for_each_bootstrap_block(
     work: BlockWork, scores: PairedScores, counts: Floats, *, memory_mib: float, progress: bool | None
 ) -> None:
-    """Call ``work`` as ``for_each_block``, with S1 in ``sums`` and squared statistics in ``statistics``.
-
-    Args:
-        work: the work.
-        scores: the scores.
-        counts: how often each topic was drawn, shape ``(topics, replicates)``.
-        memory_mib: see ``for_each_block``.
-        progress: see ``for_each_block``.
-    """
+    """Call ``work`` as ``for_each_block``, with S1 in ``sums`` and squared statistics in ``statistics``."""
     sums = WeightedSums.of(scores.values, counts - 1)
 
     def with_statistics(block: PairBlock, rows: slice, space: Workspace) -> None:

@@ -1,6 +1,6 @@
 """Plots of finished results. They compute nothing and import matplotlib when the first plot is drawn.
 
-Functions take arrays, labels and titles, or any object with the attributes listed in ``drawable``. Results
+Functions take arrays, labels and titles, or any object with the attributes listed in ``style``. Results
 import plots, never the reverse. No other package imports matplotlib.
 """
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,10 +20,11 @@ from . import style
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .style import AslCurve, Axes, Figure, SizeCurve, StabilityCurve, SwapCurve
+    from .style import Axes, Figure
 
 
-_Result = TypeVar("_Result")
+#: Results of a statistic by measure; ``plots`` never imports their types.
+Results = Mapping[str, Any]
 
 #: Visible part of an ASL curve, in multiples of alpha: up to .15 at .05, as in Sakai (2006).
 _MAX_ALPHAS = 3
@@ -34,14 +35,10 @@ _DARK = "#0B3C5D"
 _LIGHT = "#E8EEF2"
 
 
-def asl_curve(results: Mapping[str, AslCurve], ax: Axes | None = None) -> Figure:
+def asl_curve(results: Results, ax: Axes | None = None) -> Figure:
     """Plot the achieved significance levels of all pairs of systems in descending order, with alpha.
 
     The lower a curve, the more pairs the measure tells apart. ASLs up to three times alpha are shown.
-
-    Args:
-        results: discriminative powers by measure.
-        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -64,11 +61,6 @@ def asl_curve(results: Mapping[str, AslCurve], ax: Axes | None = None) -> Figure
 
 def significance_matrix(significant: pd.DataFrame, asl: pd.DataFrame, ax: Axes | None = None) -> Figure:
     """Plot which systems (rows) are significantly better than which (columns), best system first.
-
-    Args:
-        significant: systems x systems, booleans, in descending order of the means of the systems.
-        asl: one-tailed ASLs in the same form, written into the cells of up to ten systems.
-        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -96,12 +88,8 @@ def significance_matrix(significant: pd.DataFrame, asl: pd.DataFrame, ax: Axes |
     return style.figure_of(axes)
 
 
-def stability_curves(results: Mapping[str, StabilityCurve], ax: Axes | None = None) -> Figure:
+def stability_curves(results: Results, ax: Axes | None = None) -> Figure:
     """Plot minority rate against proportion of ties, one point per fuzziness value; lower left is best.
-
-    Args:
-        results: stabilities by measure.
-        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -115,14 +103,10 @@ def stability_curves(results: Mapping[str, StabilityCurve], ax: Axes | None = No
     return style.figure_of(axes)
 
 
-def swap_curves(results: Mapping[str, SwapCurve], ax: Axes | None = None) -> Figure:
+def swap_curves(results: Results, ax: Axes | None = None) -> Figure:
     """Plot the swap rate against the difference between two systems, with the tolerated rate.
 
     Each point is at the lower edge of its bin; empty bins have no point.
-
-    Args:
-        results: results of the swap method by measure.
-        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -140,11 +124,6 @@ def swap_curves(results: Mapping[str, SwapCurve], ax: Axes | None = None) -> Fig
 
 def tau_heat_map(taus: pd.DataFrame, *, tied: bool, ax: Axes | None = None) -> Figure:
     """Plot Kendall's tau of all pairs of measures in colour, with numbers for up to ten measures.
-
-    Args:
-        taus: Kendall's tau, measures x measures.
-        tied: whether any systems are tied, so that the values are those of tau-b.
-        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -165,21 +144,14 @@ def tau_heat_map(taus: pd.DataFrame, *, tied: bool, ax: Axes | None = None) -> F
 
 
 def comparison(
-    power: Mapping[str, AslCurve],
-    stability: Mapping[str, StabilityCurve],
-    swap: Mapping[str, SwapCurve],
+    power: Results,
+    stability: Results,
+    swap: Results,
     taus: pd.DataFrame,
     *,
     tied: bool,
 ) -> Figure:
     """Plot ASL curves, stability, swap rates and rank correlations of measures in one figure.
-
-    Args:
-        power: see :func:`asl_curve`.
-        stability: see :func:`stability_curves`.
-        swap: see :func:`swap_curves`.
-        taus: see :func:`tau_heat_map`.
-        tied: see :func:`tau_heat_map`.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -195,14 +167,10 @@ def comparison(
     return style.figure_of(one)
 
 
-def topic_set_sizes(results: Mapping[str, SizeCurve], ax: Axes | None = None) -> Figure:
+def topic_set_sizes(results: Results, ax: Axes | None = None) -> Figure:
     """Plot the number of topics against the difference that they detect, on logarithmic axes.
 
     The present numbers of topics are dashed lines.
-
-    Args:
-        results: topic set sizes by measure.
-        ax: axes to draw into; by default a new figure.
 
     Raises:
         GradedError: matplotlib is not installed.
@@ -226,8 +194,8 @@ def topic_set_sizes(results: Mapping[str, SizeCurve], ax: Axes | None = None) ->
 
 @contextmanager
 def _curves(
-    results: Mapping[str, _Result], ax: Axes | None, x: str, y: str
-) -> Iterator[tuple[Axes, list[tuple[_Result, dict[str, Any]]]]]:
+    results: Results, ax: Axes | None, x: str, y: str
+) -> Iterator[tuple[Axes, list[tuple[Any, dict[str, Any]]]]]:
     """Yield axes with a legend, and each result with the options of its line."""
     if not results:
         raise InputError("there is no result to draw")
@@ -293,10 +261,6 @@ _COLUMNS = 3
 def confusion_matrix(counts: pd.DataFrame, ax: Axes | None = None) -> Figure:
     """Plot documents by their levels in two sets: counts in the cells, shares of the row in colour.
 
-    Args:
-        counts: counts by level in the first set (rows) and the second set (columns); both axes are named.
-        ax: axes to draw into; by default a new figure.
-
     Raises:
         GradedError: matplotlib is not installed.
     """
@@ -321,13 +285,6 @@ def means_scatter(
     measures: Sequence[str], runs: Sequence[object], a: Floats, b: Floats, taus: Sequence[float]
 ) -> Figure:
     """Plot means of runs under two sets of judgments, one panel per measure; the largest moves are named.
-
-    Args:
-        measures: names of the measures.
-        runs: names of the runs.
-        a: means under the first set, shape ``(measures, runs)``.
-        b: means under the second set, with the same shape.
-        taus: Kendall's tau-b of each measure.
 
     Raises:
         GradedError: matplotlib is not installed.

@@ -44,12 +44,6 @@ _STYLES = {
 def draw(lanes: Lanes, extent: int, title: tuple[str, str], ax: Axes | None = None) -> Figure:
     """Draw the strip with matplotlib.
 
-    Args:
-        lanes: the spans of each of the three lanes, from top to bottom.
-        extent: one past the last position.
-        title: its two lines.
-        ax: where to draw; by default a new figure.
-
     Raises:
         GradedError: matplotlib is not installed.
         ParameterError: ``ax`` is not an Axes of a figure, or is polar or three-dimensional.
@@ -93,14 +87,7 @@ def draw(lanes: Lanes, extent: int, title: tuple[str, str], ax: Axes | None = No
 
 
 def html(lanes: Lanes, extent: int, title: tuple[str, str], description: str) -> str:
-    """Return the strip as a self-contained SVG image; a tooltip shows the position of each span.
-
-    Args:
-        lanes: the spans of each of the three lanes, from top to bottom.
-        extent: one past the last position.
-        title: its two lines.
-        description: text alternative for screen readers.
-    """
+    """Return the strip as a self-contained SVG image; a tooltip shows the position of each span."""
     end = max(extent, 1)
     left, wide, high = 90, 600, 18  # of the lanes
     parts = [

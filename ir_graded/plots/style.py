@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ir_graded._utils.extras import extra
-from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.segments import Floats
 from ir_graded.errors import ParameterError, printable, short_repr
 
 if TYPE_CHECKING:
@@ -94,11 +94,6 @@ def check_axes(ax: object) -> None:
 def canvas(ax: Axes | None, labels: Iterable[str] = (), height: float = _HEIGHT) -> Iterator[Axes]:
     """Yield the axes to draw into, given or of a new figure, in the style of the package.
 
-    Args:
-        ax: axes of a figure of the caller.
-        labels: labels of the legend below a new figure; the figure grows by its rows.
-        height: height of a new figure without its legend, in inches.
-
     Raises:
         GradedError: matplotlib is not installed.
         ParameterError: ``ax`` is not an Axes of a figure.
@@ -118,14 +113,7 @@ def canvas(ax: Axes | None, labels: Iterable[str] = (), height: float = _HEIGHT)
 
 @contextmanager
 def panels(rows: int, columns: int, labels: Iterable[str], below: float = 0) -> Iterator[Any]:
-    """Yield axes in rows and columns of a new page-wide figure, in the style of the package.
-
-    Args:
-        rows: number of rows.
-        columns: number of columns.
-        labels: labels of the shared legend.
-        below: space below each row of axes for long names, in inches.
-    """
+    """Yield axes in rows and columns of a new page-wide figure, in the style of the package."""
     with matplotlib().rc_context(_RC):
         from matplotlib.figure import Figure
 
@@ -191,13 +179,7 @@ def annotate_cells(ax: Axes, values: Any, dark: Any, text: Callable[[float], str
 
 
 def legend(ax: Axes, own_figure: bool, entries: tuple[list[Any], list[str]] | None = None) -> None:
-    """Draw a legend outside the axes: below them in a new figure, beside them in a figure of the caller.
-
-    Args:
-        ax: the axes of the legend.
-        own_figure: whether the figure was created here.
-        entries: handles and labels; by default those of everything drawn with a label.
-    """
+    """Draw a legend outside the axes: below them in a new figure, beside them in a figure of the caller."""
     handles, labels = ax.get_legend_handles_labels() if entries is None else entries
     if not handles:
         return
@@ -242,45 +224,6 @@ def svg(figure: Figure) -> str:
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     return text.getvalue()
-
-
-class AslCurve(Protocol):
-    """Achieved significance levels of all pairs of systems, sorted descending."""
-
-    @property
-    def curve(self) -> Floats: ...
-    @property
-    def alpha(self) -> float: ...
-
-
-class StabilityCurve(Protocol):
-    """A point per fuzziness value."""
-
-    @property
-    def minority_rate(self) -> Floats: ...
-    @property
-    def proportion_of_ties(self) -> Floats: ...
-
-
-class SwapCurve(Protocol):
-    """Swap rates of bins of differences."""
-
-    @property
-    def lower(self) -> Floats: ...
-    @property
-    def observations(self) -> Ints: ...
-    @property
-    def rate(self) -> Floats: ...
-    @property
-    def max_rate(self) -> float: ...
-
-
-class SizeCurve(Protocol):
-    """Number of topics by the difference that they detect."""
-
-    @property
-    def present(self) -> int | None: ...
-    def curve(self) -> tuple[Floats, Floats]: ...
 
 
 class ScoreTables(Protocol):
