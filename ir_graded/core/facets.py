@@ -6,7 +6,7 @@ from the declaration. A column that is not declared is ignored, unless a measure
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,6 +45,11 @@ def convention_of(kind: str, names: Iterable[object]) -> tuple[str, str, str] | 
     """Return the first names of topic, document and value that all exist, else None."""
     present = set(names)
     return next((found for found in CONVENTIONS[kind] if present.issuperset(found)), None)
+
+
+def is_record(item: object) -> bool:
+    """Return whether an object is a dict with the fields of a row of qrels or of a run."""
+    return isinstance(item, Mapping) and any(convention_of(kind, item) for kind in CONVENTIONS)
 
 
 def missing(kind: str, names: Iterable[object]) -> str:

@@ -280,10 +280,11 @@ class CountedDocuments:
 
     def values_of(self, facet: Facet) -> Any:
         """Return the value of a further column of the qrels or the run for each document."""
+        if not self.topic.size:
+            return np.zeros(0)  # empty qrels and runs may lack the column
         if "run" in facet.of:
-            return self.hits.further.get(facet.name, np.zeros(self.hits.rank.size))[self._rows]
-        at = self.topic if facet.per == "topic" else self.document
-        return self.levels.further[facet.name][at] if at.size else np.zeros(0)
+            return self.hits.further[facet.name][self._rows]
+        return self.levels.further[facet.name][self.topic if facet.per == "topic" else self.document]
 
     @property
     def tied(self) -> Ints:

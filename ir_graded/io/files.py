@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -22,7 +22,16 @@ from . import parquet
 from .formats import Format, Kind, PassageRow, VaryingFormat, formats_of, recognise
 from .lines import LineNumbers, delimiter_of, empty, number_of, parse_lines, read_headed
 from .records import DOCUMENTS, DocumentFormat, is_json, read_json
-from .table import PASSAGE_COLUMNS, Passage, Table, at_rows, from_columns, from_frame, with_other_names
+from .table import (
+    PASSAGE_COLUMNS,
+    Passage,
+    Table,
+    at_rows,
+    from_columns,
+    from_dicts,
+    from_frame,
+    from_records,
+)
 from .text import (
     Load,
     check_byte_order_marks,
@@ -52,7 +61,8 @@ def read_file(kind: str, path: str | os.PathLike[str], format: str | None = None
     check_path(path)
     with errors_with_path(path):
         if format is None and parquet.is_parquet(path):
-            return _of_parquet(kind, path, parquet.read_parquet(kind, path), 0)
+            frame = parquet.read_parquet(kind, path)
+            return _of_parquet(kind, path, frame, 0)
         return _read_text_file("qrels" if kind == "qrels" else "run", path, format)
 
 
@@ -87,9 +97,8 @@ def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[C
 
 def _of_parquet(kind: str, path: str | os.PathLike[str], frame: pl.DataFrame, begin: int) -> Table:
     """Return rows of a Parquet file, of which ``begin`` is the first."""
-    table = from_frame(kind, frame, lambda row: f"{os.fspath(path)}, row {begin + row}")
     further = parquet.further_columns(path, frame, begin)
-    return replace(table, further=with_other_names(further))
+    return from_frame(kind, frame, lambda row: f"{os.fspath(path)}, row {begin + row}", further)
 
 
 def named(kind: Kind, name: str) -> Format | VaryingFormat | DocumentFormat:
@@ -138,7 +147,14 @@ def _read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) 
 def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
     """Read a text that names its fields: JSON, or columns with a header; None for other text."""
     if is_json(data):
-        return from_frame(kind, read_json(kind, data, path), lambda row: f"{path}, item {row}")
+        content = read_json(kind, data, path)
+
+        def place(row: int) -> str:
+            return f"{path}, item {row}"
+
+        if isinstance(content, Mapping):
+            return from_dicts(kind, content, place)
+        return from_records(kind, content, place)
     delimiter = delimiter_of(data, path)
     return None if delimiter is None else _headed(kind, data, path, delimiter)
 
@@ -146,7 +162,6 @@ def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
 def _headed(kind: Kind, data: bytes, path: str, delimiter: str) -> Table:
     """Read a text with a header; further columns of numbers, which are text, are converted on demand."""
     frame, lines, repeated = read_headed(kind, data, path, delimiter)
-    table = from_frame(kind, frame, lambda row: f"{path}, line {lines[row + 1]}")
     numbers = {facet.name for facet in FACETS if facet.kind == "number"}
 
     def column(name: str) -> Any:
@@ -154,10 +169,10 @@ def _headed(kind: Kind, data: bytes, path: str, delimiter: str) -> Table:
             raise FileFormatError(f"{path}, line {lines[0]}: several columns are named {cut(name)}; keep one")
         return _as_numbers(table, name, frame[name]) if name in numbers else frame[name]
 
-    further: dict[str, Callable[[], Any]] = {
-        name: partial(column, name) for name in table.further if name in frame.columns
-    }
-    return replace(table, further=with_other_names(further))
+    standard = {"query_id", "doc_id", VALUE_COLUMNS[kind]}
+    further = {name: partial(column, name) for name in frame.columns if name not in standard}
+    table = from_frame(kind, frame, lambda row: f"{path}, line {lines[row + 1]}", further)
+    return table
 
 
 def _as_numbers(table: Table, name: str, texts: pl.Series) -> pl.Series:

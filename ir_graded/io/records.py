@@ -5,17 +5,13 @@ from __future__ import annotations
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from ir_graded.core.facets import CONVENTIONS, VALUE_COLUMNS, convention_of, missing
+from ir_graded.core.facets import is_record
 from ir_graded.errors import FileFormatError, InputError, cut, short_repr
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class ChunkRow(NamedTuple):
@@ -202,35 +198,9 @@ _KNOWN = {
 }
 
 
-def is_record(item: object) -> bool:
-    """Return whether an object is a dict with the fields of a row of qrels or of a run."""
-    return isinstance(item, Mapping) and any(convention_of(kind, item) for kind in CONVENTIONS)
-
-
 def is_ranx(source: object) -> bool:
     """Return whether an object is a Qrels or a Run of ranx."""
     return type(source).__module__.partition(".")[0] == "ranx" and hasattr(source, "to_dict")
-
-
-def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str]) -> pd.DataFrame:
-    """Return a list of dicts as a frame. Raises InputError if one lacks a field."""
-    names = convention_of(kind, records[0]) if isinstance(records[0], Mapping) else None
-    if names is None:
-        raise InputError(f"{kind}: {place(0)}: {missing(kind, records[0])}")
-    for row, record in enumerate(records):
-        if not isinstance(record, Mapping) or not record.keys() >= set(names):
-            raise InputError(
-                f"{kind}: {place(row)} is {short_repr(record)}, expected a dict with {', '.join(names)}"
-            )
-    further = [name for name in dict.fromkeys(chain.from_iterable(records)) if name not in names]
-    rows = ([record[name] for name in names] + [record.get(name) for name in further] for record in records)
-    return _frame(kind, rows, further)
-
-
-def from_dicts(kind: str, topics: Mapping[Any, Mapping[Any, Any]]) -> pd.DataFrame:
-    """Return a dict of dicts as a frame."""
-    rows = [(topic, doc, value) for topic, docs in topics.items() for doc, value in docs.items()]
-    return _frame(kind, rows)
 
 
 def frame_in_dicts(content: Mapping[Any, Any]) -> str:
@@ -246,37 +216,34 @@ def frame_in_dicts(content: Mapping[Any, Any]) -> str:
     )
 
 
-def _frame(kind: str, rows: Iterable[Sequence[Any]], further: Sequence[str] = ()) -> pd.DataFrame:
-    import pandas as pd
-
-    names = ["query_id", "doc_id", VALUE_COLUMNS[kind], *further]
-    given = [*rows]
-    return pd.DataFrame(
-        {name: pd.Series([row[at] for row in given], dtype=object) for at, name in enumerate(names)}
-    )
-
-
 def is_json(data: bytes) -> bool:
     """Return whether a text begins like a JSON object or array."""
     return data[:256].lstrip()[:1] in {b"{", b"["}
 
 
-def read_json(kind: str, data: bytes, path: str) -> pd.DataFrame:
-    """Read JSON, or JSON Lines with a record per line. Raises FileFormatError for an unknown structure."""
+def read_json(kind: str, data: bytes, path: str) -> list[Any] | Mapping[Any, Any]:
+    """Read JSON, or JSON Lines with a record per line.
+
+    Returns:
+        A list of records, or a dict of dicts.
+
+    Raises:
+        FileFormatError: the content has another structure.
+    """
     content = _content(data, path)
     if isinstance(content, Mapping) and (problem := frame_in_dicts(content)):
         raise FileFormatError(f"{path}: {problem}")
     rated = _rated(content) if kind == "qrels" else None
     if rated is not None:
-        return _frame(kind, rated)
+        return rated
     if isinstance(content, list) and content and is_record(content[0]):
-        return from_records(kind, content, lambda row: f"{path}, item {row}")
+        return content
     if (
         isinstance(content, Mapping)
         and content
         and all(isinstance(docs, Mapping) for docs in content.values())
     ):
-        return from_dicts(kind, content)
+        return content
     shown, present = "an array", set()
     if isinstance(content, Mapping):
         shown, present = f"an object with {cut(', '.join([*content][:5]))}", {*content}
@@ -312,14 +279,18 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _rated(content: Any) -> list[tuple[Any, Any, float]] | None:
-    """Return the rows of judgments of a search engine; None if the content has another structure."""
+def _rated(content: Any) -> list[dict[str, Any]] | None:
+    """Return the records of judgments of a search engine; None if the content has another structure."""
     for key, (query, ratings, doc, rating) in _RATINGS:
         queries = content.get(key) if isinstance(content, Mapping) else content
         if not isinstance(queries, list) or not queries:
             continue
         try:
-            return [(one[query], *each) for one in queries for each in _levels(one[ratings], doc, rating)]
+            return [
+                {"query_id": one[query], "doc_id": rated, "relevance": level}
+                for one in queries
+                for rated, level in _levels(one[ratings], doc, rating)
+            ]
         except (KeyError, TypeError, ValueError, IndexError):
             continue
     return None

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded.core.facets import FACETS, INTENT, SPAN, VALUE_COLUMNS
+from ir_graded.core.facets import FACETS, INTENT, SPAN, VALUE_COLUMNS, is_record
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 from ir_graded.errors import InputError, ParameterError, SampledJudgmentsWarning, short_repr
 
-from .annotations import add_groups, with_probabilities
+from .annotations import add_groups, note_on_sample, with_probabilities
 from .files import read_file
-from .records import from_dicts, from_records, is_ranx, is_record
-from .table import Table, from_frame, from_tuples
+from .records import is_ranx
+from .table import Table, from_dicts, from_frame, from_records, from_tuples
 from .text import check_path, run_name, standard_input
 
 if TYPE_CHECKING:
@@ -126,9 +126,9 @@ def table_of(kind: str, source: Any) -> Table:  # noqa: PLR0911  # one for each 
     if is_dataset(source):
         return from_tuples(kind, iterate_rows(kind, source))
     if is_ranx(source):
-        return from_frame(kind, from_dicts(kind, source.to_dict()), _item)
+        return from_dicts(kind, source.to_dict())
     if isinstance(source, (list, tuple)) and source and is_record(source[0]):
-        return from_frame(kind, from_records(kind, source, _item), _item)
+        return from_records(kind, source)
     if hasattr(source, "read_all"):
         source = source.read_all()  # a reader of Arrow batches
     if hasattr(source, "collect_schema") and not hasattr(source, "to_arrow"):
@@ -141,10 +141,6 @@ def table_of(kind: str, source: Any) -> Table:  # noqa: PLR0911  # one for each 
     if isinstance(source, Iterable) and getattr(source, "ndim", 1) != 0:
         return from_tuples(kind, source)
     raise InputError(f"{kind}: cannot read {type(source).__name__}; give {_FORMS}")
-
-
-def _item(row: int) -> str:
-    return f"item {row}"
 
 
 def passage_table(purpose: str, kind: str, source: Any) -> Table:
@@ -364,7 +360,7 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
         else:
             texts = table.text(name) if facet is INTENT else table.ids(name)
             frame[name] = pd.Series(texts.to_list(), dtype="str")
-    if note := table.note_on_sample():
+    if note := note_on_sample(table):
         warnings.warn(note, SampledJudgmentsWarning, stacklevel=2)
     levels = frame["relevance"].to_numpy()
     if (np.abs(levels) < EXACT_INTEGERS_BELOW).all() and (levels == np.floor(levels)).all():

@@ -20,7 +20,6 @@ import polars as pl
 
 from ir_graded.core.facets import (
     FACETS,
-    INCLUSION,
     INTENT,
     SPAN,
     SWAPPED,
@@ -175,22 +174,6 @@ class Table:
         facet.check(values, describe, may_lack=facet.may_lack)
         return values
 
-    def note_on_sample(self) -> str:
-        """Return sentences on judgments that are a sample; empty if the table has no such judgments.
-
-        Raises InputError if an inclusion probability is not a number above 0 and at most 1.
-        """
-        if not self.has(INCLUSION):
-            return ""
-        given = self.numbers(INCLUSION)
-        sampled = np.count_nonzero(given < 1)
-        if not sampled:
-            return ""
-        return (
-            f"{sampled} of {len(given)} judgments have an inclusion probability ({INCLUSION.name}) below 1. "
-            "Measures score the sample as if it were complete."
-        )
-
     def objects(self, name: str) -> list[Any]:
         """Return a further column as objects of the caller, such as vectors."""
         return objects_at(self.column(name), np.arange(len(self), dtype=np.int64))
@@ -243,8 +226,25 @@ def row_place(row: int) -> str:
     return f"row {row}"
 
 
-def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -> Table:
-    """Return a table from a pandas or Polars frame or an Arrow table; ``place`` locates a row."""
+def item_place(row: int) -> str:
+    """Return the place of an item of a list."""
+    return f"item {row}"
+
+
+def from_frame(
+    kind: str,
+    frame: Any,
+    place: Callable[[int], str] = row_place,
+    further: Mapping[str, Callable[[], Any]] | None = None,
+) -> Table:
+    """Return a table from a pandas or Polars frame or an Arrow table.
+
+    Args:
+        kind: 'qrels' or 'run'.
+        frame: the frame.
+        place: locates a row.
+        further: reads further columns; by default those of the frame.
+    """
     check_fork()
     present = list(column_names(frame))
     wanted = convention_of(kind, present)
@@ -254,16 +254,43 @@ def from_frame(kind: str, frame: Any, place: Callable[[int], str] = row_place) -
     passage = None
     if all(name in present for name in PASSAGE_COLUMNS):
         passage = tuple(get_column(kind, frame, name) for name in PASSAGE_COLUMNS)
-    further = with_other_names(
-        {name: partial(get_column, kind, frame, name) for name in present if name not in wanted}
-    )
+    if further is None:
+        further = {name: partial(get_column, kind, frame, name) for name in present if name not in wanted}
     return from_columns(kind, query_id, doc_id, value, place, passage, further)
 
 
-def with_other_names(further: dict[str, Callable[[], Any]]) -> dict[str, Callable[[], Any]]:
-    """Return further columns, also by the names that measures use."""
-    aliases = {name: further[other] for other, name in _OTHER_NAMES.items() if other in further}
-    return aliases | further
+def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str] = item_place) -> Table:
+    """Return the rows of a list of dicts. Raises InputError if one lacks a field."""
+    names = convention_of(kind, records[0]) if isinstance(records[0], Mapping) else None
+    if names is None:
+        raise InputError(f"{kind}: {place(0)}: {missing(kind, records[0])}")
+    for row, record in enumerate(records):
+        if not isinstance(record, Mapping) or not record.keys() >= set(names):
+            raise InputError(
+                f"{kind}: {place(row)} is {short_repr(record)}, expected a dict with {', '.join(names)}"
+            )
+    further = [name for name in dict.fromkeys(chain.from_iterable(records)) if name not in names]
+    rows = ([record[name] for name in names] + [record.get(name) for name in further] for record in records)
+    return _of_rows(kind, rows, place, further)
+
+
+def from_dicts(
+    kind: str, topics: Mapping[Any, Mapping[Any, Any]], place: Callable[[int], str] = item_place
+) -> Table:
+    """Return the rows of a dict of dicts."""
+    rows = [(topic, doc, value) for topic, docs in topics.items() for doc, value in docs.items()]
+    return _of_rows(kind, rows, place)
+
+
+def _of_rows(
+    kind: str, rows: Iterable[Sequence[Any]], place: Callable[[int], str], further: Sequence[str] = ()
+) -> Table:
+    import pandas as pd
+
+    names = ["query_id", "doc_id", VALUE_COLUMNS[kind], *further]
+    given = [*rows]
+    columns = {name: pd.Series([row[at] for row in given], dtype=object) for at, name in enumerate(names)}
+    return from_frame(kind, pd.DataFrame(columns), place)
 
 
 def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
@@ -296,8 +323,8 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
         return [getattr(row, name, None) for row in given]
 
     fields = chain.from_iterable(getattr(one, "_fields", ()) for one in dict.fromkeys(map(type, given)))
-    further = with_other_names({name: partial(column, name) for name in fields if name not in standard})
-    return from_columns(kind, query_ids, doc_ids, values, lambda row: f"item {row}", passage, further)
+    further = {name: partial(column, name) for name in fields if name not in standard}
+    return from_columns(kind, query_ids, doc_ids, values, item_place, passage, further)
 
 
 def _not_a_row(kind: str, row: Any) -> str:
@@ -333,6 +360,8 @@ def from_columns(
             column, lambda row: f"{kind}: {describe_document(topics[row], docs[row], place(row))}: the {what}"
         )
 
+    further = further or {}
+    others = {name: further[other] for other, name in _OTHER_NAMES.items() if other in further}
     table = Table(
         kind,
         topics,
@@ -341,7 +370,7 @@ def from_columns(
         place,
         lambda rows: objects_at(query_id, rows),
         None if passage is None else Passage(*map(numbers, passage, PASSAGE_COLUMNS)),
-        further or {},
+        {**others, **further},
     )
     table.check_passages()
     return table

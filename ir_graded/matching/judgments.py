@@ -20,7 +20,7 @@ from ir_graded.core.passages import Spans
 from ir_graded.core.ranking import Groups, Scores
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, short_repr
-from ir_graded.io.annotations import aspects_of, by_unit, intents_of
+from ir_graded.io.annotations import aspects_of, by_unit, intents_of, note_on_sample
 from ir_graded.io.records import frame_in_dicts
 from ir_graded.io.table import (
     VALUE_NAMES,
@@ -449,6 +449,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
     }
     if further:
         levels = replace(levels, further=further)
+    sample = note_on_sample(table)
     doc_ids = at_rows(doc_id, order).to_list()
     return Judgments(
         table.query_objects(first),
@@ -460,7 +461,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         note,
         unused_intents=table.unused_intents,
         hint=table.hint(SPAN),
-        note_on_sample=table.note_on_sample(),
+        note_on_sample=sample,
     )
 
 

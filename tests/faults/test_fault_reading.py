@@ -225,7 +225,7 @@ def test_a_parquet_run_replaced_between_its_pieces_is_rejected(tmp_path):
     write_parquet(run, 1)
     write_parquet(other, -1)
     pieces = parquet.parquet_pieces(run, 20)
-    assert next(pieces)().value[0] > 0
+    assert next(pieces)[0]["score"][0] > 0
     other.replace(run)
     with pytest.raises(FileFormatError, match=r"run\.parquet: was changed while it was read"):
         next(pieces)

@@ -1,0 +1,115 @@
+"""A declared further column of qrels or runs reaches a measure from every form that has it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import ir_graded
+from ir_graded.core.facets import Facet
+from ir_graded.errors import InputError, ParameterError
+from ir_graded.measures.base import COMMON, StopUtility
+
+QRELS = pd.DataFrame(
+    {
+        "query_id": ["1", "1", "1", "2"],
+        "doc_id": ["a", "b", "c", "x"],
+        "relevance": [2, 1, 1, 1],
+        "cost": [0.5, 4.0, 8.0, 2.0],
+    }
+)
+RUN = pd.DataFrame(
+    {
+        "query_id": ["1", "1", "1", "2", "2"],
+        "doc_id": ["a", "z", "b", "y", "x"],
+        "score": [3.0, 2.0, 1.0, 2.0, 1.0],
+        "cost": [1.0, 100.0, 3.0, 0.0, 7.0],
+    }
+)
+FORMS = {
+    "pandas": lambda frame, _: frame,
+    "polars": lambda frame, _: pl.from_pandas(frame),
+    "Arrow": lambda frame, _: pa.Table.from_pandas(frame),
+    "tuples": lambda frame, _: [*frame.itertuples(index=False)],
+    "records": lambda frame, _: frame.to_dict("records"),
+    "Parquet": lambda frame, path: frame.to_parquet(path) or path,
+    "header": lambda frame, path: frame.to_csv(path, index=False) or path,
+    "JSON Lines": lambda frame, path: frame.to_json(path, orient="records", lines=True) or path,
+}
+
+
+def cost(per, of):
+    """Return a measure that is the sum of the column cost over the relevant documents retrieved."""
+    facet = Facet("cost", per, "number", "costs", of=(of,), is_valid=lambda cost: cost >= 0, valid=">= 0")
+
+    class Cost(StopUtility):
+        NAME, PRETTY_NAME, SHORT_DESC, SOURCE = "Cost", "Cost", "Cost.", "none"
+        NEEDS = (facet,)
+        RANGE = (0.0, 1e9)
+        SUPPORTED_PARAMS = {"rel": COMMON["rel"]}
+
+        def stop(self, view):
+            return view.values_of(facet)
+
+        def utility(self, view):
+            return view.C / view.C
+
+    return Cost()
+
+
+@pytest.fixture(autouse=True)
+def numbers_in_headers(monkeypatch):
+    monkeypatch.setattr("ir_graded.io.files.FACETS", cost("row", "run").NEEDS)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_column_of_the_run_reaches_the_measure(form, tmp_path):
+    run = FORMS[form](RUN, str(tmp_path / "run"))
+    scores = ir_graded.evaluate([cost("row", "run"), "AP"], QRELS, run)
+    assert scores.values[0, 0].tolist() == [1.0 + 3.0, 7.0]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_column_of_the_qrels_reaches_the_measure(form, tmp_path):
+    qrels = FORMS[form](QRELS, str(tmp_path / "qrels"))
+    assert ir_graded.evaluate(cost("document", "qrels"), qrels, RUN).values[0, 0].tolist() == [4.5, 2.0]
+
+
+def test_a_column_of_topics_has_one_value_for_each():
+    measure = cost("topic", "qrels")
+    qrels = QRELS.assign(cost=[3.0, 3.0, 3.0, 5.0])
+    assert ir_graded.evaluate(measure, qrels, RUN).values[0, 0].tolist() == [6.0, 5.0]
+    message = r"document 'b' \(row 1\): the cost is 4\.0, but 0\.5 at row 0; use the same value in both"
+    with pytest.raises(InputError, match=message):
+        ir_graded.evaluate(measure, QRELS, RUN)
+
+
+def test_ties_and_parts_of_a_run_keep_the_column(monkeypatch):
+    monkeypatch.setattr("ir_graded.matching.tables._ROWS", 1)
+    tied = RUN.assign(score=[2.0, 1.0, 1.0, 1.0, 1.0])
+    assert ir_graded.evaluate(cost("row", "run"), QRELS, tied).values[0, 0].tolist() == [4.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    ("run", "problem"),
+    [
+        ({"1": {"a": 1.0}}, r"^Cost needs costs, but the run has no column cost: "),
+        (RUN.drop(columns="cost"), r"^Cost needs costs, but the run has no column cost: "),
+        (RUN.assign(cost=-1.0), r"^run: topic '1', document 'a' \(row 0\): the cost is -1; it must be >= 0"),
+        (RUN.assign(cost=float("nan")), r"document 'a' \(row 0\): the cost is missing; it must be >= 0"),
+        (RUN.assign(cost="dear"), r"document 'a' \(row 0\): the cost 'dear' is not a number"),
+    ],
+)
+def test_a_run_without_a_valid_column_is_rejected(run, problem):
+    with pytest.raises(InputError, match=problem):
+        ir_graded.evaluate(cost("row", "run"), QRELS, run)
+
+
+def test_qrels_without_the_column_and_arrays_are_rejected():
+    measure = cost("document", "qrels")
+    with pytest.raises(InputError, match=r"^Cost needs costs, but the qrels have no column cost: "):
+        ir_graded.evaluate(measure, QRELS.drop(columns="cost"), RUN)
+    with pytest.raises(ParameterError, match="Cost needs cost in addition to levels and scores"):
+        ir_graded.score_arrays(measure, [[1, 0]])
