@@ -18,7 +18,7 @@ from ir_measures.measures import Measure
 from ir_graded.core.facets import VALUE_COLUMNS
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import InputError
-from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
+from ir_graded.evaluation.provider import GradedEvaluator, native_scorers, wanted_columns
 from ir_graded.io.table import PASSAGE_COLUMNS, Table, from_frame
 from ir_graded.matching import judgments as qrels_of
 from ir_graded.matching.judgments import Judgments
@@ -87,7 +87,8 @@ class Scoring:
         if self.judged is not None:
             everything = self.judged()
             table = everything.filter(pc.is_in(everything["query_id"], table["query_id"].combine_chunks()))
-        return qrels_of.from_table(self._table("qrels", table, ""), self.scale)
+        wanted = wanted_columns(self.measures)
+        return qrels_of.from_table(self._table("qrels", table, ""), self.scale, wanted)
 
     def _table(self, kind: str, rows: pa.Table, where: str) -> Table:
         names = ["query_id", "doc_id", "value", *(PASSAGE_COLUMNS if kind in self.passages else ())]

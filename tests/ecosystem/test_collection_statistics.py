@@ -32,7 +32,7 @@ def test_statistics_of_the_sample_equal_its_table():
 
 
 def test_wrong_input_is_rejected():
-    with pytest.raises(NoSharedTopicsError, match="the qrels are empty: there is no topic to count"):
+    with pytest.raises(NoSharedTopicsError, match="the qrels are empty: there is no topic to evaluate"):
         ir_graded.collection_statistics({})
     with pytest.raises(NoSharedTopicsError, match="share no topic"):
         ir_graded.collection_statistics(QRELS, {"x": {"9": {"a": 1.0}}})
