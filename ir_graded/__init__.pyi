@@ -1,3 +1,4 @@
+# mypy does not follow a star import of a module to its own star imports, so the families are named here.
 from . import meta as meta, passages as passages
 from ._version import __version__ as __version__
 from .data.sample import sample as sample
@@ -30,5 +31,12 @@ from .io.sources import (
     with_groups as with_groups,
     with_intents as with_intents,
 )
-from .measures import *
+from .measures.base import GradedMeasure as GradedMeasure
+from .measures.cascade import *
+from .measures.gap import *
+from .measures.groups import *
+from .measures.intents import *
+from .measures.ncu import *
+from .measures.one_list import *
+from .measures.passages import *
 from .reporting import report as report

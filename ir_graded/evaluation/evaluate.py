@@ -138,7 +138,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
     options: dict[str, Any] = {"provider": provider, "ties": ties, "intents": intents}
-    request = Request(measures, qrels, runs, **options, lengths=lengths, beyond=beyond)
+    request = Request(read_measures(measures), qrels, runs, **options, lengths=lengths, beyond=beyond)
     return request.scores(progress=progress)[0]
 
 

@@ -13,7 +13,6 @@ from ir_measures.measures import Measure
 
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids
-from ir_graded.io.slices import read_slices
 from ir_graded.io.sources import find_run, is_file, is_path_or_dataset_id, load_dataset, named_runs
 from ir_graded.io.text import standard_input
 from ir_graded.matching.match import MatchedRun
@@ -89,6 +88,8 @@ def compare_runs(
     read = in_order(read_measures(measures), "auto", ties)
     _check_higher_is_better(read)
     name, named = _named(baseline, runs)
+    from ir_graded.io.slices import read_slices
+
     of_topic = read_slices(slices)
     request = Request(read, qrels)
     request.take(named)

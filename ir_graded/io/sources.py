@@ -17,7 +17,6 @@ from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 from ir_graded.errors import InputError, ParameterError, SampledJudgmentsWarning, short_repr
 
 from .annotations import add_groups, note_on_sample, with_probabilities
-from .files import read_file
 from .records import is_ranx
 from .table import Table, from_dicts, from_frame, from_records, from_tuples
 from .text import check_path, run_name, standard_input
@@ -201,6 +200,8 @@ def ensure_rereadable(kind: str, source: Any) -> Any:
 
 def _table_of_path_or_dataset_id(kind: str, place: str | os.PathLike[str]) -> Table:
     if is_file(place):
+        from .files import read_file
+
         return read_file(kind, place)
     name = os.fspath(place)
     dataset = load_dataset(name)
@@ -514,7 +515,11 @@ def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _table(kind: str, source: Any, format: str | None) -> Table:
-    return table_of(kind, source) if format is None else read_file(kind, source, format)
+    if format is None:
+        return table_of(kind, source)
+    from .files import read_file
+
+    return read_file(kind, source, format)
 
 
 def frame_of(table: Table) -> pd.DataFrame:

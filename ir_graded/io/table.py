@@ -13,10 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from ir_graded.core.facets import FACETS, INTENT, SPAN, SWAPPED, VALUE_COLUMNS, Facet, convention_of, missing
 from ir_graded.core.passages import Spans
@@ -25,6 +24,9 @@ from ir_graded.core.struct import Struct
 from ir_graded.errors import InputError, short_repr
 
 from .._utils.threads import check_fork
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # From this number of rows on, loading what Polars needs for arrays is worth the time.
 _MANY = 1 << 15
@@ -127,6 +129,8 @@ class Table:
 
     def repeats_documents(self, by: str) -> bool:
         """Return whether a document of a topic is in several rows that differ in a further column."""
+        import polars as pl
+
         rows = pl.DataFrame({"topic": self.query_id, "doc": self.doc_id})
         documents = rows.n_unique()
         return documents < len(rows) and rows.with_columns(self.text(by).alias(by)).n_unique() > documents
@@ -181,12 +185,16 @@ class Table:
 def at_rows(column: pl.Series, rows: Ints) -> pl.Series:
     """Return the values of a column at some rows."""
     # For an array, Polars imports numpy.ma: 20 ms, once.
+    import polars as pl
+
     as_array = rows.size >= _MANY or "numpy.ma" in sys.modules
     return column[pl.Series(rows if as_array else rows.tolist(), dtype=pl.UInt32)]
 
 
 def first_rows(rows: pl.DataFrame) -> Ints:
     """Return for each row the first row that is equal to it."""
+    import polars as pl
+
     first = rows.with_row_index("(row)").select(pl.col("(row)").first().over(rows.columns))
     return first["(row)"].to_numpy().astype(np.int64)
 
@@ -436,11 +444,6 @@ def type_of_id(value: Any) -> type:
     return type(value)
 
 
-#: Errors that Polars raises for lists of objects that are not text, such as numbers beyond 128 bits.
-_NOT_TEXT = (
-    *(TypeError, ValueError, AttributeError, OverflowError),
-    *(pl.exceptions.PolarsError, pl.exceptions.PanicException),
-)
 #: Arrow types that make Polars print a panic to stderr, or that it reads as raw bytes.
 _NO_SERIES = re.compile(r"decimal256|extension<arrow\.uuid")
 
@@ -460,6 +463,8 @@ def get_column(kind: str, frame: Any, name: str) -> Any:
 
 def topic_strings(column: Any) -> pl.Series:
     """Return query_ids as text. Raises InputError if two differ only in type, such as 1 and '1'."""
+    import polars as pl
+
     given = column.to_numpy() if _is_pandas(column) and column.dtype == np.dtype(object) else column
     if isinstance(given, (list, np.ndarray)):
         texts = _texts_of_objects(given)
@@ -481,6 +486,8 @@ def as_strings(column: Any) -> pl.Series:
 
     Raises InputError if a value is not an id.
     """
+    import polars as pl
+
     if _is_pandas(column) and isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
         return _strings_of_floats(column.to_numpy())
     series = _series(column)
@@ -495,6 +502,8 @@ def as_strings(column: Any) -> pl.Series:
 
 def _strings_of_floats(values: Floats) -> pl.Series:
     """Return whole numbers that are floats as text, null for NaN. Raises InputError for other floats."""
+    import polars as pl
+
     missing = np.isnan(values)
     # Larger floats may represent several whole numbers.
     limit = 2.0 ** min(np.finfo(values.dtype).nmant + 1, 63)
@@ -507,6 +516,8 @@ def _strings_of_floats(values: Floats) -> pl.Series:
 
 def _as_objects(column: Any) -> list[Any]:
     """Return the Python objects of a column. Raises InputError if a value has no Python equivalent."""
+    import polars as pl
+
     try:
         if hasattr(column, "to_pylist"):
             values: list[Any] = column.to_pylist()
@@ -518,6 +529,8 @@ def _as_objects(column: Any) -> list[Any]:
 
 
 def _strings_of_objects(values: Iterable[Any]) -> pl.Series:
+    import polars as pl
+
     texts = [None if is_missing(value) else as_text(value) for value in values]
     try:
         return pl.Series(texts, dtype=pl.String)
@@ -527,6 +540,8 @@ def _strings_of_objects(values: Iterable[Any]) -> pl.Series:
 
 def _series(column: Any) -> pl.Series:
     """Return a column as a Polars series, without a copy if the library allows it."""
+    import polars as pl
+
     if isinstance(column, pl.Series):
         return column
     if isinstance(column, list):
@@ -538,6 +553,8 @@ def _series(column: Any) -> pl.Series:
 
 def _series_of_arrow(column: Any) -> pl.Series:
     """Return an Arrow column as a series. Raises InputError if Polars lacks the type, such as unions."""
+    import polars as pl
+
     if not _NO_SERIES.search(str(column.type)):
         with suppress(pl.exceptions.PolarsError, pl.exceptions.PanicException):
             return pl.Series(column)
@@ -551,6 +568,8 @@ def _is_pandas(column: Any) -> bool:
 
 
 def _series_of_pandas(column: Any) -> pl.Series:
+    import polars as pl
+
     dtype = column.dtype
     if isinstance(getattr(dtype, "categories", None), object) and hasattr(column, "cat"):
         categories = as_strings(column.cat.categories.to_series())
@@ -572,7 +591,11 @@ def _series_of_objects(values: Sequence[Any] | np.ndarray[Any, Any]) -> pl.Serie
 
 def _texts_of_objects(values: Sequence[Any] | np.ndarray[Any, Any]) -> pl.Series | None:
     """Return Python objects that are text or None as a series; None if there are other objects."""
-    with suppress(*_NOT_TEXT):
+    import polars as pl
+
+    # Lists of objects that are not text, such as numbers beyond 128 bits.
+    failures = (TypeError, ValueError, AttributeError, OverflowError)
+    with suppress(*failures, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return pl.Series(values=values, dtype=pl.String, strict=True)
     return None
 
@@ -613,6 +636,8 @@ def as_float(value: Any, describe: Callable[[], str]) -> float:
 
 def _floats_if_numeric(column: Any) -> Floats | None:
     """Return the whole column if its type is numeric, else None."""
+    import polars as pl
+
     if isinstance(column, list):
         return _floats_of_list(column)
     if isinstance(column, pl.Series):
@@ -640,6 +665,8 @@ def _floats_of_list(values: list[Any]) -> Floats | None:
 
 def objects_at(column: Any, rows: Ints) -> list[Any]:
     """Return the Python objects of a column at some rows."""
+    import polars as pl
+
     if isinstance(column, list):
         return [column[row] for row in rows.tolist()]
     if _is_pandas(column) and hasattr(column.dtype, "pyarrow_dtype"):

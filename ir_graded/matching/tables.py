@@ -22,7 +22,6 @@ from ir_graded.core.passages import PassageRows, order_of
 from ir_graded.core.ranking import Groups, order_numbers
 from ir_graded.core.segments import Bools, Ints, ordinals
 from ir_graded.errors import InputError, printable
-from ir_graded.io.files import read_file, run_pieces
 from ir_graded.io.table import Table, at_rows, describe_document
 
 from .judgments import Articles, Judgments, Keys, articles_of, comparable, document_keys
@@ -177,6 +176,8 @@ def read_pieces(
         FileFormatError: the file or a line of it cannot be read.
         OSError: the file cannot be read.
     """
+    from ir_graded.io.files import run_pieces
+
     loads = ((at, load) for at, path in enumerate(paths) for load in run_pieces(path, _PIECE, _FRAME))
 
     def read(step: tuple[int, Callable[[], Table]]) -> tuple[int, Table]:
@@ -206,6 +207,8 @@ def match_pieces(
         again = part.topic[seen[part.topic]]
         if again.size:
             _warn_not_grouped(path, judgments.names[again.min()])
+            from ir_graded.io.files import read_file
+
             return match_table(judgments, read_file("run", path), lowest)
         seen[part.topic] = True
         parts.append(part)

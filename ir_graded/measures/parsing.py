@@ -89,9 +89,9 @@ def _hint(name: str, rest: str, can_be_read: Callable[[str], bool]) -> str:
     if base.casefold() in known and composed and name.casefold() not in known:
         return f"{measure} has short names for these: {', '.join(composed)}. "
     near = get_close_matches(name.casefold(), known, 1, _SIMILAR)
-    if not near:
+    meant = known[near[0]] if near else ""
+    if not meant:  # a name that other programs have and this one lacks
         return ""
-    meant = known[near[0]]
     return f"Did you mean {short_repr(meant + rest if can_be_read(meant + rest) else meant)}? "
 
 

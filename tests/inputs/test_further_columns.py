@@ -111,5 +111,5 @@ def test_qrels_without_the_column_and_arrays_are_rejected():
     measure = cost("document", "qrels")
     with pytest.raises(InputError, match=r"^Cost needs costs, but the qrels have no column cost: "):
         ir_graded.evaluate(measure, QRELS.drop(columns="cost"), RUN)
-    with pytest.raises(ParameterError, match="Cost needs cost in addition to levels and scores"):
+    with pytest.raises(ParameterError, match="Cost needs the column cost, which score_arrays does not use"):
         ir_graded.score_arrays(measure, [[1, 0]])

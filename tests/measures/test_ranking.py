@@ -197,7 +197,7 @@ class Evaluator:
         self.single = single
 
     def __call__(self, qrels, measures):
-        assert measures == {"recip_rank"}
+        assert set(measures) == {"recip_rank"}
         (self.topic, judged), *_ = qrels.items()
         (self.relevant,) = (doc_id for doc_id, level in judged.items() if level > 0)
         return self

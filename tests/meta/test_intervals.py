@@ -289,7 +289,7 @@ def test_an_unknown_baseline_is_named():
     with pytest.raises(ParameterError) as raised:
         against_baseline(better_on_each_topic(125, 9), "new_24")
     assert str(raised.value) == (
-        "baseline='new_24' must be one of 'old', 'new0', 'new1' ... (126 in total). Did you mean 'new24'?"
+        "baseline='new_24' must be one of 'old', 'new0', 'new1' ... (126 in total); did you mean 'new24'?"
     )
     with pytest.raises(ParameterError, match="alpha=2 must be"):
         against_baseline(matrices(), "a", alpha=2)

@@ -1,10 +1,11 @@
 """Simulate how often intervals by imputed judgments contain the true scores.
 
-``python tests/unjudged/interval_coverage.py`` condenses the runs of several collections to judged documents, so that
-the true scores are known, hides judgments, and counts how many 95% intervals of topics and of means contain
-the true score. It prints the figures with their standard errors over the repetitions. ``--page docs/guide``
-writes them into the page there, collection by collection. Names of collections choose some of them; all but
-``sample`` need the collections in ``../shared/data``. ``teams`` hides the judgments of one team at a time.
+``python tests/unjudged/interval_coverage.py`` condenses the runs of several collections to judged
+documents, so that the true scores are known, hides judgments, and counts how many 95% intervals of topics
+and of means contain the true score. It prints the figures with their standard errors over the repetitions.
+``--page docs/guide`` writes them into the page there, collection by collection. Names of collections choose
+some of them; all but ``sample`` need the collections in ``../shared/data``. ``teams`` hides the judgments
+of one team at a time.
 """
 
 import argparse
