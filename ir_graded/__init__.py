@@ -32,7 +32,7 @@ _LAZY = {
     for statement in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
     if isinstance(statement, ast.ImportFrom)
     for name in statement.names
-    if name.name not in globals() and name.name != "*"
+    if name.name not in {"*", "__version__"}
 }
 
 

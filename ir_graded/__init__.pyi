@@ -31,7 +31,7 @@ from .io.sources import (
     with_groups as with_groups,
     with_intents as with_intents,
 )
-from .measures.base import GradedMeasure as GradedMeasure
+from .measures.base import *
 from .measures.cascade import *
 from .measures.gap import *
 from .measures.groups import *

@@ -30,6 +30,8 @@ from .documentation import cited, sections
 from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, REL, TIES, Param, format_value
 from .stopping import gains_on_scale, safe_divide
 
+__all__ = ["GradedMeasure"]
+
 #: Properties of every measure that does not list them in ``LACKS``, with a counterexample in its docstring. A
 #: document is better than another if its level is higher and no parameter (gains, stops, weights) gives it a
 #: lower value.
