@@ -163,13 +163,16 @@ def in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]
     return list(dict.fromkeys(tied))
 
 
+_LATER = object()
+
+
 class Request:
     """Measures, qrels and runs of one call: read, checked and prepared once, in this order.
 
     Args:
         measures: measures in any form; None for a function without measures.
         qrels: qrels in any form of ``evaluate``, or prepared.
-        runs: runs in any form of ``evaluate``; None if ``take`` gets them later.
+        runs: runs in any form of ``evaluate``; not given if ``take`` gets them later.
         provider, ties, intents, lengths, beyond: as for ``evaluate``.
 
     Attributes:
@@ -185,7 +188,7 @@ class Request:
         self,
         measures: Iterable[str | Measure] | str | Measure | None,
         qrels: Any,
-        runs: Any = None,
+        runs: Any = _LATER,
         *,
         provider: str = "auto",
         ties: str = TIES.default,
@@ -220,7 +223,7 @@ class Request:
             self.rel = min([*rels, lowest_rel(self._others)] if self._others else rels)
             self.lowest = min(self.rel, graded.lowest)
         self.runs: dict[str, Any] = {}
-        if runs is not None:
+        if runs is not _LATER:
             self.take(named_runs(runs))
 
     def take(self, runs: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ import pytest
 from reference import passages, ranked
 
 from ir_graded import InputError
+from ir_graded.core.facets import SPAN
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.classic import CLASSICS
 
@@ -42,7 +43,7 @@ def check(errors, fewest):
 def test_every_measure_has_a_reference():
     assert set(cases.measure_cases.MEASURES) == set(ranked.MEASURES)
     assert set(CLASSICS) == set(ranked.CLASSICS)
-    of_articles = [one for one in REGISTRY.values() if one.NEEDS_PASSAGES and not one.NEEDS_ROWS]
+    of_articles = [one for one in REGISTRY.values() if SPAN in one.NEEDS and not one.NEEDS_ROWS]
     assert {measure.NAME for measure in of_articles} == set(passages.MEASURES)
 
 

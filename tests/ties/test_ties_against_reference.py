@@ -29,4 +29,4 @@ def test_scores_equal_those_over_all_orders(variant):
             expected = reference_scores(name, params, how, qrels, groups)
             assert found[measure] == pytest.approx(expected, rel=0, abs=1e-12), (measure, qrels, groups)
             positive += sum(score > 0 for score in expected.values())
-    assert positive > 0.9 * COLLECTIONS * TOPICS
+    assert positive > 0.7 * COLLECTIONS * TOPICS
