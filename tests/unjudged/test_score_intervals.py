@@ -333,6 +333,12 @@ def test_run_without_unjudged_documents_has_intervals_of_one_point():
     assert found.imputed.tolist() == [0]
 
 
+def test_the_document_at_the_cutoff_counts():
+    qrels, run = {"1": {"a": 0, "b": 0, "c": 1}}, {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    found = ir_graded.score_intervals("P@3", qrels, {"run": run}, n_samples=20)
+    assert (found.low.item(), found.high.item()) == pytest.approx((1 / 3, 1 / 3))
+
+
 def test_bins_with_few_judged_documents_get_no_levels():
     qrels, runs = random_input(3)
     with pytest.warns(ir_graded.CoverageWarning, match=r"None of the \d+ unjudged documents down to rank 5"):
