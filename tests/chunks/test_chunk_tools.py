@@ -174,6 +174,13 @@ def test_problems_are_those_of_the_reference(run, task, known):
             assert chunks.overlapping_rows([(*x[1:2], *x[3:]) for x in (one, other)])
 
 
+def test_passages_that_only_touch_do_not_overlap():
+    # Articles without any overlap are not looked at row by row.
+    run = [("1", "a", 9 - at, *span) for at, span in enumerate([(0, 5), (5, 5), (20, 5), (22, 5)])]
+    found = passages.check_submission(passage_cases.frame("run", run), "focused")
+    assert found[["row", "other_row"]].to_numpy().tolist() == [[3, 2]]
+
+
 @pytest.mark.parametrize("spans", [[(0, 9), (5, 9)], [(5, 9), (0, 9)]])
 @pytest.mark.parametrize("scores", [(2, 1), (1, 2)])
 def test_the_lower_ranked_of_two_overlapping_rows_is_the_problem(spans, scores):
