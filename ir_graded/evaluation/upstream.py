@@ -241,7 +241,7 @@ def scorers_here(measures: Iterable[Measure], purpose: str, refused: str = "") -
         refused: what else it does not take: 'passages', further 'columns', 'ties'.
 
     Raises:
-        ParameterError: there is no measure, one lacks a parameter, or the function does not take it.
+        ParameterError: no measure is given, or one of them lacks a parameter or cannot be used here.
     """
     measures = list(measures)
     if not measures:
