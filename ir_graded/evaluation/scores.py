@@ -131,14 +131,7 @@ STYLES = {
 
 
 def table(  # options of to_latex
-    scores: Scores,
-    style: str,
-    *,
-    baseline: str | None = None,
-    letters: bool = False,
-    digits: int = 4,
-    alpha: float = 0.05,
-    test: str = "randomisation",
+    scores: Scores, style: str, *, baseline: str | None, letters: bool, digits: int, alpha: float, test: str
 ) -> str:
     """Return a table of the means of the runs, best first by the first measure.
 
@@ -403,13 +396,31 @@ class Scores:
         """
         return table(self, "latex", baseline=baseline, letters=letters, digits=digits, alpha=alpha, test=test)
 
-    def to_markdown(self, **options: Any) -> str:
+    def to_markdown(
+        self,
+        *,
+        baseline: str | None = None,
+        letters: bool = False,
+        digits: int = 4,
+        alpha: float = 0.05,
+        test: str = "randomisation",
+    ) -> str:
         """Return the table of ``to_latex`` in Markdown, with the same options."""
-        return table(self, "markdown", **options)
+        return table(
+            self, "markdown", baseline=baseline, letters=letters, digits=digits, alpha=alpha, test=test
+        )
 
-    def to_html(self, **options: Any) -> str:
+    def to_html(
+        self,
+        *,
+        baseline: str | None = None,
+        letters: bool = False,
+        digits: int = 4,
+        alpha: float = 0.05,
+        test: str = "randomisation",
+    ) -> str:
         """Return the table of ``to_latex`` in HTML, with the same options."""
-        return table(self, "html", **options)
+        return table(self, "html", baseline=baseline, letters=letters, digits=digits, alpha=alpha, test=test)
 
     def to_json(self) -> str:
         """Return all scores as JSON for ``from_json``, with measures, parameters and versions.
