@@ -11,59 +11,21 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 from ir_graded.errors import GradedError, InputError, short_repr
-
-Result = TypeVar("Result")
 
 #: Prefix of each topic, because pytrec_eval misreads a topic named 'no_query' as its cached one.
 _TOPIC = "topic "
 #: Document for topics without documents; no file can contain it, because it has a blank.
 _NO_DOCUMENT = "no document"
 
-
-class Gate:
-    """Lock that admits one thread at a time.
-
-    It is re-entrant: a thread that enters again (from a finaliser, a gc callback or a signal handler) gets an
-    error, while an ordinary lock would make it wait for itself.
-
-    Attributes:
-        lock: the lock.
-        inside: whether a thread is inside; read and written by the thread that has the lock.
-    """
-
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
-        self.inside = False
-
-    def alone(self, work: Callable[[], Result]) -> Result:
-        """Return the result of ``work``, which must be complete on return (not an iterator).
-
-        Raises:
-            GradedError: this thread is already inside.
-        """
-        with self.lock:
-            if self.inside:
-                raise GradedError(
-                    "this thread is already inside pytrec_eval, which cannot be entered twice; do not "
-                    "evaluate in a finaliser, a gc callback or a signal handler that may run meanwhile"
-                )
-            self.inside = True
-            try:
-                return work()
-            finally:
-                self.inside = False
-
-
-GATE = Gate()
+#: Re-entrant, so that a thread that enters again gets an error instead of waiting for itself.
+_LOCK = threading.RLock()
 if hasattr(os, "register_at_fork"):
     # Fork only while no thread is inside, because the child process inherits the variables of pytrec_eval.
-    os.register_at_fork(
-        before=GATE.lock.acquire, after_in_parent=GATE.lock.release, after_in_child=GATE.lock.release
-    )
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 class RelevanceEvaluator:
@@ -86,6 +48,9 @@ class RelevanceEvaluator:
         {'1': {'num_ret': 2.0, 'map': 0.5}, '2': {'num_ret': 1.0, 'map': 0.0}}
     """
 
+    #: Whether a thread is inside pytrec_eval; read and written by the thread that has the lock.
+    inside: ClassVar[bool] = False
+
     def __init__(
         self, qrels: Mapping[str, Mapping[str, Any]], measures: Iterable[str], **options: Any
     ) -> None:
@@ -102,14 +67,21 @@ class RelevanceEvaluator:
         import pytrec_eval
 
         rows = _named("run", run)
-
-        def work() -> dict[str, dict[str, float]]:
-            # Created and destroyed while no other thread is inside.
-            evaluator = pytrec_eval.RelevanceEvaluator(self._qrels, self._measures, **self._options)
-            found: dict[str, dict[str, float]] = evaluator.evaluate(rows)
-            return found
-
-        return {topic.removeprefix(_TOPIC): values for topic, values in GATE.alone(work).items()}
+        with _LOCK:
+            if RelevanceEvaluator.inside:
+                raise GradedError(
+                    "this thread is already inside pytrec_eval, which cannot be entered twice; do not "
+                    "evaluate in a finaliser, a gc callback or a signal handler that may run meanwhile"
+                )
+            RelevanceEvaluator.inside = True
+            try:
+                # Created and destroyed while no other thread is inside.
+                found = pytrec_eval.RelevanceEvaluator(self._qrels, self._measures, **self._options).evaluate(
+                    rows
+                )
+            finally:
+                RelevanceEvaluator.inside = False
+        return {topic.removeprefix(_TOPIC): values for topic, values in found.items()}
 
 
 def _rows(topic: str, docs: Mapping[str, Any]) -> Mapping[str, int]:
@@ -129,20 +101,14 @@ def _rows(topic: str, docs: Mapping[str, Any]) -> Mapping[str, int]:
 
 def _named(kind: str, table: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """Return qrels or a run with topic names for pytrec_eval. Raises InputError if it cannot read an id."""
-    _check_text(kind, "query_id", table)
-    for docs in table.values():
-        _check_text(kind, "doc_id", docs)
+    for name, ids in (("query_id", table), *(("doc_id", docs) for docs in table.values())):
+        if not _is_readable("".join(ids)):
+            wrong = next(text for text in ids if not _is_readable(text))
+            raise InputError(
+                f"{kind}: pytrec_eval cannot read the {name} {short_repr(wrong)}: it holds a NUL character, "
+                "or a surrogate that UTF-8 cannot encode"
+            )
     return {_TOPIC + topic: docs for topic, docs in table.items()}
-
-
-def _check_text(kind: str, name: str, ids: Iterable[str]) -> None:
-    """Raise InputError if C code cannot read an id."""
-    if not _is_readable("".join(ids)):
-        wrong = next(text for text in ids if not _is_readable(text))
-        raise InputError(
-            f"{kind}: pytrec_eval cannot read the {name} {short_repr(wrong)}: it holds a NUL character, "
-            "or a surrogate that UTF-8 cannot encode"
-        )
 
 
 def _is_readable(text: str) -> bool:

@@ -18,7 +18,7 @@ def test_an_installed_library_is_imported():
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    with pytest.raises(GradedError, match=r"this feature requires scipy: pip install '.*\[meta\]'"):
+    with pytest.raises(GradedError, match=r"this feature requires scipy: pip install 'ir-graded\[meta\]"):
         extra("scipy.stats", "meta")
 
 
@@ -28,7 +28,7 @@ def test_a_missing_library_is_named_with_its_extra(monkeypatch):
         (None, "pip install 'ir-graded[meta]'"),
         (
             {"url": "file:///home/me/ir%20graded", "dir_info": {"editable": True}},
-            "pip install '.[meta]' in /home/me/ir graded",
+            "pip install 'ir-graded[meta] @ file:///home/me/ir%20graded'",
         ),
         (
             {"url": "https://host.org/ir_graded.git", "vcs_info": {"vcs": "git", "commit_id": "1f2e"}},
@@ -52,4 +52,4 @@ def test_a_package_that_is_not_installed_is_a_checkout(monkeypatch):
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("importlib.metadata.distribution", not_installed)
-    assert install_hint("xml") == f"pip install '.[xml]' in {Path(__file__).parents[2]}"
+    assert install_hint("xml") == f"pip install 'ir-graded[xml] @ {Path(__file__).parents[2].as_uri()}'"

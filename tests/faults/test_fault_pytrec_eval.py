@@ -72,14 +72,14 @@ def test_an_evaluator_alive_at_interpreter_exit_is_silent():
 FORKED_EVALUATION = """
 import os, select, threading, time
 import ir_measures, ir_graded.evaluation.upstream
-from ir_graded._utils.pytrec_eval_guard import GATE
+from ir_graded._utils.pytrec_eval_guard import RelevanceEvaluator
 
 evaluator = ir_graded.evaluation.upstream.pipeline_evaluator([ir_measures.nDCG], {"1": {"a": 2, "b": 1}})
 run = {"1": {"x": 2.0, "b": 1.0}}
 right = evaluator.calc_aggregate(run)
 
 def say(end):
-    os.write(end, f"{evaluator.calc_aggregate(run) == right} {GATE.inside} {left}".encode())
+    os.write(end, f"{evaluator.calc_aggregate(run) == right} {RelevanceEvaluator.inside} {left}".encode())
 
 def forked():
     \"\"\"What a child says, or that it waits without end.\"\"\"
