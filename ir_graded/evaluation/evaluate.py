@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 
@@ -25,7 +26,7 @@ from ir_graded.measures.parsing import read_measures
 from .coverage import Coverage, RunCoverage, measures_without_relevant, warn_caller
 from .provider import GradedEvaluator, native_scorers
 from .scores import Scores
-from .upstream import NO_MEASURE, check_measures, lowest_rel, mix, needed_with_others
+from .upstream import check_measures, lowest_rel, mix, needed_with_others, pipeline_evaluator
 
 #: Documents of a topic that are looked at.
 _MOST_DOCUMENTS = 1000
@@ -197,10 +198,10 @@ class Request:
         beyond: str = "keep",
     ) -> None:
         self.measures = [] if measures is None else in_order(read_measures(measures), provider, ties)
-        if measures is not None and not self.measures:
-            raise ParameterError(NO_MEASURE)
         scorers = PROVIDERS[provider](self.measures)
-        check_measures(self.measures, scorers)
+        self._others = [] if measures is None else check_measures(self.measures, scorers)
+        if not all(map(ir_measures.DefaultPipeline.supports, self._others)):
+            pipeline_evaluator(self._others, {})  # raises the error of ir-measures, with packages to install
         judged = qrels if intents is None else add_intents(qrels, intents)
         self._lengths, self._beyond = None if lengths is None else read_lengths(lengths), beyond
         if self._lengths is not None and beyond == "raise" and not isinstance(judged, Mapping):
@@ -213,12 +214,10 @@ class Request:
             judged = prepare_qrels(judged, needed_with_others(self.measures))
         judged.require_topics("evaluate")
         self._qrels, self.judgments = qrels, judged
-        self._others: list[Measure] = []
         self.lowest = self.rel = np.inf
         if self.measures:
             graded = GradedEvaluator(scorers, judged)
             self.judgments, self.evaluator = graded.judgments, mix(self.measures, graded)
-            self._others = self.evaluator.others
             rels = [scorer.lowest_rel for scorer in scorers.values()]
             self.rel = min([*rels, lowest_rel(self._others)] if self._others else rels)
             self.lowest = min(self.rel, graded.lowest)

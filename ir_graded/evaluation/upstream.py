@@ -27,7 +27,7 @@ from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.io.sources import table_of
 from ir_graded.io.table import Table, as_text, describe_document
-from ir_graded.matching.judgments import Judgments, one_row_an_article, text_ids, unchanged
+from ir_graded.matching.judgments import Judgments, one_row_an_article, text_ids
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
@@ -48,30 +48,23 @@ from .provider import (
 _HIGHEST = 1 << 20  # highest level that is passed to other providers
 #: Examples of parameters that measures of ir-measures require, for messages.
 _EXAMPLES: dict[str, float] = {"cutoff": 10, "max_rel": 2, "recall": 0.5}
-NO_MEASURE = "no measure given: for example ['P-measure', 'Q', 'nDCG@10']"
 
 
 class MixedEvaluator(Evaluator):
-    """Evaluator of measures of this package and of others. It is thread-safe and can be pickled.
-
-    Args:
-        measures: all measures, in the order of the results.
-        graded: the evaluator of the measures that ir_graded computes.
-    """
+    """Evaluator of measures of this package and of others. It is thread-safe and can be pickled."""
 
     def __init__(self, measures: list[Measure], graded: GradedEvaluator) -> None:
         super().__init__(measures, graded.judgments.query_ids)
         self.graded = graded
         graded.cutoffs = clause_on_cutoffs(measures)
         self.others = [measure for measure in measures if measure not in graded.scorers]
-        subtopics = [measure for measure in self.others if needs_subtopics(measure)]
-        plain = [measure for measure in self.others if measure not in subtopics]
-        dicts = qrels_dicts(graded.judgments) if self.others else {}
-        by_intent: Any = dicts
-        if subtopics and graded.judgments.levels.intents is not None:
-            by_intent = list(qrels_by_intent(graded.judgments))
-        self.evaluators = [pipeline_evaluator(group, dicts) for group in groups_of_calls(plain)]
-        self.evaluators += [pipeline_evaluator(group, by_intent) for group in groups_of_calls(subtopics)]
+        dicts = by_intent = qrels_dicts(graded.judgments) if self.others else {}
+        if any(map(needs_subtopics, self.others)) and graded.judgments.levels.intents is not None:
+            by_intent = list(_qrels_by_intent(graded.judgments))
+        self.evaluators = [
+            pipeline_evaluator(group, by_intent if needs_subtopics(group[0]) else dicts)
+            for group in _groups_of_calls(self.others)
+        ]
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The evaluators of other providers cannot be pickled and are created again.
@@ -100,11 +93,7 @@ class MixedEvaluator(Evaluator):
                     yield number, metric
 
     def scores_of(self, judged_run: JudgedRun, run: Any) -> dict[Measure, Floats]:
-        """Return the score of each measure for each topic of the qrels, in order, from a run and its match.
-
-        A topic that the run lacks has the default value of a measure of other providers. For those, the run
-        is a dict of dicts or a table.
-        """
+        """Return the score of each measure for each topic, from a match and its run (a dict or a table)."""
         scores = self.graded.scores_of(judged_run)
         if self.others:
             topics = len(self.graded.judgments.names)
@@ -152,7 +141,7 @@ def needed_with_others(measures: list[Measure]) -> list[Facet]:
     return [*wanted_columns(measures), *([INTENT] if any(map(needs_subtopics, measures)) else [])]
 
 
-def qrels_by_intent(judgments: Judgments) -> Iterator[ir_measures.Qrel]:
+def _qrels_by_intent(judgments: Judgments) -> Iterator[ir_measures.Qrel]:
     """Yield the judgments as rows of ir-measures, one per document and intent."""
     intents = judgments.levels.by_intent
     level = intents.levels.values[intents.levels.level_index]
@@ -169,7 +158,7 @@ def lowest_rel(measures: list[Measure]) -> float:
     return min(given) if len(given) == len(measures) else float(np.nextafter(0.0, 1.0))
 
 
-def groups_of_calls(measures: Iterable[Measure]) -> list[list[Measure]]:
+def _groups_of_calls(measures: Iterable[Measure]) -> list[list[Measure]]:
     """Return measures in groups, one for each call of ir-measures, so that they cannot affect each other.
 
     In one call, its provider for pyndeval gives 0 for all parameters but the first, that for pytrec_eval adds
@@ -185,7 +174,7 @@ def groups_of_calls(measures: Iterable[Measure]) -> list[list[Measure]]:
             for name, value in measure.params.items()
             if name not in {"cutoff", "recall"} and (name not in known or value != known[name].default)
         }
-        key: tuple[object, ...] = (repr(sorted(options.items())),)
+        key: tuple[object, ...] = (needs_subtopics(measure), repr(sorted(options.items())))
         recall = measure.params.get("recall")
         if isinstance(recall, float):
             rounded = (*key, measure.NAME, f"{recall:.2f}")
@@ -209,52 +198,29 @@ def wrap_provider_errors(measures: list[Measure]) -> Iterator[None]:
         ) from error
 
 
-def check_measures(measures: list[Measure], scorers: Mapping[Measure, Scorer]) -> None:
-    """Raise an error for a measure that cannot be computed; ``scorers`` are those of this package.
-
-    Raises:
-        ParameterError: a measure has invalid parameters, or lacks one.
-        ValueError: no provider supports a measure.
-    """
-    for scorer in scorers.values():
-        scorer.validate_params()
+def check_measures(measures: list[Measure], scorers: Mapping[Measure, Scorer]) -> list[Measure]:
+    """Return the measures without a scorer. Raises ParameterError for none, or for a wrong parameter."""
+    if not measures:
+        raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
     others = [measure for measure in measures if measure not in scorers]
     for measure in others:
         check_parameters(measure)
-    providers = ir_measures.DefaultPipeline.providers
-    unsupported = [
-        measure
-        for measure in others
-        if not any(provider.supports(measure) and provider.is_available() for provider in providers)
-    ]
-    if unsupported:
-        # Raises the error of ir-measures, which names the packages to install.
-        pipeline_evaluator(unsupported, {})
+    for scorer in scorers.values():
+        scorer.validate_params()
+    return others
 
 
 def scorers_here(measures: Iterable[Measure], purpose: str, refused: str = "") -> dict[Measure, Scorer]:
     """Return the scorers of measures for a function that takes no measures of other providers.
 
-    Args:
-        measures: the measures.
-        purpose: name of the function, for messages.
-        refused: what else it does not take: 'passages', further 'columns', 'ties'.
-
-    Raises:
-        ParameterError: no measure is given, or one of them lacks a parameter or cannot be used here.
+    ``refused`` is what else it does not take: 'passages', further 'columns', 'ties'. Raises ParameterError.
     """
     measures = list(measures)
-    if not measures:
-        raise ParameterError(NO_MEASURE)
     scorers = native_scorers(measures)
-    others = [measure for measure in measures if measure not in scorers]
-    for measure in others:
-        check_parameters(measure)
-    if others:
+    if others := check_measures(measures, scorers):
         names = ", ".join(map(str, others))
         raise ParameterError(f"{names}: {purpose} needs measures that ir_graded computes itself")
     for measure, scorer in scorers.items():
-        scorer.validate_params()
         needed = ["passages"] if "passages" in refused and needs_passages(measure) else []
         needed += [f"the column {name}" for name in scorer.further_columns if "columns" in refused]
         if needed:
@@ -357,29 +323,17 @@ def qrels_dicts(judgments: Judgments) -> dict[str, dict[str, Any]]:
 def run_dicts(judgments: Judgments, run: Mapping[Any, Any] | Table) -> dict[str, dict[str, float]]:
     """Return the topics of a run that are in the qrels as a dict of dicts, with scores as floats."""
     if isinstance(run, Mapping):
-        topics = {as_text(topic): docs for topic, docs in list(run.items())}
-        names = [name for name in topics if name in judgments.number]
-        with unchanged("run", names, [topics[name] for name in names]):
-            return {
-                name: dict(
-                    zip(
-                        text_ids(list(topics[name]), "doc_id", f"run: topic {name!r}"),
-                        map(float, topics[name].values()),
-                        strict=True,
-                    )
-                )
-                for name in names
-            }
+        dicts: dict[str, dict[str, float]] = {}
+        for topic, given in list(run.items()):
+            if (name := as_text(topic)) in judgments.number:
+                docs = dict(given)  # a copy that no other thread changes
+                doc_ids = text_ids(list(docs), "doc_id", f"run: topic {name!r}")
+                dicts[name] = dict(zip(doc_ids, map(float, docs.values()), strict=True))
+        return dicts
+    import polars as pl
+
     known = run.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
     run = one_row_an_article(run[known.astype(np.int64)])
-    changes = (run.query_id != run.query_id.shift(1)).to_numpy()[1:]
-    bounds = [*(np.flatnonzero(changes) + 1).tolist(), len(run)] if len(run) else []
-    doc_ids, scores = run.doc_id.to_list(), run.value.tolist()
-    dicts: dict[str, dict[str, float]] = {}
-    begin = 0
-    for end in bounds:
-        dicts.setdefault(run.query_id[begin], {}).update(
-            zip(doc_ids[begin:end], scores[begin:end], strict=True)
-        )
-        begin = end
-    return dicts
+    rows = pl.DataFrame({"topic": run.query_id, "doc_id": run.doc_id, "score": run.value})
+    topics = rows.group_by("topic", maintain_order=True).agg("doc_id", "score")
+    return {topic: dict(zip(doc_ids, scores, strict=True)) for topic, doc_ids, scores in topics.iter_rows()}
