@@ -21,7 +21,7 @@ from ir_graded.measures.base import Scorer
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
-from .coverage import measures_without_relevant, notes_without_relevant, warn_caller
+from .coverage import notes_without_relevant, warn_caller
 from .evaluate import in_order
 from .provider import native_scorers
 from .ties import DefaultTies
@@ -131,9 +131,9 @@ def score_arrays(
     values = _values(every[used])
     found_any = values.size and values[-1] >= lowest
     highest = values[-1] if found_any else every.max(where=present, initial=0)
-    notes = notes_without_relevant(measures_without_relevant(named, highest), "relevance")
-    if highest > 0 and (text := " ".join(notes)):
-        warn_caller(text)
+    lowest_rels = {measure: scorer.lowest_rel for measure, scorer in named.items()}
+    if highest > 0 and (notes := notes_without_relevant(lowest_rels, highest, "relevance")):
+        warn_caller(" ".join(notes))
     present = used
     tied = bool(default.measures) or any(scorer.ties != TIES.default for scorer in scorers.values())
     by_position = 0

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from ir_measures.measures import Measure
 
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core import segments
@@ -20,7 +21,6 @@ from ir_graded.io.sources import table_of
 from ir_graded.io.table import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_run
-from ir_graded.measures.base import Scorer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,11 +30,7 @@ LOWEST_JUDGED = 0.0
 
 
 def unjudged_share(judged_run: JudgedRun, depths: Ints) -> Floats:
-    """Return the unjudged share of the documents of each topic down to each depth; NaN without documents.
-
-    Returns:
-        Shape ``(depths, topics)``.
-    """
+    """Return unjudged shares of documents, shape ``(depths, topics)``; NaN without documents."""
     topics = judged_run.n_retrieved.size
     judged = np.array(
         [segments.count(judged_run.topic[judged_run.rank <= depth], topics) for depth in depths]
@@ -57,9 +53,6 @@ def mean_of_known(values: Floats) -> Floats:
 
 #: Depths of the shares of judged documents: ten, and all.
 _DEPTHS = np.array([10, np.iinfo(np.int64).max], dtype=np.int64)
-
-#: The smallest number above 0: as the lowest relevant level, it makes all levels above 0 relevant.
-_LEAST = float(np.nextafter(0.0, 1.0))
 _UNJUDGED = "has no judged document"
 _ONE_SCORE = "gives all documents of a topic the same score, so"
 _TIED = f"{_ONE_SCORE} only their ids determine the ranks"
@@ -78,26 +71,19 @@ def judged_shares(judged_run: JudgedRun) -> Shares:
 
 @dataclass(frozen=True)
 class RunCoverage:
-    """Coverage of one run by the qrels.
+    """Coverage of one run by the qrels."""
 
-    Attributes:
-        retrieved: number of topics of the qrels for which the run has documents.
-        first_missing: name of the first topic without documents; None if there is no such topic.
-        unknown: number of topics of the run that are not in the qrels.
-        nothing_judged: documents of a topic in the run and in the qrels, as a clause, if it is known that no
-            document of the run is judged; else empty.
-        is_tie: whether some topic has several documents, and all documents of each topic have the same score.
-        repeated: description of a topic with several passages of a document; empty without any, or if no
-            measure ranks passages.
-        shares: shares of judged documents; None if they have to be counted first.
-    """
-
+    #: Numbers of topics with documents, and of topics that are not in the qrels.
     retrieved: int
-    first_missing: str | None
     unknown: int
+    first_missing: str | None
+    #: Clause with documents of a topic, if it is known that no document of the run is judged.
     nothing_judged: str
+    #: Whether some topic has several documents, and all documents of each topic have the same score.
     is_tie: bool
+    #: Description of a topic with several passages of a document, if a measure ranks passages.
     repeated: str
+    #: None if they have to be counted first.
     shares: Shares | None
 
     @classmethod
@@ -108,11 +94,9 @@ class RunCoverage:
         judged = _all_judged(judgments, matched)
         return cls(
             retrieved,
-            None if retrieved == len(names) else names[int(found.n_retrieved.argmin())],
             found.n_unknown,
-            _examples(judgments, matched)
-            if judged is not None and not judged.topic.size and retrieved
-            else "",
+            None if retrieved == len(names) else names[int(found.n_retrieved.argmin())],
+            _examples(judgments, matched) if retrieved and judged and not judged.topic.size else "",
             found.is_flat and int(found.n_retrieved.max(initial=0)) > 1,
             repeated_documents(judgments, found),
             None if judged is None else judged_shares(judged),
@@ -162,30 +146,17 @@ def _examples(judgments: Judgments, matched: MatchedRun) -> str:
 
 @dataclass(eq=False)
 class Coverage:
-    """Coverage of several runs by the qrels. Pickles and copies have the shares counted so far.
-
-    Attributes:
-        names: names of the runs.
-        runs: the coverage of each.
-        topics: number of topics of the qrels.
-        rel: lowest level that is relevant for any of the measures; inf if relevance has no effect.
-        has_relevant: whether a document of the qrels has that level or a higher one.
-        sources: the qrels and the runs, until the shares of judged documents have been counted.
-        by_id: whether some measure ranks documents with equal scores by id.
-        without_relevant: lowest relevant level -> the measures for which no document is relevant.
-        note_on_text: sentence on topics without highlighted text, if a measure needs passages.
-        cutoffs: clause on measures whose cutoffs count documents and others whose cutoffs count passages.
-    """
+    """Coverage of several runs by the qrels. Pickles and copies have the shares counted so far."""
 
     names: tuple[str, ...]
     runs: tuple[RunCoverage, ...]
     topics: int
-    rel: float
-    has_relevant: bool
+    #: The qrels and the runs, until the shares of judged documents have been counted.
     sources: tuple[Judgments, Sequence[Any]] | None = None
+    notes_on_qrels: Sequence[str] = ()
+    #: Whether some measure ranks documents with equal scores by id.
     by_id: bool = True
-    without_relevant: Mapping[float, Sequence[str]] = field(default_factory=dict)
-    note_on_text: str = ""
+    #: Clause on measures whose cutoffs count documents and others whose cutoffs count passages.
     cutoffs: str = ""
 
     def __post_init__(self) -> None:
@@ -215,31 +186,22 @@ class Coverage:
         """Return a row per run; ``Scores.coverage`` describes the columns."""
         import pandas as pd
 
-        at_10, all_retrieved = zip(*self.shares(), strict=True) if self.names else ((), ())
+        topics = np.array([(run.retrieved, run.unknown) for run in self.runs], dtype=np.int64)
+        at_10, all_retrieved = zip(*self.shares(), strict=True)
         return pd.DataFrame(
             {
                 "run": pd.Series(self.names, dtype=object),
-                "topics_retrieved": np.array([run.retrieved for run in self.runs], dtype=np.int64),
-                "topics_missing": np.array(
-                    [self.topics - run.retrieved for run in self.runs], dtype=np.int64
-                ),
-                "unknown_topics": np.array([run.unknown for run in self.runs], dtype=np.int64),
-                "judged_at_10": np.array(at_10, dtype=np.float64),
-                "judged_share": np.array(all_retrieved, dtype=np.float64),
+                "topics_retrieved": topics[:, 0],
+                "topics_missing": self.topics - topics[:, 0],
+                "unknown_topics": topics[:, 1],
+                "judged_at_10": at_10,
+                "judged_share": all_retrieved,
             }
         )
 
-    def notes(self) -> list[str]:
-        """Return sentences on everything that limits the meaning of the scores."""
-        return list(self._notes())
-
-    def _notes(self) -> Iterator[str]:
-        if not self.has_relevant:
-            yield f"No document of the qrels has a level {_from(self.rel)}, so nothing is relevant."
-        else:
-            yield from notes_without_relevant(self.without_relevant)
-        if self.note_on_text:
-            yield self.note_on_text
+    def notes(self) -> Iterator[str]:
+        """Yield sentences on everything that limits the meaning of the scores."""
+        yield from self.notes_on_qrels
         of = dict(zip(self.names, self.runs, strict=True))
         repeating = next((name for name, run in of.items() if run.repeated), None)
         if self.cutoffs and repeating is not None:
@@ -267,30 +229,27 @@ class Coverage:
 
     def warn(self) -> None:
         """Issue one CoverageWarning with all notes, at the line that called the package."""
-        if notes := self.notes():
-            warn_caller(" ".join(notes))
+        if text := " ".join(self.notes()):
+            warn_caller(text)
 
 
-def measures_without_relevant(scorers: Mapping[Any, Scorer], highest: float) -> dict[float, list[str]]:
-    """Return the measures whose lowest relevant level is above the highest one, by that level."""
-    found: dict[float, list[str]] = {}
-    for measure, scorer in scorers.items():
-        if highest < scorer.lowest_rel < np.inf:
-            found.setdefault(scorer.lowest_rel, []).append(str(measure))
-    return found
+#: The smallest number above 0: as the lowest relevant level, it makes all levels above 0 relevant.
+ABOVE_0 = float(np.nextafter(0.0, 1.0))
 
 
 def notes_without_relevant(
-    without_relevant: Mapping[float, Sequence[str]], source: str = "the qrels"
-) -> Iterator[str]:
-    """Yield a sentence for each lowest relevant level that no document of a source has."""
-    for rel, names in without_relevant.items():
-        measures = ", ".join(names)
-        yield f"No document of {source} has a level {_from(rel)}, so nothing is relevant for {measures}."
-
-
-def _from(rel: float) -> str:
-    return f"of {rel:g} or more" if rel > _LEAST else "above 0"
+    lowest_rels: Mapping[Measure, float], highest: float, source: str = "the qrels"
+) -> list[str]:
+    """Return a sentence for each lowest relevant level of measures that is above the highest level."""
+    without: dict[float, list[str]] = {}
+    for measure, rel in lowest_rels.items():
+        if highest < rel < np.inf:
+            without.setdefault(rel, []).append(str(measure))
+    return [
+        f"No document of {source} has a level {f'of {rel:g} or more' if rel > ABOVE_0 else 'above 0'}, "
+        f"so nothing is relevant for {', '.join(names)}."
+        for rel, names in without.items()
+    ]
 
 
 def _of_runs(said: dict[str, str], one: str, several: str) -> Iterator[str]:

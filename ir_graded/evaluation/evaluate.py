@@ -23,7 +23,7 @@ from ir_graded.measures.classic.ties import check_ties, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
-from .coverage import Coverage, RunCoverage, measures_without_relevant, warn_caller
+from .coverage import Coverage, RunCoverage, notes_without_relevant, warn_caller
 from .provider import GradedEvaluator, native_scorers
 from .scores import Scores
 from .upstream import check_measures, lowest_rel, mix, needed_with_others, pipeline_evaluator
@@ -214,12 +214,11 @@ class Request:
             judged = prepare_qrels(judged, needed_with_others(self.measures))
         judged.require_topics("evaluate")
         self._qrels, self.judgments = qrels, judged
-        self.lowest = self.rel = np.inf
+        self._rels = {measure: lowest_rel(measure) for measure in self.measures}
+        self.lowest = self.rel = min(self._rels.values(), default=np.inf)
         if self.measures:
             graded = GradedEvaluator(scorers, judged)
             self.judgments, self.evaluator = graded.judgments, mix(self.measures, graded)
-            rels = [scorer.lowest_rel for scorer in scorers.values()]
-            self.rel = min([*rels, lowest_rel(self._others)] if self._others else rels)
             self.lowest = min(self.rel, graded.lowest)
         self.runs: dict[str, Any] = {}
         if runs is not _LATER:
@@ -282,18 +281,18 @@ class Request:
         """Return the coverage of all runs."""
         levels, graded = self.judgments.levels.values, self.evaluator.graded
         highest = float(levels[-1]) if levels.size else 0.0
-        of_text = min((graded.scorers[one].lowest_rel for one in graded.passage_measures), default=np.inf)
+        notes = notes_without_relevant(self._rels, highest)
+        of_text = min((self._rels[measure] for measure in graded.passage_measures), default=np.inf)
+        # If no level is relevant, no topic has relevant text.
+        if of_text <= highest and (note := self.judgments.note_on_text(of_text)):
+            notes.append(note)
         orders = {scorer.ties for scorer in graded.scorers.values()}
         return Coverage(
             tuple(self.runs),
             tuple(found),
             len(self.judgments.names),
-            self.rel,
-            bool(np.isinf(self.rel) or (levels.size and highest >= self.rel)),
             (self.judgments, [*self.runs.values()]),
+            notes,
             bool(self._others) or TIES.default in orders,
-            measures_without_relevant(graded.scorers, highest),
-            # If no level is relevant, no topic has relevant text.
-            self.judgments.note_on_text(of_text) if of_text <= highest else "",
             graded.cutoffs,
         )

@@ -339,7 +339,7 @@ def _scores(
 
     coverage, scored = zip(*request.match(work, -np.inf), strict=True)
     names = tuple(request.runs)
-    Coverage(names, coverage, len(union.names), 0.0, has_relevant=True).warn()
+    Coverage(names, coverage, len(union.names)).warn()
     return {
         job: {
             str(measure): ScoreMatrix.checked(

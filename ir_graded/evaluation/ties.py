@@ -150,7 +150,7 @@ class DefaultTies:
                 self.measures.append(with_ties(measure, "expected"))
             except ParameterError:
                 self.measures.append(measure)
-                self._without[measure] = lowest_rel([measure]) if scorer is None else scorer.lowest_rel
+                self._without[measure] = lowest_rel(measure)
 
     def topics(self, judged_run: JudgedRun, values: Floats) -> Ints:
         """Return the topics in which a tied document is relevant for a measure without a mean.

@@ -34,6 +34,7 @@ from ir_graded.measures.base import Scorer
 from ir_graded.measures.classic import Classic, check_computable, scorer_of
 from ir_graded.measures.params import TIES
 
+from .coverage import ABOVE_0
 from .provider import (
     GradedEvaluator,
     clause_on_cutoffs,
@@ -151,11 +152,12 @@ def _qrels_by_intent(judgments: Judgments) -> Iterator[ir_measures.Qrel]:
         yield ir_measures.Qrel(judgments.names[topic], judgments.doc_ids[document], int(of_row), name)
 
 
-def lowest_rel(measures: list[Measure]) -> float:
-    """Return the lowest relevant level; if some measure has no ``rel``, all levels above 0 are relevant."""
-    rels = [measure["rel"] for measure in measures if "rel" in measure.SUPPORTED_PARAMS]
-    given = [float(rel) for rel in rels if isinstance(rel, (int, float))]
-    return min(given) if len(given) == len(measures) else float(np.nextafter(0.0, 1.0))
+def lowest_rel(measure: Measure) -> float:
+    """Return the lowest relevant level of a measure; without ``rel``, all levels above 0 are relevant."""
+    if (scorer := scorer_of(measure)) is not None:
+        return scorer.lowest_rel
+    rel = measure["rel"] if "rel" in measure.SUPPORTED_PARAMS else None
+    return float(rel) if isinstance(rel, (int, float)) else ABOVE_0
 
 
 def _groups_of_calls(measures: Iterable[Measure]) -> list[list[Measure]]:

@@ -147,17 +147,23 @@ def test_topics_of_one_document_do_not_count_as_ties():
 @pytest.mark.parametrize(
     ("measures", "levels"),
     [
-        ("Q(rel=3)", "of 3 or more"),
-        (["Q(rel=4)", "AP(rel=3)"], "of 3 or more"),
-        (["nERR(rel=5)@10", "Judged@10", "NumRet", "NumQ"], "of 5 or more"),
+        ("Q(rel=3)", {"of 3 or more": "Q(rel=3)"}),
+        (["Q(rel=4)", "AP(rel=3)"], {"of 4 or more": "Q(rel=4)", "of 3 or more": "AP(rel=3)"}),
+        (["nERR(rel=5)@10", "Judged@10", "NumRet", "NumQ"], {"of 5 or more": "nERR(rel=5)@10"}),
     ],
 )
 @pytest.mark.parametrize("provider", ["auto", "upstream"])
 def test_qrels_without_a_relevant_document_are_named(measures, levels, provider):
     if provider == "upstream" and "Judged@10" in measures:
-        measures = [*measures[:1], "RBP(rel=5,p=0.8)"]
+        measures, levels = (
+            [*measures[:1], "RBP(rel=5,p=0.8)"],
+            {"of 5 or more": "nERR(rel=5)@10, RBP(rel=5)"},
+        )
     message = message_of(measures, QRELS, FULL, provider=provider)
-    assert message == f"No document of the qrels has a level {levels}, so nothing is relevant."
+    assert message == " ".join(
+        f"No document of the qrels has a level {level}, so nothing is relevant for {named}."
+        for level, named in levels.items()
+    )
 
 
 def test_measures_for_which_nothing_is_relevant_are_named():
