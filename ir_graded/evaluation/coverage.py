@@ -17,10 +17,8 @@ from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import MOST_IDS, CoverageWarning, GradedError, format_ids
-from ir_graded.io.sources import table_of
-from ir_graded.io.table import as_text
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import MatchedRun, match_run
+from ir_graded.matching.match import MatchedRun, match_run, table_of_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,12 +129,8 @@ def _all_judged(judgments: Judgments, matched: MatchedRun) -> JudgedRun | None:
 def _examples(judgments: Judgments, matched: MatchedRun) -> str:
     """Return a clause with documents of the first topic that the run and the qrels share."""
     topic = int(np.flatnonzero(matched.judged.n_retrieved)[0])
-    name, run = judgments.names[topic], matched.run
-    if isinstance(run, Mapping):
-        found = next([*map(str, docs)] for query_id, docs in list(run.items()) if as_text(query_id) == name)
-    else:
-        table = table_of("run", run)
-        found = table.doc_id.filter(table.query_id == name).to_list()
+    name, table = judgments.names[topic], table_of_run(judgments, matched.run)
+    found = table.doc_id.filter(table.query_id == name).to_list()
     judged = [judgments.doc_ids[at] for at in np.flatnonzero(judgments.levels.topic == topic).tolist()]
     return (
         f"for topic {name!r} it retrieved {format_ids(found)}, and the qrels have "

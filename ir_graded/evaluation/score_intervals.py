@@ -6,7 +6,7 @@ level that is drawn from those of the judged documents of its bin.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,13 +22,11 @@ from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.ranking import order_numbers
-from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.io.sources import table_of
-from ir_graded.io.table import Table, as_text, from_frame
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import MatchedRun
+from ir_graded.matching.match import MatchedRun, table_of_run
 from ir_graded.matching.tables import rank_rows
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.parsing import read_measures
@@ -65,42 +63,23 @@ _ROWS = 1 << 22
 
 
 def pooled(judgments: Judgments, runs: Iterable[Any]) -> pl.DataFrame:
-    """Return all documents that the runs retrieved for the topics of the qrels.
+    """Return the documents of all runs: topic, doc_id, nearest (smallest rank in any run) and weight.
 
-    The columns are topic (number), doc_id, nearest (smallest rank in any run) and weight, the sum of
-    1 / (60 + rank) over the runs in units of 2^-52.
+    The weight is the sum of 1 / (60 + rank) over the runs in units of 2^-52.
     """
     import polars as pl
 
-    held: list[pl.DataFrame] = [_rows_of(judgments, {})]
-    for rows in in_threads(lambda run: _rows_of(judgments, run), runs, processors()):
+    def rows_of(run: Any) -> pl.DataFrame:
+        topic, doc_id, rank = rank_rows(judgments, table_of_run(judgments, run))
+        weight = np.rint(_UNIT / (_FUSION + rank)).astype(np.int64)
+        return pl.DataFrame({"topic": topic, "doc_id": doc_id, "nearest": rank, "weight": weight})
+
+    held: list[pl.DataFrame] = [rows_of({})]
+    for rows in in_threads(rows_of, runs, processors()):
         held.append(rows)
         if sum(map(len, held)) > max(_ROWS, 2 * len(held[0])):
             held = [_added_up(pl.concat(held))]
     return _added_up(pl.concat(held))
-
-
-def _rows_of(judgments: Judgments, run: Any) -> pl.DataFrame:
-    import polars as pl
-
-    table = _table_of_dict(judgments, run) if isinstance(run, Mapping) else table_of("run", run)
-    topic, doc_id, rank = rank_rows(judgments, table)
-    weight = np.rint(_UNIT / (_FUSION + rank)).astype(np.int64)
-    return pl.DataFrame({"topic": topic, "doc_id": doc_id, "nearest": rank, "weight": weight})
-
-
-def _table_of_dict(judgments: Judgments, run: Mapping[Any, Any]) -> Table:
-    import polars as pl
-
-    topics = [(as_text(topic), docs) for topic, docs in list(run.items())]
-    topics = [(name, docs) for name, docs in topics if name in judgments.number]
-    columns = {
-        "query_id": [name for name, docs in topics for _ in docs],
-        "doc_id": [as_text(doc_id) for _, docs in topics for doc_id in docs],
-        "score": [float(score) for _, docs in topics for score in docs.values()],
-    }
-    schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-    return from_frame("run", pl.DataFrame(columns, schema=schema))
 
 
 def _added_up(rows: pl.DataFrame) -> pl.DataFrame:
@@ -130,25 +109,22 @@ def fused(pool: pl.DataFrame, runs: int) -> pl.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Imputation:
-    """The documents that get levels, and the distribution of levels.
+    """The documents that get levels, and the distribution of levels."""
 
-    Attributes:
-        judgments: the qrels including these documents, whose level there has no meaning. Topics are sorted by
-            length and name, so that random numbers do not depend on the order of the qrels.
-        topics: position of each of these topics in the given qrels.
-        bin: bin of each document of these qrels that gets a level, -1 for others.
-        scale: positions in ``Levels.values`` of the levels >= 0.
-        judged: number of judged documents that the runs retrieved, shape ``(bins, levels)``.
-        alpha: parameters of the shares of the levels, shape ``(topics, bins, levels)``.
-        left_out: number of unjudged documents down to the depth in bins with too few judged documents.
-    """
-
+    #: The qrels including these documents, whose level there has no meaning. Topics are sorted by length and
+    #: name, so that random numbers do not depend on the order of the qrels.
     judgments: Judgments
+    #: Position of each of these topics in the given qrels.
     topics: Ints
+    #: Bin of each document of these qrels that gets a level, -1 for others.
     bin: Ints
+    #: Positions in ``Levels.values`` of the levels >= 0.
     scale: Ints
+    #: Number of judged documents that the runs retrieved, shape ``(bins, levels)``.
     judged: Floats
+    #: Parameters of the shares of the levels, shape ``(topics, bins, levels)``.
     alpha: Floats
+    #: Number of unjudged documents down to the depth in bins with too few judged documents.
     left_out: int
 
     @classmethod
@@ -162,18 +138,13 @@ class Imputation:
         number = np.argsort(by_name)
         levels = judgments.levels
         level = levels.values[levels.level_index]
-        known = pl.DataFrame(
-            {
-                "topic": levels.topic,
-                "doc_id": pl.Series(judgments.doc_ids, dtype=pl.String),
-                "document": np.arange(levels.topic.size, dtype=np.int64),
-            }
-        )
+        doc_id = pl.Series(judgments.doc_ids, dtype=pl.String)
+        known = pl.DataFrame({"topic": levels.topic, "doc_id": doc_id}).with_row_index("document")
         pool = fused(pooled(judgments, runs), len(runs)).join(
             known, on=["topic", "doc_id"], how="left", maintain_order="left"
         )
         topic = number[pool["topic"].to_numpy()]
-        document = np.array(pool["document"].fill_null(-1), dtype=np.int64)
+        document = np.array(pool["document"].cast(pl.Int64).fill_null(-1))
         place = pool["place"].to_numpy()
         bin_of = np.searchsorted(BIN_ENDS, place)
         judged = document >= 0
@@ -200,19 +171,11 @@ class Imputation:
             Levels(levels.topics, topics[order], level_index[order], levels.values),
             [doc_ids[at] for at in order.tolist()],
         )
-        left_out = int(np.count_nonzero(unjudged & ~wanted))
-        return cls(
-            extended,
-            np.array(by_name, dtype=np.int64),
-            of_bin[order],
-            scale,
-            counts.sum(axis=0),
-            alpha,
-            left_out,
-        )
+        topics_by_name, left_out = np.array(by_name, dtype=np.int64), int((unjudged & ~wanted).sum())
+        return cls(extended, topics_by_name, of_bin[order], scale, counts.sum(axis=0), alpha, left_out)
 
     @cached_property
-    def imputed(self) -> segments.Bools:
+    def imputed(self) -> Bools:
         """Whether each document of the qrels gets a level."""
         return self.bin >= 0
 
@@ -225,12 +188,9 @@ class Imputation:
         return TopicDraws(self.alpha[topic, bins], bin_of, levels.values[self.scale] > 0, seed)
 
 
-def _parameters(counts: Floats) -> tuple[Floats, segments.Bools]:
-    """Return parameters of the shares of levels, and which bins have enough judged documents.
-
-    The overall shares smooth those of a bin, which smooth those of the bin of a topic. ``counts`` are judged
-    documents, shape ``(topics, bins, levels)``.
-    """
+def _parameters(counts: Floats) -> tuple[Floats, Bools]:
+    """Return parameters of the shares of levels, and which bins have enough judged documents."""
+    # The overall shares smooth those of a bin, which smooth those of the bin of a topic.
     of_bin = counts.sum(axis=0)
     judged = of_bin.sum(axis=1, keepdims=True)
     shares = of_bin.sum(axis=0) / max(float(judged.sum()), 1.0)
@@ -239,16 +199,9 @@ def _parameters(counts: Floats) -> tuple[Floats, segments.Bools]:
 
 
 class TopicDraws:
-    """Random levels of the documents of one topic. Drawing in parts or at once gives the same levels.
+    """Random levels of the documents of one topic. Drawing in parts or at once gives the same levels."""
 
-    Args:
-        alpha: parameters of the shares of the levels in each bin, shape ``(bins, levels)``.
-        bin_of: bin of each document.
-        above_0: for each level, whether it is above 0.
-        seed: seed of all random numbers.
-    """
-
-    def __init__(self, alpha: Floats, bin_of: Ints, above_0: segments.Bools, seed: int) -> None:
+    def __init__(self, alpha: Floats, bin_of: Ints, above_0: Bools, seed: int) -> None:
         self._alpha, self._bin_of, self._above_0 = alpha, bin_of, above_0
         # One stream per kind of numbers, since gamma variables use varying numbers of draws.
         self._shifts, self._shares, self._uniform = map(
@@ -530,18 +483,14 @@ def _warn_of_growth(request: Request, scorers: Iterable[Scorer], added: Ints) ->
 
 @dataclass(frozen=True, eq=False)
 class Retrieved:
-    """The documents of a run that are judged or get levels, by topic and rank.
+    """The documents of a run that are judged or get levels, by topic and rank."""
 
-    Attributes:
-        document: their positions in the qrels of the imputation.
-        rank: their ranks.
-        start: position of the first document of each topic, and one past the last.
-        n_retrieved: number of documents retrieved, judged or not, shape ``(topics,)``.
-    """
-
+    #: Their positions in the qrels of the imputation.
     document: npt.NDArray[np.int32]
     rank: npt.NDArray[np.int32]
+    #: Position of the first document of each topic, and one past the last.
     start: Ints
+    #: Number of documents retrieved, judged or not, shape ``(topics,)``.
     n_retrieved: Ints
 
     @classmethod
@@ -561,60 +510,43 @@ class Retrieved:
         return found / max(int(np.minimum(self.n_retrieved, depth).sum()), 1)
 
 
+@dataclass(eq=False)
 class Samples:
-    """Samples of the qrels, a few topics at a time; each topic of a sample is treated as a separate topic.
+    """Samples of the qrels, a few topics at a time; each topic of a sample is treated as a separate topic."""
 
-    Args:
-        imputation: the documents that get levels.
-        scorers: the measures.
-        runs: the runs.
-        shift: for each sample, the shift of the log odds that all topics share.
-        seeds: a seed for each topic.
+    imputation: Imputation
+    scorers: Sequence[Scorer]
+    runs: Sequence[Retrieved]
+    #: For each sample, the shift of the log odds that all topics share.
+    shift: Floats
+    #: A seed for each topic.
+    seeds: Ints
 
-    Attributes:
-        added: number of relevant documents that each sample adds.
-    """
-
-    def __init__(
-        self,
-        imputation: Imputation,
-        scorers: Sequence[Scorer],
-        runs: Sequence[Retrieved],
-        shift: Floats,
-        seeds: Ints,
-    ) -> None:
-        self._imputation, self._scorers, self._runs = imputation, scorers, runs
-        self._shift, self._seeds = shift, seeds
-        self._levels = imputation.judgments.levels
-        values = self._levels.values
-        self._lowest = int(np.searchsorted(values, min(scorer.lowest_level for scorer in scorers)))
-        self._rel = int(np.searchsorted(values, min(scorer.lowest_rel for scorer in scorers)))
-        self._start = np.append(
-            segments.starts(self._levels.topic, self._levels.topics), self._levels.topic.size
-        )
-        self.added = np.zeros(shift.size, dtype=np.int64)
+    def __post_init__(self) -> None:
+        self.levels = levels = self.imputation.judgments.levels
+        self.lowest = levels.values.searchsorted(min(scorer.lowest_level for scorer in self.scorers))
+        self.rel = levels.values.searchsorted(min(scorer.lowest_rel for scorer in self.scorers))
+        self.start = np.append(segments.starts(levels.topic, levels.topics), levels.topic.size)
+        #: Number of relevant documents that each sample adds.
+        self.added = np.zeros(self.shift.size, dtype=np.int64)
 
     def scored(self) -> Iterator[tuple[slice, Floats]]:
         """Yield some topics, and their scores of shape ``(measures, runs, topics, samples)``."""
         for topics, size in self._blocks():
-            draws = [
-                self._imputation.draws(topic, int(self._seeds[topic]))
-                for topic in range(topics.start, topics.stop)
-            ]
-            parts = [
-                self._score(topics, draws, slice(begin, begin + size))
-                for begin in range(0, self._shift.size, size)
-            ]
+            numbers = range(topics.start, topics.stop)
+            draws = [self.imputation.draws(topic, int(self.seeds[topic])) for topic in numbers]
+            begins = range(0, self.shift.size, size)
+            parts = [self._score(topics, draws, slice(begin, begin + size)) for begin in begins]
             # The last digit of a sum depends on how values lie in memory.
             yield topics, np.ascontiguousarray(np.concatenate(parts, axis=3))
 
     def _blocks(self) -> Iterator[tuple[slice, int]]:
         """Yield neighbouring topics with all samples, or one topic with some samples, as memory allows."""
-        documents = np.diff(self._start)
-        retrieved = np.max([np.diff(run.start) for run in self._runs], axis=0)
-        scores = 8 * len(self._runs) * len(self._scorers)
+        documents = np.diff(self.start)
+        retrieved = np.max([np.diff(run.start) for run in self.runs], axis=0)
+        scores = 8 * len(self.runs) * len(self.scorers)
         sample = _BYTES_OF_DOCUMENT * documents + _BYTES_OF_HIT * processors() * retrieved + scores
-        begin, samples = 0, self._shift.size
+        begin, samples = 0, self.shift.size
         for end in range(1, sample.size + 1):
             if end == sample.size or sample[begin : end + 1].sum() * samples > _MEMORY:
                 yield slice(begin, end), min(samples, max(1, int(_MEMORY / sample[begin:end].sum())))
@@ -622,26 +554,25 @@ class Samples:
 
     def _score(self, topics: slice, draws: list[TopicDraws], samples: slice) -> Floats:
         """Score some samples of some topics: shape ``(measures, runs, topics, samples)``."""
-        begin, end = int(self._start[topics.start]), int(self._start[topics.stop])
-        shift = self._shift[samples]
-        level_index = np.tile(self._levels.level_index[begin:end], (shift.size, 1))
-        imputed = self._imputation.imputed[begin:end]
+        begin, end = int(self.start[topics.start]), int(self.start[topics.stop])
+        shift = self.shift[samples]
+        level_index = np.tile(self.levels.level_index[begin:end], (shift.size, 1))
+        imputed = self.imputation.imputed[begin:end]
         drawn = np.concatenate([draw.levels(shift) for draw in draws], axis=1)
-        drawn = drawn + (self._imputation.scale[0] if drawn.size else 0)
+        drawn = drawn + (self.imputation.scale[0] if drawn.size else 0)
         level_index[:, imputed] = drawn
-        self.added[samples] += np.count_nonzero(drawn >= self._rel, axis=1)
+        self.added[samples] += np.count_nonzero(drawn >= self.rel, axis=1)
         number = topics.stop - topics.start
         each = np.arange(shift.size, dtype=np.int64)[:, np.newaxis]
-        topic = self._levels.topic[begin:end] - topics.start
-        levels = Levels(
-            shift.size * number, (each * number + topic).ravel(), level_index.ravel(), self._levels.values
-        )
+        topic = self.levels.topic[begin:end] - topics.start
+        topic_of_samples = (each * number + topic).ravel()
+        levels = Levels(shift.size * number, topic_of_samples, level_index.ravel(), self.levels.values)
 
         def score(run: Retrieved) -> Floats:
             hits = slice(int(run.start[topics.start]), int(run.start[topics.stop]))
             document, rank = run.document[hits].astype(np.int64) - begin, run.rank[hits].astype(np.int64)
             found = level_index[:, document]
-            sample, hit = np.nonzero(found >= self._lowest)
+            sample, hit = np.nonzero(found >= self.lowest)
             judged = JudgedRun(
                 sample * number + topic[document[hit]],
                 rank[hit],
@@ -650,7 +581,7 @@ class Samples:
                 np.tile(run.n_retrieved[topics], shift.size),
             )
             views = Views(levels, judged)
-            of_samples = [scorer.score(views).reshape(shift.size, number).T for scorer in self._scorers]
+            of_samples = [scorer.score(views).reshape(shift.size, number).T for scorer in self.scorers]
             return np.stack(of_samples)
 
-        return np.stack(list(in_threads(score, self._runs, processors())), axis=1)
+        return np.stack(list(in_threads(score, self.runs, processors())), axis=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +12,8 @@ from ir_measures.measures import Measure
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import ParameterError
-from ir_graded.io.sources import table_of
-from ir_graded.io.table import as_text
 from ir_graded.matching.judgments import Judgments, comparable, one_row_an_article
-from ir_graded.matching.match import MatchedRun
+from ir_graded.matching.match import MatchedRun, table_of_run
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import with_ties
@@ -108,13 +105,9 @@ def ranges(measures: Iterable[Measure], scores: Mapping[Measure, Floats]) -> lis
 
 @dataclass(frozen=True)
 class OpenByTies:
-    """Effect of ties on the scores of one run by several measures.
+    """Effect of ties on the scores of one run by several measures."""
 
-    Attributes:
-        topics_share: share of the topics in which the score of some measure depends on the order.
-        largest_range: the largest range of a score.
-    """
-
+    #: Share of the topics in which the score of some measure depends on the order.
     topics_share: float
     largest_range: float
 
@@ -128,16 +121,10 @@ class OpenByTies:
 
 
 class DefaultTies:
-    """``ties=None``: the mean over the orders of tied documents for measures that have it, else one order.
-
-    Args:
-        measures: the measures; those with ``ties`` keep it.
-
-    Attributes:
-        measures: the measures in order, with ``ties='expected'`` where they have this mean.
-    """
+    """``ties=None``: the mean over the orders of tied documents for measures that have it, else one order."""
 
     def __init__(self, measures: Iterable[Measure]) -> None:
+        #: In the given order, with ``ties='expected'`` where they have this mean and no ``ties``.
         self.measures: list[Measure] = []
         # Lowest relevant level of each measure without a mean.
         self._without: dict[Measure, float] = {}
@@ -153,10 +140,7 @@ class DefaultTies:
                 self._without[measure] = lowest_rel(measure)
 
     def topics(self, judged_run: JudgedRun, values: Floats) -> Ints:
-        """Return the topics in which a tied document is relevant for a measure without a mean.
-
-        The run is matched down to the lowest relevant level; ``values`` are its levels by index.
-        """
+        """Return topics in which a tied document is relevant for a measure without a mean."""
         if judged_run.ties is None or not self._without:
             return np.zeros(0, dtype=np.int64)
         relevant = values[judged_run.level_index] >= min(self._without.values())
@@ -178,16 +162,8 @@ def tied_share(judgments: Judgments, run: Any) -> float:
     """Return the share of documents of a run that tie with another one, on topics of the qrels, else NaN."""
     import polars as pl
 
-    if isinstance(run, Mapping):
-        topics = [(as_text(topic), docs) for topic, docs in run.items()]
-        query_id = pl.Series(
-            list(chain.from_iterable([name] * len(docs) for name, docs in topics)), dtype=pl.String
-        )
-        value = np.array(list(chain.from_iterable(docs.values() for _, docs in topics)), dtype=np.float64)
-    else:
-        table = one_row_an_article(table_of("run", run))
-        query_id, value = table.query_id, table.value
+    table = one_row_an_article(table_of_run(judgments, run))
     # -0.0 becomes 0.0.
-    rows = pl.DataFrame({"topic": query_id, "score": comparable(value) + 0.0})
+    rows = pl.DataFrame({"topic": table.query_id, "score": comparable(table.value) + 0.0})
     size = rows.filter(pl.col("topic").is_in(judgments.names)).group_by("topic", "score").len()["len"]
     return float(ratio(size.filter(size > 1).sum(), size.sum()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,11 @@ from ir_graded.io.sources import (
     is_regular_file,
     table_of,
 )
-from ir_graded.io.table import as_text
+from ir_graded.io.table import Table, as_text, from_frame
 
 from . import judgments
 from .dicts import match_dicts
-from .judgments import Judgments
+from .judgments import Judgments, text_ids
 
 
 def prepare_qrels(qrels: Any, wanted: Iterable[Facet] = ()) -> Judgments:
@@ -119,6 +120,23 @@ def match_runs(
                     raise
                 raise type(error)(f"run {name!r}: {error}") from error
             yield result
+
+
+def table_of_run(prepared: Judgments, run: Any) -> Table:
+    """Return a valid run of any form as a table; of a dict of dicts, only topics of the qrels."""
+    if not isinstance(run, Mapping):
+        return table_of("run", run)
+    import polars as pl
+
+    topics = [(as_text(topic), docs) for topic, docs in list(run.items())]
+    topics = [(name, docs) for name, docs in topics if name in prepared.number]
+    columns = {
+        "query_id": list(chain.from_iterable([name] * len(docs) for name, docs in topics)),
+        "doc_id": list(chain.from_iterable(text_ids(list(docs), "doc_id", "run") for _, docs in topics)),
+        "score": list(chain.from_iterable(map(float, docs.values()) for _, docs in topics)),
+    }
+    schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+    return from_frame("run", pl.DataFrame(columns, schema=schema))
 
 
 def _check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:
