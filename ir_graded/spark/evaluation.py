@@ -1,28 +1,37 @@
-"""``evaluate`` and ``mean`` on Spark."""
+"""``evaluate`` and ``mean`` on Spark, and the scoring of one partition: from Arrow batches to scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded.core.facets import VALUE_COLUMNS
+from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
-from ir_graded.evaluation.provider import needs_passages
+from ir_graded.evaluation.provider import GradedEvaluator, native_scorers, needs_passages, wanted_columns
 from ir_graded.evaluation.upstream import scorers_here
-from ir_graded.io.table import PASSAGE_COLUMNS, describe_document
-from ir_graded.matching.judgments import compares_single_precision
+from ir_graded.io.table import PASSAGE_COLUMNS, Table, describe_document, from_frame
+from ir_graded.matching import judgments as qrels_of
+from ir_graded.matching.judgments import Judgments, compares_single_precision
+from ir_graded.matching.tables import match_ranked
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.parsing import read_measure, read_measures
 
 from .files import ONE_RUN, Paths, as_paths, names_of_files, prepared
-from .partitions import SCORES, Scoring
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark import Broadcast
     from pyspark.sql import Column, DataFrame, SparkSession
+
+with suppress(ImportError):  # not needed to score a partition
+    from pyspark.sql import functions as F  # noqa: N812  # Spark's own documentation calls it so
 
 _BROADCAST_BYTES = 16 << 20
 _PIECE = 1 << 18  # rows that a worker scores together
@@ -72,10 +81,9 @@ def evaluate(
         >>> scores = ir_graded.spark.evaluate(["Q", "AP"], qrels, runs)  # doctest: +SKIP
         >>> ir_graded.spark.mean(scores).show()  # doctest: +SKIP
     """
-    from pyspark.sql import functions as F  # noqa: N812  # Spark's own documentation calls it so
-
     wanted = _scored_here(measures)
-    if not _is_count(longest_topic):
+    is_count = isinstance(longest_topic, int) and not isinstance(longest_topic, bool)
+    if not (is_count and 1 <= longest_topic <= _MOST_ROWS):
         raise ParameterError(
             f"longest_topic={short_repr(longest_topic)} must be a whole number from 1 to {_MOST_ROWS}"
         )
@@ -84,9 +92,10 @@ def evaluate(
     judged, ranked = prepared("qrels", qrels, spark), prepared("run", runs, spark)
     given = {"qrels": judged, "run": ranked}
     passages = frozenset(kind for kind, frame in given.items() if set(PASSAGE_COLUMNS) <= set(frame.columns))
-    _check_passages(wanted, passages)
-    topics_given: Any = judged if as_paths(qrels) else qrels
-    type_of_topics = topics_given.schema["query_id"].dataType
+    lacking = [kind for kind in given if kind not in passages]
+    for measure in filter(needs_passages, wanted if lacking else []):
+        columns = " and ".join(PASSAGE_COLUMNS)
+        raise InputError(f"{measure} needs passages: the {lacking[0]}'s DataFrame lacks {columns}")
     scale = [row[0] for row in judged.select("relevance").distinct().collect() if row[0] is not None]
     if not scale and judged.isEmpty():
         raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
@@ -131,8 +140,9 @@ def evaluate(
             F.col("doc_id").desc(),
         )
     )
-    scores = rows.mapInArrow(scoring, SCORES)
-    return scores.withColumn("query_id", F.col("query_id").cast(type_of_topics))
+    scores = rows.mapInArrow(scoring, "run string, query_id string, measure string, value double")
+    topics_given: Any = judged if as_paths(qrels) else qrels
+    return scores.withColumn("query_id", F.col("query_id").cast(topics_given.schema["query_id"].dataType))
 
 
 def mean(scores: DataFrame) -> DataFrame:
@@ -147,53 +157,35 @@ def mean(scores: DataFrame) -> DataFrame:
     Raises:
         InputError: ``scores`` is not such a DataFrame.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     missing = {"run", "measure", "value"} - set(getattr(scores, "columns", ()))
     if missing or not hasattr(scores, "mapInArrow"):
         raise InputError("scores: expected the Spark DataFrame from evaluate, with run, measure and value")
 
     # Sort, so that the last digit does not depend on the order of the topics.
     values = F.sort_array(F.collect_list("value"))
-    total = F.udf(lambda *row: _aggregate(*row), "double")  # noqa: PLW0108  # Spark acts on type hints
+    total = F.udf(lambda measure, row: aggregate(read_measure(measure), np.array(row)), "double")
     grouped = scores.groupBy("run", "measure").agg(values.alias("values"))
     return grouped.select("run", "measure", total("measure", "values").alias("value"))
 
 
-def _aggregate(measure: str, values: list[float]) -> float:
-    return aggregate(read_measure(measure), np.array(values, dtype=np.float64))
-
-
 def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> list[Measure]:
-    wanted = read_measures(measures)
-    for measure, scorer in scorers_here(wanted, "ir_graded.spark.evaluate", "columns").items():
+    scorers = scorers_here(read_measures(measures), "ir_graded.spark.evaluate", "columns")
+    for measure, scorer in scorers.items():
         if scorer.NEEDS_QRELS_ORDER:
             raise ParameterError(
                 f"{measure} depends on the order of the rows of the qrels, which Spark does not keep; "
                 "use ir_graded.evaluate"
             )
-    return wanted
-
-
-def _check_passages(measures: Iterable[Measure], given: frozenset[str]) -> None:
-    """Raise InputError if a measure needs passages and qrels or runs have none (are not in ``given``)."""
-    for measure in filter(needs_passages, measures):
-        for kind in [kind for kind in VALUE_COLUMNS if kind not in given]:
-            columns = " and ".join(PASSAGE_COLUMNS)
-            raise InputError(f"{measure} needs passages: the {kind}'s DataFrame lacks {columns}")
+    return [*scorers]
 
 
 def _compared(value: Column) -> Column:
     """Return a score in the precision used on one machine, with -0.0 equal to 0.0."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     return (value.cast("float") if compares_single_precision() else value) + F.lit(0).cast("float")
 
 
 def _survey(judged: DataFrame, ranked: DataFrame, longest: int) -> tuple[list[str], list[tuple[str, str]]]:
     """Return the names of all runs, and the (run, topic) pairs with too many rows for memory."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     known = judged.select("query_id").distinct().withColumn("known", F.lit(1))
     counts = ranked.groupBy("run", "query_id").count().join(known, "query_id", "left")
     is_long = (F.col("known") == 1) & (F.col("count") > longest)
@@ -226,8 +218,6 @@ def _survey(judged: DataFrame, ranked: DataFrame, longest: int) -> tuple[list[st
 
 def _check_duplicates(ranked: DataFrame, long_topics: list[tuple[str, str]]) -> None:
     """Raise InputError if a document appears twice in one of the topics that are not held in memory."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     session = ranked.sparkSession
     some = session.createDataFrame(long_topics, "run string, query_id string")
     rows = ranked.join(F.broadcast(some), ["run", "query_id"], "left_semi")
@@ -235,10 +225,6 @@ def _check_duplicates(ranked: DataFrame, long_topics: list[tuple[str, str]]) -> 
     if twice is not None:
         where = describe_document(twice["query_id"], twice["doc_id"])
         raise InputError(f"run {twice['run']!r}: {where} appears {twice['count']} times")
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MOST_ROWS
 
 
 def _small(judged: DataFrame) -> bool:
@@ -249,23 +235,161 @@ def _small(judged: DataFrame) -> bool:
     return int(str(plan.stats().sizeInBytes())) <= _BROADCAST_BYTES
 
 
-def _broadcast(judged: DataFrame) -> Callable[[], pa.Table]:
+def _broadcast(judged: DataFrame) -> Broadcast[pa.Table]:
     """Return all qrels as a broadcast value for every worker."""
     import pyarrow as pa
 
     renamed = judged.withColumnRenamed(VALUE_COLUMNS["qrels"], "value")
     rows = renamed.collect()
     columns = {name: [row[name] for row in rows] for name in renamed.columns}
-    sent = judged.sparkSession.sparkContext.broadcast(pa.table(columns))
-    return _Broadcast(sent)
+    return judged.sparkSession.sparkContext.broadcast(pa.table(columns))
 
 
-class _Broadcast:
-    """Callable that returns a broadcast value; Spark sends only the reference."""
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """Scoring function that is sent to all workers and called with the rows of each partition.
 
-    def __init__(self, sent: Any) -> None:
-        self.sent = sent
+    The rows are sorted: judgments first, then by run and topic, each topic in the order of its ranking.
+    Pieces of whole topics are scored by the functions that score them on one machine. For a topic that is
+    longer than a piece, only judged rows are kept; ranks are the positions of the rows.
+    """
 
-    def __call__(self) -> pa.Table:
-        table: pa.Table = self.sent.value
-        return table
+    measures: tuple[Measure, ...]
+    #: Names of all runs; a run that lacks a topic is scored as an empty run there.
+    runs: tuple[str, ...]
+    #: Whether the rows have a column run; otherwise all rows are one run.
+    named: bool
+    #: All levels in the qrels, for measures that use the highest one.
+    scale: tuple[float, ...]
+    #: The judgments of every topic if they were broadcast; the rows of a partition then only give its topics.
+    judged: Broadcast[pa.Table] | None
+    #: Which of qrels and run have start and length.
+    passages: frozenset[str]
+    #: Approximate number of rows of a run that are scored together.
+    piece: int
+    #: A topic with more rows is not held in memory, unless they are passages.
+    longest: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the scores of every run on every topic of the partition."""
+        parts = groupby(_stretches(batches), key=lambda stretch: stretch[0])
+        name, rows = next(parts, (None, iter(())))
+        # Topics without judgments are not in the qrels.
+        judgments = self._judgments([table for _, table in rows]) if name is None else None
+        if judgments is None:
+            return
+        evaluator = GradedEvaluator(native_scorers(self.measures), judgments)
+        missing = dict.fromkeys(self.runs)
+        for name, stretches in parts:
+            if str(name) not in missing:
+                raise InputError(
+                    f"run: {name!r} did not exist when the runs were listed: the DataFrame gives different "
+                    "rows each time it is computed; write it to a file, or checkpoint it"
+                )
+            del missing[str(name)]
+            yield from self._scores(evaluator, str(name), (table for _, table in stretches))
+        for absent in missing:
+            yield from self._scores(evaluator, absent, iter(()))
+
+    def _judgments(self, rows: list[pa.Table]) -> Judgments | None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not rows:
+            return None
+        table = pa.concat_tables(rows)
+        if self.judged is not None:
+            everything = self.judged.value
+            table = everything.filter(pc.is_in(everything["query_id"], table["query_id"].combine_chunks()))
+        wanted = wanted_columns(self.measures)
+        return qrels_of.from_table(self._table("qrels", table, ""), self.scale, wanted)
+
+    def _table(self, kind: str, rows: pa.Table, where: str) -> Table:
+        names = ["query_id", "doc_id", "value", *(PASSAGE_COLUMNS if kind in self.passages else ())]
+        columns = dict(zip(names, rows.select(names).columns, strict=True))
+        columns[VALUE_COLUMNS[kind]] = columns.pop("value")
+        return from_frame(kind, type(rows).from_pydict(columns), lambda _: where)
+
+    def _scores(
+        self, evaluator: GradedEvaluator, name: str, tables: Iterator[pa.Table]
+    ) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        judgments = evaluator.judgments
+        parts = [self._match(evaluator, name, piece) for piece in self._pieces(tables)]
+        scored = evaluator.scores_of(JudgedRun.joined(judgments.levels, parts))
+        topics = len(judgments.names)
+        for measure, values in scored.items():
+            yield pa.RecordBatch.from_pydict(
+                {
+                    "run": pa.array([name] * topics, pa.string()),
+                    "query_id": pa.array(judgments.names, pa.string()),
+                    "measure": pa.array([str(measure)] * topics, pa.string()),
+                    "value": pa.array(values, pa.float64()),
+                }
+            )
+
+    def _match(
+        self, evaluator: GradedEvaluator, name: str, piece: pa.Table | Iterator[pa.Table]
+    ) -> JudgedRun:
+        where = f"run {name!r}" if self.named else "the only run, as the DataFrame has no column run"
+        if isinstance(piece, Iterator):
+            parts = (self._table("run", table, where) for table in piece)
+            return match_ranked(evaluator.judgments, parts, evaluator.lowest)
+        return evaluator.match(self._table("run", piece, where), threads=1)
+
+    def _pieces(self, tables: Iterator[pa.Table]) -> Iterator[pa.Table | Iterator[pa.Table]]:
+        """Yield a run as tables of whole topics, or as an iterator of tables for a topic that is too long."""
+        import pyarrow as pa
+
+        held: list[pa.Table] = []
+        for table in tables:
+            held.append(table)
+            rows = sum(map(len, held))
+            if rows < self.piece:
+                continue
+            whole = pa.concat_tables(held)
+            end = _last_change(whole["query_id"])
+            if end:
+                yield whole.slice(0, end)
+                held = [whole.slice(end)]
+            elif rows > self.longest and "run" not in self.passages:
+                held = []
+                yield _topic(whole, tables, held)
+        if held:
+            yield pa.concat_tables(held)
+
+
+def _topic(first: pa.Table, others: Iterator[pa.Table], rest: list[pa.Table]) -> Iterator[pa.Table]:
+    """Yield the tables of one topic; append the rows after it to ``rest``."""
+    import pyarrow.compute as pc
+
+    yield first
+    topic = first["query_id"][0]
+    for table in others:
+        own_rows = int(pc.sum(pc.equal(table["query_id"], topic)).as_py() or 0)
+        if own_rows:
+            yield table.slice(0, own_rows)
+        if own_rows < len(table):
+            rest.append(table.slice(own_rows))
+            return
+
+
+def _last_change(topics: pa.ChunkedArray) -> int:
+    """Return the position at which the last topic of a column begins."""
+    codes = topics.combine_chunks().dictionary_encode().indices.to_numpy()
+    changes = np.flatnonzero(np.diff(codes))
+    return int(changes[-1]) + 1 if changes.size else 0
+
+
+def _stretches(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str | None, pa.Table]]:
+    """Yield each batch split by run: the name (None for qrels) and the rows."""
+    import pyarrow as pa
+
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        codes = table["run"].combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy()
+        bounds = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
+        for begin, end in pairwise(bounds):
+            if end > begin:
+                yield table["run"][begin].as_py(), table.slice(begin, end - begin)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
@@ -17,6 +18,8 @@ from ir_graded.io.table import PASSAGE_COLUMNS
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
+with suppress(ImportError):  # not needed to score a partition
+    from pyspark.sql import functions as F, types  # noqa: N812  # Spark's own documentation calls it so
 
 #: A file, folder or pattern that Spark can read, or a list of these.
 Paths: TypeAlias = "str | os.PathLike[str] | list[str | os.PathLike[str]]"
@@ -34,10 +37,8 @@ _RUN_OF = {
     "lines": r"^((?:.*/)?([^/]+?)(?:\.(?:gz|bz2|zst))?)$",
 }
 _NOT_READ = (".xz", ".zip", ".7z")
-_LINES = {
-    "qrels": (4, "topic iteration doc level", {"query_id": 0, "doc_id": 2}, 3),
-    "run": (6, "topic Q0 doc rank score tag", {"query_id": 0, "doc_id": 2}, 4),
-}
+#: Number of fields, their names, and the position of the value.
+_LINES = {"qrels": (4, "topic iteration doc level", 3), "run": (6, "topic Q0 doc rank score tag", 4)}
 
 
 def read_qrels(spark: SparkSession, path: Paths) -> DataFrame:
@@ -67,34 +68,25 @@ def read_runs(spark: SparkSession, path: Paths) -> DataFrame:
         InputError: ``path`` is not a path, a file is compressed with xz, which Spark cannot read, or files in
             different folders have the same name.
     """
-    from pyspark.sql import functions as F  # noqa: N812  # Spark's own documentation calls it so
-
     frame = _read(spark, "run", path)
     if "run" in frame.columns:
         return frame
     pattern = _RUN_OF["parquet" if _is_parquet(as_paths(path) or []) else "lines"]
     files = sorted(frame.inputFiles())
-    _check_names([match for file in files if (match := re.match(pattern, unquote(file)))])
-    return frame.withColumn("run", F.regexp_extract(_readable(F.input_file_name()), pattern, 2))
-
-
-def _readable(url: Column) -> Column:
-    """Return the name of a file: Spark gives a URL, in which a blank is %20."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    return F.url_decode(F.regexp_replace(url, r"\+", "%2B"))
-
-
-def _check_names(found: list[re.Match[str]]) -> None:
-    """Raise InputError if run files in two folders have the same name."""
     places: dict[str, str] = {}
-    for match in found:
+    for match in filter(None, (re.match(pattern, unquote(file)) for file in files)):
         place, name = match.groups()
         if places.setdefault(name, place) != place:
             raise InputError(
                 f"run: {places[name]} and {place} would both be the run {name!r}; "
                 "rename one of them, or add a column run"
             )
+    return frame.withColumn("run", F.regexp_extract(_readable(F.input_file_name()), pattern, 2))
+
+
+def _readable(url: Column) -> Column:
+    """Return the name of a file: Spark gives a URL, in which a blank is %20."""
+    return F.url_decode(F.regexp_replace(url, r"\+", "%2B"))
 
 
 def _is_parquet(paths: list[str]) -> bool:
@@ -118,27 +110,21 @@ def _read(spark: SparkSession, kind: str, path: Paths) -> DataFrame:
 
 def as_paths(source: object) -> list[str] | None:
     """Return paths in Spark's form; None if ``source`` is neither a path nor a list of paths."""
-    if isinstance(source, (str, os.PathLike)):
-        return [_literal(os.fspath(source))]
-    if (
-        isinstance(source, (list, tuple))
-        and source
-        and all(isinstance(one, (str, os.PathLike)) for one in source)
-    ):
-        return [_literal(os.fspath(one)) for one in source]
-    return None
-
-
-def _literal(path: str) -> str:
-    """Return the path in Spark's form, with pattern characters escaped if a file has exactly this name."""
-    return re.sub(r"([\\\[\]{}*?])", r"\\\1", path) if Path(path).exists() else path
+    paths = [source] if isinstance(source, (str, os.PathLike)) else source
+    if not isinstance(paths, (list, tuple)) or not paths:
+        return None
+    if not all(isinstance(path, (str, os.PathLike)) for path in paths):
+        return None
+    # Pattern characters are escaped if a file has exactly this name.
+    return [
+        re.sub(r"([\\\[\]{}*?])", r"\\\1", path) if Path(path).exists() else path
+        for path in map(os.fspath, paths)
+    ]
 
 
 def _fields(text: DataFrame, kind: str) -> DataFrame:
     """Return the fields of TREC lines. An invalid line stops the job with an error that names its file."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    width, layout, names, value = _LINES[kind]
+    width, layout, value = _LINES[kind]
     line = F.regexp_replace("value", "^\ufeff", "")
     rows = text.select(F.split(F.trim(F.regexp_replace(line, r"\s+", " ")), " ").alias("fields"), "value")
     rows = rows.where(F.col("value").rlike(r"\S"))
@@ -148,7 +134,10 @@ def _fields(text: DataFrame, kind: str) -> DataFrame:
         where = F.concat(_readable(F.input_file_name()), F.lit(f": {problem}: '"), F.col("value"), F.lit("'"))
         return F.raise_error(where)
 
-    number = F.when(fields[value].rlike(_NUMBER), _float(fields[value])).otherwise(
+    text_of_value = fields[value]
+    # Spark cannot read a sign before NaN.
+    parsed = F.when(text_of_value.rlike("(?i)nan"), float("nan")).otherwise(text_of_value.cast("double"))
+    number = F.when(text_of_value.rlike(_NUMBER), parsed).otherwise(
         wrong(f"the {'score' if kind == 'run' else 'level'} is not a number such as 2, -0.5 or 1e-3")
     )
     doubtful = {
@@ -168,17 +157,10 @@ def _fields(text: DataFrame, kind: str) -> DataFrame:
     return rows.select(
         *(
             F.when(complete, fields[at]).otherwise(wrong(f"expected {width} fields ({layout})")).alias(name)
-            for name, at in names.items()
+            for name, at in (("query_id", 0), ("doc_id", 2))
         ),
         F.when(complete, number).alias(VALUE_COLUMNS[kind]),
     )
-
-
-def _float(text: Column) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
-    # Spark cannot read a sign before it.
-    return F.when(text.rlike("(?i)nan"), F.lit(float("nan"))).otherwise(text.cast("double"))
 
 
 def names_of_files(source: Any, spark: SparkSession | None) -> set[str]:
@@ -215,8 +197,6 @@ def prepared(kind: str, source: Any, spark: SparkSession | None) -> DataFrame:
     Raises:
         InputError: a column is missing, or ``source`` is neither a DataFrame nor a path.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     frame: Any = source
     if as_paths(source) is not None:
         session = spark or active()
@@ -248,8 +228,6 @@ def prepared(kind: str, source: Any, spark: SparkSession | None) -> DataFrame:
 
 def _text(frame: DataFrame, name: str) -> Column:
     """Return a column of ids as text; a whole number, even if it is a float, becomes its digits."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     column, kind = F.col(name), frame.schema[name].dataType.simpleString()
     if kind not in _DIGITS:
         return column.cast("string")
@@ -272,17 +250,11 @@ def _check_columns(kind: str, frame: DataFrame, names: Iterable[str]) -> None:
 
 def _check_types(kind: str, frame: DataFrame, ids: Iterable[str], numbers: Iterable[str]) -> None:
     """Raise InputError if a column does not have the required type."""
-    from pyspark.sql import types
-
     of_ids = (types.StringType, types.IntegralType, types.FloatType, types.DoubleType)
     of_numbers = (types.NumericType, types.BooleanType)
-    for names, fitting, needed in (
-        (ids, of_ids, "text or numbers are"),
-        (numbers, of_numbers, "numbers are"),
-    ):
-        for name in names:
-            found = frame.schema[name].dataType
-            if not isinstance(found, fitting):
-                raise InputError(
-                    f"{kind}: the column {name} is of type {found.simpleString()}: {needed} needed"
-                )
+    wanted = dict.fromkeys(ids, (of_ids, "text or numbers are"))
+    wanted |= dict.fromkeys(numbers, (of_numbers, "numbers are"))
+    for name, (fitting, needed) in wanted.items():
+        found = frame.schema[name].dataType
+        if not isinstance(found, fitting):
+            raise InputError(f"{kind}: the column {name} is of type {found.simpleString()}: {needed} needed")

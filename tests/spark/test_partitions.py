@@ -10,7 +10,7 @@ from ir_graded.measures.parsing import read_measures
 from spark.spark_cases import collection, expected_table, on_one_machine, same
 
 pa = pytest.importorskip("pyarrow")
-from ir_graded.spark.partitions import Scoring  # noqa: E402
+from ir_graded.spark.evaluation import Scoring  # noqa: E402
 
 MEASURES = ["P-measure", "Q@10", "nERR@10", "AP", "NumRet", "Judged@10", "P@3"]
 QRELS, ROWS = collection(3, topics=5)

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.slow]
 
 pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'ir-graded[spark]'")
 from ir_graded.spark import evaluate, mean, read_qrels, read_runs  # noqa: E402
-from ir_graded.spark.partitions import Scoring  # noqa: E402
+from ir_graded.spark.evaluation import Scoring  # noqa: E402
 
 MEASURES = ["P-measure", "Q@10", "nERR@10", "EBR", "AP", "nDCG@5", "NumRet", "NumRel", "Judged@10", "P@3"]
 
