@@ -34,38 +34,16 @@ if TYPE_CHECKING:
 
     from ir_graded.plots.style import Axes, Figure
 
-#: Known columns in display order, with their symbols in tables.
-SYMBOLS = {
-    "rank": "rank",
-    "last_rank": "to rank",
-    "rank_in_run": "rank in run",
-    "doc_id": "doc_id",
-    "intent": "intent",
-    "documents": "documents",
-    "relevant": "relevant",
-    "not_relevant": "not relevant",
-    "unjudged": "unjudged",
-    "start": "start",
-    "length": "length",
-    "level": "level",
-    "found": "found",
-    "P": "P[r]",
-    "R": "R[r]",
-    "probability": "P",
-    "gain": "gain",
-    "C": "C",
-    "cg": "cg",
-    "cg_star": "cg*",
-    "BR": "BR",
-    "F": "F",
-    "gP": "gP",
-    "others_above": "N(n)",
-    "discount": "discount",
-    "weight": "weight",
-    "stop": "stop",
-    "utility": "utility",
-    "contribution": "contribution",
-}
+#: Known columns in display order.
+_COLUMNS = (
+    *("rank", "last_rank", "rank_in_run", "doc_id", "intent"),
+    *("documents", "relevant", "not_relevant", "unjudged", "start", "length", "level", "found"),
+    *("P", "R", "probability", "gain", "C", "cg", "cg_star", "BR", "F", "gP"),
+    *("others_above", "discount", "weight", "stop", "utility", "contribution"),
+)
+#: Symbols of columns in tables, where they differ from the name.
+_SYMBOLS = {"last_rank": "to rank", "rank_in_run": "rank in run", "not_relevant": "not relevant"}
+_SYMBOLS |= {"P": "P[r]", "R": "R[r]", "probability": "P", "cg_star": "cg*", "others_above": "N(n)"}
 #: Sums of levels and counts, printed without decimals if all are whole numbers.
 _AMOUNTS = {"level", "gain", "cg", "cg_star", "others_above"}
 #: Columns that may repeat another column and are then left out of tables.
@@ -124,7 +102,7 @@ class Explanation(Result):
         texts = [self._texts(name, places) for name in names]
         last = ["score", *[""] * (len(names) - 2), _decimal(self.score, places)]
         rows = [*map(list, zip(*texts, strict=True)), last]
-        return names if complete else [SYMBOLS.get(name, name) for name in names], rows
+        return names if complete else [_SYMBOLS.get(name, name) for name in names], rows
 
     def _repeats(self, name: str) -> bool:
         twins = (self.columns[twin] for twin in _TWINS.get(name, ()) if twin in self.columns)
@@ -302,9 +280,8 @@ def _columns(
     if "intent" in columns:
         names = [judgments.intent_names[at] for at in columns["intent"].astype(int).tolist()]
         columns["intent"] = np.array(names, dtype=object)
-    order = list(SYMBOLS)
-    # Columns of measures defined elsewhere have no symbol here and are put before the contribution.
-    order[-1:-1] = [name for name in columns if name not in SYMBOLS]
+    # Columns of measures defined elsewhere are put before the contribution.
+    order = [*_COLUMNS[:-1], *(name for name in columns if name not in _COLUMNS), _COLUMNS[-1]]
     return {name: read_only(columns[name]) for name in order if name in columns}
 
 

@@ -179,20 +179,16 @@ def _named_sets(a: Any, b: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class _Union:
-    """All pairs of a topic and a document that any set judges.
+    """All pairs of a topic and a document that any set judges."""
 
-    Attributes:
-        sets: names of the sets with their topics.
-        names: names of all topics.
-        topic: topic of each pair, ascending.
-        doc_ids: document of each pair.
-        labels: level of each pair in each set, NaN if it has none; shape ``(pairs, sets)``.
-    """
-
+    #: Names of the sets with their topics.
     sets: dict[str, list[str]]
+    #: Names of all topics.
     names: list[str]
+    #: Topic of each pair, ascending.
     topic: Ints
     doc_ids: list[str]
+    #: Level of each pair in each set, NaN if it has none; shape ``(pairs, sets)``.
     labels: Floats
 
     @classmethod
@@ -210,30 +206,18 @@ class _Union:
         prepared = {name: _prepared(name, qrels) for name, qrels in sets.items()}
         names = list(dict.fromkeys(topic for one in prepared.values() for topic in one.names))
         number = {topic: at for at, topic in enumerate(names)}
-        rows = pl.concat(
-            pl.DataFrame(
-                {
-                    "topic": np.array([number[topic] for topic in one.names], dtype=np.int64)[
-                        one.levels.topic
-                    ],
-                    "doc_id": pl.Series(one.doc_ids, dtype=pl.String),
-                    "label": _mapped(name, one, maps.get(name)),
-                    "set": np.full(len(one.doc_ids), at, dtype=np.int64),
-                }
-            )
-            for at, (name, one) in enumerate(prepared.items())
-        )
+        parts = []
+        for at, (name, one) in enumerate(prepared.items()):
+            topic = np.array([number[topic] for topic in one.names], dtype=np.int64)[one.levels.topic]
+            doc_id, label = pl.Series(one.doc_ids, dtype=pl.String), _mapped(name, one, maps.get(name))
+            parts.append(pl.DataFrame({"topic": topic, "doc_id": doc_id, "label": label, "set": at}))
+        rows = pl.concat(parts)
         keys = rows.select("topic", "doc_id").unique(maintain_order=True).sort("topic", maintain_order=True)
         placed = rows.join(keys.with_row_index("row"), on=["topic", "doc_id"])
         labels = np.full((keys.height, len(sets)), np.nan)
         labels[placed["row"].to_numpy(), placed["set"].to_numpy()] = placed["label"].to_numpy()
-        found = cls(
-            {name: one.names for name, one in prepared.items()},
-            names,
-            keys["topic"].to_numpy().copy(),
-            keys["doc_id"].to_list(),
-            labels,
-        )
+        topics = {name: one.names for name, one in prepared.items()}
+        found = cls(topics, names, keys["topic"].to_numpy().copy(), keys["doc_id"].to_list(), labels)
         found._require_shared()
         return found
 
@@ -281,40 +265,22 @@ def _mapped(name: str, judgments: Judgments, levels: Mapping[float, float] | Non
 
 
 class _Scorer:
-    """Scores runs, matched with the union, by one set of judgments.
+    """Scores runs, matched with the union, by the pairs of the union that have a label and a topic."""
 
-    Args:
-        union: the union.
-        names: topics of the set, and of what it is limited to.
-        labels: level of each pair of the union in the set, NaN if there is none.
-        measures: the measures.
-    """
-
-    def __init__(self, union: _Union, names: set[str], labels: Floats, measures: list[Measure]) -> None:
-        self.topics = np.flatnonzero([name in names for name in union.names])
-        known = ~np.isnan(labels)
-        self._number = np.cumsum([name in names for name in union.names]) - 1
-        levels = Levels.of(len(self.topics), self._number[union.topic[known]], labels[known])
-        self.names = [union.names[number] for number in self.topics]
-        judgments = Judgments(list(self.names), self.names, levels, [])
+    def __init__(self, union: _Union, topics: set[str], labels: Floats, measures: list[Measure]) -> None:
+        self.topics = np.flatnonzero([name in topics for name in union.names])
+        known = np.isin(union.topic, self.topics) & ~np.isnan(labels)
+        levels = Levels.of(len(union.names), union.topic[known], labels[known])
+        judgments = Judgments(list(union.names), union.names, levels, [])
         self._evaluator = GradedEvaluator(native_scorers(measures), judgments)
-        wanted = levels.values[levels.level_index] >= self._evaluator.lowest
-        self._document = np.full(len(labels), -1, dtype=np.int64)
-        self._document[np.flatnonzero(known)[wanted]] = np.flatnonzero(wanted)
+        self._document = np.where(known, np.cumsum(known) - 1, -1)
 
     def scores(self, run: JudgedRun) -> list[Floats]:
         """Return the scores of a run by each measure."""
-        run = run[self._document[run.document] >= 0]
         document = self._document[run.document]
-        levels = self._evaluator.judgments.levels
-        own = replace(
-            run,
-            topic=self._number[run.topic],
-            level_index=levels.level_index[document],
-            document=document,
-            n_retrieved=run.n_retrieved[self.topics],
-        )
-        return list(self._evaluator.scores_of(own).values())
+        level_index = self._evaluator.judgments.levels.level_index[document]
+        own = replace(run, document=document, level_index=level_index)[document >= 0]
+        return [values[self.topics] for values in self._evaluator.scores_of(own).values()]
 
 
 #: A set of judgments, and the set to whose pairs it is limited.
@@ -340,15 +306,10 @@ def _scores(
     coverage, scored = zip(*request.match(work, -np.inf), strict=True)
     names = tuple(request.runs)
     Coverage(names, coverage, len(union.names)).warn()
-    return {
-        job: {
-            str(measure): ScoreMatrix.checked(
-                np.stack([of_run[at][place] for of_run in scored], axis=1),
-                tuple(scorer.names),
-                names,
-                str(measure),
-            )
-            for place, measure in enumerate(measures)
-        }
-        for at, (job, scorer) in enumerate(scorers.items())
-    }
+    matrices: dict[_Job, dict[str, ScoreMatrix]] = {job: {} for job in scorers}
+    for at, (job, scorer) in enumerate(scorers.items()):
+        topics = tuple(union.names[number] for number in scorer.topics)
+        for place, name in enumerate(map(str, measures)):
+            values = np.stack([of_run[at][place] for of_run in scored], axis=1)
+            matrices[job][name] = ScoreMatrix.checked(values, topics, names, name)
+    return matrices

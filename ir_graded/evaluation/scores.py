@@ -24,6 +24,7 @@ from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic.ties import takes_ties, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import parse_measure, read_measure
+from ir_graded.plots.style import plural
 
 from .coverage import Coverage
 
@@ -108,18 +109,15 @@ def _raised_in_html(signs: str, _longest: str) -> str:
 
 @dataclass(frozen=True)
 class Style:
-    """Format of a table.
+    """Format of a table."""
 
-    Attributes:
-        text: function that escapes a name.
-        bold: template for best values.
-        raised: function of the signs of a value and the longest signs of its column.
-        render: function of head, rows and caption.
-    """
-
+    #: Escapes a name.
     text: Callable[[str], str]
+    #: Template for best values.
     bold: str
+    #: Writes the signs of a value, given the longest signs of its column.
     raised: Callable[[str, str], str]
+    #: Writes head, rows and caption.
     render: Callable[[Sequence[str], Sequence[Sequence[str]], str], str]
 
 
@@ -133,12 +131,7 @@ STYLES = {
 def table(  # options of to_latex
     scores: Scores, style: str, *, baseline: str | None, letters: bool, digits: int, alpha: float, test: str
 ) -> str:
-    """Return a table of the means of the runs, best first by the first measure.
-
-    Raises:
-        InputError: there is no run or measure, fewer than two topics to test on, or more runs than letters.
-        ParameterError: digits is not a whole number from 0 to 17, or the baseline is not a run.
-    """
+    """Return a table of the means of the runs, best first by the first measure."""
     from ir_graded.meta.paired_tests import TESTS
 
     if isinstance(digits, bool) or not isinstance(digits, int) or digits not in range(18):
@@ -180,10 +173,7 @@ def table(  # options of to_latex
 
 
 def _against(scores: Scores, baseline: str, test: str, alpha: float, signs: Signs) -> int:
-    """Add daggers to runs that differ significantly from the baseline.
-
-    Return how many runs are tested, 0 if the topics are too few for any significant difference.
-    """
+    """Add daggers to runs that differ from the baseline. Return the tested runs, 0 with too few topics."""
     from ir_graded.meta.baseline import against_baseline
 
     tests = against_baseline(scores, baseline, test=test, alpha=alpha)
@@ -193,10 +183,7 @@ def _against(scores: Scores, baseline: str, test: str, alpha: float, signs: Sign
 
 
 def _pairs(scores: Scores, alpha: float, signs: Signs) -> dict[int, str]:
-    """Add to each run the letters of runs that are significantly worse.
-
-    Return the letter of each run, nothing if the topics are too few for any significant difference.
-    """
+    """Add to each run the letters of worse runs. Return the letter of each, nothing with too few topics."""
     from ir_graded.meta.discriminative import significant_pairs
     from ir_graded.meta.matrix import matrices_by_measure
     from ir_graded.meta.options import check_options
@@ -337,31 +324,23 @@ class Scores:
 
     def aggregates_of(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return aggregates of values with the shape of the scores, shape ``(runs, measures)``."""
-        rows = [[aggregate(m, values[i, j]) for i, m in enumerate(self.measures)] for j in self._numbers]
+        runs = range(len(self.runs))
+        rows = [[aggregate(m, values[i, j]) for i, m in enumerate(self.measures)] for j in runs]
         return np.array(rows, dtype=np.float64).reshape(len(self.runs), len(self.measures))
-
-    @property
-    def _numbers(self) -> range:
-        return range(len(self.runs))
 
     @property
     def best_first(self) -> list[int]:
         """Return the numbers of the runs, best first by the first measure; runs without a value last."""
         if not self.measures:
-            return [*self._numbers]
+            return [*range(len(self.runs))]
         order: list[int] = np.argsort(-self.aggregates[:, 0], kind="stable").tolist()
         return order
 
     def mean(self) -> pd.DataFrame:
         """Aggregates of each measure over the topics: a row per run, best first by the first measure."""
-        import pandas as pd
-
-        order = self.best_first
-        return pd.DataFrame(
-            self.aggregates[order],
-            index=pd.Index([self.runs[number] for number in order], name="run"),
-            columns=self.names,
-        )
+        frame = self.mean_frame_of({"mean": self.aggregates})
+        frame.columns = self.names
+        return frame
 
     def to_latex(
         self,
@@ -525,10 +504,6 @@ class Scores:
 
     def __repr__(self) -> str:
         return (
-            f"Scores({_counted(self.runs, 'run')}, {_counted(self.query_ids, 'topic')}, "
+            f"Scores({plural(len(self.runs), 'run')}, {plural(len(self.query_ids), 'topic')}, "
             f"measures {', '.join(self.names)})"
         )
-
-
-def _counted(things: Sequence[Any], name: str) -> str:
-    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
