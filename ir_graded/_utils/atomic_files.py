@@ -11,12 +11,7 @@ from ir_graded.errors import InputError
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a file to write, with links resolved.
-
-    Raises:
-        OSError: the folder does not exist or is not writable.
-        InputError: the path exists and is not a file, or has a NUL character, which no file name has.
-    """
+    """Return the path of a file to write, with links resolved. Raises OSError or InputError."""
     if "\0" in os.fspath(path):
         raise InputError(f"the file name {os.fspath(path)!r} has a NUL character")
     place = Path(os.path.realpath(path))
@@ -30,11 +25,7 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
 
 
 def write_whole(place: Path, content: bytes) -> None:
-    """Write a temporary file, then replace the old file, so that readers see the old or the new file.
-
-    Raises:
-        OSError: the file cannot be written; the old file remains.
-    """
+    """Write a temporary file, then replace the old file, so that readers see the old or the new file."""
     # A name can have 255 bytes, and a character up to four.
     beside = place.with_name(f".{place.name[:32]}.{token_hex(8)}.tmp")
     try:

@@ -34,14 +34,6 @@ class RelevanceEvaluator:
     Rows with a level below 0 are left out, because in a topic with only such rows pytrec_eval reads
     uninitialised memory. Such a topic scores like a topic without relevant documents.
 
-    Args:
-        qrels: topic to doc_id to level.
-        measures: trec_eval's names of measures.
-        options: options of pytrec_eval: ``relevance_level``, ``judged_docs_only_flag``.
-
-    Raises:
-        InputError: a level is not a whole number, or an id is not text that C code can read.
-
     Example:
         >>> evaluator = RelevanceEvaluator({"1": {"a": 1, "b": -2}, "2": {"a": -2}}, {"map", "num_ret"})
         >>> evaluator.evaluate({"1": {"a": 1.0, "b": 2.0}, "2": {"a": 1.0}})
@@ -58,12 +50,7 @@ class RelevanceEvaluator:
         self._measures, self._options = list(measures), options
 
     def evaluate(self, run: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-        """Return the value of each measure for each topic of the run that is in the qrels.
-
-        Raises:
-            InputError: an id is not text that C code can read.
-            GradedError: this thread is already inside pytrec_eval.
-        """
+        """Return the value of each measure for each topic of the run that is in the qrels."""
         import pytrec_eval
 
         rows = _named("run", run)

@@ -60,11 +60,7 @@ _forked_with_threads: set[int] = set()
 
 
 def check_fork() -> None:
-    """Raise GradedError if Polars cannot work in this process. Call this before using Polars.
-
-    Raises:
-        GradedError: the threads of Polars are in a process from which this one was forked.
-    """
+    """Raise GradedError if the threads of Polars are in a process from which this one was forked."""
     if _forked_with_threads - {os.getpid()}:
         raise GradedError(
             "this process was forked after Polars had started its threads, which a fork leaves behind: only "

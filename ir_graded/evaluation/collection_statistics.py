@@ -52,12 +52,7 @@ class CollectionStatistics(Result):
             count = len(self.retrieved)
             rows[f"depth of {count} run{'' if count == 1 else 's'}"] = self.retrieved
         table = {
-            name: (
-                counts.mean(),
-                counts.min(),
-                counts.max(),
-                np.count_nonzero(np.atleast_2d(counts).any(axis=0)),
-            )
+            name: (counts.mean(), counts.min(), counts.max(), np.atleast_2d(counts).any(axis=0).sum())
             for name, counts in rows.items()
         }
         return pd.DataFrame.from_dict(table, orient="index", columns=["mean", "min", "max", "topics"])
@@ -90,15 +85,12 @@ def collection_statistics(qrels: Any, runs: Any = None, *, rel: float = 1) -> Co
     """
     request = Request(None, qrels, runs)
     levels, topics = request.judgments.levels, len(request.judgments.names)
-    counts = np.bincount(
-        levels.topic * levels.values.size + levels.level_index, minlength=topics * levels.values.size
-    )
-    of_level = counts.reshape(topics, levels.values.size).T
+    of_level = np.zeros((levels.values.size, topics), dtype=np.int64)
+    np.add.at(of_level, (levels.level_index, levels.topic), 1)
     relevant = levels.values >= rel
     retrieved = None
     if runs is not None:
-        found = request.match(lambda matched: matched.judged.n_retrieved, np.inf)
-        retrieved = np.stack(list(found))
+        retrieved = np.stack([*request.match(lambda matched: matched.judged.n_retrieved, np.inf)])
     return CollectionStatistics(
         topics=topics,
         levels=levels.values[relevant][::-1].copy(),

@@ -24,7 +24,7 @@ from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
 from .coverage import Coverage, RunCoverage, notes_without_relevant, warn_caller
-from .provider import GradedEvaluator, native_scorers
+from .provider import GradedEvaluator, native_scorers, needs_passages
 from .scores import Scores
 from .upstream import check_measures, lowest_rel, mix, needed_with_others, pipeline_evaluator
 
@@ -35,11 +35,8 @@ _HIGHEST_LEVEL = 10
 
 
 def warn_if_swapped(qrels: Any, run: Any) -> None:
-    """Issue a CoverageWarning where dicts of qrels and of a run look swapped.
-
-    The scores of a run are seldom small whole numbers, and levels are seldom fractions that all differ. Both
-    together, in the first topic, are taken for a sign. Other forms than dicts name their columns.
-    """
+    """Issue a CoverageWarning where dicts of qrels and of a run look swapped; other forms name columns."""
+    # Scores are seldom small whole numbers, and levels are seldom fractions that all differ.
     levels, scores = _values_of_first_topic(qrels), _values_of_first_topic(run)
     if (
         len(set(levels)) == len(levels) > 1
@@ -132,14 +129,13 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         run
         run  0.75  0.5
     """
-    if provider not in PROVIDERS:
-        raise ParameterError(f"provider={short_repr(provider)} must be {' or '.join(map(repr, PROVIDERS))}")
-    if beyond not in BEYOND:
-        raise ParameterError(f"beyond={short_repr(beyond)} must be {' or '.join(map(repr, BEYOND))}")
+    for name, value, words in (("provider", provider, PROVIDERS), ("beyond", beyond, BEYOND)):
+        if value not in words:
+            raise ParameterError(f"{name}={short_repr(value)} must be {' or '.join(map(repr, words))}")
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
     options: dict[str, Any] = {"provider": provider, "ties": ties, "intents": intents}
-    request = Request(read_measures(measures), qrels, runs, **options, lengths=lengths, beyond=beyond)
+    request = Request(measures, qrels, runs, **options, lengths=lengths, beyond=beyond)
     return request.scores(progress=progress)[0]
 
 
@@ -159,9 +155,10 @@ def in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]
         )
     for scorer in here.values():
         scorer.validate_params()  # so that a missing parameter is named before its effect on ties
-    named = {measure for measure in measures if here[measure].ties != TIES.default}
-    tied = (measure if measure in named else with_ties(measure, ties) for measure in measures)
-    return list(dict.fromkeys(tied))
+    named = (
+        measure if here[measure].ties != TIES.default else with_ties(measure, ties) for measure in measures
+    )
+    return list(dict.fromkeys(named))
 
 
 _LATER = object()
@@ -170,19 +167,9 @@ _LATER = object()
 class Request:
     """Measures, qrels and runs of one call: read, checked and prepared once, in this order.
 
-    Args:
-        measures: measures in any form; None for a function without measures.
-        qrels: qrels in any form of ``evaluate``, or prepared.
-        runs: runs in any form of ``evaluate``; not given if ``take`` gets them later.
-        provider, ties, intents, lengths, beyond: as for ``evaluate``.
-
-    Attributes:
-        measures: the measures.
-        evaluator: their evaluator; not set without measures.
-        judgments: the prepared qrels.
-        runs: the runs by name.
-        lowest: lowest level of the documents that the measures need from runs.
-        rel: lowest level that is relevant for any of the measures; inf if relevance has no effect.
+    ``measures`` is None for functions without measures, which have no ``evaluator``; ``qrels`` may be
+    prepared. ``runs`` are not given if ``take`` gets them later. ``rel`` is the lowest level that is relevant
+    for any of the measures, inf if relevance has no effect; they need documents down to ``lowest`` from runs.
     """
 
     def __init__(  # noqa: PLR0913  # those of evaluate
@@ -197,7 +184,7 @@ class Request:
         lengths: Any = None,
         beyond: str = "keep",
     ) -> None:
-        self.measures = [] if measures is None else in_order(read_measures(measures), provider, ties)
+        self.measures = in_order([] if measures is None else read_measures(measures), provider, ties)
         scorers = PROVIDERS[provider](self.measures)
         self._others = [] if measures is None else check_measures(self.measures, scorers)
         if not all(map(ir_measures.DefaultPipeline.supports, self._others)):
@@ -251,11 +238,8 @@ class Request:
     ) -> tuple[Scores, list[Any]]:
         """Score the runs, and warn if runs and qrels do not match well.
 
-        Args:
-            also: function that is called with each matched run; its results are returned, too.
-            lowest: lowest level of the documents that it needs.
-            check: function that is called with these results before the warning.
-            progress: as for ``evaluate``.
+        ``also`` is called with each run, matched down to ``lowest``; its results are returned, too. ``check``
+        gets these results before the warning.
         """
 
         def score(matched: MatchedRun) -> tuple[dict[Measure, Any], RunCoverage, Any]:
@@ -271,9 +255,9 @@ class Request:
             scored = progress_bar(scored, **options, progress=progress)
         of_runs, found, results = map(list, zip(*scored, strict=True))
         check(results)
-        values = np.array([[of_run[measure] for of_run in of_runs] for measure in self.measures])
         coverage = self._coverage(found)
         coverage.warn()
+        values = np.array([[of_run[measure] for of_run in of_runs] for measure in self.measures])
         query_ids = tuple(self.judgments.query_ids)
         return Scores(tuple(self.runs), tuple(self.measures), query_ids, values, coverage), results
 
@@ -282,7 +266,7 @@ class Request:
         levels, graded = self.judgments.levels.values, self.evaluator.graded
         highest = float(levels[-1]) if levels.size else 0.0
         notes = notes_without_relevant(self._rels, highest)
-        of_text = min((self._rels[measure] for measure in graded.passage_measures), default=np.inf)
+        of_text = min((rel for measure, rel in self._rels.items() if needs_passages(measure)), default=np.inf)
         # If no level is relevant, no topic has relevant text.
         if of_text <= highest and (note := self.judgments.note_on_text(of_text)):
             notes.append(note)

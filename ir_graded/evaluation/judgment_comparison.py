@@ -210,7 +210,8 @@ class _Union:
         for at, (name, one) in enumerate(prepared.items()):
             topic = np.array([number[topic] for topic in one.names], dtype=np.int64)[one.levels.topic]
             doc_id, label = pl.Series(one.doc_ids, dtype=pl.String), _mapped(name, one, maps.get(name))
-            parts.append(pl.DataFrame({"topic": topic, "doc_id": doc_id, "label": label, "set": at}))
+            part = pl.DataFrame({"topic": topic, "doc_id": doc_id, "label": label})
+            parts.append(part.with_columns(set=pl.lit(at)))
         rows = pl.concat(parts)
         keys = rows.select("topic", "doc_id").unique(maintain_order=True).sort("topic", maintain_order=True)
         placed = rows.join(keys.with_row_index("row"), on=["topic", "doc_id"])

@@ -82,16 +82,7 @@ class MetricWithResidual(NamedTuple):
 
 
 class GradedEvaluator(Evaluator):
-    """Evaluator with prepared qrels. It keeps no data of a run and can be pickled.
-
-    Args:
-        scorers: the measures with their scorers (see ``scorer_of``), in the order of the results.
-        judgments: the prepared qrels.
-
-    Attributes:
-        cutoffs: clause on measures whose cutoffs count documents and others whose cutoffs count passages;
-            empty without measures of both kinds.
-    """
+    """Evaluator with prepared qrels. It keeps no data of a run and can be pickled."""
 
     def __init__(self, scorers: Mapping[Measure, Scorer], judgments: Judgments) -> None:
         super().__init__(list(scorers), judgments.query_ids)
@@ -108,12 +99,12 @@ class GradedEvaluator(Evaluator):
                 if "qrels" in facet.of and judgments.names and facet.name not in judgments.columns:
                     hint = judgments.hint if facet is SPAN else ""
                     raise InputError(facet.refusal(measure, "qrels", hint))
-        self.passage_measures = [measure for measure in self.measures if needs_passages(measure)]
         self._check_intents()
         if judgments.note_on_sample:
             warn_caller(judgments.note_on_sample, SampledJudgmentsWarning)
             # Further evaluators of these judgments need not warn again.
             self.judgments = replace(judgments, note_on_sample="")
+        #: Clause on measures whose cutoffs count documents and others whose cutoffs count passages.
         self.cutoffs = clause_on_cutoffs(self.measures)
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
@@ -154,34 +145,26 @@ class GradedEvaluator(Evaluator):
         views = self.views(judged_run)
         return {measure: scorer.score_with_ties(views) for measure, scorer in self.scorers.items()}
 
-    def scores(self, run: Any) -> dict[Measure, Floats]:
-        """Return the score of each measure for each topic of the qrels, in order, for a run of any form."""
-        return self.scores_of(self.match(run))
-
     def iter_calc(self, run: Any) -> Iterator[Metric | MetricWithResidual]:
         """Yield the metric of every measure for every topic of the qrels, as in ir-measures."""
-        judged_run = self.match(run)
-        views = self.views(judged_run)
-        self._warn_of_cutoffs(judged_run)
+        views = self.views(self._match_and_warn(run))
         for measure, scorer in self.scorers.items():
             metrics = self.judgments.query_ids, repeat(measure), scorer.score_with_ties(views).tolist()
-            residual = scorer.residual(views)
-            if residual is None:
+            if (residual := scorer.residual(views)) is None:
                 yield from map(Metric, *metrics)
             else:
                 yield from map(MetricWithResidual, *metrics, residual.tolist())
 
     def calc_aggregate(self, run: Any) -> dict[Measure, float]:
         """Return the aggregate of each measure over the topics of the qrels: mean, or sum of counts."""
-        judged_run = self.match(run)
-        self._warn_of_cutoffs(judged_run)
-        scores = self.scores_of(judged_run)
+        scores = self.scores_of(self._match_and_warn(run))
         return {measure: aggregate(measure, of_topics) for measure, of_topics in scores.items()}
 
-    def _warn_of_cutoffs(self, judged_run: JudgedRun) -> None:
-        repeated = self.cutoffs and repeated_documents(self.judgments, judged_run)
-        if repeated:
+    def _match_and_warn(self, run: Any) -> JudgedRun:
+        judged_run = self.match(run)
+        if self.cutoffs and (repeated := repeated_documents(self.judgments, judged_run)):
             warn_caller(f"{self.cutoffs}; {repeated}.")
+        return judged_run
 
 
 def warn_of_spans(over_intents: Sequence[Measure], judgments: Judgments) -> None:

@@ -21,7 +21,6 @@ from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
-from ir_graded.core.ranking import order_numbers
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError, ParameterError
@@ -92,19 +91,12 @@ def fused(pool: pl.DataFrame, runs: int) -> pl.DataFrame:
     """Return the pool by topic and fused rank (column place); ties by doc_id descending."""
     import polars as pl
 
-    pool = pool.sort("topic", "weight", descending=[False, True])
-    topic, weight = pool["topic"].to_numpy(), pool["weight"].to_numpy()
     # Equal sums of different ranks may differ by the rounding of each summand.
-    new = np.ones(topic.size, dtype=np.bool_)
-    new[1:] = (topic[1:] != topic[:-1]) | (weight[:-1] - weight[1:] > runs)
-    tie = np.cumsum(new) - 1
-    tied = np.flatnonzero(np.bincount(tie)[tie] > 1)
-    order = np.arange(topic.size, dtype=np.int64)
-    names = order_numbers(pool["doc_id"].gather(tied).to_list())
-    order[tied] = tied[np.lexsort((-names, tie[tied]))]
-    start = segments.starts(topic, int(topic.max(initial=0)) + 1)
-    place = segments.ordinals(start[topic])
-    return pool[order].with_columns(pl.Series("place", place))
+    lower = pl.col("weight").shift(1) - pl.col("weight") > runs
+    is_new = (lower | (pl.col("topic") != pl.col("topic").shift(1))).fill_null(value=True)
+    pool = pool.sort("topic", "weight", descending=[False, True]).with_columns(tie=is_new.cum_sum())
+    place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("topic")
+    return pool.sort("tie", "doc_id", descending=[False, True]).with_columns(place=place)
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,15 +63,14 @@ class Unjudged(Result):
         """Return the mean share of unjudged documents: a row per run, a column per depth."""
         import pandas as pd
 
-        columns = pd.Index(self.depths, name="depth")
-        return pd.DataFrame(self.share, index=pd.Index(self.runs, name="run"), columns=columns)
+        return pd.DataFrame(self.share, self.runs, pd.Index(self.depths, name="depth")).rename_axis("run")
 
     def rank_frame(self) -> pd.DataFrame:
         """Return the share of topics whose document is unjudged: a row per run, a column per rank."""
         import pandas as pd
 
-        columns = pd.RangeIndex(1, self.by_rank.shape[1] + 1, name="rank")
-        return pd.DataFrame(self.by_rank.copy(), index=pd.Index(self.runs, name="run"), columns=columns)
+        ranks = pd.RangeIndex(1, self.by_rank.shape[1] + 1, name="rank")
+        return pd.DataFrame(self.by_rank.copy(), self.runs, ranks).rename_axis("run")
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Plot the shares over the ranks into ``ax`` or a new figure."""
@@ -118,9 +117,8 @@ def unjudged(qrels: Any, runs: Any, *, depths: Iterable[int] = DEPTHS) -> Unjudg
     """
     wanted = _checked(depths)
     request = Request(None, qrels, runs)
-    return collect(
-        request, wanted, request.match(lambda run: unjudged_shares(request, run, wanted), LOWEST_JUDGED)
-    )
+    shares = request.match(lambda run: unjudged_shares(request, run, wanted), LOWEST_JUDGED)
+    return collect(request, wanted, shares)
 
 
 #: Shares of one run: of each topic down to each depth, and of all topics at each rank.
@@ -142,7 +140,7 @@ def collect(request: Request, depths: Ints, shares: Iterable[RunShares]) -> Unju
 
 
 def _checked(depths: Any) -> Ints:
-    given = list(depths) if isinstance(depths, Iterable) and not isinstance(depths, str) else [None]
+    given = list(depths) if isinstance(depths, Iterable) and not isinstance(depths, str) else []
     whole = [
         isinstance(one, (int, np.integer)) and not isinstance(one, bool) and 1 <= one < 2**63 for one in given
     ]

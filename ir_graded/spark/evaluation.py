@@ -349,7 +349,7 @@ class Scoring:
             if rows < self.piece:
                 continue
             whole = pa.concat_tables(held)
-            end = _last_change(whole["query_id"])
+            end = _bounds(whole["query_id"])[-2]  # where the last topic begins
             if end:
                 yield whole.slice(0, end)
                 held = [whole.slice(end)]
@@ -375,11 +375,10 @@ def _topic(first: pa.Table, others: Iterator[pa.Table], rest: list[pa.Table]) ->
             return
 
 
-def _last_change(topics: pa.ChunkedArray) -> int:
-    """Return the position at which the last topic of a column begins."""
-    codes = topics.combine_chunks().dictionary_encode().indices.to_numpy()
-    changes = np.flatnonzero(np.diff(codes))
-    return int(changes[-1]) + 1 if changes.size else 0
+def _bounds(column: pa.ChunkedArray) -> list[int]:
+    """Return the positions at which equal values of a column begin, and its length."""
+    codes = column.combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy()
+    return [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
 
 
 def _stretches(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str | None, pa.Table]]:
@@ -388,8 +387,6 @@ def _stretches(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str | None, 
 
     for batch in batches:
         table = pa.Table.from_batches([batch])
-        codes = table["run"].combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy()
-        bounds = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
-        for begin, end in pairwise(bounds):
+        for begin, end in pairwise(_bounds(table["run"])):
             if end > begin:
                 yield table["run"][begin].as_py(), table.slice(begin, end - begin)

@@ -192,11 +192,7 @@ ONE_RUN = "run"
 
 
 def prepared(kind: str, source: Any, spark: SparkSession | None) -> DataFrame:
-    """Return a DataFrame with the required columns: ids as text and numbers as float64.
-
-    Raises:
-        InputError: a column is missing, or ``source`` is neither a DataFrame nor a path.
-    """
+    """Return a DataFrame or files with the required columns: ids as text and numbers as float64."""
     frame: Any = source
     if as_paths(source) is not None:
         session = spark or active()

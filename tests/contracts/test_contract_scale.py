@@ -17,7 +17,8 @@ def scores(measure, qrels, run):
     evaluator = GradedEvaluator(
         {measure: scorer_of(measure)}, prepare_qrels(qrels, wanted_columns([measure]))
     )
-    return dict(zip(evaluator.judgments.names, evaluator.scores(run)[measure].tolist(), strict=True))
+    scores = evaluator.scores_of(evaluator.match(run))[measure]
+    return dict(zip(evaluator.judgments.names, scores.tolist(), strict=True))
 
 
 def parts(measure, one):

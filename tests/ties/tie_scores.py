@@ -54,7 +54,7 @@ def scores(measures, qrels, run):
     evaluator = GradedEvaluator(native_scorers(measures), prepare_qrels(qrels))
     return {
         measure: dict(zip(qrels, values.tolist(), strict=True))
-        for measure, values in evaluator.scores(run).items()
+        for measure, values in evaluator.scores_of(evaluator.match(run)).items()
     }
 
 
