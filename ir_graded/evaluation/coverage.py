@@ -94,7 +94,9 @@ class RunCoverage:
             retrieved,
             found.n_unknown,
             None if retrieved == len(names) else names[int(found.n_retrieved.argmin())],
-            _examples(judgments, matched) if retrieved and judged and not judged.topic.size else "",
+            _examples(judgments, matched)
+            if retrieved and judged is not None and not judged.topic.size
+            else "",
             found.is_flat and int(found.n_retrieved.max(initial=0)) > 1,
             repeated_documents(judgments, found),
             None if judged is None else judged_shares(judged),

@@ -38,13 +38,14 @@ def warn_if_swapped(qrels: Any, run: Any) -> None:
     """Issue a CoverageWarning where dicts of qrels and of a run look swapped; other forms name columns."""
     # Scores are seldom small whole numbers, and levels are seldom fractions that all differ.
     levels, scores = _values_of_first_topic(qrels), _values_of_first_topic(run)
+    like_scores = all(isinstance(one, (float, np.floating)) and not float(one).is_integer() for one in levels)
+    like_levels = all(type(one) is int or isinstance(one, np.integer) for one in scores)
     if (
         len(set(levels)) == len(levels) > 1
-        and all(isinstance(level, (float, np.floating)) for level in levels)
-        and not any(level.is_integer() for level in map(float, levels))
+        and like_scores
         and scores
-        and all(type(score) is int or isinstance(score, np.integer) for score in scores)
-        and all(0 <= score <= _HIGHEST_LEVEL for score in scores)
+        and like_levels
+        and (0 <= min(scores) <= max(scores) <= _HIGHEST_LEVEL)
     ):
         warn_caller(
             "These look like a run and qrels: all levels are fractions, and all scores are small whole "
@@ -270,13 +271,6 @@ class Request:
         # If no level is relevant, no topic has relevant text.
         if of_text <= highest and (note := self.judgments.note_on_text(of_text)):
             notes.append(note)
-        orders = {scorer.ties for scorer in graded.scorers.values()}
-        return Coverage(
-            tuple(self.runs),
-            tuple(found),
-            len(self.judgments.names),
-            (self.judgments, [*self.runs.values()]),
-            notes,
-            bool(self._others) or TIES.default in orders,
-            graded.cutoffs,
-        )
+        by_id = bool(self._others) or TIES.default in {scorer.ties for scorer in graded.scorers.values()}
+        topics, sources = len(self.judgments.names), (self.judgments, [*self.runs.values()])
+        return Coverage(tuple(self.runs), tuple(found), topics, sources, notes, by_id, graded.cutoffs)

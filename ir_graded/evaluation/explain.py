@@ -235,17 +235,11 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     notes = _notes(found, topic, seen, retrieved)
     if "documents" in columns:
         notes.append("Documents with equal scores are one row; it adds the mean over all their orders.")
-    return Explanation(
-        next(iter(request.runs)),
-        wanted,
-        judgments.query_ids[topic],
-        float(scorer.score_with_ties(views)[topic]),
-        columns,
-        int(found.view.R[topic]),
-        retrieved,
-        int(found.view.retrieved[topic]) - seen,
-        tuple(notes),
-    )
+    (run_name,), query_id = request.runs, judgments.query_ids[topic]
+    score, relevant = float(scorer.score_with_ties(views)[topic]), int(found.view.R[topic])
+    below = int(found.view.retrieved[topic]) - seen
+    counts = relevant, retrieved, below
+    return Explanation(run_name, wanted, query_id, score, columns, *counts, tuple(notes))
 
 
 def _topic(judgments: Judgments, query_id: Any) -> int:

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from ir_measures.measures import Measure
 from ir_measures.measures.base import SumAgg
 
@@ -414,17 +413,8 @@ def intervals_of(
         np.concatenate((moved.mean(axis=2)[np.newaxis], np.quantile(moved, [tail, 1 - tail], axis=2)))
         + scores.aggregates.T
     )
-    return ScoreIntervals(
-        scores,
-        ends[0],
-        ends[1],
-        ends[2],
-        overall,
-        np.array([run.imputed_share(imputation, depth) for run in retrieved]),
-        depth,
-        float(confidence),
-        n_samples,
-    )
+    shares = np.array([run.imputed_share(imputation, depth) for run in retrieved])
+    return ScoreIntervals(scores, *ends, overall, shares, depth, float(confidence), n_samples)
 
 
 def _check_non_relevant(request: Request, imputation: Imputation) -> None:
@@ -433,28 +423,24 @@ def _check_non_relevant(request: Request, imputation: Imputation) -> None:
     scale = values[imputation.scale]
     below = (scale == 0) | (scale < request.rel)  # level 0 may have a gain
     non_relevant = f"a level >= 0 and < {request.rel:g}" if request.rel > 1 else "level 0"
-    to_draw = imputation.left_out or imputation.imputed.any()
-    if to_draw and not np.isin(request.judgments.levels.level_index, imputation.scale[below]).any():
-        where = f"the qrels have no judged non-relevant document ({non_relevant})"
-    elif imputation.imputed.any() and not imputation.judged[:, below].any():
-        where = f"the runs retrieved no judged non-relevant document ({non_relevant})"
-    else:
-        used = np.unique(imputation.bin[imputation.imputed])
-        first = [1, *(BIN_ENDS + 1).tolist()]
-        last = [f"-{end}" for end in BIN_ENDS.tolist()] + [" and below"]
-        only = [f"{first[at]}{last[at]}" for at in used if not imputation.judged[at][below].any()]
-        if only:
-            warn_caller(
-                f"All judged documents at fused ranks {', '.join(only)} are relevant: nearly all unjudged "
-                "documents there are drawn relevant, and scores may be far too high. Judge non-relevant "
-                "documents at these ranks, too."
-            )
-        return
-    raise OnlyRelevantError(
-        f"{where}, so the share of relevant documents among the unjudged ones cannot be estimated, and there "
-        "are no intervals; add judged non-relevant documents, or use ir_graded.score_bounds for measures "
-        "with exact bounds"
-    )
+    known = np.isin(request.judgments.levels.level_index, imputation.scale[below]).any()
+    found = imputation.judged[:, below].any(axis=1)
+    if (imputation.imputed.any() and not found.any()) or (imputation.left_out and not known):
+        raise OnlyRelevantError(
+            f"{'the runs retrieved' if known else 'the qrels have'} no judged non-relevant document "
+            f"({non_relevant}), so the share of relevant documents among the unjudged ones cannot be "
+            "estimated, and there are no intervals; add judged non-relevant documents, or use "
+            "ir_graded.score_bounds for measures with exact bounds"
+        )
+    first = [1, *(BIN_ENDS + 1).tolist()]
+    last = [f"-{end}" for end in BIN_ENDS.tolist()] + [" and below"]
+    used = np.unique(imputation.bin[imputation.imputed])
+    if only := [f"{first[at]}{last[at]}" for at in used if not found[at]]:
+        warn_caller(
+            f"All judged documents at fused ranks {', '.join(only)} are relevant: nearly all unjudged "
+            "documents there are drawn relevant, and scores may be far too high. Judge non-relevant "
+            "documents at these ranks, too."
+        )
 
 
 def _warn_of_growth(request: Request, scorers: Iterable[Scorer], added: Ints) -> None:
@@ -478,8 +464,8 @@ class Retrieved:
     """The documents of a run that are judged or get levels, by topic and rank."""
 
     #: Their positions in the qrels of the imputation.
-    document: npt.NDArray[np.int32]
-    rank: npt.NDArray[np.int32]
+    document: Ints
+    rank: Ints
     #: Position of the first document of each topic, and one past the last.
     start: Ints
     #: Number of documents retrieved, judged or not, shape ``(topics,)``.
@@ -492,9 +478,7 @@ class Retrieved:
         counts = (levels.values >= lowest)[hits.level_index] | imputation.imputed[hits.document]
         kept = np.flatnonzero(counts & (hits.rank <= deepest))
         start = np.searchsorted(hits.topic[kept], np.arange(levels.topics + 1))
-        # Smaller types halve the memory, since the documents of all runs are held.
-        document, rank = hits.document[kept].astype(np.int32), hits.rank[kept].astype(np.int32)
-        return cls(document, rank, start, hits.n_retrieved)
+        return cls(hits.document[kept], hits.rank[kept], start, hits.n_retrieved)
 
     def imputed_share(self, imputation: Imputation, depth: int) -> float:
         """Return the share of the documents down to a depth that got levels."""
@@ -562,7 +546,7 @@ class Samples:
 
         def score(run: Retrieved) -> Floats:
             hits = slice(int(run.start[topics.start]), int(run.start[topics.stop]))
-            document, rank = run.document[hits].astype(np.int64) - begin, run.rank[hits].astype(np.int64)
+            document, rank = run.document[hits] - begin, run.rank[hits]
             found = level_index[:, document]
             sample, hit = np.nonzero(found >= self.lowest)
             judged = JudgedRun(

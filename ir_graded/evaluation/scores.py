@@ -295,12 +295,9 @@ class Scores:
         """Return arrays of shape ``(runs, measures)`` as columns per measure, with the rows of ``mean``."""
         import pandas as pd
 
-        stacked = np.stack([*columns.values()], axis=2)[self.best_first]
-        return pd.DataFrame(
-            stacked.reshape(len(self.runs), -1),
-            index=pd.Index([self.runs[number] for number in self.best_first], name="run"),
-            columns=pd.MultiIndex.from_product([self.names, columns]),
-        )
+        stacked = np.stack([*columns.values()], axis=2)[self.best_first].reshape(len(self.runs), -1)
+        runs = pd.Index([self.runs[number] for number in self.best_first], name="run")
+        return pd.DataFrame(stacked, runs, pd.MultiIndex.from_product([self.names, columns]))
 
     @property
     def names(self) -> list[str]:
@@ -311,11 +308,8 @@ class Scores:
         """Return the scores by one measure: a row per topic, a column per run."""
         import pandas as pd
 
-        return pd.DataFrame(
-            self.values[self.position(measure)].T.copy(),
-            index=pd.Index(self.query_ids, name="query_id"),
-            columns=pd.Index(self.runs, name="run"),
-        )
+        topics, runs = pd.Index(self.query_ids, name="query_id"), pd.Index(self.runs, name="run")
+        return pd.DataFrame(self.values[self.position(measure)].T.copy(), topics, runs)
 
     @cached_property
     def aggregates(self) -> npt.NDArray[np.float64]:
@@ -416,16 +410,10 @@ class Scores:
             raise InputError("to_json needs query_ids that are text or whole numbers: convert them")
         cells = self.values.astype(object)
         cells[np.isnan(self.values)] = None
-        content = {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "written_by": {"ir_graded": __version__, "ir_measures": version("ir-measures")},
-            "measures": self.names,
-            "runs": list(self.runs),
-            "query_ids": ids,
-            "values": cells.tolist(),
-        }
-        return json.dumps(content, ensure_ascii=False)
+        programs = {"ir_graded": __version__, "ir_measures": version("ir-measures")}
+        content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "written_by": programs}
+        content |= {"measures": self.names, "runs": list(self.runs), "query_ids": ids}
+        return json.dumps({**content, "values": cells.tolist()}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Scores:

@@ -130,13 +130,8 @@ def collect(request: Request, depths: Ints, shares: Iterable[RunShares]) -> Unju
     topic_share, by_rank = zip(*shares, strict=True)
     ranks = max(at_rank.size for at_rank in by_rank)
     padded = [np.append(at_rank, np.full(ranks - at_rank.size, np.nan)) for at_rank in by_rank]
-    return Unjudged(
-        tuple(request.runs),
-        tuple(depths.tolist()),
-        tuple(request.judgments.query_ids),
-        np.array(topic_share),
-        np.array(padded),
-    )
+    names, query_ids = tuple(request.runs), tuple(request.judgments.query_ids)
+    return Unjudged(names, tuple(depths.tolist()), query_ids, np.array(topic_share), np.array(padded))
 
 
 def _checked(depths: Any) -> Ints:
