@@ -32,14 +32,12 @@ class Result:
     """Base of results, which are dataclasses made with ``frozen=True, eq=False, repr=False``.
 
     Arrays are read-only. ``repr`` is one line, ``print`` shows the first and last rows of ``to_frame``.
-
-    Attributes:
-        ROWS: the names that label the rows: columns by the attributes with their values, in the order of the
-            dimensions of the arrays. Without any, arrays have one dimension.
-        COLUMNS: attributes that are the other columns; those of fewer dimensions are repeated.
     """
 
+    #: Columns that label the rows, by the attributes with their values, in the order of the dimensions of the
+    #: arrays. Without any, arrays have one dimension.
     ROWS: ClassVar[dict[str, str]] = {}
+    #: Attributes that are the other columns; those of fewer dimensions are repeated.
     COLUMNS: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -74,7 +72,11 @@ class Result:
     def _title(self) -> str:
         """Return the attributes that are single values, which no column shows."""
         values = ((field.name, getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
-        single = [f"{name}={_brief(value)}" for name, value in values if isinstance(value, (str, int, float))]
+        single = [
+            f"{name}={f'{value:.6g}' if isinstance(value, float) else repr(value)}"
+            for name, value in values
+            if isinstance(value, (str, int, float))
+        ]
         return f"{type(self).__name__}({', '.join(single)})"
 
     def __str__(self) -> str:
@@ -89,10 +91,6 @@ def _taken(values: Any, at: np.ndarray[Any, Any]) -> list[Any]:
     if isinstance(values, tuple):
         return [values[number] for number in at]
     return [np.nan if values is None else values] * len(at)
-
-
-def _brief(value: str | float) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else repr(value)
 
 
 def short(value: Any) -> str:

@@ -142,7 +142,9 @@ def score_arrays(
     size = max(1, _CELLS // max(1, every.shape[1]))
     for begin in range(0, len(level), size):
         rows = slice(begin, begin + size)
-        levels = _levels(values, every[rows], present[rows])
+        topic, _ = np.nonzero(present[rows])
+        index = np.searchsorted(values, every[rows][present[rows]].astype(np.float64))
+        levels = Levels(len(present[rows]), topic, index, values)
         codes = None if ranked_by is None else _codes(ranked_by[rows], shown[rows])
         run = _run(levels, present[rows], shown[rows], codes, tied=tied)
         by_position += default.topics(run, values).size
@@ -163,9 +165,6 @@ def _measures(measures: Any, ties: str | None) -> list[Measure]:
     if ties is None or ties == BY_POSITION:
         return read
     return [in_order([measure], "auto", ties)[0] for measure in read]
-
-
-# ------------------------------------------------------------------------------------------- input
 
 
 def numbers_of(name: str, array: Any) -> npt.NDArray[Any]:
@@ -249,9 +248,6 @@ def _check_highest(scorers: Iterable[Scorer], level: npt.NDArray[Any], shown: Bo
             )
 
 
-# ------------------------------------------------------------------------------------------ engine
-
-
 def _codes(scores: npt.NDArray[Any], shown: Bools) -> npt.NDArray[np.uint64]:
     """Return keys that sort each row by score descending, then position, with padding last."""
     codes = descending_codes(scores.reshape(-1)).reshape(scores.shape).astype(np.uint64)
@@ -295,13 +291,6 @@ def _values(level: npt.NDArray[Any]) -> Floats:
     return np.unique(level.astype(np.float64))
 
 
-def _levels(values: Floats, level: npt.NDArray[Any], present: Bools) -> Levels:
-    """Return the levels of the present documents, as indices into those of the batch."""
-    topic, _ = np.nonzero(present)
-    index = np.searchsorted(values, level[present].astype(np.float64))
-    return Levels(len(present), topic, index, values)
-
-
 def _run(
     levels: Levels, present: Bools, shown: Bools, codes: npt.NDArray[np.uint64] | None, *, tied: bool
 ) -> JudgedRun:
@@ -332,9 +321,6 @@ def _ties(code: npt.NDArray[np.uint64], topic: Ints, place: Ints) -> TieGroups |
     group = (np.cumsum(begins) - 1).reshape(code.shape)[topic, place]
     size = np.diff(begin, append=code.size)[group]
     return TieGroups(begin[group] % code.shape[1] + 1, size) if (size > 1).any() else None
-
-
-# ------------------------------------------------------------------------------------------- output
 
 
 def _like(array: Any, values: Floats) -> Any:

@@ -51,10 +51,6 @@ def mean_of_known(values: Floats) -> Floats:
 
 #: Depths of the shares of judged documents: ten, and all.
 _DEPTHS = np.array([10, np.iinfo(np.int64).max], dtype=np.int64)
-_UNJUDGED = "has no judged document"
-_ONE_SCORE = "gives all documents of a topic the same score, so"
-_TIED = f"{_ONE_SCORE} only their ids determine the ranks"
-_TIED_WITHOUT_IDS = f"{_ONE_SCORE} it gives no ranking"
 
 #: Share of judged documents among the first ten and among all that a run retrieved; NaN if not known.
 Shares = tuple[float, float]
@@ -89,18 +85,14 @@ class RunCoverage:
         """Return the coverage of a matched run."""
         found, names = matched.judged, judgments.names
         retrieved = int(np.count_nonzero(found.n_retrieved))
-        judged = _all_judged(judgments, matched)
-        return cls(
-            retrieved,
-            found.n_unknown,
-            None if retrieved == len(names) else names[int(found.n_retrieved.argmin())],
-            _examples(judgments, matched)
-            if retrieved and judged is not None and not judged.topic.size
-            else "",
-            found.is_flat and int(found.n_retrieved.max(initial=0)) > 1,
-            repeated_documents(judgments, found),
-            None if judged is None else judged_shares(judged),
-        )
+        missing = None if retrieved == len(names) else names[int(found.n_retrieved.argmin())]
+        judged, shares, examples = _all_judged(judgments, matched), None, ""
+        if judged is not None:
+            shares = judged_shares(judged)
+            examples = "" if judged.topic.size or not retrieved else _examples(judgments, matched)
+        is_tie = found.is_flat and int(found.n_retrieved.max(initial=0)) > 1
+        repeated = repeated_documents(judgments, found)
+        return cls(retrieved, found.n_unknown, missing, examples, is_tie, repeated, shares)
 
 
 def repeated_documents(judgments: Judgments, found: JudgedRun) -> str:
@@ -206,11 +198,11 @@ class Coverage:
         yield from _of_runs(lacking, "lacks topics", "lack topics")
         empty = [name for name, run in of.items() if not run.retrieved]
         yield from _of_runs(dict.fromkeys(empty, "is empty and scores 0"), "is empty", "are empty")
-        unjudged = {
-            name: f"{_UNJUDGED} ({run.nothing_judged})" for name, run in of.items() if run.nothing_judged
-        }
+        nothing = {name: run.nothing_judged for name, run in of.items() if run.nothing_judged}
+        unjudged = {name: f"has no judged document ({clause})" for name, clause in nothing.items()}
         yield from _of_runs(unjudged, "has no judged document", "have no judged document")
-        words = _TIED if self.by_id else _TIED_WITHOUT_IDS
+        effect = "only their ids determine the ranks" if self.by_id else "it gives no ranking"
+        words = f"gives all documents of a topic the same score, so {effect}"
         tied = dict.fromkeys([name for name, run in of.items() if run.is_tie], words)
         yield from _of_runs(tied, "gives equal scores", "give equal scores")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
 from typing import Any
 
 import ir_measures
@@ -28,8 +27,6 @@ from .provider import GradedEvaluator, native_scorers, needs_passages
 from .scores import Scores
 from .upstream import check_measures, lowest_rel, mix, needed_with_others, pipeline_evaluator
 
-#: Documents of a topic that are looked at.
-_MOST_DOCUMENTS = 1000
 #: Highest level of usual scales.
 _HIGHEST_LEVEL = 10
 
@@ -41,11 +38,11 @@ def warn_if_swapped(qrels: Any, run: Any) -> None:
     like_scores = all(isinstance(one, (float, np.floating)) and not float(one).is_integer() for one in levels)
     like_levels = all(type(one) is int or isinstance(one, np.integer) for one in scores)
     if (
-        len(set(levels)) == len(levels) > 1
-        and like_scores
-        and scores
+        like_scores
         and like_levels
-        and (0 <= min(scores) <= max(scores) <= _HIGHEST_LEVEL)
+        and scores
+        and len(set(levels)) == len(levels) > 1
+        and 0 <= min(scores) <= max(scores) <= _HIGHEST_LEVEL
     ):
         warn_caller(
             "These look like a run and qrels: all levels are fractions, and all scores are small whole "
@@ -56,7 +53,7 @@ def warn_if_swapped(qrels: Any, run: Any) -> None:
 def _values_of_first_topic(source: Any) -> list[Any]:
     """Return the first values of the first topic of a dict of dicts; none of any other form."""
     documents = next(iter(source.values()), None) if isinstance(source, dict) else None
-    return list(islice(documents.values(), _MOST_DOCUMENTS)) if isinstance(documents, Mapping) else []
+    return list(documents.values()) if isinstance(documents, Mapping) else []
 
 
 #: Function that selects the measures that ir_graded computes, by ``provider``; ir-measures gets all others.

@@ -12,15 +12,7 @@ from ir_measures.measures import Measure
 
 from ir_graded._utils.results import Result, read_only
 from ir_graded.core.views import Views
-from ir_graded.errors import (
-    MOST_IDS,
-    InputError,
-    ParameterError,
-    did_you_mean,
-    format_ids,
-    printable,
-    short_repr,
-)
+from ir_graded.errors import MOST_IDS, InputError, did_you_mean, format_ids, printable
 from ir_graded.io.table import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions
@@ -105,8 +97,8 @@ class Explanation(Result):
         return names if complete else [_SYMBOLS.get(name, name) for name in names], rows
 
     def _repeats(self, name: str) -> bool:
-        twins = (self.columns[twin] for twin in _TWINS.get(name, ()) if twin in self.columns)
-        return any(np.array_equal(self.columns[name], twin) for twin in twins)
+        twins = (self.columns.get(twin) for twin in _TWINS.get(name, ()))
+        return any(twin is not None and np.array_equal(self.columns[name], twin) for twin in twins)
 
     def _texts(self, name: str, places: int) -> list[str]:
         values = self.columns[name]
@@ -206,10 +198,6 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
         2       s               3    2     4      5  0.8571  0.5000          0.4286
         score                                                                0.6786
     """
-    if not isinstance(measure, (str, Measure)):
-        raise ParameterError(
-            f"measure={short_repr(measure)} must be one measure or its name, for example 'P-measure@10'"
-        )
     ((wanted, scorer),) = scorers_here([read_measure(measure)], "explain").items()
     request = Request([wanted], qrels, run)
     judgments = request.judgments

@@ -203,7 +203,9 @@ class _Union:
             )
         for name in maps:
             number_of(name, list(sets), "maps")
-        prepared = {name: _prepared(name, qrels) for name, qrels in sets.items()}
+        prepared = {name: prepare_qrels(qrels) for name, qrels in sets.items()}
+        if spans := [name for name, one in prepared.items() if one.levels.highlights is not None]:
+            raise InputError(f"{spans[0]!r} has passages; only judgments of documents can be compared")
         names = list(dict.fromkeys(topic for one in prepared.values() for topic in one.names))
         number = {topic: at for at, topic in enumerate(names)}
         parts = []
@@ -244,13 +246,6 @@ class _Union:
         """Return judgments with every pair, to find them in runs."""
         levels = Levels.of(len(self.names), self.topic, np.zeros(len(self.topic)))
         return Judgments(list(self.names), self.names, levels, self.doc_ids)
-
-
-def _prepared(name: str, qrels: Any) -> Judgments:
-    prepared = prepare_qrels(qrels)
-    if prepared.levels.highlights is not None:
-        raise InputError(f"{name!r} has passages; only judgments of documents can be compared")
-    return prepared
 
 
 def _mapped(name: str, judgments: Judgments, levels: Mapping[float, float] | None) -> Floats:

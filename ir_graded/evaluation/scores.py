@@ -52,27 +52,13 @@ _SPECIAL_IN_MARKDOWN = re.compile(r"[\\|*_`<>\[\]~$]|&(?=#?\w+;)")
 
 
 def in_latex(text: str) -> str:
-    r"""Escape a name for LaTeX, on one line; control characters are written as Python escapes.
-
-    Example:
-        >>> print(in_latex("[a|b]--#1"), in_latex("?`*"))
-        {}[a\textbar{}b]-{}-\#1 ?{}`*
-    """
+    """Escape a name for LaTeX, on one line; control characters are written as Python escapes."""
     return _SPECIAL_IN_LATEX.sub(lambda found: _LATEX[found[0]], printable(text))
 
 
 def in_markdown(text: str) -> str:
-    r"""Escape a name for a cell of Markdown, on one line.
-
-    Example:
-        >>> print(in_markdown("a|b_*c\n"))
-        a\|b\_\*c\\n
-    """
+    """Escape a name for a cell of Markdown, on one line."""
     return _SPECIAL_IN_MARKDOWN.sub(r"\\\g<0>", printable(text))
-
-
-def _in_html(text: str) -> str:
-    return escape(printable(text))
 
 
 def _latex(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
@@ -124,7 +110,7 @@ class Style:
 STYLES = {
     "latex": Style(in_latex, r"\textbf{{{}}}", _raised, _latex),
     "markdown": Style(in_markdown, "**{}**", _raised_in_html, _markdown),
-    "html": Style(_in_html, "<strong>{}</strong>", _raised_in_html, _html),
+    "html": Style(lambda text: escape(printable(text)), "<strong>{}</strong>", _raised_in_html, _html),
 }
 
 
@@ -327,8 +313,7 @@ class Scores:
         """Return the numbers of the runs, best first by the first measure; runs without a value last."""
         if not self.measures:
             return [*range(len(self.runs))]
-        order: list[int] = np.argsort(-self.aggregates[:, 0], kind="stable").tolist()
-        return order
+        return [*map(int, np.argsort(-self.aggregates[:, 0], kind="stable"))]
 
     def mean(self) -> pd.DataFrame:
         """Aggregates of each measure over the topics: a row per run, best first by the first measure."""

@@ -59,9 +59,10 @@ class MixedEvaluator(Evaluator):
         self.graded = graded
         graded.cutoffs = clause_on_cutoffs(measures)
         self.others = [measure for measure in measures if measure not in graded.scorers]
-        dicts = by_intent = qrels_dicts(graded.judgments) if self.others else {}
+        dicts: Any = qrels_dicts(graded.judgments) if self.others else {}
+        by_intent = dicts
         if any(map(needs_subtopics, self.others)) and graded.judgments.levels.intents is not None:
-            by_intent = list(_qrels_by_intent(graded.judgments))
+            by_intent = _qrels_by_intent(graded.judgments)
         self.evaluators = [
             pipeline_evaluator(group, by_intent if needs_subtopics(group[0]) else dicts)
             for group in _groups_of_calls(self.others)
@@ -142,14 +143,16 @@ def needed_with_others(measures: list[Measure]) -> list[Facet]:
     return [*wanted_columns(measures), *([INTENT] if any(map(needs_subtopics, measures)) else [])]
 
 
-def _qrels_by_intent(judgments: Judgments) -> Iterator[ir_measures.Qrel]:
-    """Yield the judgments as rows of ir-measures, one per document and intent."""
+def _qrels_by_intent(judgments: Judgments) -> list[ir_measures.Qrel]:
+    """Return the judgments as rows of ir-measures, one per document and intent."""
     intents = judgments.levels.by_intent
     level = intents.levels.values[intents.levels.level_index]
     columns = (intents.topic[intents.levels.topic], intents.document, level, intents.levels.topic)
-    for topic, document, of_row, intent in zip(*(column.tolist() for column in columns), strict=True):
-        name = judgments.intent_names[intent]
-        yield ir_measures.Qrel(judgments.names[topic], judgments.doc_ids[document], int(of_row), name)
+    names, doc_ids, intent_names = judgments.names, judgments.doc_ids, judgments.intent_names
+    return [
+        ir_measures.Qrel(names[topic], doc_ids[document], int(of_row), intent_names[intent])
+        for topic, document, of_row, intent in zip(*(column.tolist() for column in columns), strict=True)
+    ]
 
 
 def lowest_rel(measure: Measure) -> float:

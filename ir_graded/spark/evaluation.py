@@ -28,7 +28,7 @@ from .files import ONE_RUN, Paths, as_paths, names_of_files, prepared
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark import Broadcast
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 with suppress(ImportError):  # not needed to score a partition
     from pyspark.sql import functions as F  # noqa: N812  # Spark's own documentation calls it so
@@ -126,6 +126,8 @@ def evaluate(
     right = ranked.withColumnRenamed(VALUE_COLUMNS["run"], "value")
     if small:
         right = right.join(F.broadcast(topics), "query_id", "left_semi")
+    # In the precision used on one machine; -0.0 becomes 0.0.
+    value = F.col("value").cast("float" if compares_single_precision() else "double")
     rows = (
         right.unionByName(left.withColumn("run", F.lit(None).cast("string")), allowMissingColumns=True)
         # Not by the column itself: Spark 4 then takes the union's parts for distributed already, and changes
@@ -136,7 +138,7 @@ def evaluate(
         .sortWithinPartitions(
             F.col("run").asc_nulls_first(),
             "query_id",
-            _compared(F.col("value")).desc(),
+            (value + F.lit(0).cast("float")).desc(),
             F.col("doc_id").desc(),
         )
     )
@@ -177,11 +179,6 @@ def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> list[Meas
                 "use ir_graded.evaluate"
             )
     return [*scorers]
-
-
-def _compared(value: Column) -> Column:
-    """Return a score in the precision used on one machine, with -0.0 equal to 0.0."""
-    return (value.cast("float") if compares_single_precision() else value) + F.lit(0).cast("float")
 
 
 def _survey(judged: DataFrame, ranked: DataFrame, longest: int) -> tuple[list[str], list[tuple[str, str]]]:

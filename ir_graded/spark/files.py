@@ -237,11 +237,9 @@ def _check_columns(kind: str, frame: DataFrame, names: Iterable[str]) -> None:
     """Raise InputError if names differ from the required ones only in case, which Spark ignores."""
     for name in names:
         found = [column for column in frame.columns if column.lower() == name]
-        if len(found) > 1:
-            columns = ", ".join(found)
-            raise InputError(f"{kind}: the columns {columns} are the same for Spark; keep one, named {name}")
         if found not in ([], [name]):
-            raise InputError(f"{kind}: rename the column {found[0]} to {name}")
+            columns = ", ".join(found)
+            raise InputError(f"{kind}: for Spark, {columns} is the same as {name}; keep one, named {name}")
 
 
 def _check_types(kind: str, frame: DataFrame, ids: Iterable[str], numbers: Iterable[str]) -> None:

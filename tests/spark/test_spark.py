@@ -236,9 +236,9 @@ def test_passages_on_one_side_only_are_scored(spark, side, broadcast):
 
 def test_names_that_differ_in_case_only_are_rejected(spark):
     judged, ranked = frames(spark, *collection(5))
-    with pytest.raises(InputError, match="run: rename the column Run to run"):
+    with pytest.raises(InputError, match="run: for Spark, Run is the same as run; keep one, named run"):
         evaluate("Q", judged, ranked.withColumnRenamed("run", "Run"))
-    with pytest.raises(InputError, match="run: the columns score, Score are the same for Spark"):
+    with pytest.raises(InputError, match="run: for Spark, score, Score is the same as score"):
         evaluate("Q", judged, ranked.selectExpr("*", "1 as Score"))
 
 
