@@ -3,8 +3,7 @@
 pytrec_eval 0.5.11 keeps its intermediate results in C variables that all its evaluators share. It holds
 Python's global lock, but when it creates Python objects the garbage collector may run Python code (a callback
 of ``gc``, a finaliser). Another thread may then enter and free the memory that the first one uses. Some
-levels and ids make it read beyond its memory. All calls of pytrec_eval in this package therefore use
-:class:`RelevanceEvaluator`, which replaces the class of the same name in the provider of ir-measures.
+levels and ids make it read beyond its memory.
 """
 
 from __future__ import annotations
@@ -33,11 +32,6 @@ class RelevanceEvaluator:
 
     Rows with a level below 0 are left out, because in a topic with only such rows pytrec_eval reads
     uninitialised memory. Such a topic scores like a topic without relevant documents.
-
-    Example:
-        >>> evaluator = RelevanceEvaluator({"1": {"a": 1, "b": -2}, "2": {"a": -2}}, {"map", "num_ret"})
-        >>> evaluator.evaluate({"1": {"a": 1.0, "b": 2.0}, "2": {"a": 1.0}})
-        {'1': {'num_ret': 2.0, 'map': 0.5}, '2': {'num_ret': 1.0, 'map': 0.0}}
     """
 
     #: Whether a thread is inside pytrec_eval; read and written by the thread that has the lock.

@@ -88,14 +88,12 @@ def collection_statistics(qrels: Any, runs: Any = None, *, rel: float = 1) -> Co
     of_level = np.zeros((levels.values.size, topics), dtype=np.int64)
     np.add.at(of_level, (levels.level_index, levels.topic), 1)
     relevant = levels.values >= rel
-    retrieved = None
-    if runs is not None:
-        retrieved = np.stack([*request.match(lambda matched: matched.judged.n_retrieved, np.inf)])
+    depths = [] if runs is None else request.match(lambda matched: matched.judged.n_retrieved, np.inf)
     return CollectionStatistics(
         topics=topics,
         levels=levels.values[relevant][::-1].copy(),
         non_relevant=of_level[~relevant & (levels.values >= 0)].sum(axis=0),
         relevant=of_level[relevant].sum(axis=0),
         of_level=of_level[relevant][::-1].copy(),
-        retrieved=retrieved,
+        retrieved=None if runs is None else np.stack([*depths]),
     )

@@ -132,9 +132,8 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     """
     if (runs is None) != (measures is None):
         raise ParameterError("give both runs and measures, or neither")
-    wanted = [] if measures is None else read_measures(measures)
-    if measures is not None:
-        scorers_here(wanted, "compare_judgments", "passages columns")
+    read = [] if measures is None else read_measures(measures)
+    wanted = [] if measures is None else [*scorers_here(read, "compare_judgments", "passages columns")]
     union = _Union.of(_named_sets(a, b), {} if maps is None else maps)
     reference, *others = union.sets
     found = agreement(
@@ -242,11 +241,6 @@ class _Union:
         row = int(known.argmax())
         return f"{name!r} has topic {self.names[self.topic[row]]!r}, document {self.doc_ids[row]!r}"
 
-    def judgments(self) -> Judgments:
-        """Return judgments with every pair, to find them in runs."""
-        levels = Levels.of(len(self.names), self.topic, np.zeros(len(self.topic)))
-        return Judgments(list(self.names), self.names, levels, self.doc_ids)
-
 
 def _mapped(name: str, judgments: Judgments, levels: Mapping[float, float] | None) -> Floats:
     """Return the level of each document after mapping. Raises InputError if one has none."""
@@ -293,7 +287,8 @@ def _scores(
         labels = np.where(np.isnan(column[limit]), np.nan, column[name])
         topics = {*union.sets[name]} & {*union.sets[limit]}
         scorers[name, limit] = _Scorer(union, topics, labels, measures)
-    request = Request(None, union.judgments(), runs)
+    levels = Levels.of(len(union.names), union.topic, np.zeros(len(union.topic)))
+    request = Request(None, Judgments(list(union.names), union.names, levels, union.doc_ids), runs)
 
     def work(matched: MatchedRun) -> tuple[RunCoverage, list[list[Floats]]]:
         scores = [scorer.scores(matched.judged) for scorer in scorers.values()]

@@ -1,8 +1,4 @@
-"""``score_intervals``: uncertainty of scores from unjudged documents, by imputed judgments.
-
-The documents of a topic are ranked by all runs together and divided into bins. An unjudged document gets a
-level that is drawn from those of the judged documents of its bin.
-"""
+"""``score_intervals``: uncertainty of scores from unjudged documents, by imputed judgments."""
 
 from __future__ import annotations
 
@@ -60,10 +56,10 @@ _UNIT = 2.0**52
 _ROWS = 1 << 22
 
 
-def pooled(judgments: Judgments, runs: Iterable[Any]) -> pl.DataFrame:
-    """Return the documents of all runs: topic, doc_id, nearest (smallest rank in any run) and weight.
+def fused(judgments: Judgments, runs: list[Any]) -> pl.DataFrame:
+    """Return the documents of all runs: topic, doc_id, nearest (rank in any run), place (fused rank).
 
-    The weight is the sum of 1 / (60 + rank) over the runs in units of 2^-52.
+    They are ranked by the sum of 1 / (60 + rank) over the runs, in units of 2^-52, and by doc_id descending.
     """
     import polars as pl
 
@@ -72,30 +68,22 @@ def pooled(judgments: Judgments, runs: Iterable[Any]) -> pl.DataFrame:
         weight = np.rint(_UNIT / (_FUSION + rank)).astype(np.int64)
         return pl.DataFrame({"topic": topic, "doc_id": doc_id, "nearest": rank, "weight": weight})
 
-    held: list[pl.DataFrame] = [rows_of({})]
+    def added_up(parts: list[pl.DataFrame]) -> pl.DataFrame:
+        by_document = pl.concat(parts).group_by("topic", "doc_id")
+        return by_document.agg(pl.col("nearest").min(), pl.col("weight").sum())
+
+    held = [rows_of({})]
     for rows in in_threads(rows_of, runs, processors()):
         held.append(rows)
         if sum(map(len, held)) > max(_ROWS, 2 * len(held[0])):
-            held = [_added_up(pl.concat(held))]
-    return _added_up(pl.concat(held))
-
-
-def _added_up(rows: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
-    return rows.group_by("topic", "doc_id").agg(pl.col("nearest").min(), pl.col("weight").sum())
-
-
-def fused(pool: pl.DataFrame, runs: int) -> pl.DataFrame:
-    """Return the pool by topic and fused rank (column place); ties by doc_id descending."""
-    import polars as pl
-
+            held = [added_up(held)]
     # Equal sums of different ranks may differ by the rounding of each summand.
-    lower = pl.col("weight").shift(1) - pl.col("weight") > runs
+    lower = pl.col("weight").shift(1) - pl.col("weight") > len(runs)
     is_new = (lower | (pl.col("topic") != pl.col("topic").shift(1))).fill_null(value=True)
-    pool = pool.sort("topic", "weight", descending=[False, True]).with_columns(tie=is_new.cum_sum())
+    pool = added_up(held).sort("topic", "weight", descending=[False, True])
     place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("topic")
-    return pool.sort("tie", "doc_id", descending=[False, True]).with_columns(place=place)
+    ordered = pool.with_columns(tie=is_new.cum_sum()).sort("tie", "doc_id", descending=[False, True])
+    return ordered.with_columns(place=place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +111,6 @@ class Imputation:
         """Find the unjudged documents within ``depth`` of any run in bins with enough judged documents."""
         import polars as pl
 
-        runs = list(runs)
         names = judgments.names
         by_name = sorted(range(len(names)), key=lambda at: (len(names[at]), names[at]))  # 9 before 10
         number = np.argsort(by_name)
@@ -131,9 +118,8 @@ class Imputation:
         level = levels.values[levels.level_index]
         doc_id = pl.Series(judgments.doc_ids, dtype=pl.String)
         known = pl.DataFrame({"topic": levels.topic, "doc_id": doc_id}).with_row_index("document")
-        pool = fused(pooled(judgments, runs), len(runs)).join(
-            known, on=["topic", "doc_id"], how="left", maintain_order="left"
-        )
+        pool = fused(judgments, list(runs))
+        pool = pool.join(known, on=["topic", "doc_id"], how="left", maintain_order="left")
         topic = number[pool["topic"].to_numpy()]
         document = np.array(pool["document"].cast(pl.Int64).fill_null(-1))
         place = pool["place"].to_numpy()
@@ -409,10 +395,8 @@ def intervals_of(
         )
     counts = [isinstance(measure.aggregator(), SumAgg) for measure in request.measures]
     moved /= np.where(counts, 1, len(scores.query_ids))[:, np.newaxis, np.newaxis]
-    overall = (
-        np.concatenate((moved.mean(axis=2)[np.newaxis], np.quantile(moved, [tail, 1 - tail], axis=2)))
-        + scores.aggregates.T
-    )
+    quantiles = np.quantile(moved, [tail, 1 - tail], axis=2)
+    overall = np.stack([moved.mean(axis=2), *quantiles]) + scores.aggregates.T
     shares = np.array([run.imputed_share(imputation, depth) for run in retrieved])
     return ScoreIntervals(scores, *ends, overall, shares, depth, float(confidence), n_samples)
 
@@ -446,8 +430,7 @@ def _check_non_relevant(request: Request, imputation: Imputation) -> None:
 def _warn_of_growth(request: Request, scorers: Iterable[Scorer], added: Ints) -> None:
     """Warn if the samples add many relevant documents to the known ones."""
     levels = request.judgments.levels.values
-    known = request.judgments.levels.level_index >= np.searchsorted(levels, request.rel)
-    relevant = np.count_nonzero(known)
+    relevant = np.count_nonzero(request.judgments.levels.level_index >= np.searchsorted(levels, request.rel))
     growth = float(added.mean()) / relevant if relevant else 0.0
     if growth > _MUCH:
         depend = [str(m) for m, s in zip(request.measures, scorers, strict=True) if not s.is_monotone]

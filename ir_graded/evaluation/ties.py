@@ -130,11 +130,9 @@ class DefaultTies:
         self._without: dict[Measure, float] = {}
         for measure in measures:
             scorer = scorer_of(measure)
-            if scorer is not None and scorer.ties != TIES.default:
-                self.measures.append(measure)
-                continue
+            is_set = scorer is not None and scorer.ties != TIES.default
             try:
-                self.measures.append(with_ties(measure, "expected"))
+                self.measures.append(measure if is_set else with_ties(measure, "expected"))
             except ParameterError:
                 self.measures.append(measure)
                 self._without[measure] = lowest_rel(measure)

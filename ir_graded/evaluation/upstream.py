@@ -1,8 +1,4 @@
-"""Evaluation with measures of other providers of ir-measures together with those of this package.
-
-The other providers get dicts with ids as text, whole levels as ints and scores as floats, because pytrec_eval
-accepts nothing else. pytrec_eval is called through its guard.
-"""
+"""Evaluation with measures of other providers of ir-measures together with those of this package."""
 
 from __future__ import annotations
 
@@ -128,9 +124,8 @@ def mix(measures: list[Measure], graded: GradedEvaluator) -> MixedEvaluator:
     if others:
         _check_levels(others, graded.judgments)
     over_subtopics = [measure for measure in others if needs_subtopics(measure)]
-    for measure in over_subtopics:
-        if graded.judgments.levels.intents is None:
-            raise InputError(INTENT.refusal(measure, "qrels"))
+    if over_subtopics and graded.judgments.levels.intents is None:
+        raise InputError(INTENT.refusal(over_subtopics[0], "qrels"))
     # The evaluator of the measures of this package warns of its own.
     if not any(INTENT in scorer.needs for scorer in graded.scorers.values()):
         warn_of_spans(over_subtopics, graded.judgments)
@@ -326,7 +321,7 @@ def qrels_dicts(judgments: Judgments) -> dict[str, dict[str, Any]]:
 
 
 def run_dicts(judgments: Judgments, run: Mapping[Any, Any] | Table) -> dict[str, dict[str, float]]:
-    """Return the topics of a run that are in the qrels as a dict of dicts, with scores as floats."""
+    """Return topics of a run as pytrec_eval needs them: a dict of dicts, ids as text, scores as floats."""
     if isinstance(run, Mapping):
         dicts: dict[str, dict[str, float]] = {}
         for topic, given in list(run.items()):

@@ -186,7 +186,6 @@ def active() -> SparkSession:
 
 #: Below 2 to this power, every whole number has its own float.
 _DIGITS = {"float": 24, "double": 53}
-_NO_ID = "an id is text or a whole number (as a float, small enough to be exact), not "
 #: Name of a run without a column run.
 ONE_RUN = "run"
 
@@ -228,7 +227,8 @@ def _text(frame: DataFrame, name: str) -> Column:
     if kind not in _DIGITS:
         return column.cast("string")
     whole = (column == F.rint(column)) & (F.abs(column) < 2.0 ** _DIGITS[kind])
-    problem = F.concat(F.lit(f"{name}: {_NO_ID}"), column.cast("string"))
+    expected = "an id is text or a whole number (as a float, small enough to be exact), not "
+    problem = F.concat(F.lit(f"{name}: {expected}"), column.cast("string"))
     text = F.when(whole, column.cast("long").cast("string")).otherwise(F.raise_error(problem))
     return F.when(column.isNull() | F.isnan(column), F.lit(None).cast("string")).otherwise(text)
 
