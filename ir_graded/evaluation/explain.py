@@ -250,15 +250,15 @@ def _columns(
     view, levels = found.view, judgments.levels
     documents = view.document[mine]
     columns: dict[str, npt.NDArray[Any]] = {
-        "rank": found.view.n[mine],
+        "rank": view.n[mine],
         "doc_id": np.array([judgments.doc_ids[at] for at in documents.tolist()], dtype=object),
         "level": levels.values[levels.level_index[documents]],
         "C": view.C[mine],
         **{name: np.asarray(values)[mine] for name, values in scorer.columns(views).items()},
         "contribution": found.value[mine],
     }
-    if found.view.rank_in_run is not None:
-        columns["rank_in_run"] = found.view.rank_in_run[mine]
+    if view.rank_in_run is not None:
+        columns["rank_in_run"] = view.rank_in_run[mine]
     if "intent" in columns:
         names = [judgments.intent_names[at] for at in columns["intent"].astype(int).tolist()]
         columns["intent"] = np.array(names, dtype=object)

@@ -299,8 +299,8 @@ def _scores(
     Coverage(names, coverage, len(union.names)).warn()
     matrices: dict[_Job, dict[str, ScoreMatrix]] = {job: {} for job in scorers}
     for at, (job, scorer) in enumerate(scorers.items()):
-        topics = tuple(union.names[number] for number in scorer.topics)
+        query_ids = tuple(union.names[number] for number in scorer.topics)
         for place, name in enumerate(map(str, measures)):
             values = np.stack([of_run[at][place] for of_run in scored], axis=1)
-            matrices[job][name] = ScoreMatrix.checked(values, topics, names, name)
+            matrices[job][name] = ScoreMatrix.checked(values, query_ids, names, name)
     return matrices

@@ -41,9 +41,8 @@ def warn_of_parts(scorers: Mapping[Measure, Scorer], judgments: Judgments, qrels
     measures = [measure for measure, scorer in scorers.items() if scorer.infers_scale]
     levels = judgments.levels.values
     # Without a level above 0, all scores are 0 on any scale.
-    if not measures or not hasattr(qrels, "iloc") or not levels.size or levels[-1] <= 0:
-        return
-    if caller("ir_measures")[0] != "pyterrier":
+    has_scale = measures and hasattr(qrels, "iloc") and levels.size and levels[-1] > 0
+    if not has_scale or caller("ir_measures")[0] != "pyterrier":
         return
     here, ends, row = frozenset(measures), {judgments.names[0], judgments.names[-1]}, qrels.index[0]
     preceding, _preceding = _preceding, (here, float(levels[-1]), ends, row)

@@ -312,9 +312,8 @@ def score_intervals(  # what to evaluate, and how
 
     Raises:
         ParameterError: an option is out of range, ``depth`` is missing, or a measure is not supported.
-        InputError: as for ``evaluate``; or there are unjudged documents to draw levels for, but no judged
-            document is non-relevant, so their share cannot be estimated.
-        NoSharedTopicsError, ValueError, NameError: as for ``evaluate``.
+        InputError: there are unjudged documents to draw levels for, but no judged document is non-relevant,
+            so their share cannot be estimated; or as for ``evaluate``, also its other errors.
 
     Warns:
         CoverageWarning: as in ``evaluate``; or the samples increase the number of relevant documents by more
@@ -397,8 +396,11 @@ def intervals_of(
     moved /= np.where(counts, 1, len(scores.query_ids))[:, np.newaxis, np.newaxis]
     quantiles = np.quantile(moved, [tail, 1 - tail], axis=2)
     overall = np.stack([moved.mean(axis=2), *quantiles]) + scores.aggregates.T
-    shares = np.array([run.imputed_share(imputation, depth) for run in retrieved])
-    return ScoreIntervals(scores, *ends, overall, shares, depth, float(confidence), n_samples)
+    imputed = [np.count_nonzero(imputation.imputed[run.document[run.rank <= depth]]) for run in retrieved]
+    documents = [int(np.minimum(run.n_retrieved, depth).sum()) for run in retrieved]
+    shares = np.array(imputed) / np.maximum(documents, 1)
+    mean, low, high = ends
+    return ScoreIntervals(scores, mean, low, high, overall, shares, depth, float(confidence), n_samples)
 
 
 def _check_non_relevant(request: Request, imputation: Imputation) -> None:
@@ -408,7 +410,7 @@ def _check_non_relevant(request: Request, imputation: Imputation) -> None:
     below = (scale == 0) | (scale < request.rel)  # level 0 may have a gain
     non_relevant = f"a level >= 0 and < {request.rel:g}" if request.rel > 1 else "level 0"
     known = np.isin(request.judgments.levels.level_index, imputation.scale[below]).any()
-    found = imputation.judged[:, below].any(axis=1)
+    found = np.count_nonzero(imputation.judged[:, below], axis=1)
     if (imputation.imputed.any() and not found.any()) or (imputation.left_out and not known):
         raise OnlyRelevantError(
             f"{'the runs retrieved' if known else 'the qrels have'} no judged non-relevant document "
@@ -462,11 +464,6 @@ class Retrieved:
         kept = np.flatnonzero(counts & (hits.rank <= deepest))
         start = np.searchsorted(hits.topic[kept], np.arange(levels.topics + 1))
         return cls(hits.document[kept], hits.rank[kept], start, hits.n_retrieved)
-
-    def imputed_share(self, imputation: Imputation, depth: int) -> float:
-        """Return the share of the documents down to a depth that got levels."""
-        found = np.count_nonzero(imputation.imputed[self.document] & (self.rank <= depth))
-        return found / max(int(np.minimum(self.n_retrieved, depth).sum()), 1)
 
 
 @dataclass(eq=False)

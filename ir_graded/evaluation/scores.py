@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from importlib.metadata import version
+from operator import add
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
@@ -147,15 +148,11 @@ def table(  # options of to_latex
             f"{TESTS[_OF_ALL_PAIRS].name} test of all pairs of runs for each measure, alpha = {alpha:g})."
         )
     longest = [max(column, key=len) for column in signs.T]
-    cells = [
-        [name]
-        + [
-            (write.bold.format(text) if best[run, at] else text) + write.raised(signs[run, at], longest[at])
-            for at, text in enumerate(texts[run])
-        ]
-        for run, name in names.items()
-    ]
-    return write.render(["run", *map(write.text, scores.names)], cells, caption)
+    rows = []
+    for run, name in names.items():
+        values = [write.bold.format(text) if best[run, at] else text for at, text in enumerate(texts[run])]
+        rows.append([name, *map(add, values, map(write.raised, signs[run], longest))])
+    return write.render(["run", *map(write.text, scores.names)], rows, caption)
 
 
 def _against(scores: Scores, baseline: str, test: str, alpha: float, signs: Signs) -> int:

@@ -49,9 +49,8 @@ def evaluate(
 ) -> DataFrame:
     """Score runs that are Spark DataFrames, or files that Spark reads.
 
-    Spark counts, sorts and distributes the rows by topic. The topics of each partition are then scored by the
-    functions that score them on one machine, with the same results. A topic with too many rows for the memory
-    of a worker is ranked by Spark's sort, which spills to disk.
+    Spark distributes and sorts the rows by topic; the scores are those of one machine. A topic with too many
+    rows for the memory of a worker is ranked by Spark's sort, which spills to disk.
 
     Args:
         measures: measure objects and strings: those of this package, and the classics that it computes.

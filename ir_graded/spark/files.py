@@ -242,13 +242,12 @@ def _check_columns(kind: str, frame: DataFrame, names: Iterable[str]) -> None:
             raise InputError(f"{kind}: for Spark, {columns} is the same as {name}; keep one, named {name}")
 
 
-def _check_types(kind: str, frame: DataFrame, ids: Iterable[str], numbers: Iterable[str]) -> None:
+def _check_types(kind: str, frame: DataFrame, ids: list[str], numbers: list[str]) -> None:
     """Raise InputError if a column does not have the required type."""
     of_ids = (types.StringType, types.IntegralType, types.FloatType, types.DoubleType)
     of_numbers = (types.NumericType, types.BooleanType)
-    wanted = dict.fromkeys(ids, (of_ids, "text or numbers are"))
-    wanted |= dict.fromkeys(numbers, (of_numbers, "numbers are"))
-    for name, (fitting, needed) in wanted.items():
+    for name in (*ids, *numbers):
+        fitting, needed = (of_numbers, "numbers are") if name in numbers else (of_ids, "text or numbers are")
         found = frame.schema[name].dataType
         if not isinstance(found, fitting):
             raise InputError(f"{kind}: the column {name} is of type {found.simpleString()}: {needed} needed")
