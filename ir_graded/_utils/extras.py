@@ -15,8 +15,7 @@ def extra(module: str, name: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        library = module.partition(".")[0]
-        raise GradedError(f"this feature requires {library}: {install_hint(name)}") from None
+        raise GradedError(f"this feature requires {module.partition('.')[0]}: {install_hint(name)}") from None
 
 
 def install_hint(name: str) -> str:

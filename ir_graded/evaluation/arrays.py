@@ -134,7 +134,6 @@ def score_arrays(
     lowest_rels = {measure: scorer.lowest_rel for measure, scorer in named.items()}
     if highest > 0 and (notes := notes_without_relevant(lowest_rels, highest, "relevance")):
         warn_caller(" ".join(notes))
-    present = used
     tied = bool(default.measures) or any(scorer.ties != TIES.default for scorer in scorers.values())
     by_position = 0
     found = np.empty((len(wanted), len(level)))
@@ -142,11 +141,11 @@ def score_arrays(
     size = max(1, _CELLS // max(1, every.shape[1]))
     for begin in range(0, len(level), size):
         rows = slice(begin, begin + size)
-        topic, _ = np.nonzero(present[rows])
-        index = np.searchsorted(values, every[rows][present[rows]].astype(np.float64))
-        levels = Levels(len(present[rows]), topic, index, values)
+        topic, _ = np.nonzero(used[rows])
+        index = np.searchsorted(values, every[rows][used[rows]].astype(np.float64))
+        levels = Levels(len(used[rows]), topic, index, values)
         codes = None if ranked_by is None else _codes(ranked_by[rows], shown[rows])
-        run = _run(levels, present[rows], shown[rows], codes, tied=tied)
+        run = _run(levels, used[rows], shown[rows], codes, tied=tied)
         by_position += default.topics(run, values).size
         views = Views(levels, run)
         for number, measure in enumerate(wanted):

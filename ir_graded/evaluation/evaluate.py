@@ -132,9 +132,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             raise ParameterError(f"{name}={short_repr(value)} must be {' or '.join(map(repr, words))}")
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
-    options: dict[str, Any] = {"provider": provider, "ties": ties, "intents": intents}
-    request = Request(measures, qrels, runs, **options, lengths=lengths, beyond=beyond)
-    return request.scores(progress=progress)[0]
+    options: dict[str, Any] = {"provider": provider, "ties": ties, "intents": intents, "lengths": lengths}
+    return Request(measures, qrels, runs, **options, beyond=beyond).scores(progress=progress)[0]
 
 
 def in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]:

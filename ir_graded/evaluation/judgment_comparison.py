@@ -168,8 +168,7 @@ def _named_sets(a: Any, b: Any) -> dict[str, Any]:
     if more:
         raise InputError("the reference must be one set of judgments; give several other sets as b")
     others = named_runs(b)
-    if list(others) == ["run"]:
-        others = {"b": others["run"]}
+    others = {"b": others["run"]} if list(others) == ["run"] else others
     name = "a" if name == "run" or name in others else name
     while name in others:
         name += " (reference)"

@@ -117,8 +117,7 @@ class GradedEvaluator(Evaluator):
             return
         warn_of_spans(over_intents, judgments)
         if intents.probability is not None and over_intents:
-            rel = min(self.scorers[measure].lowest_rel for measure in over_intents)
-            judgments.check_listed(rel)
+            judgments.check_listed(min(self.scorers[measure].lowest_rel for measure in over_intents))
         elif over_intents and not intents.overlap:
             warn_caller(
                 f"{over_intents[0]}: no document of the qrels has two intents, and no probabilities were "

@@ -115,7 +115,6 @@ class Imputation:
         by_name = sorted(range(len(names)), key=lambda at: (len(names[at]), names[at]))  # 9 before 10
         number = np.argsort(by_name)
         levels = judgments.levels
-        level = levels.values[levels.level_index]
         doc_id = pl.Series(judgments.doc_ids, dtype=pl.String)
         known = pl.DataFrame({"topic": levels.topic, "doc_id": doc_id}).with_row_index("document")
         pool = fused(judgments, list(runs))
@@ -125,7 +124,7 @@ class Imputation:
         place = pool["place"].to_numpy()
         bin_of = np.searchsorted(BIN_ENDS, place)
         judged = document >= 0
-        judged[judged] = level[document[judged]] >= LOWEST_JUDGED
+        judged[judged] = levels.values[levels.level_index[document[judged]]] >= LOWEST_JUDGED
         scale = np.flatnonzero(levels.values >= LOWEST_JUDGED)
         index = levels.level_index[document[judged]] - (scale[0] if scale.size else 0)
         counts = np.zeros((levels.topics, _BINS, scale.size))
@@ -405,8 +404,7 @@ def intervals_of(
 
 def _check_non_relevant(request: Request, imputation: Imputation) -> None:
     """Raise OnlyRelevantError if levels are drawn from relevant documents alone; warn of such bins."""
-    values = request.judgments.levels.values
-    scale = values[imputation.scale]
+    scale = request.judgments.levels.values[imputation.scale]
     below = (scale == 0) | (scale < request.rel)  # level 0 may have a gain
     non_relevant = f"a level >= 0 and < {request.rel:g}" if request.rel > 1 else "level 0"
     known = np.isin(request.judgments.levels.level_index, imputation.scale[below]).any()

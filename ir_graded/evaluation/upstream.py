@@ -113,9 +113,7 @@ def compose(measures: list[Measure], qrels: Any) -> Evaluator:
     }
     graded = GradedEvaluator(scorers, judgments)
     warn_of_parts(scorers, judgments, qrels)
-    if len(scorers) == len(measures):
-        return graded
-    return MixedEvaluator(measures, graded)
+    return graded if len(scorers) == len(measures) else MixedEvaluator(measures, graded)
 
 
 def mix(measures: list[Measure], graded: GradedEvaluator) -> MixedEvaluator:

@@ -297,8 +297,7 @@ class Scoring:
         if self.judged is not None:
             everything = self.judged.value
             table = everything.filter(pc.is_in(everything["query_id"], table["query_id"].combine_chunks()))
-        wanted = wanted_columns(self.measures)
-        return qrels_of.from_table(self._table("qrels", table, ""), self.scale, wanted)
+        return qrels_of.from_table(self._table("qrels", table, ""), self.scale, wanted_columns(self.measures))
 
     def _table(self, kind: str, rows: pa.Table, where: str) -> Table:
         names = ["query_id", "doc_id", "value", *(PASSAGE_COLUMNS if kind in self.passages else ())]
