@@ -85,7 +85,7 @@ def test_fused_ranking_of_many_documents_equals_the_reference(seed):
     ids = [f"x{n}" for n in range(900)]
     runs = [{"1": {d: rng.random() for d in rng.sample(ids, rng.randint(1, 700))}} for _ in range(5)]
     judgments = prepare_qrels({"1": {"x0": 1}})
-    got = imputation.fused(imputation.pooled(judgments, runs), len(runs))
+    got = imputation.fused(judgments, runs)
     assert got["doc_id"].to_list() == unjudged.fused([rankings(run)["1"] for run in runs])
     assert got["place"].to_list() == list(range(1, len(got) + 1))
 
@@ -99,7 +99,7 @@ def test_equal_sums_of_different_ranks_tie():
         for at, one in enumerate(order)
     ]
     for swapped in (runs, runs[::-1]):
-        pool = imputation.fused(imputation.pooled(prepare_qrels({"1": {"a": 1}}), swapped), 2)
+        pool = imputation.fused(prepare_qrels({"1": {"a": 1}}), swapped)
         got = [doc_id for doc_id in pool["doc_id"].to_list() if doc_id in ranks]
         assert got == ["b", "a"]
         assert pool["doc_id"].to_list() == unjudged.fused([rankings(run)["1"] for run in swapped])
