@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from ir_graded.core import segments
-from ir_graded.core.levels import LARGE, Levels, Overrides
+from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import TiedDocuments
 from ir_graded.core.views import Cut, View, Views
@@ -92,21 +90,8 @@ class Thresholds:
         start = segments.starts(topic, levels.topics)
         fractional = (levels.values != np.floor(levels.values))[levels.level_index]
         whole = segments.count(levels.topic[fractional], levels.topics)[topic] == 0
-        named = levels.table(weights)[key % factor]
-        # Topics whose sums leave the range of doubles are computed again below, in fractions.
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            by_level = segments.cumulative_sum(named, start[topic])
-            up_to = np.where(whole, _sum_of_whole_thresholds(level, weights), by_level)
-        for rows in _rows_out_of_range(up_to, topic):
-            if whole[rows.start]:
-                whole_weights = [(Fraction(j), Fraction(w)) for j, w in _whole_thresholds(weights)]
-                sums = [
-                    top * (top + 1) / 2 + sum(w - j for j, w in whole_weights if j <= top)
-                    for top in map(Fraction, level[rows].tolist())
-                ]
-            else:
-                sums = [*accumulate(map(Fraction, named[rows].tolist()))]
-            up_to[rows] = [float(one / (sums[-1] or 1)) for one in sums]
+        by_level = segments.cumulative_sum(levels.table(weights)[key % factor], start[topic])
+        up_to = np.where(whole, _sum_of_whole_thresholds(level, weights), by_level)
         weight = np.diff(up_to, prepend=0.0)
         at_start = start[topic] == np.arange(topic.size)
         weight[at_start] = up_to[at_start]
@@ -117,27 +102,14 @@ class Thresholds:
         return np.searchsorted(self.key, topic * self.levels + level_index).astype(np.int64)
 
 
-def _whole_thresholds(weights: Overrides) -> list[tuple[float, float]]:
-    """Return the whole thresholds >= 1 in ``weights``, with their weights."""
-    return [(j, w) for j, w in weights if j >= 1 and float(j).is_integer()]
-
-
 def _sum_of_whole_thresholds(level: Floats, weights: Overrides) -> Floats:
     """Return the sum of w_j over j = 1..level, with w_j = j for j that are not in ``weights``."""
-    named = np.array(_whole_thresholds(weights), dtype=np.float64).reshape(-1, 2)
+    whole = [(j, w) for j, w in weights if j >= 1 and float(j).is_integer()]
+    named = np.array(whole, dtype=np.float64).reshape(-1, 2)
     thresholds, sums = named[:, 0], np.concatenate((np.zeros((1, 2)), np.cumsum(named, axis=0)))
     by_default, as_named = sums[np.searchsorted(thresholds, level, side="right")].T
     # Add whole numbers separately from the weights, since small weights would be lost in the sum.
     return np.asarray(level * (level + 1) / 2 - by_default + as_named)
-
-
-def _rows_out_of_range(up_to: Floats, topic: Ints) -> list[slice]:
-    """Return the rows of each topic whose sum of weights is too large or too small for sums and products."""
-    end = np.flatnonzero(np.append(topic[1:] != topic[:-1], True))[: topic.size]
-    largest = up_to[end]
-    out_of_range = ~((largest >= 2.0**-LARGE) & (largest <= 2.0**LARGE) | (largest == 0))
-    begin = np.append(0, end[:-1] + 1)
-    return [slice(begin[at], end[at] + 1) for at in np.flatnonzero(out_of_range).tolist()]
 
 
 class _GAP(StopUtility):
@@ -433,11 +405,11 @@ class _R_pref(_Preference, ScaledMeasure):
         return graded_uniform(view, view.levels.table(self.overrides("gains")))
 
     def as_good(self, view: View) -> Floats:
-        gain = self._gain(view)
+        gain = self.graded(view).g
         return safe_divide(sum_of_minima(gain, view.topic, view.levels.topics) - gain, gain)
 
     def as_good_in_ties(self, tied: TiedDocuments[View]) -> tuple[Floats, Floats]:
-        gain = self._gain(tied.view)
+        gain = self.graded(tied.view).g
         above, here = minima_in_ties(gain, tied)
         return safe_divide(above, gain), safe_divide(here, gain)
 
@@ -445,10 +417,6 @@ class _R_pref(_Preference, ScaledMeasure):
         ideal, gmax = self.graded(view).ideal, self.gmax(view.levels)
         worse = 1.0 - safe_divide(ideal.weight, np.full(ideal.weight.shape, gmax))
         return super().most(view) + segments.total(worse, ideal.topic, view.levels.topics)
-
-    def _gain(self, view: View) -> Floats:
-        graded = self.graded(view)
-        return graded.ideal.in_units(graded.g, view.topic)
 
 
 B_pref = register(_B_pref(), "bpref_R")

@@ -22,17 +22,7 @@ WHY_NO_EXCHANGE = (
 )
 
 
-class _UniformStop(BlendedUtility):
-    """A measure whose users are equally likely to stop at each relevant document."""
-
-    def stop(self, view: View) -> Floats:
-        return uniform(view, self["norm"])
-
-    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
-        return tied.weighted(self.stop(tied.view), utility)
-
-
-class _Q(_UniformStop):
+class _Q(BlendedUtility):
     r"""AP for graded relevance: the mean over the relevant documents of the blended ratio at their ranks.
 
     ``Q = 1/R * sum over relevant ranks n of BR(n)`` with
@@ -51,15 +41,15 @@ class _Q(_UniformStop):
 
     Example:
         >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.Q], qrels, run)
+        >>> measure, qrels = ir_graded.Q, {"1": {"a": 2, "b": 1}}
+        >>> ir_measures.calc_aggregate([measure], qrels, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}})
         {Q: 0.75}
 
     Lacks exchange:
-        >>> measure, qrels = ir_graded.Q, {"1": {"a": 100, "b": 1}}
+        >>> qrels = {"1": {"a": 100, "b": 1}}
         >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.985483..., 0.509900...]
+        >>> measure.calc_aggregate(qrels, changed) < measure.calc_aggregate(qrels, run)
+        True
     """
 
     NAME = "Q"
@@ -67,8 +57,14 @@ class _Q(_UniformStop):
     LACKS = {"exchange": WHY_NO_EXCHANGE}
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS, "norm": NORM}
 
+    def stop(self, view: View) -> Floats:
+        return uniform(view, self["norm"])
 
-class _AWP(_UniformStop):
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        return tied.weighted(self.stop(tied.view), utility)
+
+
+class _AWP(_Q):
     r"""The mean over the relevant documents of cumulative gain over ideal cumulative gain at their ranks.
 
     ``AWP = 1/R * sum over relevant ranks n of cg(n) / cg*(n)``; this is Q with beta=inf. In [0, 1].
@@ -85,20 +81,13 @@ class _AWP(_UniformStop):
 
     Example:
         >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.AWP], qrels, run)
+        >>> measure, qrels = ir_graded.AWP, {"1": {"a": 2, "b": 1}}
+        >>> ir_measures.calc_aggregate([measure], qrels, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}})
         {AWP: 0.75}
-
-    Lacks exchange:
-        >>> measure, qrels = ir_graded.AWP, {"1": {"a": 100, "b": 1}}
-        >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.995049..., 0.505]
     """
 
     NAME = "AWP"
     PRETTY_NAME = "Average Weighted Precision"
-    LACKS = {"exchange": WHY_NO_EXCHANGE}
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "norm": NORM}
 
 
@@ -113,13 +102,7 @@ WHY_NO_SWAP = (
 )
 
 
-class _OneDocumentMeasure(BlendedUtility):
-    """Base class of the three measures: their parameters, and the blended ratio as utility."""
-
-    SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
-
-
-class _O(_OneDocumentMeasure):
+class _O(BlendedUtility):
     r"""RR for graded relevance: the blended ratio at the first relevant document.
 
     ``O = BR(n1)``, n1 the rank of the first relevant document retrieved; 0 without one. In [0, 1];
@@ -158,6 +141,7 @@ class _O(_OneDocumentMeasure):
         "exchange": "a document that moves above the first relevant one replaces it, even if its gain is "
         "smaller"
     }
+    SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
 
     def stop(self, view: View) -> Floats:
         return first(view)
@@ -166,7 +150,7 @@ class _O(_OneDocumentMeasure):
         return tied.first(utility)
 
 
-class _P_measure(_OneDocumentMeasure):
+class _P_measure(BlendedUtility):
     r"""The blended ratio at the preferred rank: the rank of the first of the best documents retrieved.
 
     ``P-measure = BR(rp)``; the preferred rank rp is the first rank with a document of the highest level
@@ -188,20 +172,21 @@ class _P_measure(_OneDocumentMeasure):
 
     Example:
         >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"s": 3, "a": 2, "b": 1}}, {"1": {"b": 2.0, "s": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.P_measure], qrels, run)  # 6/7
+        >>> measure, qrels = ir_graded.P_measure, {"1": {"s": 3, "a": 2, "b": 1}}
+        >>> ir_measures.calc_aggregate([measure], qrels, {"1": {"b": 2.0, "s": 1.0}})  # 6/7
         {P-measure: 0.857142...}
 
     Lacks swap:
-        >>> measure, qrels = ir_graded.P_measure, {"1": {"t": 10, "s": 2, "b": 1}}
-        >>> run, changed = {"1": {"b": 2.0, "s": 1.0}}, {"1": {"s": 2.0, "b": 1.0}}
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.357142..., 0.272727...]
+        >>> qrels = {"1": {"t": 10, "s": 2, "b": 1}}
+        >>> run, changed = {"1": {"x": 3.0, "b": 2.0, "s": 1.0}}, {"1": {"x": 3.0, "s": 2.0, "b": 1.0}}
+        >>> measure.calc_aggregate(qrels, changed) < measure.calc_aggregate(qrels, run)
+        True
     """
 
     NAME = "P-measure"
     PRETTY_NAME = "P-measure"
     LACKS = {"swap": WHY_NO_SWAP}
+    SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
 
     def stop(self, view: View) -> Floats:
         return preferred(view)
@@ -210,7 +195,7 @@ class _P_measure(_OneDocumentMeasure):
         return tied.preferred(tied.view.level_index, utility)
 
 
-class _P_plus(_OneDocumentMeasure):
+class _P_plus(_P_measure):
     r"""The mean blended ratio over the relevant documents down to the preferred rank.
 
     ``P+ = 1/C(rp) * sum over relevant ranks n <= rp of BR(n)``; rp as for P-measure. In [0, 1].
@@ -228,21 +213,13 @@ class _P_plus(_OneDocumentMeasure):
 
     Example:
         >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"s": 3, "a": 2, "b": 1}}, {"1": {"b": 3.0, "a": 2.0, "s": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.P_plus], qrels, run)
+        >>> measure, qrels = ir_graded.P_plus, {"1": {"s": 3, "a": 2, "b": 1}}
+        >>> ir_measures.calc_aggregate([measure], qrels, {"1": {"b": 3.0, "a": 2.0, "s": 1.0}})
         {P+: 0.738095...}
-
-    Lacks swap:
-        >>> measure, qrels = ir_graded.P_plus, {"1": {"t": 10, "s": 2, "b": 1}}
-        >>> run = {"1": {"x": 3.0, "b": 2.0, "s": 1.0}}
-        >>> changed = {"1": {"x": 3.0, "s": 2.0, "b": 1.0}}
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.227678..., 0.214285...]
     """
 
     NAME = "P+"
     PRETTY_NAME = "P-plus"
-    LACKS = {"swap": WHY_NO_SWAP}
 
     def stop(self, view: View) -> Floats:
         return up_to_preferred(view)
@@ -257,17 +234,18 @@ P_plus = register(_P_plus(), "P-plus", "Pplus")
 
 
 class AtRankMeasure(BlendedRatioMeasure):
-    """A blended ratio at one rank of each topic."""
+    """A blended ratio at one rank of each topic: a required cutoff, else rank R."""
 
     def rank(self, view: View) -> Ints:
-        """Return the rank that the measure uses in each topic, shape ``(topics,)``; 0 where there is none."""
-        raise NotImplementedError  # pragma: no cover
+        """Return the rank that the measure uses in each topic, at least 1, shape ``(topics,)``."""
+        if self.SUPPORTED_PARAMS["cutoff"] is REQUIRED_CUTOFF:
+            return np.full(view.levels.topics, self["cutoff"], dtype=np.int64)
+        # Without relevant documents there is no rank R, and the ratio is 0 at any rank.
+        return np.maximum(view.R, 1)
 
     def score(self, views: Views) -> Floats:
         view = views[self.cut]
-        # Without relevant documents there is no rank R, and the ratio is 0 at any rank.
-        rank = np.maximum(self.rank(view), 1)
-        ratio = self.graded(view).BR_at(rank, self.beta)
+        ratio = self.graded(view).BR_at(self.rank(view), self.beta)
         # Rounding can put a perfect list one ulp above 1.
         return np.minimum(ratio, 1.0)
 
@@ -283,29 +261,15 @@ class AtRankMeasure(BlendedRatioMeasure):
 
     def expected_contributions(self, views: Views) -> TiedContributions:
         tied = views.tied(self.cut)
-        rank = np.maximum(self.rank(tied.view), 1)
-        return TiedContributions(tied, tied.at_rank(rank, self.graded(tied.view).mean_utility(self.beta)))
+        utility = self.graded(tied.view).mean_utility(self.beta)
+        return TiedContributions(tied, tied.at_rank(self.rank(tied.view), utility))
 
     def columns(self, views: Views) -> dict[str, Floats]:
         view = views[self.cut]
         return {**self.gain_columns(view), "BR": self.graded(view).BR(self.beta)}
 
 
-class _AtR(AtRankMeasure):
-    """A blended ratio at rank R, the number of relevant documents of the topic."""
-
-    def rank(self, view: View) -> Ints:
-        return view.R
-
-
-class _AtCutoff(AtRankMeasure):
-    """A blended ratio at the cutoff, which is required."""
-
-    def rank(self, view: View) -> Ints:
-        return np.full(view.levels.topics, self["cutoff"], dtype=np.int64)
-
-
-class _R_measure(_AtR):
+class _R_measure(AtRankMeasure):
     r"""R-precision for graded relevance: the blended ratio at rank R.
 
     ``R-measure = BR(R)``, where R is the number of relevant documents of the topic. In [0, 1]; beta=0 is
@@ -331,7 +295,7 @@ class _R_measure(_AtR):
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
 
 
-class _R_WP(_AtR):
+class _R_WP(AtRankMeasure):
     r"""Cumulative gain over ideal cumulative gain at rank R.
 
     ``R-WP = cg(R) / cg*(R)``. In [0, 1].
@@ -357,7 +321,7 @@ class _R_WP(_AtR):
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS}
 
 
-class _nCG(_AtCutoff):
+class _nCG(AtRankMeasure):
     r"""Cumulative gain over ideal cumulative gain at the cutoff.
 
     ``nCG@k = cg(k) / cg*(k)``; if the run is shorter than k, cg keeps its last value. In [0, 1].
@@ -385,7 +349,7 @@ class _nCG(_AtCutoff):
     SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "gains": GAINS}
 
 
-class _BR(_AtCutoff):
+class _BR(AtRankMeasure):
     r"""The blend of precision and normalised cumulative gain at the cutoff.
 
     ``BR@k = (C(k) + beta cg(k)) / (k + beta cg*(k))``; if the run is shorter than k, C and cg keep their
