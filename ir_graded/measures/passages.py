@@ -625,8 +625,8 @@ iP = register(_iP())
 AiP = register(_AiP(), "MAiP")
 
 
-#: Characters whose summands are in memory at a time, and the largest number that is summed at all.
-_BLOCK, _MOST = 1 << 20, 1 << 32
+#: Characters whose summands are in memory at a time, and the longest piece of text that is summed.
+_BLOCK, _LONGEST = 1 << 20, 1 << 25
 
 
 class GenomicsMeasure(CharacterMeasure):
@@ -768,32 +768,19 @@ class _Passage2AP(GenomicsMeasure):
 
 
 def _sums(n: Ints, others: Ints, size: Ints) -> Floats:
-    """Return the sum of (n + i) / (n + i + others) over i = 1 .. size for each element.
-
-    A closed form would lose digits.
-    """
-    if int(size.sum()) > _MOST:
-        raise InputError(
-            f"Passage2AP sums over characters one by one; {int(size.sum())} of them are too many"
-        )
-    # Long elements are split to bound the memory.
-    parts = -(-size // _BLOCK)
-    owner = np.repeat(np.arange(size.size, dtype=np.int64), parts)
-    offset = (segments.ordinals(np.repeat(np.cumsum(parts) - parts, parts)) - 1) * _BLOCK
-    length = np.minimum(size[owner] - offset, _BLOCK)
-    part_sums = np.zeros(owner.size)
-    ends = np.cumsum(length)
-    bounds = np.searchsorted(ends, np.arange(0, int(length.sum()) + _BLOCK, _BLOCK), side="right")
-    bounds[0], bounds[-1] = 0, owner.size
-    for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        some = np.arange(first, last)
-        if some.size:
-            element = np.repeat(some, length[some])
-            begin = np.cumsum(length[some]) - length[some]
-            i = np.arange(1, element.size + 1) - np.repeat(begin, length[some])
-            so_far = (n[owner] + offset)[element] + i
-            part_sums[some] = np.add.reduceat(so_far / (so_far + others[owner][element]), begin)
-    return segments.total(part_sums, owner, size.size)
+    """Return the sum of (n + i) / (n + i + others) over i = 1 .. size for each piece of text."""
+    longest = int(size.max(initial=0))
+    if longest > _LONGEST:
+        raise InputError(f"Passage2AP sums over characters one by one; {longest} in one passage are too many")
+    sums = np.zeros(size.size)
+    # A closed form would lose digits; blocks of pieces bound the memory.
+    block = (np.cumsum(size) - size) // _BLOCK
+    for some in np.split(np.arange(size.size), np.flatnonzero(np.diff(block)) + 1):
+        length = size[some]
+        begin, piece = np.cumsum(length) - length, np.repeat(some, length)
+        so_far = n[piece] + segments.ordinals(np.repeat(begin, length))
+        sums[some] = np.add.reduceat(so_far / (so_far + others[piece]), begin)
+    return sums
 
 
 class _AspectAP(GenomicsMeasure):

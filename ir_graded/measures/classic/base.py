@@ -15,8 +15,9 @@ from ir_measures.measures import Measure
 
 from ir_graded.core import segments
 from ir_graded.core.segments import Floats
-from ir_graded.core.views import Cut, View
-from ir_graded.measures.base import Scorer, check_lacks
+from ir_graded.core.tie_means import SEEN, TiedDocuments
+from ir_graded.core.views import Cut, View, Views
+from ir_graded.measures.base import Contributions, Scorer, TiedContributions, check_lacks
 from ir_graded.measures.params import NOT_PROVIDED
 
 #: Class of each classic by its name in ir-measures.
@@ -64,6 +65,33 @@ class Classic(Scorer):
     @property
     def cut(self) -> Cut:
         return Cut(float(self["rel"] or 1), bool(self["judged_only"]), self["cutoff"])
+
+
+class LinearClassic(Classic):
+    """A classic that adds up a term of each relevant document; by default each counts 1, divided by R."""
+
+    #: The divisor in words.
+    NORM: ClassVar[str] = RELEVANT
+
+    def terms(self, view: View) -> Floats | None:  # noqa: ARG002  # for subclasses
+        """Return the term of each document; None if each counts 1."""
+        return None
+
+    def mean_terms(self, tied: TiedDocuments[View]) -> Floats:
+        """Return the mean term of each document over the orders of tied documents."""
+        return tied.linear(SEEN)
+
+    def norm(self, view: View) -> Floats:
+        """Return the divisor of the sum."""
+        return num_rel(view)
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        return Contributions(view, self.terms(view), self.norm(view), self.NORM)
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        return TiedContributions(tied, tied.in_groups(self.mean_terms(tied)), self.norm(tied.view))
 
 
 Kind = TypeVar("Kind", bound=type[Classic])

@@ -11,13 +11,13 @@ from ir_graded.core import segments
 from ir_graded.core.derived import Grades
 from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
-from ir_graded.core.tie_means import by_rank
+from ir_graded.core.tie_means import TiedDocuments, by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions
 from ir_graded.measures.cascade import WHY_NO_IDEAL
 from ir_graded.measures.stopping import satisfaction, unsatisfied_before
 
-from .base import Classic, is_natural, register
+from .base import Classic, LinearClassic, is_natural, register
 
 #: Lowest level with a gain if a document of level 0 has no gain.
 _ABOVE_0 = float(np.nextafter(0.0, 1.0))
@@ -231,7 +231,7 @@ class ExpectedReciprocalRank(Classic):
 
 
 @register(ir_measures.RBP)
-class RankBiasedPrecision(Classic):
+class RankBiasedPrecision(LinearClassic):
     """Rank-biased precision.
 
     ``RBP = sum over relevant ranks n of p^(n-1) / sum over ranks i of p^(i-1)``, both over the first 1,000
@@ -256,7 +256,7 @@ class RankBiasedPrecision(Classic):
 
     LACKS = {"ideal": "the user may go on below the last relevant document"}
     MONOTONE = True
-
+    NORM = "the weights of all ranks"
     RANKS = 1000
 
     def is_defined(self) -> bool:
@@ -266,16 +266,14 @@ class RankBiasedPrecision(Classic):
     def cut(self) -> Cut:
         return Cut(float(self["rel"]), cutoff=self.RANKS)
 
-    def contributions(self, views: Views) -> Contributions:
-        view = views[self.cut]
-        return Contributions(view, self._weight()[view.n - 1], self._norm(view), "the weights of all ranks")
+    def terms(self, view: View) -> Floats:
+        return np.asarray(self._weight()[view.n - 1])
 
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        tied, weight = views.tied(self.cut), self._weight()
-        mean = tied.linear(by_rank(lambda n: weight[n - 1]))
-        return TiedContributions(tied, tied.in_groups(mean), self._norm(tied.view))
+    def mean_terms(self, tied: TiedDocuments[View]) -> Floats:
+        weight = self._weight()
+        return tied.linear(by_rank(lambda n: weight[n - 1]))
 
-    def _norm(self, view: View) -> Floats:
+    def norm(self, view: View) -> Floats:
         return np.full(view.levels.topics, self._weight().sum())
 
     def below(self, last: Ints) -> Floats:
@@ -284,7 +282,7 @@ class RankBiasedPrecision(Classic):
         return np.asarray(left[np.minimum(last, self.RANKS)] / weight.sum())
 
     def columns(self, views: Views) -> dict[str, Floats]:
-        return {"weight": self._weight()[views[self.cut].n - 1]}
+        return {"weight": self.terms(views[self.cut])}
 
     def _weight(self) -> Floats:
         """Return the weight p^(n-1) of each rank."""

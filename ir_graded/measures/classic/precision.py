@@ -6,17 +6,17 @@ import ir_measures
 import numpy as np
 
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.core.tie_means import SEEN, Utility, by_rank
+from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility, by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.measures.base import Contributions, TiedContributions
 from ir_graded.measures.gap import mean_others
 from ir_graded.measures.stopping import first, safe_divide
 
-from .base import RELEVANT, Classic, num_rel, num_rel_ret, register
+from .base import RELEVANT, Classic, LinearClassic, num_rel, num_rel_ret, register
 
 
 @register(ir_measures.AP)
-class AveragePrecision(Classic):
+class AveragePrecision(LinearClassic):
     """Average precision.
 
     ``AP = 1/R * sum over relevant ranks n of C(n)/n``, where C(n) is the number of relevant documents down to
@@ -33,14 +33,13 @@ class AveragePrecision(Classic):
         {AP: 0.833333...}
     """
 
-    def contributions(self, views: Views) -> Contributions:
-        view = views[self.cut]
-        return Contributions(view, view.C / view.n, num_rel(view))
+    NORM = ""
 
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        tied = views.tied(self.cut)
-        precision = Utility(lambda n, _: 1.0 / n, np.ones(tied.group.size))
-        return TiedContributions(tied, tied.in_groups(tied.linear(precision)), num_rel(tied.view))
+    def terms(self, view: View) -> Floats:
+        return np.asarray(view.C / view.n)
+
+    def mean_terms(self, tied: TiedDocuments[View]) -> Floats:
+        return tied.linear(Utility(lambda n, _: 1.0 / n, np.ones(tied.group.size)))
 
     def columns(self, views: Views) -> dict[str, Floats]:
         view = views[self.cut]
@@ -83,7 +82,7 @@ class ReciprocalRank(Classic):
 
 
 @register(ir_measures.P)
-class Precision(Classic):
+class Precision(LinearClassic):
     """Precision at a rank.
 
     ``P@k = C(k)/k``, also if the run has fewer than k documents.
@@ -106,21 +105,14 @@ class Precision(Classic):
 
     LACKS = {"ideal": "there may be fewer than k relevant documents, but the divisor is k"}
     MONOTONE = True
+    NORM = "the cutoff"
 
-    def contributions(self, views: Views) -> Contributions:
-        view = views[self.cut]
-        return Contributions(view, None, self._norm(view), "the cutoff")
-
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        tied = views.tied(self.cut)
-        return TiedContributions(tied, tied.in_groups(tied.linear(SEEN)), self._norm(tied.view))
-
-    def _norm(self, view: View) -> Floats:
+    def norm(self, view: View) -> Floats:
         return np.full(view.levels.topics, self["cutoff"], dtype=np.float64)
 
 
 @register(ir_measures.R)
-class Recall(Classic):
+class Recall(LinearClassic):
     """Recall at a rank.
 
     ``R@k = C(k)/R``.
@@ -143,17 +135,9 @@ class Recall(Classic):
 
     LACKS = {"ideal": "there may be more than k relevant documents"}
 
-    def contributions(self, views: Views) -> Contributions:
-        view = views[self.cut]
-        return Contributions(view, None, num_rel(view), RELEVANT)
-
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        tied = views.tied(self.cut)
-        return TiedContributions(tied, tied.in_groups(tied.linear(SEEN)), num_rel(tied.view))
-
 
 @register(ir_measures.Rprec)
-class RPrecision(Classic):
+class RPrecision(LinearClassic):
     """Precision at rank R, the number of relevant documents of the topic.
 
     ``Rprec = C(R)/R``.
@@ -169,16 +153,12 @@ class RPrecision(Classic):
         {Rprec: 0.5}
     """
 
-    def contributions(self, views: Views) -> Contributions:
-        view = views[self.cut]
-        down_to_R = (view.n <= view.R[view.topic]).astype(np.float64)
-        return Contributions(view, down_to_R, num_rel(view), RELEVANT)
+    def terms(self, view: View) -> Floats:
+        return (view.n <= view.R[view.topic]).astype(np.float64)
 
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        tied = views.tied(self.cut)
+    def mean_terms(self, tied: TiedDocuments[View]) -> Floats:
         R = tied.view.R
-        down_to_R = Utility(lambda n, topic: (n <= R[topic]).astype(np.float64))
-        return TiedContributions(tied, tied.in_groups(tied.linear(down_to_R)), num_rel(tied.view))
+        return tied.linear(Utility(lambda n, topic: (n <= R[topic]).astype(np.float64)))
 
 
 @register(ir_measures.Success)

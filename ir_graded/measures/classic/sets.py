@@ -9,13 +9,12 @@ import numpy as np
 
 from ir_graded.core import segments
 from ir_graded.core.segments import Bools, Floats
-from ir_graded.core.tie_means import SEEN
-from ir_graded.core.views import Cut, Views
+from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
-from ir_graded.measures.base import Contributions, TiedContributions
+from ir_graded.measures.base import Contributions
 from ir_graded.measures.stopping import safe_divide
 
-from .base import RELEVANT, Classic, num_rel, num_rel_ret, register
+from .base import Classic, LinearClassic, num_rel, num_rel_ret, register
 
 # Python prints other betas with an exponent, which trec_eval cannot read.
 _BETA_FROM, _BETA_BELOW = 1e-4, 1e16
@@ -30,7 +29,7 @@ def is_evaluated(views: Views) -> Bools:
 
 
 @register(ir_measures.Judged)
-class JudgmentRate(Classic):
+class JudgmentRate(LinearClassic):
     """Judgment rate: the share of judged documents among the first k, or among all.
 
     ``Judged@k = judged among the first k / min(k, retrieved)``. Documents with any level are judged, even a
@@ -53,6 +52,7 @@ class JudgmentRate(Classic):
     """
 
     LACKS = {"nothing": "all judged documents count, relevant or not"}
+    NORM = "the documents looked at"
 
     @property
     def cut(self) -> Cut:
@@ -66,17 +66,9 @@ class JudgmentRate(Classic):
     def lowest_level(self) -> float:
         return -np.inf
 
-    def contributions(self, views: Views) -> Contributions:
-        return Contributions(views[self.cut], None, self._looked_at(views), "the documents looked at")
-
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        tied = views.tied(self.cut)
-        return TiedContributions(tied, tied.in_groups(tied.linear(SEEN)), self._looked_at(views))
-
-    def _looked_at(self, views: Views) -> Floats:
-        retrieved = views.hits.n_retrieved
-        looked_at = np.minimum(retrieved, self["cutoff"]) if self["cutoff"] else retrieved
-        return looked_at.astype(np.float64)
+    def norm(self, view: View) -> Floats:
+        retrieved = view.hits.n_retrieved.astype(np.float64)
+        return np.minimum(retrieved, self["cutoff"]) if self["cutoff"] else retrieved
 
 
 @register(ir_measures.NumRet)
@@ -256,7 +248,7 @@ class SetPrecision(SetMeasure):
 
 
 @register(ir_measures.SetR)
-class SetRecall(SetMeasure):
+class SetRecall(LinearClassic):
     """Recall of the set of retrieved documents.
 
     ``SetR = found / R``.
@@ -272,9 +264,7 @@ class SetRecall(SetMeasure):
         {SetR: 0.5}
     """
 
-    def contributions(self, views: Views) -> Contributions:
-        view = views[self.cut]
-        return Contributions(view, None, num_rel(view), RELEVANT)
+    RANKED = False
 
 
 @register(ir_measures.SetF)
