@@ -246,7 +246,20 @@ _CHUNKS = "Smith and Troynikov 2024"
 
 
 class CharacterMeasure(GradedMeasure):
-    """A measure of rows of a run that are passages; it needs the columns start and length."""
+    """A measure of rows of a run that are passages; it needs the columns start and length.
+
+    Example:
+        >>> import ir_graded, pandas as pd
+        >>> measure = ir_graded.CharP @ 1
+
+    Lacks swap:
+        >>> two = {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> measure.calc_aggregate(qrels, changed) < measure.calc_aggregate(qrels, run)
+        True
+    """
 
     NEEDS: ClassVar[tuple[Facet, ...]] = (SPAN,)
     NEEDS_ROWS = True
@@ -315,16 +328,9 @@ class _CharP(SetMeasure):
         >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
         >>> qrels = pd.DataFrame({"relevance": [1], **gold})
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
-        >>> ir_measures.calc_aggregate([ir_graded.CharP], qrels, run)
-        {CharP: 0.571428...}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.CharP @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [1.0, 0.05]
+        >>> measure = ir_graded.CharP @ 1
+        >>> ir_measures.calc_aggregate([ir_graded.CharP, measure], qrels, run)
+        {CharP: 0.571428..., CharP@1: 1.0}
     """
 
     NAME = "CharP"
@@ -363,16 +369,9 @@ class _CharR(SetMeasure):
         >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
         >>> qrels = pd.DataFrame({"relevance": [1], **gold})
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
-        >>> ir_measures.calc_aggregate([ir_graded.CharR @ 1, ir_graded.CharR(overlap="each")], qrels, run)
+        >>> measure = ir_graded.CharR @ 1
+        >>> ir_measures.calc_aggregate([measure, ir_graded.CharR(overlap="each")], qrels, run)
         {CharR@1: 0.75, CharR(overlap='each'): 1.25}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.CharR @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.5, 0.25]
     """
 
     NAME = "CharR"
@@ -438,16 +437,9 @@ class _CharF(SetMeasure):
         >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
         >>> qrels = pd.DataFrame({"relevance": [1], **gold})
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
-        >>> ir_measures.calc_aggregate([ir_graded.CharF], qrels, run)
-        {CharF: 0.727272...}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.CharF @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.666666..., 0.083333...]
+        >>> measure = ir_graded.CharF @ 1
+        >>> ir_measures.calc_aggregate([ir_graded.CharF, measure], qrels, run)
+        {CharF: 0.727272..., CharF@1: 0.857142...}
     """
 
     NAME = "CharF"
@@ -481,16 +473,9 @@ class _IoU(SetMeasure):
         >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
         >>> qrels = pd.DataFrame({"relevance": [1], **gold})
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
-        >>> ir_measures.calc_aggregate([ir_graded.IoU(overlap="once")], qrels, run)
-        {IoU(overlap='once'): 0.666666...}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.IoU @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.5, 0.043478...]
+        >>> measure = ir_graded.IoU @ 1
+        >>> ir_measures.calc_aggregate([ir_graded.IoU(overlap="once"), measure], qrels, run)
+        {IoU(overlap='once'): 0.666666..., IoU@1: 0.75}
     """
 
     NAME = "IoU"
@@ -543,16 +528,9 @@ class _iP(InterpolatedPrecision):
         >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
         >>> qrels = pd.DataFrame({"relevance": [1], **gold})
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 30], "length": [30, 40]})
-        >>> ir_measures.calc_aggregate([ir_graded.iP @ 0.01, ir_graded.iP @ 0.9], qrels, run)
-        {iP@0.01: 1.0, iP@0.9: 0.571428...}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.iP @ 0.5, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [1.0, 0.136363...]
+        >>> measure = ir_graded.iP @ 0.5
+        >>> ir_measures.calc_aggregate([measure, ir_graded.iP @ 0.9], qrels, run)
+        {iP@0.5: 1.0, iP@0.9: 0.571428...}
     """
 
     NAME = "iP"
@@ -591,16 +569,9 @@ class _AiP(InterpolatedPrecision):
         >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
         >>> qrels = pd.DataFrame({"relevance": [1], **gold})
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 30], "length": [30, 40]})
-        >>> ir_measures.calc_aggregate([ir_graded.AiP], qrels, run)
+        >>> measure = ir_graded.AiP
+        >>> ir_measures.calc_aggregate([measure], qrels, run)
         {AiP: 0.893917...}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.AiP, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.538703..., 0.102610...]
     """
 
     NAME = "AiP"
@@ -678,16 +649,9 @@ class _PassageAP(GenomicsMeasure):
         >>> gold = {"query_id": "1", "doc_id": "a", "start": [0, 20], "length": [30, 40]}
         >>> qrels = pd.DataFrame({"relevance": 1, **gold})
         >>> run = pd.DataFrame({"query_id": ["1"], "doc_id": "a", "score": 1, "start": 10, "length": 40})
-        >>> ir_measures.calc_aggregate([ir_graded.PassageAP], qrels, run)
+        >>> measure = ir_graded.PassageAP
+        >>> ir_measures.calc_aggregate([measure], qrels, run)
         {PassageAP: 0.25}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.PassageAP, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.568181..., 0.093181...]
     """
 
     NAME = "PassageAP"
@@ -735,16 +699,9 @@ class _Passage2AP(GenomicsMeasure):
         >>> gold = {"query_id": ["1"], "doc_id": "a", "start": 10, "length": 4}
         >>> qrels = pd.DataFrame({"relevance": 1, **gold})
         >>> run = pd.DataFrame({"score": 1, **gold, "length": 2})
-        >>> ir_measures.calc_aggregate([ir_graded.Passage2AP], qrels, run)
+        >>> measure = ir_graded.Passage2AP
+        >>> ir_measures.calc_aggregate([measure], qrels, run)
         {Passage2AP: 0.5}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.Passage2AP, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.75, 0.299428...]
     """
 
     NAME = "Passage2AP"
