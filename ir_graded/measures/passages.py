@@ -10,7 +10,7 @@ import numpy as np
 
 from ir_graded.core import segments
 from ir_graded.core.facets import ASPECTS, SPAN, Facet
-from ir_graded.core.levels import Aspects, Highlights
+from ir_graded.core.levels import Aspects, Highlights, Levels
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Floats, Ints, maximum_from
 from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility
@@ -241,8 +241,6 @@ OVERLAP_OR_ERROR = Choice(
 )
 RECALL = Number("the point of recall at which precision is taken", low=0, high=1, required=True)
 GRADED = Flag("weight each character by the gain of the highest level that highlights it")
-
-_CHUNKS = "Smith and Troynikov 2024"
 
 
 class CharacterMeasure(GradedMeasure):
@@ -664,18 +662,20 @@ class _PassageAP(GenomicsMeasure):
         rows, spans = view.rows.spans, highlights.spans
         shared = np.minimum(rows.stop, spans.stop[chosen]) - np.maximum(rows.start, spans.start[chosen])
         found = segments.cumulative_sum(shared.astype(np.float64), view.start)
-        # Duplicate spans count once.
-        every = spans[counts]
-        distinct = np.unique(np.stack((every.article, every.start, every.stop)), axis=1)
-        of_topic = segments.count(views.levels.topic[distinct[0]], views.levels.topics)
-        one = spans[chosen]
-        used = np.unique(np.stack((one.article, one.start, one.stop)), axis=1)
-        never = of_topic - segments.count(views.levels.topic[used[0]], views.levels.topics)
+        never = _number_of_distinct(spans[counts], view.levels) - _number_of_distinct(
+            spans[chosen], view.levels
+        )
         norm = segments.count(view.topic, views.levels.topics) + never
         term = found / view.all.lengths.down_to(view.n, view.topic)
         return Contributions(
             view, term, norm.astype(np.float64), "rows that find text and spans never chosen"
         )
+
+
+def _number_of_distinct(spans: Spans, levels: Levels) -> Ints:
+    """Return the number of spans of each topic, each counted once."""
+    distinct = np.unique(np.stack((spans.article, spans.start, spans.stop)), axis=1)
+    return segments.count(levels.topic[distinct[0]], levels.topics)
 
 
 class _Passage2AP(GenomicsMeasure):

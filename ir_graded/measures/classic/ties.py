@@ -6,21 +6,22 @@ classic with ``ties`` therefore has a name that they do not know.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from ir_measures.measures import Measure
 
-from ir_graded.core.derived import Grades
-from ir_graded.core.levels import Levels
-from ir_graded.core.segments import Floats
-from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError, short_repr
-from ir_graded.measures.base import Contributions, GradedMeasure, TiedContributions
+from ir_graded.measures.base import GradedMeasure
 from ir_graded.measures.params import TIES, with_floats
 
 from . import check_computable, scorer_of
 from .base import CLASSICS, Classic
+
+
+def _of_scorer(name: str) -> Any:
+    """Return a property with the value, or the method, that the scorer has under a name."""
+    return property(attrgetter(f"scorer.{name}"))
 
 
 class TiedClassic(GradedMeasure):
@@ -58,44 +59,17 @@ class TiedClassic(GradedMeasure):
         self.scorer.validate_params()
         self.validated = True
 
-    @property
-    def lacks(self) -> Mapping[str, str]:
-        return self.scorer.lacks
-
-    @property
-    def cut(self) -> Cut:
-        return self.scorer.cut
-
-    @property
-    def lowest_rel(self) -> float:
-        return self.scorer.lowest_rel
-
-    @property
-    def lowest_level(self) -> float:
-        return self.scorer.lowest_level
-
-    @property
-    def highest_level(self) -> float | None:
-        return self.scorer.highest_level
-
-    def grades(self, levels: Levels) -> Grades:
-        return self.scorer.grades(levels)
-
-    def contributions(self, views: Views) -> Contributions:
-        return self.scorer.contributions(views)
-
-    @property
-    def has_expected_score(self) -> bool:
-        return self.scorer.has_expected_score
-
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        return self.scorer.expected_contributions(views)
-
-    def score(self, views: Views) -> Floats:
-        return self.scorer.score(views)
-
-    def columns(self, views: Views) -> dict[str, Floats]:
-        return self.scorer.columns(views)
+    lacks = _of_scorer("lacks")
+    cut = _of_scorer("cut")
+    grades = _of_scorer("grades")
+    lowest_rel = _of_scorer("lowest_rel")
+    lowest_level = _of_scorer("lowest_level")
+    highest_level = _of_scorer("highest_level")
+    has_expected_score = _of_scorer("has_expected_score")
+    contributions = _of_scorer("contributions")
+    expected_contributions = _of_scorer("expected_contributions")
+    score = _of_scorer("score")
+    columns = _of_scorer("columns")
 
 
 _SOURCE = (
