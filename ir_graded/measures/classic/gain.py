@@ -40,13 +40,8 @@ class DiscountedGain(Classic):
     Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002); the
     exponential gain is of Burges et al., "Learning to Rank using Gradient Descent" (ICML 2005).
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": 3}}, {"1": {"x": 3.0, "y": 2.0, "b": 1.0}}  # 3/2, 3 + 1/log2(3)
-        >>> PROVIDER.calc_aggregate([ir_measures.nDCG @ 10], qrels, run)
-        {nDCG@10: 0.413117...}
-
     Lacks truncation:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels = ir_measures.nDCG @ 1, {"1": {"a": 1, "b": 1}}
         >>> run, changed = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
@@ -175,13 +170,8 @@ class ExpectedReciprocalRank(Classic):
     Source: Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded Relevance" (CIKM
     2009), as in gdeval of the TREC Web track (Clarke, 2010).
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": 4}}, {"1": {"a": 2.0, "b": 1.0}}  # 1/16 + 1/2 * 15/16 * 15/16
-        >>> PROVIDER.calc_aggregate([ir_measures.ERR @ 20], qrels, run)
-        {ERR@20: 0.501953125}
-
     Lacks ideal:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.ERR @ 20, {"1": {"a": 4}}, {"1": {"a": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {ERR@20: 0.9375}
@@ -242,13 +232,8 @@ class RankBiasedPrecision(LinearClassic):
     Source: Moffat and Zobel, "Rank-Biased Precision for Measurement of Retrieval Effectiveness" (ACM TOIS,
     2008).
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 3.0, "x": 2.0, "b": 1.0}}  # (1 + 1/4) / 2
-        >>> PROVIDER.calc_aggregate([ir_measures.RBP(p=0.5, rel=1)], qrels, run)
-        {RBP(p=0.5,rel=1): 0.625}
-
     Lacks ideal:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.RBP(p=0.5, rel=1), {"1": {"a": 1}}, {"1": {"a": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {RBP(p=0.5,rel=1): 0.5}

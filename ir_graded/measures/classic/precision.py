@@ -25,12 +25,6 @@ class AveragePrecision(LinearClassic):
     Parameters: cutoff, rel, judged_only, as in trec_eval's map and map_cut.
 
     Source: Harman, "Evaluation Issues in Information Retrieval" (Information Processing & Management, 1992).
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"a": 3.0, "x": 2.0, "b": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.AP], qrels, run)
-        {AP: 0.833333...}
     """
 
     NORM = ""
@@ -55,12 +49,6 @@ class ReciprocalRank(Classic):
     Parameters: rel, and either cutoff (as in MS MARCO's script) or judged_only (as in trec_eval).
 
     Source: Kantor and Voorhees, "The TREC-5 Confusion Track" (Information Retrieval, 2000).
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 2.0, "b": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.RR @ 10], qrels, run)
-        {RR@10: 0.5}
     """
 
     MONOTONE = True
@@ -91,13 +79,8 @@ class Precision(LinearClassic):
 
     Source: van Rijsbergen, "Information Retrieval" (1979).
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 2.0, "b": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.P @ 5], qrels, run)
-        {P@5: 0.2}
-
     Lacks ideal:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.P @ 5, {"1": {"a": 1}}, {"1": {"a": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {P@5: 0.2}
@@ -121,13 +104,8 @@ class Recall(LinearClassic):
 
     Source: van Rijsbergen, "Information Retrieval" (1979).
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 2.0, "b": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.R @ 5], qrels, run)
-        {R@5: 0.5}
-
     Lacks ideal:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.R @ 1, {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "b": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {R@1: 0.5}
@@ -145,12 +123,6 @@ class RPrecision(LinearClassic):
     Parameters: rel, judged_only, as in trec_eval.
 
     Source: Buckley and Voorhees, "Retrieval System Evaluation" (in TREC: Experiment and Evaluation, 2005).
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 3.0, "b": 2.0, "a": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.Rprec], qrels, run)
-        {Rprec: 0.5}
     """
 
     def terms(self, view: View) -> Floats:
@@ -170,12 +142,6 @@ class Success(Classic):
     Parameters: cutoff (required), rel, judged_only, as in trec_eval.
 
     Source: Tomlinson's measure in trec_eval 9 (Buckley, 2008).
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 2.0, "b": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.Success @ 1, ir_measures.Success @ 2], qrels, run)
-        {Success@1: 0.0, Success@2: 1.0}
     """
 
     MONOTONE = True
@@ -206,14 +172,8 @@ class BinaryPreference(Classic):
     Source: Buckley and Voorhees, "Retrieval Evaluation with Incomplete Information" (SIGIR 2004), as
     corrected in trec_eval 8.
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels = {"1": {"a": 1, "b": 1, "c": 0, "d": 0}}
-        >>> run = {"1": {"a": 4.0, "c": 3.0, "x": 2.0, "b": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.Bpref], qrels, run)
-        {Bpref: 0.75}
-
     Lacks exchange:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels = ir_measures.Bpref(rel=2), {"1": {"a": 2, "b": 1}}
         >>> run, changed = {"1": {"x": 2.0, "a": 1.0}}, {"1": {"b": 2.0, "a": 1.0}}
         >>> [PROVIDER.calc_aggregate([measure], qrels, each)[measure] for each in (run, changed)]
@@ -274,19 +234,15 @@ class InferredAveragePrecision(Classic):
     Source: Yilmaz and Aslam, "Estimating Average Precision with Incomplete and Imperfect Judgments" (CIKM
     2006), as in trec_eval.
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": -1, "c": 1}}, {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.infAP], qrels, run)  # (1 + 1/3 + 2/3 * 1.00001/1.00002) / 2
-        {infAP: 0.999996...}
-
     Lacks ideal:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels = ir_measures.infAP, {"1": {"a": 1, "b": 1}}
         >>> run = {"1": {"a": 2.0, "b": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {infAP: 0.999997...}
 
     Lacks swap:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels = ir_measures.infAP, {"1": {"a": 1, "u": -1}}
         >>> run = {"1": {"x": 4.0, "y": 3.0, "u": 2.0, "a": 1.0}}
         >>> changed = {"1": {"x": 4.0, "y": 3.0, "a": 2.0, "u": 1.0}}
@@ -294,6 +250,7 @@ class InferredAveragePrecision(Classic):
         ({infAP: 0.375}, {infAP: 0.333333...})
 
     Lacks exchange:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels = ir_measures.infAP(rel=2), {"1": {"a": 2, "b": 1, "c": 2, "u": -1}}
         >>> run = {"1": {"c": 4.0, "u": 3.0, "x": 2.0, "a": 1.0}}
         >>> changed = {"1": {"c": 4.0, "u": 3.0, "b": 2.0, "a": 1.0}}

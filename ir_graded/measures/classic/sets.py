@@ -39,13 +39,8 @@ class JudgmentRate(LinearClassic):
 
     Source: MacAvaney, OpenNIR (WSDM 2020), from which ir-measures took it.
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": -1}}, {"1": {"a": 3.0, "b": 2.0, "x": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.Judged @ 2, ir_measures.Judged @ 10], qrels, run)
-        {Judged@2: 1.0, Judged@10: 0.666666...}
-
     Lacks nothing:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.Judged, {"1": {"a": 0}}, {"1": {"a": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {Judged: 1.0}
@@ -79,13 +74,8 @@ class NumRetrieved(Classic):
 
     Source: trec_eval (Buckley, 1992).
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0, "x": 2.0}, "2": {"b": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.NumRet, ir_measures.NumRet(rel=1)], qrels, run)
-        {NumRet: 3.0, NumRet(rel=1): 1.0}
-
     Lacks nothing:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.NumRet, {"1": {"a": 1}}, {"1": {"x": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {NumRet: 1.0}
@@ -130,13 +120,8 @@ class NumRelevant(Classic):
 
     Source: trec_eval (Buckley, 1992).
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": 2, "c": 0}, "2": {"a": 1}}, {"1": {"x": 2.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.NumRel], qrels, run)
-        {NumRel: 2.0}
-
     Lacks nothing:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.NumRel, {"1": {"a": 1}}, {"1": {"x": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {NumRel: 1.0}
@@ -173,13 +158,8 @@ class NumTopics(Classic):
 
     Source: trec_eval (Buckley, 1992).
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"x": 2.0}, "9": {"x": 2.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.NumQ], qrels, run)
-        {NumQ: 1.0}
-
     Lacks nothing:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.NumQ, {"1": {"a": 1}}, {"1": {"x": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {NumQ: 1.0}
@@ -225,12 +205,6 @@ class SetPrecision(SetMeasure):
     Parameters: rel, relative, judged_only, as in trec_eval's set_P and set_relative_P.
 
     Source: trec_eval (Buckley, 1992), formerly exact_prec.
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 3.0, "x": 2.0, "y": 1.0, "z": 0.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.SetP, ir_measures.SetP(relative=True)], qrels, run)
-        {SetP: 0.25, SetP(relative=True): 0.5}
     """
 
     MONOTONE = True
@@ -256,12 +230,6 @@ class SetRecall(LinearClassic):
     Parameters: rel, as in trec_eval's set_recall.
 
     Source: trec_eval (Buckley, 1992), formerly exact_recall.
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 3.0, "x": 2.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.SetR], qrels, run)
-        {SetR: 0.5}
     """
 
     RANKED = False
@@ -278,12 +246,6 @@ class SetFMeasure(SetMeasure):
     Parameters: beta (0, or from 0.0001 to below 1e16: trec_eval misreads other values), rel, judged_only.
 
     Source: van Rijsbergen, "Information Retrieval" (1979), as in trec_eval.
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1}}, {"1": {"a": 3.0, "x": 2.0}}  # P is 1/2, R is 1
-        >>> PROVIDER.calc_aggregate([ir_measures.SetF, ir_measures.SetF(beta=2.0)], qrels, run)
-        {SetF: 0.666666..., SetF(beta=2.0): 0.75}
     """
 
     def is_defined(self) -> bool:
