@@ -14,16 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded.core import segments
-from ir_graded.core.derived import (
-    Grades,
-    IntentView,
-    by_global_gain,
-    by_intent,
-    exact_sums,
-    probabilities,
-    relevant_intents,
-)
+from ir_graded.core import derived, segments
 from ir_graded.core.facets import INTENT
 from ir_graded.core.judged_run import CountedDocuments
 from ir_graded.core.segments import Bools, Floats, Ints
@@ -87,19 +78,19 @@ class IntentMeasure(GradedMeasure):
     @property
     def judging(self) -> Scorer:
         """Measure that determines which levels are relevant and whether the list is condensed."""
-        return self
+        return self.base if isinstance(self, ComposedMeasure) else self
 
     def plain_score(self, views: Views, ties: bool) -> Floats:
         """Return the score without I-rec, with tied documents by doc_id or in the order of ``ties``."""
         raise NotImplementedError  # pragma: no cover
 
-    def of_judgments(self, views: Views) -> Grades:
+    def of_judgments(self, views: Views) -> derived.Grades:
         """Return the gain and relevance that the measure assigns to the levels of judgments."""
         return self.judging.grades(views.levels.by_intent.levels)
 
     def lists(self, views: Views) -> Views:
         """Return the list of each intent."""
-        return by_intent(views, self.of_judgments(views), judged_only=self.judging.cut.judged_only)
+        return derived.by_intent(views, self.of_judgments(views), judged_only=self.judging.cut.judged_only)
 
     def score(self, views: Views, ties: bool = False) -> Floats:
         plain = self.plain_score(views, ties)
@@ -125,19 +116,19 @@ class IntentMeasure(GradedMeasure):
         covered = segments.total(found, views.levels.by_intent.topic, views.levels.topics)
         return safe_divide(covered, self._relevant_intents(views))
 
-    def recall_terms(self, views: Views, view: IntentView) -> Floats:
+    def recall_terms(self, views: Views, view: derived.IntentView) -> Floats:
         """Return the contribution of each relevant judgment to I-rec."""
         covers: Floats = self._found.contributions(self.lists(views)).value[view.order]
         return covers / self._relevant_intents(views)[view.topic]
 
     def _relevant_intents(self, views: Views) -> Floats:
         intents = views.levels.by_intent
-        topic = intents.topic[relevant_intents(intents, self.of_judgments(views))]
+        topic = intents.topic[derived.relevant_intents(intents, self.of_judgments(views))]
         return segments.count(topic, views.levels.topics).astype(np.float64)
 
-    def view(self, views: Views) -> IntentView:
+    def view(self, views: Views) -> derived.IntentView:
         """Return the relevant judgments of the documents retrieved, by topic and rank."""
-        return IntentView(views, self.lists(views), self.of_judgments(views), self.optional("cutoff"))
+        return derived.IntentView(views, self.lists(views), self.of_judgments(views), self.optional("cutoff"))
 
     def expected_contributions(self, views: Views) -> TiedContributions:  # noqa: ARG002  # not used here
         raise ParameterError(
@@ -167,29 +158,25 @@ class GlobalGainMeasure(IntentMeasure, ComposedMeasure):
             )
 
     @property
-    def judging(self) -> Scorer:
-        return self.base
-
-    @property
     def listed(self) -> Scorer:
         """Base measure for a list whose levels are gains."""
         return _for_gains(self["measure"], self.optional("cutoff"))
 
-    def derived(self, views: Views) -> Views:
+    def by_gain(self, views: Views) -> Views:
         """Return the run with global gains as levels."""
-        return by_global_gain(views, self.of_judgments(views), once=self.ONCE)
+        return derived.by_global_gain(views, self.of_judgments(views), once=self.ONCE)
 
     def in_order(self, views: Views) -> Views:
         if self.ties in {TIES.default, "expected"}:
             return views
-        hits = self.derived(views).ordered(self.ties).hits
+        hits = self.by_gain(views).ordered(self.ties).hits
         return Views(views.levels, replace(hits, level_index=views.levels.level_index[hits.document]))
 
     def plain_score(self, views: Views, ties: bool) -> Floats:
-        return _score(self.listed, self.derived(views), ties)
+        return _score(self.listed, self.by_gain(views), ties)
 
     def contributions(self, views: Views) -> Contributions:
-        of_gain = self.listed.contributions(self.derived(views))
+        of_gain = self.listed.contributions(self.by_gain(views))
         if "gamma" not in self.SUPPORTED_PARAMS:
             return of_gain
         view = self.view(views)
@@ -202,21 +189,21 @@ class GlobalGainMeasure(IntentMeasure, ComposedMeasure):
     def expected_contributions(self, views: Views) -> TiedContributions:
         if "gamma" in self.SUPPORTED_PARAMS:
             return super().expected_contributions(views)
-        return self.listed.expected_contributions(self.derived(views))
+        return self.listed.expected_contributions(self.by_gain(views))
 
     def columns(self, views: Views) -> dict[str, Floats]:
-        derived = self.derived(views)
-        columns = self.listed.columns(derived)
+        by_gain = self.by_gain(views)
+        columns = self.listed.columns(by_gain)
         if "gamma" not in self.SUPPORTED_PARAMS:
             return columns
-        documents, of_gain = _Documents(self.view(views)), self.listed.contributions(derived).view
+        documents, of_gain = _Documents(self.view(views)), self.listed.contributions(by_gain).view
         return {name: _at(documents, of_gain, values, np.nan) for name, values in columns.items()}
 
 
 class _Documents(CountedDocuments):
     """The documents that are relevant to at least one intent, each once."""
 
-    def __init__(self, view: IntentView) -> None:
+    def __init__(self, view: derived.IntentView) -> None:
         run = view.hits[np.flatnonzero(np.diff(view.hits.topic << 32 | view.hits.rank, prepend=-1))]
         super().__init__(view.levels, run, np.ones(run.rank.size, dtype=np.bool_), run.rank, view.cutoff)
         self._R = view.documents
@@ -248,13 +235,13 @@ class IntentSumMeasure(IntentMeasure):
     def plain_score(self, views: Views, ties: bool) -> Floats:
         intents, lists = views.levels.by_intent, self.lists(views)
         scores = _by_type([_score(scorer, lists, ties) for scorer in self.scorers], intents.is_nav)
-        weight = probabilities(intents, self.of_judgments(views))
-        return exact_sums(weight * scores, intents.topic, views.levels.topics)
+        weight = derived.probabilities(intents, self.of_judgments(views))
+        return derived.exact_sums(weight * scores, intents.topic, views.levels.topics)
 
     def contributions(self, views: Views) -> Contributions:
         intents, lists, view = views.levels.by_intent, self.lists(views), self.view(views)
         values = [scorer.contributions(lists).value[view.order] for scorer in self.scorers]
-        value = probabilities(intents, self.of_judgments(views))[view.intent]
+        value = derived.probabilities(intents, self.of_judgments(views))[view.intent]
         value = value * _by_type(values, intents.is_nav[view.intent])
         if "gamma" in self.SUPPORTED_PARAMS:
             value = (1 - self["gamma"]) * value + self["gamma"] * self.recall_terms(views, view)
@@ -263,7 +250,7 @@ class IntentSumMeasure(IntentMeasure):
     def columns(self, views: Views) -> dict[str, Floats]:
         intents, lists, view = views.levels.by_intent, self.lists(views), self.view(views)
         found = dict(view.columns)
-        found["probability"] = probabilities(intents, self.of_judgments(views))[view.intent]
+        found["probability"] = derived.probabilities(intents, self.of_judgments(views))[view.intent]
         columns = [scorer.columns(lists) for scorer in self.scorers]
         for name in columns[0]:
             values = [by_name[name][view.order] for by_name in columns]
@@ -536,10 +523,6 @@ class _IA(IntentSumMeasure, ComposedMeasure):
                 f"{self.NAME}: the base measure {base} must have ties={words}, because the best order of "
                 "tied documents differs between intents"
             )
-
-    @property
-    def judging(self) -> Scorer:
-        return self.base
 
     @property
     def scorers(self) -> tuple[Scorer, ...]:

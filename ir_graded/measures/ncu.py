@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats
 from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import View, Views
 from ir_graded.errors import ParameterError
 
-from . import stopping
 from .base import COMMON, BlendedUtility, StopUtility, add_names, register
 from .cascade import EBR, CascadeMeasure, RankUtility
 from .one_list import O, P_measure, P_plus, Q
 from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, PERSISTENCE, STOPS, Choice
+from .stopping import geometric_sum, graded_uniform
 
 __all__ = ["NCU"]
 
@@ -36,15 +38,16 @@ _TAKERS = {
 
 
 class _RankBiased(StopUtility):
-    """Stop rb: each relevant document weighs gamma times the one before."""
+    """Stop rb: ``gamma^(C(n)-1) / sum_{i=1..R} gamma^(i-1)`` (Sakai and Robertson 2008)."""
 
     LACKS = Q.LACKS
 
     def stop(self, view: View) -> Floats:
-        return stopping.rank_biased(view, self["gamma"], self["norm"])
+        series = geometric_sum(view, self["gamma"], self["norm"])
+        return np.asarray(self["gamma"] ** (view.C - 1.0) / series)
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
-        series = stopping.geometric_sum(tied.view, self["gamma"], self["norm"])
+        series = geometric_sum(tied.view, self["gamma"], self["norm"])
         return tied.rank_biased(1.0 / series, self["gamma"], utility)
 
 
@@ -58,7 +61,7 @@ class _GradedUniform(StopUtility):
         return levels.table(self.overrides("stops"), levels.table(self.overrides("gains")))
 
     def stop(self, view: View) -> Floats:
-        return stopping.graded_uniform(view, self.stop_weights(view.levels), self["norm"])
+        return graded_uniform(view, self.stop_weights(view.levels), self["norm"])
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
         return tied.weighted(self.stop(tied.view), utility)

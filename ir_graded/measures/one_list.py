@@ -10,7 +10,7 @@ from ir_graded.core.views import View, Views
 
 from .base import COMMON, BlendedRatioMeasure, BlendedUtility, Contributions, TiedContributions, register
 from .params import BETA, GAINS, NORM, REQUIRED_CUTOFF
-from .stopping import first, preferred, safe_divide, uniform, up_to_preferred
+from .stopping import first, safe_divide, uniform
 
 __all__ = ["AWP", "BR", "R_WP", "O", "P_measure", "P_plus", "Q", "R_measure", "nCG"]
 
@@ -189,7 +189,7 @@ class _P_measure(BlendedUtility):
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
 
     def stop(self, view: View) -> Floats:
-        return preferred(view)
+        return np.asarray(view.n == view.rp[view.topic], dtype=np.float64)
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
         return tied.preferred(tied.view.level_index, utility)
@@ -222,7 +222,9 @@ class _P_plus(_P_measure):
     PRETTY_NAME = "P-plus"
 
     def stop(self, view: View) -> Floats:
-        return up_to_preferred(view)
+        seen = view.n <= view.rp[view.topic]
+        C_rp = np.bincount(view.topic[seen], minlength=view.levels.topics)
+        return np.where(seen, 1.0 / C_rp[view.topic], 0.0)
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
         return tied.up_to_preferred(tied.view.level_index, utility)
