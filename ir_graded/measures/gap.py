@@ -25,10 +25,10 @@ __all__ = ["GAP", "B_pref", "R_pref"]
 def sum_of_minima(weight: Floats, topic: Ints, topics: int) -> Floats:
     """Return for each position i the sum of min(w_i, w_j) over all positions j <= i of its topic.
 
-    If w is the total weight of the thresholds that a document passes, this equals the sum over the thresholds
-    of document i of their weight times the number of documents down to i that pass them. Blocks are merged
-    pairwise, in log2(longest topic) sorts, independent of the number of thresholds.
+    If w is the total weight of the thresholds that a document passes, this is the sum over those of i
+    of their weight times the number of documents down to i that pass them.
     """
+    # Blocks are merged pairwise, in log2(longest topic) sorts, independent of the number of thresholds.
     total = weight.copy()
     place = segments.ordinals(segments.starts(topic, topics)[topic]) - 1
     size = 1
@@ -61,23 +61,15 @@ _MOST_ADDED = 64
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """Distinct relevant levels of each topic as thresholds, in flat arrays, ascending within the topic.
+    """Distinct relevant levels of each topic as thresholds, in flat arrays, ascending within the topic."""
 
-    A threshold between two neighbouring levels admits the same documents as the upper level, so its weight is
-    added to that of the upper level.
-
-    Attributes:
-        key: topic and level of each threshold as one number, ascending.
-        start: position of the first threshold of each topic.
-        weight: sum of w_j over the thresholds j above the next lower level, up to this level.
-        weight_up_to: sum of w_j over all thresholds j <= level.
-        levels: number of distinct levels; the factor of the topic in ``key``.
-    """
-
+    #: Topic * number of levels + level of each threshold, and position of the first threshold of each topic.
     key: Ints
     start: Ints
+    #: Sum of w_j over the thresholds j above the next lower level up to this one, and over all j up to it.
     weight: Floats
     weight_up_to: Floats
+    #: Number of distinct levels.
     levels: int
 
     @classmethod
@@ -116,10 +108,9 @@ class _GAP(StopUtility):
     r"""Average precision in expectation over the level from which a user counts documents as relevant.
 
     ``GAP = sum_j w_j R_{>=j} AP_j / sum_j w_j R_{>=j}``, where AP_j is AP with documents of level >= j as
-    relevant and R_{>=j} is their number. j runs over 1..highest level if all levels of the topic are whole
-    numbers, else over its distinct levels >= 1. In [0, 1]; with binary relevance it is AP.
-
-    The default weight of threshold j is w_j = j, as in NTCIREVAL.
+    relevant, R_{>=j} is their number, and w_j = j by default, as in NTCIREVAL. j runs over 1..highest level
+    if all levels of the topic are whole numbers, else over its distinct levels >= 1. In [0, 1]; with binary
+    relevance it is AP.
 
     Formula:
         \mathrm{GAP} = \frac{\sum_{j} w_{j}\, R_{\ge j}\, \mathrm{AP}_{j}}{\sum_{j} w_{j}\, R_{\ge j}}
@@ -209,11 +200,7 @@ def mean_others(above: Ints, here: Ints, R: Ints) -> Floats:
 
 
 class _Preference(StopUtility):
-    """Base class: a mean of 1 - penalty over the relevant documents in the condensed list.
-
-    The penalty counts each document above by how much less gain it has. ``as_good`` counts the remainder:
-    min(g(m)/g(n), 1) summed over the ranks m < n.
-    """
+    """Base class: a mean of 1 - penalty over the relevant documents in the condensed list."""
 
     WHY_NO_IDEAL = "with the relative penalty, the document at rank 1 adds nothing"
 
@@ -274,13 +261,11 @@ class _B_pref(_Preference):
     r"""How far documents judged relevant are above those judged not relevant, by penalty.
 
     ``B-pref = 1/R * sum over relevant ranks n of 1 - x(n)`` in the condensed list, where n - C(n) documents
-    judged not relevant are above. ``penalty`` selects x:
+    judged not relevant are above. In [0, 1]. ``penalty`` selects x:
 
     - 'R': ``min(R, n - C(n)) / R``, bpref_R of Sakai (2007);
     - 'N': ``(n - C(n)) / N``, N the documents judged not relevant (bpref_N);
     - 'relative': ``(n - C(n)) / (n - 1)``; rank 1 adds nothing (bpref_relative).
-
-    In [0, 1].
 
     Formula:
         \text{B-pref} = \frac{1}{R} \sum_{n \in \mathcal{N}} 1 - x(n)
@@ -288,9 +273,8 @@ class _B_pref(_Preference):
         x_{N}(n) = \frac{n - C(n)}{N}
         x_{\mathrm{relative}}(n) = \frac{n - C(n)}{n - 1}
 
-    Use it to compare with studies of bpref. Ranks are those of the condensed list; N is the number of
-    documents judged not relevant. Sakai (2007), who defines these variants, prefers ``judged_only=True`` with
-    ``Q``, nDCG or AP. ``Bpref`` of ir-measures is trec_eval's.
+    Use it to compare with studies of bpref. Sakai (2007), who defines these variants, prefers
+    ``judged_only=True`` with ``Q``, nDCG or AP. ``Bpref`` of ir-measures is trec_eval's.
 
     Users are not modelled, for qrels in which many documents are unjudged. Binary counterpart: Bpref.
 
@@ -337,16 +321,12 @@ class _B_pref(_Preference):
 class _R_pref(_Preference, ScaledMeasure):
     r"""How far better documents are above worse ones, among those that are judged.
 
-    ``R-pref = 1/cg*(R) * sum over relevant ranks n of g(n) (1 - x(n))`` in the condensed list, with
-    ``pen(n) = sum over ranks m < n with g(m) < g(n) of (g(n) - g(m)) / g(n)``. ``penalty`` selects x:
+    ``R-pref = 1/cg*(R) * sum over relevant ranks n of g(n) (1 - x(n))`` in the condensed list, with ``pen(n)
+    = sum over ranks m < n with g(m) < g(n) of (g(n) - g(m)) / g(n)``. In [0, 1]. ``penalty`` selects x:
 
-    - 'N': ``pen(n) / (R + N - cg*(R)/gmax)``, N the documents judged not relevant (rpref_N);
+    - 'N': ``pen(n) / (R + N - cg*(R)/gmax)``, N the documents judged not relevant (rpref_N; takes max_rel);
     - 'relative': ``pen(n) / (n - 1)``; rank 1 adds nothing (rpref_relative);
     - 'relative2': ``pen(n) / n`` (rpref_relative2).
-
-    In [0, 1].
-
-    ``max_rel`` needs penalty='N'.
 
     Formula:
         \text{R-pref} = \frac{1}{\mathrm{cg}^{*}(R)} \sum_{n \in \mathcal{N}} g(n) \left(1 - x(n)\right)

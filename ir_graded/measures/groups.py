@@ -130,6 +130,7 @@ class _GF(ScaledMeasure):
     NAME = "GF"
     PRETTY_NAME = "Group Fairness"
     LACKS = _LACKS
+    lowest_level = -np.inf
     SUPPORTED_PARAMS = {
         "groups": Attributes("the attribute set"),
         "divergence": _DIVERGENCE,
@@ -140,10 +141,6 @@ class _GF(ScaledMeasure):
     @property
     def needs(self) -> tuple[Facet, ...]:
         return (shares(self["groups"]),) if "groups" in self.params else ()
-
-    @property
-    def lowest_level(self) -> float:
-        return -np.inf
 
     def stop(self, view: View) -> Floats:
         return cascade(view, self.overrides("gains"), self.gmax(view.levels, view.topic))
@@ -221,6 +218,7 @@ class _GFR(ComposedMeasure):
     PRETTY_NAME = "Group Fairness and Relevance"
     LACKS = _LACKS
     TAKES_TIES = False
+    lowest_level = -np.inf
     SUPPORTED_PARAMS = {
         "groups": ByAttributes("divergence of each attribute set", _DIVERGENCE, required=True),
         "targets": ByAttributes("target distribution of each attribute set", _TARGET),
@@ -264,10 +262,6 @@ class _GFR(ComposedMeasure):
     @property
     def lowest_rel(self) -> float:
         return min(self.cut.rel, self.base.lowest_rel)
-
-    @property
-    def lowest_level(self) -> float:
-        return -np.inf
 
     @property
     def highest_level(self) -> float | None:

@@ -1,8 +1,4 @@
-"""Measures over intents (subtopics, aspects, nuggets): I-rec, D, IA, DIN and P+Q, and their # forms.
-
-Each applies a base measure to lists derived from the judgments by intent: one list by global gain, or one
-list per intent.
-"""
+"""Measures over intents: a base measure on a list by global gain (D, DIN), or on one per intent (IA, P+Q)."""
 
 from __future__ import annotations
 
@@ -290,17 +286,15 @@ _WHY_NO_IDEAL = "one list is rarely the best for every intent"
 class _I_rec(IntentMeasure):
     r"""The share of the intents that have a relevant document among the first documents.
 
-    ``I-rec@k = intents with a relevant document among the first k / intents with a relevant document in the
-    qrels``. In [0, 1]. It ignores probabilities, levels and ranks, and equals StRecall(rel=r)@k of
-    ir-measures.
+    ``I-rec@k = intents with a relevant document among the first k / intents with one in the qrels``. In
+    [0, 1]. It ignores probabilities, levels and ranks, and equals StRecall(rel=r)@k of ir-measures.
 
     Formula:
         \text{I-rec@}k = \frac{|\bigcup_{n \le k} I(d_{n})|}{|I|}
 
-    Use it if the first page should cover each intent. I is the set of intents that have a relevant document
-    in the qrels: an intent without one is left out of the denominator. Do not use it to score answers by
-    nuggets, since a nugget that no answer supports must lower the score. It ignores levels above ``rel`` and
-    the order of the first k documents, so it does not replace a measure of the ranking. ``D#`` combines both.
+    Use it if the first page should cover each intent. An intent without a relevant document in the qrels does
+    not count; do not use it to score answers by nuggets, where a nugget that no answer supports must lower
+    the score. It ignores the order of the first k documents: ``D#`` adds a measure of the ranking.
 
     Users want documents on each aspect of the question. Binary counterpart: StRecall@k.
 
@@ -341,18 +335,16 @@ class _D(GlobalGainMeasure):
 
     ``GG(d) = sum over intents i of P(i) g_i(d)``, with 12 significant digits; g_i is the gain by the base
     measure's ``gains``, and 0 where d is not relevant to i. Documents with GG > 0 are relevant, and the ideal
-    list is sorted by GG. The largest gain is that of the topic unless the base sets ``max_rel``. In [0, 1].
-
-    Without probabilities in the qrels, P is uniform over the intents with a relevant document. Short names:
-    D-Q@10, which is ``D(measure="Q(norm='cutoff')")@10`` as published by NTCIR, D-nDCG@10, D-RBP, D-EBR and
-    others.
+    list is sorted by GG. The largest gain is that of the topic unless the base sets ``max_rel``. P is uniform
+    over the intents with a relevant document if the qrels have no probabilities. In [0, 1]. Short names are
+    D-Q@10, which is ``D(measure="Q(norm='cutoff')")@10`` as published by NTCIR, D-nDCG@10, D-RBP and others.
 
     Formula:
         \mathrm{D}(M) = M(\text{list by } \mathrm{GG})
 
-    Use it if documents that serve many or likely intents should be near the top. One ideal list serves all
-    intents, so a perfect run scores 1. A run that leaves out an unlikely intent loses little: also report
-    ``I-rec``, or use ``D#``. docs/guide/intents.rst shows how to judge by intent.
+    Use it if documents that serve many or likely intents should be near the top. A perfect run scores 1, but
+    one that leaves out an unlikely intent loses little: also report ``I-rec``, or use ``D#``
+    (docs/guide/intents.rst).
 
     Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance" (SIGIR
     2011), doi:10.1145/2009916.2010055.
@@ -376,15 +368,14 @@ class _D(GlobalGainMeasure):
 class _D_sharp(GlobalGainMeasure):
     r"""The mean of intent recall and of a base measure over global gains.
 
-    ``D# = gamma * I-rec + (1 - gamma) * D``, with rel and judged_only of the base measure. In [0, 1].
-    Short names as for D: D#-Q@10, D#-nDCG@10.
+    ``D# = gamma * I-rec + (1 - gamma) * D``, with rel and judged_only of the base measure and short names as
+    for D. In [0, 1].
 
     Formula:
         \text{D\#} = \gamma\, \text{I-rec} + (1 - \gamma)\, \text{D}
 
     Use it for coverage and ranking in one number: ``D#-nDCG@10`` and ``D#-Q@10`` are the main measures of
-    NTCIR's INTENT and IMine tasks. ``gamma`` is the weight of I-rec. Also report ``I-rec`` and ``D``, because
-    runs trade one for the other.
+    NTCIR's INTENT and IMine tasks. Also report ``I-rec`` and ``D``, because runs trade one for the other.
 
     Users want documents on each aspect of the question. Binary counterpart: nDCG.
 
@@ -408,10 +399,8 @@ class _DIN(GlobalGainMeasure):
     r"""A base measure over global gains to which a navigational intent adds once.
 
     ``gain(n) = sum of P(i) g_i(d_n)`` over the informational intents, and over the navigational intents to
-    which no document above n is relevant. R, the ideal list and the largest gain are those of D. In [0, 1].
-    With P-measure as base, DIN can be higher than D, because the preferred rank moves.
-
-    The base measure must order tied documents by doc_id.
+    which no document above n is relevant. R, the ideal list and the largest gain are those of D, so with
+    P-measure as base, DIN can be higher than D. The base must order tied documents by doc_id. In [0, 1].
 
     Formula:
         \mathrm{DIN}(M) = M(\text{list by gain})
@@ -485,9 +474,8 @@ class _IA(IntentSumMeasure, ComposedMeasure):
         \mathrm{IA}(M) = \sum_{i \in I} P(i)\, M_{i}
 
     Use it if each user has one intent and the mean over the users matters. A run that serves only the
-    likeliest intent may score high. A run is seldom ideal for all intents, so the highest possible score is
-    below 1: compare runs on one set of qrels only. ERR_IA of ir-measures has other gains and another scale
-    than ``IA-ERR``.
+    likeliest intent may score high, and no run is ideal for all intents: compare runs on one set of qrels
+    only. ERR_IA of ir-measures has other gains and another scale than ``IA-ERR``.
 
     Users mean different things by one query, and each has one meaning in mind.
 
@@ -562,16 +550,15 @@ class _IA_sharp(_IA):
 class _P_plus_Q(IntentSumMeasure):
     r"""The sum over the intents of probability times Q, or P+ for a navigational intent.
 
-    ``P+Q = sum over intents i of P(i) * (Q_i with norm='cutoff' if i is informational, P+_i if i is
-    navigational)``; without a cutoff, plain Q_i. In [0, 1].
+    ``P+Q = sum over intents i of P(i) M_i``, where M_i is P+ if i is navigational, else Q, with norm='cutoff'
+    if there is a cutoff. In [0, 1].
 
     Formula:
         \text{P+Q} = \sum_{i\, \mathrm{inf}} P(i)\, \mathrm{Q}_{i} + \sum_{i\, \mathrm{nav}} P(i)\,
             \text{P+}_{i}
 
-    Use it if users with an informational intent read on, as in ``Q``, and users with a navigational intent
-    stop at the best document, as in ``P+``. Qrels need types of intents. If all intents are informational, it
-    equals IA-Q.
+    Use it if users with an informational intent read on (``Q``), and users with a navigational intent stop at
+    the best document (``P+``). Qrels need types of intents; it is IA-Q if all are informational.
 
     Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
 

@@ -31,9 +31,9 @@ class _Q(BlendedUtility):
     Formula:
         Q = \frac{1}{R} \sum_{n \in \mathcal{N}} \mathrm{BR}(n)
 
-    Use it if all relevant documents matter and better ones matter more. It is the first choice if you would
-    use AP and have levels: with ``beta=0`` it is AP, and it told more pairs of systems apart than AP in our
-    measurements (docs/guide/choosing.rst). ``norm='cutoff'`` gives the Q@k of NTCIREVAL.
+    Use it if all relevant documents matter and better ones matter more: it is AP with levels, and told more
+    pairs of systems apart than AP in our measurements (docs/guide/choosing.rst). ``norm='cutoff'`` gives the
+    Q@k of NTCIREVAL.
 
     Users want all relevant documents, and value highly relevant ones more. Binary counterpart: AP.
 
@@ -72,9 +72,8 @@ class _AWP(_Q):
     Formula:
         \mathrm{AWP} = \frac{1}{R} \sum_{n \in \mathcal{N}} \frac{\mathrm{cg}(n)}{\mathrm{cg}^{*}(n)}
 
-    Use it to compare with results of early NTCIR workshops. Below rank R the denominator no longer grows, so
-    a relevant document at rank R + 1 adds as much as one at rank 1,000. Use ``Q`` otherwise, which does not
-    have this weakness.
+    Use it to compare with results of early NTCIR workshops, and ``Q`` otherwise: below rank R, a relevant
+    document adds as much at any rank.
 
     Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using Multi-Grade Relevance
     Judgments" (IPSJ SIG Notes, 2001).
@@ -112,8 +111,7 @@ class _O(BlendedUtility):
         \text{O-measure} = \mathrm{BR}(n_{1})
 
     Use it if the user stops at the first relevant document of any level and gains more from a better one, as
-    in known-item search and question answering. It ignores everything below that rank; ``P-measure`` waits
-    for the best document retrieved.
+    in known-item search and question answering. ``P-measure`` waits for the best document retrieved.
 
     Users stop at the first relevant document. Binary counterpart: RR.
 
@@ -154,15 +152,15 @@ class _P_measure(BlendedUtility):
     r"""The blended ratio at the preferred rank: the rank of the first of the best documents retrieved.
 
     ``P-measure = BR(rp)``; the preferred rank rp is the first rank with a document of the highest level
-    retrieved (within the cutoff). 0 if nothing relevant is retrieved. In [0, 1].
+    retrieved within the cutoff. In [0, 1]; 0 if nothing relevant is retrieved.
 
     Formula:
         \text{P-measure} = \mathrm{BR}(r_{p})
 
-    Use it if one highly relevant document is enough and the user reads on until it is found. The preferred
-    rank is that of the first document of the highest level *retrieved*: for a run without documents of the
-    best level, it is the rank of the best document in the run. The measure depends on one rank per topic and
-    therefore tells fewer pairs of systems apart than ``Q`` (docs/guide/choosing.rst): plan for more topics.
+    Use it if one highly relevant document is enough and the user reads on until it is found. For a run
+    without documents of the best level, rp is the rank of the best document in the run. The measure depends
+    on one rank per topic and tells fewer pairs of systems apart than ``Q`` (docs/guide/choosing.rst): plan
+    for more topics.
 
     Users need one highly relevant document.
 
@@ -280,16 +278,15 @@ class _R_measure(AtRankMeasure):
     Formula:
         \text{R-measure} = \mathrm{BR}(R)
 
-    Use it as R-precision with levels, to treat topics of any size fairly. It ignores the order down to rank R
-    and everything below.
+    Use it as R-precision with levels, to treat topics of any size fairly. The order down to rank R does not
+    matter, nor does anything below.
 
     Source: Sakai, "Ranking the NTCIR Systems based on Multigrade Relevance" (AIRS 2004).
 
     Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.R_measure], qrels, run)
-        {R-measure: 0.5}
+        >>> import ir_graded
+        >>> ir_graded.R_measure.calc_aggregate({"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}})
+        0.5
     """
 
     NAME = "R-measure"
@@ -305,17 +302,16 @@ class _R_WP(AtRankMeasure):
     Formula:
         \text{R-WP} = \frac{\mathrm{cg}(R)}{\mathrm{cg}^{*}(R)}
 
-    Use it to treat topics of any size fairly. It depends only on the sum of gains down to rank R, the number
-    of relevant documents, and ignores the order above it and everything below.
+    Use it to treat topics of any size fairly. The order down to rank R, the number of relevant documents,
+    does not matter, nor does anything below.
 
     Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using Multi-Grade Relevance
     Judgments" (IPSJ SIG Notes, 2001).
 
     Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"a": 3, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.R_WP], qrels, run)
-        {R-WP: 0.75}
+        >>> import ir_graded
+        >>> ir_graded.R_WP.calc_aggregate({"1": {"a": 3, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}})
+        0.75
     """
 
     NAME = "R-WP"
@@ -331,8 +327,8 @@ class _nCG(AtRankMeasure):
     Formula:
         \mathrm{nCG@}k = \frac{\mathrm{cg}(k)}{\mathrm{cg}^{*}(k)}
 
-    Use it for the sum of gains in the first k ranks, as a share of the largest possible sum. The order within
-    these ranks does not matter. If it should, use nDCG@k of ir-measures or ``Q``.
+    Use it for the sum of gains in the first k ranks, whose order does not matter. If it should, use nDCG@k of
+    ir-measures or ``Q``.
 
     Users read one page of k results. Binary counterpart: P@k.
 
@@ -340,10 +336,9 @@ class _nCG(AtRankMeasure):
     doi:10.1145/582415.582418.
 
     Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"a": 3, "b": 1}}, {"1": {"b": 2.0, "x": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.nCG@2], qrels, run)
-        {nCG@2: 0.25}
+        >>> import ir_graded
+        >>> (ir_graded.nCG @ 2).calc_aggregate({"1": {"a": 3, "b": 1}}, {"1": {"b": 2.0, "x": 1.0}})
+        0.25
     """
 
     NAME = "nCG"
@@ -360,21 +355,20 @@ class _BR(AtRankMeasure):
     Formula:
         \mathrm{BR@}k = \mathrm{BR}(k)
 
-    Use it for one page of k results if both the number of relevant documents and their levels matter. It is
-    the utility in ``Q``, ``P-measure`` and ``NCU``.
+    Use it for one page of k results if both the number of relevant documents and their levels matter.
 
     Users read one page of k results. Binary counterpart: P@k.
 
     Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).
 
     Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.BR@2], qrels, run)
-        {BR@2: 0.5}
+        >>> import ir_graded
+        >>> measure = ir_graded.BR @ 2
+        >>> measure.calc_aggregate({"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}})
+        0.5
 
     Lacks ideal:
-        >>> measure, qrels, run = ir_graded.BR @ 2, {"1": {"a": 1}}, {"1": {"a": 1.0}}
+        >>> qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.0}}
         >>> measure.calc_aggregate(qrels, run)  # 2/3
         0.666666...
     """

@@ -72,19 +72,17 @@ class PassageMeasure(GradedMeasure):
 class _MAgP(PassageMeasure):
     r"""AP over articles, each weighted by the F-score of the text found in it.
 
-    ``AgP = 1/Numrel * sum over ranks r of articles with relevance of gP(r)`` with
-    ``gP(r) = 1/r * sum of F over the first r articles`` and
-    ``F(a) = (1 + beta^2) P(a) R(a) / (beta^2 P(a) + R(a))``, where P(a) and R(a) are precision and recall of
-    the text retrieved from article a. Numrel is the number of articles with a highlighted position. In
+    ``AgP = 1/Numrel * sum over ranks r of articles with relevance of gP(r)``, with ``gP(r) = 1/r * sum of F
+    over the first r articles`` and ``F = (1 + beta^2) P R / (beta^2 P + R)``, P and R being precision and
+    recall of the text retrieved from an article. Numrel is the number of articles with highlighted text. In
     [0, 1]; it is AP if articles are retrieved and highlighted as a whole.
 
     Formula:
         \mathrm{AgP} = \frac{1}{\mathrm{Numrel}} \sum_{r} \mathrm{gP}(r)
         \mathrm{gP}(r) = \frac{1}{r} \sum_{i \le r} F(a_{i})
 
-    Use it for runs that point into documents if both the ranking of the articles and the text chosen in each
-    should count. INEX 2009 and 2010 used ``beta=0.25``, the paper ``beta=1`` (the default). Qrels and run
-    need the columns ``start`` and ``length``.
+    Use it for runs that point into documents, to score both the ranking of the articles and the text chosen
+    in each. INEX 2009 and 2010 used ``beta=0.25``, the paper ``beta=1`` (the default).
 
     Users read passages within articles. Binary counterpart: AP of articles.
 
@@ -127,14 +125,13 @@ class _MAgP(PassageMeasure):
 class _gP(PassageMeasure):
     r"""The mean F-score of the first articles.
 
-    ``gP@k = 1/k * sum of F over the first k articles``; the divisor is k even if the run has fewer articles.
-    In [0, 1].
+    ``gP@k = 1/k * sum of F over the first k articles``, also if the run has fewer articles. In [0, 1].
 
     Formula:
         \mathrm{gP@}k = \frac{1}{k} \sum_{i \le k} F(a_{i})
 
-    Use it as the precision of the first k articles of a run with passages. It divides by k even if the run
-    has fewer articles, as P@k does; the INEX tool then returns the value at the last rank.
+    Use it as the precision of the first k articles of a run with passages. For runs with fewer articles, the
+    INEX tool returns the value at the last rank instead.
 
     Users read passages within articles. Binary counterpart: P@k of articles.
 
@@ -174,16 +171,13 @@ class _gP(PassageMeasure):
 class _gR(PassageMeasure):
     r"""The share of the articles with relevance that are among the first k articles.
 
-    ``gR@k = articles with relevance among the first k / Numrel``. In [0, 1].
-
-    ``beta`` has no effect on the recall of articles.
+    ``gR@k = articles with relevance among the first k / Numrel``, whatever ``beta`` is. In [0, 1].
 
     Formula:
         \mathrm{gR@}k = \frac{1}{\mathrm{Numrel}} \,\left|\{ i \le k : a_{i} \text{ has highlighted text}
             \}\right|
 
-    Use it as the recall of articles in the first k articles of a run with passages, whatever text was found
-    in them.
+    Use it as the recall of articles of a run with passages, whatever text was found in them.
 
     Users read passages within articles. Binary counterpart: R@k of articles.
 
@@ -304,16 +298,15 @@ class SetMeasure(CharacterMeasure):
 class _CharP(SetMeasure):
     r"""The share of characters in the first rows that are highlighted.
 
-    ``CharP@k = highlighted characters found in the first k rows / characters in these rows``. All rows count,
-    including those of unjudged articles. With ``overlap='retrieved'`` text in several rows counts in the
-    length of each row and is found once, so that repeating text does not raise the score. With ``'once'`` it
-    counts once in numerator and denominator. With ``'each'`` each row is counted separately. In [0, 1].
+    ``CharP@k = highlighted characters found in the first k rows / characters in these rows``, including rows
+    of unjudged articles. Text in several rows counts in the length of each row and is found once with
+    ``overlap='retrieved'``, so that repeating text does not raise the score; it counts once with ``'once'``,
+    and in each row with ``'each'``. In [0, 1].
 
     Formula:
         \mathrm{CharP@}k = \frac{\mathrm{found}(k)}{\mathrm{retrieved}(k)}
 
-    Use it to measure the share of relevant text in the text that a retriever returns; see
-    docs/guide/chunks.rst.
+    Use it for the share of relevant text in the text that a retriever returns; see docs/guide/chunks.rst.
 
     Users read the first k passages or chunks, as a language model does. Binary counterpart: P@k of
     characters.
@@ -343,13 +336,10 @@ class _CharP(SetMeasure):
 class _CharR(SetMeasure):
     r"""The share of the highlighted characters that the first rows hold.
 
-    ``CharR@k = highlighted characters found in the first k rows / highlighted characters of the topic``.
-    With ``graded=True`` each character is weighted by the gain of the highest level that highlights it:
-    ``sum of gain over the characters found / sum of gain over all highlighted characters``. With
-    ``overlap='each'`` each row is counted separately. Text in several rows is then found several times, and
-    recall **may exceed 1**, as in LegalBench-RAG. In [0, inf); without ``'each'`` at most 1.
-
-    ``gains`` needs graded=True.
+    ``CharR@k = highlighted characters found in the first k rows / highlighted characters of the topic``. With
+    ``graded=True``, which ``gains`` need, each character is weighted by the gain of the highest level that
+    highlights it. With ``overlap='each'`` text in several rows is found several times, and recall **may
+    exceed 1**, as in LegalBench-RAG. In [0, inf); without ``'each'`` at most 1.
 
     Formula:
         \mathrm{CharR@}k = \frac{\mathrm{found}(k)}{N}
@@ -424,7 +414,7 @@ class _CharF(SetMeasure):
     Formula:
         F = \frac{(1 + \beta^{2})\, P\, R}{\beta^{2} P + R}
 
-    Use it to combine precision and recall of the characters in the first rows; see docs/guide/chunks.rst.
+    Use it for one number for precision and recall of characters; see docs/guide/chunks.rst.
 
     Users read the first k passages or chunks, as a language model does.
 
@@ -460,7 +450,7 @@ class _IoU(SetMeasure):
     Formula:
         \mathrm{IoU@}k = \frac{\mathrm{found}(k)}{\mathrm{retrieved}(k) + N - \mathrm{found}(k)}
 
-    Use it for one number that penalises both irrelevant text and missing text; see docs/guide/chunks.rst.
+    Use it for one number that penalises irrelevant and missing text; see docs/guide/chunks.rst.
 
     Users read the first k passages or chunks, as a language model does.
 
@@ -512,8 +502,8 @@ class _iP(InterpolatedPrecision):
     Formula:
         \mathrm{iP@}x = \max \{ P[r] : R[r] \ge x \}
 
-    Use it to measure precision early in a ranking of passages that do not overlap. ``iP@0.01`` was the
-    official measure of INEX's focused task in 2008.
+    Use it for precision early in a ranking of passages that do not overlap. ``iP@0.01`` was the official
+    measure of INEX's focused task in 2008.
 
     Users read passages one after the other. Binary counterpart: AP of characters.
 
@@ -555,8 +545,8 @@ class _AiP(InterpolatedPrecision):
     Formula:
         \mathrm{AiP} = \frac{1}{101} \sum_{i=0}^{100} \mathrm{iP@}\tfrac{i}{100}
 
-    Use it for runs that rank passages which do not overlap, to average precision over all points of recall.
-    It is the official measure of INEX's focused task, where its mean is called MAiP.
+    Use it to average the precision of passages that do not overlap over all points of recall. Its mean, MAiP,
+    is the official measure of INEX's focused task.
 
     Users read passages one after the other. Binary counterpart: AP of characters.
 
@@ -627,16 +617,15 @@ class _PassageAP(GenomicsMeasure):
 
     ``PassageAP = sum over rows that find text of num/den / (rows that find text + spans never chosen)``. Each
     row chooses the first highlighted span, in the order of the qrels, with which it shares a character. num
-    is the number of characters shared so far, den the sum of the lengths of all rows so far. A row over two
-    spans finds only the first, and text that is found twice counts twice, as in the official program.
-    In [0, 1].
+    is the number of characters shared so far, den the sum of the lengths of all rows so far. Text that is
+    found twice counts twice, as in the official program. In [0, 1].
 
     Formula:
         \mathrm{PassageAP} = \frac{1}{\mathrm{rows} + \mathrm{never}} \sum_{r}
             \frac{\mathrm{num}(r)}{\mathrm{den}(r)}
 
-    Use it to compare with TREC Genomics, where it is called PASSAGE MAP. Its value changes if a highlighted
-    span is split in two, so use ``Passage2AP`` for other purposes.
+    Use it to compare with TREC Genomics (PASSAGE MAP), and ``Passage2AP`` otherwise: splitting a highlighted
+    span changes the value of ``PassageAP``.
 
     Users read passages one after the other, as in TREC Genomics.
 
@@ -745,14 +734,14 @@ class _AspectAP(GenomicsMeasure):
 
     ``AspectAP = 1/aspects of the topic * sum over rows with new aspects of new * n/d``. Each row has the
     aspects of the first highlighted span, in the order of the qrels, with which it shares a character. Rows
-    with new aspects count in n and d, rows without such a span in d, and rows with only old aspects in
-    neither. The qrels need a column aspects, with ``|`` between aspects. In [0, 1].
+    with new aspects count in n and d, rows without such a span in d, and others in neither. The qrels need a
+    column aspects, with ``|`` between aspects. In [0, 1].
 
     Formula:
         \mathrm{AspectAP} = \frac{1}{A} \sum_{r} \mathrm{new}(r)\, \frac{n(r)}{d(r)}
 
-    Use it to compare with TREC Genomics, where it is called ASPECT MAP. Read the run with ``rank='column'``
-    to rank as the official tool does.
+    Use it to compare with TREC Genomics (ASPECT MAP). Read the run with ``rank='column'`` to rank as the
+    official tool does.
 
     Users read passages one after the other, as in TREC Genomics.
 

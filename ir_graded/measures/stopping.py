@@ -1,8 +1,6 @@
 """Stop distributions: the probability that a user stops at each relevant document.
 
-Each function returns the probabilities at the relevant documents that the run retrieved; at all other ranks
-they are 0. Relevant documents that were not retrieved keep their probability, so the sum over a run may be
-below 1.
+Relevant documents that were not retrieved keep their probability, so the sum over a run may be below 1.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Base class of the classic measures: those of ir-measures that this package computes from views.
-
-Each classic is one class. ``@register`` adds it to ``CLASSICS``, which the provider, the command line and the
-tests use. Its values equal those of the provider that ir-measures prefers for it. Parameters and values that
-no provider of ir-measures defines are left to ir-measures.
-"""
+"""Base classes of the classics: measures of ir-measures, with the values of the provider that it prefers."""
 
 from __future__ import annotations
 
@@ -30,15 +25,9 @@ _TREC_INTEGERS_BELOW = 2**31
 
 
 class Classic(Scorer):
-    """Base class of the scorers of measures of ir-measures.
+    """Scorer of a measure of ir-measures."""
 
-    Attributes:
-        MEASURE: the measure object of ir-measures, without parameters.
-
-    Args:
-        measure: the measure object of ir-measures to compute.
-    """
-
+    #: The measure without parameters.
     MEASURE: ClassVar[Measure]
     #: Whether the score depends on the order of the documents.
     RANKED: ClassVar[bool] = True

@@ -179,16 +179,10 @@ class ExpectedReciprocalRank(Classic):
 
     LACKS = {"ideal": WHY_NO_IDEAL}
     MONOTONE = True
-
-    #: gdeval's highest level.
-    TOP_LEVEL = 4.0
-
-    @property
-    def highest_level(self) -> float:
-        return self.TOP_LEVEL
+    highest_level = 4.0  # gdeval's
 
     def best_levels(self, levels: Levels) -> list[float]:  # noqa: ARG002  # gdeval's scale is fixed
-        return [self.TOP_LEVEL]
+        return [self.highest_level]
 
     def is_defined(self) -> bool:
         return is_natural(self["cutoff"])
@@ -217,7 +211,7 @@ class ExpectedReciprocalRank(Classic):
 
     def _satisfied(self, view: View) -> Floats:
         """Return the probability that each document satisfies."""
-        return satisfaction(exponential_gain(view.level), 2.0**self.TOP_LEVEL - 1.0)
+        return satisfaction(exponential_gain(view.level), 2.0**self.highest_level - 1.0)
 
 
 @register(ir_measures.RBP)

@@ -184,10 +184,7 @@ class BinaryPreference(Classic):
         "exchange": "a document judged not relevant (with rel=2 also one of level 1) counts against the "
         "documents below it; an unjudged document does not"
     }
-
-    @property
-    def lowest_level(self) -> float:
-        return 0.0
+    lowest_level = 0.0
 
     def others_above(self, views: Views) -> Ints:
         """Return N(n), the number of documents judged not relevant above each relevant one."""
@@ -267,10 +264,7 @@ class InferredAveragePrecision(Classic):
 
     #: Smoothing of the share of relevant documents among those judged.
     EPSILON = 0.00001
-
-    @property
-    def lowest_level(self) -> float:
-        return -np.inf
+    lowest_level = -np.inf
 
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]

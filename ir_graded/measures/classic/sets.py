@@ -48,18 +48,12 @@ class JudgmentRate(LinearClassic):
 
     LACKS = {"nothing": "all judged documents count, relevant or not"}
     NORM = "the documents looked at"
+    lowest_rel = np.inf
+    lowest_level = -np.inf
 
     @property
     def cut(self) -> Cut:
         return Cut(-np.inf, cutoff=self["cutoff"])
-
-    @property
-    def lowest_rel(self) -> float:
-        return np.inf
-
-    @property
-    def lowest_level(self) -> float:
-        return -np.inf
 
     def norm(self, view: View) -> Floats:
         retrieved = view.hits.n_retrieved.astype(np.float64)
@@ -71,8 +65,6 @@ class NumRetrieved(Classic):
     """Number of documents retrieved, or of those with level >= rel. Summed over topics.
 
     Parameters: rel, as in trec_eval's num_ret and num_rel_ret.
-
-    Source: trec_eval (Buckley, 1992).
 
     Lacks nothing:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -118,8 +110,6 @@ class NumRelevant(Classic):
 
     Parameters: rel; ir-measures supports rel=1 only.
 
-    Source: trec_eval (Buckley, 1992).
-
     Lacks nothing:
         >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.NumRel, {"1": {"a": 1}}, {"1": {"x": 1.0}}
@@ -130,17 +120,11 @@ class NumRelevant(Classic):
     RANKED = False
     RANGE = COUNT_RANGE
     LACKS = {"nothing": "all relevant documents count, retrieved or not"}
-
-    @property
-    def higher_is_better(self) -> bool:
-        return False
+    higher_is_better = False
+    lowest_level = np.inf
 
     def is_defined(self) -> bool:
         return super().is_defined() and self["rel"] == 1
-
-    @property
-    def lowest_level(self) -> float:
-        return np.inf
 
     def score(self, views: Views) -> Floats:
         return np.where(is_evaluated(views), views[self.cut].R, 0.0)
@@ -156,8 +140,6 @@ class NumRelevant(Classic):
 class NumTopics(Classic):
     """Number of topics: 1 for each topic of the qrels that is in the run. Summed over topics.
 
-    Source: trec_eval (Buckley, 1992).
-
     Lacks nothing:
         >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.NumQ, {"1": {"a": 1}}, {"1": {"x": 1.0}}
@@ -167,14 +149,8 @@ class NumTopics(Classic):
 
     RANKED = False
     LACKS = {"nothing": "every topic counts, whatever was retrieved"}
-
-    @property
-    def higher_is_better(self) -> bool:
-        return False
-
-    @property
-    def lowest_rel(self) -> float:
-        return np.inf
+    higher_is_better = False
+    lowest_rel = np.inf
 
     def score(self, views: Views) -> Floats:
         return is_evaluated(views).astype(np.float64)

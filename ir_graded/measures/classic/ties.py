@@ -1,7 +1,6 @@
 """Classics with another order of tied documents: ``nDCG(ties='expected')@10``.
 
-The providers of ir-measures recognise a measure by its name and ignore parameters that they do not know. A
-classic with ``ties`` therefore has a name that they do not know.
+They have names that the providers of ir-measures do not know, because those ignore unknown parameters.
 """
 
 from __future__ import annotations
