@@ -116,8 +116,8 @@ class _GAP(StopUtility):
         \mathrm{GAP} = \frac{\sum_{j} w_{j}\, R_{\ge j}\, \mathrm{AP}_{j}}{\sum_{j} w_{j}\, R_{\ge j}}
 
     Use it if users disagree about the level from which a document counts as relevant. The weights are the
-    shares of users who choose each level as the threshold: ``weights={1: 0, 2: 1}`` with two levels is AP
-    with ``rel=2``. Use ``Q`` if one user gains more from a better document.
+    shares of users with each threshold: ``weights={1: 0, 2: 1}`` with two levels is AP with ``rel=2``. Use
+    ``Q`` if one user gains more from a better document.
 
     Users differ in the level from which a document is relevant for them. Binary counterpart: AP.
 

@@ -79,9 +79,8 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure, _GradedUniform):
 
     ``utility`` selects NU: 'br', the blended ratio; 'rr', 1/n (ERR with stop 'err'); 'ie', inverse effort p^n
     (iRBU with stop 'err'). ``norm='ideal'``, with 'rr', 'ie' or stop 'err', divides by the score of the ideal
-    list at the same cutoff. If only stop weights or levels matter, the ideal list is sorted by these.
-
-    In [0, 1]. Which properties it lacks depends on stop and utility.
+    list at the same cutoff. If only stop weights or levels matter, the ideal list is sorted by these. In
+    [0, 1].
 
     ``beta`` needs br; ``p`` ie; norm='cutoff' u, rb or gu; ``gamma`` rb; ``stops`` gu; ``max_rel`` err.
 
@@ -92,9 +91,9 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure, _GradedUniform):
         p_{rb}(n) = \frac{\gamma^{C(n)-1}}{\sum_{i=1}^{R} \gamma^{i-1}}
         p_{gu}(n) = \frac{\mathrm{stop}(\mathrm{level}(n))}{\sum_{l} R(l)\, \mathrm{stop}(l)}
 
-    Use it if you know where your users stop, or want to compare several assumptions. ``stop='gu'`` weighs
-    each relevant document by its level. ``stop='rb'`` favours the top of the ranking, more so for smaller
-    ``gamma``, and tells fewer pairs of systems apart (docs/guide/choosing.rst).
+    Use it if you know where your users stop, or want to compare several assumptions. ``stop='rb'`` favours
+    the top of the ranking, more so for smaller ``gamma``, and tells fewer pairs of systems apart
+    (docs/guide/choosing.rst).
 
     Users stop at relevant documents, by a distribution that you choose.
 
