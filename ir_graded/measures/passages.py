@@ -723,9 +723,9 @@ def _sums(n: Ints, others: Ints, size: Ints) -> Floats:
     block = (np.cumsum(size) - size) // _BLOCK
     for some in np.split(np.arange(size.size), np.flatnonzero(np.diff(block)) + 1):
         length = size[some]
-        begin, piece = np.cumsum(length) - length, np.repeat(some, length)
-        so_far = n[piece] + segments.ordinals(np.repeat(begin, length))
-        sums[some] = np.add.reduceat(so_far / (so_far + others[piece]), begin)
+        begin = np.cumsum(length) - length
+        so_far = np.repeat(n[some] - begin, length) + np.arange(1, length.sum() + 1)
+        sums[some] = np.add.reduceat(so_far / (so_far + np.repeat(others[some], length)), begin)
     return sums
 
 
