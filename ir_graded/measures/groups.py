@@ -23,9 +23,6 @@ from .stopping import cascade
 __all__ = ["EC", "GF", "GFR"]
 
 
-# Arguments: distributions ``a``, shape (distributions, groups), and the target ``t``, shape (groups,).
-
-
 def jensen_shannon(a: Floats, t: Floats) -> Floats:
     """Return JSD = (KL(a || h) + KL(t || h))/2 with h = (a + t)/2 and log base 2 (Lin 1991)."""
     h = (a + t) / 2.0
@@ -55,7 +52,7 @@ def root_normalised_order_aware(a: Floats, t: Floats) -> Floats:
     return np.asarray(np.sqrt((a - t) ** 2 @ weight / (t.size - 1)))
 
 
-#: The divergences by name.
+#: The divergences of distributions, shape ``(distributions, groups)``, from a target, shape ``(groups,)``.
 DIVERGENCES: dict[str, Callable[[Floats, Floats], Floats]] = {
     "JSD": jensen_shannon,
     "NMD": normalised_match_distance,

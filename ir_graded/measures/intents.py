@@ -277,8 +277,6 @@ def _without(measure: Measure, *names: str) -> Measure:
     return type(measure)(**{name: value for name, value in measure.params.items() if name not in names})
 
 
-# --------------------------------------------------------------------------------------------- I-rec
-
 _SHARP = {"gamma": GAMMA}
 _WHY_NO_IDEAL = "one list is rarely the best for every intent"
 
@@ -325,9 +323,6 @@ class _I_rec(IntentMeasure):
 
     def columns(self, views: Views) -> dict[str, Floats]:
         return self.view(views).columns
-
-
-# ------------------------------------------------------------------------------------------------- D
 
 
 class _D(GlobalGainMeasure):
@@ -458,9 +453,6 @@ class _DIN_sharp(_DIN):
     NAME = "DIN#"
     PRETTY_NAME = "DIN#-measure"
     SUPPORTED_PARAMS = {"measure": BaseMeasure("DIN#"), **_SHARP, "cutoff": CUTOFF}
-
-
-# ------------------------------------------------------------------------------------------ IA and P+Q
 
 
 class _IA(IntentSumMeasure, ComposedMeasure):

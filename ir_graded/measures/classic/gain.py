@@ -34,8 +34,8 @@ class DiscountedGain(Classic):
     ideal list holds all documents of the topic by gain, down to the cutoff.
 
     Parameters: cutoff, judged_only and gains with dcg='log2', as in trec_eval; only cutoff (required) with
-    dcg='exp-log2', as in gdeval. ``gains`` replaces the levels of the qrels before anything else: levels that
-    are not in ``gains`` do not change, and levels that become negative count as unjudged.
+    dcg='exp-log2', as in gdeval. ``gains`` first replaces the levels that it names; levels that become
+    negative count as unjudged.
 
     Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002); the
     exponential gain is of Burges et al., "Learning to Rank using Gradient Descent" (ICML 2005).
@@ -219,7 +219,7 @@ class RankBiasedPrecision(LinearClassic):
     """Rank-biased precision.
 
     ``RBP = sum over relevant ranks n of p^(n-1) / sum over ranks i of p^(i-1)``, both over the first 1,000
-    ranks, as in cwl_eval. The denominator is 1/(1-p) unless p is close to 1.
+    ranks, as in cwl_eval.
 
     Parameters: p in [0, 1], rel (required).
 

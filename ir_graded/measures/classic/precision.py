@@ -223,8 +223,8 @@ class InferredAveragePrecision(Classic):
 
     ``infAP = 1/R * sum over relevant ranks n of 1/n + P(n)/n * (r + e)/(r + s + 2e)``. Above rank n, r
     documents are relevant, s are judged not relevant (level >= 0 and < rel), and P(n) are of the pool: these,
-    and those of a level below 0, which marks a document of the pool that was not judged. e is 0.00001.
-    Documents that are not in the qrels only keep their rank. R counts the relevant documents of the sample.
+    and those of a level below 0, which marks a document of the pool that was not judged. e is 0.00001. R
+    counts the relevant documents of the sample.
 
     Parameters: rel, as in trec_eval.
 

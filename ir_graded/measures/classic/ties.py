@@ -112,9 +112,7 @@ def takes_ties(measure: Measure) -> bool:
 
 
 def with_ties(measure: Measure, ties: Any) -> Measure:
-    """Return a measure with another order of tied documents.
-
-    Measures of sets do not depend on the order and are returned unchanged.
+    """Return a measure with another order of tied documents; measures of sets do not depend on it.
 
     Raises:
         ParameterError: ``ties`` is not a valid word, or the measure does not support it.
