@@ -194,8 +194,7 @@ class _iRBU(RankUtility, CascadeMeasure):
         \mathrm{iRBU} = \sum_{n \in \mathcal{N}} p^{n}\, \mathrm{dsat}(n-1)\, s(n)
 
     Use it for the cascade of ERR with a user who gives up at each rank with probability 1 - p. With p near 1
-    it measures whether the user is satisfied rather than how soon. It is the utility of the RBU family for
-    one intent.
+    it measures whether, not how soon, the user is satisfied. It is the utility of RBU for one intent.
 
     Users stop when a document satisfies them, and read on otherwise.
 
@@ -298,7 +297,7 @@ class _gRBP(_WeightedGain, ScaledMeasure):
     ``gRBP = (1-p) * sum over relevant ranks n of p^(n-1) * g(n)/gmax``, where gmax is the largest gain of the
     scale. In [0, 1); only an infinite list of the best documents would reach 1. ``norm='ideal'`` divides by
     the score of the ideal list at the same cutoff (nRBP in NTCIREVAL). RBP of ir-measures is for binary
-    relevance and looks at 1,000 ranks.
+    relevance.
 
     With ``residual=True``, which needs ties='doc_id' and norm='all', each metric of ``ir_measures.iter_calc``
     has a field ``residual``: ``(1-p) * sum over unjudged ranks n of p^(n-1) + p^d - p^k``, where d is the

@@ -317,9 +317,8 @@ class _EC(ComposedMeasure):
     Formula:
         \mathrm{EC}(M) = M(\text{list of classes})
 
-    Use it if near-duplicates, or answers with equal content, should count once. ``EC`` is a measure rather
-    than an option of ``evaluate``, so one call can have measures with and without classes. Qrels need the
-    column ``equivalence_class``.
+    Use it if near-duplicates, or answers with equal content, should count once. One call of ``evaluate`` can
+    have measures with and without classes. Qrels need the column ``equivalence_class``.
 
     Users gain nothing from a second copy of a document.
 

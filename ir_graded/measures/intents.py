@@ -338,8 +338,7 @@ class _D(GlobalGainMeasure):
         \mathrm{D}(M) = M(\text{list by } \mathrm{GG})
 
     Use it if documents that serve many or likely intents should be near the top. A perfect run scores 1, but
-    one that leaves out an unlikely intent loses little: also report ``I-rec``, or use ``D#``
-    (docs/guide/intents.rst).
+    one that leaves out an unlikely intent loses little: report ``I-rec`` too (docs/guide/intents.rst).
 
     Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance" (SIGIR
     2011), doi:10.1145/2009916.2010055.
@@ -363,8 +362,7 @@ class _D(GlobalGainMeasure):
 class _D_sharp(GlobalGainMeasure):
     r"""The mean of intent recall and of a base measure over global gains.
 
-    ``D# = gamma * I-rec + (1 - gamma) * D``, with rel and judged_only of the base measure and short names as
-    for D. In [0, 1].
+    ``D# = gamma * I-rec + (1 - gamma) * D``, with rel and judged_only of the base measure. In [0, 1].
 
     Formula:
         \text{D\#} = \gamma\, \text{I-rec} + (1 - \gamma)\, \text{D}
@@ -542,8 +540,8 @@ class _IA_sharp(_IA):
 class _P_plus_Q(IntentSumMeasure):
     r"""The sum over the intents of probability times Q, or P+ for a navigational intent.
 
-    ``P+Q = sum over intents i of P(i) M_i``, where M_i is P+ if i is navigational, else Q, with norm='cutoff'
-    if there is a cutoff. In [0, 1].
+    ``P+Q = sum over intents i of P(i) M_i``, where M_i is P+ for navigational intents, else Q with
+    norm='cutoff' at a cutoff. In [0, 1].
 
     Formula:
         \text{P+Q} = \sum_{i\, \mathrm{inf}} P(i)\, \mathrm{Q}_{i} + \sum_{i\, \mathrm{nav}} P(i)\,

@@ -80,7 +80,7 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure, _GradedUniform):
     ``utility`` selects NU: 'br', the blended ratio; 'rr', 1/n (ERR with stop 'err'); 'ie', inverse effort p^n
     (iRBU with stop 'err'). ``norm='ideal'``, with 'rr', 'ie' or stop 'err', divides by the score of the ideal
     list at the same cutoff. If only stop weights or levels matter, the ideal list is sorted by these. In
-    [0, 1].
+    [0, 1]; stop and utility decide which properties it lacks.
 
     ``beta`` needs br; ``p`` ie; norm='cutoff' u, rb or gu; ``gamma`` rb; ``stops`` gu; ``max_rel`` err.
 

@@ -158,9 +158,8 @@ class _P_measure(BlendedUtility):
         \text{P-measure} = \mathrm{BR}(r_{p})
 
     Use it if one highly relevant document is enough and the user reads on until it is found. For a run
-    without documents of the best level, rp is the rank of the best document in the run. The measure depends
-    on one rank per topic and tells fewer pairs of systems apart than ``Q`` (docs/guide/choosing.rst): plan
-    for more topics.
+    without documents of the best level, rp is the rank of its best document. The measure depends on one rank
+    per topic and tells fewer pairs of systems apart than ``Q`` (docs/guide/choosing.rst).
 
     Users need one highly relevant document.
 
@@ -278,8 +277,7 @@ class _R_measure(AtRankMeasure):
     Formula:
         \text{R-measure} = \mathrm{BR}(R)
 
-    Use it as R-precision with levels, to treat topics of any size fairly. The order down to rank R does not
-    matter, nor does anything below.
+    Use it as R-precision with levels, for topics of any size. The order down to rank R has no effect.
 
     Source: Sakai, "Ranking the NTCIR Systems based on Multigrade Relevance" (AIRS 2004).
 
@@ -302,8 +300,7 @@ class _R_WP(AtRankMeasure):
     Formula:
         \text{R-WP} = \frac{\mathrm{cg}(R)}{\mathrm{cg}^{*}(R)}
 
-    Use it to treat topics of any size fairly. The order down to rank R, the number of relevant documents,
-    does not matter, nor does anything below.
+    Use it for topics of any size. It ignores the order down to rank R and everything below.
 
     Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using Multi-Grade Relevance
     Judgments" (IPSJ SIG Notes, 2001).
@@ -327,8 +324,7 @@ class _nCG(AtRankMeasure):
     Formula:
         \mathrm{nCG@}k = \frac{\mathrm{cg}(k)}{\mathrm{cg}^{*}(k)}
 
-    Use it for the sum of gains in the first k ranks, whose order does not matter. If it should, use nDCG@k of
-    ir-measures or ``Q``.
+    Use it for the sum of gains in the first k ranks. If their order matters, use nDCG@k or ``Q``.
 
     Users read one page of k results. Binary counterpart: P@k.
 

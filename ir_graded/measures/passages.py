@@ -502,8 +502,7 @@ class _iP(InterpolatedPrecision):
     Formula:
         \mathrm{iP@}x = \max \{ P[r] : R[r] \ge x \}
 
-    Use it for precision early in a ranking of passages that do not overlap. ``iP@0.01`` was the official
-    measure of INEX's focused task in 2008.
+    Use it for precision early in a ranking. ``iP@0.01`` was official in INEX's focused task of 2008.
 
     Users read passages one after the other. Binary counterpart: AP of characters.
 
