@@ -205,10 +205,8 @@ class BinaryPreference(Classic):
         other = (judged.topic << 32 | judged.n)[judged.level < self.cut.rel]
         group, topic = tied.topic << 32 | tied.t + 1, tied.topic
         begin = np.searchsorted(other, group)
-        above, here = (
-            begin - np.searchsorted(other, topic << 32),
-            np.searchsorted(other, group, "right") - begin,
-        )
+        above = begin - np.searchsorted(other, topic << 32)
+        here = np.searchsorted(other, group, "right") - begin
         R, N = tied.view.R[topic], (judged.R - tied.view.R)[topic]
         discount = safe_divide(mean_others(above, here, R), np.minimum(N, R).astype(np.float64))
         return TiedContributions(tied, tied.m * (1.0 - discount), num_rel(tied.view))

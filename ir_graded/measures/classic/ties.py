@@ -133,11 +133,8 @@ def with_ties(measure: Measure, ties: Any) -> Measure:
 
 def separate_ties(measure: Measure) -> Measure:
     """Return a classic of ir-measures that was given ``ties`` as the classic that has this parameter."""
-    if (
-        isinstance(measure, GradedMeasure)
-        or "ties" not in measure.params
-        or measure.NAME not in TIED_CLASSICS
-    ):
+    params = dict(measure.params)
+    if isinstance(measure, GradedMeasure) or "ties" not in params or measure.NAME not in TIED_CLASSICS:
         return measure
-    params = {name: value for name, value in measure.params.items() if name != "ties"}
-    return with_ties(type(measure)(**params), measure.params["ties"])
+    ties = params.pop("ties")
+    return with_ties(type(measure)(**params), ties)
