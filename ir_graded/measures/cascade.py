@@ -140,9 +140,9 @@ class RankUtility(IdealNorm, StopUtility):
 class _EBR(BlendedUtility, CascadeMeasure):
     r"""The blended ratio at the document that satisfies, in expectation over ERR's cascade of users.
 
-    ``EBR = sum over relevant ranks n of dsat(n-1) g(n)/(gmax+1) * BR(n)``, with ``dsat(n) = dsat(n-1) (1 -
-    g(n)/(gmax+1))`` and ``dsat(0) = 1``. In [0, 1): even an ideal list scores below 1, unless
-    ``norm='ideal'`` divides by its score at the same cutoff (``nEBR``).
+    ``EBR = sum over relevant ranks n of dsat(n-1) g(n)/(gmax+1) * BR(n)``, with
+    ``dsat(n) = dsat(n-1) (1 - g(n)/(gmax+1))`` and ``dsat(0) = 1``. In [0, 1): even an ideal list scores
+    below 1, unless ``norm='ideal'`` divides by its score at the same cutoff (``nEBR``).
 
     Formula:
         \mathrm{EBR} = \sum_{n \in \mathcal{N}} \mathrm{dsat}(n-1)\, s(n)\, \mathrm{BR}(n)
@@ -224,8 +224,9 @@ class _iRBU(RankUtility, CascadeMeasure):
 class _nERR(RankUtility, CascadeMeasure):
     r"""The expected reciprocal of the rank that satisfies, divided by that of the ideal list.
 
-    ``nERR@k = ERR@k / ERR@k of the ideal list`` with ``ERR = sum over relevant ranks n of 1/n * dsat(n-1)
-    g(n)/(gmax+1)``, which is ``NCU(stop='err',utility='rr')``. In [0, 1].
+    ``nERR@k = ERR@k / ERR@k of the ideal list`` with
+    ``ERR = sum over relevant ranks n of 1/n * dsat(n-1) g(n)/(gmax+1)``, which is
+    ``NCU(stop='err',utility='rr')``. In [0, 1].
 
     Formula:
         \mathrm{nERR@}k = \frac{\mathrm{ERR@}k}{\mathrm{ERR@}k \text{ of the ideal list}}

@@ -321,8 +321,8 @@ class _B_pref(_Preference):
 class _R_pref(_Preference, ScaledMeasure):
     r"""How far better documents are above worse ones, among those that are judged.
 
-    ``R-pref = 1/cg*(R) * sum over relevant ranks n of g(n) (1 - x(n))`` in the condensed list, with ``pen(n)
-    = sum over ranks m < n with g(m) < g(n) of (g(n) - g(m)) / g(n)``. In [0, 1]. ``penalty`` selects x:
+    ``R-pref = 1/cg*(R) * sum over relevant ranks n of g(n) (1 - x(n))`` in the condensed list, with
+    ``pen(n) = sum over ranks m < n with g(m) < g(n) of (g(n) - g(m)) / g(n)``. In [0, 1]. ``penalty`` sets x:
 
     - 'N': ``pen(n) / (R + N - cg*(R)/gmax)``, N the documents judged not relevant (rpref_N; takes max_rel);
     - 'relative': ``pen(n) / (n - 1)``; rank 1 adds nothing (rpref_relative);

@@ -72,10 +72,10 @@ class PassageMeasure(GradedMeasure):
 class _MAgP(PassageMeasure):
     r"""AP over articles, each weighted by the F-score of the text found in it.
 
-    ``AgP = 1/Numrel * sum over ranks r of articles with relevance of gP(r)``, with ``gP(r) = 1/r * sum of F
-    over the first r articles`` and ``F = (1 + beta^2) P R / (beta^2 P + R)``, P and R being precision and
-    recall of the text retrieved from an article. Numrel is the number of articles with highlighted text. In
-    [0, 1]; it is AP if articles are retrieved and highlighted as a whole.
+    ``AgP = 1/Numrel * sum over ranks r of articles with relevance of gP(r)``, with
+    ``gP(r) = 1/r * sum of F over the first r articles`` and ``F = (1 + beta^2) P R / (beta^2 P + R)``, P and
+    R being precision and recall of the text retrieved from an article. Numrel is the number of articles with
+    highlighted text. In [0, 1]; it is AP if articles are retrieved and highlighted as a whole.
 
     Formula:
         \mathrm{AgP} = \frac{1}{\mathrm{Numrel}} \sum_{r} \mathrm{gP}(r)
